@@ -117,35 +117,19 @@ describe('what is not an operator is reached', () => {
 });
 
 describe('EGRESS_… is refused', () => {
-  it.each<[string, Environment, string]>([
-    ['a proxy that is no address', { EGRESS_PROXY_URL: 'proxy:3128' }, 'EGRESS_PROXY_URL must be'],
+  const PROXY = { EGRESS_PROXY_URL: 'http://proxy' };
+  it.each<[Environment, string]>([
+    [{ EGRESS_PROXY_URL: 'proxy:3128' }, 'EGRESS_PROXY_URL must be'],
     [
-      'a proxy with a password',
       { EGRESS_PROXY_URL: 'http://user:hunter2hunter2@proxy' },
       'EGRESS_PROXY_URL must be without user and password',
     ],
-    [
-      'credentials without a proxy',
-      { EGRESS_PROXY_CREDENTIALS_FILE: FILE },
-      'EGRESS_PROXY_CREDENTIALS_FILE is for the proxy of EGRESS_PROXY_URL',
-    ],
-    ['hosts without a proxy', { EGRESS_NO_PROXY: 'a' }, 'EGRESS_NO_PROXY is for the proxy'],
-    [
-      'a file that is not there',
-      { EGRESS_CA_FILE: `${files.folder}/missing.pem` },
-      'EGRESS_CA_FILE names a file that cannot be read',
-    ],
-    [
-      'a host with a port',
-      { EGRESS_PROXY_URL: 'http://proxy', EGRESS_NO_PROXY: 'a:443' },
-      'EGRESS_NO_PROXY must be hosts',
-    ],
-    [
-      'a pattern',
-      { EGRESS_PROXY_URL: 'http://proxy', EGRESS_NO_PROXY: '*.internal' },
-      'EGRESS_NO_PROXY must be hosts',
-    ],
-  ])('%s', (_what, environment, problem) => {
+    [{ EGRESS_PROXY_CREDENTIALS_FILE: FILE }, '_FILE is for the proxy of EGRESS_PROXY_URL'],
+    [{ EGRESS_NO_PROXY: 'a' }, 'EGRESS_NO_PROXY is for the proxy'],
+    [{ EGRESS_CA_FILE: '/missing.pem' }, 'EGRESS_CA_FILE names a file that cannot be read'],
+    [{ ...PROXY, EGRESS_NO_PROXY: 'a:443' }, 'EGRESS_NO_PROXY must be hosts'],
+    [{ ...PROXY, EGRESS_NO_PROXY: '*.internal' }, 'EGRESS_NO_PROXY must be hosts'],
+  ])('%j', (environment, problem) => {
     expect(problemsOf(environment)).toEqual([expect.stringContaining(problem)]);
     expect(problemsOf(environment).join()).not.toContain('hunter2');
   });

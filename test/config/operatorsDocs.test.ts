@@ -1,47 +1,29 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { afterAll, describe, expect, test } from 'vitest';
 import { PROFILES } from '../../profiles/index.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/config/environment.ts';
 import { settingNames } from '../settingNames.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { problemsOf } from './problems.ts';
 
 const DOCS = readFileSync(new URL('../../docs/operators.md', import.meta.url), 'utf8');
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'operators-docs-'));
-  writeFileSync(
-    join(folder, 'operators.jsonc'),
-    /```jsonc\n(\{\n {2}"\$schema"[^]*?)```/.exec(DOCS)?.[1] ?? '',
-  );
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
-
-function read(environment: object = {}) {
-  return readConfig({ OPERATORS_FILE: join(folder, 'operators.jsonc'), ...environment });
-}
-
-function messageOf(broken: () => unknown): string {
-  try {
-    broken();
-  } catch (error) {
-    if (error instanceof ConfigError) return error.message;
-  }
-  return 'no problem';
-}
+const files = new TemporaryFiles();
+afterAll(() => files[Symbol.dispose]());
+const EXAMPLE = /```jsonc\n(\{\n {2}"\$schema"[^]*?)```/.exec(DOCS)?.[1] ?? '';
+const OPERATORS_FILE = files.write('operators.jsonc', EXAMPLE);
 
 describe('docs/operators.md', () => {
   test('shows what is said about its example before the secrets are there', () => {
-    expect(DOCS).toContain(messageOf(() => read()));
+    const problems = problemsOf({ OPERATORS_FILE });
+    expect(problems).not.toEqual([]);
+    const message = [`The settings have ${problems.length} problem(s):`, ...problems].join('\n  ');
+    expect(DOCS).toContain(message);
   });
 
   test('has an example that can be started', () => {
-    writeFileSync(join(folder, 'northern.secret'), 'demo-secret\n');
-    const { operators } = read({ SOUTHERN_SECRET: 'demo-secret' });
+    files.write('northern.secret', 'demo-secret\n');
+    const { operators } = readConfig({ OPERATORS_FILE, SOUTHERN_SECRET: 'demo-secret' });
     expect(operators.map(({ name, flow, prefixes }) => [name, flow, prefixes])).toEqual([
       ['northern', '2-legged', ['+44']],
       ['southern', '3-legged', ['+44770090005']],

@@ -84,28 +84,20 @@ function problemsOf(...operators: readonly object[]): readonly string[] {
 }
 
 describe('a file of operators', () => {
-  test('equals the short form, where it says no more', () => {
-    const [short] = readConfig({
-      OPERATOR_AUTH_URL: ALPHA.authUrl,
-      OPERATOR_SIM_SWAP_URL: ALPHA.simSwapUrl,
-      OPERATOR_CLIENT_ID: 'client',
-      OPERATOR_CLIENT_SECRET: 's3cret-of-alpha',
-    }).operators;
+  test.each(['2-legged', '3-legged'])(
+    'equals the short form, where it says no more: %s',
+    (flow) => {
+      const [short] = readConfig({
+        OPERATOR_FLOW: flow,
+        OPERATOR_AUTH_URL: ALPHA.authUrl,
+        OPERATOR_SIM_SWAP_URL: ALPHA.simSwapUrl,
+        OPERATOR_CLIENT_ID: 'client',
+        OPERATOR_CLIENT_SECRET: 's3cret-of-alpha',
+      }).operators;
 
-    expect(operatorOf(ALPHA)).toEqual({ ...short, name: 'alpha' });
-  });
-
-  test('equals the short form in the 3-legged flow, too', () => {
-    const [short] = readConfig({
-      OPERATOR_FLOW: '3-legged',
-      OPERATOR_AUTH_URL: ALPHA.authUrl,
-      OPERATOR_SIM_SWAP_URL: ALPHA.simSwapUrl,
-      OPERATOR_CLIENT_ID: 'client',
-      OPERATOR_CLIENT_SECRET: 's3cret-of-alpha',
-    }).operators;
-
-    expect(operatorOf({ ...ALPHA, flow: '3-legged' })).toEqual({ ...short, name: 'alpha' });
-  });
+      expect(operatorOf({ ...ALPHA, flow })).toEqual({ ...short, name: 'alpha' });
+    },
+  );
 
   test('replaces the simulator, and may have comments, last commas and a byte order mark', () => {
     const text = `\uFEFF// two\n{ "$schema": "x", /* here */ "operators": [${JSON.stringify(ALPHA)}, ${JSON.stringify(BETA)},], }`;
@@ -224,10 +216,8 @@ describe('a file of operators', () => {
       fallback: 'none',
     });
   });
-});
 
-describe('the prices of a file of operators', () => {
-  test('are read without its secrets', () => {
+  test('has prices, which are read without its secrets', () => {
     const path = join(folder, 'prices.jsonc');
     const client = { ...BASIC, secret: { file: 'only-the-service-reads-it' } };
     const price = { currency: 'EUR', check: '0.0215' };
@@ -321,223 +311,147 @@ describe('a problem with the file', () => {
     expect(problems.join('\n')).not.toContain(secret);
   });
 
-  test.each<[string, readonly object[], string]>([
+  const PROFILES = `vodafone, vodafone-marketplace, orange, telefonica, kpn, claro, camara-jwt-bearer, camara-dpop, aggregator-in, mtn, nokia, twilio-lookup, vonage-insights`;
+  const WITHOUT_FLOW = { ...ALPHA, flow: undefined };
+
+  test.each<[problem: string, members: object]>([
     [
-      'no profile of that name',
-      [{ ...ALPHA, profile: 'telefonca' }],
-      'operators[0].profile must be one of vodafone, vodafone-marketplace, orange, telefonica, kpn, claro, camara-jwt-bearer, camara-dpop, aggregator-in, mtn, nokia, twilio-lookup, vonage-insights, or the path of your own, such as ./our-operator.ts. Did you mean telefonica?',
+      `profile must be one of ${PROFILES}, or the path of your own, such as ./our-operator.ts. Did you mean telefonica?`,
+      { profile: 'telefonca' },
+    ],
+    ['flow is missing: the profile vodafone has both.', { flow: undefined }],
+    [
+      'flow must be 2-legged, or left out: the profile kpn has no other.',
+      { profile: 'kpn', flow: '3-legged' },
     ],
     [
-      'no flow where there are two',
-      [{ ...ALPHA, flow: undefined }],
-      'operators[0].flow is missing: the profile vodafone has both.',
+      'authUrl is for tokens, and the profile nokia has no token step.',
+      { ...WITHOUT_FLOW, profile: 'nokia' },
     ],
     [
-      'a flow that the profile has not',
-      [{ ...ALPHA, profile: 'kpn', flow: '3-legged' }],
-      'operators[0].flow must be 2-legged, or left out: the profile kpn has no other.',
+      'operations[0] is not an operation of the profile kpn.',
+      { ...WITHOUT_FLOW, profile: 'kpn', operations: ['check'] },
     ],
     [
-      'an address for tokens that there are not',
-      [{ ...ALPHA, profile: 'nokia', flow: undefined }],
-      'operators[0].authUrl is for tokens, and the profile nokia has no token step.',
+      'client.method must be one of basic, private_key_jwt, both, or left out: so has the profile vodafone.',
+      { client: { ...BASIC, method: 'post' } },
     ],
     [
-      'an operation that the profile has not',
-      [{ ...ALPHA, profile: 'kpn', flow: undefined, operations: ['check'] }],
-      'operators[0].operations[0] is not an operation of the profile kpn.',
+      'client.key is missing: the profile orange shows who we are by private_key_jwt.',
+      { ...WITHOUT_FLOW, profile: 'orange' },
     ],
     [
-      'a method that the profile has not',
-      [{ ...ALPHA, client: { ...BASIC, method: 'post' } }],
-      'operators[0].client.method must be one of basic, private_key_jwt, both, or left out: so has the profile vodafone.',
+      'client.secret is missing: the profile vodafone shows who we are by basic.',
+      { client: { id: 'client' } },
     ],
     [
-      'no key',
-      [{ ...ALPHA, profile: 'orange', flow: undefined }],
-      'operators[0].client.key is missing: the profile orange shows who we are by private_key_jwt.',
+      'client.id is missing: the profile vodafone shows who we are by basic.',
+      { client: { secret: { file: 'secret' } } },
     ],
     [
-      'no secret',
-      [{ ...ALPHA, client: { id: 'client' } }],
-      'operators[0].client.secret is missing: the profile vodafone shows who we are by basic.',
+      'client.key must be a private key for ES256 or PS256 or RS256 in PEM.',
+      { client: { id: 'client', key: { file: 'secret' } } },
     ],
     [
-      'no id',
-      [{ ...ALPHA, client: { secret: { file: 'secret' } } }],
-      'operators[0].client.id is missing: the profile vodafone shows who we are by basic.',
+      'options.realm is missing: the realm of Keycloak.',
+      { ...WITHOUT_FLOW, profile: 'aggregator-in' },
     ],
     [
-      'a key that is none',
-      [{ ...ALPHA, client: { id: 'client', key: { file: 'secret' } } }],
-      'operators[0].client.key must be a private key for ES256 or PS256 or RS256 in PEM.',
+      'options.realm does not fit: the realm of Keycloak.',
+      { ...WITHOUT_FLOW, profile: 'aggregator-in', options: { realm: '../x' } },
+    ],
+    ['options.realm is not an option of the profile vodafone.', { options: { realm: 'x' } }],
+    [
+      'tokens.use would answer about another number: tokens of the profile vodafone hold theirs. Write "per-number".',
+      { tokens: { use: 'any-number' } },
     ],
     [
-      'an option that is not there',
-      [{ ...ALPHA, profile: 'aggregator-in', flow: undefined }],
-      'operators[0].options.realm is missing: the realm of Keycloak.',
+      'headers["x-key"].file leads to more than one line, or to what no header carries.',
+      { headers: { 'x-key': { file: 'two-lines' } } },
     ],
     [
-      'an option that does not fit',
-      [{ ...ALPHA, profile: 'aggregator-in', flow: undefined, options: { realm: '../x' } }],
-      'operators[0].options.realm does not fit: the realm of Keycloak.',
+      'headers.Authorization is a header that this service sets itself.',
+      { headers: { Authorization: { file: 'secret' } } },
     ],
     [
-      'an option of another profile',
-      [{ ...ALPHA, options: { realm: 'x' } }],
-      'operators[0].options.realm is not an option of the profile vodafone.',
+      'headers["X-RapidAPI-Host"] is a header of the profile nokia already.',
+      {
+        ...WITHOUT_FLOW,
+        profile: 'nokia',
+        authUrl: undefined,
+        headers: { 'X-RapidAPI-Host': 'a' },
+      },
     ],
     [
-      'a token of one number for all',
-      [{ ...ALPHA, tokens: { use: 'any-number' } }],
-      'operators[0].tokens.use would answer about another number: tokens of the profile vodafone hold theirs. Write "per-number".',
+      'headers.TransactionId is a header that this service sets itself.',
+      { ...WITHOUT_FLOW, profile: 'mtn', headers: { TransactionId: 'abc' } },
     ],
+    ['headers["X-Partner"] stands twice.', { headers: { 'x-partner': 'abc', 'X-Partner': 'def' } }],
     [
-      'two lines for a header',
-      [{ ...ALPHA, headers: { 'x-key': { file: 'two-lines' } } }],
-      'operators[0].headers["x-key"].file leads to more than one line, or to what no header carries.',
+      'headers["x-api-key"] looks like a secret: put it into a file and write { "file": … }, or { "variable": … }.',
+      { headers: { 'x-api-key': 'abc' } },
     ],
+    ...GONE_MEMBERS.map(([path, what]): [string, object] => [
+      `${path.join('.')} ${what}.`,
+      withMember(ALPHA, path),
+    ]),
+    ['name must be up to 32 small letters, digits and hyphens.', { name: 'Alpha' }],
     [
-      'a header of ours',
-      [{ ...ALPHA, headers: { Authorization: { file: 'secret' } } }],
-      'operators[0].headers.Authorization is a header that this service sets itself.',
+      'prefixes[1] is a prefix of alpha as well: a number belongs to one operator.',
+      { prefixes: ['+44', '+44'] },
     ],
+    ['prefixes[0] must be "default", or + and 1 to 14 digits such as "+44".', { prefixes: ['44'] }],
+    ['prefixes must not be empty.', { prefixes: [] }],
+    ['others[0] is the operator itself.', { others: ['alpha'] }],
+    ['authUrl is missing, and so is discovery in its place.', { authUrl: undefined }],
     [
-      'a header of the profile',
-      [
-        {
-          ...ALPHA,
-          profile: 'nokia',
-          flow: undefined,
-          authUrl: undefined,
-          headers: { 'X-RapidAPI-Host': 'a' },
-        },
-      ],
-      'operators[0].headers["X-RapidAPI-Host"] is a header of the profile nokia already.',
+      'authUrl cannot be set together with discovery: one of them names the endpoints.',
+      { discovery: { issuer: 'https://auth.example' } },
     ],
-    [
-      'a fixed correlator, in other letters',
-      [{ ...ALPHA, profile: 'mtn', flow: undefined, headers: { TransactionId: 'abc' } }],
-      'operators[0].headers.TransactionId is a header that this service sets itself.',
-    ],
-    [
-      'one header with two values',
-      [{ ...ALPHA, headers: { 'x-partner': 'abc', 'X-Partner': 'def' } }],
-      'operators[0].headers["X-Partner"] stands twice.',
-    ],
-    [
-      'a secret in a header',
-      [{ ...ALPHA, headers: { 'x-api-key': 'abc' } }],
-      'operators[0].headers["x-api-key"] looks like a secret: put it into a file and write { "file": … }, or { "variable": … }.',
-    ],
-    ...GONE_MEMBERS.map(([path, what]): [string, readonly object[], string] => [
-      `what became code: ${path.join('.')}`,
-      [withMember(ALPHA, path)],
-      `operators[0].${path.join('.')} ${what}.`,
+    ...['none', 'empty'].map((file): [string, object] => [
+      'client.secret.file names a file that cannot be read, or is empty.',
+      { client: { ...BASIC, secret: { file } } },
     ]),
     [
-      'a name twice',
-      [ALPHA, { ...BETA, name: 'alpha' }],
-      'operators[1].name is the name of another operator as well.',
+      'client.secret.variable names a variable that is not set.',
+      { client: { ...BASIC, secret: { variable: 'NOT_SET_HERE' } } },
     ],
+    // A member that every object of JavaScript has.
+    ['client.constructor is not a known member.', { client: { ...BASIC, constructor: 'abc' } }],
+    ['limits.timeoutMs must be a number.', { limits: { timeoutMs: '1000' } }],
+    ['maxAgeHours must be a whole number.', { maxAgeHours: 1.5 }],
     [
-      'a name with capitals',
-      [{ ...ALPHA, name: 'Alpha' }],
-      'operators[0].name must be up to 32 small letters, digits and hyphens.',
+      'price.check must be an amount with at most six decimals, such as "0.0215".',
+      { price: { currency: 'EUR', check: '1,5' } },
     ],
+    ['limits.requestsPerSecond must be 10000 or less.', { limits: { requestsPerSecond: 10_001 } }],
+  ])('is that its %s', (problem, members) => {
+    expect(problemsOf({ ...ALPHA, ...members })).toContain(`operators[0].${problem}`);
+  });
+
+  test.each<[problem: string, alpha: object, beta: object]>([
+    ['operators[1].name is the name of another operator as well.', {}, { name: 'alpha' }],
     [
-      'one prefix for two',
-      [ALPHA, { ...BETA, prefixes: ['+44', 'default'] }],
       'operators[1].prefixes[1] is a prefix of alpha as well: a number belongs to one operator.',
+      {},
+      { prefixes: ['+44', 'default'] },
     ],
     [
-      'one prefix twice',
-      [{ ...ALPHA, prefixes: ['+44', '+44'] }],
-      'operators[0].prefixes[1] is a prefix of alpha as well: a number belongs to one operator.',
-    ],
-    [
-      'a prefix without +',
-      [{ ...ALPHA, prefixes: ['44'] }],
-      'operators[0].prefixes[0] must be "default", or + and 1 to 14 digits such as "+44".',
-    ],
-    ['no prefix', [{ ...ALPHA, prefixes: [] }], 'operators[0].prefixes must not be empty.'],
-    [
-      'itself among the others',
-      [{ ...ALPHA, others: ['alpha'] }],
-      'operators[0].others[0] is the operator itself.',
-    ],
-    [
-      'an unknown one among the others',
-      [{ ...ALPHA, others: ['betta'] }, BETA],
       'operators[0].others[0] is not the name of an operator in this file. Did you mean beta?',
+      { others: ['betta'] },
+      {},
     ],
     [
-      'a circle of others',
-      [
-        { ...ALPHA, others: ['beta'] },
-        { ...BETA, others: ['alpha'] },
-      ],
       'operators[0].others[0] leads back to alpha, by the others of beta: a number would be looked up in circles.',
+      { others: ['beta'] },
+      { others: ['alpha'] },
     ],
     [
-      'no address',
-      [{ ...ALPHA, authUrl: undefined }],
-      'operators[0].authUrl is missing, and so is discovery in its place.',
-    ],
-    [
-      'two sources of addresses',
-      [{ ...ALPHA, discovery: { issuer: 'https://auth.example' } }],
-      'operators[0].authUrl cannot be set together with discovery: one of them names the endpoints.',
-    ],
-    [
-      'a file that is not there',
-      [{ ...ALPHA, client: { ...BASIC, secret: { file: 'none' } } }],
-      'operators[0].client.secret.file names a file that cannot be read, or is empty.',
-    ],
-    [
-      'an empty file',
-      [{ ...ALPHA, client: { ...BASIC, secret: { file: 'empty' } } }],
-      'operators[0].client.secret.file names a file that cannot be read, or is empty.',
-    ],
-    [
-      'a variable that is not set',
-      [{ ...ALPHA, client: { ...BASIC, secret: { variable: 'NOT_SET_HERE' } } }],
-      'operators[0].client.secret.variable names a variable that is not set.',
-    ],
-    [
-      'a member that every object of JavaScript has',
-      [{ ...ALPHA, client: { ...BASIC, constructor: 'abc' } }],
-      'operators[0].client.constructor is not a known member.',
-    ],
-    [
-      'a text for a number',
-      [{ ...ALPHA, limits: { timeoutMs: '1000' } }],
-      'operators[0].limits.timeoutMs must be a number.',
-    ],
-    [
-      'a fraction for a whole number',
-      [{ ...ALPHA, maxAgeHours: 1.5 }],
-      'operators[0].maxAgeHours must be a whole number.',
-    ],
-    [
-      'a price that is none',
-      [{ ...ALPHA, price: { currency: 'EUR', check: '1,5' } }],
-      'operators[0].price.check must be an amount with at most six decimals, such as "0.0215".',
-    ],
-    [
-      'two currencies',
-      [
-        { ...ALPHA, price: { currency: 'EUR' } },
-        { ...BETA, price: { currency: 'GBP' } },
-      ],
       'operators[1].price.currency must be the currency of all other prices in this file.',
+      { price: { currency: 'EUR' } },
+      { price: { currency: 'GBP' } },
     ],
-    [
-      'too much',
-      [{ ...ALPHA, limits: { requestsPerSecond: 10_001 } }],
-      'operators[0].limits.requestsPerSecond must be 10000 or less.',
-    ],
-  ])('is %s', (_, operators, problem) => {
-    expect(problemsOf(...operators)).toContain(problem);
+  ])('is, with two operators, that %s', (problem, alpha, beta) => {
+    expect(problemsOf({ ...ALPHA, ...alpha }, { ...BETA, ...beta })).toContain(problem);
   });
 });

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import type { MakeProfile } from '../../src/operator/profile.ts';
 import { codeBlocksOf } from '../documents.ts';
-import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
+import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { metricsOf } from '../metrics/scrape.ts';
 import { Program } from '../program.ts';
 import { startServiceWith, type Service } from '../service.ts';
@@ -27,21 +27,25 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** The settings of one operator with this profile. */
-function settingsWith(text: string, url = 'https://operator.example', file = 'own.ts') {
-  const within = mkdtempSync(join(folder, 'within', 'files-'));
-  writeFileSync(join(within, file), text);
-  const entry = {
+function entryOf(profile: unknown, url: string) {
+  return {
     name: 'theirs',
-    profile: `./${file}`,
+    profile,
     prefixes: ['default'],
     flow: '2-legged',
     authUrl: url,
     simSwapUrl: url,
     client: { id: 'us', secret: { variable: 'SECRET' } },
   };
-  writeFileSync(join(within, 'operators.json'), JSON.stringify({ operators: [entry] }));
-  return { OPERATORS_FILE: join(within, 'operators.json'), SECRET: 's3cret', PORT: '0' };
+}
+
+/** The settings of one operator with this profile, which an entry names by its path. */
+function settingsWith(text: string, url = 'https://operator.example', path = './own.ts') {
+  const within = mkdtempSync(join(folder, 'within', 'files-'));
+  writeFileSync(join(within, 'own.ts'), text);
+  const OPERATORS_FILE = join(within, 'operators.json');
+  writeFileSync(OPERATORS_FILE, JSON.stringify({ operators: [entryOf(path, url)] }));
+  return { OPERATORS_FILE, SECRET: 's3cret', PORT: '0' };
 }
 
 const WINDOW =
@@ -54,11 +58,12 @@ async function checkOf(service: Pick<Service, 'ask'>, e164: string): Promise<unk
 }
 
 /** The operator of the example in docs/operators.md, by what its papers say there. */
-async function startTheirs(received: Received[] = []): Promise<RecordingServer> {
+async function startTheirs(answer?: Answer): Promise<RecordingServer> {
   return RecordingServer.start((request, response) => {
-    received.push(request);
     if (request.path === '/oauth2/token') {
       answerJson(request, response, { access_token: 't', token_type: 'Bearer', expires_in: 60 });
+    } else if (answer !== undefined) {
+      answer(request, response);
     } else if (request.path.includes(OTHER.slice(1))) {
       answerJson(request, response, { code: '17' }, 404);
     } else {
@@ -68,28 +73,18 @@ async function startTheirs(received: Received[] = []): Promise<RecordingServer> 
 }
 
 const ours: MakeProfile = (camara) => ({ ...camara, maxAgeHours: 100 });
-const entry = (profile: unknown) => ({
-  name: 'theirs',
-  profile,
-  prefixes: ['default'],
-  flow: '2-legged',
-  authUrl: 'https://auth.example',
-  simSwapUrl: 'https://api.example',
-  client: { id: 'us', secret: { variable: 'SECRET' } },
-});
-
 const read = (profile: unknown) =>
-  readConfig({ SECRET: 's3cret' }, { operators: [entry(profile)] }).operators[0];
+  readConfig({ SECRET: 's3cret' }, { operators: [entryOf(profile, 'https://operator.example')] })
+    .operators[0];
 
 describe('the example of docs/operators.md', () => {
   it('answers as its papers say', async () => {
-    const received: Received[] = [];
-    await using theirs = await startTheirs(received);
+    await using theirs = await startTheirs();
     await using service = await startServiceWith(settingsWith(EXAMPLE?.text ?? '', theirs.url));
 
     expect(await checkOf(service, NUMBER)).toBe('NOT_SWAPPED');
     expect(await checkOf(service, OTHER)).toBe('NUMBER_NOT_SERVED');
-    const [token, lookup] = received;
+    const [token, lookup] = theirs.received;
     expect(Object.fromEntries(new URLSearchParams(token?.body))).toEqual({
       grant_type: 'client_credentials',
       scope: 'swap.read',
@@ -118,15 +113,12 @@ describe('the example of docs/operators.md', () => {
 
 describe('a number in a path', () => {
   it('is named by its place in logs, spans and metrics, also where the operator fails', async () => {
-    await using theirs = await RecordingServer.start((request, response) =>
-      request.path === '/oauth2/token'
-        ? answerJson(request, response, { access_token: 't', token_type: 'Bearer', expires_in: 60 })
-        : answerJson(request, response, { code: 'X' }, 500),
+    await using theirs = await startTheirs((request, response) =>
+      answerJson(request, response, { code: 'X' }, 500),
     );
     await using collector = await Collector.start();
-    const settings = settingsWith(EXAMPLE?.text ?? '', theirs.url);
     const service = await startServiceWith({
-      ...settings,
+      ...settingsWith(EXAMPLE?.text ?? '', theirs.url),
       ...collector.settings,
       METRICS_PORT: '0',
       LOG_LEVEL: 'debug',
@@ -200,14 +192,7 @@ describe('a profile that cannot be used', () => {
     ['./none.ts', 'names a file that cannot be read'],
     ['./operators.json', 'must be a file of TypeScript or JavaScript'],
   ])('%s', (profile, problem) => {
-    const settings = settingsWith('export default (camara) => camara;');
-    const file = JSON.parse(readFileSync(settings.OPERATORS_FILE, 'utf8')) as {
-      operators: object[];
-    };
-    writeFileSync(
-      settings.OPERATORS_FILE,
-      JSON.stringify({ operators: [{ ...file.operators[0], profile }] }),
-    );
+    const settings = settingsWith('export default (camara) => camara;', undefined, profile);
     expect(problemsOf(settings).join()).toContain(problem);
   });
 

@@ -11,3 +11,9 @@ export function problemsOf(environment: Environment): readonly string[] {
     throw error;
   }
 }
+
+/** The names of the settings that a start complains of, each once, in the order of the alphabet. */
+export function namesIn(environment: Environment): readonly string[] {
+  const names = problemsOf(environment).map((problem) => problem.split(' ', 1).join(''));
+  return [...new Set(names)].toSorted();
+}
