@@ -7,7 +7,6 @@ import {
   concluded,
   endedByLookup,
   endedByPoll,
-  endsAtMs,
   inDoubt,
   keptUntilMs,
   overruled,
@@ -45,23 +44,15 @@ describe('what is written', () => {
     expect(inDoubt(requestedFor(11_000, 300_000), NOW + 400)).toEqual(requestedFor(400, 300_000));
   });
 
-  it.each<[ConsentRules['firstPoll'], number]>([
-    ['at-once', 0],
-    ['after-interval', 5_000],
-  ])(
-    'on the acknowledgement, polling %s: when to poll, and until when',
-    (firstPoll, nextPollMs) => {
-      const acknowledgement = { authReqId: 'request-1', expiresInSeconds: 120, intervalSeconds: 5 };
-      expect(
-        acknowledged(IDENTITY, acknowledgement, NOW - 2_000, NOW, { ...RULES, firstPoll }),
-      ).toEqual(pendingFor({ nextPollMs }));
-    },
-  );
-
-  it('on the acknowledgement of a prompt that lives for an hour: ten minutes, and no more', () => {
-    const acknowledgement = { authReqId: 'request-1', expiresInSeconds: 3600, intervalSeconds: 5 };
-    expect(acknowledged(IDENTITY, acknowledgement, NOW - 2_000, NOW, RULES)).toEqual(
-      pendingFor({ redeemableMs: 598_000, livesMs: 600_000 }),
+  it.each<[string, number, ConsentRules['firstPoll'], Parameters<typeof pendingFor>[0]]>([
+    ['polled at once', 120, 'at-once', {}],
+    ['polled after an interval', 120, 'after-interval', { nextPollMs: 5_000 }],
+    ['that lives for an hour', 3600, 'at-once', { redeemableMs: 598_000, livesMs: 600_000 }],
+  ])('on the acknowledgement of a prompt %s', (_, expiresInSeconds, firstPoll, times) => {
+    const acknowledgement = { authReqId: 'request-1', expiresInSeconds, intervalSeconds: 5 };
+    const rules = { ...RULES, firstPoll };
+    expect(acknowledged(IDENTITY, acknowledgement, NOW - 2_000, NOW, rules)).toEqual(
+      pendingFor(times),
     );
   });
 
@@ -77,53 +68,18 @@ describe('what is written', () => {
 });
 
 describe('polled', () => {
-  type GoOn = Parameters<typeof polled>[1];
-
-  it.each<[string, GoOn, intervalMs: number, nextPollMs: number]>([
-    [
-      'pending: an interval from sending',
-      { kind: 'go-on', goOn: 'authorization_pending' },
-      5_000,
-      5_000,
-    ],
-    ['no reply: an interval from sending', { kind: 'go-on', goOn: 'no_reply' }, 5_000, 5_000],
-    [
-      'slow_down: five seconds more, for good',
-      { kind: 'go-on', goOn: 'slow_down' },
-      10_000,
-      10_000,
-    ],
-    [
-      'Retry-After that is longer, from the reply on',
-      { kind: 'go-on', goOn: 'no_reply', retryAfterSeconds: 30 },
-      5_000,
-      30_400,
-    ],
-    [
-      'Retry-After that is shorter changes nothing',
-      { kind: 'go-on', goOn: 'no_reply', retryAfterSeconds: 1 },
-      5_000,
-      5_000,
-    ],
-    [
-      '429 with Retry-After: both',
-      { kind: 'go-on', goOn: 'slow_down', retryAfterSeconds: 30 },
-      10_000,
-      30_400,
-    ],
-  ])('%s', (_, goOn, intervalMs, nextPollMs) => {
-    expect(polled(pendingFor({}), goOn, NOW, NOW + 400)).toEqual({
+  it.each([
+    ['pending: an interval from sending', 'authorization_pending', undefined, 5_000, 5_000],
+    ['no reply: an interval from sending', 'no_reply', undefined, 5_000, 5_000],
+    ['slow_down: five seconds more, for good', 'slow_down', undefined, 10_000, 10_000],
+    ['Retry-After that is longer, from the reply on', 'no_reply', 30, 5_000, 30_400],
+    ['Retry-After that is shorter changes nothing', 'no_reply', 1, 5_000, 5_000],
+    ['429 with Retry-After: both', 'slow_down', 30, 10_000, 30_400],
+  ] as const)('%s', (_, goOn, retryAfterSeconds, intervalMs, nextPollMs) => {
+    const heard = { kind: 'go-on', goOn, ...withSeconds(retryAfterSeconds) } as const;
+    expect(polled(pendingFor({}), heard, NOW, NOW + 400)).toEqual({
       ...pendingFor({ nextPollMs, leaseMs: 400 }),
       intervalMs,
-    });
-  });
-
-  it('slow_down twice adds ten seconds', () => {
-    const slow = { kind: 'go-on', goOn: 'slow_down' } as const;
-    const once = polled(pendingFor({}), slow, NOW, NOW);
-    expect(polled(once, slow, NOW, NOW)).toMatchObject({
-      intervalMs: 15_000,
-      nextPollAtMs: NOW + 15_000,
     });
   });
 });
@@ -210,6 +166,11 @@ describe('the record at a moment', () => {
       'a prompt that lives',
       pendingFor({ livesMs: 1 }),
       { consent: pendingFor({ livesMs: 1 }), ends: [] },
+    ],
+    [
+      'a prompt that is over, with a poll on the wire',
+      pendingFor({ livesMs: 0, leaseMs: 1 }),
+      { consent: pendingFor({ livesMs: 0, leaseMs: 1 }), ends: [] },
     ],
     ['a prompt whose time is over', pendingFor({ livesMs: 0 }), { ends: [expiredAt(0)] }],
     ['a doubt that is over', requestedFor(-1, -5000), { ends: [expiredAt(-5000)] }],
@@ -317,18 +278,6 @@ describe('what was learned while the record changed', () => {
   it('is told once', () => {
     const told = withTold({ ends: [expiredAt(0), failedFor(REFUSED, 1)] }, [IDENTITY.id]);
     expect(told).toEqual({ ends: [{ ...expiredAt(0), isTold: true }, failedFor(REFUSED, 1)] });
-  });
-});
-
-describe('endsAtMs', () => {
-  it.each<[string, Consent, number]>([
-    ['requested: its doubt', requestedFor(11_000, 300_000), 300_000],
-    ['pending: the life of the prompt, not of the token', pendingFor({}), 120_000],
-    ['pending: the poll on the wire', pendingFor({ livesMs: 5_000, leaseMs: 9_000 }), 9_000],
-    ['redeemed: its lease', redeemedFor(11_000), 11_000],
-    ['closed: its time', closedFor(DENIED, 600_000), 600_000],
-  ])('%s', (_, consent, ms) => {
-    expect(endsAtMs(consent)).toBe(NOW + ms);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LookupFailure } from '../../src/domain/errors.ts';
+import type { FailureReach, LookupFailure } from '../../src/domain/errors.ts';
 import type { Consent, ConsentRecord } from '../../src/consents/consentRecord.ts';
 import { consentStatus } from '../../src/consents/consentStatus.ts';
 import type { ConsentStatus } from '../../src/domain/consentStatus.ts';
@@ -38,7 +38,8 @@ function living(consent: Consent): ConsentRecord {
 const REQUEST = { step: 'request' } as const;
 const PENDING = { step: 'answer-pending' } as const;
 const wait = (ms: number) => ({ step: 'wait', untilMs: NOW + ms }) as const;
-const poll = (pending: ReturnType<typeof pendingFor>) => ({ step: 'poll', pending }) as const;
+const poll = (times: Parameters<typeof pendingFor>[0]) =>
+  ({ step: 'poll', pending: pendingFor(times) }) as const;
 const fail = (failure: LookupFailure) => ({ step: 'fail', failure }) as const;
 
 /** What asking again in so many seconds can bring, and when the consent ends. */
@@ -64,121 +65,91 @@ type Case = readonly [
 const FREE = [REQUEST, NOT_ASKED] as const;
 const IN_THE_WAY = [PENDING, ANOTHERS] as const;
 
-const CASES: readonly Case[] = [
-  ['nothing', undefined, FREE, FREE],
+/** A consent that lives, and how it stands to its caller; it is in the way of every other one. */
+const LIVING: readonly (readonly [string, Consent, NextStep, ConsentStatus])[] = [
+  ['a request on the wire', requestedFor(11_000, 300_000), wait(250), pendingWith(1, 300_000)],
   [
-    'a request that is on the wire',
-    living(requestedFor(11_000, 300_000)),
-    [wait(250), pendingWith(1, 300_000)],
-    IN_THE_WAY,
+    'one whose lease is nearly over',
+    requestedFor(100, 300_000),
+    wait(100),
+    pendingWith(1, 300_000),
   ],
-  [
-    'a request whose lease is nearly over',
-    living(requestedFor(100, 300_000)),
-    [wait(100), pendingWith(1, 300_000)],
-    IN_THE_WAY,
-  ],
-  [
-    'a request whose reply was lost',
-    living(requestedFor(0, 300_000)),
-    [PENDING, pendingWith(300, 300_000)],
-    IN_THE_WAY,
-  ],
-  [
-    'the last moment of its doubt',
-    living(requestedFor(-1, 1)),
-    [PENDING, pendingWith(1, 1)],
-    IN_THE_WAY,
-  ],
-  ['the end of its doubt', living(requestedFor(-1, 0)), [REQUEST, { state: 'EXPIRED' }], FREE],
-  [
-    'a prompt that may be polled',
-    living(pendingFor({})),
-    [poll(pendingFor({})), pendingWith(1, 120_000)],
-    IN_THE_WAY,
-  ],
+  ['one whose reply was lost', requestedFor(0, 300_000), PENDING, pendingWith(300, 300_000)],
+  ['the last moment of its doubt', requestedFor(-1, 1), PENDING, pendingWith(1, 1)],
+  ['a prompt that may be polled', pendingFor({}), poll({}), pendingWith(1, 120_000)],
   [
     'a prompt before its next poll',
-    living(pendingFor({ nextPollMs: 3_001 })),
-    [wait(3_001), pendingWith(4, 120_000)],
-    IN_THE_WAY,
+    pendingFor({ nextPollMs: 3_001 }),
+    wait(3_001),
+    pendingWith(4, 120_000),
   ],
   [
     'a prompt that is being polled',
-    living(pendingFor({ nextPollMs: 5_000, leaseMs: 11_000 })),
-    [wait(250), pendingWith(1, 120_000)],
-    IN_THE_WAY,
+    pendingFor({ nextPollMs: 5_000, leaseMs: 11_000 }),
+    wait(250),
+    pendingWith(1, 120_000),
   ],
   [
     'a poll whose process died',
-    living(pendingFor({ leaseMs: 0 })),
-    [poll(pendingFor({ leaseMs: 0 })), pendingWith(1, 120_000)],
-    IN_THE_WAY,
+    pendingFor({ leaseMs: 0 }),
+    poll({ leaseMs: 0 }),
+    pendingWith(1, 120_000),
   ],
   [
     'the last moment in which it may be redeemed',
-    living(pendingFor({ redeemableMs: 1 })),
-    [poll(pendingFor({ redeemableMs: 1 })), pendingWith(1, 120_000)],
-    IN_THE_WAY,
+    pendingFor({ redeemableMs: 1 }),
+    poll({ redeemableMs: 1 }),
+    pendingWith(1, 120_000),
   ],
   [
     'a prompt too late to redeem, too early to repeat',
-    living(pendingFor({ redeemableMs: 0, livesMs: 2_000 })),
-    [wait(2_000), pendingWith(2, 2_000)],
-    IN_THE_WAY,
+    pendingFor({ redeemableMs: 0, livesMs: 2_000 }),
+    wait(2_000),
+    pendingWith(2, 2_000),
   ],
   [
     'a next poll that would come too late',
-    living(pendingFor({ nextPollMs: 3_000, redeemableMs: 3_000, livesMs: 5_000 })),
-    [wait(5_000), pendingWith(5, 5_000)],
-    IN_THE_WAY,
+    pendingFor({ nextPollMs: 3_000, redeemableMs: 3_000, livesMs: 5_000 }),
+    wait(5_000),
+    pendingWith(5, 5_000),
   ],
-  [
-    'a prompt whose time is over',
-    living(pendingFor({ livesMs: 0 })),
-    [REQUEST, { state: 'EXPIRED' }],
-    FREE,
-  ],
-  [
-    'a token that goes out with its lookup',
-    living(redeemedFor(11_000)),
-    [wait(250), pendingWith(1, 11_000)],
-    IN_THE_WAY,
-  ],
-  ['a lookup whose process died', living(redeemedFor(0)), [REQUEST, { state: 'EXPIRED' }], FREE],
+  ['a token that goes out with its lookup', redeemedFor(11_000), wait(250), pendingWith(1, 11_000)],
   [
     'a denial',
-    living(closedFor(DENIED, 600_000)),
-    [fail({ ...DENIED, retryAfterSeconds: 600 }), { state: 'DENIED', retryAfterSeconds: 600 }],
-    IN_THE_WAY,
+    closedFor(DENIED, 600_000),
+    fail({ ...DENIED, retryAfterSeconds: 600 }),
+    { state: 'DENIED', retryAfterSeconds: 600 },
   ],
-  ['a denial of long ago', living(closedFor(DENIED, 0)), FREE, FREE],
   [
     'a refusal while the prompt may live',
-    living(closedFor(REFUSED, 60_000)),
-    [fail(REFUSED), { state: 'EXPIRED', retryAfterSeconds: 60 }],
-    IN_THE_WAY,
+    closedFor(REFUSED, 60_000),
+    fail(REFUSED),
+    { state: 'EXPIRED', retryAfterSeconds: 60 },
   ],
-  ['an expiry', { ends: [expiredAt(0)] }, [REQUEST, { state: 'EXPIRED' }], FREE],
+];
+
+const OVER = [REQUEST, { state: 'EXPIRED' }] as const;
+const failedAs = (reach: FailureReach, count = 1): ConsentRecord => ({
+  ends: Array.from({ length: count }, () => failedFor({ ...REFUSED, reach }, 60_000)),
+});
+
+const CASES: readonly Case[] = [
+  ...LIVING.map(([name, consent, ...own]): Case => [name, living(consent), own, IN_THE_WAY]),
+  ['nothing', undefined, FREE, FREE],
+  ['the end of its doubt', living(requestedFor(-1, 0)), OVER, FREE],
+  ['a prompt whose time is over', living(pendingFor({ livesMs: 0 })), OVER, FREE],
+  ['a lookup whose process died', living(redeemedFor(0)), OVER, FREE],
+  ['a denial of long ago', living(closedFor(DENIED, 0)), FREE, FREE],
+  ['an expiry', { ends: [expiredAt(0)] }, OVER, FREE],
   ['an expiry that was told', { ends: [{ ...expiredAt(0), isTold: true }] }, FREE, FREE],
   [
-    'the failure of a lookup that speaks for the number',
-    { ends: [failedFor(REFUSED, 60_000)] },
+    'the failure of a lookup that applies to the number',
+    failedAs('number'),
     [REQUEST, { state: 'NOT_ASKED', retryAfterSeconds: 60 }],
     [REQUEST, ANOTHERS],
   ],
-  [
-    'the failure of a lookup that speaks for its operation',
-    { ends: [failedFor({ ...REFUSED, reach: 'operation' }, 60_000)] },
-    FREE,
-    FREE,
-  ],
-  [
-    'more failures than are kept',
-    { ends: Array.from({ length: 16 }, () => failedFor({ ...REFUSED, reach: 'question' }, 9_000)) },
-    IN_THE_WAY,
-    IN_THE_WAY,
-  ],
+  ['the failure of a lookup that applies to its operation', failedAs('operation'), FREE, FREE],
+  ['more failures than are kept', failedAs('question', 16), IN_THE_WAY, IN_THE_WAY],
 ];
 
 describe.each(CASES)('on %s', (_, record, own, others) => {
@@ -192,15 +163,11 @@ describe.each(CASES)('on %s', (_, record, own, others) => {
   });
 });
 
-/** Those in which the consent is pending, for its caller. */
-const PENDING_CASES = CASES.flatMap(([name, record, [step, status]]) =>
-  status.state === 'PENDING' && step.step !== 'request' ? [[name, record, status] as const] : [],
-);
-
 describe('CONSENT_PENDING', () => {
-  it.each(PENDING_CASES)('says what simSwapConsent says of %s', (_, record, status) => {
+  const pending = LIVING.filter(([, , , { state }]) => state === 'PENDING');
+  it.each(pending)('says what simSwapConsent says of %s', (_, consent, _step, status) => {
     const { retryAfterSeconds, expiresAtMs } = status;
-    expect(pendingFailure(viewOf(record, 'bank').prompt, NOW, START_MS)).toEqual({
+    expect(pendingFailure(viewOf(living(consent), 'bank').prompt, NOW, START_MS)).toEqual({
       code: 'CONSENT_PENDING',
       reach: 'number',
       retryAfterSeconds,

@@ -3,7 +3,7 @@ import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Ending } from '../../src/lookups/lookupAuthorizer.ts';
 import { settled } from '../testClock.ts';
-import { BOB, CAROL, changed, checked } from '../values.ts';
+import { BOB, CAROL, checked } from '../values.ts';
 import {
   ANOTHERS,
   AskedConsents,

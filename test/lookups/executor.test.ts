@@ -57,8 +57,9 @@ it('a reply that speaks of a window of its own is not asked for twice', async ()
   expect(asked).toHaveLength(1);
 });
 
+const consent = () => Promise.resolve({ kind: 'read', status: undefined } as const);
+const close = () => Promise.resolve();
+
 function executorTo(lookUp: LookupRoute['lookUp']) {
-  const consent = () => Promise.resolve({ kind: 'read', status: undefined } as const);
-  const route = { lookUp, consent, close: () => Promise.resolve() };
-  return executorOn(route, requestAt(new TestClock()));
+  return executorOn({ lookUp, consent, close }, requestAt(new TestClock()));
 }
