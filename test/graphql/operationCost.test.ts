@@ -16,13 +16,7 @@ const NO_LIMITS = {
   maxReplyBytes: 100_000_000,
 };
 
-interface Asked {
-  readonly role?: Role;
-  readonly query: string;
-  readonly variables?: Readonly<Record<string, unknown>>;
-}
-
-function count({ role = 'bff', query, variables = {} }: Asked, limits = NO_LIMITS) {
+function count(query: string, variables = {}, limits = NO_LIMITS, role: Role = 'bff') {
   const document = parse(query);
   const operation = getOperationAST(document);
   if (operation === null || operation === undefined) throw new Error('The test has no operation.');
@@ -34,7 +28,7 @@ function count({ role = 'bff', query, variables = {} }: Asked, limits = NO_LIMIT
 /** What the operator is asked, and how much of the reply that is; its bytes have tests of their own. */
 type Counted = Omit<OperationCost, 'replyBytes'>;
 
-type Row = readonly [string, Asked, Counted];
+type Row = readonly [what: string, query: string, cost: Counted, variables?: object];
 
 function asks(numbers: number, questionsPerNumber: number, answers: number): Counted {
   return { numbers, questionsPerNumber, answers };
@@ -42,318 +36,204 @@ function asks(numbers: number, questionsPerNumber: number, answers: number): Cou
 
 const A = '+447700900001';
 const B = '+447700900002';
+const ONE = `phoneNumber(e164: "${A}")`;
+const OTHER = `phoneNumber(e164: "${B}")`;
+const BOTH = `phoneNumbers(e164s: ["${A}", "${B}"])`;
+const LIST = 'query ($l: [ID!]!) { phoneNumbers(e164s: $l) { lastSimSwap } }';
+const F = 'fragment F on PhoneNumber { lastSimSwap }';
+const within = (hours: number | string) => `simSwappedWithin(maxAgeHours: ${hours})`;
 
 describe('what an operation of the BFF asks', () => {
-  it.each<Row>([
-    ['nothing', { query: '{ __typename }' }, asks(0, 0, 0)],
-    ['the schema', { query: '{ __schema { types { name } } }' }, asks(0, 0, 0)],
-    [
-      'a number and no question',
-      { query: `{ phoneNumber(e164: "${A}") { e164 __typename } }` },
-      asks(0, 0, 2),
-    ],
-    ['one question', { query: `{ phoneNumber(e164: "${A}") { lastSimSwap } }` }, asks(1, 1, 1)],
-    [
-      'both',
-      { query: `{ phoneNumber(e164: "${A}") { lastSimSwap simSwappedWithin e164 } }` },
-      asks(1, 2, 3),
-    ],
-    [
-      'a list',
-      { query: `{ phoneNumbers(e164s: ["${A}", "${B}"]) { lastSimSwap } }` },
-      asks(2, 1, 2),
-    ],
-    ['an empty list', { query: '{ phoneNumbers(e164s: []) { lastSimSwap } }' }, asks(0, 0, 0)],
-    [
-      'one number in place of a list',
-      { query: `{ phoneNumbers(e164s: "${A}") { lastSimSwap } }` },
-      asks(1, 1, 1),
-    ],
-    [
-      'a list from one variable',
-      {
-        query: 'query ($l: [ID!]!) { phoneNumbers(e164s: $l) { lastSimSwap } }',
-        variables: { l: [A, B, A] },
-      },
-      asks(2, 1, 3),
-    ],
+  it.for<Row>([
+    ['nothing', '{ __typename }', asks(0, 0, 0)],
+    ['the schema', '{ __schema { types { name } } }', asks(0, 0, 0)],
+    ['a number and no question', `{ ${ONE} { e164 __typename } }`, asks(0, 0, 2)],
+    ['one question', `{ ${ONE} { lastSimSwap } }`, asks(1, 1, 1)],
+    ['both', `{ ${ONE} { lastSimSwap simSwappedWithin e164 } }`, asks(1, 2, 3)],
+    ['a list', `{ ${BOTH} { lastSimSwap } }`, asks(2, 1, 2)],
+    ['an empty list', '{ phoneNumbers(e164s: []) { lastSimSwap } }', asks(0, 0, 0)],
+    ['a number for a list', `{ phoneNumbers(e164s: "${A}") { lastSimSwap } }`, asks(1, 1, 1)],
+    ['a list from one variable', LIST, asks(2, 1, 3), { l: [A, B, A] }],
     [
       'a list of variables',
-      {
-        query: 'query ($a: ID!, $b: ID!) { phoneNumbers(e164s: [$a, $b]) { lastSimSwap } }',
-        variables: { a: A, b: B },
-      },
+      'query ($a: ID!, $b: ID!) { phoneNumbers(e164s: [$a, $b]) { lastSimSwap } }',
       asks(2, 1, 2),
+      { a: A, b: B },
     ],
     [
       'a variable with a default',
-      { query: `query ($a: ID! = "${A}") { phoneNumber(e164: $a) { lastSimSwap } }` },
+      `query ($a: ID! = "${A}") { phoneNumber(e164: $a) { lastSimSwap } }`,
       asks(1, 1, 1),
     ],
     [
       'one number in four spellings',
-      {
-        query: 'query ($l: [ID!]!) { phoneNumbers(e164s: $l) { lastSimSwap } }',
-        variables: { l: [A, '+44 7700 900001', 'tel:+447700900001', '+44-7700-900001'] },
-      },
+      LIST,
       asks(1, 1, 4),
+      { l: [A, '+44 7700 900001', 'tel:+447700900001', '+44-7700-900001'] },
     ],
-    [
-      'numbers that are none',
-      {
-        query: 'query ($l: [ID!]!) { phoneNumbers(e164s: $l) { lastSimSwap } }',
-        variables: { l: ['1', '2', '1'] },
-      },
-      asks(2, 1, 3),
-    ],
-    [
-      'a number that is an integer',
-      {
-        query: 'query ($l: [ID!]!) { phoneNumbers(e164s: $l) { lastSimSwap } }',
-        variables: { l: [447_700_900_001] },
-      },
-      asks(1, 1, 1),
-    ],
-  ])('%s', (_, asked, expected) => {
-    expect(count(asked)).toMatchObject(expected);
-  });
+    ['numbers that are none', LIST, asks(2, 1, 3), { l: ['1', '2', '1'] }],
+    ['a number that is an integer', LIST, asks(1, 1, 1), { l: [447_700_900_001] }],
 
-  it.each<Row>([
     [
       'a window and its default are one question',
-      {
-        query: `{ phoneNumber(e164: "${A}") { a: simSwappedWithin b: simSwappedWithin(maxAgeHours: 240) } }`,
-      },
+      `{ ${ONE} { a: simSwappedWithin b: ${within(240)} } }`,
       asks(1, 1, 2),
     ],
     [
       'a window by value and by variable is one question',
-      {
-        query: `query ($h: Int!) { phoneNumber(e164: "${A}") { a: simSwappedWithin(maxAgeHours: $h) b: simSwappedWithin(maxAgeHours: 24) } }`,
-        variables: { h: 24 },
-      },
+      `query ($h: Int!) { ${ONE} { a: ${within('$h')} b: ${within(24)} } }`,
       asks(1, 1, 2),
+      { h: 24 },
     ],
     [
       'a variable with a default stands for it',
-      {
-        query: `query ($h: Int! = 24) { phoneNumber(e164: "${A}") { a: simSwappedWithin(maxAgeHours: $h) b: simSwappedWithin(maxAgeHours: 24) } }`,
-      },
+      `query ($h: Int! = 24) { ${ONE} { a: ${within('$h')} b: ${within(24)} } }`,
       asks(1, 1, 2),
     ],
     [
       'a variable that is left out stands for the default of the field',
-      {
-        query: `query ($h: Int = 240) { phoneNumber(e164: "${A}") { a: simSwappedWithin(maxAgeHours: $h) b: simSwappedWithin } }`,
-      },
+      `query ($h: Int = 240) { ${ONE} { a: ${within('$h')} b: simSwappedWithin } }`,
       asks(1, 1, 2),
     ],
-    [
-      'two windows are two',
-      {
-        query: `{ phoneNumber(e164: "${A}") { a: simSwappedWithin(maxAgeHours: 1) b: simSwappedWithin(maxAgeHours: 2) } }`,
-      },
-      asks(1, 2, 2),
-    ],
+    ['two windows are two', `{ ${ONE} { a: ${within(1)} b: ${within(2)} } }`, asks(1, 2, 2)],
     [
       'a window that is refused is one question, however often',
-      {
-        query: `{ phoneNumber(e164: "${A}") { a: simSwappedWithin(maxAgeHours: 0) b: simSwappedWithin(maxAgeHours: 2) c: simSwapCheck(maxAgeHours: 9999) { result } } }`,
-      },
+      `{ ${ONE} { a: ${within(0)} b: ${within(2)} c: simSwapCheck(maxAgeHours: 9999) { result } } }`,
       asks(1, 2, 4),
     ],
-    [
-      'numbers of which only refused windows are asked',
-      { query: `{ phoneNumbers(e164s: ["${A}", "${B}"]) { simSwappedWithin(maxAgeHours: 0) } }` },
-      asks(2, 1, 2),
-    ],
+    ['only refused windows are questions too', `{ ${BOTH} { ${within(0)} } }`, asks(2, 1, 2)],
     [
       'a window in two fields is one question',
-      {
-        query: `{ phoneNumber(e164: "${A}") { simSwappedWithin(maxAgeHours: 2) simSwapCheck(maxAgeHours: 2) { result } } }`,
-      },
+      `{ ${ONE} { ${within(2)} simSwapCheck(maxAgeHours: 2) { result } } }`,
       asks(1, 1, 3),
     ],
     [
       'one number under two aliases has the questions of both',
-      {
-        query: `{ a: phoneNumber(e164: "${A}") { lastSimSwap } b: phoneNumber(e164: "tel:${A}") { simSwappedWithin } }`,
-      },
+      `{ a: ${ONE} { lastSimSwap } b: phoneNumber(e164: "tel:${A}") { simSwappedWithin } }`,
       asks(1, 2, 2),
     ],
     [
       'two numbers have each their own',
-      {
-        query: `{ a: phoneNumber(e164: "${A}") { lastSimSwap } b: phoneNumber(e164: "${B}") { simSwappedWithin } }`,
-      },
+      `{ a: ${ONE} { lastSimSwap } b: ${OTHER} { simSwappedWithin } }`,
       asks(2, 1, 2),
     ],
     [
       'a number alone and in a list is one',
-      {
-        query: `{ phoneNumber(e164: "${A}") { lastSimSwap } phoneNumbers(e164s: ["${A}", "${B}"]) { simSwappedWithin } }`,
-      },
+      `{ ${ONE} { lastSimSwap } ${BOTH} { simSwappedWithin } }`,
       asks(2, 2, 3),
     ],
     [
       'equal questions under many aliases are one',
-      {
-        query: `{ ${repeat(50, (i) => `a${i}: phoneNumber(e164: "${A}") { b${i}: simSwappedWithin }`)} }`,
-      },
+      `{ ${repeat(50, (i) => `a${i}: ${ONE} { b${i}: simSwappedWithin }`)} }`,
       asks(1, 1, 50),
     ],
-  ])('%s', (_, asked, expected) => {
-    expect(count(asked)).toMatchObject(expected);
-  });
 
-  it.each<Row>([
     [
       'through an inline fragment',
-      {
-        query: `{ ... { phoneNumber(e164: "${A}") { ... { ... on PhoneNumber { lastSimSwap } } } } }`,
-      },
+      `{ ... { ${ONE} { ... { ... on PhoneNumber { lastSimSwap } } } } }`,
       asks(1, 1, 1),
     ],
     [
       'through fragments of both types',
-      {
-        query: `{ ...Q } fragment Q on Query { phoneNumber(e164: "${A}") { ...P } } fragment P on PhoneNumber { lastSimSwap simSwappedWithin }`,
-      },
+      `{ ...Q } fragment Q on Query { ${ONE} { ...F simSwappedWithin } } ${F}`,
       asks(1, 2, 2),
     ],
-    [
-      'through fragments in fragments',
-      { query: `{ phoneNumber(e164: "${A}") { ...F0 } } ${chain(30)}` },
-      asks(1, 30, 30),
-    ],
+    ['through fragments in fragments', `{ ${ONE} { ...F0 } } ${chain(30)}`, asks(1, 30, 30)],
     [
       'a fragment that is spread twice in one place once',
-      { query: `{ phoneNumber(e164: "${A}") { ...F0 ...F0 ... { ...F0 } } } ${chain(3)}` },
+      `{ ${ONE} { ...F0 ...F0 ... { ...F0 } } } ${chain(3)}`,
       asks(1, 3, 3),
     ],
     [
       'a fragment that is spread in two places in both',
-      {
-        query: `{ a: phoneNumber(e164: "${A}") { ...F0 } b: phoneNumber(e164: "${B}") { ...F0 } } ${chain(3)}`,
-      },
+      `{ a: ${ONE} { ...F0 } b: ${OTHER} { ...F0 } } ${chain(3)}`,
       asks(2, 3, 6),
     ],
-    ['no fragment that is not spread', { query: `{ __typename } ${chain(3)}` }, asks(0, 0, 0)],
+    ['no fragment that is not spread', `{ __typename } ${chain(3)}`, asks(0, 0, 0)],
     [
       'a fragment that spreads itself only once',
-      {
-        query: `{ phoneNumber(e164: "${A}") { ...F } } fragment F on PhoneNumber { lastSimSwap ...F }`,
-      },
+      `{ ${ONE} { ...F } } fragment F on PhoneNumber { lastSimSwap ...F }`,
       asks(1, 1, 1),
     ],
-    [
-      'no fragment that is missing',
-      { query: `{ phoneNumber(e164: "${A}") { lastSimSwap ...Missing } }` },
-      asks(1, 1, 1),
-    ],
-  ])('%s', (_, asked, expected) => {
-    expect(count(asked)).toMatchObject(expected);
-  });
+    ['no fragment that is missing', `{ ${ONE} { lastSimSwap ...Missing } }`, asks(1, 1, 1)],
 
-  it.each<Row>([
     [
       '@skip leaves a field out',
-      {
-        query: `{ phoneNumber(e164: "${A}") { lastSimSwap @skip(if: true) simSwappedWithin @skip(if: false) } }`,
-      },
+      `{ ${ONE} { lastSimSwap @skip(if: true) simSwappedWithin @skip(if: false) } }`,
       asks(1, 1, 1),
     ],
     [
       '@include leaves a field out',
-      {
-        query: `{ phoneNumber(e164: "${A}") { lastSimSwap @include(if: false) simSwappedWithin @include(if: true) } }`,
-      },
+      `{ ${ONE} { lastSimSwap @include(if: false) simSwappedWithin @include(if: true) } }`,
       asks(1, 1, 1),
     ],
     [
       '@skip wins over @include',
-      { query: `{ phoneNumber(e164: "${A}") { lastSimSwap @include(if: true) @skip(if: true) } }` },
+      `{ ${ONE} { lastSimSwap @include(if: true) @skip(if: true) } }`,
       asks(0, 0, 1),
     ],
     [
       'a root field that is left out asks nothing',
-      {
-        query: `{ a: phoneNumber(e164: "${A}") @skip(if: true) { lastSimSwap } b: phoneNumber(e164: "${B}") { lastSimSwap } }`,
-      },
+      `{ a: ${ONE} @skip(if: true) { lastSimSwap } b: ${OTHER} { lastSimSwap } }`,
       asks(1, 1, 1),
     ],
     [
       'a fragment that is left out asks nothing',
-      {
-        query: `{ phoneNumber(e164: "${A}") { ...F @include(if: false) ... @skip(if: true) { simSwappedWithin } e164 } } fragment F on PhoneNumber { lastSimSwap }`,
-      },
+      `{ ${ONE} { ...F @include(if: false) ... @skip(if: true) { simSwappedWithin } e164 } } ${F}`,
       asks(0, 0, 1),
     ],
     [
       'a fragment that is left out once is read where it is not',
-      {
-        query: `{ phoneNumber(e164: "${A}") { ...F @skip(if: true) ...F } } fragment F on PhoneNumber { lastSimSwap }`,
-      },
+      `{ ${ONE} { ...F @skip(if: true) ...F } } ${F}`,
       asks(1, 1, 1),
     ],
     [
       'a variable decides',
-      {
-        query: `query ($yes: Boolean!, $no: Boolean = false) { phoneNumber(e164: "${A}") { lastSimSwap @include(if: $yes) simSwappedWithin @include(if: $no) } }`,
-        variables: { yes: true },
-      },
+      `query ($yes: Boolean!, $no: Boolean = false) { ${ONE} { lastSimSwap @include(if: $yes) simSwappedWithin @include(if: $no) } }`,
       asks(1, 1, 1),
+      { yes: true },
     ],
-  ])('%s', (_, asked, expected) => {
-    expect(count(asked)).toMatchObject(expected);
+  ])('%s', ([, query, expected, variables]) => {
+    expect(count(query, variables)).toMatchObject(expected);
   });
 });
 
 describe('what an operation of the subgraph asks', () => {
-  const ENTITIES =
-    'query ($r: [_Any!]!) { _entities(representations: $r) { ... on PhoneNumber { lastSimSwap simSwappedWithin } } }';
+  const ENTITIES = `query ($r: [_Any!]!) { ${entities('$r', 'lastSimSwap simSwappedWithin')} }`;
 
-  it.each<readonly [string, readonly unknown[], Counted]>([
-    ['representations', [of(A), of(B)], asks(2, 2, 4)],
-    ['equal representations once', [of(A), of(A)], asks(1, 2, 4)],
-    ['one number in two spellings once', [of(A), of(`tel:${A}`)], asks(1, 2, 4)],
+  it.for<Row>([
+    ['representations', ENTITIES, asks(2, 2, 4), { r: [of(A), of(B)] }],
+    ['equal representations once', ENTITIES, asks(1, 2, 4), { r: [of(A), of(A)] }],
+    ['one number in two spellings once', ENTITIES, asks(1, 2, 4), { r: [of(A), of(`tel:${A}`)] }],
     [
       'representations without a number, of which each is refused',
-      [of(7), of(null), {}, 'text', 7, [], of(A)],
+      ENTITIES,
       asks(7, 2, 14),
+      { r: [of(7), of(null), {}, 'text', 7, [], of(A)] },
     ],
-    ['nothing', [], asks(0, 0, 0)],
-  ])('%s', (_, r, expected) => {
-    expect(count({ role: 'subgraph', query: ENTITIES, variables: { r } })).toMatchObject(expected);
-  });
-
-  it('representations under many aliases together', () => {
-    const query = `query ($a: [_Any!]!, $b: [_Any!]!) {
-      a: _entities(representations: $a) { ... on PhoneNumber { lastSimSwap } }
-      b: _entities(representations: $b) { ... on PhoneNumber { simSwappedWithin } }
-    }`;
-    const variables = { a: [of(A)], b: [of(A), of(B)] };
-    expect(count({ role: 'subgraph', query, variables })).toMatchObject(asks(2, 2, 3));
-  });
-
-  it('representations that are written into the document', () => {
-    const query = `{ _entities(representations: [{ __typename: "PhoneNumber", e164: "${A}" }]) { ... on PhoneNumber { lastSimSwap } } }`;
-    expect(count({ role: 'subgraph', query })).toMatchObject(asks(1, 1, 1));
+    ['nothing', ENTITIES, asks(0, 0, 0), { r: [] }],
+    [
+      'representations under many aliases together',
+      `query ($a: [_Any!]!, $b: [_Any!]!) { a: ${entities('$a', 'lastSimSwap')} b: ${entities('$b', 'simSwappedWithin')} }`,
+      asks(2, 2, 3),
+      { a: [of(A)], b: [of(A), of(B)] },
+    ],
+    [
+      'representations that are written into the document',
+      `{ ${entities(`[{ __typename: "PhoneNumber", e164: "${A}" }]`, 'lastSimSwap')} }`,
+      asks(1, 1, 1),
+    ],
+  ])('%s', ([, query, expected, variables]) => {
+    expect(count(query, variables, NO_LIMITS, 'subgraph')).toMatchObject(expected);
   });
 });
 
-describe('variables that do not fit', () => {
-  const QUERY = 'query ($l: [ID!]!) { phoneNumbers(e164s: $l) { lastSimSwap } }';
-
-  it.each([
-    ['nothing', {}],
-    ['null', { l: null }],
-    ['a null among them', { l: [A, null] }],
-    ['an object', { l: {} }],
-  ])('%s: left to the execution to refuse', (_, variables) => {
-    expect(count({ query: QUERY, variables })).toBeUndefined();
-  });
-});
+it.each([{}, { l: null }, { l: [A, null] }, { l: {} }])(
+  'variables that do not fit are left to the execution to refuse: %j',
+  (variables) => {
+    expect(count(LIST, variables)).toBeUndefined();
+  },
+);
 
 describe('the limits', () => {
   const limits = { maxNumbersPerOperation: 2, maxQuestionsPerNumber: 3, maxReplyBytes: 1000 };
@@ -373,20 +253,22 @@ describe('the limits', () => {
     expect(excessOf({ replyBytes: 0, ...counted }, limits)).toEqual(excess);
   });
 
-  it('tell by how much an operation is over, up to ten times as much', () => {
-    const small = { ...NO_LIMITS, maxNumbersPerOperation: 2 };
-    expect(count(dates(15), small)).toMatchObject({ numbers: 15 });
-    expect(count(dates(500), small)).toMatchObject({ numbers: 21 });
-    expect(count(dates(500))).toMatchObject({ numbers: 500 });
-  });
+  it.each([
+    [15, 2, 15],
+    [500, 2, 21],
+    [500, 10_000, 500],
+  ])(
+    'say by how much an operation is over, up to ten times as much: %i of %i',
+    (length, maxNumbersPerOperation, numbers) => {
+      const l = Array.from({ length }, (_, i) => `+447700900${500 + i}`);
+      const counted = count(LIST, { l }, { ...NO_LIMITS, maxNumbersPerOperation });
+      expect(counted).toMatchObject({ numbers });
+    },
+  );
 });
 
-/** The dates of so many numbers. */
-function dates(length: number) {
-  return {
-    query: 'query ($l: [ID!]!) { phoneNumbers(e164s: $l) { lastSimSwap } }',
-    variables: { l: Array.from({ length }, (_, i) => numberOf(i)) },
-  };
+function entities(representations: string, field: string): string {
+  return `_entities(representations: ${representations}) { ... on PhoneNumber { ${field} } }`;
 }
 
 function of(e164: unknown) {
@@ -395,17 +277,12 @@ function of(e164: unknown) {
 
 /** Fragments of which each asks for a window and spreads the next. */
 function chain(length: number): string {
-  return repeat(
-    length,
-    (i) =>
-      `fragment F${i} on PhoneNumber { w${i}: simSwappedWithin(maxAgeHours: ${i + 1}) ${i + 1 < length ? `...F${i + 1}` : ''} }`,
-  );
+  return repeat(length, (i) => {
+    const next = i + 1 < length ? `...F${i + 1}` : '';
+    return `fragment F${i} on PhoneNumber { w${i}: ${within(i + 1)} ${next} }`;
+  });
 }
 
 function repeat(times: number, part: (index: number) => string): string {
   return Array.from({ length: times }, (_, index) => part(index)).join(' ');
-}
-
-function numberOf(index: number): string {
-  return `+447700900${String(500 + index)}`;
 }
