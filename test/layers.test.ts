@@ -123,7 +123,6 @@ describe('the reader of imports', () => {
       'app/stores.ts',
       'graphql/explorer.ts',
       'main.ts',
-      'telemetry/openTracing.ts',
     ]);
   });
 });

@@ -4,13 +4,14 @@ import type { Config } from '../config/config.ts';
 import type { WatchFiles } from '../system/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import type { AdmissionObserver } from '../lookups/observedAuthorizers.ts';
-import type { MeteredOperator, Metrics } from '../telemetry/metrics.ts';
-import { MetricsServer, scrapeOf, type Scrape } from '../telemetry/metricsServer.ts';
-import { openTracing, tracedLog } from '../telemetry/openTracing.ts';
+import { logOf } from '../log/logAbout.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { serveMetrics } from '../telemetry/metricsServer.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { requestLinesOf } from '../telemetry/requestLines.ts';
 import type { RequestReport } from '../graphql/request.ts';
 import { endpointNames } from '../simSwaps/operatorEndpoints.ts';
+import type { SpanOutcome } from '../telemetry/metricDefinitions.ts';
 import type { SimSwaps } from '../simSwaps/simSwaps.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
@@ -45,25 +46,21 @@ export const OBSERVATION_CLOSE_LIMIT_MS = 3000;
  * request. Rejects when the port is taken.
  */
 export async function openObservation(parts: ObservationParts): Promise<Observation> {
+  const { config, log, requestLog } = parts;
   const counting = await openCounting(parts);
-  const tracing = await tracingOf(parts, counting?.metrics);
-  const traced = (log: Log): Log => (tracing === undefined ? log : tracedLog(log, tracing));
+  const metrics = counting?.metrics;
+  const tracing = await openTracing(parts, metrics);
   const requestLines =
-    parts.requestLog === undefined
-      ? undefined
-      : requestLinesOf(traced(parts.requestLog), parts.config.audit?.keys[0]);
-  const observers = [counting?.metrics.observer, requestLines?.observer];
+    requestLog && requestLinesOf(traced(requestLog, tracing), config.audit?.keys[0]);
   return {
-    log: traced(parts.log),
-    observers: observers.filter((one) => one !== undefined),
+    log: traced(log, tracing),
+    observers: [metrics?.observer, requestLines?.observer].filter((one) => one !== undefined),
     onAnswered(report) {
-      counting?.metrics.requestAnswered(report);
+      metrics?.requestAnswered(report);
       requestLines?.write(report);
     },
-    onRefused(reason) {
-      counting?.metrics.callerRefused(reason);
-    },
-    watch: (simSwaps) => counting?.metrics.watch(simSwaps),
+    onRefused: (reason) => metrics?.callerRefused(reason),
+    watch: (simSwaps) => metrics?.watch(simSwaps),
     async close() {
       await tracing?.close();
       await counting?.close();
@@ -71,17 +68,25 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
   };
 }
 
-function tracingOf(
+/** Each line with the trace that it belongs to, where there is one. */
+function traced(log: Log, tracing: Tracing | undefined): Log {
+  if (tracing === undefined) return log;
+  return logOf((level, message, details) => {
+    const { traceId } = tracing;
+    log[level](message, traceId === undefined ? details : { ...details, trace_id: traceId });
+  });
+}
+
+/** Loads the packages of OpenTelemetry: a process that records no traces has none of them in its memory. */
+async function openTracing(
   { config, clock, log, watchFiles }: ObservationParts,
   metrics: Metrics | undefined,
-): Promise<Tracing> | undefined {
-  if (config.tracing === undefined) return undefined;
-  return openTracing(config.tracing, {
-    clock,
-    log,
-    watchFiles,
-    onSpans: (outcome, spans) => metrics?.spansEnded(outcome, spans),
-  });
+): Promise<Tracing | undefined> {
+  const { tracing: settings } = config;
+  if (settings === undefined) return undefined;
+  const { Tracing: Opened } = await import('../telemetry/tracing.ts');
+  const onSpans = (outcome: SpanOutcome, spans: number) => metrics?.spansEnded(outcome, spans);
+  return new Opened({ settings, clock, log, watchFiles, random: Math.random, onSpans });
 }
 
 interface OpenMetrics {
@@ -91,18 +96,21 @@ interface OpenMetrics {
 
 /** `undefined` where nothing is scraped. */
 async function openCounting(parts: ObservationParts): Promise<OpenMetrics | undefined> {
-  const { clock, config } = parts;
-  const { metricsPort } = config;
+  const { clock, log, config } = parts;
+  const { metricsPort, docsUrl } = config;
   if (metricsPort === undefined) return undefined;
   // Its packages are a tenth of all modules.
   const { Metrics: Opened } = await import('../telemetry/metrics.ts');
-  const metrics = new Opened({
-    operators: parts.operators.map(meteredOperator),
-    docsUrl: config.docsUrl,
-    monotonicMs: () => clock.monotonicMs(),
-    log: parts.log,
-  });
-  const server = await serve(scrapeOf(metrics, config, clock), parts, metricsPort);
+  const operators = parts.operators.map((settings) => ({
+    name: settings.name,
+    endpoints: endpointNames(settings),
+    isPrompting: asksOwner(settings.flow),
+    price: settings.price,
+  }));
+  const metrics = new Opened({ operators, docsUrl, monotonicMs: () => clock.monotonicMs(), log });
+  const { host } = config.listen;
+  const server = await serveMetrics(metrics, { host, port: metricsPort }, clock);
+  log.info('metrics', { host, port: server.port });
   return {
     metrics,
     async close() {
@@ -110,20 +118,4 @@ async function openCounting(parts: ObservationParts): Promise<OpenMetrics | unde
       metrics.close();
     },
   };
-}
-
-function meteredOperator(settings: OperatorSettings): MeteredOperator {
-  const { name, flow, price } = settings;
-  return { name, endpoints: endpointNames(settings), isPrompting: asksOwner(flow), price };
-}
-
-async function serve(
-  scrape: Scrape,
-  { config, log }: ObservationParts,
-  port: number,
-): Promise<MetricsServer> {
-  const server = new MetricsServer(scrape);
-  const listening = await server.listen(config.listen.host, port);
-  log.info('metrics', { host: config.listen.host, port: listening });
-  return server;
 }

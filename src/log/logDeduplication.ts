@@ -1,5 +1,6 @@
 import type { Clock } from '../system/clock.ts';
 import type { Log, LogDetails } from './log.ts';
+import { logOf } from './logAbout.ts';
 
 /** How often the repeats of a line are told. */
 const EVERY_MS = 60_000;
@@ -74,9 +75,7 @@ export function sumUpRepeats(log: Log, clock: Clock): SummedLog {
   }
 
   return {
-    info: (message, details) => write('info', message, details),
-    warn: (message, details) => write('warn', message, details),
-    error: (message, details) => write('error', message, details),
+    ...logOf(write),
     close() {
       tell();
       closing.abort();

@@ -19,7 +19,7 @@ import {
   TracerProvider,
   type Sampler,
 } from '@opentelemetry/sdk-trace';
-import type { Clock } from '../system/clock.ts';
+import { withinTime, type Clock } from '../system/clock.ts';
 import {
   consentChannel,
   exchangeChannel,
@@ -39,7 +39,7 @@ import { CONSENT, EXCHANGE, LOOKUP, PLAN, REQUEST, TOKEN, type SpanShape } from 
 import type { SpanOutcome } from './metricDefinitions.ts';
 import { OtlpSender } from './otlpSender.ts';
 import { SpanQueue } from './spanQueue.ts';
-import type { OtlpProtocol, SamplerSettings, TracingSettings } from '../config/tracing.ts';
+import type { SamplerSettings, TracingSettings } from '../config/tracing.ts';
 
 /** A drain waits no longer for a collector. */
 export const TRACING_CLOSE_LIMIT_MS = 2000;
@@ -52,7 +52,7 @@ export interface TracingParts {
   /** From 0 up to 1. */
   readonly random: () => number;
   /** Told what became of spans, once each. */
-  onSpans?(outcome: SpanOutcome, spans: number): void;
+  onSpans(outcome: SpanOutcome, spans: number): void;
 }
 
 /** What the work of a request belongs to. */
@@ -84,7 +84,8 @@ export class Tracing {
     this.#parts = parts;
     this.#sender = new OtlpSender(parts);
     this.#queue = new SpanQueue({
-      send: (spans) => this.#sender.send(SERIALIZERS[settings.protocol]([...spans])),
+      send: (spans) =>
+        this.#sender.send(SERIALIZERS[settings.protocol].serializeRequest([...spans]) ?? NO_BYTES),
       told: (outcome, spans, reason) => this.#told(outcome, spans, reason),
     });
     const provider = new TracerProvider({
@@ -111,13 +112,8 @@ export class Tracing {
   /** Sends what waits, for no longer than the limit, and lets go of the rest. Never rejects. */
   async close(): Promise<void> {
     for (const undo of this.#undo) undo();
-    const closed = new AbortController();
-    const limit = this.#parts.clock
-      .sleep(TRACING_CLOSE_LIMIT_MS, closed.signal)
-      .catch(() => undefined);
     const sent = this.#queue.shutdown();
-    await Promise.race([sent, limit]);
-    closed.abort();
+    await withinTime(this.#parts.clock, TRACING_CLOSE_LIMIT_MS, sent, undefined);
     this.#queue.drop();
     await this.#sender.close();
     // What was under way has failed by now.
@@ -184,7 +180,7 @@ export class Tracing {
 
   #told(outcome: SpanOutcome, spans: number, reason: string | undefined): void {
     const { log } = this.#parts;
-    this.#parts.onSpans?.(outcome, spans);
+    this.#parts.onSpans(outcome, spans);
     switch (outcome) {
       case 'sent':
         return;
@@ -199,15 +195,7 @@ export class Tracing {
 
 const NO_BYTES = new Uint8Array();
 
-const SERIALIZERS: Readonly<
-  Record<
-    OtlpProtocol,
-    (spans: Parameters<typeof JsonTraceSerializer.serializeRequest>[0]) => Uint8Array
-  >
-> = {
-  'http/protobuf': (spans) => ProtobufTraceSerializer.serializeRequest(spans) ?? NO_BYTES,
-  'http/json': (spans) => JsonTraceSerializer.serializeRequest(spans) ?? NO_BYTES,
-};
+const SERIALIZERS = { 'http/protobuf': ProtobufTraceSerializer, 'http/json': JsonTraceSerializer };
 
 /** The caller's `tracestate` is not gone on with: it is a caller's text. */
 function remoteContext(parent: TraceParent | undefined): Context {
