@@ -1,9 +1,7 @@
-import { parseArgs } from 'node:util';
-import { filesOf, settingsOf, timeOf } from './auditArguments.ts';
-import { findEntries, type SearchCount, type Sought } from '../caller/audit/findEntries.ts';
+import { argumentsOf, filesOf, numberOf, settingsOf, TEXT, timeOf } from './arguments.ts';
+import { findEntries, type Sought } from '../caller/audit/findEntries.ts';
 import { textOf, linesOf } from '../caller/audit/logFiles.ts';
 import { readAuditConfig } from '../config/config.ts';
-import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import { fail } from '../system/termination.ts';
 
 const USAGE = `npm run audit -- [--number NUMBER] [--subject SUBJECT] [--client CLIENT] [--since DAY] [--until DAY]
@@ -21,64 +19,34 @@ const USAGE = `npm run audit -- [--number NUMBER] [--subject SUBJECT] [--client 
   AUDIT_KEY (or AUDIT_KEY_FILE) must be what it was when the log was written; several with commas between.
 `;
 
-function readArguments(): { sought: Sought; files: readonly string[] } {
-  const { values, positionals } = parsedArguments();
-  const { number, subject, client, since, until, outcome, operator, correlator } = values;
-  if (Object.keys(values).length === 0) return fail(USAGE);
-  return {
-    sought: {
-      ...(number === undefined ? {} : { number: numberOf(number) }),
-      ...(subject === undefined ? {} : { subject }),
-      ...(client === undefined ? {} : { client }),
-      ...(since === undefined ? {} : { sinceMs: timeOf('--since', since) }),
-      ...(until === undefined ? {} : { untilMs: timeOf('--until', until) }),
-      ...(outcome === undefined ? {} : { outcome }),
-      ...(operator === undefined ? {} : { operator }),
-      ...(correlator === undefined ? {} : { correlator }),
+const { values, positionals } = argumentsOf(
+  {
+    options: {
+      number: TEXT,
+      subject: TEXT,
+      client: TEXT,
+      since: TEXT,
+      until: TEXT,
+      outcome: TEXT,
+      operator: TEXT,
+      correlator: TEXT,
     },
-    files: positionals,
-  };
-}
-
-function parsedArguments() {
-  try {
-    const text = { type: 'string' } as const;
-    return parseArgs({
-      options: {
-        number: text,
-        subject: text,
-        client: text,
-        since: text,
-        until: text,
-        outcome: text,
-        operator: text,
-        correlator: text,
-      },
-      allowPositionals: true,
-    });
-  } catch {
-    return fail(USAGE);
-  }
-}
-
-function numberOf(text: string): PhoneNumber {
-  const number = parsePhoneNumber(text);
-  switch (number.kind) {
-    case 'parsed':
-      return number.value;
-    case 'refused':
-      return fail(number.reason);
-  }
-}
-
-// Such as `head`, which has seen enough.
-process.stdout.on('error', () => process.exit(1));
-
-const { sought, files: named } = readArguments();
+    allowPositionals: true,
+  },
+  USAGE,
+);
+if (Object.keys(values).length === 0) fail(USAGE);
+const { number, since, until, ...others } = values;
+const sought: Sought = {
+  ...others,
+  number: number === undefined ? undefined : numberOf(number),
+  sinceMs: timeOf('--since', since),
+  untilMs: timeOf('--until', until),
+};
 const audit = settingsOf(readAuditConfig) ?? fail('AUDIT_KEY is missing: a search needs it.');
 
 const count = { found: 0, torn: 0, tornAfter: 0 };
-for (const file of await filesOf(named, audit.file)) {
+for (const file of await filesOf(positionals, audit.file)) {
   try {
     for await (const line of findEntries(linesOf(textOf(file)), sought, audit.keys, count)) {
       process.stdout.write(`${line}\n`);
@@ -87,11 +55,7 @@ for (const file of await filesOf(named, audit.file)) {
     fail(`${file} cannot be read to its end.`);
   }
 }
-process.stderr.write(`${[`${count.found} entries`, ...tornLines(count)].join(', ')}\n`);
-
-/** A disk that is full tears lines; what a torn line `before` stands for was not asked. */
-function tornLines({ torn, tornAfter }: SearchCount): readonly string[] {
-  if (torn === 0) return [];
-  const end = tornAfter === 0 ? '' : ` (${tornAfter} after a lookup, whose outcome is lost)`;
-  return [`${torn} torn lines${end}`];
-}
+const { found, torn, tornAfter } = count;
+// A disk that is full tears lines; what a torn line `before` stands for was not asked.
+const after = tornAfter === 0 ? '' : ` (${tornAfter} after a lookup, whose outcome is lost)`;
+process.stderr.write(`${found} entries${torn === 0 ? '' : `, ${torn} torn lines${after}`}\n`);

@@ -1,6 +1,5 @@
-import { parseArgs } from 'node:util';
+import { argumentsOf, numberOf, TEXT } from './arguments.ts';
 import { MAX_DEVELOPMENT_MINUTES, signDevelopmentToken } from '../caller/developmentTokens.ts';
-import { parsePhoneNumber } from '../domain/phoneNumber.ts';
 import { systemClock } from '../system/clock.ts';
 import { fail } from '../system/termination.ts';
 
@@ -15,66 +14,34 @@ const USAGE = `npm run dev-token -- [--scope SCOPES] [--subject NAME] [--client 
   N        how long it counts, from 1 to ${MAX_DEVELOPMENT_MINUTES}; 480 if left out
 `;
 
-interface Values {
-  readonly scope?: string | undefined;
-  readonly subject?: string | undefined;
-  readonly client?: string | undefined;
-  readonly 'phone-number'?: string | undefined;
-  readonly purpose?: string | undefined;
-  readonly minutes?: string | undefined;
-}
-
-function readArguments(): Values {
-  try {
-    const text = { type: 'string' } as const;
-    return parseArgs({
-      options: {
-        scope: text,
-        subject: text,
-        client: text,
-        'phone-number': text,
-        purpose: text,
-        minutes: text,
-      },
-    }).values;
-  } catch {
-    return fail(USAGE);
-  }
-}
-
 function minutesOf(text: string): number {
   const minutes = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (minutes >= 1 && minutes <= MAX_DEVELOPMENT_MINUTES) return minutes;
   return fail(`--minutes must be a whole number from 1 to ${MAX_DEVELOPMENT_MINUTES}.`);
 }
 
-function ownNumberOf(text: string): string {
-  const number = parsePhoneNumber(text);
-  switch (number.kind) {
-    case 'parsed':
-      return number.value;
-    case 'refused':
-      return fail(`--phone-number: ${number.reason}`);
-  }
-}
-
-const {
-  scope,
-  subject = 'developer',
-  client,
-  purpose,
-  minutes = '480',
-  ...values
-} = readArguments();
-const own = values['phone-number'];
+const { values } = argumentsOf(
+  {
+    options: {
+      scope: TEXT,
+      subject: TEXT,
+      client: TEXT,
+      'phone-number': TEXT,
+      purpose: TEXT,
+      minutes: TEXT,
+    },
+  },
+  USAGE,
+);
+const { scope, subject = 'developer', client, 'phone-number': own, purpose, minutes } = values;
 const token = await signDevelopmentToken(
   {
     subject: subject === '' ? fail('--subject must not be empty.') : subject,
     client,
     scope,
-    phoneNumber: own === undefined ? undefined : ownNumberOf(own),
+    phoneNumber: own === undefined ? undefined : numberOf(own, '--phone-number: '),
     purpose,
-    minutes: minutesOf(minutes),
+    minutes: minutesOf(minutes ?? '480'),
   },
   systemClock.nowMs(),
 );

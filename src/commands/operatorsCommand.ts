@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline/promises';
-import { parseArgs, styleText } from 'node:util';
-import { settingsOf } from './auditArguments.ts';
+import { styleText } from 'node:util';
+import { argumentsOf, numberOf, settingsOf, TEXT } from './arguments.ts';
 import { readOperatorsConfig, type OperatorsCheckConfig } from '../config/config.ts';
 import { byLongestPrefix } from '../domain/numberPrefix.ts';
-import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { NumberTrial } from '../../onboarding/askAbout.ts';
 import { checkOperator } from '../../onboarding/checkOperator.ts';
 import { areAllWell, type OperatorReport, type Verdict } from '../../onboarding/finding.ts';
@@ -29,15 +29,6 @@ const USAGE = `npm run operators -- check [--operator NAME] [--timeout SECONDS] 
   --json   for machines. The exit status is 1 if anything failed.
 `;
 
-interface CheckArguments {
-  readonly operator: string | undefined;
-  readonly timeoutMs: number;
-  readonly isJson: boolean;
-  readonly isConsented: boolean;
-  readonly number: string | undefined;
-  readonly otherNumber: string | undefined;
-}
-
 const WATCH: WatchFiles = (paths, onChange) => new WatchedFiles(paths, systemClock, onChange);
 
 const COLOURS = { ok: 'green', warning: 'yellow', failed: 'red', 'not tried': 'dim' } as const;
@@ -46,15 +37,11 @@ const COLOURS = { ok: 'green', warning: 'yellow', failed: 'red', 'not tried': 'd
 const PAINT: Paint = (verdict: Verdict, text: string) =>
   styleText(COLOURS[verdict], text, { stream: process.stdout });
 
-// Such as `head`, which has seen enough.
-process.stdout.on('error', () => process.exit(1));
-
 const [command, ...words] = process.argv.slice(2);
 if (command !== 'check') fail(USAGE);
-await checkOperators();
+await checkOperators(readArguments());
 
-async function checkOperators(): Promise<void> {
-  const wanted = readArguments();
+async function checkOperators(wanted: ReturnType<typeof readArguments>): Promise<void> {
   const config = settingsOf(readOperatorsConfig);
   if (config.operators.length === 0) {
     fail('No operator is set. Set OPERATORS_FILE, or OPERATOR_….');
@@ -74,47 +61,34 @@ async function checkOperators(): Promise<void> {
     checks.push(checkDirectory(directory, parts));
   }
   const reports = await Promise.all(checks);
-  await print(wanted.isJson ? jsonOf(reports) : checkTable(reports, PAINT));
+  await print(wanted.json ? jsonOf(reports) : checkTable(reports, PAINT));
   // A name server that hangs would keep the process.
   process.exit(areAllWell(reports) ? 0 : 1);
 }
 
-function readArguments(): CheckArguments {
-  const { values } = parsed();
-  const { operator, number, 'other-number': otherNumber, timeout = '5' } = values;
-  const seconds = /^\d{1,2}$/.test(timeout) ? Number(timeout) : 0;
-  if (seconds < 1 || seconds > 60) return fail(`--timeout takes seconds from 1 to 60.\n${USAGE}`);
-  if (number === undefined && (otherNumber !== undefined || values.consent === true)) {
-    return fail(`--other-number and --consent go with --number.\n${USAGE}`);
-  }
-  return {
-    operator,
-    timeoutMs: seconds * 1000,
-    isJson: values.json === true,
-    isConsented: values.consent === true,
-    number,
-    otherNumber,
-  };
-}
-
-function parsed() {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
-  try {
-    return parseArgs({
+function readArguments() {
+  const flag = { type: 'boolean', default: false } as const;
+  const { values } = argumentsOf(
+    {
       args: words,
       options: {
-        operator: text,
-        timeout: text,
+        operator: TEXT,
+        timeout: { type: 'string', default: '5' },
         json: flag,
-        number: text,
-        'other-number': text,
+        number: TEXT,
+        'other-number': TEXT,
         consent: flag,
       },
-    });
-  } catch {
-    return fail(USAGE);
+    },
+    USAGE,
+  );
+  const { operator, number, 'other-number': otherNumber, timeout, json, consent } = values;
+  const seconds = /^\d{1,2}$/.test(timeout) ? Number(timeout) : 0;
+  if (seconds < 1 || seconds > 60) return fail(`--timeout takes seconds from 1 to 60.\n${USAGE}`);
+  if (number === undefined && (otherNumber !== undefined || consent)) {
+    return fail(`--other-number and --consent go with --number.\n${USAGE}`);
   }
+  return { operator, timeoutMs: seconds * 1000, json, consent, number, otherNumber };
 }
 
 function operatorsNamed(
@@ -136,7 +110,7 @@ interface ChosenTrial {
 
 /** Whom to ask about, and at which operator: the one that serves the number, and no other hears of it. */
 async function numberTrial(
-  wanted: CheckArguments,
+  wanted: ReturnType<typeof readArguments>,
   { directory }: OperatorsCheckConfig,
   chosen: readonly OperatorSettings[],
 ): Promise<ChosenTrial | undefined> {
@@ -153,7 +127,7 @@ async function numberTrial(
   if (operator === undefined)
     return fail('No operator has a prefix of this number: name --operator.');
   const mayPrompt =
-    !asksOwner(operator.flow) || wanted.isConsented || (await confirmPrompt(operator, number));
+    !asksOwner(operator.flow) || wanted.consent || (await confirmPrompt(operator, number));
   return { operator, number: { number, otherNumber, mayPrompt } };
 }
 
@@ -175,13 +149,7 @@ async function readNumbers(
   const lines = typed === 0 ? [] : await readLines(typed);
   return named.map((text) => {
     if (text === undefined) return undefined;
-    const number = parsePhoneNumber(text === '-' ? (lines.shift() ?? '') : text);
-    switch (number.kind) {
-      case 'parsed':
-        return number.value;
-      case 'refused':
-        return fail(number.reason);
-    }
+    return numberOf(text === '-' ? (lines.shift() ?? '') : text);
   });
 }
 

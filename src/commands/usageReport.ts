@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { parseArgs } from 'node:util';
-import { filesOf, settingsOf, timeOf } from './auditArguments.ts';
+import { argumentsOf, filesOf, settingsOf, TEXT, timeOf } from './arguments.ts';
 import { textOf, linesOf } from '../caller/audit/logFiles.ts';
 import { DIMENSIONS, MAX_GROUPS, UsageReport, type Dimension } from '../caller/audit/usage.ts';
 import { usageCsv, usageTable } from '../caller/audit/usageText.ts';
@@ -15,61 +14,21 @@ const USAGE = `npm run usage -- [--since DAY] [--until DAY] [--by LIST] [--forma
   FILE  where the log is, gzipped or not; AUDIT_LOG and what it was rotated to if left out, - for standard input
 `;
 
-interface ReportArguments {
-  readonly dimensions: readonly Dimension[];
-  readonly range: { readonly sinceMs?: number; readonly untilMs?: number };
-  readonly format: 'table' | 'csv';
-  readonly files: readonly string[];
-}
-
-function readArguments(): ReportArguments {
-  const { values, positionals } = parsedArguments();
-  const { format = 'table' } = values;
-  if (format !== 'table' && format !== 'csv') {
-    fail(`--format must be table or csv.\n${USAGE}`);
-  }
-  return {
-    dimensions: dimensionsOf(values.by ?? 'day,operator,client,purpose'),
-    range: {
-      ...(values.since === undefined ? {} : { sinceMs: timeOf('--since', values.since) }),
-      ...(values.until === undefined ? {} : { untilMs: timeOf('--until', values.until) }),
-    },
-    format,
-    files: positionals,
-  };
-}
-
-function parsedArguments() {
-  try {
-    return parseArgs({
-      options: {
-        since: { type: 'string' },
-        until: { type: 'string' },
-        by: { type: 'string' },
-        format: { type: 'string' },
-      },
-      allowPositionals: true,
-    });
-  } catch {
-    return fail(USAGE);
-  }
-}
-
-function dimensionsOf(list: string): readonly Dimension[] {
-  return list.split(',').map((name) => {
-    const dimension = DIMENSIONS.find((one) => one === name.trim());
-    return dimension ?? fail(`--by knows ${DIMENSIONS.join(', ')}.\n${USAGE}`);
-  });
-}
-
-// Such as `head`, which has seen enough.
-process.stdout.on('error', () => process.exit(1));
-
-const { dimensions, range, format, files: named } = readArguments();
+const { values, positionals } = argumentsOf(
+  { options: { since: TEXT, until: TEXT, by: TEXT, format: TEXT }, allowPositionals: true },
+  USAGE,
+);
+const { since, until, by = 'day,operator,client,purpose', format = 'table' } = values;
+if (format !== 'table' && format !== 'csv') fail(`--format must be table or csv.\n${USAGE}`);
+const dimensions = by.split(',').map((name): Dimension => {
+  const dimension = DIMENSIONS.find((one) => one === name.trim());
+  return dimension ?? fail(`--by knows ${DIMENSIONS.join(', ')}.\n${USAGE}`);
+});
+const range = { sinceMs: timeOf('--since', since), untilMs: timeOf('--until', until) };
 const config = settingsOf(readUsageConfig);
 const report = new UsageReport(dimensions, range, config.priceOf);
 const startedAtMs = performance.now();
-for (const file of await filesOf(named, config.auditLog)) {
+for (const file of await filesOf(positionals, config.auditLog)) {
   try {
     for await (const line of linesOf(textOf(file))) report.add(line);
   } catch {

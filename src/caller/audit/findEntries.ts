@@ -6,20 +6,20 @@ import { formsOf, numbersIn } from './numberForms.ts';
 /** What a search is for: lines that fit all that is given. */
 export interface Sought {
   /** Whose owner is asked about, or asks. */
-  readonly number?: PhoneNumber;
+  readonly number?: PhoneNumber | undefined;
   /** Who asks, as the issuer names it. */
-  readonly subject?: string;
+  readonly subject?: string | undefined;
   /** The client that asks. */
-  readonly client?: string;
+  readonly client?: string | undefined;
   /** From then on, in milliseconds since 1970. */
-  readonly sinceMs?: number;
+  readonly sinceMs?: number | undefined;
   /** Before then. */
-  readonly untilMs?: number;
+  readonly untilMs?: number | undefined;
   /** `answered`, `asked`, `broken` or a code, such as `CONSENT_DENIED`. */
-  readonly outcome?: string;
-  readonly operator?: string;
+  readonly outcome?: string | undefined;
+  readonly operator?: string | undefined;
   /** Of the request, of one of its exchanges, or the part of it that the client sent. */
-  readonly correlator?: string;
+  readonly correlator?: string | undefined;
 }
 
 export interface SearchCount {
@@ -65,8 +65,8 @@ function testsFor(sought: Sought, keys: readonly string[]): readonly Test[] {
   const { number, subject, client, sinceMs, untilMs, outcome, operator, correlator } = sought;
   return [
     ...(number === undefined ? [] : [aboutNumber(number, keys)]),
-    ...(subject === undefined ? [] : [bySubject(subject, keys)]),
-    ...(client === undefined ? [] : [byClient(client, keys)]),
+    ...(subject === undefined ? [] : [byName('subject', subject, keys)]),
+    ...(client === undefined ? [] : [byName('client', client, keys)]),
     ...(sinceMs === undefined ? [] : [({ atMs }: AuditedLine) => atMs >= sinceMs]),
     ...(untilMs === undefined ? [] : [({ atMs }: AuditedLine) => atMs < untilMs]),
     ...(outcome === undefined ? [] : [(entry: AuditedLine) => entry.outcome === outcome]),
@@ -90,14 +90,11 @@ function aboutNumber(number: PhoneNumber, keys: readonly string[]): Test {
   };
 }
 
-function bySubject(sought: string, keys: readonly string[]): Test {
-  const isNamed = named(sought, keys);
-  return ({ subject }) => isNamed(subject);
-}
-
-function byClient(sought: string, keys: readonly string[]): Test {
-  const isNamed = named(sought, keys);
-  return ({ client }) => isNamed(client);
+/** Hashed under any of the keys, or in clear. */
+function byName(whose: 'subject' | 'client', sought: string, keys: readonly string[]): Test {
+  const clear = sought.normalize('NFKC');
+  const hashes = new Set(keys.map((key) => auditHash(key, sought)));
+  return ({ [whose]: name }) => hashes.has(name) || name.normalize('NFKC') === clear;
 }
 
 /** The client's part, ours and the number of an exchange follow each other, with hyphens between. */
@@ -105,11 +102,4 @@ function byCorrelator(sought: string): Test {
   return ({ correlator }) =>
     `${correlator}-`.startsWith(`${sought}-`) ||
     (correlator !== '' && sought.startsWith(`${correlator}-`));
-}
-
-/** Hashed under any of the keys, or in clear. */
-function named(sought: string, keys: readonly string[]): (name: string) => boolean {
-  const clear = sought.normalize('NFKC');
-  const hashes = new Set(keys.map((key) => auditHash(key, sought)));
-  return (name) => hashes.has(name) || name.normalize('NFKC') === clear;
 }

@@ -15,9 +15,9 @@ const NOT_TOLD = '-';
 
 export interface UsageRange {
   /** From then on, in milliseconds since 1970. */
-  readonly sinceMs?: number;
+  readonly sinceMs?: number | undefined;
   /** Before then. */
-  readonly untilMs?: number;
+  readonly untilMs?: number | undefined;
 }
 
 export interface Usage {

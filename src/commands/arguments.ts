@@ -1,6 +1,25 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { rotatedFiles } from '../caller/audit/logFiles.ts';
 import { ConfigError } from '../config/environment.ts';
+import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import { fail } from '../system/termination.ts';
+
+/** An option that takes a text. */
+export const TEXT = { type: 'string' } as const;
+
+/** Reads the arguments of a command that prints, or ends the program with its usage. */
+export function argumentsOf<const Declared extends ParseArgsConfig>(
+  declared: Declared,
+  usage: string,
+): ReturnType<typeof parseArgs<Declared>> {
+  // The reader may be such as `head`, which has seen enough.
+  process.stdout.on('error', () => process.exit(1));
+  try {
+    return parseArgs(declared);
+  } catch {
+    return fail(usage);
+  }
+}
 
 /** Reads the settings, or ends the program with what is wrong with them. */
 export function settingsOf<T>(read: () => T): T {
@@ -12,8 +31,15 @@ export function settingsOf<T>(read: () => T): T {
   }
 }
 
+/** Reads a phone number, or ends the program. */
+export function numberOf(text: string, option = ''): PhoneNumber {
+  const number = parsePhoneNumber(text);
+  return number.kind === 'parsed' ? number.value : fail(`${option}${number.reason}`);
+}
+
 /** Reads the time of an option, in milliseconds since 1970, or ends the program. */
-export function timeOf(option: string, text: string): number {
+export function timeOf(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
   return (
     parseDay(text) ??
     fail(`${option} must be a day such as 2026-11-01, or a time such as 2026-11-01T08:00:00Z.`)
