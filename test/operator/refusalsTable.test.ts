@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { describe, expect, test } from 'vitest';
-import { judgeCheck } from './camara.ts';
+import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
+import type { HttpReply } from '../../src/http/exchange.ts';
+import { judgeRefusal } from '../../src/http/refusal.ts';
+import { judgeCheck, judgeRetrieveDate } from './camara.ts';
 import { jsonReply } from '../http/replies.ts';
 import { START_MS } from '../testClock.ts';
 import { hours } from '../values.ts';
@@ -9,12 +11,7 @@ import { hours } from '../values.ts';
 const DOCS = readFileSync(new URL('../../docs/operator-api.md', import.meta.url), 'utf8');
 const REFUSALS = /^### Refusals$[^]*?(?=^#|$(?![^]))/m.exec(DOCS)?.[0] ?? '';
 
-const EXCHANGE = {
-  sentAtMs: START_MS,
-  nowMs: START_MS,
-  flow: '3-legged',
-  errors: COMMON_ERRORS,
-} as const;
+const AT_LOOKUPS = { sentAtMs: START_MS, nowMs: START_MS, errors: COMMON_ERRORS } as const;
 
 /** Statuses that stand for what the first cells say. */
 const STATUSES: Readonly<Record<string, readonly number[]>> = {
@@ -59,11 +56,25 @@ describe('the table of refusals in docs/operator-api.md', () => {
     for (const status of statuses) {
       for (const word of words) {
         const reply = jsonReply(status, word === undefined ? {} : { code: word });
-        expect(judgeCheck(reply, EXCHANGE, hours(240)), `${status} ${word}`).toMatchObject({
-          kind: 'failed',
-          failure: { code, reach },
-        });
+        for (const asksOwner of [true, false]) {
+          // Where no owner is asked, it is our client that is denied.
+          const isOurs = code.startsWith('CONSENT_') && !asksOwner;
+          const expected = isOurs ? { code: 'OPERATOR_REFUSED' } : { code, reach };
+          const lookup = { ...AT_LOOKUPS, flow: asksOwner ? '3-legged' : '2-legged' } as const;
+          const told = [
+            judgeCheck(reply, lookup, hours(24)),
+            judgeRetrieveDate(reply, lookup),
+            ...(word === 'OUT_OF_RANGE' ? [] : atTokenEndpoints(reply, asksOwner)),
+          ];
+          const failed = { kind: 'failed', failure: expected };
+          expect(told, `${status} ${word}`).toMatchObject(told.map(() => failed));
+        }
       }
     }
   });
 });
+
+function atTokenEndpoints(reply: HttpReply, asksOwner: boolean) {
+  const context = { wordIn: 'error', asksOwner, errors: COMMON_ERRORS } as const;
+  return [{ kind: 'failed', failure: judgeRefusal(reply, START_MS, context) }];
+}
