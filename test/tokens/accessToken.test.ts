@@ -27,9 +27,6 @@ describe('an access token', () => {
   });
 
   it.each<[string, (token: AccessToken) => string]>([
-    ['String()', (token) => String(token)],
-    ['its own words', (token) => token.toString()],
-    ['JSON', (token) => JSON.stringify(token)],
     ['JSON of what holds it', (token) => JSON.stringify({ acquired: [token] })],
     ['inspect', (token) => inspect(token)],
     ['inspect with all it can show', (token) => inspect({ token }, { depth: 9, showHidden: true })],

@@ -58,6 +58,18 @@ const NO_SCOPES = { 'retrieve-date': '', check: '' };
 const ONE_SCOPE = { 'retrieve-date': 'sim-swap', check: 'sim-swap' };
 const PURPOSE = 'dpv:FraudPreventionAndDetection';
 
+const CIBA_PATHS = camara.grants['3-legged'].paths;
+/** How our client posts a form. */
+const POSTED = {
+  method: 'POST',
+  headers: {
+    authorization: `Basic ${btoa('attacked:kept-secret-of-the-operator')}`,
+    'content-type': 'application/x-www-form-urlencoded',
+    accept: 'application/json',
+    'x-correlator': expect.stringMatching(/^asked-[A-Za-z0-9]{12}-\d$/) as string,
+  },
+};
+
 const CREDENTIALS = { grant_type: 'client_credentials' };
 const USERNAME = { username: 'tel:+447700900001' };
 
@@ -108,7 +120,7 @@ describe('a token request', () => {
   ])('%s', async (_, deviation, form, path) => {
     const { token } = await seen(deviation);
     expect(formOf(token)).toEqual(form);
-    expect(token.path).toBe(path);
+    expect(token).toMatchObject({ path, ...POSTED });
   });
 
   it('goes to an address with a query of its own, and keeps it', async () => {
@@ -161,6 +173,8 @@ describe('the request of a consent', () => {
   ])('%s', async (_, deviation, form) => {
     const { prompt, token } = await seen(deviation, '3-legged');
     expect(prompt === undefined ? undefined : formOf(prompt)).toEqual(form);
+    expect(prompt).toMatchObject({ path: CIBA_PATHS.backchannelAuthentication, ...POSTED });
+    expect(token).toMatchObject({ path: CIBA_PATHS.cibaToken, ...POSTED });
     expect(formOf(token)).toMatchObject({ grant_type: 'urn:openid:params:mc:grant-type:ciba' });
   });
 
@@ -234,8 +248,6 @@ describe('a lookup', () => {
     for (const { headers } of [date, check]) expect(headers['x-phone-number']).toBe(inHeader);
   });
 });
-
-const CIBA_PATHS = camara.grants['3-legged'].paths;
 
 describe('each endpoint', () => {
   it('has a path of its own', async () => {

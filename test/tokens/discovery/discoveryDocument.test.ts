@@ -28,77 +28,36 @@ describe('a discovery document', () => {
     });
   });
 
-  it.each<[string, unknown, string | undefined]>([
+  it.each<[string, unknown, string]>([
     ['null', null, 'no JSON object'],
     ['a text', 'x', 'no JSON object'],
     ['no issuer', { ...DOCUMENT, issuer: undefined }, 'another issuer'],
     ['another issuer', { ...DOCUMENT, issuer: 'https://auth.example' }, 'another issuer'],
     ['the issuer with a slash', { ...DOCUMENT, issuer: `${SOURCE.issuer}/` }, 'another issuer'],
     ['no endpoint', { ...DOCUMENT, token_endpoint: undefined }, 'an endpoint is missing'],
-    [
-      'a list',
-      { ...DOCUMENT, token_endpoint: [DOCUMENT.token_endpoint] },
-      'an endpoint is missing',
-    ],
-    [
-      'plain http',
-      { ...DOCUMENT, token_endpoint: 'http://auth.example/token' },
-      'an endpoint without https',
-    ],
-    [
-      'a password',
-      { ...DOCUMENT, token_endpoint: 'https://a:b@auth.example/' },
-      'an endpoint without https',
-    ],
-    [
-      'another port of the host',
-      { ...DOCUMENT, token_endpoint: 'https://auth.example:8443/token' },
-      'an endpoint on another host',
-    ],
-    [
-      'another port of a host that the settings name',
-      { ...DOCUMENT, token_endpoint: 'https://tokens.example:8443/token' },
-      'an endpoint on another host',
-    ],
-    [
-      'the port of https, written out',
-      { ...DOCUMENT, token_endpoint: 'https://auth.example:443/token' },
-      undefined,
-    ],
-    [
-      'a port that the settings name',
-      { ...DOCUMENT, token_endpoint: 'https://ports.example:8443/token' },
-      undefined,
-    ],
-    [
-      'the port of https, which the settings write out',
-      { ...DOCUMENT, token_endpoint: 'https://written.example/token' },
-      undefined,
-    ],
-    ['a relative path', { ...DOCUMENT, token_endpoint: '/token' }, 'an endpoint without https'],
-    ['a file', { ...DOCUMENT, token_endpoint: 'file:///etc/passwd' }, 'an endpoint without https'],
-    [
-      'this machine',
-      { ...DOCUMENT, token_endpoint: 'http://127.0.0.1/token' },
-      'an endpoint on another host',
-    ],
-    [
-      'the metadata of a cloud',
-      { ...DOCUMENT, token_endpoint: 'https://169.254.169.254/' },
-      'an endpoint on another host',
-    ],
-    [
-      'a stranger',
-      { ...DOCUMENT, token_endpoint: 'https://auth.example.evil.example/' },
-      'an endpoint on another host',
-    ],
-    [
-      'a host that the settings name',
-      { ...DOCUMENT, token_endpoint: 'https://tokens.example/t' },
-      undefined,
-    ],
-  ])('with %s: %s', (_, document, flaw) => {
-    const read = readDiscovery(document, SOURCE, ['token']);
+    ['a list', { ...DOCUMENT, token_endpoint: ['https://auth.example'] }, 'an endpoint is missing'],
+  ])('of %s: %s', (_, document, flaw) => {
+    expect(readDiscovery(document, SOURCE, ['token'])).toMatchObject({ kind: 'refused', flaw });
+  });
+
+  const plain = 'an endpoint without https';
+  const elsewhere = 'an endpoint on another host';
+  it.each<[string, string, string | undefined]>([
+    ['plain http', 'http://auth.example/token', plain],
+    ['a password', 'https://a:b@auth.example/', plain],
+    ['a relative path', '/token', plain],
+    ['a file', 'file:///etc/passwd', plain],
+    ['another port of the host', 'https://auth.example:8443/token', elsewhere],
+    ['another port of a named host', 'https://tokens.example:8443/token', elsewhere],
+    ['this machine', 'http://127.0.0.1/token', elsewhere],
+    ['the metadata of a cloud', 'https://169.254.169.254/', elsewhere],
+    ['a stranger', 'https://auth.example.evil.example/', elsewhere],
+    ['the port of https, written out', 'https://auth.example:443/token', undefined],
+    ['a port that the settings name', 'https://ports.example:8443/token', undefined],
+    ['the port that the settings write out', 'https://written.example/token', undefined],
+    ['a host that the settings name', 'https://tokens.example/t', undefined],
+  ])('with %s: %s: %s', (_, token_endpoint, flaw) => {
+    const read = readDiscovery({ ...DOCUMENT, token_endpoint }, SOURCE, ['token']);
     expect(read.kind === 'refused' ? read.flaw : undefined).toBe(flaw);
   });
 });

@@ -1,0 +1,108 @@
+import { readConfig } from '../../src/config/config.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import type { Operation } from '../../src/domain/question.ts';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import type { AccessToken } from '../../src/tokens/accessToken.ts';
+import type {
+  AuthorizationSettings,
+  Flow,
+  TokenReuseSettings,
+} from '../../src/tokens/authorizationSettings.ts';
+import {
+  createClientAuthentication,
+  type ClientAuthentication,
+} from '../../src/tokens/clientAuthentication.ts';
+import {
+  TokenManager,
+  type Acquired,
+  type ExchangeContext,
+  type Polled,
+  type TokenSettings,
+} from '../../src/tokens/tokenManager.ts';
+import { answerJson, type Answer } from '../http/recordingServer.ts';
+import { AMPLE_MS, TestEndpoint } from '../http/testEndpoint.ts';
+import { TestClock } from '../testClock.ts';
+
+/** What a test changes of the settings. */
+export type Changes = Partial<
+  Pick<AuthorizationSettings, 'grant' | 'scopes' | 'clientAuthentication'> & {
+    readonly flow: Flow;
+    readonly tokens: Partial<TokenReuseSettings>;
+  }
+>;
+
+export function settingsFor(url: string, { tokens, ...changes }: Changes): TokenSettings {
+  const [settings] = readConfig({
+    OPERATOR_FLOW: changes.flow ?? '2-legged',
+    OPERATOR_AUTH_URL: url,
+    OPERATOR_SIM_SWAP_URL: url,
+    OPERATOR_CLIENT_ID: 'client',
+    OPERATOR_CLIENT_SECRET: 'secret',
+  }).operators;
+  if (settings === undefined) throw new Error('no operator');
+  const changed = { ...settings, ...changes, tokens: { ...settings.tokens, ...tokens } };
+  // The grants of these tests are those of their flow.
+  return changed as TokenSettings;
+}
+
+/** A token manager whose endpoints are all at one address. */
+export class TestTokens implements AsyncDisposable {
+  readonly clock = new TestClock();
+  readonly tokens: TokenManager;
+  readonly #endpoint: TestEndpoint;
+
+  constructor(url: string, changes: Changes = {}, authenticate?: ClientAuthentication) {
+    const settings = settingsFor(url, changes);
+    const endpoint = new TestEndpoint(url);
+    this.#endpoint = endpoint;
+    this.tokens = new TokenManager(
+      settings,
+      {
+        token: endpoint.guarded('client-credentials', this.clock),
+        backchannelAuthentication: endpoint.guarded('backchannel-authentication', this.clock),
+        cibaToken: endpoint.guarded('token-poll', this.clock),
+      },
+      authenticate ??
+        createClientAuthentication(settings.clientId, settings.clientAuthentication, this.clock),
+      this.clock,
+    );
+  }
+
+  context(): ExchangeContext {
+    const deadlineMs = this.clock.monotonicMs() + AMPLE_MS;
+    return { correlator: createCorrelator('request'), deadlineMs };
+  }
+
+  acquire(
+    number: PhoneNumber,
+    operation: Operation,
+    context: Partial<ExchangeContext> = {},
+  ): Promise<Acquired> {
+    const acquiring = this.tokens.acquire({ number, operation }, { ...this.context(), ...context });
+    return Promise.resolve(acquiring);
+  }
+
+  /** Acquires it and gives the header that its lookup would carry. */
+  async header(number: PhoneNumber, operation: Operation): Promise<string> {
+    return tokenOf(await this.acquire(number, operation)).spend({ number, operation });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#endpoint[Symbol.asyncDispose]();
+  }
+}
+
+/** Issues `token-1`, `token-2`, … */
+export function issuing(members: object = {}): Answer {
+  let count = 0;
+  return (received, response) => {
+    count += 1;
+    const token = { access_token: `token-${count}`, token_type: 'Bearer', expires_in: 300 };
+    answerJson(received, response, { ...token, ...members });
+  };
+}
+
+export function tokenOf(acquired: Acquired | Polled): AccessToken {
+  if (acquired.kind !== 'acquired') throw new Error('No token was acquired.');
+  return acquired.token;
+}
