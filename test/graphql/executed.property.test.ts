@@ -8,19 +8,19 @@ import { createApolloServer } from '../../src/graphql/apollo.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
 import type { FieldAnswer } from '../../src/lookups/executor.ts';
 import { inForm } from '../forms.ts';
+import { silentLog } from '../silentLog.ts';
 import { ALICE, BOB } from '../values.ts';
 import { requestAnswering } from './requestAnswering.ts';
 
 const SCHEMAS = { bff: createSchema('bff'), subgraph: createSchema('subgraph') };
-const QUIET = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const LIMITS = {
   maxNumbersPerOperation: 100,
   maxQuestionsPerNumber: 100,
   maxReplyBytes: 2_000_000,
 };
 const SERVERS = {
-  bff: createApolloServer({ role: 'bff', production: false, limits: LIMITS }, QUIET),
-  subgraph: createApolloServer({ role: 'subgraph', production: false, limits: LIMITS }, QUIET),
+  bff: createApolloServer({ role: 'bff', production: false, limits: LIMITS }, silentLog),
+  subgraph: createApolloServer({ role: 'subgraph', production: false, limits: LIMITS }, silentLog),
 };
 
 beforeAll(() => Promise.all([SERVERS.bff.start(), SERVERS.subgraph.start()]));

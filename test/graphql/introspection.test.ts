@@ -54,31 +54,19 @@ describe.each(ROLES)('in production, the %s', (role) => {
 });
 
 it('a router gets the SDL of the subgraph in production as well', async () => {
-  const service = await startSimulated(settingsOf('subgraph'));
-  try {
-    const reply = await service.ask('{ _service { sdl } }', {}, headers);
-    expect(reply.errors).toEqual([]);
-    expect(reply.data._service.sdl).toMatch(/type PhoneNumber\s+@key\(fields: "e164"\)/);
-  } finally {
-    await service.stop();
-  }
+  await using service = await startSimulated(settingsOf('subgraph'));
+  const reply = await service.ask('{ _service { sdl } }', {}, headers);
+  expect(reply.errors).toEqual([]);
+  expect(reply.data._service.sdl).toMatch(/type PhoneNumber\s+@key\(fields: "e164"\)/);
 });
 
-describe.each(ROLES)('elsewhere, the %s', (role) => {
-  let service: SimulatedService;
-  beforeAll(async () => {
-    service = await startSimulated({ ROLE: role });
-  });
-  afterAll(() => service.stop());
-
-  it.each(INTROSPECTIONS)('tells its schema: %s', async (query) => {
+it.each(ROLES)('elsewhere, the %s tells its schema, and helps with typos', async (role) => {
+  await using service = await startSimulated({ ROLE: role });
+  for (const query of INTROSPECTIONS) {
     const reply = await service.ask(query);
     expect(reply.errors).toEqual([]);
     expect(reply.text).toContain('"Query"');
-  });
-
-  it('helps with slips of the pen', async () => {
-    const reply = await service.ask('{ __schema { typess { name } } }');
-    expect(reply.errors[0]?.message).toContain('Did you mean "types"?');
-  });
+  }
+  const reply = await service.ask('{ __schema { typess { name } } }');
+  expect(reply.errors[0]?.message).toContain('Did you mean "types"?');
 });

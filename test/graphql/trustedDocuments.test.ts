@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { readManifest } from '../../src/graphql/trustedDocuments.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { costs, startSimulated, type Reply, type SimulatedService } from '../service.ts';
 
 const DOCUMENT = 'query Swapped($e164: ID!) { phoneNumber(e164: $e164) { simSwappedWithin } }';
@@ -20,15 +18,13 @@ const CODEGEN = { swapped: DOCUMENT, listed: LISTED };
 
 const byHash = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha256Hash } });
 
-const directory = mkdtempSync(join(tmpdir(), 'trusted-'));
-afterAll(() => {
-  rmSync(directory, { recursive: true });
-});
+const files = new TemporaryFiles();
+afterAll(() => files[Symbol.dispose]());
 
+let count = 0;
 function manifestFile(content: unknown): string {
-  const path = join(mkdtempSync(join(directory, 'manifest-')), 'manifest.json');
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
-  return path;
+  count += 1;
+  return files.write(`manifest-${count}.json`, JSON.stringify(content));
 }
 
 describe('a manifest', () => {
@@ -57,8 +53,8 @@ describe('a manifest', () => {
 
 describe('the setting TRUSTED_DOCUMENTS', () => {
   it.each([
-    ['a file that is not there', {}, join(directory, 'none.json'), 'cannot be read'],
-    ['a file that is no manifest', {}, manifestFile('[]'), 'is not a manifest'],
+    ['a file that is not there', {}, `${files.folder}/none.json`, 'cannot be read'],
+    ['a file that is no manifest', {}, manifestFile([]), 'is not a manifest'],
     ['ROLE=subgraph', { ROLE: 'subgraph' }, '/', 'is for ROLE=bff'],
   ])('is refused with %s', (_, environment, path, problem) => {
     expect(() => readConfig({ ...environment, TRUSTED_DOCUMENTS: path })).toThrow(
@@ -101,20 +97,14 @@ describe('a BFF with trusted documents', () => {
     });
   }
 
+  const json = JSON.stringify;
   it.each([
     ['documentId', () => post({ documentId: 'swapped', variables })],
     ["the hash of Apollo's clients", () => post({ extensions: byHash('swapped'), variables })],
-    [
-      'documentId, by GET',
-      () => get({ documentId: 'swapped', variables: JSON.stringify(variables) }),
-    ],
+    ['documentId, by GET', () => get({ documentId: 'swapped', variables: json(variables) })],
     [
       'the hash, by GET',
-      () =>
-        get({
-          extensions: JSON.stringify(byHash('swapped')),
-          variables: JSON.stringify(variables),
-        }),
+      () => get({ extensions: json(byHash('swapped')), variables: json(variables) }),
     ],
   ])('serves a listed document by %s', async (_, asking) => {
     const reply = await asking();
@@ -123,32 +113,29 @@ describe('a BFF with trusted documents', () => {
     expect(costs(service)).toEqual({ tokens: 1, lookups: 1 });
   });
 
+  const TYPENAME = { query: '{ __typename }' };
   it.each([
-    ['a document', () => post({ query: DOCUMENT, variables }), 'PERSISTED_QUERY_ID_REQUIRED'],
+    ['a document', () => post({ query: DOCUMENT, variables }), 'ID_REQUIRED'],
     [
       'a document under a listed id',
-      () => post({ query: '{ __typename }', documentId: 'swapped', variables }),
-      'PERSISTED_QUERY_ID_REQUIRED',
+      () => post({ ...TYPENAME, documentId: 'swapped', variables }),
+      'ID_REQUIRED',
     ],
     [
       'a document to be registered under its hash',
       () => post({ query: DOCUMENT, extensions: byHash('other') }),
-      'PERSISTED_QUERY_ID_REQUIRED',
+      'ID_REQUIRED',
     ],
-    ['a document by GET', () => get({ query: DOCUMENT }), 'PERSISTED_QUERY_ID_REQUIRED'],
-    ['introspection', () => post({ query: '{ __typename }' }), 'PERSISTED_QUERY_ID_REQUIRED'],
-    ['an id that is no text', () => post({ documentId: 7 }), 'PERSISTED_QUERY_ID_REQUIRED'],
-    ['nothing', () => post({}), 'PERSISTED_QUERY_ID_REQUIRED'],
-    ['an id that is not listed', () => post({ documentId: 'x' }), 'PERSISTED_QUERY_NOT_IN_LIST'],
-    [
-      'an id from the prototype',
-      () => post({ documentId: '__proto__' }),
-      'PERSISTED_QUERY_NOT_IN_LIST',
-    ],
+    ['a document by GET', () => get({ query: DOCUMENT }), 'ID_REQUIRED'],
+    ['introspection', () => post(TYPENAME), 'ID_REQUIRED'],
+    ['an id that is no text', () => post({ documentId: 7 }), 'ID_REQUIRED'],
+    ['nothing', () => post({}), 'ID_REQUIRED'],
+    ['an id that is not listed', () => post({ documentId: 'x' }), 'NOT_IN_LIST'],
+    ['an id from the prototype', () => post({ documentId: '__proto__' }), 'NOT_IN_LIST'],
   ])('refuses %s, and asks the operator nothing', async (_, asking, code) => {
     const reply = await asking();
     expect(reply.status).toBe(400);
-    expect(reply.codes).toEqual([code]);
+    expect(reply.codes).toEqual([`PERSISTED_QUERY_${code}`]);
     expect(costs(service)).toEqual({ tokens: 0, lookups: 0 });
   });
 });

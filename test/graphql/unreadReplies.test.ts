@@ -1,10 +1,12 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HttpServer } from '../../src/graphql/httpServer.ts';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
-import { readFileSync } from 'node:fs';
+
+type ServerSettings = ConstructorParameters<typeof HttpServer>[0];
 
 /** More than the buffers of two sockets take. */
 const PAGE = Buffer.alloc(40 * 1024 * 1024, 'a');
@@ -25,22 +27,33 @@ function askAndLeave(url: string, accept = '*/*'): Socket {
   return socket;
 }
 
+/** A server of pages, each by this function. */
+function serve(graphql: ServerSettings['graphql'], limits: Partial<ServerSettings> = {}) {
+  return new HttpServer({
+    frontPage: { status: 200, headers: {}, body: '' },
+    waitingFor: () => [],
+    host: '127.0.0.1',
+    port: 0,
+    replyTimeoutMs: 600_000,
+    drainLimitMs: 0,
+    graphql,
+    onDefect: () => undefined,
+    ...limits,
+  });
+}
+
+const page = () => Promise.resolve({ status: 200, headers: {}, body: PAGE });
+
 describe('a client that reads nothing', () => {
   it('is cut off when its time is over', async () => {
     const { promise, resolve } = Promise.withResolvers<ServerResponse>();
-    const http = new HttpServer({
-      frontPage: { status: 200, headers: {}, body: '' },
-      waitingFor: () => [],
-      host: '127.0.0.1',
-      port: 0,
-      replyTimeoutMs: 100,
-      drainLimitMs: 60_000,
-      graphql: (_request, response) => {
+    const http = serve(
+      (_request, response) => {
         resolve(response);
-        return Promise.resolve({ status: 200, headers: {}, body: PAGE });
+        return page();
       },
-      onDefect: () => undefined,
-    });
+      { replyTimeoutMs: 100, drainLimitMs: 60_000 },
+    );
     askAndLeave(await http.listen());
     const response = await promise;
     await once(response, 'close');
@@ -50,18 +63,9 @@ describe('a client that reads nothing', () => {
 
   it('is cut off at once when others need the room', async () => {
     const responses: ServerResponse[] = [];
-    const http = new HttpServer({
-      frontPage: { status: 200, headers: {}, body: '' },
-      waitingFor: () => [],
-      host: '127.0.0.1',
-      port: 0,
-      replyTimeoutMs: 600_000,
-      drainLimitMs: 0,
-      graphql: (_request, response) => {
-        responses.push(response);
-        return Promise.resolve({ status: 200, headers: {}, body: PAGE });
-      },
-      onDefect: () => undefined,
+    const http = serve((_request, response) => {
+      responses.push(response);
+      return page();
     });
     const url = await http.listen();
     for (let client = 0; client < 12; client += 1) {
@@ -76,19 +80,10 @@ describe('a client that reads nothing', () => {
 
   it('is cut off at once when its replies wait behind one that is not there yet', async () => {
     let replies = 0;
-    const http = new HttpServer({
-      frontPage: { status: 200, headers: {}, body: '' },
-      waitingFor: () => [],
-      host: '127.0.0.1',
-      port: 0,
-      replyTimeoutMs: 600_000,
-      drainLimitMs: 0,
-      graphql: ({ url }) => {
-        if (url === '/graphql?slow') return Promise.withResolvers<never>().promise;
-        replies += 1;
-        return Promise.resolve({ status: 200, headers: {}, body: PAGE });
-      },
-      onDefect: () => undefined,
+    const http = serve(({ url }) => {
+      if (url === '/graphql?slow') return Promise.withResolvers<never>().promise;
+      replies += 1;
+      return page();
     });
     const socket = connect(Number(new URL(await http.listen()).port), '127.0.0.1');
     sockets.push(socket);
