@@ -1,6 +1,5 @@
 import type { Clock } from '../src/system/clock.ts';
 import type { WatchFiles } from '../src/system/fromFiles.ts';
-import { AbortListeners } from '../src/http/abortListeners.ts';
 import type { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
 import { IdleDetector } from '../src/http/connections/idleDetector.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
@@ -45,7 +44,6 @@ export class OperatorUnderCheck {
     const limits = { ...settings.limits, timeoutMs };
     const bounded = { ...settings, limits };
     const shared = {
-      abortListeners: new AbortListeners(),
       idleDetector: new IdleDetector(),
       clock,
       log: SILENT,

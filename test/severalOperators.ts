@@ -10,6 +10,7 @@ import { askField } from './askedFields.ts';
 import { silentLog } from './silentLog.ts';
 import { callerNamed } from './values.ts';
 import { withEntry } from './operatorEntry.ts';
+import { LightAbortSignal } from '../src/http/lightAbortSignal.ts';
 
 /** Changes of any members of an operator's settings, whatever its flow. */
 export type OperatorChanges = Partial<OperatorSettings>;
@@ -55,7 +56,7 @@ export class SeveralOperators implements AsyncDisposable {
   }
 
   /** The loader of a request of its own. */
-  request(caller = 'caller', signal = new AbortController().signal): SimSwapLoader {
+  request(caller = 'caller', signal = new LightAbortSignal()): SimSwapLoader {
     const cameInAtMs = this.#clock.monotonicMs();
     return this.simSwaps.forRequest({
       caller: callerNamed(caller),

@@ -14,6 +14,7 @@ import { answerJson } from './http/recordingServer.ts';
 import { silentLog } from './silentLog.ts';
 import { callerNamed } from './values.ts';
 import { withEntry } from './operatorEntry.ts';
+import { LightAbortSignal } from '../src/http/lightAbortSignal.ts';
 
 function settingsFor(operator: WiredOperator, settings: Environment = {}) {
   return readConfig(
@@ -52,7 +53,7 @@ function loaderOf(simSwaps: SimSwaps) {
     purpose: 'fraud-prevention',
     correlator: createCorrelator(undefined),
     cameInAtMs,
-    signal: new AbortController().signal,
+    signal: new LightAbortSignal(),
     deadlineMs: cameInAtMs + 60_000,
   });
 }

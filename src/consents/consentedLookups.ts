@@ -1,8 +1,8 @@
 import { consentChannel, traced, type ConsentResult } from '../log/diagnostics.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import { AbortListeners, asAbortSignal } from '../http/abortListeners.ts';
 import type { ConsentStatus } from '../domain/consentStatus.ts';
+import { LightAbortSignal } from '../http/lightAbortSignal.ts';
 import { consentStatus } from './consentStatus.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { ConsentOperator } from './consentOperator.ts';
@@ -33,7 +33,6 @@ export class ConsentedLookups {
   readonly #operators = new Map<string, ConsentOperator>();
   readonly #waitMs: number;
   readonly #closing = new AbortController();
-  readonly #abortListeners = new AbortListeners();
   readonly #flows = new Map<string, ConsentFlow>();
   readonly #running = new Set<Promise<void>>();
   /** A request's patience counts once for a number, over all the consents and operators that it takes. */
@@ -96,7 +95,7 @@ export class ConsentedLookups {
   /** `undefined` when the store is lost, or the request ends first. */
   #read(number: PhoneNumber, { signal }: LookupRequest): Promise<Snapshot | undefined> {
     const reading = this.#parts.store.read(number).catch(unlessLost);
-    return this.#abortListeners.unlessAborted(reading, signal);
+    return signal.unlessAborted(reading);
   }
 
   /** What is on the wire for a consent runs to its end: its outcome must be stored. */
@@ -120,18 +119,21 @@ export class ConsentedLookups {
     const flow = this.#join(waiter);
     request.onOwnerWait?.(number, true);
 
-    const settled = new AbortController();
-    const until = AbortSignal.any([asAbortSignal(signal), settled.signal]);
+    const over = new LightAbortSignal();
+    let isSettled = false;
     const leave = (): void => {
-      if (!settled.signal.aborted) flow.leave(waiter);
+      if (!isSettled) flow.leave(waiter);
     };
-    Promise.all([clock.sleep(this.#patienceLeftMs(session), until), flow.looked])
+    signal.add(over);
+    Promise.all([clock.sleep(this.#patienceLeftMs(session), over.asAbortSignal()), flow.looked])
       .then(leave, leave)
       .catch((defect: unknown) => waiter.reject(defect));
     try {
       return await waiter.outcome;
     } finally {
-      settled.abort();
+      isSettled = true;
+      signal.delete(over);
+      over.abort();
       request.onOwnerWait?.(number, false);
     }
   }

@@ -1,4 +1,4 @@
-import type { AnyAbortSignal } from './abortListeners.ts';
+import type { LightAbortSignal } from './lightAbortSignal.ts';
 import type { ConnectStage } from './connectFailure.ts';
 import type { ReplyFlaw } from './replyFlaw.ts';
 
@@ -74,7 +74,7 @@ export interface OutgoingRequest {
   readonly body?: string | undefined;
   /** Sent in the operator's correlator header; no two exchanges share one. */
   readonly correlator: string;
-  readonly signal?: AnyAbortSignal | undefined;
+  readonly signal?: LightAbortSignal | undefined;
   /** Is called when its first byte leaves, once there is a connection. */
   readonly onFirstByte?: (() => void) | undefined;
 }

@@ -1,7 +1,7 @@
 import { errors, type Dispatcher } from 'undici';
 import { errorName } from '../domain/errors.ts';
 import { connectFailureOf } from './connectFailure.ts';
-import type { Abortable, AbortListeners, Listeners } from './abortListeners.ts';
+import type { Abortable } from './lightAbortSignal.ts';
 import type { ReplyCheck, ReplyWay } from './echo.ts';
 import type {
   AddressedRequest,
@@ -13,11 +13,6 @@ import type {
 
 /** A reply with a longer body is refused (docs/design.md, "Limits"). */
 const MAX_BODY_BYTES = 64 * 1024;
-
-export interface ReaderParts {
-  readonly abortListeners: AbortListeners;
-  readonly replyCheck: ReplyCheck;
-}
 
 /** What carries an exchange, or lets it wait for its turn; to be told when the exchange ends early. */
 export type Carrier = Pick<Dispatcher.DispatchController, 'abort'>;
@@ -31,12 +26,10 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   /** How its reply comes; set by what carries it. */
   way: ReplyWay = 'fresh connection';
   readonly #departure: Departure;
-  readonly #parts: ReaderParts;
+  readonly #replyCheck: ReplyCheck;
   readonly #timer: NodeJS.Timeout;
   #sent = false;
   #settle: ((exchange: Exchange) => void) | undefined;
-  /** Of the signal that ends it early. */
-  #listeners: Listeners | undefined;
   #carrier: Carrier | undefined;
   #isUnproven = false;
   #status = 0;
@@ -47,19 +40,18 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   constructor(
     post: AddressedRequest,
     departure: Departure,
-    parts: ReaderParts,
+    replyCheck: ReplyCheck,
     timeoutMs: number,
     settle: (exchange: Exchange) => void,
   ) {
     this.post = post;
     this.#departure = departure;
-    this.#parts = parts;
+    this.#replyCheck = replyCheck;
     this.#settle = settle;
     this.#timer = setTimeout(timeOut, timeoutMs, this);
     const { signal } = post;
-    if (signal === undefined) return;
-    if (signal.aborted) this.abort();
-    else this.#listeners = parts.abortListeners.of(signal).add(this);
+    if (signal?.aborted === true) this.abort();
+    else signal?.add(this);
   }
 
   get isSettled(): boolean {
@@ -93,7 +85,7 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
     this.#status = status;
     this.#headers = headers;
     // Judged before the body is read: once the reply is complete, undici keeps the connection.
-    const origin = this.#parts.replyCheck.originOf({
+    const origin = this.#replyCheck.originOf({
       status,
       headers,
       correlator: this.post.correlator,
@@ -161,7 +153,7 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
     if (settle === undefined) return;
     this.#settle = undefined;
     clearTimeout(this.#timer);
-    this.#listeners?.delete(this);
+    this.post.signal?.delete(this);
     settle(exchange);
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../system/clock.ts';
+import { LightAbortSignal } from './lightAbortSignal.ts';
 
 /** The request's time is over: `REQUEST_TIMEOUT_MS`. */
 export class DeadlineExceeded extends Error {
@@ -18,10 +19,9 @@ export class RequestLife {
   /** When it is over, on the monotonic clock. */
   readonly deadlineMs: number;
   /** Aborted when the caller hangs up and when the time is over. */
-  readonly signal: AbortSignal;
+  readonly signal = new LightAbortSignal();
   readonly #clock: Clock;
   readonly #given: AbortSignal | undefined;
-  readonly #aborter = new AbortController();
   /** One for all that a request waits for: a listener for each would cost more than the rest of this. */
   readonly #over = Promise.withResolvers<undefined>();
   #timer: NodeJS.Timeout | undefined;
@@ -32,7 +32,6 @@ export class RequestLife {
     this.timeoutMs = timeoutMs;
     this.cameInAtMs = clock.monotonicMs();
     this.deadlineMs = this.cameInAtMs + timeoutMs;
-    this.signal = this.#aborter.signal;
     this.#clock = clock;
     this.#given = given;
   }
@@ -73,7 +72,7 @@ export class RequestLife {
   readonly #timeOut = (): void => this.#end(new DeadlineExceeded());
 
   #end(reason: Error): void {
-    this.#aborter.abort(reason);
+    this.signal.abort(reason);
     this.#over.resolve(undefined);
   }
 }

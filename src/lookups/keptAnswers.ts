@@ -3,7 +3,6 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import { operatorNameOf } from '../operator/operatorIdentity.ts';
-import { AbortListeners } from '../http/abortListeners.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { LookupAuthorizer } from './lookupAuthorizer.ts';
 import { hashedCallerKey, type FactCache, type RecalledFacts } from './factCache.ts';
@@ -34,7 +33,6 @@ export class KeptAnswers implements LookupRoute {
   readonly #route: LookupRoute;
   readonly #parts: KeptAnswersParts;
   readonly #marking: Map<string, Promise<unknown>>;
-  readonly #abortListeners = new AbortListeners();
 
   constructor(route: LookupRoute, parts: KeptAnswersParts) {
     this.#route = route;
@@ -88,7 +86,7 @@ export class KeptAnswers implements LookupRoute {
     const recalled = marked
       .then(() => this.#parts.factCache.recall(request, number, request.cameInAtMs))
       .catch(unlessLost);
-    const found = await this.#abortListeners.unlessAborted(recalled, request.signal);
+    const found = await request.signal.unlessAborted(recalled);
     if (found === undefined) return NOT_RECALLED;
     return { ...found, facts: unknownFacts(found.facts, known) };
   }

@@ -6,7 +6,7 @@ import type { Fact, TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import type { AnyAbortSignal } from '../http/abortListeners.ts';
+import type { LightAbortSignal } from '../http/lightAbortSignal.ts';
 import type { Correlator } from '../http/correlator.ts';
 import type { BulkheadRejection, Urgency } from '../http/resilience/bulkhead.ts';
 import type { ConsentStatus } from '../domain/consentStatus.ts';
@@ -18,7 +18,7 @@ export interface LookupRequest extends CallerKey, Urgency {
   /** When it came in, on the monotonic clock: kept and shared facts are judged by it. */
   readonly cameInAtMs: number;
   /** Aborted when the caller hangs up and when the request's time is over. */
-  readonly signal: AnyAbortSignal;
+  readonly signal: LightAbortSignal;
   /** How long it waits for the owner of a number, where it says so (RFC 7240, `wait`). */
   readonly waitMs?: number;
   /** Is called whenever a lookup has its token and is about to leave, with the monotonic time. */

@@ -1,7 +1,6 @@
 import type { TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import { AbortListeners } from '../http/abortListeners.ts';
 import { SharedUrgency, SharedWork } from '../http/resilience/sharedWork.ts';
 import type { LookupAuthorizer } from './lookupAuthorizer.ts';
 import type { FactCache } from './factCache.ts';
@@ -34,7 +33,6 @@ export interface SharedLookupsParts {
 export class SharedLookups implements LookupRoute {
   readonly #route: LookupRoute;
   readonly #parts: SharedLookupsParts;
-  readonly #abortListeners = new AbortListeners();
   /** Under way, and those whose facts are just being kept. */
   readonly #shared = new Map<PhoneNumber, readonly SharedLookup[]>();
 
@@ -74,7 +72,7 @@ export class SharedLookups implements LookupRoute {
 
   #start(lookup: Lookup, session: LookupSession): SharedLookup {
     const { number } = session;
-    const shared = new SharedLookup(lookup, session, this.#route, this.#abortListeners);
+    const shared = new SharedLookup(lookup, session, this.#route);
     const others = this.#shared.get(number);
     this.#shared.set(number, others === undefined ? [shared] : [...others, shared]);
     const forget = (): void => this.#forget(number, shared);
@@ -121,14 +119,9 @@ class SharedLookup extends SharedWork<LookupOutcome> {
   /** A request that was told what it brought, and still needs more, looks further. */
   readonly #joined: LookupRequest[];
 
-  constructor(
-    lookup: Lookup,
-    session: LookupSession,
-    route: LookupRoute,
-    abortListeners: AbortListeners,
-  ) {
+  constructor(lookup: Lookup, session: LookupSession, route: LookupRoute) {
     const request = new SharedRequest(session.request);
-    super(request, route.lookUp(lookup, { ...session, request }), abortListeners);
+    super(request, route.lookUp(lookup, { ...session, request }));
     this.lookup = lookup;
     this.#request = request;
     this.#joined = [session.request];

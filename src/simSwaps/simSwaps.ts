@@ -1,5 +1,4 @@
 import type { Clock } from '../system/clock.ts';
-import { AbortListeners } from '../http/abortListeners.ts';
 import { ConnectionFiles } from '../http/connections/connectionFiles.ts';
 import { IdleDetector } from '../http/connections/idleDetector.ts';
 import type { OpenConnections } from '../http/connections/connectionSettings.ts';
@@ -183,7 +182,6 @@ export function createSimSwaps({
   stores = storesInMemory(operators, consent, clock),
   ...others
 }: SimSwapParts): SimSwaps {
-  const abortListeners = new AbortListeners();
   const shared = { ...others, clock };
   const own: OwnParts = {
     ...shared,
@@ -202,10 +200,9 @@ export function createSimSwaps({
     marking: new Map(),
     trusts: new Map(operators.map((operator) => [operatorIdentityOf(operator), operator])),
   };
-  const served = operators.map((operator) => createServedOperator(operator, own, abortListeners));
+  const served = operators.map((operator) => createServedOperator(operator, own));
   const byPrefix = new OperatorsByPrefix(served);
-  const opened =
-    directory === undefined ? undefined : openDirectory(directory, shared, abortListeners);
+  const opened = directory === undefined ? undefined : openDirectory(directory, shared);
   const routing =
     directory === undefined || opened === undefined
       ? byPrefix
@@ -272,7 +269,6 @@ const NO_LIMITS: NumberLimits = { atWork: Infinity, held: Infinity };
 function openDirectory(
   settings: NumberDirectorySettings,
   { judges = JUDGES, clock, log, watchFiles = noFiles }: SharedParts,
-  abortListeners: AbortListeners,
 ): OpenedDirectory {
   const { url, timeoutMs } = settings;
   const own = { clock, log: logAbout({ operator: NUMBER_DIRECTORY }, log), watchFiles };
@@ -294,7 +290,7 @@ function openDirectory(
         (named) => Object.entries(named).flat(),
       ),
     },
-    { abortListeners, idleDetector: new IdleDetector(), clock, log, files },
+    { idleDetector: new IdleDetector(), clock, log, files },
   );
   const guarded = new GuardedEndpoint(endpoint, {
     name: NUMBER_DIRECTORY,
@@ -339,11 +335,7 @@ interface OwnParts extends SharedParts {
 }
 
 /** One operator, from the route of its lookups down to its connections. */
-function createServedOperator(
-  settings: OperatorSettings,
-  shared: OwnParts,
-  abortListeners: AbortListeners,
-): ServedOperator {
+function createServedOperator(settings: OperatorSettings, shared: OwnParts): ServedOperator {
   const { name, prefixes, others } = settings;
   const { watchFiles = noFiles } = shared;
   const parts = { ...shared, watchFiles, log: logAbout({ operator: name }, shared.log) };
@@ -351,7 +343,6 @@ function createServedOperator(
   let { headers } = settings;
   const guarded = guardedEndpoints(settings, () => headers, parts, {
     ...parts,
-    abortListeners,
     idleDetector: new IdleDetector(),
     files,
   });

@@ -11,6 +11,7 @@ import type { AuthorizerRequest } from '../../src/lookups/lookupAuthorizer.ts';
 import { silentLog } from '../silentLog.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours, callerNamed } from '../values.ts';
+import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 const CHECK = { operation: 'check', maxAgeHours: hours(24) } as const;
 
@@ -50,7 +51,7 @@ class Admitting {
     caller: Identity = callerNamed('risk'),
     purpose = 'fraud-prevention',
   ): AuthorizerRequest['request'] {
-    const { signal } = new AbortController();
+    const signal = new LightAbortSignal();
     const correlator = createCorrelator('trace');
     return { caller, purpose, correlator, deadlineMs: Infinity, signal };
   }

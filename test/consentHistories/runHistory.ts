@@ -26,6 +26,7 @@ import {
 import { askerOf, StrictOperators, SWAPPED_HOURS_AGO, type Offences } from './strictOperator.ts';
 import { consentOperator, LEASE_MS, RULES } from '../lookups/askedConsents.ts';
 import { OFFER, requestAt } from '../lookups/requests.ts';
+import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 /** What must be zero, each. */
 export interface Wrongness extends Offences {
@@ -95,12 +96,12 @@ async function makeRequest(
 ): Promise<void> {
   const { asker, questions, patienceMs, hangsUpAfterMs, directoryMs = 0 } = ask;
   const askerName = `${asker.caller}${asker.purpose.replaceAll('-', '')}`;
-  const hungUp = new AbortController();
+  const hungUp = new LightAbortSignal();
   const cameInAtMs = clock.monotonicMs();
   const request = requestAt(clock, {
     ...asker,
     correlator: createCorrelator(askerName),
-    signal: hungUp.signal,
+    signal: hungUp,
     deadlineMs: cameInAtMs + 60_000,
     waitMs: patienceMs,
   });
@@ -114,7 +115,7 @@ async function makeRequest(
           () => undefined,
         );
   await executor.ask(number, questions);
-  if (!hungUp.signal.aborted) executor.told();
+  if (!hungUp.aborted) executor.told();
   over.abort();
   await hangingUp;
   if (clock.monotonicMs() > cameInAtMs + directoryMs + patienceMs + latenessMs)

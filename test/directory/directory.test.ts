@@ -14,6 +14,7 @@ import { pend, WiredOperator } from '../wiredOperator.ts';
 import { askField } from '../askedFields.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
+import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 /** The number moved: by its prefix it is the losing operator's, which still says `false`. */
 const MOVED = line(1);
@@ -214,8 +215,8 @@ describe('a directory that is down', () => {
       void held.promise.then(() => saying('gaining')(received, response));
     });
     await using several = asking(directoryAt(directory.url));
-    const hangingUp = new AbortController();
-    const first = window(several.request('one', hangingUp.signal), MOVED);
+    const hangingUp = new LightAbortSignal();
+    const first = window(several.request('one', hangingUp), MOVED);
     const second = window(several.request('two'), MOVED);
     await arrived.promise;
     hangingUp.abort();

@@ -11,11 +11,12 @@ import { silentLog } from '../silentLog.ts';
 import { callerNamed } from '../values.ts';
 import { throughout, WiredOperator } from '../wiredOperator.ts';
 import { withEntry } from '../operatorEntry.ts';
+import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 /** How one request asks. */
 export interface Asking {
   readonly number: PhoneNumber;
-  readonly signal?: AbortSignal;
+  readonly signal?: LightAbortSignal;
   /** From now on. */
   readonly timeLeftMs?: number;
 }
@@ -57,7 +58,7 @@ export class AskedSimSwaps implements AsyncDisposable {
   /** Asks in a request of its own; an answer, or the code of why there is none. */
   async ask({
     number,
-    signal = new AbortController().signal,
+    signal = new LightAbortSignal(),
     timeLeftMs = 60_000,
   }: Asking): Promise<boolean | string> {
     const loader = this.#simSwaps.forRequest({

@@ -6,6 +6,7 @@ import { TestClock } from '../testClock.ts';
 import { ALICE } from '../values.ts';
 import { grant } from '../wiredOperator.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';
+import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 const PERMITS = 256;
 const POST = {
@@ -92,7 +93,7 @@ test('time that signing takes counts: nothing is sent when none is left', async 
 test.each(['/token', '/check'])(
   'a caller that hangs up ends its exchange at once: %s, and nothing follows',
   async (heldPath) => {
-    const caller = new AbortController();
+    const caller = new LightAbortSignal();
     await using asked = await AskedSimSwaps.start(
       new TestClock(),
       (received, response) => {
@@ -100,7 +101,7 @@ test.each(['/token', '/check'])(
       },
       { OPERATOR_OPERATIONS: 'check' },
     );
-    const answer = asked.ask({ number: line(1), signal: caller.signal });
+    const answer = asked.ask({ number: line(1), signal: caller });
     await expect.poll(() => asked.count(heldPath)).toBe(1);
     const before = asked.count();
 

@@ -4,6 +4,7 @@ import { answerJson, type Answer, type Received } from '../http/recordingServer.
 import { TestClock } from '../testClock.ts';
 import { answerRightly } from '../wiredOperator.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';
+import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 const NUMBERS = 200;
 /** More than may be on the wire to an operator at a time. */
@@ -129,9 +130,9 @@ describe('hundreds of pending consents', () => {
     const clock = new TestClock();
     await using asked = await AskedSimSwaps.start(clock, consents(), THREE_LEGGED);
     let over = 0;
-    const callers = new AbortController();
+    const callers = new LightAbortSignal();
     const pending = Array.from({ length: CONSENTS }, async (_, index) => {
-      await asked.ask({ number: line(index), signal: callers.signal });
+      await asked.ask({ number: line(index), signal: callers });
       over += 1;
     });
     await expect.poll(() => asked.count('/token'), { timeout: 15_000 }).toBe(CONSENTS);
@@ -154,9 +155,9 @@ describe('hundreds of pending consents', () => {
     const granted = asked.ask({ number: GRANTED });
     await expect.poll(() => clock.sleepers).toBeGreaterThan(1);
     isHolding = true;
-    const callers = new AbortController();
+    const callers = new LightAbortSignal();
     const held = Array.from({ length: CONSENTS }, (_, index) =>
-      asked.ask({ number: line(index), signal: callers.signal }),
+      asked.ask({ number: line(index), signal: callers }),
     );
     await expect
       .poll(() => asked.count('/bc-authorize'), { timeout: 15_000 })

@@ -12,6 +12,7 @@ import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisS
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';
 import { answerRightly } from '../wiredOperator.ts';
 import { startService, startSimulated } from '../service.ts';
+import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 let redis: RedisServer | undefined;
 let issuer: TestIssuer;
@@ -166,8 +167,8 @@ describe('requests at the same time', () => {
       held.push(() => answerRightly(received, response));
     });
     const timeLeftMs = 300;
-    const deadline = new AbortController();
-    const first = asked.ask({ number: line(1), timeLeftMs, signal: deadline.signal });
+    const deadline = new LightAbortSignal();
+    const first = asked.ask({ number: line(1), timeLeftMs, signal: deadline });
     // The token is on its way: its exchange began when nothing but the first deadline was known.
     await expect.poll(() => held.length).toBe(1);
     const second = asked.ask({ number: line(1) });

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AuditLog } from '../../src/caller/audit/auditLog.ts';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
@@ -14,6 +13,7 @@ import { logInto, type GraphqlReply } from '../service.ts';
 import { date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
 import { TestClock } from '../testClock.ts';
 import { WiredOperator } from '../wiredOperator.ts';
+import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 /** Numbers of the three operators; those of the bad one begin with +447700901. */
 const BAD = '+447700901';
@@ -82,8 +82,8 @@ describe('with one operator of three that', () => {
     // It stands still: what waits for the bad one waits for ever.
     const clock = new TestClock();
     await using several = new SeveralOperators(settings(), { clock });
-    const hangingUp = new AbortController();
-    const loader = several.request('caller', hangingUp.signal);
+    const hangingUp = new LightAbortSignal();
+    const loader = several.request('caller', hangingUp);
     const waiting = numbersOf(BAD, 30).map((number) => window(loader, number));
     const answers = await Promise.all([
       ...numbersOf(WELL, 30).map((number) => window(loader, number)),
@@ -136,32 +136,14 @@ describe('with one operator of three that', () => {
     const limits = { timeoutMs: 60_000, connections: 2, permits: 2 };
     const narrow = settings().map((one) => ({ ...one, limits }));
     await using several = new SeveralOperators(narrow, { clock: new TestClock() });
-    const hangingUp = new AbortController();
-    const loader = several.request('caller', hangingUp.signal);
+    const hangingUp = new LightAbortSignal();
+    const loader = several.request('caller', hangingUp);
     const waiting = numbersOf(BAD, 20).map((number) => window(loader, number));
     const answers = await Promise.all(numbersOf(WELL, 20).map((number) => window(loader, number)));
     expect(answers).toEqual(Array<boolean>(20).fill(false));
     hangingUp.abort();
     await Promise.all(waiting);
   });
-});
-
-it('a request over ten operators listens to its signal without a warning', async () => {
-  const warnings: Error[] = [];
-  const onWarning = (warning: Error): void => void warnings.push(warning);
-  process.on('warning', onWarning);
-  const operators = Array.from({ length: 10 }, (_, index) =>
-    operatorNamed(`operator-${index}`, well.url, { prefixes: [`+44770090${index}`] }),
-  );
-  await using several = new SeveralOperators(operators);
-  const { signal } = new AbortController();
-  setMaxListeners(10, signal);
-  const loader = several.request('caller', signal);
-  const numbers = operators.map(({ prefixes }) => `${prefixes[0] ?? ''}01` as PhoneNumber);
-  await Promise.all(numbers.map((number) => window(loader, number)));
-  await new Promise((resolve) => setImmediate(resolve));
-  process.off('warning', onWarning);
-  expect(warnings).toEqual([]);
 });
 
 describe('the name of the operator that fails', () => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { answerJson, deadUrl, RecordingServer, type Received } from './recordingServer.ts';
 import { AMPLE_MS, DEPARTURE, TestEndpoint } from './testEndpoint.ts';
 import { listen } from '../listening.ts';
+import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 const LIMIT_BYTES = 64 * 1024;
 
@@ -295,7 +296,9 @@ describe('a signal that is aborted', () => {
   it('before the exchange: nothing is sent', async () => {
     await using server = await RecordingServer.start(answer({}));
     await using client = new TestEndpoint(server.url);
-    const exchange = await client.post({ signal: AbortSignal.abort() });
+    const signal = new LightAbortSignal();
+    signal.abort();
+    const exchange = await client.post({ signal });
     expect(exchange).toEqual({ kind: 'fault', fault: { ...CANCELLED, sent: false } });
     // The next exchange would need a second connection if one were on its way already.
     expect(await client.post()).toMatchObject({ reply: { status: 200 } });
@@ -306,8 +309,8 @@ describe('a signal that is aborted', () => {
   it('while connecting: nothing is sent, and the next exchange is none the worse', async () => {
     await using server = await RecordingServer.start(answer({}));
     await using client = new TestEndpoint(server.url);
-    const controller = new AbortController();
-    const exchange = client.post({ signal: controller.signal });
+    const controller = new LightAbortSignal();
+    const exchange = client.post({ signal: controller });
     controller.abort();
     expect(await exchange).toEqual({ kind: 'fault', fault: { ...CANCELLED, sent: false } });
 
@@ -316,10 +319,10 @@ describe('a signal that is aborted', () => {
   });
 
   it('while it waits for the reply: the server sees the connection closed', async () => {
-    const controller = new AbortController();
+    const controller = new LightAbortSignal();
     await using server = await RecordingServer.start(() => controller.abort());
     await using client = new TestEndpoint(server.url);
-    const exchange = await client.post({ signal: controller.signal });
+    const exchange = await client.post({ signal: controller });
     expect(exchange).toEqual({ kind: 'fault', fault: { ...CANCELLED, sent: true } });
     await server.connections[0]?.closed;
     expect(server.received).toHaveLength(1);
@@ -332,8 +335,8 @@ describe('a signal that is aborted', () => {
       response.write('{"swapped":', () => halfRead.resolve());
     });
     await using client = new TestEndpoint(server.url);
-    const controller = new AbortController();
-    const exchange = client.post({ signal: controller.signal });
+    const controller = new LightAbortSignal();
+    const exchange = client.post({ signal: controller });
     await halfRead.promise;
     controller.abort();
     expect(await exchange).toEqual({ kind: 'fault', fault: { ...CANCELLED, sent: true } });
@@ -343,8 +346,8 @@ describe('a signal that is aborted', () => {
   it('after the exchange: the reply is valid and the connection is kept', async () => {
     await using server = await RecordingServer.start(answer({}));
     await using client = new TestEndpoint(server.url, { echo: 'always' });
-    const controller = new AbortController();
-    const exchange = await client.post({ signal: controller.signal });
+    const controller = new LightAbortSignal();
+    const exchange = await client.post({ signal: controller });
     controller.abort();
     expect(exchange).toMatchObject({ reply: { status: 200 } });
     await turn();
@@ -353,15 +356,15 @@ describe('a signal that is aborted', () => {
   });
 
   it('of one exchange does not touch the others', async () => {
-    const controller = new AbortController();
+    const controller = new LightAbortSignal();
     await using server = await RecordingServer.start((received, response) => {
       if (received.correlator === 'exchange-1') controller.abort();
       else answerJson(received, response, {});
     });
     await using client = new TestEndpoint(server.url);
     const exchanges = await Promise.all([
-      client.post({ signal: controller.signal }),
-      client.post({ signal: new AbortController().signal }),
+      client.post({ signal: controller }),
+      client.post({ signal: new LightAbortSignal() }),
     ]);
     expect(exchanges).toMatchObject([{ fault: CANCELLED }, { reply: { status: 200 } }]);
   });

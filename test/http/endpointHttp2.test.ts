@@ -17,6 +17,7 @@ import {
   SETTINGS,
 } from './rawHttp2Server.ts';
 import { DEPARTURE, outcome, TestEndpoint } from './testEndpoint.ts';
+import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 const CERTIFICATE = trustedCertificate();
 
@@ -369,8 +370,8 @@ describe('a connection', () => {
     );
     await using client = new TestEndpoint(server.url);
     await client.post();
-    const caller = new AbortController();
-    const hungUp = client.post({ correlator: 'hung up', signal: caller.signal });
+    const caller = new LightAbortSignal();
+    const hungUp = client.post({ correlator: 'hung up', signal: caller });
     caller.abort();
     expect(outcome(await hungUp)).toBe('cancelled, sent');
     expect(outcome(await client.post())).toBe('200');

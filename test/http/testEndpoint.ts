@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../src/system/clock.ts';
 import { EchoPolicy, type EchoSetting, type SilentReplies } from '../../src/http/echo.ts';
-import { AbortListeners } from '../../src/http/abortListeners.ts';
+
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { IdleDetector } from '../../src/http/connections/idleDetector.ts';
 import { Endpoint } from '../../src/http/connections/endpoint.ts';
@@ -82,7 +82,7 @@ export class TestEndpoint implements AsyncDisposable {
         replyCheck,
         headers: () => sent,
       },
-      { abortListeners: new AbortListeners(), idleDetector, clock, log, files: this.#files },
+      { idleDetector, clock, log, files: this.#files },
     );
   }
 

@@ -12,6 +12,7 @@ import {
   SECOND_MS,
 } from './askedConsents.ts';
 import { DATE, window } from './requests.ts';
+import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 const WINDOW = [window(240)];
 const FALSE = [{ swapped: false }];
@@ -79,8 +80,8 @@ describe.each([
 
   it('chooses the window when the token arrives, among the questions that still wait', async () => {
     service.operator.polled = [PENDING, 'granted'];
-    const hungUp = new AbortController();
-    const first = service.ask(WINDOW, { signal: hungUp.signal });
+    const hungUp = new LightAbortSignal();
+    const first = service.ask(WINDOW, { signal: hungUp });
     const second = service.ask([window(24)]);
     await service.clock.advance(SECOND_MS);
     hungUp.abort();
@@ -219,8 +220,8 @@ describe.each([
 
   it('lets a caller who hangs up go, and keeps what its consent brings', async () => {
     service.operator.latencyMs = 100;
-    const hungUp = new AbortController();
-    const asked = service.ask(WINDOW, { signal: hungUp.signal });
+    const hungUp = new LightAbortSignal();
+    const asked = service.ask(WINDOW, { signal: hungUp });
     await service.clock.advance(150);
     hungUp.abort();
     await asked;
@@ -231,7 +232,9 @@ describe.each([
   });
 
   it('starts nothing for a caller who is gone already', async () => {
-    await service.heard(0, WINDOW, { signal: AbortSignal.abort() });
+    const signal = new LightAbortSignal();
+    signal.abort();
+    await service.heard(0, WINDOW, { signal });
     expect(prompts()).toBe(0);
   });
 
@@ -264,8 +267,8 @@ describe.each([
     await service.clock.advance(1500);
     const second = service.ask(both);
     await service.clock.advance(900);
-    const hungUp = new AbortController();
-    const last = service.ask([window(24)], { signal: hungUp.signal });
+    const hungUp = new LightAbortSignal();
+    const last = service.ask([window(24)], { signal: hungUp });
     await service.clock.advance(800);
     hungUp.abort();
     await service.clock.advance(2000);
@@ -277,8 +280,8 @@ describe.each([
 
   it('waits on close for the exchange that is under way, and stores what it brings', async () => {
     service.operator.latencyMs = 100;
-    const hungUp = new AbortController();
-    const asked = service.ask(WINDOW, { signal: hungUp.signal });
+    const hungUp = new LightAbortSignal();
+    const asked = service.ask(WINDOW, { signal: hungUp });
     await service.clock.advance(150);
     hungUp.abort();
     await asked;

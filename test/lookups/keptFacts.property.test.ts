@@ -18,6 +18,7 @@ import { ALICE, BOB } from '../values.ts';
 import { DATE, executorOn, OFFER, requestAt, window } from './requests.ts';
 import { ScriptedRoute, type MadeLookup } from './scriptedRoute.ts';
 import { SlowRedis } from './slowRedis.ts';
+import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 /** A request, and what befalls it. */
 interface Draft {
@@ -160,10 +161,10 @@ class World {
         ? { ...made.lookup, swapped: one.told === 'true', sentAtMs }
         : { ...made.lookup, latestSimChange: null, sentAtMs };
     };
-    const over = new AbortController();
+    const over = new LightAbortSignal();
     const cameInAtMs = clock.monotonicMs();
     const { caller, purpose, patienceMs } = one;
-    const limits = { signal: over.signal, deadlineMs: cameInAtMs + patienceMs };
+    const limits = { signal: over, deadlineMs: cameInAtMs + patienceMs };
     const executor = executorOn(route, requestAt(clock, { caller, purpose, ...limits }));
     const overAt = this.time.sleep(patienceMs).then(() => over.abort());
     await executor.ask(one.number, one.questions);

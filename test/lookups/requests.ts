@@ -8,6 +8,7 @@ import type { Offer } from '../../src/lookups/plan.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import { told, type Told } from '../askedFields.ts';
 import { callerNamed, hours } from '../values.ts';
+import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 export const DATE: Question = { asks: 'date' };
 
@@ -37,7 +38,7 @@ export function requestAt(
     purpose: 'fraud-prevention',
     correlator: createCorrelator(undefined),
     cameInAtMs,
-    signal: new AbortController().signal,
+    signal: new LightAbortSignal(),
     deadlineMs: cameInAtMs + 10_000,
     ...settings,
   };

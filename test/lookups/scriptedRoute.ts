@@ -3,7 +3,7 @@ import type { Fact } from '../../src/domain/fact.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Lookup } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
-import { asAbortSignal } from '../../src/http/abortListeners.ts';
+
 import {
   timed,
   type ConsentReading,
@@ -39,13 +39,13 @@ export class ScriptedRoute implements LookupRoute {
   async lookUp(lookup: Lookup, { number, request }: LookupSession): Promise<LookupOutcome> {
     this.begun.push(lookup);
     try {
-      await this.#clock.sleep(this.tokenMs, asAbortSignal(request.signal));
+      await this.#clock.sleep(this.tokenMs, request.signal.asAbortSignal());
       const leftAtMs = this.#clock.monotonicMs();
       request.onLeaving?.(leftAtMs);
       const made = { lookup, number, request, leftAtMs };
       this.left.push(made);
       const told = this.tells(made);
-      await this.#clock.sleep(this.lookupMs, asAbortSignal(request.signal));
+      await this.#clock.sleep(this.lookupMs, request.signal.asAbortSignal());
       return 'code' in told
         ? { kind: 'failed', failed: { lookup, failure: told } }
         : { kind: 'facts', facts: timed([told], leftAtMs, true, 'operator', this.#clock) };

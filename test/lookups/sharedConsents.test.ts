@@ -5,6 +5,7 @@ import { ALICE, changed } from '../values.ts';
 import { AskedConsents, failing, LEASE_MS, PENDING } from './askedConsents.ts';
 import { answersOf, DATE, executorOn, requestAt, window } from './requests.ts';
 import type { ScriptedOperator } from './scriptedOperator.ts';
+import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 const WINDOW = [window(240)];
 const FALSE = [{ swapped: false }];
@@ -114,9 +115,9 @@ describe('lookups with consent in several replicas', () => {
     const date = changed(24);
     operator.looked = [date];
     operator.polled = ['granted', PENDING];
-    const over = new AbortController();
+    const over = new LightAbortSignal();
     const questions = [DATE, window(240)];
-    const executor = executorOn(service.replica(), requestAt(clock, { signal: over.signal }));
+    const executor = executorOn(service.replica(), requestAt(clock, { signal: over }));
     const asked = executor.ask(ALICE, questions);
     await clock.advance(0);
     await settled();

@@ -14,6 +14,7 @@ import { settled, TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours, callerNamed } from '../values.ts';
 import { answersOf, DATE, executorOn, OFFER, requestAt, window } from './requests.ts';
 import { ScriptedRoute } from './scriptedRoute.ts';
+import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 const ANNA: CallerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
 function check(maxAgeHours: number): Lookup {
@@ -23,7 +24,7 @@ function check(maxAgeHours: number): Lookup {
 interface Asking {
   readonly callerKey?: CallerKey;
   readonly number?: typeof ALICE;
-  readonly signal?: AbortSignal;
+  readonly signal?: LightAbortSignal;
 }
 
 let clock: TestClock;
@@ -61,7 +62,7 @@ function standing(keepSeconds: number, factCache?: FactCache): KeptAnswers {
 /** One GraphQL request. */
 async function ask(
   questions: readonly Question[],
-  { callerKey = ANNA, number = ALICE, signal = new AbortController().signal }: Asking = {},
+  { callerKey = ANNA, number = ALICE, signal = new LightAbortSignal() }: Asking = {},
 ): Promise<(Told | Error)[]> {
   const executor = executorOn(route, { ...requestAt(clock, { signal }), ...callerKey });
   await executor.ask(number, questions);
@@ -187,11 +188,8 @@ describe('a lookup that has left', () => {
 
 describe('a shared lookup', () => {
   it('goes on without the request that began it, and ends with the last that waits', async () => {
-    const [first, second] = [new AbortController(), new AbortController()];
-    const asked = [
-      ask([window(240)], { signal: first.signal }),
-      ask([window(240)], { signal: second.signal }),
-    ];
+    const [first, second] = [new LightAbortSignal(), new LightAbortSignal()];
+    const asked = [ask([window(240)], { signal: first }), ask([window(240)], { signal: second })];
     await clock.advance(5);
     first.abort();
     expect(await asked[0]).toEqual([{ failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' } }]);
@@ -201,10 +199,10 @@ describe('a shared lookup', () => {
   });
 
   it('has the latest deadline of all who wait, and the reason of the last who left', async () => {
-    const [first, second] = [new AbortController(), new AbortController()];
-    const asked = [ask([window(240)], { signal: first.signal })];
+    const [first, second] = [new LightAbortSignal(), new LightAbortSignal()];
+    const asked = [ask([window(240)], { signal: first })];
     await clock.advance(5);
-    asked.push(ask([window(24)], { signal: second.signal }));
+    asked.push(ask([window(24)], { signal: second }));
     await clock.advance(5);
     const { request } = operator.left[0] ?? {};
     expect(request?.deadlineMs).toBe(1000 + 5 + 10_000);
@@ -217,8 +215,8 @@ describe('a shared lookup', () => {
   });
 
   it('that every request has given up is joined by none', async () => {
-    const hungUp = new AbortController();
-    const first = ask([window(240)], { signal: hungUp.signal });
+    const hungUp = new LightAbortSignal();
+    const first = ask([window(240)], { signal: hungUp });
     await settled();
     hungUp.abort();
     const second = ask([window(240)]);
@@ -229,7 +227,9 @@ describe('a shared lookup', () => {
   });
 
   it('is not begun for a request that is over', async () => {
-    expect(await ask([window(240)], { signal: AbortSignal.abort() })).toEqual([
+    const signal = new LightAbortSignal();
+    signal.abort();
+    expect(await ask([window(240)], { signal })).toEqual([
       { failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' } },
     ]);
     expect(operator.begun).toEqual([]);
@@ -331,8 +331,8 @@ describe('a store of facts that is lost', () => {
 
   it('that is silent holds up no request that is over', async () => {
     route = standing(60, { ...LOST, recall: () => new Promise(() => undefined) });
-    const hungUp = new AbortController();
-    const asked = ask([window(240)], { signal: hungUp.signal });
+    const hungUp = new LightAbortSignal();
+    const asked = ask([window(240)], { signal: hungUp });
     await settled();
     hungUp.abort();
     expect(await asked).toEqual([{ failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' } }]);

@@ -16,6 +16,7 @@ import { answerJson, RecordingServer } from '../http/recordingServer.ts';
 import { settled, TestClock } from '../testClock.ts';
 import { ALICE, BOB } from '../values.ts';
 import { issuing, settingsFor, TestTokens, tokenOf, type Changes } from './testTokens.ts';
+import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 const TWO_SCOPES: ScopeSettings = {
   operations: { 'retrieve-date': 'retrieve-sim-swap-date', check: 'check-sim-swap' },
@@ -145,9 +146,9 @@ describe('many that wait for one token', () => {
       void held.promise.then(() => issue(received, response));
     });
     await using test = new TestTokens(server.url, PER_NUMBER);
-    const hangingUp = new AbortController();
-    const first = test.acquire(ALICE, 'check', { signal: hangingUp.signal });
-    const second = test.acquire(ALICE, 'check', { signal: new AbortController().signal });
+    const hangingUp = new LightAbortSignal();
+    const first = test.acquire(ALICE, 'check', { signal: hangingUp });
+    const second = test.acquire(ALICE, 'check', { signal: new LightAbortSignal() });
     await arrived.promise;
     hangingUp.abort();
     expect(await first).toMatchObject({ failure: { code: 'OPERATOR_TIMEOUT' } });
@@ -164,8 +165,8 @@ describe('many that wait for one token', () => {
       arrived.resolve();
     });
     await using test = new TestTokens(server.url, PER_NUMBER);
-    const hangingUp = new AbortController();
-    const first = test.acquire(ALICE, 'check', { signal: hangingUp.signal });
+    const hangingUp = new LightAbortSignal();
+    const first = test.acquire(ALICE, 'check', { signal: hangingUp });
     await arrived.promise;
     hangingUp.abort();
     expect((await first).kind).toBe('failed');

@@ -1,7 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../system/clock.ts';
 import type { Log } from '../../log/log.ts';
-import type { AbortListeners } from '../abortListeners.ts';
 import type { ReplyCheck } from '../echo.ts';
 import type { AddressedRequest, Departure, Exchange, OutgoingRequest } from '../exchange.ts';
 import type { ConnectFailure } from '../connectFailure.ts';
@@ -13,7 +12,7 @@ import { HTTP1_FOR_MS, HttpVersion, type Http2Setting } from './httpVersion.ts';
 import type { OpenConnections } from './connectionSettings.ts';
 import { TlsConnector } from './tlsConnector.ts';
 import { derived } from '../../system/fromFiles.ts';
-import { ReplyReader, type ReaderParts } from '../replyReader.ts';
+import { ReplyReader } from '../replyReader.ts';
 
 /** The exchange that was not begun, since no time was left; it says nothing about the endpoint. */
 export const NO_TIME: Exchange = {
@@ -43,7 +42,6 @@ export interface EndpointSettings {
 
 /** What the endpoints of an operator share. */
 export interface SharedByEndpoints {
-  readonly abortListeners: AbortListeners;
   readonly idleDetector: IdleDetector;
   readonly clock: Clock;
   readonly log: Log;
@@ -68,7 +66,7 @@ export class Endpoint implements Http2Fallback {
   readonly #correlatorHeader: string;
   readonly #generatedHeaders: (departure: Departure) => readonly string[];
   readonly #timeoutMs: number;
-  readonly #parts: ReaderParts;
+  readonly #replyCheck: ReplyCheck;
   readonly #log: Log;
   readonly #version: HttpVersion;
   readonly #connector: TlsConnector | undefined;
@@ -77,7 +75,7 @@ export class Endpoint implements Http2Fallback {
   readonly #unsubscribe: () => void;
 
   constructor(settings: EndpointSettings, shared: SharedByEndpoints) {
-    const { abortListeners, idleDetector, clock, log, files } = shared;
+    const { idleDetector, clock, log, files } = shared;
     const { name, timeoutMs, connections, http2, replyCheck } = settings;
     const url = new URL(settings.url);
     const headers = derived(settings.headers, (own) => ['accept', 'application/json', ...own]);
@@ -94,7 +92,7 @@ export class Endpoint implements Http2Fallback {
     this.#correlatorHeader = settings.correlatorHeader ?? 'x-correlator';
     this.#generatedHeaders = settings.generatedHeaders ?? (() => []);
     this.#timeoutMs = timeoutMs;
-    this.#parts = { abortListeners, replyCheck };
+    this.#replyCheck = replyCheck;
     this.#log = log;
     this.#connector = connector;
     this.#version = new HttpVersion(url, http2, clock);
@@ -149,14 +147,14 @@ export class Endpoint implements Http2Fallback {
     };
     const timeoutMs = Math.min(this.#timeoutMs, timeLeftMs);
     return new Promise((settle) => {
-      const reader = new ReplyReader(addressed, departure, this.#parts, timeoutMs, settle);
+      const reader = new ReplyReader(addressed, departure, this.#replyCheck, timeoutMs, settle);
       if (!reader.isSettled) this.#carry(reader);
     });
   }
 
   /** A reply may have been that of another request: fresh connections until the endpoint echoes again. */
   distrust(): void {
-    this.#parts.replyCheck.distrust();
+    this.#replyCheck.distrust();
   }
 
   /** Breaks what is still under way and closes the connections. */
@@ -197,6 +195,6 @@ export class Endpoint implements Http2Fallback {
 
   #carry(reader: ReplyReader): void {
     if (this.#http2 !== undefined && this.#version.next === 'h2') this.#http2.carry(reader);
-    else this.#http1.carry(reader, this.#parts.replyCheck.needsFreshConnection);
+    else this.#http1.carry(reader, this.#replyCheck.needsFreshConnection);
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../system/clock.ts';
-import { AbortListeners, type Abortable, type AnyAbortSignal } from '../abortListeners.ts';
+import type { Abortable, LightAbortSignal } from '../lightAbortSignal.ts';
 
 export interface BulkheadSize {
   readonly permits: number;
@@ -10,7 +10,7 @@ export interface BulkheadSize {
 export interface Urgency {
   /** On the monotonic clock. It may move on while work is shared and more requests join. */
   readonly deadlineMs: number;
-  readonly signal?: AnyAbortSignal | undefined;
+  readonly signal?: LightAbortSignal | undefined;
   /** Set where more requests may join: then an exchange under way ends by the signal alone. */
   readonly isShared?: boolean | undefined;
 }
@@ -43,7 +43,6 @@ export class Bulkhead {
   readonly #size: BulkheadSize;
   readonly #clock: Clock;
   readonly #waiting = new Set<Ticket>();
-  readonly #abortListeners = new AbortListeners();
   #underWay = 0;
   #typicalMs = 0;
 
@@ -79,13 +78,12 @@ export class Bulkhead {
         urgency,
         call: (permit) => {
           this.#waiting.delete(ticket);
-          listeners?.delete(ticket);
+          signal?.delete(ticket);
           resolve(permit);
         },
         abort: () => ticket.call('late'),
       };
-      const listeners =
-        signal === undefined ? undefined : this.#abortListeners.of(signal).add(ticket);
+      signal?.add(ticket);
       this.#waiting.add(ticket);
     });
   }

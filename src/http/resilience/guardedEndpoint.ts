@@ -8,7 +8,6 @@ import {
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { LookupFailure } from '../../domain/errors.ts';
 import type { Log } from '../../log/log.ts';
-import { asAbortSignal } from '../abortListeners.ts';
 import { DeadlineExceeded } from '../requestLife.ts';
 import type { OpenConnections } from '../connections/connectionSettings.ts';
 import { nameOnWire } from '../correlator.ts';
@@ -360,7 +359,7 @@ async function pause(
 ): Promise<boolean> {
   if (clock.monotonicMs() + pauseMs >= deadlineMs) return false;
   try {
-    await clock.sleep(pauseMs, signal === undefined ? undefined : asAbortSignal(signal));
+    await clock.sleep(pauseMs, signal?.asAbortSignal());
     return true;
   } catch {
     return false;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../system/clock.ts';
-import { AbortListeners, type Abortable } from '../abortListeners.ts';
+import type { Abortable } from '../lightAbortSignal.ts';
 import type { Urgency } from './bulkhead.ts';
 import type { ExchangeKind } from './retryDecision.ts';
 
@@ -70,7 +70,6 @@ const NOW: Turn = { kind: 'now' };
 export class RequestRate {
   readonly #limit: RateLimit;
   readonly #clock: Clock;
-  readonly #abortListeners = new AbortListeners();
   /** On the monotonic clock, the latest ones in their order. */
   readonly #begunAtMs: number[] = [];
   readonly #waiting: Readonly<Record<ExchangeKind, Set<RateTicket>>> = {
@@ -110,13 +109,12 @@ export class RequestRate {
         kind,
         call: (turn) => {
           waiting.delete(ticket);
-          listeners?.delete(ticket);
+          signal?.delete(ticket);
           resolve(turn);
         },
         abort: () => this.#refuse(ticket),
       };
-      const listeners =
-        signal === undefined ? undefined : this.#abortListeners.of(signal).add(ticket);
+      signal?.add(ticket);
       waiting.add(ticket);
       if (!this.#isServing) void this.#serve();
     });

@@ -1,4 +1,4 @@
-import { AbortListeners, LightAbortSignal, type Abortable } from '../abortListeners.ts';
+import { LightAbortSignal, type Abortable } from '../lightAbortSignal.ts';
 import type { Urgency } from './bulkhead.ts';
 
 /** Until when shared work is of use. */
@@ -20,14 +20,12 @@ export class SharedUrgency implements Urgency {
 export class SharedWork<T> {
   readonly outcome: Promise<T>;
   readonly #urgency: SharedUrgency;
-  readonly #abortListeners: AbortListeners;
   #waiting = 0;
 
   /** @param outcome of the work, which was begun with this urgency */
-  constructor(urgency: SharedUrgency, outcome: Promise<T>, abortListeners: AbortListeners) {
+  constructor(urgency: SharedUrgency, outcome: Promise<T>) {
     this.#urgency = urgency;
     this.outcome = outcome;
-    this.#abortListeners = abortListeners;
   }
 
   /** Whether the last waiter has gone, so that it comes to nothing. */
@@ -46,7 +44,6 @@ export class SharedWork<T> {
       this.#leave(signal.reason);
       return Promise.resolve(late);
     }
-    const listeners = this.#abortListeners.of(signal);
     // By hand: a race would hold twice as much for each of a thousand numbers.
     return new Promise((resolve, reject) => {
       const waiter: Abortable = {
@@ -55,14 +52,14 @@ export class SharedWork<T> {
           resolve(late);
         },
       };
-      listeners.add(waiter);
+      signal.add(waiter);
       // Not `resolve(this.outcome)`: to take over a promise costs two more turns of the queue.
       const tell = (outcome: T): void => {
-        listeners.delete(waiter);
+        signal.delete(waiter);
         resolve(outcome);
       };
       const fail = (defect: unknown): void => {
-        listeners.delete(waiter);
+        signal.delete(waiter);
         reject(defect);
       };
       this.outcome.then(tell, fail);
@@ -77,7 +74,6 @@ export class SharedWork<T> {
 
 /** Shared work by key: what is under way is joined, and begun again once its last waiter has gone. */
 export class WorkByKey<K, T> {
-  readonly #abortListeners = new AbortListeners();
   readonly #underWay = new Map<K, SharedWork<T>>();
 
   /** @param urgency with which the work is begun where there is none to join */
@@ -87,7 +83,7 @@ export class WorkByKey<K, T> {
     const outcome = begin().finally(() => {
       if (this.#underWay.get(key) === begun) this.#underWay.delete(key);
     });
-    const begun = new SharedWork(urgency, outcome, this.#abortListeners);
+    const begun = new SharedWork(urgency, outcome);
     this.#underWay.set(key, begun);
     return begun;
   }

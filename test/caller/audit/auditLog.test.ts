@@ -18,6 +18,7 @@ import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
 import type { LookupToAuthorize } from '../../../src/lookups/lookupAuthorizer.ts';
 import { TestClock } from '../../testClock.ts';
 import { ALICE, BOB, hours } from '../../values.ts';
+import { LightAbortSignal } from '../../../src/http/lightAbortSignal.ts';
 
 const TIME = '2026-01-15T12:00:00.000Z';
 const KEY = 'a-key-of-at-least-thirty-two-characters';
@@ -35,7 +36,7 @@ function asked(
       purpose: 'fraud-prevention',
       correlator: createCorrelator('trace'),
       deadlineMs: Infinity,
-      signal: new AbortController().signal,
+      signal: new LightAbortSignal(),
     },
     ...others,
   };
@@ -118,7 +119,7 @@ describe('an entry', () => {
 
   it('hides a number that a caller chose for a correlator', () => {
     const correlator = createCorrelator(ALICE);
-    const { signal } = new AbortController();
+    const signal = new LightAbortSignal();
     const request = {
       caller: ANONYMOUS_IDENTITY,
       purpose: 'x',

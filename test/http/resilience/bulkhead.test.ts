@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Bulkhead } from '../../../src/http/resilience/bulkhead.ts';
 import { settled, TestClock } from '../../testClock.ts';
+import { LightAbortSignal } from '../../../src/http/lightAbortSignal.ts';
 
 describe('the bulkhead', () => {
   let clock: TestClock;
@@ -13,7 +14,7 @@ describe('the bulkhead', () => {
     started = [];
   });
 
-  async function work(name: string, timeLeftMs = 10_000, signal?: AbortSignal) {
+  async function work(name: string, timeLeftMs = 10_000, signal?: LightAbortSignal) {
     const deadlineMs = clock.monotonicMs() + timeLeftMs;
     const permit = await bulkhead.acquire({ deadlineMs, signal });
     if (permit !== 'acquired') return permit;
@@ -55,8 +56,8 @@ describe('the bulkhead', () => {
   });
 
   it('gives the place of a caller who hangs up to the next one', async () => {
-    const hungUp = new AbortController();
-    const all = [work('a'), work('b'), work('c', 10_000, hungUp.signal), work('d')];
+    const hungUp = new LightAbortSignal();
+    const all = [work('a'), work('b'), work('c', 10_000, hungUp), work('d')];
     await settled();
     hungUp.abort();
     await clock.advance(2000);

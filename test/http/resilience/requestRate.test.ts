@@ -9,6 +9,7 @@ import {
 } from '../../../src/http/resilience/requestRate.ts';
 import type { ExchangeKind } from '../../../src/http/resilience/retryDecision.ts';
 import { settled, TestClock } from '../../testClock.ts';
+import { LightAbortSignal } from '../../../src/http/lightAbortSignal.ts';
 
 describe('the limit of a contract', () => {
   it.each<[number, RateLimit]>([
@@ -81,7 +82,7 @@ class TestRate {
     name: string,
     kind: ExchangeKind = 'lookup',
     inMs = 10_000,
-    signal?: AbortSignal,
+    signal?: LightAbortSignal,
   ): Promise<Turn> {
     const deadlineMs = this.clock.monotonicMs() + inMs;
     const turn = await this.rate.turn(kind, { deadlineMs, signal });
@@ -153,15 +154,15 @@ describe('the rate of an operator', () => {
   it('forgets a request that ends while it waits', async () => {
     const test = new TestRate(1);
     await test.turn('begun');
-    const request = new AbortController();
-    const gone = test.turn('gone', 'lookup', 10_000, request.signal);
+    const request = new LightAbortSignal();
+    const gone = test.turn('gone', 'lookup', 10_000, request);
     const waiting = test.turn('waiting');
     await settled();
     request.abort();
     expect(await gone).toEqual(later(2));
     await test.clock.advance(1000);
     expect(await waiting).toEqual(NOW);
-    expect(await test.turn('aborted', 'lookup', 10_000, request.signal)).toEqual(later(1));
+    expect(await test.turn('aborted', 'lookup', 10_000, request)).toEqual(later(1));
   });
 
   it('is never exceeded, and all that asks has its end by its deadline', async () => {

@@ -10,6 +10,7 @@ import { askField } from '../../askedFields.ts';
 import { logInto } from '../../service.ts';
 import { ALICE, callerNamed } from '../../values.ts';
 import { WiredOperator, type OperatorScript } from '../../wiredOperator.ts';
+import { LightAbortSignal } from '../../../src/http/lightAbortSignal.ts';
 
 /** Makes the settings of an operator that departs somewhere from docs/operator-api.md. */
 export type Deviation = (settings: OperatorSettings) => OperatorSettings;
@@ -30,7 +31,7 @@ export interface Question {
   readonly caller?: string;
   readonly timeLeftMs?: number;
   readonly waitMs?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: LightAbortSignal;
 }
 
 /** An answer in short: the date's text, the window's word, or the code of why there is neither. */
@@ -108,7 +109,7 @@ export class DeviatingOperator implements AsyncDisposable {
     caller = 'caller',
     timeLeftMs = 60_000,
     waitMs,
-    signal = new AbortController().signal,
+    signal = new LightAbortSignal(),
   }: Question): SimSwapLoader {
     const cameInAtMs = this.#clock.monotonicMs();
     return this.#simSwaps.forRequest({

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { line } from '../../endToEnd/askedSimSwaps.ts';
 import { settled, TestClock } from '../../testClock.ts';
 import { DeviatingOperator, type Deviation } from './deviatingOperator.ts';
+import { LightAbortSignal } from '../../../src/http/lightAbortSignal.ts';
 
 const perSecond =
   (requestsPerSecond: number): Deviation =>
@@ -60,8 +61,8 @@ it('a request that ends while it waits leaves no line, and takes no turn', async
   await using operator = await DeviatingOperator.start({ clock, deviation: perSecond(1) });
   const [first] = askAll(operator, 1, 60_000);
   await expect.poll(() => operator.wire.lookups.length + clock.sleepers).toBe(1);
-  const request = new AbortController();
-  const gone = operator.ask({ number: line(7), maxAgeHours: 240, signal: request.signal });
+  const request = new LightAbortSignal();
+  const gone = operator.ask({ number: line(7), maxAgeHours: 240, signal: request });
   await settled();
   request.abort();
   expect(await gone).toBe('OPERATOR_TIMEOUT');
