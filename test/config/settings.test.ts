@@ -1,6 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { makeSettingsFiles } from '../../scripts/settings.ts';
 import { readConfig } from '../../src/config/config.ts';
@@ -10,6 +8,7 @@ import {
   MAX_DESCRIPTION_CHARACTERS,
   VARIABLE_NAMES,
 } from '../../src/config/settings.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 
 /** The names of the variables that the program asks for. */
 function namesRead(): ReadonlySet<string> {
@@ -32,16 +31,8 @@ function namesRead(): ReadonlySet<string> {
   return names;
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'settings-'));
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
-
-function fileWith(name: string, text: string): string {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
-}
+const files = new TemporaryFiles();
+afterAll(() => files[Symbol.dispose]());
 
 describe('the table of settings', () => {
   test('has every setting that is read, and no other', () => {
@@ -70,12 +61,15 @@ describe('the table of settings', () => {
 test('every secret may lie in a file', () => {
   const stateKey = Buffer.alloc(32, 7);
   const config = readConfig({
-    REDIS_URL_FILE: fileWith('redis-url', 'redis://user:s3cret@127.0.0.1:6379\n'),
-    STATE_KEY_FILE: fileWith('state-key', `${stateKey.toString('base64')}\n`),
+    REDIS_URL_FILE: files.write('redis-url', 'redis://user:s3cret@127.0.0.1:6379\n'),
+    STATE_KEY_FILE: files.write('state-key', `${stateKey.toString('base64')}\n`),
+    AUDIT_LOG: '/dev/null',
+    AUDIT_KEY_FILE: files.write('audit', `${'a'.repeat(40)}\n`),
   });
 
   expect(config.sharedState?.redis.credentials).toEqual({ username: 'user', password: 's3cret' });
   expect(Buffer.from(config.sharedState?.stateKeys[0] ?? [])).toEqual(stateKey);
+  expect(JSON.stringify(config.audit)).toContain('a'.repeat(40));
 });
 
 test('docs/settings.md, .env.example and the schema for editors are those of the table', async () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { buildSchema, isEnumType } from 'graphql';
+import { assertEnumType, buildSchema } from 'graphql';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorDescription } from '../../src/domain/errors.ts';
@@ -43,68 +43,43 @@ describe('simSwapCheck', () => {
 
     expect(errors).toEqual([]);
     const { asOf, ...check } = data.phoneNumber.simSwapCheck;
-    expect(check).toEqual({
+    expect({ ...check, asOf: null }).toEqual({
+      ...NOTHING_MORE,
       result,
       windowHours: Number(/\d+/.exec(args)?.[0] ?? 240),
-      reason: null,
-      retryAfterSeconds: null,
-      expiresAt: null,
-      maxAgeHours: null,
     });
     expect(Date.parse(asOf)).toBeGreaterThanOrEqual(before);
     expect(Date.parse(asOf)).toBeLessThanOrEqual(Date.now());
   });
 
-  it.each([
-    ['+447700900010', { reason: 'NUMBER_NOT_SERVED' }],
-    ['+447700900009', { reason: 'PERIOD_NOT_SUPPORTED' }],
-    ['+447700900012', { reason: 'OPERATOR_RATE_LIMITED', retryAfterSeconds: 30 }],
-    ['+447700900013', { reason: 'OPERATOR_UNAVAILABLE' }],
-    ['+447700900016', { reason: 'OPERATOR_TIMEOUT' }],
-    ['+447700900020', { reason: 'OPERATOR_REFUSED' }],
-    ['+447700900021', { reason: 'OPERATION_NOT_OFFERED' }],
-    ['+447700900030', { reason: 'OPERATOR_INVALID_REPLY' }],
-  ])('UNKNOWN about %s, as data and without an error: %o', async (number, expected) => {
-    const { data, errors } = await checkOf(number);
+  it.each<[string, Record<string, string | number>]>([
+    ['10', { reason: 'NUMBER_NOT_SERVED' }],
+    ['09', { reason: 'PERIOD_NOT_SUPPORTED' }],
+    ['12', { reason: 'OPERATOR_RATE_LIMITED', retryAfterSeconds: 30 }],
+    ['13', { reason: 'OPERATOR_UNAVAILABLE' }],
+    ['16', { reason: 'OPERATOR_TIMEOUT' }],
+    ['20', { reason: 'OPERATOR_REFUSED' }],
+    ['21', { reason: 'OPERATION_NOT_OFFERED' }],
+    ['30', { reason: 'OPERATOR_INVALID_REPLY' }],
+    ['04', { windowHours: 1001, reason: 'PERIOD_NOT_SUPPORTED', maxAgeHours: 1000 }],
+  ])('UNKNOWN about +4477009000%s, as data and without an error: %o', async (end, expected) => {
+    const { windowHours = 240 } = expected;
+    const { data, errors } = await checkOf(`+4477009000${end}`, `(maxAgeHours: ${windowHours})`);
     expect(errors).toEqual([]);
     expect(data.phoneNumber.simSwapCheck).toEqual({
       ...NOTHING_MORE,
       result: 'UNKNOWN',
-      windowHours: 240,
+      windowHours,
       ...expected,
     });
   });
 
-  it('tells the longest window that is supported', async () => {
-    const { data } = await checkOf('+447700900004', '(maxAgeHours: 1001)');
-    expect(data.phoneNumber.simSwapCheck).toEqual({
-      ...NOTHING_MORE,
-      result: 'UNKNOWN',
-      windowHours: 1001,
-      reason: 'PERIOD_NOT_SUPPORTED',
-      maxAgeHours: 1000,
-    });
-  });
-
-  it.each([
-    ['0', 'BAD_USER_INPUT'],
-    ['2401', 'BAD_USER_INPUT'],
-  ])('keeps the error of a bad argument, and the number beside it: %s', async (hours, code) => {
+  it.each([0, 2401])('keeps the error of a bad argument, and the number: %s', async (hours) => {
     const { data, errors } = await checkOf('+447700900004', `(maxAgeHours: ${hours})`);
     expect(data).toEqual({ phoneNumber: { e164: '+447700900004', simSwapCheck: null } });
-    expect(errors).toMatchObject([{ path: ['phoneNumber', 'simSwapCheck'], extensions: { code } }]);
-  });
-
-  it('keeps the error of an operation that asks too much', async () => {
-    const fields = Array.from(
-      { length: 11 },
-      (_, hours) => `a${hours}: simSwapCheck(maxAgeHours: ${hours + 1}) { result }`,
-    );
-    const { data, errors } = await service.ask(
-      `{ phoneNumber(e164: "+447700900004") { ${fields.join(' ')} } }`,
-    );
-    expect(data).toBeUndefined();
-    expect(errors).toMatchObject([{ extensions: { code: 'LOOKUP_LIMIT_EXCEEDED' } }]);
+    expect(errors).toMatchObject([
+      { path: ['phoneNumber', 'simSwapCheck'], extensions: { code: 'BAD_USER_INPUT' } },
+    ]);
   });
 });
 
@@ -151,19 +126,11 @@ describe('in the 3-legged flow', () => {
 
 it('the reasons are the codes of a field but those that stay errors', () => {
   const sdl = readFileSync(new URL('../../schema/phone-number.graphql', import.meta.url), 'utf8');
-  const reasons = buildSchema(sdl).getType('SimSwapUnknownReason');
-  if (!isEnumType(reasons)) throw new Error('The schema has no reasons.');
-  expect(
-    reasons
-      .getValues()
-      .map(({ name }) => name)
-      .toSorted(),
-  ).toEqual(
-    Object.entries<ErrorDescription>(ERRORS)
-      .filter(([code, { places }]) => places.includes('field') && !STAY_ERRORS.includes(code))
-      .map(([code]) => code)
-      .toSorted(),
-  );
+  const reasons = assertEnumType(buildSchema(sdl).getType('SimSwapUnknownReason'));
+  const codes = Object.entries<ErrorDescription>(ERRORS)
+    .filter(([code, { places }]) => places.includes('field') && !STAY_ERRORS.includes(code))
+    .map(([code]) => code);
+  expect(new Set(reasons.getValues().map(({ name }) => name))).toEqual(new Set(codes));
 });
 
 const ANSWERED = ['01', '02', '03', '04', '05', '06', '07', '08'];
