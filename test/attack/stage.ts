@@ -48,6 +48,19 @@ export class Stage {
     return target;
   }
 
+  /** The service with callers that an issuer names, and a token of one of them. */
+  async callers(
+    settings: Readonly<Record<string, string>> = {},
+    { script = {}, ...options }: TargetOptions & { readonly script?: OperatorScript } = {},
+  ) {
+    const issuer = await this.issuer();
+    const operator = await this.operator(script);
+    const known = { ...issuer.settings, AUDIT_KEY };
+    const target = await this.serve(operator, { ...known, ...settings }, options);
+    const token = await issuer.token({ scope: 'sim-swap:read' });
+    return { issuer, known, operator, target, token };
+  }
+
   async operator(script?: OperatorScript): Promise<WiredOperator> {
     const operator = await WiredOperator.start(script);
     this.#closing.push(() => operator[Symbol.asyncDispose]());

@@ -6,14 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
 import { freePort } from '../freePort.ts';
-import type { ProbeFigures } from './probe.ts';
+import type { ProbeFigures } from '../long/probe.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const PROBE = new URL('probe.ts', import.meta.url).href;
+const PROBE = new URL('../long/probe.ts', import.meta.url).href;
 const STARTS_WITHIN_MS = 30_000;
 const TELLS_WITHIN_MS = 10_000;
 /** A reply that is not there by then never comes. */
 const HANGS_AFTER_MS = 12_000;
+const MEGABYTE = 1024 * 1024;
 /** What is kept of either output; a flood of lines must not fill our own memory. */
 const MAX_OUTPUT_CHARACTERS = 8_000_000;
 
@@ -187,6 +188,11 @@ export class Target {
     return figures;
   }
 
+  /** By how many megabytes its memory has grown since then. */
+  async grownMb(before: ProbeFigures): Promise<number> {
+    return grownMb(before, await this.figures());
+  }
+
   /** Threads of the process, as the operating system counts them. */
   async threads(): Promise<number> {
     return (await readdir(`/proc/${this.pid}/task`)).length;
@@ -224,6 +230,12 @@ export class Target {
     void this.#agent.destroy();
     await this.#exited;
   }
+}
+
+/** By how many megabytes memory has grown. */
+export function grownMb(before: ProbeFigures, after: ProbeFigures): number {
+  const bytes = ({ heapBytes, externalBytes }: ProbeFigures) => heapBytes + externalBytes;
+  return (bytes(after) - bytes(before)) / MEGABYTE;
 }
 
 /** The flags by which `npm start` runs Node; a `.env` of this checkout is not read. */

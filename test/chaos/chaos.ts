@@ -9,12 +9,12 @@ import {
   ForkedServer,
   SHORT_CONSENTS,
   UNLIMITED_PROMPTS,
-} from '../forkedServer.ts';
+} from '../long/forkedServer.ts';
 import { createCertificate, type Certificate } from '../tls/certificate.ts';
 import { ChaosOperator, type ChaosSettings, type Fault } from './chaosOperator.ts';
 import type { Guard } from './guards.ts';
 import type { Offence } from '../operatorBooks.ts';
-import { LoopWatch, type LoopFigures } from './loopWatch.ts';
+import { LoopWatch, type LoopFigures } from '../long/loopWatch.ts';
 import { Random } from '../random.ts';
 import { MEMBERS, operatorsFile, ownerOf, type OperatorGuard } from './threeOperators.ts';
 import { Truth } from './truth.ts';
@@ -79,7 +79,6 @@ export interface Wrongness {
   readonly withoutAnEnd: number;
 }
 
-const SERVER_UNDER_TEST = new URL('serverUnderTest.ts', import.meta.url);
 const UNLIMITED_MS = 60_000;
 const OPERATOR_TIMEOUT_MS = 500;
 const REQUEST_TIMEOUT_MS = 1500;
@@ -159,7 +158,7 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
   const watch = new LoopWatch();
   try {
     await Promise.all(Array.from({ length: CLIENTS }, client));
-    figures = await server.ask<LoopFigures>('figures');
+    figures = await server.figures();
   } finally {
     watch.stop();
     await pool.destroy();
@@ -267,9 +266,7 @@ function startServerUnderTest(
     CONSENT_RESULT_SECONDS: String(CONSENT_RESULT_SECONDS),
     KEEP_FACTS_SECONDS: String(without === 'fact-age' ? 60 : KEEP_FACTS_SECONDS),
   };
-  return ForkedServer.start(SERVER_UNDER_TEST, settings, {
-    arguments: without === undefined ? [] : [without],
-  });
+  return ForkedServer.start(settings, without);
 }
 
 const ASKING_SEVERAL = { CHAOS_SECRET: 'long-run', ...UNLIMITED_PROMPTS };

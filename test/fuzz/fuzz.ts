@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { Pool } from 'undici';
-import { askingOperator, ForkedServer, SHORT_CONSENTS } from '../forkedServer.ts';
+import { askingOperator, ForkedServer, SHORT_CONSENTS } from '../long/forkedServer.ts';
 import { inputOf, type Input, type Role } from './inputs.ts';
 import { RubbishOperator } from './operatorReplies.ts';
-import type { ServerFigures } from './serverUnderTest.ts';
+import type { ProbeFigures } from '../long/probe.ts';
 
 /** One stretch of fuzzing. */
 export interface FuzzRun {
@@ -25,7 +25,7 @@ export interface Held {
 }
 
 /** What came of it. */
-export interface Findings extends ServerFigures {
+export interface Findings extends Pick<ProbeFigures, 'longestTurnMs' | 'ownTurnMs' | 'defects'> {
   /** After the first batches, when all code is warm, and at the end. */
   readonly heldBefore: Held;
   readonly heldAfter: Held;
@@ -38,7 +38,6 @@ export interface Findings extends ServerFigures {
   readonly violationCount: number;
 }
 
-const SERVER_UNDER_TEST = new URL('serverUnderTest.ts', import.meta.url);
 /** More at a time would measure how many one turn of the event loop takes, not how long one takes. */
 const AT_A_TIME = 8;
 const BATCH = 500;
@@ -69,7 +68,7 @@ export async function runFuzz(run: FuzzRun): Promise<Findings> {
   const pool = new Pool(server.url, { connections: AT_A_TIME, headersTimeout: 0 });
   try {
     await expectGoodAnswer(pool, run.role);
-    server.tell('measure');
+    server.resetDelay();
     let next = run.from;
     let answeredGoods = 0;
     let heldBefore: Held | undefined;
@@ -95,13 +94,12 @@ export async function runFuzz(run: FuzzRun): Promise<Findings> {
         tally.violation(`no good answer after the batch that ends before input ${end}`);
         if (server.hasEnded) break;
       }
-      if (answeredGoods <= WARM_UP_BATCHES)
-        heldBefore = heldBy(server, await server.ask('figures'));
+      if (answeredGoods <= WARM_UP_BATCHES) heldBefore = heldBy(server, await server.figures());
     }
     tally.count(tally.inputs, 'operator reply', operator.rubbish);
     tally.count(tally.statuses, 'good questions answered', answeredGoods);
     const { inputs, statuses, codes, violations, violationCount } = tally;
-    const figures = await server.ask<ServerFigures>('figures');
+    const figures = await server.figures();
     const heldAfter = heldBy(server, figures);
     return {
       ...figures,
@@ -131,13 +129,13 @@ function startProcess({ role, flow }: FuzzRun, operatorUrl: string): Promise<For
     REQUEST_TIMEOUT_MS: '1000',
     CONSENT_WAIT_MS: '100',
   };
-  return ForkedServer.start(SERVER_UNDER_TEST, settings, { exposesGc: true });
+  return ForkedServer.start(settings, 'live on');
 }
 
 /** With what the operating system counts. */
-function heldBy({ pid }: ForkedServer, { heldBytes }: ServerFigures): Held {
+function heldBy({ pid }: ForkedServer, { heapBytes, externalBytes }: ProbeFigures): Held {
   return {
-    bytes: heldBytes,
+    bytes: heapBytes + externalBytes,
     threads: readdirSync(`/proc/${pid}/task`).length,
     fileDescriptors: readdirSync(`/proc/${pid}/fd`).length,
   };

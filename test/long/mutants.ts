@@ -151,6 +151,7 @@ export const PARTS: readonly Part[] = [
   {
     file: 'src/consents/consentFlow.ts',
     tests: [
+      'test/lookups/afterConsent',
       'test/lookups/consentedLookups',
       'test/lookups/sharedConsents',
       'test/consentHistories',

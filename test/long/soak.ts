@@ -1,5 +1,4 @@
 import { runSoak, type Findings, type SoakRun } from '../soak/soak.ts';
-import type { Held } from '../soak/serverUnderTest.ts';
 import { duration, longRun, report, seed, tallied, type Row } from './longRun.ts';
 
 /** Code that was compiled meanwhile is memory as well: growth up to this is not taken for a leak. */
@@ -32,9 +31,11 @@ export const soak = longRun({
   },
 });
 
+type Weighed = 'heapBytes' | 'externalBytes' | 'residentBytes' | 'sockets' | 'timers';
+
 /** What is not back at its baseline. */
 function growths({ baseline, end }: Findings): string[] {
-  const grew = (name: keyof Held, tolerated: number): string[] =>
+  const grew = (name: Weighed, tolerated: number): string[] =>
     end[name] > baseline[name] + tolerated ? [name] : [];
   const bytes = (name: 'heapBytes' | 'externalBytes'): string[] =>
     grew(name, Math.max(TOLERATED_BYTES, baseline[name] * TOLERATED_SHARE));
@@ -58,7 +59,7 @@ function rowsOf(
     (sum, [name, times]) => (name === 'none' ? sum : sum + times),
     0,
   );
-  const held = (name: keyof Held): Row => [
+  const held = (name: Weighed): Row => [
     `${name}, MiB, baseline and end`,
     mebibytes(baseline[name]),
     mebibytes(end[name]),

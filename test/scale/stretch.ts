@@ -7,7 +7,7 @@ import { launchSimulator, type LaunchedSimulator } from '../../simulator/launch.
 import type { Counts } from '../../simulator/stats.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
-import { UNLIMITED_PROMPTS } from '../forkedServer.ts';
+import { UNLIMITED_PROMPTS } from '../long/forkedServer.ts';
 import { processUsage } from '../processUsage.ts';
 import { allOf, keepAsking, Load, tally, type Timed } from './load.ts';
 import { startStore, type SharedStore, type StoreName } from './sharedStore.ts';

@@ -3,8 +3,8 @@ import { Pool } from 'undici';
 import { ChaosOperator } from '../chaos/chaosOperator.ts';
 import { Random } from '../random.ts';
 import { Truth } from '../chaos/truth.ts';
-import { askingOperator, ForkedServer, SHORT_CONSENTS } from '../forkedServer.ts';
-import type { Held } from './serverUnderTest.ts';
+import { askingOperator, ForkedServer, SHORT_CONSENTS } from '../long/forkedServer.ts';
+import type { ProbeFigures } from '../long/probe.ts';
 
 /** One stretch of load. */
 export interface SoakRun {
@@ -22,11 +22,10 @@ export interface Findings {
   readonly exchanges: number;
   readonly statuses: ReadonlyMap<string, number>;
   readonly faults: ReadonlyMap<string, number>;
-  readonly baseline: Held;
-  readonly end: Held;
+  readonly baseline: ProbeFigures;
+  readonly end: ProbeFigures;
 }
 
-const SERVER_UNDER_TEST = new URL('serverUnderTest.ts', import.meta.url);
 const LOAD = 0.7;
 const FAULT_SHARE = 0.05;
 const OPERATOR_TIMEOUT_MS = 300;
@@ -76,10 +75,13 @@ export async function runSoak(run: SoakRun): Promise<Findings> {
 }
 
 /** Looks until it is as it should be, or will not be. */
-async function settled(server: ForkedServer, isSettled: (held: Held) => boolean): Promise<Held> {
+async function settled(
+  server: ForkedServer,
+  isSettled: (held: ProbeFigures) => boolean,
+): Promise<ProbeFigures> {
   const untilMs = performance.now() + SETTLES_WITHIN_MS;
   for (;;) {
-    const now = await server.ask<Held>('held');
+    const now = await server.figures();
     if (isSettled(now) || performance.now() > untilMs) return now;
     await sleep(LOOK_EVERY_MS);
   }
@@ -93,7 +95,7 @@ function startProcess({ flow }: SoakRun, operatorUrl: string): Promise<ForkedSer
     REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
     CONSENT_WAIT_MS: '500',
   };
-  return ForkedServer.start(SERVER_UNDER_TEST, settings, { exposesGc: true });
+  return ForkedServer.start(settings);
 }
 
 /** Few documents, many numbers: what a server may keep is there after the warm-up. */

@@ -48,7 +48,7 @@ export const otherPages: Attack = {
     const query = within(number(4));
     const body = JSON.stringify({ query });
     const headers = { origin: 'https://evil.example' };
-    const tries: Readonly<Record<string, Promise<CachedAnswer>>> = {
+    const tries: Readonly<Record<string, Promise<Heard>>> = {
       'text/plain': send(target, { headers: { ...headers, 'content-type': 'text/plain' }, body }),
       'a form': send(target, {
         headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
@@ -86,13 +86,13 @@ export const otherPages: Attack = {
   },
 };
 
-interface CachedAnswer {
+interface Heard {
   readonly status: number;
   readonly text: string;
   readonly allowed: string | undefined;
 }
 
-function askAs(target: Target, host: string): Promise<CachedAnswer> {
+function askAs(target: Target, host: string): Promise<Heard> {
   return send(target, {
     headers: { host, 'content-type': 'application/json' },
     body: JSON.stringify({ query: within(number(4)) }),
@@ -109,8 +109,8 @@ interface Sent {
 function send(
   { url }: Target,
   { method = 'POST', path = '/graphql', headers, body }: Sent,
-): Promise<CachedAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<CachedAnswer>();
+): Promise<Heard> {
+  const { promise, resolve, reject } = Promise.withResolvers<Heard>();
   const sent = request(`${url}${path}`, { method, headers }, (response) => {
     let text = '';
     response.setEncoding('utf8').on('data', (piece: string) => (text += piece));

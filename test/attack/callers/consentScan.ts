@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerJson } from '../../http/recordingServer.ts';
 import type { Attack } from '../attack.ts';
-import { acknowledge, pend } from '../../wiredOperator.ts';
-import { AUDIT_KEY } from '../stage.ts';
+import { pend, type OperatorScript } from '../../wiredOperator.ts';
 import { number, times, within } from '../values.ts';
 
 const QUOTA = 200;
@@ -14,30 +13,24 @@ export const consentScan: Attack = {
   tries: 'to learn by simSwapConsent who is asked, by whom, and who has denied',
   holds: "it counts as any number does, is audited, and tells another's consent as PENDING alone",
   async run(stage) {
-    const issuer = await stage.issuer();
-    const operator = await stage.operator({
-      authorize: acknowledge,
+    const script: OperatorScript = {
       token: (received, response) => {
         if (received.body.includes('denied'))
           answerJson(received, response, { error: 'access_denied' }, 400);
         else pend(received, response);
       },
-    });
-    operator.script = {
-      ...operator.script,
       authorize: (received, response) => {
         const isDenied = received.body.includes('447700900901');
         const auth_req_id = `${isDenied ? 'denied' : 'open'}-${received.correlator}`;
         answerJson(received, response, { auth_req_id, expires_in: 60, interval: 1 });
       },
     };
-    const target = await stage.serve(operator, {
-      ...issuer.settings,
-      AUDIT_KEY,
+    const settings = {
       OPERATOR_FLOW: '3-legged',
       CONSENT_WAIT_MS: '1500',
       QUOTA_NUMBERS_PER_HOUR: String(QUOTA),
-    });
+    };
+    const { issuer, target } = await stage.callers(settings, { script });
     const bank = await issuer.token({ scope: 'sim-swap:read', sub: 'bank' });
     const spy = await issuer.token({ scope: 'sim-swap:read', sub: 'spy' });
     const [denied, open] = [number(901), number(902)];

@@ -5,7 +5,6 @@ import { AUDIT_KEY } from '../stage.ts';
 import { inTurn } from '../values.ts';
 import { listen } from '../../listening.ts';
 
-const MEGABYTE = 1024 * 1024;
 const MAX_MS = 5500;
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 
@@ -59,9 +58,7 @@ export const hostileIssuer: Attack = {
       const isRefused = [...statuses].every((status) => status === 401 || status === 503);
       stage.holds(`${name}: statuses`, isRefused, [...statuses]);
       stage.atMost(`${name}: ms`, slowestMs, MAX_MS);
-      const after = await target.figures();
-      const grown = after.heapBytes + after.externalBytes - before.heapBytes - before.externalBytes;
-      stage.atMost(`${name}: MB kept`, grown / MEGABYTE, 16);
+      stage.atMost(`${name}: MB kept`, await target.grownMb(before), 16);
     }
   },
 };

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
-import { acknowledge, grant, pend } from '../../wiredOperator.ts';
-import { AUDIT_KEY } from '../stage.ts';
+import { acknowledge, grant, pend, type OperatorScript } from '../../wiredOperator.ts';
 import { answerIn, number, within } from '../values.ts';
 
 interface Line {
@@ -24,22 +23,19 @@ export const joinedAudited: Attack = {
   holds:
     'each request that heard an answer has a line with its own correlator and purpose; one prompt',
   async run(stage) {
-    const issuer = await stage.issuer();
     const file = join(await stage.directory(), 'audit.jsonl');
     let isConsentGiven = false;
-    const operator = await stage.operator({
+    const script: OperatorScript = {
       authorize: acknowledge,
       token: (received, response) => (isConsentGiven ? grant : pend)(received, response),
-    });
-    const target = await stage.serve(operator, {
-      ...issuer.settings,
-      AUDIT_KEY,
+    };
+    const settings = {
       AUDIT_LOG: file,
       OPERATOR_FLOW: '3-legged',
       PURPOSES: `${FRAUD},${RESEARCH}`,
       CONSENT_WAIT_MS: '8000',
-    });
-    const token = await issuer.token({ scope: 'sim-swap:read' });
+    };
+    const { operator, target, token } = await stage.callers(settings, { script });
     const ask = (name: string, purpose = FRAUD) =>
       target.ask(within(number(4)), {
         token,

@@ -1,6 +1,6 @@
 import { answerJson } from '../../http/recordingServer.ts';
 import type { Attack } from '../attack.ts';
-import { AUDIT_KEY } from '../stage.ts';
+import { pend, type OperatorScript } from '../../wiredOperator.ts';
 import { number, times, within } from '../values.ts';
 
 const A_CALLER = 10;
@@ -14,9 +14,8 @@ export const promptBombing: Attack = {
     'to ring a phone as often as one likes, alone and with others, and to occupy a number for long',
   holds: `${A_CALLER} prompts a number and hour for a caller, ${IN_ALL} for all; no consent lives over 600 s`,
   async run(stage) {
-    const issuer = await stage.issuer();
     let polls = 0;
-    const operator = await stage.operator({
+    const script: OperatorScript = {
       authorize: (received, response) => {
         const auth_req_id = `consent-${received.correlator}`;
         answerJson(received, response, { auth_req_id, expires_in: 1e9, interval: 1 });
@@ -26,14 +25,13 @@ export const promptBombing: Attack = {
         const error = TOKEN_ENDS[polls % TOKEN_ENDS.length];
         answerJson(received, response, { error }, 400);
       },
-    });
-    const target = await stage.serve(operator, {
-      ...issuer.settings,
-      AUDIT_KEY,
+    };
+    const settings = {
       OPERATOR_FLOW: '3-legged',
       CONSENT_WAIT_MS: '300',
       CONSENT_DENIED_SECONDS: '0',
-    });
+    };
+    const { issuer, operator, target } = await stage.callers(settings, { script });
     const victim = number(77);
     const bomb = async (sub: string): Promise<readonly string[]> => {
       const token = await issuer.token({ scope: 'sim-swap:read', sub });
@@ -61,11 +59,7 @@ export const promptBombing: Attack = {
     }
     stage.atMost('prompts by many questions', operator.count('prompts') - before, A_CALLER);
 
-    operator.script = {
-      ...operator.script,
-      token: (received, response) =>
-        answerJson(received, response, { error: 'authorization_pending' }, 400),
-    };
+    operator.script = { ...script, token: pend };
     const { extensions } = await target.ask(within(number(79)), { token });
     const expiresAt = String(extensions[0]?.['expiresAt']);
     stage.atMost('seconds that a consent lives', (Date.parse(expiresAt) - Date.now()) / 1000, 605);

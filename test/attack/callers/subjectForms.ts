@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Attack } from '../attack.ts';
-import { AUDIT_KEY } from '../stage.ts';
 import { number, within } from '../values.ts';
 
 /** One number, as issuers write it into a subject. */
@@ -39,20 +38,15 @@ export const subjectForms: Attack = {
   tries: `to find a person's number in the audit log, whose issuer names people by it in ${FORMS.length} forms`,
   holds: 'no line holds its digits; client and issuer neither, where they look like a number',
   async run(stage) {
-    const issuer = await stage.issuer();
     const file = join(await stage.directory(), 'audit.jsonl');
-    const operator = await stage.operator({});
-    const target = await stage.serve(operator, { ...issuer.settings, AUDIT_KEY, AUDIT_LOG: file });
+    const { issuer, target, token: any } = await stage.callers({ AUDIT_LOG: file });
     for (const sub of FORMS) {
-      const token = await issuer.token({ scope: 'sim-swap:read', sub });
-      await target.ask(within(number(4)), { token });
-      await target.ask(within(number(4)), {
-        token: await issuer.token({ scope: 'sim-swap:read', sub: 'alice', client_id: sub }),
-      });
-      await target.ask(within(number(4)), {
-        token: await issuer.token({ scope: 'sim-swap:read' }),
-        headers: { 'x-correlator': sub.replaceAll(/[^\x20-\x7e]/g, '') },
-      });
+      for (const names of [{ sub }, { sub: 'alice', client_id: sub }]) {
+        const token = await issuer.token({ scope: 'sim-swap:read', ...names });
+        await target.ask(within(number(4)), { token });
+      }
+      const headers = { 'x-correlator': sub.replaceAll(/[^\x20-\x7e]/g, '') };
+      await target.ask(within(number(4)), { token: any, headers });
     }
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
     const inClear = lines.filter((line) =>

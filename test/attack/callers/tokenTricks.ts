@@ -2,7 +2,6 @@ import { createHmac, createPublicKey } from 'node:crypto';
 import { createKey, claimsAt, sign } from '../../caller/testIssuer.ts';
 import { RecordingServer } from '../../http/recordingServer.ts';
 import type { Attack } from '../attack.ts';
-import { AUDIT_KEY } from '../stage.ts';
 import { number, within } from '../values.ts';
 
 export const tokenTricks: Attack = {
@@ -10,9 +9,7 @@ export const tokenTricks: Attack = {
   tries: 'to be let in by a token that the issuer has not signed for this service',
   holds: 'each is 401, nothing is looked up, and no address that a token names is fetched',
   async run(stage) {
-    const issuer = await stage.issuer();
-    const operator = await stage.operator({});
-    const target = await stage.serve(operator, { ...issuer.settings, AUDIT_KEY });
+    const { issuer, operator, target, token: good } = await stage.callers();
     const thief = await createKey('RS256', 'RS256');
     const thiefs = await RecordingServer.start((_received, response) => {
       response.end(JSON.stringify({ keys: [thief.publicJwk] }));
@@ -22,7 +19,6 @@ export const tokenTricks: Attack = {
     const key = issuer.key();
     const all = { scope: 'sim-swap:read' };
     const claims = claimsAt(Date.now(), all);
-    const good = await issuer.token(all);
     const [head = '', payload = '', signature = ''] = good.split('.');
     const pem = createPublicKey({ key: key.publicJwk, format: 'jwk' }).export({
       type: 'spki',

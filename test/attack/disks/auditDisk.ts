@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
-import { AUDIT_KEY } from '../stage.ts';
 import { answerIn, inTurn, number, within } from '../values.ts';
 
 const ASKED = 40;
@@ -16,23 +15,16 @@ export const auditDisk: Attack = {
   tries: 'to hang authentication and the drain by an audit disk that does not answer',
   holds: 'AUDIT_UNAVAILABLE in time, tokens are judged on, no thread more, SIGTERM ends it (not 0)',
   async run(stage) {
-    const issuer = await stage.issuer();
     const pipe = join(await stage.directory(), 'audit');
     execFileSync('mkfifo', [pipe]);
-    const operator = await stage.operator({});
-    const target = await stage.serve(operator, {
-      ...issuer.settings,
-      AUDIT_KEY,
-      AUDIT_LOG: pipe,
-      REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
-    });
+    const timeout = { REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS) };
+    const scene = await stage.callers({ AUDIT_LOG: pipe, ...timeout });
+    const { issuer, operator, target, token: good } = scene;
     target.end = 'judged by the attack';
-    const good = await issuer.token({ scope: 'sim-swap:read' });
     const threadsBefore = await target.threads();
     const heard = new Set<unknown>();
     let latestMs = 0;
-    const indexes = Array.from({ length: ASKED }, (_, index) => index);
-    await inTurn(indexes, 4, async (index) => {
+    await inTurn(Array(ASKED).keys(), 4, async (index) => {
       const reply = await target.ask(within(number(index)), { token: good });
       heard.add(answerIn(reply));
       latestMs = Math.max(latestMs, reply.tookMs);
@@ -49,5 +41,20 @@ export const auditDisk: Attack = {
     await sleep(50);
     const exit = await target.terminate(DRAINED_WITHIN_MS);
     stage.holds('ends on SIGTERM', exit !== undefined, exit ?? 'did not end');
+  },
+};
+
+export const fullDisk: Attack = {
+  name: 'full-disk',
+  tries: 'to ask without a trace where the audit disk is full',
+  holds: 'AUDIT_UNAVAILABLE, and nothing is asked',
+  async run(stage) {
+    const { operator, target, token } = await stage.callers({ AUDIT_LOG: '/dev/full' });
+    const heard = new Set<unknown>();
+    for (let index = 0; index < 10; index += 1) {
+      heard.add(answerIn(await target.ask(within(number(index)), { token })));
+    }
+    stage.equals('heard', [...heard], ['AUDIT_UNAVAILABLE']);
+    stage.equals('lookups', operator.count('lookups'), 0);
   },
 };

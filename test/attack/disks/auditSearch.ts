@@ -16,13 +16,8 @@ export const auditSearch: Attack = {
   tries: 'to hide from a search of the audit log by signs in a subject',
   holds: 'the search prints a line before and one after each lookup, all of them whole',
   async run(stage) {
-    const issuer = await stage.issuer();
     const file = join(await stage.directory(), 'audit.jsonl');
-    const target = await stage.serve(await stage.operator({}), {
-      ...issuer.settings,
-      AUDIT_KEY,
-      AUDIT_LOG: file,
-    });
+    const { issuer, target } = await stage.callers({ AUDIT_LOG: file });
     for (const sign of SIGNS) {
       const token = await issuer.token({ scope: 'sim-swap:read', sub: `mallory${sign}x${sign}` });
       await target.ask(within(number(9)), { token });

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Attack } from '../attack.ts';
-import { AUDIT_KEY, type Stage } from '../stage.ts';
+import type { Stage } from '../stage.ts';
 import type { Target } from '../target.ts';
 import { answerIn, inTurn, number, within } from '../values.ts';
 
@@ -49,13 +49,11 @@ async function gone(stage: Stage, { target, token, reader, lookups }: Scene): Pr
 }
 
 async function stalled(stage: Stage, { target, token, reader }: Scene): Promise<void> {
-  const indexes = Array.from({ length: STALLED_ASKS }, (_, index) => index);
   let without = 0;
-  const asking = inTurn(indexes, 16, async (index) => {
+  await inTurn(Array(STALLED_ASKS).keys(), 16, async (index) => {
     if (without > 0) return;
     if ((await target.ask(within(number(index)), { token })).status === 0) without += 1;
   });
-  await asking;
   stage.equals('reader stalled, without an answer', without, 0);
   stage.equals('reader stalled, serves', await target.statusOf('/livez'), 200);
   const exit = await target.terminate(DRAINED_WITHIN_MS);
@@ -65,19 +63,13 @@ async function stalled(stage: Stage, { target, token, reader }: Scene): Promise<
 
 /** A server whose standard output is a pipe, as a container's is. */
 async function open(stage: Stage): Promise<Scene> {
-  const issuer = await stage.issuer();
-  const operator = await stage.operator({});
   const pipe = join(await stage.directory(), 'stdout');
   execFileSync('mkfifo', [pipe]);
   const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
   const writer = openSync(pipe, constants.O_WRONLY);
-  const target = await stage.serve(
-    operator,
-    { ...issuer.settings, AUDIT_KEY, REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS) },
-    { stdout: writer },
-  );
+  const timeout = { REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS) };
+  const { operator, target, token } = await stage.callers(timeout, { stdout: writer });
   closeSync(writer);
   target.end = 'judged by the attack';
-  const token = await issuer.token({ scope: 'sim-swap:read' });
   return { target, token, reader, lookups: () => operator.count('lookups') };
 }

@@ -89,9 +89,9 @@ export const badDocuments: Attack = {
       const linesBefore = target.errorLines;
       target.resetDelay();
       const { status, codes } = await target.ask(query, ask);
-      const { ownDelayMs } = await target.figures();
+      const { ownTurnMs } = await target.figures();
       stage.holds(`${name}, status`, status > 0 && status < 500, status);
-      stage.atMost(`${name}, ms of delay`, ownDelayMs, MAX_OWN_DELAY_MS);
+      stage.atMost(`${name}, ms of delay`, ownTurnMs, MAX_OWN_DELAY_MS);
       stage.atMost(`${name}, error lines`, target.errorLines - linesBefore, 1);
       const kinds = [...new Set(codes)];
       if (code !== undefined) stage.equals(`${name}, codes`, kinds, [code]);

@@ -1,9 +1,8 @@
 import type { Attack } from '../attack.ts';
-import type { Target } from '../target.ts';
-import { AUDIT_KEY, type Stage } from '../stage.ts';
+import { grownMb, type Target } from '../target.ts';
+import type { Stage } from '../stage.ts';
 import { inTurn, number, times } from '../values.ts';
 
-const MEGABYTE = 1024 * 1024;
 /** JSON writes a line's end with two characters. */
 const PADDING = 1_000_000;
 const MAX_GROWTH_MB = 64;
@@ -72,13 +71,8 @@ export const heapOfDocuments: Attack = {
   tries: 'to fill the heap with documents that are large and hold nothing, without any scope',
   holds: `a heap of ${MAX_HEAP_MB} MB grows by ${MAX_GROWTH_MB} MB at most, and no body blocks the event loop`,
   async run(stage) {
-    const issuer = await stage.issuer();
-    const operator = await stage.operator({});
-    const target = await stage.serve(
-      operator,
-      { ...issuer.settings, AUDIT_KEY },
-      { flags: [`--max-old-space-size=${MAX_HEAP_MB}`] },
-    );
+    const flags = [`--max-old-space-size=${MAX_HEAP_MB}`];
+    const { issuer, target } = await stage.callers({}, { flags });
     const token = await issuer.token();
     for (const [kind, [bodies, body]] of Object.entries(FLOODS)) {
       if (!(await flood(stage, target, { kind, bodies, body, token }))) return;
@@ -101,18 +95,15 @@ async function flood(
 ): Promise<boolean> {
   const before = await target.figures();
   target.resetDelay();
-  const indexes = Array.from({ length: bodies }, (_, index) => index);
   let broken = 0;
-  await inTurn(indexes, 4, async (index) => {
+  await inTurn(Array(bodies).keys(), 4, async (index) => {
     const { status } = await target.post(JSON.stringify(body(index)), { token });
     if (status >= 500 || status === 0) broken += 1;
   });
   if (target.exit !== undefined) return false;
   const after = await target.figures();
-  const grownBytes =
-    after.heapBytes + after.externalBytes - before.heapBytes - before.externalBytes;
-  stage.atMost(`${kind}, MB of heap`, grownBytes / MEGABYTE, MAX_GROWTH_MB);
-  stage.atMost(`${kind}, ms of delay`, after.ownDelayMs, MAX_OWN_DELAY_MS);
+  stage.atMost(`${kind}, MB of heap`, grownMb(before, after), MAX_GROWTH_MB);
+  stage.atMost(`${kind}, ms of delay`, after.ownTurnMs, MAX_OWN_DELAY_MS);
   if (broken > 0) stage.equals(`${kind}, broken replies`, broken, 0);
   return true;
 }

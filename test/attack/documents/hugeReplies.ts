@@ -112,10 +112,10 @@ export const hugeReplies: Attack = {
     for (const [name, { role, query, ask }] of Object.entries(CASES)) {
       targets[role].resetDelay();
       const { status, bytes } = await targets[role].ask(query, { ...ask, token });
-      const { ownDelayMs } = await targets[role].figures();
+      const { ownTurnMs } = await targets[role].figures();
       stage.holds(`${name}, status`, status > 0 && status < 500, status);
       stage.atMost(`${name}, bytes`, bytes, MAX_REPLY_BYTES);
-      stage.atMost(`${name}, ms of delay`, ownDelayMs, MAX_OWN_DELAY_MS);
+      stage.atMost(`${name}, ms of delay`, ownTurnMs, MAX_OWN_DELAY_MS);
     }
   },
 };

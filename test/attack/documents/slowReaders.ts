@@ -42,17 +42,13 @@ export const slowReaders: Attack = {
       open = await target.fileDescriptors();
     }
     stage.atMost('connections that stay', open - descriptorsBefore, 4);
-    const grownBytes = async (): Promise<number> => {
-      const now = await target.figures();
-      return now.heapBytes + now.externalBytes - before.heapBytes - before.externalBytes;
-    };
     // What was read before the cut is still executed.
-    let grown = await grownBytes();
-    while (grown > MAX_STAY_MB * MEGABYTE && performance.now() < givesUpAtMs) {
+    let grown = await target.grownMb(before);
+    while (grown > MAX_STAY_MB && performance.now() < givesUpAtMs) {
       await sleep(250);
-      grown = await grownBytes();
+      grown = await target.grownMb(before);
     }
-    stage.atMost('MB that stay', grown / MEGABYTE, MAX_STAY_MB);
+    stage.atMost('MB that stay', grown, MAX_STAY_MB);
     stage.atMost('MB at most', (await target.resident()).peakBytes / MEGABYTE, 300 + MAX_GROWTH_MB);
     for (const socket of sockets) socket.destroy();
   },

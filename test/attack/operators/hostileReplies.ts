@@ -3,7 +3,6 @@ import type { Received } from '../../http/recordingServer.ts';
 import type { Attack } from '../attack.ts';
 import { answerIn, number, within } from '../values.ts';
 
-const MEGABYTE = 1024 * 1024;
 const OPERATOR_TIMEOUT_MS = 1500;
 
 type Answer = (received: Received, response: ServerResponse) => void;
@@ -93,9 +92,7 @@ export const hostileReplies: Attack = {
       stage.holds(name, mayAnswer || typeof answer === 'string', answer);
       if (reply.tookMs > 4500) stage.atMost(`${name}, ms`, reply.tookMs, 4500);
     }
-    const after = await target.figures();
-    const grown = after.heapBytes + after.externalBytes - before.heapBytes - before.externalBytes;
-    stage.atMost('MB kept', grown / MEGABYTE, 16);
+    stage.atMost('MB kept', await target.grownMb(before), 16);
     stage.atMost('descriptors more', (await target.fileDescriptors()) - descriptorsBefore, 12);
     stage.equals('lines of the log from a reply', target.linesWith('"audit":"after"'), 0);
   },

@@ -1,5 +1,4 @@
 import type { Attack } from '../attack.ts';
-import { AUDIT_KEY } from '../stage.ts';
 import { answerIn, number, within } from '../values.ts';
 
 /** One limit of one second for what Redis is asked, and the lookup itself. */
@@ -11,14 +10,8 @@ export const frozenRedis: Attack = {
   holds: `each is answered within ${MAX_MS} ms; no code blames the operator`,
   needsRedis: true,
   async run(stage) {
-    const issuer = await stage.issuer();
     const { redis, settings } = await stage.redis();
-    const target = await stage.serve(await stage.operator({}), {
-      ...issuer.settings,
-      AUDIT_KEY,
-      ...settings,
-    });
-    const token = await issuer.token({ scope: 'sim-swap:read' });
+    const { known, operator, target, token } = await stage.callers(settings);
     stage.equals('before', answerIn(await target.ask(within(number(1)), { token })), false);
     redis.freeze();
     try {
@@ -28,12 +21,8 @@ export const frozenRedis: Attack = {
         const answer = answerIn(reply);
         stage.holds('heard', !String(answer).startsWith('OPERATOR'), answer);
       }
-      const threeLegged = await stage.serve(await stage.operator({}), {
-        ...issuer.settings,
-        AUDIT_KEY,
-        ...settings,
-        OPERATOR_FLOW: '3-legged',
-      });
+      const common = { ...known, ...settings };
+      const threeLegged = await stage.serve(operator, { ...common, OPERATOR_FLOW: '3-legged' });
       const { tookMs, codes } = await threeLegged.ask(within(number(8)), { token });
       stage.atMost('3-legged, ms', tookMs, 4500);
       stage.holds('3-legged, no answer', codes.length > 0, codes);

@@ -2,11 +2,11 @@ import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freshStateKey } from '../../redisServer.ts';
 import type { Attack } from '../attack.ts';
-import { AUDIT_KEY } from '../stage.ts';
+import { AUDIT_KEY, SECRET_MARK } from '../stage.ts';
+import { Target } from '../target.ts';
 import { answerIn, number, within } from '../values.ts';
 import { listen } from '../../listening.ts';
 
-const MEGABYTE = 1024 * 1024;
 const MAX_MS = 4500;
 /** An outage is some lines a minute, not one a command or a connection. */
 const MAX_LINES = 40;
@@ -66,13 +66,35 @@ export const hostileRedis: Attack = {
         stage.holds(`${name}, ${flow}`, isRight, answerHeard);
         stage.atMost(`${name}, ${flow}: ms`, reply.tookMs, MAX_MS);
         await sleep(1500);
-        const after = await target.figures();
-        const grown =
-          after.heapBytes + after.externalBytes - before.heapBytes - before.externalBytes;
-        stage.atMost(`${name}, ${flow}: MB kept`, grown / MEGABYTE, 48);
+        stage.atMost(`${name}, ${flow}: MB kept`, await target.grownMb(before), 48);
         stage.atMost(`${name}, ${flow}: lines`, target.output.split('\n').length, MAX_LINES);
       }
       stage.equals(`${name}: prompts`, operator.count('prompts'), 0);
+    }
+  },
+};
+
+export const badAddress: Attack = {
+  name: 'bad-redis-address',
+  tries: 'to have a mistake in REDIS_URL taken for another, and its password printed',
+  holds: 'the message names REDIS_URL and no password',
+  async run(stage) {
+    const operator = await stage.operator({});
+    for (const path of ['/zero', '/-1', '/0/1', '/%zz']) {
+      const why = await Target.start({
+        ...operator.settings,
+        OPERATOR_FLOW: '3-legged',
+        REDIS_URL: `redis://user:${SECRET_MARK}@127.0.0.1:1${path}`,
+        STATE_KEY: 'a'.repeat(64),
+      }).then(
+        async (target) => {
+          await target.kill();
+          return 'it started';
+        },
+        (error: unknown) => String(error),
+      );
+      stage.holds(`${path}: names REDIS_URL`, why.includes('REDIS_URL'), why.slice(0, 160));
+      stage.holds(`${path}: names no password`, !why.includes(SECRET_MARK));
     }
   },
 };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
 import { clientTo } from '../../redisCommands.ts';
 import { answerText, type WiredOperator } from '../../wiredOperator.ts';
-import { AUDIT_KEY, SECRET_MARK, type Stage } from '../stage.ts';
+import { SECRET_MARK, type Stage } from '../stage.ts';
 import { answerIn, number, within } from '../values.ts';
 
 const KEPT_SECONDS = 10;
@@ -17,19 +17,14 @@ export const redisWriter: Attack = {
     'no answer older than the setting, none about another number, no number in what lies there',
   needsRedis: true,
   async run(stage) {
-    const issuer = await stage.issuer();
     const { redis, settings } = await stage.redis();
-    const operator = await stage.operator({});
-    const target = await stage.serve(operator, {
-      ...issuer.settings,
-      AUDIT_KEY,
+    const { operator, target, token } = await stage.callers({
       ...settings,
       OPERATOR_FLOW: '3-legged',
       CONSENT_RESULT_SECONDS: String(KEPT_SECONDS),
       KEEP_FACTS_SECONDS: String(KEPT_SECONDS),
       CONSENT_WAIT_MS: '3000',
     });
-    const token = await issuer.token({ scope: 'sim-swap:read' });
     const ask = (e164: string) => target.ask(within(e164), { token });
     const client = clientTo(redis.port);
     stage.onEnd(async () => client.disconnect());

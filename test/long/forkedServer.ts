@@ -1,18 +1,13 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { COMPILE_CACHE } from './compileCache.ts';
+import { COMPILE_CACHE } from '../compileCache.ts';
+import type { ProbeFigures } from './probe.ts';
 
-/** How the process of a long run is started, beside its settings. */
-export interface ForkOptions {
-  readonly arguments?: readonly string[];
-  /** So that it can tell what it holds, garbage aside. */
-  readonly exposesGc?: boolean;
-}
+const PROGRAM = fileURLToPath(new URL('serverUnderTest.ts', import.meta.url));
 
 /**
- * A server of a long run in a process of its own, so that the load of the run is not taken for the
- * server's. Its program sends `{ url }` when it serves, answers each question with one message, and ends
+ * A server of a long run in a process of its own, so that the load of the run is not taken for the server's. It ends
  * when its channel is closed.
  */
 export class ForkedServer {
@@ -27,15 +22,15 @@ export class ForkedServer {
     this.#ended = ended;
   }
 
-  /** Resolves when it serves; rejects when it ends before. */
-  static async start(
-    program: URL,
-    settings: Readonly<Record<string, string>>,
-    options: ForkOptions = {},
-  ): Promise<ForkedServer> {
-    const child = fork(fileURLToPath(program), options.arguments ?? [], {
+  /**
+   * Resolves when it serves; rejects when it ends before.
+   *
+   * @param word its argument
+   */
+  static async start(settings: Readonly<Record<string, string>>, word = ''): Promise<ForkedServer> {
+    const child = fork(PROGRAM, [word], {
       env: { ...COMPILE_CACHE, PORT: '0', ...settings },
-      execArgv: [...process.execArgv, ...(options.exposesGc === true ? ['--expose-gc'] : [])],
+      execArgv: [...process.execArgv, '--expose-gc'],
     });
     const ended = once(child, 'exit').then(() => Promise.reject(new Error('The server ended.')));
     ended.catch(() => undefined);
@@ -51,15 +46,15 @@ export class ForkedServer {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** Sends it a word that it does not answer. */
-  tell(word: string): void {
-    this.#child.send(word);
+  /** Begins to count the event loop's delay anew. */
+  resetDelay(): void {
+    this.#child.send('reset');
   }
 
-  /** Resolves to its answer; rejects when it ends before. One question at a time. */
-  async ask<Told>(word: string): Promise<Told> {
-    const told = nextMessage<Told>(this.#child, this.#ended);
-    this.#child.send(word);
+  /** What it holds now; rejects when it ends before. One question at a time. */
+  async figures(): Promise<ProbeFigures> {
+    const told = nextMessage<ProbeFigures>(this.#child, this.#ended);
+    this.#child.send('figures');
     return told;
   }
 
