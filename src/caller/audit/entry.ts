@@ -1,4 +1,4 @@
-import type { Identity, TokenIdentity } from '../../domain/identity.ts';
+import type { Identity } from '../../domain/identity.ts';
 import type { Lookup } from '../../domain/question.ts';
 import type {
   AuthorizerRequest,
@@ -26,10 +26,10 @@ export interface AuditEntry {
   /** HMAC-SHA256 under the audit key, in hex. */
   readonly number: string;
   /** Absent for a consent's status. */
-  readonly operation?: Lookup['operation'];
-  readonly maxAgeHours?: number;
+  readonly operation?: Lookup['operation'] | undefined;
+  readonly maxAgeHours?: number | undefined;
   readonly correlator: string;
-  readonly consentId?: string;
+  readonly consentId?: string | undefined;
   /** Of a line after. */
   readonly outcome?: AuditOutcome;
   /** Of a line after: exchanges that may have reached the operator. Those of event `lookup` are billed. */
@@ -78,6 +78,7 @@ export function entryBefore(
   { caller, purpose, correlator }: AuditedRequest,
   { key, time, operator }: LineParts,
 ): AuditEntry {
+  const { lookup, consentId } = asked.event === 'consent-status' ? NO_LOOKUP : asked;
   return {
     audit: 'before',
     time,
@@ -86,11 +87,14 @@ export function entryBefore(
     caller,
     purpose,
     number: auditHash(key, asked.number),
-    ...detailsOf(asked),
+    operation: lookup?.operation,
+    maxAgeHours: lookup?.operation === 'check' ? lookup.maxAgeHours : undefined,
     correlator,
-    ...consentOf(asked),
+    consentId,
   };
 }
+
+const NO_LOOKUP = { lookup: undefined, consentId: undefined };
 
 /** The line after it, with what came of it. Pure. */
 export function entryAfter(before: AuditEntry, ending: Ending, time: string): AuditEntry {
@@ -107,50 +111,13 @@ export function entryHeard(
   return { ...entryBefore({ event: 'lookup', ...heard }, request, line), audit: how };
 }
 
-function detailsOf(asked: AuthorizerRequest): Pick<AuditEntry, 'operation' | 'maxAgeHours'> {
-  switch (asked.event) {
-    case 'lookup':
-    case 'consent-request':
-      return detailsOfLookup(asked.lookup);
-    case 'consent-status':
-      return {};
-  }
-}
-
-function detailsOfLookup(lookup: Lookup): Pick<AuditEntry, 'operation' | 'maxAgeHours'> {
-  switch (lookup.operation) {
-    case 'retrieve-date':
-      return { operation: lookup.operation };
-    case 'check':
-      return { operation: lookup.operation, maxAgeHours: lookup.maxAgeHours };
-  }
-}
-
-function consentOf(asked: AuthorizerRequest): Pick<AuditEntry, 'consentId'> {
-  switch (asked.event) {
-    case 'lookup':
-      return asked.consentId === undefined ? {} : { consentId: asked.consentId };
-    case 'consent-request':
-      return { consentId: asked.consentId };
-    case 'consent-status':
-      return {};
-  }
-}
-
 /**
  * A subject is a person more often than not, and some issuers name people by their numbers, in any form:
  * it is always hashed, and so is each number in it, to be found by. Pure.
  */
 export function auditedCaller(caller: Identity, key: string): AuditedCaller {
-  switch (caller.kind) {
-    case 'anonymous':
-      return { subject: caller.key };
-    case 'token':
-      return auditedToken(caller, key);
-  }
-}
-
-function auditedToken({ issuer, subject, client }: TokenIdentity, key: string): AuditedCaller {
+  if (caller.kind === 'anonymous') return { subject: caller.key };
+  const { issuer, subject, client } = caller;
   const hiddenIfNumber = (name: string): string =>
     mayBeNumber(name) ? auditHash(key, name) : name;
   const numbers = [subject, client ?? '']
@@ -159,16 +126,12 @@ function auditedToken({ issuer, subject, client }: TokenIdentity, key: string): 
   const subjectHash = auditHash(key, subject);
   return {
     id: callerId(subjectHash),
-    issuer: isWebAddress(issuer) ? issuer : hiddenIfNumber(issuer),
+    // A web address, as issuers are by OpenID Connect: one with an IP address must not be taken for a number.
+    issuer: /^https?:\/\//i.test(issuer) ? issuer : hiddenIfNumber(issuer),
     subject: subjectHash,
     ...(client === null ? {} : { client: hiddenIfNumber(client) }),
     ...(numbers.length === 0 ? {} : { numbers }),
   };
-}
-
-/** As issuers are, by OpenID Connect; one with an IP address must not be taken for a number. */
-function isWebAddress(name: string): boolean {
-  return /^https?:\/\//i.test(name);
 }
 
 /**

@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { PassThrough, type Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
 /** RFC 1952 §2.3.1. */
@@ -27,39 +26,24 @@ export async function rotatedFiles(path: string): Promise<readonly string[]> {
   return files.toSorted((a, b) => a.writtenMs - b.writtenMs).map(({ file }) => file);
 }
 
-/** The text of a file, or of standard input for `-`, unpacked where it is gzipped. It rejects where it cannot be read. */
+/**
+ * The text of a file, or of standard input for `-`, unpacked where its first bytes say that it is gzipped. It rejects
+ * where it cannot be read.
+ */
 export async function* textOf(file: string): AsyncGenerator<string> {
   const input: Readable = file === '-' ? process.stdin : createReadStream(file);
-  const plain = await unpacked(input);
+  const chunks: AsyncIterator<Buffer> = input[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  const isGzipped = first.done !== true && GZIP_MAGIC.every((byte, at) => first.value[at] === byte);
+  const bytes = Readable.from(resumed(first, chunks), { objectMode: false });
+  // What fails ends the reading with the error.
+  const plain = isGzipped ? pipeline(bytes, createGunzip(), () => undefined) : bytes;
   plain.setEncoding('utf8');
   yield* plain;
 }
 
-/** By its first bytes, whatever its name is. */
-async function unpacked(input: Readable): Promise<Readable> {
-  const first = await firstBytes(input);
-  const isGzipped = GZIP_MAGIC.every((byte, index) => first?.[index] === byte);
-  if (first !== undefined) input.unshift(first);
-  if (!isGzipped) return input;
-  const plain = new PassThrough();
-  // What fails ends `plain` with the error, where its reader finds it.
-  pipeline(input, createGunzip(), plain).catch(() => undefined);
-  return plain;
-}
-
-async function firstBytes(input: Readable): Promise<Buffer | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>();
-  const look = (): void => {
-    const bytes: unknown = input.read();
-    if (bytes instanceof Buffer) resolve(bytes);
-  };
-  const end = (): void => resolve(undefined);
-  input.on('readable', look).once('end', end).once('error', reject);
-  try {
-    return await promise;
-  } finally {
-    input.off('readable', look).off('end', end).off('error', reject);
-  }
+async function* resumed<T>(first: IteratorResult<T>, others: AsyncIterator<T>): AsyncGenerator<T> {
+  for (let next = first; next.done !== true; next = await others.next()) yield next.value;
 }
 
 /** A longer line is not the audit log's: the parts of it that come are passed on as lines of their own. */

@@ -130,15 +130,12 @@ export class UsageReport {
     const key = JSON.stringify(group);
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
-    if (this.#groups.size < MAX_GROUPS) return this.#newGroup(key, group);
-    this.count.overflowed += 1;
-    const others = this.#dimensions.map(() => 'others');
-    return this.#groups.get(OTHERS) ?? this.#newGroup(OTHERS, others);
-  }
-
-  #newGroup(key: string, group: readonly string[]): Usage {
-    const usage = noUsage(group);
-    this.#groups.set(key, usage);
+    const isFull = this.#groups.size >= MAX_GROUPS;
+    if (isFull) this.count.overflowed += 1;
+    const others = isFull ? this.#groups.get(OTHERS) : undefined;
+    if (others !== undefined) return others;
+    const usage = noUsage(isFull ? this.#dimensions.map(() => 'others') : group);
+    this.#groups.set(isFull ? OTHERS : key, usage);
     return usage;
   }
 }
@@ -161,18 +158,8 @@ export function noUsage(group: readonly string[]): Usage {
 const OTHERS = 'others';
 
 function valueOf(dimension: Dimension, entry: AuditedLine): string {
-  switch (dimension) {
-    case 'day':
-      return Number.isNaN(entry.atMs) ? NOT_TOLD : new Date(entry.atMs).toISOString().slice(0, 10);
-    case 'operator':
-    case 'operation':
-    case 'client':
-    case 'subject':
-    case 'purpose':
-      return entry[dimension] === '' ? NOT_TOLD : entry[dimension];
-    default:
-      return dimension satisfies never;
-  }
+  if (dimension !== 'day') return entry[dimension] || NOT_TOLD;
+  return Number.isNaN(entry.atMs) ? NOT_TOLD : new Date(entry.atMs).toISOString().slice(0, 10);
 }
 
 function compare(a: readonly string[], b: readonly string[]): number {

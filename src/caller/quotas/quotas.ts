@@ -1,7 +1,7 @@
 import { quotaChannel } from '../../log/diagnostics.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { Identity } from '../../domain/identity.ts';
-import type { CountClaim, Claimed, HourlyCounts } from './hourlyCounts.ts';
+import type { CountClaim, HourlyCounts } from './hourlyCounts.ts';
 
 /** How much one caller may ask in an hour. */
 export interface CallerQuotas {
@@ -22,6 +22,10 @@ export interface QuotaSettings extends CallerQuotas {
 }
 
 export type QuotaName = 'numbers' | 'lookups' | 'prompts';
+
+interface QuotaClaim extends CountClaim {
+  readonly quota: QuotaName;
+}
 
 /** What was counted; it may be given back, when it turns out that nothing left. */
 export interface WithinQuota {
@@ -73,11 +77,10 @@ export class Quotas {
     operator: string,
     timeLimitMs: number,
   ): Promise<WithinQuota | OverQuota> {
-    const claims = [
-      this.#numberClaim(caller, number),
-      { count: lookupsAt(operator), limit: this.#quotasOf(caller).lookupsPerHour },
-    ];
-    return this.#claim(this.#callerWindow(caller), claims, ['numbers', 'lookups'], timeLimitMs);
+    const limit = this.#quotasOf(caller).lookupsPerHour;
+    const lookup = { quota: 'lookups', count: lookupsAt(operator), limit } as const;
+    const claims = [this.#numberClaim(caller, number), lookup];
+    return this.#claim(this.#callerWindow(caller), claims, timeLimitMs);
   }
 
   /** Counts a number that is asked about without a lookup. */
@@ -87,7 +90,7 @@ export class Quotas {
     timeLimitMs: number,
   ): Promise<WithinQuota | OverQuota> {
     const claims = [this.#numberClaim(caller, number)];
-    return this.#claim(this.#callerWindow(caller), claims, ['numbers'], timeLimitMs);
+    return this.#claim(this.#callerWindow(caller), claims, timeLimitMs);
   }
 
   /** Counts one prompt to the owner of a number. */
@@ -96,14 +99,13 @@ export class Quotas {
     number: PhoneNumber,
     timeLimitMs: number,
   ): Promise<WithinQuota | OverQuota> {
-    const { promptsPerHourAllCallers } = this.#settings;
     const { promptsPerHour } = this.#quotasOf(caller);
+    const { promptsPerHourAllCallers } = this.#settings;
     const claims = [
-      { count: this.#counts.nameOf(caller.key), limit: promptsPerHour },
-      { count: 'all', limit: promptsPerHourAllCallers },
-    ];
-    const window = this.#counts.windowOf('number', number);
-    return this.#claim(window, claims, ['prompts', 'prompts'], timeLimitMs);
+      { quota: 'prompts', count: this.#counts.nameOf(caller.key), limit: promptsPerHour },
+      { quota: 'prompts', count: 'all', limit: promptsPerHourAllCallers },
+    ] as const;
+    return this.#claim(this.#counts.windowOf('number', number), claims, timeLimitMs);
   }
 
   /** What a caller has left of each of its quotas. Anonymous callers have none. */
@@ -128,9 +130,10 @@ export class Quotas {
   }
 
   /** A number counts once an hour. */
-  #numberClaim(caller: Identity, number: PhoneNumber): CountClaim {
+  #numberClaim(caller: Identity, number: PhoneNumber): QuotaClaim {
     const member = this.#counts.nameOf(`${caller.key} ${number}`);
-    return { count: 'numbers', limit: this.#quotasOf(caller).numbersPerHour, member };
+    const limit = this.#quotasOf(caller).numbersPerHour;
+    return { quota: 'numbers', count: 'numbers', limit, member };
   }
 
   #quotasOf(caller: Identity): CallerQuotas {
@@ -146,31 +149,20 @@ export class Quotas {
     return this.#counts.windowOf('caller', caller.key);
   }
 
-  /** @param quotas what each claim is about, in their order */
   async #claim(
     window: string,
-    claims: readonly CountClaim[],
-    quotas: readonly QuotaName[],
+    claims: readonly QuotaClaim[],
     timeLimitMs: number,
   ): Promise<WithinQuota | OverQuota> {
     const claimed = await this.#counts.claim(window, claims, timeLimitMs);
-    const { over, resetMs, giveBack } = claimed;
-    publishUse(quotas, claims, claimed);
-    const quota = over === undefined ? undefined : quotas[over];
-    return quota === undefined
-      ? { kind: 'within', giveBack }
-      : { kind: 'over', over: quota, retryAfterSeconds: secondsOf(resetMs) };
-  }
-}
-
-function publishUse(
-  quotas: readonly QuotaName[],
-  claims: readonly CountClaim[],
-  { counts }: Claimed,
-): void {
-  for (const [index, quota] of quotas.entries()) {
-    const used = Math.min(1, (counts[index] ?? 0) / (claims[index]?.limit ?? 1));
-    quotaChannel.publish({ quota, used });
+    for (const [index, { quota, limit }] of claims.entries()) {
+      const used = Math.min(1, (claimed.counts[index] ?? 0) / limit);
+      quotaChannel.publish({ quota, used });
+    }
+    const over = claimed.over === undefined ? undefined : claims[claimed.over];
+    return over === undefined
+      ? { kind: 'within', giveBack: claimed.giveBack }
+      : { kind: 'over', over: over.quota, retryAfterSeconds: secondsOf(claimed.resetMs) };
   }
 }
 
