@@ -1,18 +1,24 @@
 import type { FailedLookup } from '../domain/failedLookup.ts';
-import type { Fact, TimedFact } from '../domain/fact.ts';
+import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { Outcome } from '../http/resilience/guardedEndpoint.ts';
+import type { FactCache } from '../lookups/factCache.ts';
+import { BROKEN, type Ending } from '../lookups/lookupAuthorizer.ts';
+import { rejectionFailure, timed, type LookupRequest } from '../lookups/lookupRoute.ts';
+import { nextWindowAmong } from '../lookups/planner.ts';
 import type { Judgement } from '../operator/responses.ts';
 import { COMMAND_TIMEOUT_MS, unlessLost } from '../sharedState/sharedStateLost.ts';
-import type { TokenSubject } from '../tokens/accessToken.ts';
+import type { ExchangeContext, Polled, RequestedConsent } from '../tokens/tokenManager.ts';
+import type { AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
 import {
   acknowledged,
   answered,
   countsAt,
   endedByLookup,
   endedByPoll,
+  failureIn,
   inDoubt,
   polled,
   refused,
@@ -22,33 +28,16 @@ import {
   type Redeemed,
   type Requested,
 } from './consentRecord.ts';
-import { failureToTell, LOOK_AGAIN_MS, type ConsentView } from './consentView.ts';
-import type { ExchangeContext, Polled, RequestedConsent } from '../tokens/tokenManager.ts';
-import type { ReusableToken } from '../tokens/reusableToken.ts';
-import type { AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
-import { BROKEN, type Ending } from '../lookups/lookupAuthorizer.ts';
+import { failureToTell, LOOK_AGAIN_MS } from './consentView.ts';
 import type { Claim, ConsentLedger, LedgerParts, ConsentSnapshot } from './consentLedger.ts';
-import type { ConsentNotifier, NotifierParts } from './consentNotifier.ts';
 import type { ConsentOperator } from './consentOperator.ts';
-import type { Waiter, Waiters } from './consentWaiters.ts';
-import { rejectionFailure, timed } from '../lookups/lookupRoute.ts';
-import { nextWindowAmong } from '../lookups/planner.ts';
+import { knownFrom, type Waiter, type Waiters } from './consentWaiters.ts';
 
 /**
  * What a step of a consent flow has done. There is no word for nothing: `told` is one request fewer that waits
  * or has a pending step.
  */
 export type Progress = 'told' | 'exchanged' | 'wrote' | 'slept';
-
-interface Shared {
-  readonly ledger: ConsentLedger;
-  readonly waiters: Waiters;
-  readonly notifier: ConsentNotifier;
-}
-
-type Redeemable = Extract<Polled, { kind: 'acquired' }>;
-
-type GoOn = Extract<Polled, { kind: 'go-on' }>;
 
 /** Live consents go on, and make room when they end. */
 const STORE_FULL: LookupFailure = {
@@ -60,47 +49,46 @@ const STORE_FULL: LookupFailure = {
 /** A reply that takes longer was held back by the operator, and not its request by the way there. */
 const MAX_WAY_MS = 500;
 
+/** The reply says nothing of what was asked. */
+const UNTOLD: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'operation' };
+
+export interface ExchangeParts extends LedgerParts {
+  readonly factCache: FactCache;
+}
+
 /**
- * The exchanges of one consent with its operator: the prompt, the polls, and the lookup. Each is claimed in the ledger, made,
- * told to the requests that wait, and written down. It runs to its own timeout, even if no request waits.
+ * The exchanges of one caller's consents about one number: the prompt, the polls, and the lookup. Each is claimed in the
+ * ledger, made, told to the requests that wait, and written down. It runs to its own timeout, even if no request waits.
  */
 export class ConsentExchanges {
   readonly #number: PhoneNumber;
-  readonly #operator: ConsentOperator;
-  readonly #parts: LedgerParts & NotifierParts;
+  readonly #parts: ExchangeParts;
   readonly #ledger: ConsentLedger;
   readonly #waiters: Waiters;
-  readonly #notifier: ConsentNotifier;
 
-  constructor(
-    number: PhoneNumber,
-    operator: ConsentOperator,
-    parts: LedgerParts & NotifierParts,
-    shared: Shared,
-  ) {
+  constructor(number: PhoneNumber, parts: ExchangeParts, ledger: ConsentLedger, waiters: Waiters) {
     this.#number = number;
-    this.#operator = operator;
     this.#parts = parts;
-    this.#ledger = shared.ledger;
-    this.#waiters = shared.waiters;
-    this.#notifier = shared.notifier;
+    this.#ledger = ledger;
+    this.#waiters = waiters;
   }
 
   /** Prompts the owner once there is a permit for it. */
   async request(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
     const { clock } = this.#parts;
-    const { requests } = this.#operator.bulkheads;
+    const { operator } = cause;
+    const { requests } = operator.bulkheads;
     const queuedAtMs = clock.monotonicMs();
     const permit = await requests.acquire(this.#waiters);
-    if (permit !== 'acquired') return this.#failAll(rejectionFailure(permit));
+    if (permit !== 'acquired') return this.#waiters.fail(rejectionFailure(permit));
     const acquiredAtMs = clock.monotonicMs();
     try {
       if (acquiredAtMs - queuedAtMs < LOOK_AGAIN_MS) return await this.#request(cause, page);
       // Much may have been learned since: that the operator refuses us, or the answer, by another process.
-      const now = await this.#ledger.read(this.#operator);
+      const now = await this.#ledger.read(operator);
       const isFree = now.lost === undefined && now.view.prompt.state === 'free';
-      if (!isFree || this.#notifier.isKnownTo(cause, now)) return 'slept';
-      if (!this.#notifier.hasRecalled(cause, now) && (await this.#notifier.tellKept(cause)))
+      if (!isFree || knownFrom(now, cause) !== undefined) return 'slept';
+      if (!this.#waiters.hasRecalled(cause, now) && (await this.#waiters.tellKept(cause)))
         return 'told';
       return await this.#request(cause, now);
     } finally {
@@ -108,35 +96,9 @@ export class ConsentExchanges {
     }
   }
 
-  /** Polls once there is a permit for it, and makes the lookup if the owner has consented. */
-  async poll(
-    cause: Waiter,
-    page: ConsentSnapshot,
-    pending: ConsentIdentity & Pending,
-  ): Promise<Progress> {
-    const { polls } = this.#operator.bulkheads;
-    const permit = await polls.acquire(this.#waiters);
-    if (permit !== 'acquired') return this.#failAll(rejectionFailure(permit));
-    const acquiredAtMs = this.#parts.clock.monotonicMs();
-    try {
-      const claim = await this.#ledger.claimPoll(page, pending, this.#operator);
-      switch (claim.kind) {
-        case 'claimed':
-          await this.#poll(cause, page, pending, claim);
-          return 'exchanged';
-        case 'conflict':
-          return await this.#lookAgain();
-        case 'late':
-          return 'wrote';
-      }
-    } finally {
-      polls.release(acquiredAtMs);
-    }
-  }
-
   async #request(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
     const lookup = this.#lookupToRequest(cause, page);
-    const claim = await this.#ledger.claimRequest(page, lookup, this.#operator);
+    const claim = await this.#ledger.claimRequest(page, lookup, cause.operator);
     switch (claim.kind) {
       case 'claimed':
         await this.#prompt(cause, lookup, claim);
@@ -146,17 +108,12 @@ export class ConsentExchanges {
       case 'late':
         return 'wrote';
       case 'full':
-        return this.#failAll(STORE_FULL);
+        return this.#waiters.fail(STORE_FULL);
       case 'lost':
-        this.#failAll(this.#ledger.failureWithoutStore());
+        this.#waiters.fail(this.#ledger.failureWithoutStore());
         await claim.takeBack();
         return 'told';
     }
-  }
-
-  #failAll(failure: LookupFailure): Progress {
-    this.#waiters.fail(failure);
-    return 'told';
   }
 
   async #prompt(
@@ -164,34 +121,37 @@ export class ConsentExchanges {
     lookup: Lookup,
     claim: Claim<ConsentIdentity & Requested>,
   ): Promise<void> {
-    const { tokens, rules, admission } = this.#operator;
+    const { tokens, rules, admission } = cause.operator;
+    const { request } = cause.session;
     const { consent, time } = claim;
+    const number = this.#number;
     const sentAtMs = time.now();
-    const asked = { event: 'consent-request', ...this.#asked(cause, lookup, consent.id) } as const;
-    const admitted = await admission.admit(asked);
+    const event = { event: 'consent-request', lookup, number, request } as const;
+    const admitted = await admission.admit({ ...event, consentId: consent.id });
     if (admitted.kind === 'denied') {
       const denied = { kind: 'failed', failure: admitted.failure, mayHavePrompted: false } as const;
-      return this.#requestFailed(lookup, claim, denied, time.now());
+      return this.#requestFailed(lookup, claim, denied, cause.operator);
     }
-    let requested: RequestedConsent | undefined;
+    let exchanged: RequestedConsent | undefined;
     try {
-      requested = await tokens.requestConsent(this.#subject(lookup), this.#context(cause));
+      const subject = { number, operation: lookup.operation };
+      exchanged = await tokens.requestConsent(subject, this.#context(cause, cause.operator));
     } finally {
-      await admitted.ended(endingOfRequest(requested));
+      // Of one without a reply nothing is known but that it was sent.
+      await admitted.ended(endingOf(exchanged, 'asked'));
     }
-    const { judged } = requested;
-    const nowMs = time.now();
+    const { judged } = exchanged;
     switch (judged.kind) {
       case 'acknowledged': {
-        const lives = acknowledged(consent, judged.acknowledged, sentAtMs, nowMs, rules);
+        const lives = acknowledged(consent, judged.acknowledged, sentAtMs, time.now(), rules);
         await this.#ledger.learn(claim, { kind: 'lives', lives });
         return;
       }
       case 'reply-lost':
-        await this.#ledger.learn(claim, { kind: 'lives', lives: inDoubt(consent, nowMs) });
+        await this.#ledger.learn(claim, { kind: 'lives', lives: inDoubt(consent, time.now()) });
         return;
       case 'failed':
-        await this.#requestFailed(lookup, claim, judged, nowMs);
+        await this.#requestFailed(lookup, claim, judged, cause.operator);
         return;
       default:
         judged satisfies never;
@@ -203,20 +163,45 @@ export class ConsentExchanges {
     lookup: Lookup,
     claim: Claim<ConsentIdentity & Requested>,
     { failure, mayHavePrompted, holdSeconds }: FailedRequest,
-    nowMs: number,
+    { rules }: ConsentOperator,
   ): Promise<void> {
-    const { rules } = this.#operator;
     const { consent } = claim;
-    if (mayHavePrompted) {
-      await this.#notifier.tellFailure({ lookup, failure }, consent.operator);
-      await this.#ledger.learn(claim, { kind: 'lives', lives: inDoubt(consent, nowMs) });
-      return;
+    const nowMs = claim.time.now();
+    const lives = mayHavePrompted
+      ? inDoubt(consent, nowMs)
+      : refused(consent, failure, holdSeconds, nowMs, rules);
+    const learned: Learned =
+      lives === undefined ? { kind: 'withdrawn', id: consent.id } : { kind: 'lives', lives };
+    const told = failureTold(learned, nowMs) ?? failure;
+    await this.#waiters.tellFailure({ lookup, failure: told }, consent.operator);
+    await this.#ledger.learn(claim, learned);
+  }
+
+  /** Polls once there is a permit for it, and makes the lookup if the owner has consented. */
+  async poll(
+    cause: Waiter,
+    page: ConsentSnapshot,
+    pending: ConsentIdentity & Pending,
+    operator: ConsentOperator,
+  ): Promise<Progress> {
+    const { polls } = operator.bulkheads;
+    const permit = await polls.acquire(this.#waiters);
+    if (permit !== 'acquired') return this.#waiters.fail(rejectionFailure(permit));
+    const acquiredAtMs = this.#parts.clock.monotonicMs();
+    try {
+      const claim = await this.#ledger.claimPoll(page, pending, operator);
+      switch (claim.kind) {
+        case 'claimed':
+          await this.#poll(cause, page, pending, claim, operator);
+          return 'exchanged';
+        case 'conflict':
+          return await this.#lookAgain();
+        case 'late':
+          return 'wrote';
+      }
+    } finally {
+      polls.release(acquiredAtMs);
     }
-    const lives = refused(consent, failure, holdSeconds, nowMs, rules);
-    const told = lives === undefined ? failure : failureToTell(lives, nowMs);
-    await this.#notifier.tellFailure({ lookup, failure: told }, consent.operator);
-    if (lives === undefined) await this.#ledger.withdraw(claim);
-    else await this.#ledger.learn(claim, { kind: 'lives', lives });
   }
 
   async #poll(
@@ -224,13 +209,14 @@ export class ConsentExchanges {
     page: ConsentSnapshot,
     pending: ConsentIdentity & Pending,
     claim: Claim<ConsentIdentity & Pending>,
+    operator: ConsentOperator,
   ): Promise<void> {
-    const { tokens } = this.#operator;
     const { time } = claim;
+    const { lookup } = pending;
     let sentAtMs = time.now();
-    const subject = this.#subject(pending.lookup);
-    const outcome = await tokens.poll(pending.authReqId, subject, {
-      ...this.#context(cause),
+    const subject = { number: this.#number, operation: lookup.operation };
+    const outcome = await operator.tokens.poll(pending.authReqId, subject, {
+      ...this.#context(cause, operator),
       // A connection may take long to make, and this process may be held up.
       onFirstByte: () => {
         sentAtMs = time.now();
@@ -238,167 +224,139 @@ export class ConsentExchanges {
     });
     switch (outcome.kind) {
       case 'acquired':
-        await this.#redeem(cause, outcome, claim, page);
+        await this.#redeem(cause, page, outcome, claim, operator);
         return;
       case 'go-on': {
         const nowMs = time.now();
-        const lives = polled(pending, outcome, arrivedBy(outcome, sentAtMs, nowMs), nowMs);
+        // The operator counts the interval from when a poll arrives, which is some time between its first byte and
+        // its reply. One without a reply may arrive as late as it is given up.
+        const arrivedAtMs =
+          outcome.goOn === 'no_reply' ? nowMs : Math.min(nowMs, sentAtMs + MAX_WAY_MS);
+        const lives = polled(pending, outcome, arrivedAtMs, nowMs);
         await this.#ledger.learn(claim, { kind: 'lives', lives });
         return;
       }
-      case 'failed':
-        await this.#pollFailed(pending, claim, outcome.failure);
+      case 'failed': {
+        const nowMs = time.now();
+        const isTold = this.#waiters.first !== undefined;
+        const learned = endedByPoll(pending, outcome.failure, isTold, nowMs, operator.rules);
+        const failure = failureTold(learned, nowMs) ?? outcome.failure;
+        await this.#waiters.tellFailure({ lookup, failure }, pending.operator);
+        await this.#ledger.learn(claim, learned);
+      }
     }
-  }
-
-  async #pollFailed(
-    pending: ConsentIdentity & Pending,
-    claim: Claim<ConsentIdentity & Pending>,
-    told: LookupFailure,
-  ): Promise<void> {
-    const nowMs = claim.time.now();
-    const isTold = !this.#waiters.isEmpty;
-    const learned = endedByPoll(pending, told, isTold, nowMs, this.#operator.rules);
-    const failure = failureLearned(learned, nowMs) ?? told;
-    await this.#notifier.tellFailure({ lookup: pending.lookup, failure }, pending.operator);
-    await this.#ledger.learn(claim, learned);
   }
 
   /** The token goes out at once with the lookup that now helps most, even if no request waits any more. */
   async #redeem(
     cause: Waiter,
-    { token, reusable }: Redeemable,
-    claim: Claim<ConsentIdentity & Pending>,
     page: ConsentSnapshot,
+    { token, reusable }: Extract<Polled, { kind: 'acquired' }>,
+    claim: Claim<ConsentIdentity & Pending>,
+    operator: ConsentOperator,
   ): Promise<void> {
-    const { admission, operator, identity } = this.#operator;
-    const { clock } = this.#parts;
-    const { id, lookup: original } = claim.consent;
+    const { clock, factCache } = this.#parts;
+    const { request } = cause.session;
+    const number = this.#number;
     const spent = await this.#ledger.spend(claim);
+    const { id: consentId } = spent.consent;
+    const failed = (told: FailedLookup) => this.#lookupFailed(told, request, spent, operator);
 
-    const lookup = this.#lookupToSpendOn(original, page);
-    const admitted = await admission.admit({ event: 'lookup', ...this.#asked(cause, lookup, id) });
-    if (admitted.kind === 'denied') {
-      return this.#lookupFailed({ lookup, failure: admitted.failure }, cause, spent);
-    }
+    const lookup = this.#lookupToSpendOn(spent.consent.lookup, page, operator);
+    const event = { event: 'lookup', lookup, number, request, consentId } as const;
+    const admitted = await operator.admission.admit(event);
+    if (admitted.kind === 'denied') return failed({ lookup, failure: admitted.failure });
     const leftAtMs = clock.monotonicMs();
     let exchanged: Outcome<Judgement<Fact>> | undefined;
     try {
-      const order = { lookup, number: this.#number, token };
-      exchanged = await operator.lookUp(order, this.#context(cause));
+      const order = { lookup, number, token };
+      exchanged = await operator.operator.lookUp(order, this.#context(cause, operator));
     } finally {
-      await admitted.ended(endingOfLookup(exchanged));
+      await admitted.ended(endingOf(exchanged, 'answered'));
     }
     const { judged } = exchanged;
-    switch (judged.kind) {
-      case 'answered': {
-        // Before waiters have the answer: a request that wants more finds the token.
-        if (reusable !== undefined) this.#keepToken(reusable, lookup, cause, id);
-        // What the owner consented to, and nothing else that the reply may say.
-        const own = judged.facts.filter(({ operation }) => operation === lookup.operation);
-        const [fact] = timed(own, leftAtMs, false, identity, clock);
-        await (fact === undefined
-          ? this.#lookupFailed(judged.closed ?? { lookup, failure: UNTOLD }, cause, spent)
-          : this.#succeed(fact, cause, spent));
-        return;
-      }
-      case 'failed':
-        await this.#lookupFailed({ lookup, failure: judged.failure }, cause, spent);
+    if (judged.kind === 'failed') return failed({ lookup, failure: judged.failure });
+    // Before waiters have the answer: a request that wants more finds the token.
+    if (reusable !== undefined) {
+      const subject = { number, operation: lookup.operation };
+      operator.consentTokens?.keep(request, subject, reusable, consentId);
     }
+    // What the owner consented to, and nothing else that the reply may say.
+    const own = judged.facts.filter(({ operation }) => operation === lookup.operation);
+    const [fact] = timed(own, leftAtMs, false, operator.identity, clock);
+    if (fact === undefined) return failed(judged.closed ?? { lookup, failure: UNTOLD });
+    await this.#waiters.tellFact(fact, consentId, request);
+    // Requests may wait in other processes: they find the fact before they find the consent gone.
+    await this.#ledger.untilDone(spent, () => factCache.keep(request, number, fact));
+    await this.#ledger.learn(spent, answered(spent.consent, spent.time.now()));
+    await operator.refusals.answered(fact.operation).catch(unlessLost);
   }
 
-  #keepToken(
-    token: ReusableToken,
-    { operation }: Lookup,
-    { session: { request } }: Waiter,
-    consentId: string,
-  ): void {
-    const subject = { number: this.#number, operation };
-    this.#operator.consentTokens?.keep(request, subject, token, consentId);
-  }
-
+  /** @param madeFor the request in whose name the lookup is audited */
   async #lookupFailed(
-    told: FailedLookup,
-    cause: Waiter,
+    { lookup, failure }: FailedLookup,
+    madeFor: LookupRequest,
     spent: Claim<ConsentIdentity & Redeemed>,
+    { refusals, rules }: ConsentOperator,
   ): Promise<void> {
-    const { lookup } = told;
+    const { consent } = spent;
     const nowMs = spent.time.now();
-    const failed = { lookup, failure: asOfConsent(told.failure) };
-    const learned = endedByLookup(spent.consent, failed, nowMs, this.#operator.rules);
-    const failure = failureLearned(learned, nowMs) ?? failed.failure;
-    const made = { consentId: spent.consent.id, madeFor: cause.session.request };
+    const failed = { lookup, failure: asOfConsent(failure) };
+    const learned = endedByLookup(consent, failed, nowMs, rules);
+    const told = { lookup, failure: failureTold(learned, nowMs) ?? failed.failure };
     // Written before it is returned: if the replica dies in between, the next request gets the failure. One that
     // was returned and not written would ring the phone again.
     const learning = this.#ledger.learn(spent, learned);
-    await this.#forOneCommand(learning);
-    await this.#notifier.tellFailure({ lookup, failure }, spent.consent.operator, made);
-    if (failure.barsAfterNumbers !== undefined) {
-      const { refusals, rules } = this.#operator;
+    // A store that is lost longer than one command takes is not waited for.
+    const written = new AbortController();
+    learning.finally(() => written.abort()).catch(() => undefined);
+    await this.#parts.clock.sleep(COMMAND_TIMEOUT_MS, written.signal).catch(() => undefined);
+    await this.#waiters.tellFailure(told, consent.operator, { consentId: consent.id, madeFor });
+    const { barsAfterNumbers } = told.failure;
+    if (barsAfterNumbers !== undefined) {
       await refusals
-        .refuse(this.#number, lookup.operation, failure.barsAfterNumbers, rules.failureMs)
+        .refuse(this.#number, lookup.operation, barsAfterNumbers, rules.failureMs)
         .catch(unlessLost);
     }
     await learning;
   }
 
-  /** Waits for a write, but not for a store that is lost longer than one command takes. */
-  async #forOneCommand(writing: Promise<void>): Promise<void> {
-    const written = new AbortController();
-    const timeOver = this.#parts.clock
-      .sleep(COMMAND_TIMEOUT_MS, written.signal)
-      .catch(() => undefined);
-    await Promise.race([writing.catch(() => undefined), timeOver]);
-    written.abort();
-  }
-
-  async #succeed(fact: TimedFact, cause: Waiter, spent: Claim): Promise<void> {
-    const { session } = cause;
-    const { id } = spent.consent;
-    await this.#notifier.tellFact(fact, id, session.request);
-    // Requests may wait in other processes: they find the fact before they find the consent gone.
-    await this.#ledger.untilDone(spent, () =>
-      this.#parts.factCache.keep(session.request, this.#number, fact),
-    );
-    await this.#ledger.learn(spent, answered(spent.consent, spent.time.now()));
-    await this.#operator.refusals.answered(fact.operation).catch(unlessLost);
-  }
-
   /** The date first if a request wants it, since it may answer every window; else what helps most. */
-  #lookupToRequest(cause: Waiter, page: ConsentSnapshot): Lookup {
+  #lookupToRequest({ operator, wanted }: Waiter, page: ConsentSnapshot): Lookup {
     // A request that has come since the page was read may want what the owner is not to be prompted for.
-    const wanted = this.#waiters
-      .all()
-      .filter((one) => one.operator === this.#operator && !this.#notifier.isKnownTo(one, page))
-      .map((waiter) => waiter.wanted);
-    const date = wanted.find(({ operation }) => operation === 'retrieve-date');
-    return date ?? this.#lookupToSpendOn(wanted[0] ?? cause.wanted, page);
+    let first: Lookup | undefined;
+    for (const one of this.#waiters.all()) {
+      if (one.operator !== operator || knownFrom(page, one) !== undefined) continue;
+      if (one.wanted.operation === 'retrieve-date') return one.wanted;
+      first ??= one.wanted;
+    }
+    return this.#lookupToSpendOn(first ?? wanted, page, operator);
   }
 
   /**
    * bc-authorize fixed the operation by its scope; the window is free until now, and is chosen among the
    * open questions of the requests that wait, but for those that a failed lookup has closed.
    */
-  #lookupToSpendOn(original: Lookup, { view }: ConsentSnapshot): Lookup {
+  #lookupToSpendOn(
+    original: Lookup,
+    { view }: ConsentSnapshot,
+    { identity, offer }: ConsentOperator,
+  ): Lookup {
     switch (original.operation) {
       case 'retrieve-date':
         return original;
-      case 'check':
-        return this.#windowToSpendOn(view) ?? original;
+      case 'check': {
+        const failed = view.ends
+          .filter((end) => end.kind === 'failed')
+          .filter((end) => countsAt(end, identity));
+        const plans = this.#waiters.all().map(({ session }) => ({
+          ...session,
+          failures: [...session.failures, ...failed],
+        }));
+        const maxAgeHours = nextWindowAmong(plans, offer);
+        return maxAgeHours === undefined ? original : { operation: 'check', maxAgeHours };
+      }
     }
-  }
-
-  #windowToSpendOn(view: ConsentView): Lookup | undefined {
-    const { identity, offer } = this.#operator;
-    const failed = view.ends
-      .filter((end) => end.kind === 'failed')
-      .filter((end) => countsAt(end, identity));
-    const plans = this.#waiters.all().map(({ session }) => ({
-      ...session,
-      failures: [...session.failures, ...failed],
-    }));
-    const maxAgeHours = nextWindowAmong(plans, offer);
-    return maxAgeHours === undefined ? undefined : { operation: 'check', maxAgeHours };
   }
 
   /** Another process, or another caller, was first: what it does takes some time. */
@@ -408,66 +366,29 @@ export class ConsentExchanges {
   }
 
   /** Traced to a request, but not ended with it. */
-  #context({ request: { correlator } }: Waiter): ExchangeContext {
-    const deadlineMs = this.#parts.clock.monotonicMs() + this.#operator.exchangeMs;
-    return { correlator, deadlineMs };
-  }
-
-  /** Audited for the request that the step is taken for; the others have lines of their own when they hear. */
-  #asked({ session: { request } }: Waiter, lookup: Lookup, consentId: string) {
-    return { lookup, number: this.#number, request, consentId };
-  }
-
-  #subject({ operation }: Lookup): TokenSubject {
-    return { number: this.#number, operation };
+  #context({ session }: Waiter, { exchangeMs }: ConsentOperator): ExchangeContext {
+    const deadlineMs = this.#parts.clock.monotonicMs() + exchangeMs;
+    return { correlator: session.request.correlator, deadlineMs };
   }
 }
-
-/** The reply says nothing of what was asked. */
-const UNTOLD: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'operation' };
 
 type FailedRequest = Extract<AcknowledgementJudgement, { kind: 'failed' }>;
 
-function endingOfRequest(requested: RequestedConsent | undefined): Ending {
-  switch (requested?.judged.kind) {
-    case undefined:
-      return BROKEN;
-    case 'acknowledged':
-    // Nothing is known of it but that it was sent.
-    case 'reply-lost':
-      return { outcome: 'asked', attempts: requested.attempts };
-    case 'failed':
-      return { outcome: requested.judged.failure.code, attempts: requested.attempts };
-  }
-}
-
-function endingOfLookup(exchanged: Outcome<Judgement<Fact>> | undefined): Ending {
-  switch (exchanged?.judged.kind) {
-    case undefined:
-      return BROKEN;
-    case 'answered':
-      return { outcome: 'answered', attempts: exchanged.attempts };
-    case 'failed':
-      return { outcome: exchanged.judged.failure.code, attempts: exchanged.attempts };
-  }
+/** @param done what the audit log says of one that did not fail */
+function endingOf(
+  exchanged:
+    Pick<Outcome<AcknowledgementJudgement | Judgement<Fact>>, 'judged' | 'attempts'> | undefined,
+  done: Ending['outcome'],
+): Ending {
+  if (exchanged === undefined) return BROKEN;
+  const { judged, attempts } = exchanged;
+  return { outcome: judged.kind === 'failed' ? judged.failure.code : done, attempts };
 }
 
 /** What was learned as a failure to tell, where it is remembered as one. */
-function failureLearned(learned: Learned, nowMs: number): LookupFailure | undefined {
-  switch (learned.kind) {
-    case 'lives':
-      return learned.lives.state === 'closed' ? failureToTell(learned.lives, nowMs) : undefined;
-    case 'ended':
-      return learned.ended.kind === 'failed' ? failureToTell(learned.ended, nowMs) : undefined;
-  }
-}
-
-/**
- * The operator counts the interval from when a poll arrives, which is some time between its first byte and
- * its reply. One without a reply may arrive as late as it is given up.
- */
-function arrivedBy({ goOn }: GoOn, sentAtMs: number, nowMs: number): number {
-  return goOn === 'no_reply' ? nowMs : Math.min(nowMs, sentAtMs + MAX_WAY_MS);
+function failureTold(learned: Learned, nowMs: number): LookupFailure | undefined {
+  const failure = failureIn(learned);
+  return failure === undefined ? undefined : failureToTell(failure, nowMs);
 }
 
 /**

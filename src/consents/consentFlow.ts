@@ -1,16 +1,19 @@
+import type { FactCache } from '../lookups/factCache.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { lookupFailed } from '../lookups/lookupRoute.ts';
 import { SharedStateLost } from '../sharedState/sharedStateLost.ts';
 import { LOOK_AGAIN_MS, nextStep, pendingFailure } from './consentView.ts';
 import { ConsentExchanges, type Progress } from './consentExchanges.ts';
 import { ConsentLedger, type ConsentSnapshot, type LedgerParts } from './consentLedger.ts';
-import { ConsentNotifier, type NotifierParts } from './consentNotifier.ts';
 import type { ConsentOperator } from './consentOperator.ts';
-import { Waiters, type Waiter } from './consentWaiters.ts';
+import { knownFrom, Waiters, type Waiter } from './consentWaiters.ts';
 
-export interface ConsentFlowParts extends LedgerParts, NotifierParts {
-  /** By their identities. */
+export interface ConsentFlowParts extends LedgerParts {
+  readonly factCache: FactCache;
+  /** By their identities: those that can be polled. */
   readonly operators: ReadonlyMap<string, ConsentOperator>;
+  /** By caller key, those for which something is under way: each takes itself out. */
+  readonly flows: Map<string, ConsentFlow>;
 }
 
 /**
@@ -22,45 +25,45 @@ export interface ConsentFlowParts extends LedgerParts, NotifierParts {
  * flow cannot spin.
  */
 export class ConsentFlow {
+  /** Resolves when the record was read once, and what it says was told: no patience ends before. */
+  readonly looked: Promise<void>;
+  readonly #isLooked: () => void;
+  readonly #callerKey: string;
   readonly #parts: ConsentFlowParts;
-  readonly #waiters = new Waiters();
+  readonly #waiters: Waiters;
   readonly #ledger: ConsentLedger;
-  readonly #notifier: ConsentNotifier;
-  readonly #number: PhoneNumber;
-  readonly #looked = Promise.withResolvers<void>();
+  readonly #exchanges: ConsentExchanges;
   #sleeping = new AbortController();
   #running: Promise<void> | undefined;
 
   /** @param callerKey as {@link hashedCallerKey} names it */
   constructor(number: PhoneNumber, callerKey: string, parts: ConsentFlowParts) {
-    this.#number = number;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.looked = promise;
+    this.#isLooked = resolve;
+    this.#callerKey = callerKey;
     this.#parts = parts;
+    this.#waiters = new Waiters(parts.factCache);
     this.#ledger = new ConsentLedger(number, callerKey, parts);
-    this.#notifier = new ConsentNotifier(this.#waiters, parts);
+    this.#exchanges = new ConsentExchanges(number, parts, this.#ledger, this.#waiters);
   }
 
-  get isIdle(): boolean {
-    return this.#running === undefined;
+  /** Resolves when no request waits and nothing is under way; never rejects. */
+  get running(): Promise<void> | undefined {
+    return this.#running;
   }
 
-  /** Resolves when the record was read once, and what it says was told: no patience ends before. */
-  get looked(): Promise<void> {
-    return this.#looked.promise;
-  }
-
-  /** Adds a waiter. Resolves when no request waits and nothing is under way; never rejects. */
-  join(waiter: Waiter): Promise<void> {
+  join(waiter: Waiter): void {
     this.#waiters.add(waiter);
     // What is known may answer the new waiter.
     this.#sleeping.abort();
     this.#running ??= this.#run();
-    return this.#running;
   }
 
   /** A waiter waits no more, and is told what its caller may know of the consent. */
   leave(waiter: Waiter): void {
     this.#waiters.remove(waiter);
-    if (this.#waiters.isEmpty) this.#sleeping.abort();
+    if (this.#waiters.first === undefined) this.#sleeping.abort();
     waiter.settle(lookupFailed(waiter.wanted, this.#ledger.failureNow()));
   }
 
@@ -79,8 +82,9 @@ export class ConsentFlow {
       if (error instanceof SharedStateLost) this.#waiters.fail(this.#ledger.failureWithoutStore());
       else this.#waiters.reject(error);
     } finally {
-      this.#looked.resolve();
+      this.#isLooked();
       this.#running = undefined;
+      this.#parts.flows.delete(this.#callerKey);
     }
   }
 
@@ -88,15 +92,15 @@ export class ConsentFlow {
     const { operator } = cause;
     const page = await this.#ledger.page(operator);
     if (page.lost !== undefined) {
-      if (await this.#notifier.tellKept(cause)) return 'told';
+      if (await this.#waiters.tellKept(cause)) return 'told';
       const written = await this.#ledger.restore(page, page.lost, operator);
       return typeof written === 'string' ? this.#sleep(LOOK_AGAIN_MS) : 'wrote';
     }
 
     const { departures } = this.#waiters;
-    if (this.#notifier.mayFindKept(cause, page) && (await this.#notifier.tellKept(cause)))
+    if (this.#waiters.mayFindKept(cause, page) && (await this.#waiters.tellKept(cause)))
       return 'told';
-    const expiredIds = await this.#notifier.tellRecorded(page);
+    const expiredIds = await this.#waiters.tellRecorded(page);
     if (expiredIds.length > 0) await this.#ledger.markTold(page, expiredIds);
     if (this.#waiters.departures > departures) return 'told';
     // Another request may have come while the one with the pending step has left.
@@ -104,49 +108,37 @@ export class ConsentFlow {
     // The page has the refusals of the earlier waiter's operator.
     if (first !== undefined && first.operator !== operator) return 'slept';
     if (first !== undefined) return this.#follow(first, page);
-    return this.#notifier.isKnownTo(cause, page) ? 'told' : this.#follow(cause, page);
+    return knownFrom(page, cause) === undefined ? this.#follow(cause, page) : 'told';
   }
 
   async #follow(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
+    const { clock, operators } = this.#parts;
     const { prompt } = page.view;
     const next = nextStep(prompt, page.nowMs);
-    this.#looked.resolve();
+    this.#isLooked();
     switch (next.step) {
       case 'request':
-        return !this.#notifier.hasRecalled(cause, page) && (await this.#notifier.tellKept(cause))
+        return !this.#waiters.hasRecalled(cause, page) && (await this.#waiters.tellKept(cause))
           ? 'told'
-          : this.#exchangesAt(cause.operator).request(cause, page);
+          : this.#exchanges.request(cause, page);
       case 'poll': {
-        const { pending } = next;
-        const operator = this.#parts.operators.get(pending.operator);
+        const operator = operators.get(next.pending.operator);
         if (operator === undefined) throw new Error('A consent of an unknown operator is due.');
-        return this.#exchangesAt(operator).poll(cause, page, pending);
+        return this.#exchanges.poll(cause, page, next.pending, operator);
       }
-      case 'wait': {
+      case 'wait':
         // The page of then may be the one of now: by it the moment has come.
-        const { clock } = this.#parts;
         return this.#sleep(next.untilMs - page.time.atLeast(clock.monotonicMs()));
-      }
       case 'answer-pending':
-        this.#waiters.fail(pendingFailure(prompt, page.nowMs, this.#parts.clock.nowMs()));
-        return 'told';
+        return this.#waiters.fail(pendingFailure(prompt, page.nowMs, clock.nowMs()));
       case 'fail':
-        this.#waiters.fail(next.failure);
-        return 'told';
+        return this.#waiters.fail(next.failure);
     }
-  }
-
-  #exchangesAt(operator: ConsentOperator): ConsentExchanges {
-    return new ConsentExchanges(this.#number, operator, this.#parts, {
-      ledger: this.#ledger,
-      waiters: this.#waiters,
-      notifier: this.#notifier,
-    });
   }
 
   /** Until then, or until a request joins or the last one leaves. */
   async #sleep(ms: number): Promise<Progress> {
-    if (this.#waiters.isEmpty) return 'told';
+    if (this.#waiters.first === undefined) return 'told';
     this.#sleeping = new AbortController();
     const { signal } = this.#sleeping;
     const { clock } = this.#parts;

@@ -7,13 +7,13 @@ import type { LookupFailure } from '../domain/errors.ts';
 import {
   asOf,
   concluded,
+  failureIn,
   keptUntilMs,
   overruled,
   polling,
   redeemed,
   requested,
-  restored,
-  withConsent,
+  withLearned,
   withTold,
   type Consent,
   type ConsentIdentity,
@@ -25,21 +25,20 @@ import {
   type Requested,
 } from './consentRecord.ts';
 import { SharedStateLost, unlessLost } from '../sharedState/sharedStateLost.ts';
-import type { ConsentOperator } from './consentOperator.ts';
-import { newWriteId, type ConsentStore } from './consentStore.ts';
+import type { ByOperation, ConsentOperator } from './consentOperator.ts';
+import { newWriteId, type ConsentStore, type Snapshot } from './consentStore.ts';
 import {
   consentViewOf,
   LOOK_AGAIN_MS,
   pendingFailure,
-  type Recorded,
   type ConsentView,
+  type Operators,
 } from './consentView.ts';
 
 export interface LedgerParts {
   readonly store: ConsentStore;
   readonly rules: Pick<ConsentRules, 'resultMs'>;
-  /** By their identities: those that can be polled. */
-  readonly operators: Pick<ReadonlyMap<string, unknown>, 'has'>;
+  readonly operators: Operators;
   readonly clock: Clock;
   /** Aborted when the process ends: nothing is kept up for a lost store then. */
   readonly closing: AbortSignal;
@@ -56,14 +55,17 @@ export interface StoreTime extends ClockElsewhere {
   now(): number;
 }
 
+/** What bears on a number at one moment of the store's clock. */
 export interface ConsentSnapshot {
   readonly view: ConsentView;
-  readonly record: ConsentRecord;
+  /** To be handed back with the next write. */
   readonly version: number;
   readonly nowMs: number;
   readonly time: StoreTime;
+  /** For how long the operator that is to be asked refuses us each operation: no owner is prompted for it. */
+  readonly refusedForMs: ByOperation;
   /** A pending consent of ours that a shared store knows nothing of. */
-  readonly lost: (ConsentIdentity & Pending) | undefined;
+  readonly lost?: (ConsentIdentity & Pending) | undefined;
   readonly isDoubtful: boolean;
 }
 
@@ -94,6 +96,8 @@ export type Unclaimed =
 /** How long to wait before what must not be lost is sent to a lost store again. */
 const STORE_AGAIN_MS = 250;
 
+const NOT_REFUSED: ByOperation = { 'retrieve-date': 0, check: 0 };
+
 /**
  * What one caller knows and writes of asking the owner of one number, at whichever operator. What is to happen is written first,
  * by compare-and-set, with a lease; what was learned is written after it, again and again while the store
@@ -106,9 +110,9 @@ export class ConsentLedger {
   readonly #callerKey: string;
   readonly #parts: LedgerParts;
   /** What stood there when we last read or wrote. */
-  #seen: { readonly recorded: Recorded; readonly time: StoreTime } | undefined;
-  /** The version that is seen, where a write of ours left it. */
-  #versionWritten: number | undefined;
+  #seen: { readonly snapshot: Snapshot; readonly time: StoreTime } | undefined;
+  /** Whether a write of ours left what is seen. */
+  #isOwn = false;
 
   constructor(number: PhoneNumber, callerKey: string, parts: LedgerParts) {
     this.#number = number;
@@ -124,7 +128,19 @@ export class ConsentLedger {
    * @param operator whom the request is to ask that the next step is taken for
    */
   async page(operator: LedgerOperator): Promise<ConsentSnapshot> {
-    return this.#pageWritten() ?? this.read(operator);
+    if (!this.#isOwn || this.#seen === undefined) return this.read(operator);
+    const { snapshot, time } = this.#seen;
+    // What is over by it is over in the store.
+    const nowMs = time.atLeast(this.#parts.clock.monotonicMs());
+    const page = this.#pageOf({ ...snapshot, nowMs }, time, NOT_REFUSED);
+    switch (page.view.prompt.state) {
+      case 'free':
+        return this.read(operator);
+      case 'due':
+        return page;
+      default:
+        return nowMs < snapshot.nowMs + LOOK_AGAIN_MS ? page : this.read(operator);
+    }
   }
 
   /** @param operator as {@link page} has it */
@@ -136,83 +152,70 @@ export class ConsentLedger {
       refusals.leftMs(),
     ]);
     const time = this.#timeOf(snapshot.nowMs, sentAtMs);
-    const refusedUntilMs = {
-      'retrieve-date': snapshot.nowMs + refusedForMs['retrieve-date'],
-      check: snapshot.nowMs + refusedForMs.check,
-    };
-    const recorded = { ...snapshot, refusedUntilMs };
     const lost = snapshot.record === undefined ? this.#livingHere() : undefined;
-    if (lost === undefined) this.#seen = { recorded, time };
-    this.#versionWritten = undefined;
-    return { ...this.#pageOf(recorded, snapshot.version, time), lost };
+    if (lost === undefined) this.#seen = { snapshot, time };
+    this.#isOwn = false;
+    return { ...this.#pageOf(snapshot, time, refusedForMs), lost };
   }
 
   /** What a request hears that waits no more. */
   failureNow(): LookupFailure {
-    if (this.#seen === undefined) return pendingFailure({ state: 'free' }, 0, 0);
-    const nowMs = this.#seen.time.now();
-    const { prompt } = this.#viewSeen(nowMs);
-    return pendingFailure(prompt, nowMs, this.#parts.clock.nowMs());
+    return this.#pendingNow() ?? pendingFailure({ state: 'free' }, 0, 0);
   }
 
   failureWithoutStore(): LookupFailure {
-    const nowMs = this.#seen?.time.now() ?? 0;
-    const prompt = this.#seen === undefined ? undefined : this.#viewSeen(nowMs).prompt;
-    return prompt === undefined || prompt.state === 'free'
-      ? { code: 'STATE_UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 }
-      : pendingFailure(prompt, nowMs, this.#parts.clock.nowMs());
+    return (
+      this.#pendingNow() ?? { code: 'STATE_UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 }
+    );
   }
 
   /** That the owner is about to be prompted. */
   async claimRequest(
-    page: ConsentSnapshot,
+    { view, version, time }: ConsentSnapshot,
     lookup: Lookup,
     operator: LedgerOperator,
   ): Promise<Claim<ConsentIdentity & Requested> | Unclaimed> {
-    const { rules } = operator;
-    const { time } = page;
     const identity = {
       id: randomUUID(),
       asker: this.#callerKey,
       operator: operator.identity,
       lookup,
     };
-    const consent = requested(identity, time.now(), rules);
-    const record = withConsent(page.record, consent);
+    const consent = requested(identity, time.now(), operator.rules);
+    const record = { consent, ends: view.record.ends };
     const { leaseUntilMs } = consent;
     let written: Left | 'conflict' | 'full';
     try {
-      written = await this.#write(page.version, record, time);
+      written = await this.#write(version, record, time);
     } catch (error) {
-      if (!(error instanceof SharedStateLost)) throw error;
+      unlessLost(error);
       return { kind: 'lost', takeBack: () => this.#takeBack(consent, time) };
     }
     if (typeof written === 'string') return { kind: written };
     const claim = { kind: 'claimed', operator, consent, record, ...written, leaseUntilMs } as const;
-    if (isInTime(claim)) return claim;
-    await this.withdraw(claim);
+    if (claim.time.now() + operator.exchangeMs < leaseUntilMs) return claim;
+    await this.learn(claim, { kind: 'withdrawn', id: consent.id });
     return { kind: 'late' };
   }
 
   /** That the operator is about to be asked whether the owner has answered. */
   async claimPoll(
-    page: ConsentSnapshot,
+    { view, version, time }: ConsentSnapshot,
     pending: ConsentIdentity & Pending,
     operator: LedgerOperator,
   ): Promise<Claim<ConsentIdentity & Pending> | Extract<Unclaimed, { kind: 'conflict' | 'late' }>> {
     const { rules } = operator;
-    const { time } = page;
     const nowMs = time.now();
     const consent = polling(pending, nowMs, rules);
-    const record = withConsent(page.record, consent);
-    const written = await this.#write(page.version, record, time);
+    const record = { consent, ends: view.record.ends };
+    const written = await this.#write(version, record, time);
     // A record that is there already takes no further room; a store that is full is as good as lost.
     if (written === 'full') throw new SharedStateLost();
     if (written === 'conflict') return { kind: written };
     const leaseUntilMs = nowMs + rules.leaseMs;
     const claim = { kind: 'claimed', operator, consent, record, ...written, leaseUntilMs } as const;
     // Our own lease says when the next poll may be made.
-    return isInTime(claim) ? claim : { kind: 'late' };
+    return claim.time.now() + operator.exchangeMs < leaseUntilMs ? claim : { kind: 'late' };
   }
 
   /**
@@ -223,33 +226,39 @@ export class ConsentLedger {
     const { rules } = claim.operator;
     const nowMs = claim.time.now();
     const consent = redeemed(claim.consent, nowMs, rules);
-    const spent = { ...claim, consent, leaseUntilMs: nowMs + rules.leaseMs };
-    const first = withConsent(claim.record, consent);
-    const again = (found: ConsentRecord) => overruled(found, { kind: 'lives', lives: consent });
     // Tried once: the lookup waits for it.
     const once = { ...claim, leaseUntilMs: 0 };
-    const written = await this.#change(once, first, again).catch(unlessLost);
-    return { ...spent, ...written };
+    const written = await this.learn(once, { kind: 'lives', lives: consent }).catch(unlessLost);
+    return { ...claim, consent, leaseUntilMs: nowMs + rules.leaseMs, ...written };
   }
 
-  /** What an exchange taught. What bars prompts for longer than its lease is written for as long as it does. */
-  async learn(claim: Claim, learned: Learned): Promise<void> {
-    const first = afterLearning(claim, learned);
-    const again = (found: ConsentRecord) => overruled(found, learned);
-    await this.#change(claim, first, again, promptsBarredUntilMs(learned));
-  }
-
-  /** That nothing left: the owner was not prompted. */
-  async withdraw(claim: Claim): Promise<void> {
-    const { id } = claim.consent;
-    const again = (found: ConsentRecord) =>
-      found.consent?.id === id ? concluded(found, id) : undefined;
-    await this.#change(claim, concluded(claim.record, id), again);
+  /**
+   * What an exchange taught, over whatever is found in the place of the claim. What bars prompts for longer than its lease is
+   * written for as long as it does. `undefined` where it counts no more.
+   */
+  learn(claim: Claim, learned: Learned): Promise<(Left & Pick<Claim, 'record'>) | undefined> {
+    const { store, rules } = this.#parts;
+    const { time } = claim;
+    let { version } = claim;
+    let record = withLearned(claim.record, learned);
+    let writeId = newWriteId();
+    const write = async () => {
+      for (;;) {
+        const written = await this.#write(version, record, time, writeId);
+        if (written === 'full') throw new SharedStateLost();
+        if (written !== 'conflict') return { record, ...written };
+        const found = await store.read(this.#number);
+        const next = overruled(asOf(found.record, found.nowMs, rules), learned);
+        if (next === undefined) return undefined;
+        [version, record, writeId] = [found.version, next, newWriteId()];
+      }
+    };
+    return this.untilDone(claim, write, failureIn(learned)?.untilMs);
   }
 
   /** That expiries were told. Told twice they do no harm: a lost store and a conflict are passed over. */
-  async markTold(page: ConsentSnapshot, ids: readonly string[]): Promise<void> {
-    await this.#write(page.version, withTold(page.record, ids), page.time).catch(unlessLost);
+  async markTold({ view, version, time }: ConsentSnapshot, ids: readonly string[]): Promise<void> {
+    await this.#write(version, withTold(view.record, ids), time).catch(unlessLost);
   }
 
   /**
@@ -257,14 +266,14 @@ export class ConsentLedger {
    * left. In either case it does no harm: the next poll tells.
    */
   async restore(
-    page: ConsentSnapshot,
+    { view, version, time, isDoubtful }: ConsentSnapshot,
     lost: ConsentIdentity & Pending,
     { rules }: LedgerOperator,
   ): Promise<Left | 'conflict' | 'full'> {
-    const { time, isDoubtful } = page;
     this.#seen = undefined;
-    const consent = isDoubtful ? restored(lost, time.now(), rules) : lost;
-    return this.#write(page.version, withConsent(page.record, consent), time);
+    // A store that has lost all it knew may have known of another process's poll that is on the wire.
+    const consent = isDoubtful ? { ...lost, leaseUntilMs: time.now() + rules.leaseMs } : lost;
+    return this.#write(version, { consent, ends: view.record.ends }, time);
   }
 
   /**
@@ -289,29 +298,6 @@ export class ConsentLedger {
     }
   }
 
-  /** Writes the first record, or what becomes of another one that is found in its place. */
-  #change(
-    { version, time, leaseUntilMs }: Claim,
-    first: ConsentRecord,
-    again: (found: ConsentRecord) => ConsentRecord | undefined,
-    barredUntilMs = 0,
-  ): Promise<(Left & Pick<Claim, 'record'>) | undefined> {
-    const { store, rules } = this.#parts;
-    let next = { version, record: first, writeId: newWriteId() };
-    const write = async (): Promise<(Left & Pick<Claim, 'record'>) | undefined> => {
-      for (;;) {
-        const written = await this.#write(next.version, next.record, time, next.writeId);
-        if (written === 'full') throw new SharedStateLost();
-        if (written !== 'conflict') return { record: next.record, ...written };
-        const found = await store.read(this.#number);
-        const record = again(asOf(found.record, found.nowMs, rules));
-        if (record === undefined) return undefined;
-        next = { version: found.version, record, writeId: newWriteId() };
-      }
-    };
-    return this.untilDone({ time, leaseUntilMs }, write, barredUntilMs);
-  }
-
   /** Writes the record for as long as it has something to say. */
   async #write(
     version: number,
@@ -322,20 +308,21 @@ export class ConsentLedger {
     const { store, rules, clock } = this.#parts;
     const nowMs = time.now();
     const keepMs = keptUntilMs(record, rules) - nowMs;
-    const refusedUntilMs = {};
-    this.#versionWritten = undefined;
+    this.#isOwn = false;
     if (keepMs <= 0) {
       await store.remove(this.#number, version);
-      this.#seen = { recorded: { record, nowMs, refusedUntilMs }, time };
+      this.#seen = { snapshot: { record, nowMs, version: 0 }, time };
       return { version: 0, time };
     }
     const sentAtMs = clock.monotonicMs();
     const written = await store.write(this.#number, version, record, keepMs, writeId);
     if (typeof written === 'string') return written;
-    const left = { version: written.version, time: this.#timeOf(written.nowMs, sentAtMs) };
-    this.#seen = { recorded: { record, nowMs: written.nowMs, refusedUntilMs }, time: left.time };
-    this.#versionWritten = written.version;
-    return left;
+    this.#isOwn = true;
+    this.#seen = {
+      snapshot: { record, ...written },
+      time: this.#timeOf(written.nowMs, sentAtMs),
+    };
+    return { version: written.version, time: this.#seen.time };
   }
 
   /** Told from a reply that is here just now. */
@@ -345,33 +332,21 @@ export class ConsentLedger {
     return { ...time, now: () => time.atMost(clock.monotonicMs()) };
   }
 
-  #pageWritten(): ConsentSnapshot | undefined {
-    if (this.#versionWritten === undefined || this.#seen === undefined) return undefined;
-    const { recorded, time } = this.#seen;
-    // What is over by it is over in the store.
-    const nowMs = time.atLeast(this.#parts.clock.monotonicMs());
-    const page = this.#pageOf({ ...recorded, nowMs }, this.#versionWritten, time);
-    switch (page.view.prompt.state) {
-      case 'free':
-        return undefined;
-      case 'due':
-        return page;
-      default:
-        return nowMs < recorded.nowMs + LOOK_AGAIN_MS ? page : undefined;
-    }
+  #pageOf(snapshot: Snapshot, time: StoreTime, refusedForMs: ByOperation): ConsentSnapshot {
+    const { rules, operators } = this.#parts;
+    const { version, nowMs, doubtUntilMs } = snapshot;
+    const view = consentViewOf(snapshot, this.#callerKey, rules, operators);
+    return { view, version, nowMs, time, refusedForMs, isDoubtful: doubtUntilMs !== undefined };
   }
 
-  #pageOf(recorded: Recorded, version: number, time: StoreTime): ConsentSnapshot {
-    const { record, nowMs, doubtUntilMs } = recorded;
-    return {
-      view: this.#viewOf(recorded),
-      record: asOf(record, nowMs, this.#parts.rules),
-      version,
-      nowMs,
-      time,
-      lost: undefined,
-      isDoubtful: doubtUntilMs !== undefined,
-    };
+  /** By what was seen last; `undefined` where by that the owner may be prompted, or nothing was seen. */
+  #pendingNow(): LookupFailure | undefined {
+    if (this.#seen === undefined) return undefined;
+    const { rules, operators, clock } = this.#parts;
+    const nowMs = this.#seen.time.now();
+    const snapshot = { ...this.#seen.snapshot, nowMs };
+    const { prompt } = consentViewOf(snapshot, this.#callerKey, rules, operators);
+    return prompt.state === 'free' ? undefined : pendingFailure(prompt, nowMs, clock.nowMs());
   }
 
   async #takeBack(intent: ConsentIdentity & Requested, time: StoreTime): Promise<void> {
@@ -385,44 +360,9 @@ export class ConsentLedger {
 
   /** What we know to live, where a shared store may know of nothing. */
   #livingHere(): (ConsentIdentity & Pending) | undefined {
-    const consent = this.#seen?.recorded.record?.consent;
+    const consent = this.#seen?.snapshot.record?.consent;
     if (!this.#parts.store.isShared || this.#seen === undefined) return undefined;
     if (consent?.state !== 'pending' || consent.asker !== this.#callerKey) return undefined;
     return consent.livesUntilMs > this.#seen.time.now() ? consent : undefined;
-  }
-
-  #viewSeen(nowMs: number): ConsentView {
-    const recorded = this.#seen?.recorded ?? { record: undefined, refusedUntilMs: {} };
-    return this.#viewOf({ ...recorded, nowMs });
-  }
-
-  #viewOf(recorded: Recorded): ConsentView {
-    const { rules, operators } = this.#parts;
-    return consentViewOf(recorded, this.#callerKey, rules, (operator) => operators.has(operator));
-  }
-}
-
-/** Whether an exchange that leaves now is over before its lease is: a process may have been held up. */
-function isInTime({ time, leaseUntilMs, operator }: Claim): boolean {
-  return time.now() + operator.exchangeMs < leaseUntilMs;
-}
-
-/** Until when no owner is prompted for what was learned; 0 where that is over with its lease. */
-function promptsBarredUntilMs(learned: Learned): number {
-  switch (learned.kind) {
-    case 'lives':
-      return learned.lives.state === 'closed' ? learned.lives.untilMs : 0;
-    case 'ended':
-      return learned.ended.kind === 'failed' ? learned.ended.untilMs : 0;
-  }
-}
-
-/** The record of a claim once this was learned of its consent. */
-function afterLearning({ record, consent }: Claim, learned: Learned): ConsentRecord {
-  switch (learned.kind) {
-    case 'lives':
-      return withConsent(record, learned.lives);
-    case 'ended':
-      return concluded(record, consent.id, learned.ended);
   }
 }

@@ -89,10 +89,11 @@ export interface Failed extends Ended, FailedLookup {
   readonly kind: 'failed';
 }
 
-/** What an exchange taught: the consent lives on, or has come to an end. */
+/** What an exchange taught: the consent lives on, or has come to an end, or the owner was not prompted for it. */
 export type Learned =
   | { readonly kind: 'lives'; readonly lives: Consent }
-  | { readonly kind: 'ended'; readonly ended: ConsentEnd };
+  | { readonly kind: 'ended'; readonly ended: ConsentEnd }
+  | { readonly kind: 'withdrawn'; readonly id: string };
 
 /** How long each word counts, and how long an exchange may take. */
 export interface ConsentRules {
@@ -329,23 +330,6 @@ export function endedByLookup(
   };
 }
 
-/**
- * What is written anew where a store has lost all it knew: another process's poll, which the lost record
- * told of and ours does not, may be on the wire.
- */
-export function restored(
-  pending: ConsentIdentity & Pending,
-  nowMs: number,
-  rules: ConsentRules,
-): ConsentIdentity & Pending {
-  return { ...pending, leaseUntilMs: nowMs + rules.leaseMs };
-}
-
-/** The record with the consent in it. */
-export function withConsent({ ends }: ConsentRecord, consent: Consent): ConsentRecord {
-  return { consent, ends };
-}
-
 /** The record without the consent, and with what it came to if that is to be told. */
 export function concluded(
   { consent, ends }: ConsentRecord,
@@ -372,6 +356,18 @@ export function withTold(
   };
 }
 
+/** What was learned as a failure that bars prompts while it is remembered, if it is one. */
+export function failureIn(learned: Learned): Closed | Failed | undefined {
+  switch (learned.kind) {
+    case 'lives':
+      return learned.lives.state === 'closed' ? learned.lives : undefined;
+    case 'ended':
+      return learned.ended.kind === 'failed' ? learned.ended : undefined;
+    case 'withdrawn':
+      return undefined;
+  }
+}
+
 const PROGRESS: Readonly<Record<Consent['state'], number>> = {
   requested: 0,
   pending: 1,
@@ -379,31 +375,43 @@ const PROGRESS: Readonly<Record<Consent['state'], number>> = {
   closed: 3,
 };
 
+/** The record of a claim once this was learned of its consent. Pure. */
+export function withLearned(record: ConsentRecord, learned: Learned): ConsentRecord {
+  switch (learned.kind) {
+    case 'lives':
+      return { consent: learned.lives, ends: record.ends };
+    case 'ended':
+      return concluded(record, learned.ended.id, learned.ended);
+    case 'withdrawn':
+      return concluded(record, learned.id);
+  }
+}
+
 /**
  * The record after what was learned of a consent, although it is no longer the record that the exchange
  * started from: the store may have lost it, or another process took over from one that was held up.
  * `undefined` where what was learned counts no more. Pure.
  */
 export function overruled(found: ConsentRecord, learned: Learned): ConsentRecord | undefined {
+  const { consent, ends } = found;
   switch (learned.kind) {
-    case 'lives':
-      return overruledByLife(found, learned.lives);
+    case 'lives': {
+      const { lives } = learned;
+      if (ends.some(({ id }) => id === lives.id)) return undefined;
+      const isOvertaken =
+        consent !== undefined &&
+        (consent.id !== lives.id || PROGRESS[consent.state] >= PROGRESS[lives.state]);
+      return isOvertaken ? undefined : withLearned(found, learned);
+    }
     case 'ended': {
       const { id, kind } = learned.ended;
-      const { consent } = found;
       // A poll that was held up; the token went to another one.
       const isRedeemed = consent?.id === id && consent.state === 'redeemed';
-      return isRedeemed && kind === 'expired' ? undefined : concluded(found, id, learned.ended);
+      return isRedeemed && kind === 'expired' ? undefined : withLearned(found, learned);
     }
+    case 'withdrawn':
+      return consent?.id === learned.id ? withLearned(found, learned) : undefined;
   }
-}
-
-function overruledByLife(found: ConsentRecord, lives: Consent): ConsentRecord | undefined {
-  if (found.ends.some(({ id }) => id === lives.id)) return undefined;
-  const isOvertaken =
-    found.consent !== undefined &&
-    (found.consent.id !== lives.id || PROGRESS[found.consent.state] >= PROGRESS[lives.state]);
-  return isOvertaken ? undefined : withConsent(found, lives);
 }
 
 function denied(

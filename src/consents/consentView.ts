@@ -1,4 +1,3 @@
-import type { Operation } from '../domain/question.ts';
 import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
 import {
   asOf,
@@ -15,13 +14,13 @@ import type { Snapshot } from './consentStore.ts';
 
 /** How a caller stands to the owner of a number: what to do next, and what to tell, follow from it. */
 export interface ConsentView {
+  /** As it is at the moment of the view. */
+  readonly record: ConsentRecord;
   readonly prompt: PromptView;
   /** What the caller's own consents came to. */
   readonly ends: readonly ConsentEnd[];
   /** Failures of other callers' lookups: the owner is not prompted for what they speak for. */
   readonly barred: readonly Failed[];
-  /** Until when no owner is prompted for an operation, since the operator that is to be asked refuses us. */
-  readonly refusedUntilMs: Readonly<Partial<Record<Operation, number>>>;
 }
 
 /** How far asking the owner has come. Times are the store's. */
@@ -47,88 +46,70 @@ export type PromptView =
   /** The owner declined, or the operator refused to go on. */
   | { readonly state: 'closed'; readonly failure: LookupFailure; readonly untilMs: number };
 
-/** What bears on a number: as the store tells it, and as the operator does that is to be asked. */
-export interface Recorded extends Omit<Snapshot, 'version'> {
-  readonly refusedUntilMs: Readonly<Partial<Record<Operation, number>>>;
-}
+/** Those that can be asked how a consent stands, by their identities. */
+export type Operators = Pick<ReadonlySet<string>, 'has'>;
 
 /** More ends than these are not kept about a number: the owner is not prompted until some have run out. */
 const MAX_ENDS = 16;
 
-/**
- * Decides by the record, the caller and the moment alone. Pure.
- *
- * @param canPoll whether an operator, by its identity, can be asked how a consent stands
- */
+/** Decides only by the record, the caller, the moment, and which operators can be polled. Pure. */
 export function consentViewOf(
-  recorded: Recorded,
+  { record: stored, nowMs, doubtUntilMs = 0 }: Omit<Snapshot, 'version'>,
   callerKey: string,
   rules: Pick<ConsentRules, 'resultMs'>,
-  canPoll: (operator: string) => boolean,
+  operators: Operators,
 ): ConsentView {
-  const current = asOf(recorded.record, recorded.nowMs, rules);
-  return {
-    prompt: promptView(recorded, current, callerKey, canPoll),
-    ends: current.ends.filter((end) => end.asker === callerKey),
-    barred: current.ends
-      .filter((end) => end.kind === 'failed')
-      .filter((end) => end.asker !== callerKey),
-    refusedUntilMs: recorded.refusedUntilMs,
+  const record = asOf(stored, nowMs, rules);
+  const { consent, ends } = record;
+  const failed = ends.filter((end) => end.kind === 'failed');
+  const view = {
+    record,
+    ends: ends.filter((end) => end.asker === callerKey),
+    barred: failed.filter((end) => end.asker !== callerKey),
   };
-}
-
-function promptView(
-  { record, nowMs, doubtUntilMs = 0 }: Recorded,
-  { consent, ends }: ConsentRecord,
-  callerKey: string,
-  canPoll: (operator: string) => boolean,
-): PromptView {
   if (consent !== undefined) {
-    if (consent.asker !== callerKey) return { state: 'anothers' };
-    return ownView(consent, nowMs, canPoll(consent.operator));
+    const isOwn = consent.asker === callerKey;
+    return { ...view, prompt: isOwn ? ownView(consent, nowMs, operators) : ANOTHERS };
   }
   if (ends.filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS) {
-    return { state: 'anothers' };
+    return { ...view, prompt: ANOTHERS };
   }
-  return record === undefined && doubtUntilMs > nowMs
-    ? { state: 'forgotten', untilMs: doubtUntilMs }
-    : { state: 'free' };
+  return stored === undefined && doubtUntilMs > nowMs
+    ? { ...view, prompt: { state: 'forgotten', untilMs: doubtUntilMs } }
+    : { ...view, prompt: { state: 'free' } };
 }
 
-function ownView(consent: Consent, nowMs: number, canBePolled: boolean): PromptView {
+const ANOTHERS = { state: 'anothers' } as const;
+
+function ownView(consent: Consent, nowMs: number, operators: Operators): PromptView {
+  const until = endsAtMs(consent);
+  const underWay = (leaseUntilMs: number): PromptView => ({
+    state: 'under-way',
+    leaseUntilMs,
+    endsAtMs: until,
+  });
   switch (consent.state) {
     case 'requested':
       return consent.leaseUntilMs > nowMs
-        ? underWay(consent, consent.leaseUntilMs)
-        : { state: 'in-doubt', endsAtMs: endsAtMs(consent) };
-    case 'pending':
-      return pendingView(consent, nowMs, canBePolled);
+        ? underWay(consent.leaseUntilMs)
+        : { state: 'in-doubt', endsAtMs: until };
+    case 'pending': {
+      const { leaseUntilMs = 0, nextPollAtMs, redeemableUntilMs, livesUntilMs } = consent;
+      if (leaseUntilMs > nowMs) return underWay(leaseUntilMs);
+      // Its operator is no longer configured, or no longer 3-legged: the prompt is still on the phone.
+      if (!operators.has(consent.operator)) return { state: 'in-doubt', endsAtMs: until };
+      if (Math.max(nextPollAtMs, nowMs) >= redeemableUntilMs) {
+        return { state: 'waiting', dueAtMs: livesUntilMs, endsAtMs: livesUntilMs };
+      }
+      return nextPollAtMs > nowMs
+        ? { state: 'waiting', dueAtMs: nextPollAtMs, endsAtMs: livesUntilMs }
+        : { state: 'due', pending: consent, endsAtMs: livesUntilMs };
+    }
     case 'redeemed':
-      return underWay(consent, consent.leaseUntilMs);
+      return underWay(consent.leaseUntilMs);
     case 'closed':
       return { state: 'closed', failure: consent.failure, untilMs: consent.untilMs };
   }
-}
-
-function pendingView(
-  pending: ConsentIdentity & Pending,
-  nowMs: number,
-  canBePolled: boolean,
-): PromptView {
-  const { leaseUntilMs = 0, nextPollAtMs, redeemableUntilMs, livesUntilMs } = pending;
-  if (leaseUntilMs > nowMs) return underWay(pending, leaseUntilMs);
-  // Its operator is no longer configured, or no longer 3-legged: the prompt is still on the phone.
-  if (!canBePolled) return { state: 'in-doubt', endsAtMs: endsAtMs(pending) };
-  if (Math.max(nextPollAtMs, nowMs) >= redeemableUntilMs) {
-    return { state: 'waiting', dueAtMs: livesUntilMs, endsAtMs: livesUntilMs };
-  }
-  return nextPollAtMs > nowMs
-    ? { state: 'waiting', dueAtMs: nextPollAtMs, endsAtMs: livesUntilMs }
-    : { state: 'due', pending, endsAtMs: livesUntilMs };
-}
-
-function underWay(consent: Consent, leaseUntilMs: number): PromptView {
-  return { state: 'under-way', leaseUntilMs, endsAtMs: endsAtMs(consent) };
 }
 
 export type NextStep =

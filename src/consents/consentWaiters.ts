@@ -1,80 +1,73 @@
+import { closes, type FailedLookup } from '../domain/failedLookup.ts';
+import { lookupOf, unknownFacts, type TimedFact } from '../domain/fact.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import type { ConsentOperator } from './consentOperator.ts';
+import { operatorNameOf } from '../operator/operatorIdentity.ts';
+import type { CachedAnswer } from '../lookups/lookupAuthorizer.ts';
+import type { CachedFacts, FactCache } from '../lookups/factCache.ts';
 import {
   lookupFailed,
-  type LookupSession,
   type LookupOutcome,
   type LookupRequest,
+  type LookupSession,
 } from '../lookups/lookupRoute.ts';
+import { answerMore, changesPlan } from '../lookups/planner.ts';
+import { countsAt } from './consentRecord.ts';
+import { ANOTHERS_PENDING, failureToTell } from './consentView.ts';
+import type { ConsentOperator } from './consentOperator.ts';
+import type { ConsentSnapshot } from './consentLedger.ts';
 
 /** One request's wait for what it wants to know about a number. */
-export class Waiter {
-  /** Whom the request is to ask, as routing has it: the owner is prompted there unless a consent lives elsewhere. */
+export interface Waiter {
+  /** Where routing sends the request: the owner is prompted there unless a consent lives elsewhere. */
   readonly operator: ConsentOperator;
   readonly session: LookupSession;
   readonly wanted: Lookup;
-  /** When it began to look for what it wants, on the monotonic clock. */
+  /** When it began to wait, on the monotonic clock. */
   readonly joinedAtMs: number;
   /** When kept facts were last recalled for it. */
   recalledAtMs: number;
-  readonly outcome: Promise<LookupOutcome>;
-  readonly #resolvers: PromiseWithResolvers<LookupOutcome>;
-
-  constructor(
-    operator: ConsentOperator,
-    session: LookupSession,
-    wanted: Lookup,
-    joinedAtMs: number,
-    recalledAtMs = -Infinity,
-  ) {
-    this.operator = operator;
-    this.session = session;
-    this.wanted = wanted;
-    this.joinedAtMs = joinedAtMs;
-    this.recalledAtMs = recalledAtMs;
-    this.#resolvers = Promise.withResolvers();
-    this.outcome = this.#resolvers.promise;
-  }
-
-  get request(): LookupRequest {
-    return this.session.request;
-  }
-
-  settle(outcome: LookupOutcome): void {
-    this.#resolvers.resolve(outcome);
-  }
-
+  readonly settle: (outcome: LookupOutcome) => void;
   /** For a defect of ours. */
-  reject(defect: unknown): void {
-    this.#resolvers.reject(defect);
-  }
+  readonly reject: (defect: unknown) => void;
 }
 
+/** What a request is told, and of which lookups that were not made for it. */
+interface Told {
+  readonly outcome: LookupOutcome;
+  readonly heard?: readonly Omit<CachedAnswer, 'number' | 'request'>[];
+  /** The consent whose expiry it is. */
+  readonly expiredId?: string;
+}
+
+/** Shorter than an answered consent is on record. */
+const RECALL_HOLDS_MS = 1000;
+
+const EXPIRED: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
+const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
+
 /**
- * The requests of one caller that wait about one number.
+ * The requests of one caller that wait about one number, and what they are told: what is known without another exchange, and
+ * what an exchange brought. What a request hears of a lookup that was made for another one is audited first.
  *
  * Each has a pending step as well, which outlives its patience: the next step is taken once for a request that
  * has come, even if it waits no more. So patience shorter than the exchanges comes to an answer.
  */
 export class Waiters {
+  /** Counts waiters that have left and pending steps that are done: no more than have come. Only written here. */
+  departures = 0;
+  readonly #factCache: Pick<FactCache, 'recall'>;
   readonly #waiting = new Set<Waiter>();
   #pendingStep: Waiter | undefined;
-  #departures = 0;
 
-  get isEmpty(): boolean {
-    return this.#waiting.size === 0;
+  constructor(factCache: Pick<FactCache, 'recall'>) {
+    this.#factCache = factCache;
   }
 
   /** Of the one that has most time left; a step for which no request waits any more has no deadline. */
   get deadlineMs(): number {
-    if (this.isEmpty) return Infinity;
-    return this.all().reduce((last, { request }) => Math.max(last, request.deadlineMs), 0);
-  }
-
-  /** Counts waiters that have left and pending steps that are done: of those there are no more than have come. */
-  get departures(): number {
-    return this.#departures;
+    if (this.first === undefined) return Infinity;
+    return this.all().reduce((last, { session }) => Math.max(last, session.request.deadlineMs), 0);
   }
 
   /** The one that waits longest. */
@@ -94,7 +87,7 @@ export class Waiters {
 
   /** Takes a waiter out that waits no more; its pending step stays. */
   remove(waiter: Waiter): void {
-    if (this.#waiting.delete(waiter)) this.#departures += 1;
+    if (this.#waiting.delete(waiter)) this.departures += 1;
   }
 
   /**
@@ -105,31 +98,225 @@ export class Waiters {
     const pendingStep = this.#pendingStep;
     this.#pendingStep = undefined;
     const { first } = this;
-    if (first === undefined && pendingStep !== undefined) this.#departures += 1;
+    if (first === undefined && pendingStep !== undefined) this.departures += 1;
     return first ?? pendingStep;
   }
 
-  /** Tells a waiter; `false` when it has left. Its pending step is done. */
-  settle(waiter: Waiter, outcome: LookupOutcome): boolean {
-    if (this.#pendingStep === waiter) this.#pendingStep = undefined;
-    if (!this.#waiting.delete(waiter)) return false;
-    this.#departures += 1;
-    waiter.settle(outcome);
-    return true;
-  }
-
   /** Tells all of them that what they wanted failed. */
-  fail(failure: LookupFailure): void {
-    for (const waiter of this.#waiting) {
-      this.settle(waiter, lookupFailed(waiter.wanted, failure));
-    }
+  fail(failure: LookupFailure): 'told' {
+    for (const waiter of this.#waiting) this.#settle(waiter, lookupFailed(waiter.wanted, failure));
     this.#pendingStep = undefined;
+    return 'told';
   }
 
   reject(defect: unknown): void {
     for (const waiter of this.#waiting) waiter.reject(defect);
-    this.#departures += this.#waiting.size;
+    this.departures += this.#waiting.size;
     this.#waiting.clear();
     this.#pendingStep = undefined;
   }
+
+  /** Tells each request what the record says to it. Returns the ids of the expiries that were told. */
+  async tellRecorded(page: ConsentSnapshot): Promise<readonly string[]> {
+    const telling: Promise<Told | undefined>[] = [];
+    for (const waiter of this.#waiting) {
+      const known = knownFrom(page, waiter);
+      if (known !== undefined) telling.push(this.#tell(waiter, known));
+    }
+    if (telling.length === 0) return [];
+    const told = await Promise.all(telling);
+    return [...new Set(told.flatMap((one) => one?.expiredId ?? []))];
+  }
+
+  /**
+   * Whether a fact may have been kept since a request last looked: a consent was answered in another
+   * process, or the process that had the token died after it kept the fact.
+   */
+  mayFindKept(cause: Waiter, { view, time }: ConsentSnapshot): boolean {
+    return view.ends.some((end) => {
+      switch (end.kind) {
+        case 'answered':
+          return this.#allWith(cause).some(
+            ({ recalledAtMs }) => time.atLeast(recalledAtMs) <= end.atMs,
+          );
+        case 'expired':
+          return !end.isTold;
+        case 'failed':
+          return false;
+      }
+    });
+  }
+
+  /**
+   * Whether all that is kept was recalled for each request so short a time before the page was read that the end of
+   * a consent whose fact was kept in between would be on it. Where there is one, it is not asked which came first: another
+   * server may have written it by another clock, and what was held up brings a fact after its consent has expired.
+   */
+  hasRecalled(cause: Waiter, { view, nowMs, time }: ConsentSnapshot): boolean {
+    if (view.ends.some(({ kind }) => kind !== 'failed')) return false;
+    return this.#allWith(cause).every(
+      ({ recalledAtMs }) => nowMs - time.atLeast(recalledAtMs) < RECALL_HOLDS_MS,
+    );
+  }
+
+  /**
+   * Tells each request the facts that are kept for it. `true` when there are any, be it for the request
+   * that the step is taken for although it waits no more: then nothing is to be asked yet.
+   */
+  async tellKept(cause: Waiter): Promise<boolean> {
+    const all = this.#allWith(cause);
+    const { number, request } = cause.session;
+    // What the request that came first may not hear, none may.
+    const firstCameInAtMs = all.reduce(
+      (earliest, { session }) => Math.min(earliest, session.request.cameInAtMs),
+      Infinity,
+    );
+    const most = await this.#factCache.recall(request, number, firstCameInAtMs);
+    for (const waiter of all) waiter.recalledAtMs = most.recalledAtMs;
+    if (!all.some((waiter) => isNews(most, waiter))) return false;
+    const told = await Promise.all(
+      all.map(async (waiter) => {
+        const { session } = waiter;
+        const { cameInAtMs } = session.request;
+        const recalled = await this.#factCache.recall(session.request, number, cameInAtMs);
+        if (!isNews(recalled, waiter)) return false;
+        const { besides } = recalled;
+        const facts = unknownFacts(recalled.facts, session.facts);
+        const heard = facts.map((fact) => heardOf('kept', lookupOf(fact), fact.toldBy));
+        await this.#tell(waiter, { outcome: { kind: 'facts', facts, besides }, heard });
+        return true;
+      }),
+    );
+    return told.includes(true);
+  }
+
+  /**
+   * Tells a fact to the requests that came before its lookup left; the others find it among the kept
+   * ones, if they may.
+   *
+   * @param madeFor the request in whose name the lookup is audited
+   */
+  async tellFact(fact: TimedFact, consentId: string, madeFor: LookupRequest): Promise<void> {
+    const outcome = { kind: 'facts', facts: [fact] } as const;
+    const heard = heardOf('shared', lookupOf(fact), fact.toldBy, consentId);
+    const telling: Promise<unknown>[] = [];
+    for (const waiter of this.#waiting) {
+      const { request } = waiter.session;
+      if (request.cameInAtMs > fact.leftAtMs) continue;
+      telling.push(this.#tell(waiter, { outcome, heard: request === madeFor ? [] : [heard] }));
+    }
+    await Promise.all(telling);
+  }
+
+  /**
+   * Tells a failure to the requests that it closes something for.
+   *
+   * @param operator the identity of the one that it is of
+   * @param made the lookup's consent and the request in whose name it is audited; absent where none was made
+   */
+  async tellFailure(
+    failed: FailedLookup,
+    operator: string,
+    made?: { readonly consentId: string; readonly madeFor: LookupRequest },
+  ): Promise<void> {
+    const { lookup, failure } = failed;
+    const outcome = { kind: 'failed', failed } as const;
+    const isHeard = made !== undefined && failure.reach === 'number';
+    const heard = isHeard ? [heardOf('shared', lookup, operator, made.consentId)] : [];
+    const telling: Promise<unknown>[] = [];
+    for (const waiter of this.#waiting) {
+      const { session } = waiter;
+      const { identity, offer } = waiter.operator;
+      if (!countsAt({ operator, failure }, identity)) continue;
+      if (!changesPlan(failed, session, offer)) continue;
+      const isMadeForIt = session.request === made?.madeFor;
+      telling.push(this.#tell(waiter, { outcome, heard: isMadeForIt ? [] : heard }));
+    }
+    await Promise.all(telling);
+  }
+
+  /** The request that the step is taken for may wait no more. */
+  #allWith(cause: Waiter): readonly Waiter[] {
+    return [...new Set([cause, ...this.#waiting])];
+  }
+
+  /**
+   * Tells a request something, once that is audited; the failure to audit it in its place. `undefined` when it has left by
+   * then.
+   */
+  async #tell(waiter: Waiter, told: Told): Promise<Told | undefined> {
+    const { number, request } = waiter.session;
+    let { outcome } = told;
+    for (const one of told.heard ?? []) {
+      const failure = await waiter.operator.admission.heard({ ...one, number, request });
+      if (failure === undefined) continue;
+      outcome = lookupFailed(waiter.wanted, failure);
+      break;
+    }
+    return this.#settle(waiter, outcome) ? told : undefined;
+  }
+
+  /** Its pending step is done. `false` when it has left. */
+  #settle(waiter: Waiter, outcome: LookupOutcome): boolean {
+    if (this.#pendingStep === waiter) this.#pendingStep = undefined;
+    if (!this.#waiting.delete(waiter)) return false;
+    this.departures += 1;
+    waiter.settle(outcome);
+    return true;
+  }
+}
+
+/** What the record says to a request, if it says anything about what it wants: then no step is to be taken for it. */
+export function knownFrom(
+  { view, nowMs, time, refusedForMs }: ConsentSnapshot,
+  { session, wanted, joinedAtMs, operator: { identity, offer } }: Waiter,
+): Told | undefined {
+  for (const end of view.ends) {
+    switch (end.kind) {
+      case 'answered':
+        break;
+      case 'expired':
+        if (!end.isTold || time.atMost(joinedAtMs) < end.atMs) {
+          return { outcome: lookupFailed(wanted, EXPIRED), expiredId: end.id };
+        }
+        break;
+      case 'failed': {
+        if (!countsAt(end, identity)) break;
+        const failed = { lookup: end.lookup, failure: failureToTell(end, nowMs) };
+        if (!changesPlan(failed, asAsked(session), offer)) break;
+        const heard = heardOf('kept', end.lookup, end.operator, end.id);
+        return {
+          outcome: { kind: 'failed', failed },
+          heard: end.failure.reach === 'number' ? [heard] : [],
+        };
+      }
+    }
+  }
+  if (view.barred.some((barred) => countsAt(barred, identity) && closes(barred, wanted))) {
+    return { outcome: lookupFailed(wanted, ANOTHERS_PENDING) };
+  }
+  return view.prompt.state === 'free' && refusedForMs[wanted.operation] > 0
+    ? { outcome: lookupFailed(wanted, REFUSED) }
+    : undefined;
+}
+
+/** @param operator the identity of the one that was asked */
+function heardOf(how: CachedAnswer['how'], lookup: Lookup, operator: string, consentId?: string) {
+  const heard = { how, lookup, operator: operatorNameOf(operator) };
+  return consentId === undefined ? heard : { ...heard, consentId };
+}
+
+/** Whether facts answer something that the request asks and does not know. */
+function isNews(
+  { facts, besides }: CachedFacts,
+  { session, operator: { offer } }: Waiter,
+): boolean {
+  const news = unknownFacts(facts, session.facts);
+  return answerMore(news, { ...asAsked(session), besides }, offer);
+}
+
+/** What a request asks, as if it still waited: its patience being over has closed its plan. */
+function asAsked(session: LookupSession): LookupSession {
+  const failures = session.failures.filter(({ failure }) => failure.code !== 'CONSENT_PENDING');
+  return { ...session, failures };
 }

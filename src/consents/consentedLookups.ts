@@ -1,7 +1,6 @@
 import { consentChannel, traced, type ConsentResult } from '../log/diagnostics.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import type { ConsentStatus } from '../domain/consentStatus.ts';
 import { LightAbortSignal } from '../http/lightAbortSignal.ts';
 import { consentStatus } from './consentStatus.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
@@ -10,7 +9,7 @@ import type { Snapshot } from './consentStore.ts';
 import { consentViewOf } from './consentView.ts';
 import { hashedCallerKey } from '../lookups/factCache.ts';
 import { ConsentFlow, type ConsentFlowParts } from './consentFlow.ts';
-import { Waiter } from './consentWaiters.ts';
+import type { Waiter } from './consentWaiters.ts';
 import {
   lookupFailed,
   OUT_OF_TIME,
@@ -22,7 +21,7 @@ import {
 } from '../lookups/lookupRoute.ts';
 
 /** What consented lookups take, whichever operator they are asked of. */
-export type ConsentedParts = Omit<ConsentFlowParts, 'operators' | 'closing'>;
+export type ConsentedParts = Omit<ConsentFlowParts, 'operators' | 'flows' | 'closing'>;
 
 /**
  * 3-legged: every lookup needs the consent of the number's owner, who is asked once for all requests
@@ -34,13 +33,13 @@ export class ConsentedLookups {
   readonly #waitMs: number;
   readonly #closing = new AbortController();
   readonly #flows = new Map<string, ConsentFlow>();
-  readonly #running = new Set<Promise<void>>();
   /** A request's patience counts once for a number, over all the consents and operators that it takes. */
   readonly #patienceEndsAtMs = new WeakMap<LookupRequest, Map<PhoneNumber, number>>();
 
   /** @param waitMs how long a request waits that does not say */
   constructor(parts: ConsentedParts, waitMs: number) {
-    this.#parts = { ...parts, operators: this.#operators, closing: this.#closing.signal };
+    const closing = this.#closing.signal;
+    this.#parts = { ...parts, operators: this.#operators, flows: this.#flows, closing };
     this.#waitMs = waitMs;
   }
 
@@ -70,26 +69,14 @@ export class ConsentedLookups {
     { identity, admission }: ConsentOperator,
   ): Promise<ConsentReading> {
     const admitted = await admission.admit({ event: 'consent-status', number, request });
-    switch (admitted.kind) {
-      case 'denied':
-        return { kind: 'failed', failure: admitted.failure };
-      case 'admitted':
-        return { kind: 'read', status: await this.#statusOf(number, request, identity) };
-    }
-  }
-
-  async #statusOf(
-    number: PhoneNumber,
-    request: LookupRequest,
-    operator: string,
-  ): Promise<ConsentStatus | undefined> {
+    if (admitted.kind === 'denied') return { kind: 'failed', failure: admitted.failure };
     const { clock, rules } = this.#parts;
     const snapshot = await this.#read(number, request);
-    if (snapshot === undefined) return undefined;
-    const recorded = { ...snapshot, refusedUntilMs: {} };
-    const canPoll = (identity: string): boolean => this.#operators.has(identity);
-    const view = consentViewOf(recorded, hashedCallerKey(request, number), rules, canPoll);
-    return consentStatus(view, operator, snapshot.nowMs, clock.nowMs());
+    if (snapshot === undefined) return { kind: 'read', status: undefined };
+    const key = hashedCallerKey(request, number);
+    const view = consentViewOf(snapshot, key, rules, this.#operators);
+    const status = consentStatus(view, identity, snapshot.nowMs, clock.nowMs());
+    return { kind: 'read', status };
   }
 
   /** `undefined` when the store is lost, or the request ends first. */
@@ -101,22 +88,35 @@ export class ConsentedLookups {
   /** What is on the wire for a consent runs to its end: its outcome must be stored. */
   async #close(): Promise<void> {
     this.#closing.abort();
-    await Promise.all(this.#running);
+    for (const flow of this.#flows.values()) await flow.running;
   }
 
   async #wait(
     lookup: Lookup,
     session: LookupSession,
     operator: ConsentOperator,
-    recalledAtMs: number | undefined,
+    recalledAtMs = -Infinity,
   ): Promise<LookupOutcome> {
     const { clock } = this.#parts;
     const { number, request } = session;
     const { signal } = request;
     if (signal.aborted) return lookupFailed(lookup, OUT_OF_TIME);
 
-    const waiter = new Waiter(operator, session, lookup, clock.monotonicMs(), recalledAtMs);
-    const flow = this.#join(waiter);
+    const { promise: outcome, resolve, reject } = Promise.withResolvers<LookupOutcome>();
+    const joinedAtMs = clock.monotonicMs();
+    const waiter: Waiter = {
+      operator,
+      session,
+      wanted: lookup,
+      joinedAtMs,
+      recalledAtMs,
+      settle: resolve,
+      reject,
+    };
+    const key = hashedCallerKey(request, number);
+    const flow = this.#flows.get(key) ?? new ConsentFlow(number, key, this.#parts);
+    this.#flows.set(key, flow);
+    flow.join(waiter);
     request.onOwnerWait?.(number, true);
 
     const over = new LightAbortSignal();
@@ -127,34 +127,15 @@ export class ConsentedLookups {
     signal.add(over);
     Promise.all([clock.sleep(this.#patienceLeftMs(session), over.asAbortSignal()), flow.looked])
       .then(leave, leave)
-      .catch((defect: unknown) => waiter.reject(defect));
+      .catch(reject);
     try {
-      return await waiter.outcome;
+      return await outcome;
     } finally {
       isSettled = true;
       signal.delete(over);
       over.abort();
       request.onOwnerWait?.(number, false);
     }
-  }
-
-  #join(waiter: Waiter): ConsentFlow {
-    const { number, request } = waiter.session;
-    const key = hashedCallerKey(request, number);
-    const flow = this.#flows.get(key) ?? new ConsentFlow(number, key, this.#parts);
-    this.#flows.set(key, flow);
-    const running = flow.join(waiter);
-    if (!this.#running.has(running)) {
-      this.#running.add(running);
-      void this.#forgetAfter(running, key, flow);
-    }
-    return flow;
-  }
-
-  async #forgetAfter(running: Promise<void>, key: string, flow: ConsentFlow): Promise<void> {
-    await running;
-    this.#running.delete(running);
-    if (flow.isIdle) this.#flows.delete(key);
   }
 
   #patienceLeftMs(session: LookupSession): number {

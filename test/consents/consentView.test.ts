@@ -27,8 +27,8 @@ const RULES = { resultMs: 60_000 };
 
 function viewOf(record: ConsentRecord | undefined, callerKey: string, doubtUntilMs?: number) {
   const doubt = doubtUntilMs === undefined ? {} : { doubtUntilMs };
-  const recorded = { record, nowMs: NOW, refusedUntilMs: {}, ...doubt };
-  return consentViewOf(recorded, callerKey, RULES, (operator) => operator === IDENTITY.operator);
+  const recorded = { record, nowMs: NOW, ...doubt };
+  return consentViewOf(recorded, callerKey, RULES, new Set([IDENTITY.operator]));
 }
 
 function living(consent: Consent): ConsentRecord {

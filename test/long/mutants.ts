@@ -68,8 +68,8 @@ export const PARTS: readonly Part[] = [
         'if (atMs >= nowMs) return { consent, ends };',
       ],
       ['Math.max(deniedMs, MIN_DENIED_MS)', 'deniedMs'],
-      ["isRedeemed && kind === 'expired' ? undefined : concluded", 'concluded'],
-      ['if (found.ends.some(({ id }) => id === lives.id)) return undefined;\n', ''],
+      ["isRedeemed && kind === 'expired' ? undefined : withLearned", 'withLearned'],
+      ['if (ends.some(({ id }) => id === lives.id)) return undefined;\n', ''],
       ['>= PROGRESS[lives.state]', '> PROGRESS[lives.state]'],
     ],
   },
@@ -77,9 +77,9 @@ export const PARTS: readonly Part[] = [
     file: 'src/consents/consentView.ts',
     tests: ['test/consents', 'test/consentHistories'],
     mutants: [
-      ["if (consent.asker !== callerKey) return { state: 'anothers' };\n", ''],
-      ['ends: current.ends.filter((end) => end.asker === callerKey)', 'ends: current.ends'],
-      ['record === undefined && doubtUntilMs > nowMs', 'false'],
+      ['const isOwn = consent.asker === callerKey', 'const isOwn = true'],
+      ['ends: ends.filter((end) => end.asker === callerKey)', 'ends'],
+      ['stored === undefined && doubtUntilMs > nowMs', 'false'],
       [".filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS", '.length > 1000'],
     ],
   },
@@ -91,18 +91,15 @@ export const PARTS: readonly Part[] = [
       'test/consentHistories',
     ],
     mutants: [
-      [
-        'if (isInTime(claim)) return claim;\n    await',
-        'if (claim !== undefined) return claim;\n    await',
-      ],
+      ['if (claim.time.now() + operator.exchangeMs < leaseUntilMs) return claim;', 'return claim;'],
       ['if (record?.consent?.id !== intent.id) return;', 'return;'],
-      ['isDoubtful ? restored(', 'false ? restored('],
+      ['isDoubtful ? { ...lost', 'false ? { ...lost'],
       ['time: this.#timeOf(written.nowMs, sentAtMs)', 'time'],
-      ['nowMs < recorded.nowMs + LOOK_AGAIN_MS ? page : undefined', 'page'],
+      ['nowMs < snapshot.nowMs + LOOK_AGAIN_MS ? page : this.read(operator)', 'page'],
     ],
   },
   {
-    file: 'src/consents/consentNotifier.ts',
+    file: 'src/consents/consentWaiters.ts',
     tests: ['test/lookups/afterConsent', 'test/lookups/sharedConsents', 'test/consentHistories'],
     mutants: [
       ['({ recalledAtMs }) => time.atLeast(recalledAtMs) <= end.atMs', '() => false'],
@@ -158,7 +155,7 @@ export const PARTS: readonly Part[] = [
     ],
     mutants: [
       ['this.#waiters.remove(waiter);\n', ''],
-      ['(await this.#notifier.tellKept(cause))\n          ?', 'false\n          ?'],
+      ['(await this.#waiters.tellKept(cause))\n          ?', 'false\n          ?'],
     ],
   },
   {
