@@ -2,16 +2,31 @@ import { describe, expect, it } from 'vitest';
 import type { ErrorRule } from '../../../src/http/errorMap.ts';
 import { answerJson, type Answer } from '../../http/recordingServer.ts';
 import { BOB } from '../../values.ts';
-import { grant, type OperatorScript } from '../../wiredOperator.ts';
+import { grant } from '../../wiredOperator.ts';
 import { DeviatingOperator, type Deviation, type Short } from './deviatingOperator.ts';
 import { all, withErrors } from './deviations.ts';
 
-function answering(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
+/** What is answered; without a body where none is named. */
+type Told = readonly [status: number, body?: unknown, headers?: Record<string, string>];
+
+function answering(...[status, body, headers = {}]: Told): Answer {
   return (received, response) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    answerJson(received, response, body, status);
+    if (body === undefined) response.writeHead(status).end();
+    else answerJson(received, response, body, status);
   };
 }
+
+const NOT_SERVED = 'NUMBER_NOT_SERVED';
+const REFUSED = 'OPERATOR_REFUSED';
+const UNAVAILABLE = 'OPERATOR_UNAVAILABLE';
+const camara = (status: number, code: string): Told => [status, { status, code }];
+
+const LIMITED = 'OPERATOR_RATE_LIMITED';
+const DENIED = 'CONSENT_DENIED';
+const WAITS = 'authorization_pending';
+const PENDING = 'CONSENT_PENDING';
+const NOT_FOUND = 'IDENTIFIER_NOT_FOUND';
 
 function rule(status: number, code: ErrorRule['code'], more: Partial<ErrorRule> = {}): ErrorRule {
   return { status, code, reach: 'number', ...more };
@@ -27,15 +42,19 @@ const CLARO = withErrors({
   ],
 });
 
+const withRules = (...rules: readonly ErrorRule[]): Deviation => withErrors({ rules });
+
 /** Telefonica: one call about a number at a time. */
-const CONFLICT = withErrors({
-  rules: [rule(409, 'OPERATOR_UNAVAILABLE', { retryAfterSeconds: 1 })],
-});
+const CONFLICT = withRules(rule(409, UNAVAILABLE, { retryAfterSeconds: 1 }));
 
 /** An operator with a word of its own, in CAMARA's form. */
-const UNKNOWN_NUMBER = withErrors({
-  rules: [rule(422, 'NUMBER_NOT_SERVED', { word: 'SIM_SWAP.UNKNOWN_NUMBER' })],
-});
+const UNKNOWN_NUMBER = withRules(rule(422, NOT_SERVED, { word: 'SIM_SWAP.UNKNOWN_NUMBER' }));
+
+const THREE_RULES = withRules(
+  rule(403, NOT_SERVED, { word: 'A' }),
+  rule(403, 'OPERATION_NOT_OFFERED', { reach: 'operation' }),
+  rule(403, 'OPERATOR_TIMEOUT', { word: 'B' }),
+);
 
 function claro(errorCode: unknown): object {
   return { apiVersion: '1', transactionId: 'T-1', error: { httpCode: '4xx', errorCode } };
@@ -44,87 +63,33 @@ function claro(errorCode: unknown): object {
 const SECRET = 'PRIVATE-TEXT';
 
 describe('an error of a lookup', () => {
-  it.each<[string, Deviation, Answer, Short, number?]>([
-    ['451', CLARO, answering(451, {}), 'NUMBER_NOT_SERVED'],
+  it.each<[string, Deviation, Told, Short, number?]>([
+    ['451', CLARO, [451], NOT_SERVED],
+    ['a word in an envelope', CLARO, [403, claro('SIM-0042')], NOT_SERVED],
+    ['another word in it', CLARO, [403, claro(SECRET)], REFUSED],
+    ['the word with another status', CLARO, [404, claro('SIM-0042')], REFUSED],
+    ['a number for a word', CLARO, [400, claro(1077)], 'PERIOD_NOT_SUPPORTED'],
+    ['a word of CAMARA in it', CLARO, [404, claro('SIM_SWAP.UNKNOWN_PHONE_NUMBER')], NOT_SERVED],
+    ['CAMARA’s own form', CLARO, camara(404, 'IDENTIFIER_NOT_FOUND'), NOT_SERVED],
     [
-      '451 without a body',
+      'a known word beside another',
       CLARO,
-      (received, response) => response.writeHead(451).end(),
-      'NUMBER_NOT_SERVED',
+      [404, { code: NOT_FOUND, ...claro(SECRET) }],
+      NOT_SERVED,
     ],
-    ['a word in an envelope', CLARO, answering(403, claro('SIM-0042')), 'NUMBER_NOT_SERVED'],
-    ['another word in it', CLARO, answering(403, claro(SECRET)), 'OPERATOR_REFUSED'],
-    ['the word with another status', CLARO, answering(404, claro('SIM-0042')), 'OPERATOR_REFUSED'],
-    ['a number for a word', CLARO, answering(400, claro(1077)), 'PERIOD_NOT_SUPPORTED'],
-    [
-      'a word of CAMARA in an envelope',
-      CLARO,
-      answering(404, claro('SIM_SWAP.UNKNOWN_PHONE_NUMBER')),
-      'NUMBER_NOT_SERVED',
-    ],
-    [
-      'CAMARA’s own form, beside the envelope',
-      CLARO,
-      answering(404, { status: 404, code: 'IDENTIFIER_NOT_FOUND' }),
-      'NUMBER_NOT_SERVED',
-    ],
-    [
-      'a known word goes before one that is not',
-      CLARO,
-      answering(404, { code: 'IDENTIFIER_NOT_FOUND', ...claro(SECRET) }),
-      'NUMBER_NOT_SERVED',
-    ],
-    [
-      '409 retried a second later',
-      CONFLICT,
-      answering(409, { code: 'CONFLICT' }),
-      'OPERATOR_UNAVAILABLE',
-      1,
-    ],
-    [
-      '409 that says when itself',
-      CONFLICT,
-      answering(409, {}, { 'retry-after': '7' }),
-      'OPERATOR_UNAVAILABLE',
-      7,
-    ],
-    ['409 of another operator', CLARO, answering(409, {}), 'OPERATOR_UNAVAILABLE'],
-    [
-      'a word of its own for a number that it does not serve',
-      UNKNOWN_NUMBER,
-      answering(422, { status: 422, code: 'SIM_SWAP.UNKNOWN_NUMBER' }),
-      'NUMBER_NOT_SERVED',
-    ],
-    [
-      'another word with that status',
-      UNKNOWN_NUMBER,
-      answering(422, { status: 422, code: SECRET }),
-      'OPERATOR_REFUSED',
-    ],
-    [
-      'a denial where no owner is asked is a refusal of ours',
-      withErrors({ rules: [rule(403, 'CONSENT_DENIED')] }),
-      answering(403, {}),
-      'OPERATOR_REFUSED',
-    ],
-    [
-      'the first rule that fits',
-      withErrors({
-        rules: [
-          rule(403, 'NUMBER_NOT_SERVED', { word: 'A' }),
-          rule(403, 'OPERATION_NOT_OFFERED', { reach: 'operation' }),
-          rule(403, 'OPERATOR_TIMEOUT', { word: 'B' }),
-        ],
-      }),
-      answering(403, { code: 'B' }),
-      'OPERATION_NOT_OFFERED',
-    ],
-  ])('%s', async (_, deviation, lookUp, code, retryAfterSeconds) => {
-    await using operator = await DeviatingOperator.start({ deviation, script: { lookUp } });
+    ['409 retried a second later', CONFLICT, [409, { code: 'CONFLICT' }], UNAVAILABLE, 1],
+    ['409 that says when itself', CONFLICT, [409, {}, { 'retry-after': '7' }], UNAVAILABLE, 7],
+    ['409 of another operator', CLARO, [409], UNAVAILABLE],
+    ['a word of its own', UNKNOWN_NUMBER, camara(422, 'SIM_SWAP.UNKNOWN_NUMBER'), NOT_SERVED],
+    ['another word with that status', UNKNOWN_NUMBER, camara(422, SECRET), REFUSED],
+    ['a denial where no owner is asked', withRules(rule(403, 'CONSENT_DENIED')), [403], REFUSED],
+    ['the first rule that fits', THREE_RULES, [403, { code: 'B' }], 'OPERATION_NOT_OFFERED'],
+  ])('%s', async (_, deviation, told, code, retryAfterSeconds) => {
+    const script = { lookUp: answering(...told) };
+    await using operator = await DeviatingOperator.start({ deviation, script });
     const failure = await operator.failureOf({ maxAgeHours: 240 });
-    expect(failure).toMatchObject(
-      retryAfterSeconds === undefined ? { code } : { code, retryAfterSeconds },
-    );
+    const seconds = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+    expect(failure).toMatchObject({ code, ...seconds });
     expect(operator.wire.lookups).toHaveLength(1);
     expect(operator.logged.join('\n')).not.toContain(SECRET);
   });
@@ -146,18 +111,16 @@ describe('an error of a lookup', () => {
 
   it('that applies to the number leaves no further question, whatever its reach says', async () => {
     await using operator = await DeviatingOperator.start({
-      deviation: withErrors({ rules: [rule(403, 'OPERATOR_UNAVAILABLE', { reach: 'question' })] }),
+      deviation: withRules(rule(403, UNAVAILABLE, { reach: 'question' })),
       script: { lookUp: answering(403, {}) },
     });
-    expect(await operator.askBoth()).toEqual(['OPERATOR_UNAVAILABLE', 'OPERATOR_UNAVAILABLE']);
+    expect(await operator.askBoth()).toEqual([UNAVAILABLE, UNAVAILABLE]);
     expect(operator.wire.lookups).toHaveLength(1);
   });
 
   it.each([500, 503, 408])('%d is not made again, whatever it is mapped to', async (status) => {
     await using operator = await DeviatingOperator.start({
-      deviation: withErrors({
-        rules: [rule(status, 'OPERATOR_UNAVAILABLE', { retryAfterSeconds: 1 })],
-      }),
+      deviation: withRules(rule(status, UNAVAILABLE, { retryAfterSeconds: 1 })),
       script: { lookUp: answering(status, {}) },
     });
     expect(await operator.ask()).toBe('OPERATOR_UNAVAILABLE');
@@ -167,26 +130,22 @@ describe('an error of a lookup', () => {
 });
 
 describe('an answer with an error beside it is none', () => {
-  it.each<[string, object, Short]>([
-    ['a word', { swapped: false, resultado: { codigo: 'E77' } }, 'OPERATOR_INVALID_REPLY'],
-    ['a number', { swapped: false, resultado: { codigo: 77 } }, 'OPERATOR_INVALID_REPLY'],
-    [
-      'a number as a text',
-      { swapped: false, resultado: { codigo: '077' } },
-      'OPERATOR_INVALID_REPLY',
-    ],
-    ['an object', { swapped: false, resultado: { codigo: {} } }, 'OPERATOR_INVALID_REPLY'],
-    ['0', { swapped: false, resultado: { codigo: '00' } }, false],
-    ['a status of success', { swapped: false, resultado: { codigo: 200 } }, false],
-    ['nothing', { swapped: false, resultado: {} }, false],
-    ['null', { swapped: false, resultado: { codigo: null } }, false],
-  ])('%s', async (_, body, told) => {
+  it.each<[string, unknown, Short]>([
+    ['a word', 'E77', 'OPERATOR_INVALID_REPLY'],
+    ['a number', 77, 'OPERATOR_INVALID_REPLY'],
+    ['a number as a text', '077', 'OPERATOR_INVALID_REPLY'],
+    ['an object', {}, 'OPERATOR_INVALID_REPLY'],
+    ['0', '00', false],
+    ['a status of success', 200, false],
+    ['nothing', undefined, false],
+    ['null', null, false],
+  ])('%s', async (_, codigo, told) => {
     await using operator = await DeviatingOperator.start({
       deviation: withErrors({
         wordAt: [['resultado', 'codigo']],
-        rules: [rule(400, 'NUMBER_NOT_SERVED')],
+        rules: [rule(400, NOT_SERVED)],
       }),
-      script: { lookUp: answering(200, body) },
+      script: { lookUp: answering(200, { swapped: false, resultado: { codigo } }) },
     });
     expect(await operator.ask({ maxAgeHours: 240 })).toBe(told);
   });
@@ -206,95 +165,30 @@ const CAMARA_FORM = withErrors({
 });
 
 describe('an error of a consent', () => {
-  it.each<[string, OperatorScript, Short, Short]>([
-    [
-      'denied at the prompt',
-      { authorize: answering(403, { code: 'USER.DENIED' }) },
-      'CONSENT_DENIED',
-      'CONSENT_DENIED',
-    ],
-    [
-      'unknown at the prompt: nothing is left behind',
-      { authorize: answering(404, { code: 'NO.LINE' }) },
-      'NUMBER_NOT_SERVED',
-      'another prompt',
-    ],
-    [
-      'busy at the prompt: it may have rung',
-      { authorize: answering(400, { code: 'BUSY' }) },
-      'OPERATOR_UNAVAILABLE',
-      'CONSENT_PENDING',
-    ],
-    [
-      'too often at the prompt',
-      { authorize: answering(400, { code: 'TOO.OFTEN' }) },
-      'OPERATOR_RATE_LIMITED',
-      'OPERATOR_RATE_LIMITED',
-    ],
-    [
-      '503 at the prompt is a doubt, whatever it is mapped to',
-      { authorize: answering(503, {}) },
-      'OPERATOR_UNAVAILABLE',
-      'CONSENT_PENDING',
-    ],
-    [
-      '500 at the prompt is a doubt as well',
-      { authorize: answering(500, {}) },
-      'CONSENT_DENIED',
-      'CONSENT_PENDING',
-    ],
-    [
-      'denied at a poll',
-      { token: answering(403, { code: 'USER.DENIED' }) },
-      'CONSENT_DENIED',
-      'CONSENT_DENIED',
-    ],
-    [
-      'pending in CAMARA’s form',
-      { token: answering(400, { code: 'authorization_pending' }) },
-      'CONSENT_PENDING',
-      'CONSENT_PENDING',
-    ],
-    [
-      'pending, with a code of its own beside it',
-      { token: answering(400, { code: 'USER.WAITS', error: 'authorization_pending' }) },
-      'CONSENT_PENDING',
-      'CONSENT_PENDING',
-    ],
-    [
-      'busy at a poll: it goes on',
-      { token: answering(400, { code: 'BUSY' }) },
-      'CONSENT_PENDING',
-      'CONSENT_PENDING',
-    ],
-    [
-      'too often at a poll: it goes on',
-      { token: answering(400, { code: 'TOO.OFTEN' }) },
-      'CONSENT_PENDING',
-      'CONSENT_PENDING',
-    ],
-    [
-      '500 at a poll: it goes on, whatever it is mapped to',
-      { token: answering(500, {}) },
-      'CONSENT_PENDING',
-      'CONSENT_PENDING',
-    ],
-    [
-      '503 at a poll: it goes on, whatever it is mapped to',
-      { token: answering(503, {}) },
-      'CONSENT_PENDING',
-      'CONSENT_PENDING',
-    ],
-  ])('%s', async (_, script, first, second) => {
+  it.each<[string, 'authorize' | 'token', Told, Short, Short]>([
+    ['denied', 'authorize', [403, { code: 'USER.DENIED' }], DENIED, DENIED],
+    ['unknown: nothing is left', 'authorize', [404, { code: 'NO.LINE' }], NOT_SERVED, 'again'],
+    ['busy: it may have rung', 'authorize', [400, { code: 'BUSY' }], UNAVAILABLE, PENDING],
+    ['too often', 'authorize', [400, { code: 'TOO.OFTEN' }], LIMITED, LIMITED],
+    ['503 is a doubt, whatever it is mapped to', 'authorize', [503, {}], UNAVAILABLE, PENDING],
+    ['500 is a doubt as well', 'authorize', [500, {}], DENIED, PENDING],
+    ['denied', 'token', [403, { code: 'USER.DENIED' }], DENIED, DENIED],
+    ['pending in CAMARA’s form', 'token', [400, { code: WAITS }], PENDING, PENDING],
+    ['pending, beside a code', 'token', [400, { code: 'WAITS', error: WAITS }], PENDING, PENDING],
+    ['busy: it goes on', 'token', [400, { code: 'BUSY' }], PENDING, PENDING],
+    ['too often: it goes on', 'token', [400, { code: 'TOO.OFTEN' }], PENDING, PENDING],
+    ['500: it goes on, whatever it is mapped to', 'token', [500, {}], PENDING, PENDING],
+    ['503: it goes on, whatever it is mapped to', 'token', [503, {}], PENDING, PENDING],
+  ])('%s, at %s', async (_, endpoint, reply, first, second) => {
     await using operator = await DeviatingOperator.start({
       flow: '3-legged',
       deviation: CAMARA_FORM,
-      script,
+      script: { [endpoint]: answering(...reply) },
     });
     const question = { maxAgeHours: 240, waitMs: 100 };
     expect(await operator.ask(question)).toBe(first);
     const again = await operator.ask(question);
-    const [told, prompts] = second === 'another prompt' ? [first, 2] : [second, 1];
+    const [told, prompts] = second === 'again' ? [first, 2] : [second, 1];
     expect(again).toBe(told);
     expect(operator.wire.prompts).toHaveLength(prompts);
   });
@@ -312,38 +206,15 @@ describe('an error of a consent', () => {
 });
 
 describe('an error of a token request', () => {
-  it.each<[string, Deviation, Answer, Short, number]>([
-    [
-      'a line that is unknown',
-      CAMARA_FORM,
-      answering(404, { code: 'NO.LINE' }),
-      'NUMBER_NOT_SERVED',
-      1,
-    ],
-    ['a wrong address', CAMARA_FORM, answering(404, {}), 'OPERATOR_REFUSED', 1],
-    [
-      'an integer for a code',
-      CAMARA_FORM,
-      answering(401, { code: 401, message: SECRET }),
-      'OPERATOR_REFUSED',
-      1,
-    ],
-    [
-      'a denial, where no owner is asked',
-      CAMARA_FORM,
-      answering(403, { code: 'USER.DENIED' }),
-      'OPERATOR_REFUSED',
-      1,
-    ],
-    [
-      '503: a token is asked for twice at the most',
-      CLARO,
-      answering(503, {}),
-      'OPERATOR_UNAVAILABLE',
-      2,
-    ],
-  ])('%s', async (_, deviation, token, code, tokens) => {
-    await using operator = await DeviatingOperator.start({ deviation, script: { token } });
+  it.each<[string, Told, Short, number]>([
+    ['a line that is unknown', [404, { code: 'NO.LINE' }], NOT_SERVED, 1],
+    ['a wrong address', [404, {}], REFUSED, 1],
+    ['an integer for a code', [401, { code: 401, message: SECRET }], REFUSED, 1],
+    ['a denial, where no owner is asked', [403, { code: 'USER.DENIED' }], REFUSED, 1],
+    ['504: a token is asked for twice at the most', [504, {}], UNAVAILABLE, 2],
+  ])('%s', async (_, reply, code, tokens) => {
+    const script = { token: answering(...reply) };
+    await using operator = await DeviatingOperator.start({ deviation: CAMARA_FORM, script });
     expect(await operator.ask()).toBe(code);
     expect(operator.wire.tokens).toHaveLength(tokens);
     expect(operator.wire.lookups).toEqual([]);

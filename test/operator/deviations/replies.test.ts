@@ -32,104 +32,44 @@ const PERIOD = 'PERIOD_NOT_SUPPORTED';
 const INVALID = 'OPERATOR_INVALID_REPLY';
 const LONG_AGO = '2010-01-01T00:00:00Z';
 
+const NONE = [null, PERIOD, PERIOD] as const;
+const BAD = [INVALID, INVALID, INVALID] as const;
+const RENAMED = withMembers({ latestSimChange: 'lastChange', monitoredPeriod: 'days' });
+const UNTRUSTED: Deviation = (settings) => ({ ...settings, trustMonitoredPeriod: false });
+
+const at = (latestSimChange: string | null, monitoredPeriod?: number): object => ({
+  latestSimChange,
+  monitoredPeriod,
+});
+
 describe('a date', () => {
   it.each<[string, Deviation, object, readonly [Short, Short, Short]]>([
-    ['null', AS_DOCUMENTED, { latestSimChange: null }, [null, PERIOD, PERIOD]],
-    [
-      'null, by contract no swap in 90 days',
-      noSwapWithin(90),
-      { latestSimChange: null },
-      [null, false, PERIOD],
-    ],
-    [
-      'null, by contract no swap in 90 days, and a shorter period beside it, which goes first',
-      noSwapWithin(90),
-      { latestSimChange: null, monitoredPeriod: 5 },
-      [null, PERIOD, PERIOD],
-    ],
-    [
-      'null, by contract no swap in 5 days, and a longer period beside it, which goes first',
-      noSwapWithin(5),
-      { latestSimChange: null, monitoredPeriod: 120 },
-      [null, false, false],
-    ],
-    [
-      'null, by contract no swap in 90 days, where no period is trusted',
-      all(noSwapWithin(90), (settings) => ({ ...settings, trustMonitoredPeriod: false })),
-      { latestSimChange: null },
-      [null, PERIOD, PERIOD],
-    ],
-    [
-      'a date, whatever null would mean',
-      noSwapWithin(90),
-      { latestSimChange: LONG_AGO },
-      [LONG_AGO, false, false],
-    ],
-    ['no date at all, whatever null would mean', noSwapWithin(90), {}, [INVALID, INVALID, INVALID]],
-    [
-      '1900 of an operator without sentinels',
-      AS_DOCUMENTED,
-      { latestSimChange: '1900-01-01T00:00:00Z' },
-      [INVALID, INVALID, INVALID],
-    ],
-    ['1900-01-01', SENTINELS, { latestSimChange: '1900-01-01' }, [null, PERIOD, PERIOD]],
-    [
-      'its midnight',
-      SENTINELS,
-      { latestSimChange: '1900-01-01T00:00:00Z' },
-      [null, PERIOD, PERIOD],
-    ],
-    [
-      'without a zone',
-      SENTINELS,
-      { latestSimChange: '1900-01-01 00:00:00' },
-      [null, PERIOD, PERIOD],
-    ],
-    ['01-01-1900', SENTINELS, { latestSimChange: '01-01-1900' }, [null, PERIOD, PERIOD]],
-    [
-      'the end of time',
-      SENTINELS,
-      { latestSimChange: '9999-12-31T23:59:59Z' },
-      [null, PERIOD, PERIOD],
-    ],
-    ['an empty text', SENTINELS, { latestSimChange: '' }, [null, PERIOD, PERIOD]],
-    [
-      'the day after a sentinel',
-      SENTINELS,
-      { latestSimChange: '1900-01-02T00:00:00Z' },
-      [INVALID, INVALID, INVALID],
-    ],
-    [
-      'digits after a sentinel',
-      SENTINELS,
-      { latestSimChange: '1900-01-010' },
-      [INVALID, INVALID, INVALID],
-    ],
-    ['a date of others', SENTINELS, { latestSimChange: LONG_AGO }, [LONG_AGO, false, false]],
+    ['null', AS_DOCUMENTED, at(null), NONE],
+    ['null, by contract no swap in 90 days', noSwapWithin(90), at(null), [null, false, PERIOD]],
+    ['null, with a shorter period, which goes first', noSwapWithin(90), at(null, 5), NONE],
+    ['null, with a longer one', noSwapWithin(5), at(null, 120), [null, false, false]],
+    ['null, where no period is trusted', all(noSwapWithin(90), UNTRUSTED), at(null), NONE],
+    ['a date, whatever null would mean', noSwapWithin(90), at(LONG_AGO), [LONG_AGO, false, false]],
+    ['no date at all, whatever null would mean', noSwapWithin(90), {}, BAD],
+    ['1900 of an operator without sentinels', AS_DOCUMENTED, at('1900-01-01T00:00:00Z'), BAD],
+    ['1900-01-01', SENTINELS, at('1900-01-01'), NONE],
+    ['its midnight', SENTINELS, at('1900-01-01T00:00:00Z'), NONE],
+    ['without a zone', SENTINELS, at('1900-01-01 00:00:00'), NONE],
+    ['01-01-1900', SENTINELS, at('01-01-1900'), NONE],
+    ['the end of time', SENTINELS, at('9999-12-31T23:59:59Z'), NONE],
+    ['an empty text', SENTINELS, at(''), NONE],
+    ['the day after a sentinel', SENTINELS, at('1900-01-02T00:00:00Z'), BAD],
+    ['digits after a sentinel', SENTINELS, at('1900-01-010'), BAD],
+    ['a date of others', SENTINELS, at(LONG_AGO), [LONG_AGO, false, false]],
     [
       'a sentinel, by contract no swap in 90 days',
       all(SENTINELS, noSwapWithin(90)),
-      { latestSimChange: '1900-01-01T00:00:00Z' },
+      at('1900-01-01T00:00:00Z'),
       [null, false, PERIOD],
     ],
-    [
-      'members of other names',
-      withMembers({ latestSimChange: 'lastChange', monitoredPeriod: 'days' }),
-      { lastChange: null, days: 120 },
-      [null, false, false],
-    ],
-    [
-      'the documented member of an operator that has another',
-      withMembers({ latestSimChange: 'lastChange' }),
-      { latestSimChange: LONG_AGO },
-      [INVALID, INVALID, INVALID],
-    ],
-    [
-      'a period of the wrong type',
-      withMembers({ monitoredPeriod: 'days' }),
-      { latestSimChange: null, days: '120' },
-      [INVALID, INVALID, INVALID],
-    ],
+    ['members of other names', RENAMED, { lastChange: null, days: 120 }, [null, false, false]],
+    ['the documented member of an operator that has another', RENAMED, at(LONG_AGO), BAD],
+    ['a period of the wrong type', RENAMED, { lastChange: null, days: '120' }, BAD],
   ])('%s', async (_, deviation, body, told) => {
     expect(await read(deviation, body)).toEqual(told);
   });
@@ -165,10 +105,7 @@ it.each<[string, Deviation, number]>([
   ['seconds', IN_SECONDS, 604_800],
 ])('a bound on maxAge holds in %s', async (_, deviation, maxAge) => {
   await using operator = await DeviatingOperator.start({
-    deviation: all(deviation, (settings) => ({
-      ...settings,
-      maxAgeHours: 168,
-    })),
+    deviation: all(deviation, (settings) => ({ ...settings, maxAgeHours: 168 })),
   });
   expect(await operator.ask({ maxAgeHours: 168 })).toBe(false);
   expect(await operator.ask({ maxAgeHours: 169 })).toBe(PERIOD);
