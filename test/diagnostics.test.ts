@@ -1,16 +1,14 @@
 import { channel, tracingChannel } from 'node:diagnostics_channel';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lookupChannel, traced, type LookupResult } from '../src/log/diagnostics.ts';
 import { DEMO_CLIENT } from '../simulator/simulator.ts';
 import { WiredOperator } from './wiredOperator.ts';
 import { ServerProcess } from './endToEnd/serverProcess.ts';
-
 import { answerJson } from './http/recordingServer.ts';
 import { startService, startSimulated } from './service.ts';
+import { TemporaryFiles } from './tls/temporaryFiles.ts';
 
 const TRACING = ['request', 'plan', 'consent', 'token', 'lookup', 'exchange'] as const;
 const EVENTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const;
@@ -167,30 +165,16 @@ describe('a lookup is published', () => {
     await using service = await startService(operator.url, { OPERATOR_FLOW: '2-legged' });
     await service.ask(CHECK, { number: NEVER_SWAPPED }, TRACE);
 
+    const planned = { outcome: 'planned', facts: 1, deduced: 0, failures: [] };
     expect(subscriber.ended('plan')).toEqual([
-      {
-        correlator: CORRELATOR,
-        questions: 1,
-        result: { outcome: 'planned', facts: 1, deduced: 0, failures: [] },
-      },
+      { correlator: CORRELATOR, questions: 1, result: planned },
     ]);
+    const of = { operator: 'operator', correlator: CORRELATOR, operation: 'check' };
     expect(subscriber.ended('token')).toEqual([
-      {
-        operator: 'operator',
-        correlator: CORRELATOR,
-        grant: 'client_credentials',
-        operation: 'check',
-        result: { outcome: 'issued' },
-      },
+      { ...of, grant: 'client_credentials', result: { outcome: 'issued' } },
     ]);
     expect(subscriber.ended('lookup')).toEqual([
-      {
-        operator: 'operator',
-        correlator: CORRELATOR,
-        operation: 'check',
-        maxAgeHours: 24,
-        result: { outcome: 'answered', attempts: 1 },
-      },
+      { ...of, maxAgeHours: 24, result: { outcome: 'answered', attempts: 1 } },
     ]);
     const replied = {
       operator: 'operator',
@@ -334,26 +318,21 @@ describe('docs/diagnostics.md', () => {
 
   it('has an example that runs before the service and sees its exchanges', async () => {
     const [, example = ''] = /```mjs\n(.*?)```/s.exec(await readFile(page, 'utf8')) ?? [];
-    const folder = await mkdtemp(join(tmpdir(), 'diagnostics-'));
-    try {
-      const file = join(folder, 'observe.mjs');
-      await writeFile(file, example);
-      await using operator = await WiredOperator.start();
-      await using server = await ServerProcess.start(operator.url, {
-        NODE_OPTIONS: `--import ${pathToFileURL(file).href}`,
-      });
-      await fetch(`${server.url}/graphql`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ query: CHECK, variables: { number: NEVER_SWAPPED } }),
-      });
-      await expect.poll(() => server.logged('exchange').length, { timeout: 10_000 }).toBe(2);
-      expect(server.logged('exchange')).toMatchObject([
-        { endpoint: 'token', outcome: 'replied', status: 200, ms: expect.any(Number) as number },
-        { endpoint: 'check', outcome: 'replied', status: 200 },
-      ]);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    using files = new TemporaryFiles();
+    const file = files.write('observe.mjs', example);
+    await using operator = await WiredOperator.start();
+    await using server = await ServerProcess.start(operator.url, {
+      NODE_OPTIONS: `--import ${pathToFileURL(file).href}`,
+    });
+    await fetch(`${server.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: CHECK, variables: { number: NEVER_SWAPPED } }),
+    });
+    await expect.poll(() => server.logged('exchange').length, { timeout: 10_000 }).toBe(2);
+    expect(server.logged('exchange')).toMatchObject([
+      { endpoint: 'token', outcome: 'replied', status: 200, ms: expect.any(Number) as number },
+      { endpoint: 'check', outcome: 'replied', status: 200 },
+    ]);
   }, 30_000);
 });

@@ -62,24 +62,6 @@ it('sends one batch at a time, and the rest at the end', async () => {
   expect(target.counts.dropped).toBe(1);
 });
 
-it('goes on after a collector that took longer than a flush waits', async () => {
-  const target = new HeldTarget();
-  const queue = new SpanQueue(target);
-  queue.onEnd(span());
-  const flushed = queue.forceFlush();
-  await expect.poll(() => target.batches).toEqual([1]);
-  queue.onEnd(span());
-  // As the timer does while the first batch is under way: that one takes along all that waits.
-  const flushedAgain = queue.forceFlush();
-  target.take();
-  await expect.poll(() => target.batches).toEqual([1, 1]);
-  target.take();
-  await Promise.all([flushed, flushedAgain]);
-
-  for (let index = 0; index < 512; index += 1) queue.onEnd(span());
-  expect(target.batches).toEqual([1, 1, 512]);
-});
-
 it('sends a single span in its time, also after a flush that waited for a slow collector', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());

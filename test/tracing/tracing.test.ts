@@ -1,15 +1,13 @@
 import { pathToFileURL } from 'node:url';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, test } from 'vitest';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { freePort } from '../freePort.ts';
 import { metricsOf } from '../metrics/scrape.ts';
 import { startService, startSimulated } from '../service.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { WiredOperator } from '../wiredOperator.ts';
-import { Collector, pathOf, type CollectedSpan } from './collector.ts';
+import { Collector, pathOf } from './collector.ts';
 
 const NUMBER = '+447700900004';
 const ASK =
@@ -26,18 +24,25 @@ function parent(flags: string): Readonly<Record<string, string>> {
   return { traceparent: `00-${TRACE_ID}-${SPAN_ID}-${flags}` };
 }
 
-/** Answers one request, and gives back the spans that came of it. */
+/** Answers one request, and stops: all that waits is sent at the end. */
 async function spansOf(
   operator: WiredOperator,
   settings: Readonly<Record<string, string>> = {},
   headers: Readonly<Record<string, string>> = {},
-): Promise<{ readonly spans: readonly CollectedSpan[]; readonly text: string }> {
+): Promise<Collector> {
   await using collector = await Collector.start();
   const service = await startService(operator.url, { ...collector.settings, ...settings });
   await service.ask(ASK, { number: NUMBER }, headers);
-  // All that waits is sent at the end.
   await service.stop();
-  return { spans: collector.spans, text: collector.text };
+  return collector;
+}
+
+function post(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  return fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ query: ASK, variables: { number: NUMBER } }),
+  });
 }
 
 describe('a trace that arrives by OTLP', () => {
@@ -162,21 +167,17 @@ describe('a trace that arrives by OTLP', () => {
 
   it('names the process, with what the settings say of it', async () => {
     await using operator = await WiredOperator.start();
-    await using collector = await Collector.start();
-    const service = await startService(operator.url, {
-      ...collector.settings,
+    const { resource, received } = await spansOf(operator, {
       OTEL_SERVICE_NAME: 'sim-swap-uk',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging,team=fraud%20desk',
       OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=fraud%2Crisk',
     });
-    await service.ask(ASK, { number: NUMBER });
-    await service.stop();
-    expect(collector.resource).toEqual({
+    expect(resource).toEqual({
       'service.name': 'sim-swap-uk',
       'deployment.environment.name': 'staging',
       team: 'fraud desk',
     });
-    expect(collector.received[0]).toMatchObject({
+    expect(received[0]).toMatchObject({
       path: '/v1/traces',
       headers: { 'x-tenant': 'fraud,risk', 'content-type': 'application/json' },
     });
@@ -238,11 +239,7 @@ describe('the context of a trace', () => {
     });
     await using collector = await Collector.start();
     await using server = await ServerProcess.start(operator.url, collector.settings);
-    await fetch(`${server.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...parent('00') },
-      body: JSON.stringify({ query: ASK, variables: { number: NUMBER } }),
-    });
+    await post(server.url, parent('00'));
     await expect.poll(() => server.logged('request')).toHaveLength(1);
     expect(server.logged('request')).toMatchObject([{ trace_id: TRACE_ID }]);
     expect(server.logged('The operator is not available.')).toMatchObject([
@@ -297,11 +294,7 @@ test('a process that ends while its collector hangs ends in time, and in order',
   await using operator = await WiredOperator.start();
   await using collector = await Collector.start(() => undefined);
   await using server = await ServerProcess.start(operator.url, collector.settings);
-  await fetch(`${server.url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: ASK, variables: { number: NUMBER } }),
-  });
+  await post(server.url);
   server.terminate();
   expect(await server.exit).toEqual({ code: 0, signal: null });
   expect(server.logged('drained')).toHaveLength(1);
@@ -310,12 +303,10 @@ test('a process that ends while its collector hangs ends in time, and in order',
 
 // But for its api, which the clients of Redis and Prometheus load.
 test('the packages of OpenTelemetry are loaded only where there is a collector', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'loaded-'));
-  try {
-    const file = join(folder, 'loaded.mjs');
-    await writeFile(
-      file,
-      `import { registerHooks } from 'node:module';
+  using files = new TemporaryFiles();
+  const file = files.write(
+    'loaded.mjs',
+    `import { registerHooks } from 'node:module';
       const told = new Set();
       registerHooks({
         load(url, context, next) {
@@ -327,24 +318,15 @@ test('the packages of OpenTelemetry are loaded only where there is a collector',
           return next(url, context);
         },
       });`,
-    );
-    await using operator = await WiredOperator.start();
-    await using collector = await Collector.start();
+  );
+  await using operator = await WiredOperator.start();
+  await using collector = await Collector.start();
+  const loadedWith = async (settings: object): Promise<readonly unknown[]> => {
     const NODE_OPTIONS = `--import ${pathToFileURL(file).href}`;
-    await using without = await ServerProcess.start(operator.url, { NODE_OPTIONS });
-    await using off = await ServerProcess.start(operator.url, {
-      ...collector.settings,
-      OTEL_SDK_DISABLED: 'true',
-      NODE_OPTIONS,
-    });
-    await using on = await ServerProcess.start(operator.url, {
-      ...collector.settings,
-      NODE_OPTIONS,
-    });
-    expect(without.logged('loaded')).toEqual([]);
-    expect(off.logged('loaded')).toEqual([]);
-    expect(on.logged('loaded').map(({ name }) => name)).toContain('@opentelemetry/sdk-trace');
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+    await using server = await ServerProcess.start(operator.url, { ...settings, NODE_OPTIONS });
+    return server.logged('loaded').map(({ name }) => name);
+  };
+  expect(await loadedWith({})).toEqual([]);
+  expect(await loadedWith({ ...collector.settings, OTEL_SDK_DISABLED: 'true' })).toEqual([]);
+  expect(await loadedWith(collector.settings)).toContain('@opentelemetry/sdk-trace');
 }, 30_000);
