@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import type { Question } from '../../src/domain/question.ts';
-import { HOUR_MS, hours } from '../values.ts';
+import { ASKERS } from '../consentHistories/history.ts';
+import { DATE, window } from '../lookups/requests.ts';
+import { HOUR_MS } from '../values.ts';
 
 /** A line whose SIM changes, what its operator says of it, and some requests about it. */
 export interface History {
@@ -34,6 +36,11 @@ export interface Ask {
   /** How long after the one before it. */
   readonly pauseMs: number;
   readonly replica: number;
+  readonly asker: (typeof ASKERS)[number];
+  /** Until its deadline. */
+  readonly patienceMs: number;
+  /** Whether the operator fails. */
+  readonly fails: boolean;
   readonly questions: readonly Question[];
   /** From a lookup's leaving to its reply, and at which part of that it is answered. */
   readonly latencyMs: number;
@@ -66,15 +73,16 @@ const line: fc.Arbitrary<Line> = fc.record({
 });
 
 const question: fc.Arbitrary<Question> = fc.oneof(
-  fc.constant<Question>({ asks: 'date' }),
-  fc
-    .constantFrom(1, 24, 48, 72, 240, 241, 480, 2400)
-    .map((window): Question => ({ asks: 'window', maxAgeHours: hours(window) })),
+  fc.constant(DATE),
+  fc.constantFrom(1, 24, 48, 72, 240, 241, 480, 2400).map(window),
 );
 
 const ask: fc.Arbitrary<Ask> = fc.record({
   pauseMs: fc.constantFrom(0, 0, 1, 50, 500, 2500, 20_000, 600_000),
   replica: fc.nat(1),
+  asker: fc.constantFrom(ASKERS[0], ASKERS[0], ASKERS[0], ...ASKERS),
+  patienceMs: fc.constantFrom(5, 500, Infinity, Infinity, Infinity, Infinity),
+  fails: fc.constantFrom(false, false, false, false, true),
   questions: fc.uniqueArray(question, { minLength: 1, maxLength: 4 }),
   latencyMs: fc.constantFrom(1, 10, 100, 900, 3000),
   answeredAt: fc.constantFrom(0.1, 0.5, 0.9),

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../src/system/clock.ts';
 import type { TimedFact } from '../../src/domain/fact.ts';
+import type { LookupFailureCode } from '../../src/domain/errors.ts';
+import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import { OPEN_AUTHORIZER } from '../../src/lookups/lookupAuthorizer.ts';
 import type { Executor } from '../../src/lookups/executor.ts';
@@ -31,6 +33,13 @@ export interface Verdict {
   /** A `false` of a line that was swapped, where all that says so is outdated by what was known. */
   wrongFalses: number;
   withoutAnswer: number;
+  /** Of which a request was told: of lookups that left longer before it came in than the setting says. */
+  tooOldFacts: number;
+  /** Of another caller, or of another purpose. */
+  anothersFacts: number;
+  outlivedDeadlines: number;
+  /** Facts that a request was told which another one had looked up. */
+  toldAgain: number;
   /** Requests of more lookups than one date and 1 + ⌈log₂ k⌉ checks, while no other request was under way. */
   tooManyLookups: number;
   /** Of each request. */
@@ -53,6 +62,7 @@ const REPLICAS = [
 
 /** A reply that one request had. All times count from the beginning of the history. */
 interface Reply extends Said {
+  readonly asked: Asked;
   readonly replyId: string;
   readonly leftAtMs: number;
   keptAtMs: number;
@@ -61,6 +71,7 @@ interface Reply extends Said {
 /** One request, and what it learned. */
 interface Asked {
   readonly ask: Ask;
+  readonly cameInAtMs: number;
   /** By their names. */
   readonly told: Set<string>;
   readonly lookups: Operation[];
@@ -86,6 +97,10 @@ class World {
     falses: 0,
     wrongFalses: 0,
     withoutAnswer: 0,
+    tooOldFacts: 0,
+    anothersFacts: 0,
+    outlivedDeadlines: 0,
+    toldAgain: 0,
     tooManyLookups: 0,
     lookups: [],
   };
@@ -130,6 +145,11 @@ class World {
     return this.#history.isConsented ? RESULT_MS : 0;
   }
 
+  /** How long any fact answers further requests. */
+  get #longestMs(): number {
+    return Math.max(this.#history.keepMs, this.#resultMs);
+  }
+
   #epochMs(): number {
     return EPOCH_MS + this.#nowMs;
   }
@@ -148,11 +168,19 @@ class World {
         const asked = this.#askedBy(session.request);
         asked.lastLookUpAtMs = this.#nowMs;
         const outcome = await kept.lookUp(lookup, session);
-        if (outcome.kind === 'facts')
-          for (const fact of outcome.facts) asked.told.add(nameOf(fact));
+        if (outcome.kind === 'facts') for (const fact of outcome.facts) this.#tell(asked, fact);
         return outcome;
       },
     };
+  }
+
+  #tell(asked: Asked, fact: TimedFact): void {
+    asked.told.add(nameOf(fact));
+    const reply = this.#replies.find(({ replyId }) => replyId === fact.replyId);
+    if (reply === undefined) throw new Error('A fact that no lookup told.');
+    if (reply.asked !== asked) this.#verdict.toldAgain += 1;
+    if (reply.asked.ask.asker !== asked.ask.asker) this.#verdict.anothersFacts += 1;
+    if (reply.leftAtMs < asked.cameInAtMs - this.#longestMs) this.#verdict.tooOldFacts += 1;
   }
 
   /** Notes from when on a reply is kept. */
@@ -190,27 +218,32 @@ class World {
     const leftAtMs = clock.monotonicMs();
     const left = { atMs: this.#nowMs, wallMs: clock.nowMs() };
     request.onLeaving?.(leftAtMs);
-    await this.#time.sleep(ask.latencyMs * ask.answeredAt);
+    const failed = (code: LookupFailureCode): LookupOutcome => ({
+      kind: 'failed',
+      failed: { lookup, failure: { code, reach: 'number' } },
+    });
+    const isOver = (ms: number): Promise<boolean> =>
+      this.#time.sleep(ms, request.signal.asAbortSignal()).then(
+        () => false,
+        () => true,
+      );
+    if (await isOver(ask.latencyMs * ask.answeredAt)) return failed('OPERATOR_TIMEOUT');
+    if (ask.fails) return failed('OPERATOR_UNAVAILABLE');
     const said = this.#lookupsFor(lookup).map((one) =>
       this.#line.answer(one, ask, this.#nowMs, left.wallMs),
     );
-    await this.#time.sleep(ask.latencyMs * (1 - ask.answeredAt));
+    if (await isOver(ask.latencyMs * (1 - ask.answeredAt))) return failed('OPERATOR_TIMEOUT');
     const replyId = `reply ${this.#replies.length}`;
     const repliedAtMs = clock.monotonicMs();
     const isHeard = !this.#history.isConsented;
     const times = { toldBy: 'one', leftAtMs, repliedAtMs, replyId, isHeard };
     const facts = said.map(({ fact }): TimedFact => ({ ...fact, ...times }));
     for (const one of said) {
-      this.#replies.push({ ...one, replyId, leftAtMs: left.atMs, keptAtMs: Infinity });
+      this.#replies.push({ ...one, asked, replyId, leftAtMs: left.atMs, keptAtMs: Infinity });
     }
     if (!this.#history.isConsented) return { kind: 'facts', facts };
     await Promise.all(facts.map((fact) => factCache.keep(request, number, fact)));
-    return !ask.isGone
-      ? { kind: 'facts', facts }
-      : {
-          kind: 'failed',
-          failed: { lookup, failure: { code: 'CONSENT_PENDING', reach: 'number' } },
-        };
+    return ask.isGone ? failed('CONSENT_PENDING') : { kind: 'facts', facts };
   }
 
   #lookupsFor(lookup: Lookup): readonly Lookup[] {
@@ -223,9 +256,14 @@ class World {
     const replica = this.#replicas[this.#history.isRedis ? ask.replica : 0];
     if (replica === undefined) throw new Error('There is no such replica.');
     this.#redis.commandMs = ask.commandMs;
-    const request = requestAt(replica.clock, { deadlineMs: Infinity });
+    const { asker, patienceMs } = ask;
+    const over = new LightAbortSignal();
+    const deadlineMs = replica.clock.monotonicMs() + patienceMs;
+    const request = requestAt(replica.clock, { ...asker, signal: over, deadlineMs });
+    void this.#time.sleep(patienceMs).then(() => over.abort());
     const asked: Asked = {
       ask,
+      cameInAtMs: this.#nowMs,
       told: new Set(),
       lookups: [],
       lastLookUpAtMs: -Infinity,
@@ -237,9 +275,13 @@ class World {
     this.#underWay += 1;
     await executor.ask(ALICE, ask.questions);
     this.#underWay -= 1;
+    // The consents that are played here keep their facts before they answer.
+    const isJudged = !this.#history.isConsented;
+    const isLate = this.#nowMs > asked.cameInAtMs + patienceMs;
+    if (isJudged && isLate) this.#verdict.outlivedDeadlines += 1;
     for (const question of ask.questions) this.#judge(question, executor, asked);
     this.#judgeLookups(asked);
-    if (!ask.isGone) executor.told();
+    if (!ask.isGone && !over.aborted) executor.told();
   }
 
   #askedBy({ correlator }: LookupRequest): Asked {
@@ -268,12 +310,12 @@ class World {
   }
 
   /** Whether the request was told of it, or it could be recalled when the request last looked. */
-  #isHeld(reply: Reply, { told, lastLookUpAtMs }: Asked): boolean {
+  #isHeld(reply: Reply, { ask, told, lastLookUpAtMs }: Asked): boolean {
     if (told.has(nameOfReply(reply))) return true;
-    const { keepMs } = this.#history;
     return (
+      reply.asked.ask.asker === ask.asker &&
       reply.keptAtMs < lastLookUpAtMs &&
-      reply.leftAtMs + Math.max(keepMs, this.#resultMs) > this.#nowMs + SLACK_MS
+      reply.leftAtMs + this.#longestMs > this.#nowMs + SLACK_MS
     );
   }
 
