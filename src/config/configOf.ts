@@ -1,7 +1,7 @@
 import type { AuditSettings } from '../caller/audit/auditLog.ts';
 import type { CallerSettings } from '../caller/callerSettings.ts';
 import type { QuotaSettings } from '../caller/quotas/quotas.ts';
-import type { ConsentSettings } from '../consents/consentSettings.ts';
+import type { ConsentSettings } from '../consents/consentRecord.ts';
 import type { FromFiles } from '../system/fromFiles.ts';
 import type { OperationLimits } from '../graphql/operationCost.ts';
 import type { Role } from '../graphql/schema.ts';

@@ -22,7 +22,6 @@ import {
   inDoubt,
   polled,
   refused,
-  type ConsentIdentity,
   type Learned,
   type Pending,
   type Redeemed,
@@ -116,11 +115,7 @@ export class ConsentExchanges {
     }
   }
 
-  async #prompt(
-    cause: Waiter,
-    lookup: Lookup,
-    claim: Claim<ConsentIdentity & Requested>,
-  ): Promise<void> {
+  async #prompt(cause: Waiter, lookup: Lookup, claim: Claim<Requested>): Promise<void> {
     const { tokens, rules, admission } = cause.operator;
     const { request } = cause.session;
     const { consent, time } = claim;
@@ -161,7 +156,7 @@ export class ConsentExchanges {
   /** Tells why there is no consent to wait for, or that none may be asked for yet. */
   async #requestFailed(
     lookup: Lookup,
-    claim: Claim<ConsentIdentity & Requested>,
+    claim: Claim<Requested>,
     { failure, mayHavePrompted, holdSeconds }: FailedRequest,
     { rules }: ConsentOperator,
   ): Promise<void> {
@@ -181,7 +176,7 @@ export class ConsentExchanges {
   async poll(
     cause: Waiter,
     page: ConsentSnapshot,
-    pending: ConsentIdentity & Pending,
+    pending: Pending,
     operator: ConsentOperator,
   ): Promise<Progress> {
     const { polls } = operator.bulkheads;
@@ -207,8 +202,8 @@ export class ConsentExchanges {
   async #poll(
     cause: Waiter,
     page: ConsentSnapshot,
-    pending: ConsentIdentity & Pending,
-    claim: Claim<ConsentIdentity & Pending>,
+    pending: Pending,
+    claim: Claim<Pending>,
     operator: ConsentOperator,
   ): Promise<void> {
     const { time } = claim;
@@ -252,7 +247,7 @@ export class ConsentExchanges {
     cause: Waiter,
     page: ConsentSnapshot,
     { token, reusable }: Extract<Polled, { kind: 'acquired' }>,
-    claim: Claim<ConsentIdentity & Pending>,
+    claim: Claim<Pending>,
     operator: ConsentOperator,
   ): Promise<void> {
     const { clock, factCache } = this.#parts;
@@ -296,7 +291,7 @@ export class ConsentExchanges {
   async #lookupFailed(
     { lookup, failure }: FailedLookup,
     madeFor: LookupRequest,
-    spent: Claim<ConsentIdentity & Redeemed>,
+    spent: Claim<Redeemed>,
     { refusals, rules }: ConsentOperator,
   ): Promise<void> {
     const { consent } = spent;

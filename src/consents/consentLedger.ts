@@ -16,7 +16,6 @@ import {
   withLearned,
   withTold,
   type Consent,
-  type ConsentIdentity,
   type ConsentRecord,
   type ConsentRules,
   type Learned,
@@ -65,7 +64,7 @@ export interface ConsentSnapshot {
   /** For how long the operator that is to be asked refuses us each operation: no owner is prompted for it. */
   readonly refusedForMs: ByOperation;
   /** A pending consent of ours that a shared store knows nothing of. */
-  readonly lost?: (ConsentIdentity & Pending) | undefined;
+  readonly lost?: Pending | undefined;
   readonly isDoubtful: boolean;
 }
 
@@ -174,7 +173,7 @@ export class ConsentLedger {
     { view, version, time }: ConsentSnapshot,
     lookup: Lookup,
     operator: LedgerOperator,
-  ): Promise<Claim<ConsentIdentity & Requested> | Unclaimed> {
+  ): Promise<Claim<Requested> | Unclaimed> {
     const identity = {
       id: randomUUID(),
       asker: this.#callerKey,
@@ -201,9 +200,9 @@ export class ConsentLedger {
   /** That the operator is about to be asked whether the owner has answered. */
   async claimPoll(
     { view, version, time }: ConsentSnapshot,
-    pending: ConsentIdentity & Pending,
+    pending: Pending,
     operator: LedgerOperator,
-  ): Promise<Claim<ConsentIdentity & Pending> | Extract<Unclaimed, { kind: 'conflict' | 'late' }>> {
+  ): Promise<Claim<Pending> | Extract<Unclaimed, { kind: 'conflict' | 'late' }>> {
     const { rules } = operator;
     const nowMs = time.now();
     const consent = polling(pending, nowMs, rules);
@@ -222,7 +221,7 @@ export class ConsentLedger {
    * That the token goes out. It does so even when that cannot be written: the operator takes the token
    * once, and for nothing else. Never rejects for a lost store.
    */
-  async spend(claim: Claim<ConsentIdentity & Pending>): Promise<Claim<ConsentIdentity & Redeemed>> {
+  async spend(claim: Claim<Pending>): Promise<Claim<Redeemed>> {
     const { rules } = claim.operator;
     const nowMs = claim.time.now();
     const consent = redeemed(claim.consent, nowMs, rules);
@@ -267,7 +266,7 @@ export class ConsentLedger {
    */
   async restore(
     { view, version, time, isDoubtful }: ConsentSnapshot,
-    lost: ConsentIdentity & Pending,
+    lost: Pending,
     { rules }: LedgerOperator,
   ): Promise<Left | 'conflict' | 'full'> {
     this.#seen = undefined;
@@ -349,7 +348,7 @@ export class ConsentLedger {
     return prompt.state === 'free' ? undefined : pendingFailure(prompt, nowMs, clock.nowMs());
   }
 
-  async #takeBack(intent: ConsentIdentity & Requested, time: StoreTime): Promise<void> {
+  async #takeBack(intent: Requested, time: StoreTime): Promise<void> {
     const { store } = this.#parts;
     await this.untilDone({ time, leaseUntilMs: intent.leaseUntilMs }, async () => {
       const { record, version } = await store.read(this.#number);
@@ -359,7 +358,7 @@ export class ConsentLedger {
   }
 
   /** What we know to live, where a shared store may know of nothing. */
-  #livingHere(): (ConsentIdentity & Pending) | undefined {
+  #livingHere(): Pending | undefined {
     const consent = this.#seen?.snapshot.record?.consent;
     if (!this.#parts.store.isShared || this.#seen === undefined) return undefined;
     if (consent?.state !== 'pending' || consent.asker !== this.#callerKey) return undefined;

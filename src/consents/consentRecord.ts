@@ -28,10 +28,10 @@ export interface ConsentIdentity {
 }
 
 /** A consent that lives: while it does, the owner is not prompted again. */
-export type Consent = ConsentIdentity & (Requested | Pending | Redeemed | Closed);
+export type Consent = Requested | Pending | Redeemed | Closed;
 
 /** The request to prompt is about to leave, or left and was never answered. */
-export interface Requested {
+export interface Requested extends ConsentIdentity {
   readonly state: 'requested';
   /** Until then the exchange may be under way. */
   readonly leaseUntilMs: number;
@@ -40,7 +40,7 @@ export interface Requested {
 }
 
 /** The operator has acknowledged: a person may be looking at the prompt. */
-export interface Pending {
+export interface Pending extends ConsentIdentity {
   readonly state: 'pending';
   readonly authReqId: string;
   readonly intervalMs: number;
@@ -54,13 +54,13 @@ export interface Pending {
 }
 
 /** The token has come and goes out with the lookup. */
-export interface Redeemed {
+export interface Redeemed extends ConsentIdentity {
   readonly state: 'redeemed';
   readonly leaseUntilMs: number;
 }
 
 /** It came to no token, and keeps the owner from being prompted for a while. */
-export interface Closed {
+export interface Closed extends ConsentIdentity {
   readonly state: 'closed';
   readonly failure: LookupFailure;
   readonly untilMs: number;
@@ -94,6 +94,18 @@ export type Learned =
   | { readonly kind: 'lives'; readonly lives: Consent }
   | { readonly kind: 'ended'; readonly ended: ConsentEnd }
   | { readonly kind: 'withdrawn'; readonly id: string };
+
+/** How long a consent is waited for, doubted and remembered (docs/settings.md, "Consent"). */
+export interface ConsentSettings {
+  readonly waitMs: number;
+  /** How long a number is not prompted again when the reply to a prompt was lost. */
+  readonly doubtSeconds: number;
+  readonly deniedSeconds: number;
+  /** How long a lookup that failed after consent is told, and prompts for what it speaks for are held back. */
+  readonly failureSeconds: number;
+  /** How long an answer or an expiry that no request has heard is kept for its caller. */
+  readonly resultSeconds: number;
+}
 
 /** How long each word counts, and how long an exchange may take. */
 export interface ConsentRules {
@@ -177,7 +189,7 @@ export function requested(
   identity: ConsentIdentity,
   nowMs: number,
   rules: ConsentRules,
-): ConsentIdentity & Requested {
+): Requested {
   return {
     ...identity,
     state: 'requested',
@@ -187,7 +199,7 @@ export function requested(
 }
 
 /** The request to prompt was answered, or not, in a way that leaves open whether a prompt is on its way. */
-export function inDoubt(consent: ConsentIdentity & Requested, nowMs: number): Consent {
+export function inDoubt(consent: Requested, nowMs: number): Requested {
   return { ...consent, leaseUntilMs: nowMs };
 }
 
@@ -198,7 +210,7 @@ export function acknowledged(
   sentAtMs: number,
   nowMs: number,
   rules: ConsentRules,
-): ConsentIdentity & Pending {
+): Pending {
   const intervalMs = intervalSeconds * 1000;
   const lifeMs = Math.min(expiresInSeconds * 1000, MAX_LIFE_MS);
   return {
@@ -224,7 +236,7 @@ export function refused(
   holdSeconds: number | undefined,
   nowMs: number,
   rules: ConsentRules,
-): (ConsentIdentity & Closed) | undefined {
+): Closed | undefined {
   if (failure.code === 'CONSENT_DENIED') return denied(identity, failure, nowMs, rules);
   if (holdSeconds === undefined) return undefined;
   const held = { ...failure, retryAfterSeconds: holdSeconds };
@@ -232,25 +244,21 @@ export function refused(
 }
 
 /** What is written before a poll leaves: the next one waits its interval, counted from this sending. */
-export function polling(
-  pending: ConsentIdentity & Pending,
-  nowMs: number,
-  rules: ConsentRules,
-): ConsentIdentity & Pending {
+export function polling(pending: Pending, nowMs: number, { leaseMs }: ConsentRules): Pending {
   return {
     ...pending,
     nextPollAtMs: nowMs + pending.intervalMs,
-    leaseUntilMs: nowMs + rules.leaseMs,
+    leaseUntilMs: nowMs + leaseMs,
   };
 }
 
 /** A poll sent at `sentAtMs` left everything open: `slow_down` adds five seconds for good (CIBA §11). */
 export function polled(
-  pending: ConsentIdentity & Pending,
+  pending: Pending,
   { goOn, retryAfterSeconds = 0 }: Extract<PollJudgement, { kind: 'go-on' }>,
   sentAtMs: number,
   nowMs: number,
-): ConsentIdentity & Pending {
+): Pending {
   const intervalMs = pending.intervalMs + (goOn === 'slow_down' ? SLOW_DOWN_MS : 0);
   const nextPollAtMs = Math.max(sentAtMs + intervalMs, nowMs + retryAfterSeconds * 1000);
   return { ...pending, intervalMs, nextPollAtMs, leaseUntilMs: nowMs };
@@ -263,7 +271,7 @@ export function polled(
  * @param isTold whether a request waits that hears it
  */
 export function endedByPoll(
-  pending: ConsentIdentity & Pending,
+  pending: Pending,
   failure: LookupFailure,
   isTold: boolean,
   nowMs: number,
@@ -274,11 +282,10 @@ export function endedByPoll(
       return { kind: 'lives', lives: denied(pending, failure, nowMs, rules) };
     case 'CONSENT_EXPIRED':
       return { kind: 'ended', ended: { ...expired(pending, nowMs, rules.resultMs), isTold } };
-    default:
-      return {
-        kind: 'lives',
-        lives: closed(pending, failure, Math.max(pending.livesUntilMs, nowMs)),
-      };
+    default: {
+      const untilMs = Math.max(pending.livesUntilMs, nowMs);
+      return { kind: 'lives', lives: closed(pending, failure, untilMs) };
+    }
   }
 }
 
@@ -286,22 +293,15 @@ export function endedByPoll(
 export function redeemed(
   identity: ConsentIdentity,
   nowMs: number,
-  rules: ConsentRules,
-): ConsentIdentity & Redeemed {
-  return { ...identityOf(identity), state: 'redeemed', leaseUntilMs: nowMs + rules.leaseMs };
+  { leaseMs }: ConsentRules,
+): Redeemed {
+  return { ...identityOf(identity), state: 'redeemed', leaseUntilMs: nowMs + leaseMs };
 }
 
 /** The lookup that the consent bought brought a fact. */
 export function answered(identity: ConsentIdentity, nowMs: number): Learned {
-  return {
-    kind: 'ended',
-    ended: {
-      ...identityOf(identity),
-      kind: 'answered',
-      atMs: nowMs,
-      untilMs: nowMs + ANSWERED_KEPT_MS,
-    },
-  };
+  const times = { atMs: nowMs, untilMs: nowMs + ANSWERED_KEPT_MS };
+  return { kind: 'ended', ended: { ...identityOf(identity), kind: 'answered', ...times } };
 }
 
 /** The lookup that the consent bought came to nothing. */
@@ -317,17 +317,8 @@ export function endedByLookup(
   // An operator that says "at once" names no time: the owner would be prompted at every request.
   const { retryAfterSeconds = 0 } = failure;
   const keptMs = retryAfterSeconds > 0 ? retryAfterSeconds * 1000 : rules.failureMs;
-  return {
-    kind: 'ended',
-    ended: {
-      ...identityOf(identity),
-      lookup,
-      kind: 'failed',
-      failure,
-      atMs: nowMs,
-      untilMs: nowMs + keptMs,
-    },
-  };
+  const failed = { ...identityOf(identity), lookup, kind: 'failed', failure } as const;
+  return { kind: 'ended', ended: { ...failed, atMs: nowMs, untilMs: nowMs + keptMs } };
 }
 
 /** The record without the consent, and with what it came to if that is to be told. */
@@ -419,26 +410,17 @@ function denied(
   failure: LookupFailure,
   nowMs: number,
   { deniedMs }: ConsentRules,
-): ConsentIdentity & Closed {
+): Closed {
   return closed(identity, failure, nowMs + Math.max(deniedMs, MIN_DENIED_MS));
 }
 
-function closed(
-  identity: ConsentIdentity,
-  failure: LookupFailure,
-  untilMs: number,
-): ConsentIdentity & Closed {
+function closed(identity: ConsentIdentity, failure: LookupFailure, untilMs: number): Closed {
   return { ...identityOf(identity), state: 'closed', failure, untilMs };
 }
 
 function expired(identity: ConsentIdentity, atMs: number, resultMs: number): Expired {
-  return {
-    ...identityOf(identity),
-    kind: 'expired',
-    isTold: false,
-    atMs,
-    untilMs: atMs + resultMs,
-  };
+  const times = { atMs, untilMs: atMs + resultMs };
+  return { ...identityOf(identity), kind: 'expired', isTold: false, ...times };
 }
 
 function identityOf({ id, asker, operator, lookup }: ConsentIdentity): ConsentIdentity {

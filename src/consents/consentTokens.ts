@@ -3,6 +3,7 @@ import type { CallerKey } from '../domain/identity.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { TokenSubject } from '../tokens/accessToken.ts';
 import { hashedCallerKey } from '../lookups/factCache.ts';
+import { lookupFailed, type LookupRoute } from '../lookups/lookupRoute.ts';
 import { KeptTokens } from '../tokens/keptTokens.ts';
 import type { ReusableToken } from '../tokens/reusableToken.ts';
 import type { Acquired } from '../tokens/tokenManager.ts';
@@ -68,13 +69,7 @@ export class ConsentTokens {
   /** The consent under which the caller's lookups are made; `undefined` where there is none. */
   consentIdOf(callerKey: CallerKey, subject: TokenSubject): string | undefined {
     const held = this.find(callerKey, subject);
-    switch (held.kind) {
-      case 'held':
-        return held.consentId;
-      case 'refused':
-      case 'none':
-        return undefined;
-    }
+    return held.kind === 'held' ? held.consentId : undefined;
   }
 
   /** The right to one lookup. */
@@ -103,3 +98,35 @@ export class ConsentTokens {
 
 /** It ended while the lookup waited for its turn: asking again prompts anew. */
 const OVER: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
+
+/**
+ * 3-legged, where a consent's token may be used again: while it lives, its caller's lookups prompt no more.
+ *
+ * @param consented asks the owner of the number
+ * @param direct uses the token of a consent that was given
+ */
+export function reusedConsents(
+  tokens: ConsentTokens,
+  consented: LookupRoute,
+  direct: LookupRoute,
+): LookupRoute {
+  return {
+    lookUp(lookup, session, recalledAtMs) {
+      const { number, request } = session;
+      const held = tokens.find(request, { number, operation: lookup.operation });
+      switch (held.kind) {
+        case 'held':
+          return direct.lookUp(lookup, session);
+        case 'refused':
+          return Promise.resolve(lookupFailed(lookup, held.failure));
+        case 'none':
+          return consented.lookUp(lookup, session, recalledAtMs);
+      }
+    },
+    consent: (number, request) => consented.consent(number, request),
+    async close() {
+      await direct.close();
+      await consented.close();
+    },
+  };
+}

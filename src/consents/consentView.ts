@@ -4,7 +4,6 @@ import {
   endsAtMs,
   type Consent,
   type ConsentEnd,
-  type ConsentIdentity,
   type ConsentRecord,
   type ConsentRules,
   type Failed,
@@ -38,7 +37,7 @@ export type PromptView =
   /** The operator can be asked whether the owner has answered. */
   | {
       readonly state: 'due';
-      readonly pending: ConsentIdentity & Pending;
+      readonly pending: Pending;
       readonly endsAtMs: number;
     }
   /** The owner has the question, and the operator is not asked before `dueAtMs`. */
@@ -116,7 +115,7 @@ export type NextStep =
   /** Ask the owner. */
   | { readonly step: 'request' }
   /** Ask the operator whether the owner has answered. */
-  | { readonly step: 'poll'; readonly pending: ConsentIdentity & Pending }
+  | { readonly step: 'poll'; readonly pending: Pending }
   /** Nothing is to be done before then. */
   | { readonly step: 'wait'; readonly untilMs: number }
   /** It is not for this request to wait: CONSENT_PENDING. */

@@ -17,9 +17,9 @@ import {
   type LookupAuthorizer,
   type LookupAuthorizers,
 } from '../lookups/lookupAuthorizer.ts';
-import type { ConsentSettings } from '../consents/consentSettings.ts';
+import type { ConsentSettings } from '../consents/consentRecord.ts';
 import { ConsentedLookups } from '../consents/consentedLookups.ts';
-import { ConsentTokens } from '../consents/consentTokens.ts';
+import { ConsentTokens, reusedConsents } from '../consents/consentTokens.ts';
 import { DirectLookups, type LookupTokens } from '../lookups/directLookups.ts';
 import { DirectoryAnswers } from '../lookups/directoryAnswers.ts';
 import { Executor, type SimSwapLoader } from '../lookups/executor.ts';
@@ -34,7 +34,6 @@ import { KeyedMutex } from '../lookups/keyedMutex.ts';
 import type { RoutedOperator } from '../lookups/operators.ts';
 import { OperatorsByDirectory } from '../lookups/operatorsByDirectory.ts';
 import { OperatorsByPrefix, type ServingOperator } from '../lookups/operatorsByPrefix.ts';
-import { ReusedConsents } from '../consents/reusedConsents.ts';
 import { SharedLookups } from '../lookups/sharedLookups.ts';
 import { Operator } from '../operator/operator.ts';
 import { ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
@@ -502,11 +501,7 @@ function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {
       const { factCache } = stores;
       const keepMs = settings.keepFactsSeconds * 1000;
       const direct = new SharedLookups(further, { factCache, keepMs, admission });
-      return new ReusedConsents({
-        consented: consentedLookups(parts, grant, tokens),
-        direct,
-        tokens,
-      });
+      return reusedConsents(tokens, consentedLookups(parts, grant, tokens), direct);
     }
   }
 }
