@@ -7,8 +7,7 @@ import { bucketOfNumber, BUCKETS, keyIn } from '../sharedState/buckets.ts';
 import type { Redis } from '../sharedState/redis.ts';
 import { MAX_LIFE_MS, type ConsentRecord } from './consentRecord.ts';
 import { READ, REMOVE, SUCCEED, WRITE } from './redisScripts.ts';
-import type { StateSeal } from '../sharedState/stateSeal.ts';
-import { openSealed, type StateSeals } from '../sharedState/stateSeals.ts';
+import { openSealed, type StateSeal, type StateSeals } from '../sharedState/stateSeals.ts';
 
 export interface RedisConsentStoreSettings {
   /** Of STATE_KEY. */

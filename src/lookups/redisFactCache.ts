@@ -6,8 +6,7 @@ import { lookupKey } from '../domain/question.ts';
 import { bucketOfNumber, keyIn } from '../sharedState/buckets.ts';
 import type { Redis } from '../sharedState/redis.ts';
 import { OutOfMemory } from '../sharedState/sharedStateLost.ts';
-import type { StateSeal } from '../sharedState/stateSeal.ts';
-import { openSealed, type StateSeals } from '../sharedState/stateSeals.ts';
+import { openSealed, type StateSeal, type StateSeals } from '../sharedState/stateSeals.ts';
 import {
   MAX_FACTS_PER_NUMBER,
   recalledFor,

@@ -5,7 +5,7 @@ import type { Clock } from '../system/clock.ts';
 import { storeChannel } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
 import type { PlainRedis, Redis, ScriptValues } from './redis.ts';
-import { clientOptions, retryDelayMs } from './clientOptions.ts';
+import { clientOptions, retryDelayMs } from './redisConnector.ts';
 import { inTime, Sentinels } from './redisSentinels.ts';
 import { textOf, type RedisSettings } from './redisSettings.ts';
 import { COMMAND_TIMEOUT_MS, OutOfMemory, SharedStateLost } from './sharedStateLost.ts';

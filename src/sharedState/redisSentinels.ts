@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Redis as Client } from 'ioredis';
 import type { Clock } from '../system/clock.ts';
-import type { ClientOptions } from './clientOptions.ts';
-import { RedisConnector } from './redisConnector.ts';
+import { RedisConnector, type ClientOptions } from './redisConnector.ts';
 import { textOf, type RedisAddress } from './redisSettings.ts';
 import { SharedStateLost } from './sharedStateLost.ts';
 

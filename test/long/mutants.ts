@@ -190,7 +190,7 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
-    file: 'src/sharedState/stateSeal.ts',
+    file: 'src/sharedState/stateSeals.ts',
     tests: ['test/sharedState/stateKeyRotation', 'test/consents'],
     mutants: [
       ['.setAAD(Buffer.from(place));\n    const sealed', ';\n    const sealed'],

@@ -4,8 +4,7 @@ import type { Log } from '../../log/log.ts';
 import { bucketOf, keyIn } from '../../sharedState/buckets.ts';
 import type { Redis } from '../../sharedState/redis.ts';
 import { COMMAND_TIMEOUT_MS } from '../../sharedState/sharedStateLost.ts';
-import type { StateSeal } from '../../sharedState/stateSeal.ts';
-import { adoptRenamed, type StateSeals } from '../../sharedState/stateSeals.ts';
+import { adoptRenamed, type StateSeal, type StateSeals } from '../../sharedState/stateSeals.ts';
 import {
   WINDOW_MS,
   type CountClaim,
