@@ -13,6 +13,12 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
+/** A program that has ended, and what it wrote. */
+export interface Run extends Exit {
+  readonly out: string;
+  readonly err: string;
+}
+
 /** What becomes of a program's start, where it matters. */
 export interface ProgramOptions {
   /** In a process group of its own, as a terminal starts it: signals go to all of it, or to its first. */
@@ -74,6 +80,19 @@ export class Program implements AsyncDisposable {
     return new Program(process.execPath, words, settings, { input });
   }
 
+  /** Runs a program to its end. */
+  static async run(...started: ConstructorParameters<typeof Program>): Promise<Run> {
+    return new Program(...started).#toItsEnd();
+  }
+
+  /** The same of a file of the project, by this Node. */
+  static async runNode(
+    words: readonly string[],
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<Run> {
+    return Program.node(words, settings).#toItsEnd();
+  }
+
   /** Resolves to the first match in what it wrote to its standard output; fails when it ends without. */
   async written(pattern: RegExp): Promise<RegExpExecArray> {
     const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
@@ -113,6 +132,11 @@ export class Program implements AsyncDisposable {
     this.stdout.destroy();
     this.#child.stderr?.destroy();
     await this.ended;
+  }
+
+  async #toItsEnd(): Promise<Run> {
+    const exit = await this.ended;
+    return { ...exit, out: this.out, err: this.err };
   }
 
   #send(pid: number, signal: NodeJS.Signals): void {

@@ -102,22 +102,31 @@ export async function startServiceWith(
     log: logInto(logged),
     ...parts,
   });
-  const send = async (path: string, request?: RequestInit): Promise<Reply> =>
-    readReply(await fetch(server.url + path, request));
   return {
     url: server.url,
     logged,
-    send,
-    ask: (query, variables, headers = {}, signal) =>
-      send('/graphql', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify({ query, variables }),
-        signal: signal ?? null,
-      }),
+    send: async (path, request) => readReply(await fetch(server.url + path, request)),
+    ask: (...asked) => askAt(server.url, ...asked),
     stop: () => server.stop(),
     [Symbol.asyncDispose]: () => server.stop(),
   };
+}
+
+/** Asks the server at this address as a GraphQL client does. */
+export async function askAt(
+  url: string,
+  query: string,
+  variables?: object,
+  headers: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal,
+): Promise<Reply> {
+  const request = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ query, variables }),
+    signal: signal ?? null,
+  };
+  return readReply(await fetch(`${url}/graphql`, request));
 }
 
 /** Starts the real server in front of a simulator of its own. */

@@ -1,3 +1,8 @@
+import { AuditLog } from '../src/caller/audit/auditLog.ts';
+import type { AuditEntry } from '../src/caller/audit/entry.ts';
+import { CallerAuthorizers } from '../src/caller/callerAuthorizer.ts';
+import { MemoryCounts } from '../src/caller/quotas/memoryCounts.ts';
+import { Quotas, type QuotaSettings } from '../src/caller/quotas/quotas.ts';
 import { type Clock, systemClock } from '../src/system/clock.ts';
 import { readConfig } from '../src/config/config.ts';
 import type { Environment } from '../src/config/environment.ts';
@@ -56,7 +61,7 @@ export class SeveralOperators implements AsyncDisposable {
   }
 
   /** The loader of a request of its own. */
-  request(caller = 'caller', signal = new LightAbortSignal()): SimSwapLoader {
+  request(caller = 'caller', signal = new LightAbortSignal(), timeLeftMs = 60_000): SimSwapLoader {
     const cameInAtMs = this.#clock.monotonicMs();
     return this.simSwaps.forRequest({
       caller: callerNamed(caller),
@@ -64,13 +69,31 @@ export class SeveralOperators implements AsyncDisposable {
       correlator: createCorrelator(undefined),
       cameInAtMs,
       signal,
-      deadlineMs: cameInAtMs + 60_000,
+      deadlineMs: cameInAtMs + timeLeftMs,
     });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.simSwaps.close();
   }
+}
+
+/** Counts lookups, and audits them into these lines. */
+export function auditedInto(
+  lines: AuditEntry[],
+  clock: Clock = systemClock,
+  limits: Partial<QuotaSettings> = {},
+): CallerAuthorizers {
+  const append = (text: string): Promise<void> => {
+    for (const one of text.trim().split('\n')) lines.push(JSON.parse(one) as AuditEntry);
+    return Promise.resolve();
+  };
+  return new CallerAuthorizers({
+    quotas: new Quotas({ ...readConfig({}).quotas, ...limits }, new MemoryCounts(clock), []),
+    audit: { auditLog: new AuditLog({ append }, clock), key: 'a-key' },
+    clock,
+    log: silentLog,
+  });
 }
 
 /** An answer in one word: whether it swapped, the date, or the code of why there is no answer. */

@@ -125,6 +125,29 @@ export function throughout(answer: Answer): OperatorScript {
   return { authorize: answer, token: answer, lookUp: answer };
 }
 
+/** The same reply to everything. */
+export function replying(body: unknown, status = 200): Answer {
+  return (received, response) => answerJson(received, response, body, status);
+}
+
+/** Answers checks with the one, and `retrieve-date` with the other, which is withheld where absent. */
+export function lookingUp(
+  check: Answer,
+  date: Answer = replying({ latestSimChange: null }),
+): Answer {
+  return (received, response) =>
+    (endsWith(received.path, '/check') ? check : date)(received, response);
+}
+
+/** An operator that withholds dates; the SIM of each of its numbers was swapped 100 hours ago. */
+export const WITHHOLDS_DATES: OperatorScript = {
+  forgives: ['tokensUsedTwice'],
+  lookUp: lookingUp((received, response) => {
+    const { maxAge } = JSON.parse(received.body) as { maxAge: number };
+    answerJson(received, response, { swapped: maxAge >= 100 });
+  }),
+};
+
 /** What is answered where a script has nothing else. */
 export function answerRightly(received: Received, response: ServerResponse): void {
   const answers = { prompts: acknowledge, tokens: grant, lookups: answerNever };

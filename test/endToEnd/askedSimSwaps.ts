@@ -1,17 +1,12 @@
-import type { Clock } from '../../src/system/clock.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { AnswerError } from '../../src/graphql/answerErrors.ts';
-import { createCorrelator } from '../../src/http/correlator.ts';
-import { createSimSwaps, type SimSwaps } from '../../src/simSwaps/simSwaps.ts';
-import { fieldsOf } from '../askedFields.ts';
+import type { Clock } from '../../src/system/clock.ts';
 import type { Answer } from '../http/recordingServer.ts';
-import { silentLog } from '../silentLog.ts';
-import { callerNamed } from '../values.ts';
-import { throughout, WiredOperator } from '../wiredOperator.ts';
 import { withEntry } from '../operatorEntry.ts';
 import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
+import { SeveralOperators, window } from '../severalOperators.ts';
+import { throughout, WiredOperator } from '../wiredOperator.ts';
 
 /** How one request asks. */
 export interface Asking {
@@ -24,13 +19,11 @@ export interface Asking {
 /** Everything below GraphQL as the server puts it together, on a clock of the test's, and an operator. */
 export class AskedSimSwaps implements AsyncDisposable {
   readonly operator: WiredOperator;
-  readonly #simSwaps: SimSwaps;
-  readonly #clock: Clock;
+  readonly #several: SeveralOperators;
 
-  private constructor(operator: WiredOperator, simSwaps: SimSwaps, clock: Clock) {
+  private constructor(operator: WiredOperator, several: SeveralOperators) {
     this.operator = operator;
-    this.#simSwaps = simSwaps;
-    this.#clock = clock;
+    this.#several = several;
   }
 
   static async start(
@@ -39,42 +32,15 @@ export class AskedSimSwaps implements AsyncDisposable {
     settings: Environment = {},
   ): Promise<AskedSimSwaps> {
     const operator = await WiredOperator.start(throughout(answer));
-    const config = readConfig(
-      withEntry({
-        ...operator.settings,
-        OPERATOR_TIMEOUT_MS: '60000',
-        ...settings,
-      }),
+    const { operators, consent } = readConfig(
+      withEntry({ ...operator.settings, OPERATOR_TIMEOUT_MS: '60000', ...settings }),
     );
-    const simSwaps = createSimSwaps({
-      operators: config.operators,
-      consent: config.consent,
-      clock,
-      log: silentLog,
-    });
-    return new AskedSimSwaps(operator, simSwaps, clock);
+    return new AskedSimSwaps(operator, new SeveralOperators(operators, { clock, consent }));
   }
 
   /** Asks in a request of its own; an answer, or the code of why there is none. */
-  async ask({
-    number,
-    signal = new LightAbortSignal(),
-    timeLeftMs = 60_000,
-  }: Asking): Promise<boolean | string> {
-    const loader = this.#simSwaps.forRequest({
-      caller: callerNamed('somebody'),
-      purpose: 'fraud-prevention',
-      correlator: createCorrelator(undefined),
-      cameInAtMs: this.#clock.monotonicMs(),
-      signal,
-      deadlineMs: this.#clock.monotonicMs() + timeLeftMs,
-    });
-    try {
-      return await fieldsOf(loader).simSwappedWithin(number, 240);
-    } catch (error) {
-      if (error instanceof AnswerError) return String(error.extensions['code']);
-      throw error;
-    }
+  ask({ number, signal, timeLeftMs }: Asking): Promise<boolean | string> {
+    return window(this.#several.request('somebody', signal, timeLeftMs), number);
   }
 
   /** How many requests reached a path that ends so. */
@@ -83,7 +49,7 @@ export class AskedSimSwaps implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#simSwaps.close();
+    await this.#several[Symbol.asyncDispose]();
     await this.operator[Symbol.asyncDispose]();
   }
 }

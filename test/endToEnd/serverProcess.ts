@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Program, type Exit } from '../program.ts';
+import { askAt, type Service } from '../service.ts';
 
 /** `src/main.ts` in a process of its own, on a free port, asking an operator that is not the built-in one. */
 export class ServerProcess implements AsyncDisposable {
@@ -32,6 +33,9 @@ export class ServerProcess implements AsyncDisposable {
     return new ServerProcess(`http://127.0.0.1:${port}`, program);
   }
 
+  /** Asks as a GraphQL client does. */
+  readonly ask: Service['ask'] = (...asked) => askAt(this.url, ...asked);
+
   /** Resolves when it has ended, by itself or not. */
   get exit(): Promise<Exit> {
     return this.#program.exit;
@@ -44,6 +48,11 @@ export class ServerProcess implements AsyncDisposable {
 
   get pid(): number {
     return this.#program.pid;
+  }
+
+  /** All that it has written so far, as text. */
+  get out(): string {
+    return this.#program.out;
   }
 
   /** The lines that it has written so far; the last of a process that is killed may be torn, and is none. */
