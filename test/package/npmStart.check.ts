@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NpmProcess } from './npmProcess.ts';
 import { Program } from '../program.ts';
+import { askAt } from '../service.ts';
 
 const SERVICE = /http:\/\/127\.0\.0\.1:\d+(?=\/graphql)/;
 const SIMULATOR = /http:\/\/127\.0\.0\.1:\d+(?=\/stats)/;
@@ -22,12 +23,7 @@ async function isServed(url: string): Promise<boolean> {
 }
 
 async function ask(service: string, number: string): Promise<unknown> {
-  const reply = await fetch(`${service}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: `{ phoneNumber(e164: "${number}") { simSwappedWithin } }` }),
-  });
-  return await reply.json();
+  return (await askAt(service, `{ phoneNumber(e164: "${number}") { simSwappedWithin } }`)).body;
 }
 
 async function lookups(simulator: string): Promise<number> {
@@ -45,12 +41,13 @@ async function startService(settings: Readonly<Record<string, string>> = {}) {
 }
 
 describe('npm start', () => {
-  test.each([
-    ['SIGTERM to npm', (npm: NpmProcess) => npm.signal('SIGTERM')],
-    ['SIGINT to npm', (npm: NpmProcess) => npm.signal('SIGINT')],
-    ['Ctrl-C, to the whole group', (npm: NpmProcess) => npm.signalGroup('SIGINT')],
-    ['a terminal that closes', (npm: NpmProcess) => npm.signalGroup('SIGHUP')],
-  ])('%s: what is under way is answered, then all ends', async (_name, signal) => {
+  test.each<[string, (npm: NpmProcess) => void, exit?: object]>([
+    ['SIGTERM to npm', (npm) => npm.signal('SIGTERM'), { code: 0, signal: null }],
+    ['SIGINT to npm', (npm) => npm.signal('SIGINT'), { code: 0, signal: null }],
+    ['Ctrl-C, to the whole group', (npm) => npm.signalGroup('SIGINT')],
+    ['a terminal that closes', (npm) => npm.signalGroup('SIGHUP')],
+    ['npm that is killed', (npm) => npm.signal('SIGKILL')],
+  ])('%s: what is under way is answered, then all ends', async (_name, signal, exit) => {
     const { npm, service, simulator } = await startService();
     const answer = ask(service, SLOW_NUMBER);
     await expect.poll(() => lookups(simulator), { timeout: 15_000 }).toBe(1);
@@ -58,31 +55,10 @@ describe('npm start', () => {
     signal(npm);
 
     expect(await answer).toEqual({ data: { phoneNumber: { simSwappedWithin: false } } });
-    await npm.ended;
+    expect(await npm.ended).toMatchObject(exit ?? {});
     expect(await isServed(`${service}/livez`)).toBe(false);
     expect(await isServed(`${simulator}/stats`)).toBe(false);
-  });
-
-  test.each<[NodeJS.Signals]>([['SIGTERM'], ['SIGINT']])(
-    '%s: npm ends with 0, after the server',
-    async (signal) => {
-      const { npm } = await startService();
-      npm.signal(signal);
-      expect(await npm.ended).toEqual({ code: 0, signal: null });
-    },
-  );
-
-  test('npm that is killed takes the server with it, drained', async () => {
-    const { npm, service, simulator } = await startService();
-    const answer = ask(service, SLOW_NUMBER);
-    await expect.poll(() => lookups(simulator), { timeout: 15_000 }).toBe(1);
-
-    npm.signal('SIGKILL');
-
-    expect(await answer).toEqual({ data: { phoneNumber: { simSwappedWithin: false } } });
-    await npm.ended;
-    expect(await isServed(`${service}/livez`)).toBe(false);
-    expect(await isServed(`${simulator}/stats`)).toBe(false);
+    expect((npm.out + npm.err).split('.env not found').length - 1).toBeLessThanOrEqual(1);
   });
 
   test('a second Ctrl-C, some seconds later, ends a long drain at once', async () => {
@@ -107,11 +83,6 @@ describe('npm start', () => {
     expect(await npm.ended).toEqual({ code: 1, signal: null });
     expect(npm.err).toContain(`The port is in use (HOST=127.0.0.1, PORT=${port}).`);
     expect(npm.err + npm.out).not.toMatch(/^\s+at |Error:/m);
-  });
-
-  test('without .env it says nothing of it, or once', async () => {
-    const { npm } = await startService();
-    expect((npm.out + npm.err).split('.env not found').length - 1).toBeLessThanOrEqual(1);
   });
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Program } from '../program.ts';
+import { Program, type Run } from '../program.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const CHANGELOG =
@@ -52,8 +52,8 @@ class Repository {
     this.git('commit', '--quiet', '--all', '--message', 'change');
   }
 
-  async release(...words: readonly string[]) {
-    const run = new Program(
+  release(...words: readonly string[]): Promise<Run> {
+    return Program.run(
       'npm',
       ['run', 'release', '--', ...words],
       {
@@ -65,8 +65,6 @@ class Repository {
       },
       { folder: this.folder },
     );
-    const { code } = await run.ended;
-    return { code, out: run.out, err: run.err };
   }
 }
 

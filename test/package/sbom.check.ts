@@ -25,9 +25,8 @@ const ALLOWED = [
 
 let components: readonly Component[];
 beforeAll(async () => {
-  const run = new Program('npm', ['run', '-s', 'sbom'], FOR_NPM);
-  const { code } = await run.ended;
-  if (code !== 0) throw new Error(run.err);
+  const { code, err } = await Program.run('npm', ['run', '-s', 'sbom'], FOR_NPM);
+  if (code !== 0) throw new Error(err);
   const file = new URL('../../sbom/sbom.cdx.json', import.meta.url);
   const sbom = JSON.parse(readFileSync(file, 'utf8')) as {
     readonly components: readonly Component[];

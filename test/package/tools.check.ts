@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
-import { Program } from '../program.ts';
+import { Program, type Run } from '../program.ts';
 import { freePort } from '../freePort.ts';
 import { OWN_HEADER, writeOwnProfile } from '../ownProfile.ts';
 import { WiredOperator } from '../wiredOperator.ts';
@@ -11,10 +11,8 @@ import { DEMO_CLIENT, startSimulator } from '../../simulator/simulator.ts';
 import { ask, FOR_NPM } from './ask.ts';
 
 /** `npx` in an empty folder. */
-async function npx(...words: string[]) {
-  const run = new Program('npx', ['--yes', ...words], FOR_NPM, { folder: inject('empty') });
-  const { code } = await run.ended;
-  return { code, out: run.out, err: run.err };
+function npx(...words: readonly string[]): Promise<Run> {
+  return Program.run('npx', ['--yes', ...words], FOR_NPM, { folder: inject('empty') });
 }
 
 test('publint finds nothing to say', async () => {
@@ -102,14 +100,9 @@ test('the command has its other programs', async () => {
 });
 
 test('what the manifest of a checkout has for itself is not packed', async () => {
-  const run = new Program(
-    process.execPath,
-    ['--print', "JSON.stringify(require('sim-swap-subgraph/package.json'))"],
-    {},
-    { folder: inject('mounted') },
-  );
-  await run.ended;
-  const manifest = JSON.parse(run.out) as Readonly<Record<string, unknown>>;
+  const words = ['--print', "JSON.stringify(require('sim-swap-subgraph/package.json'))"];
+  const { out } = await Program.run(process.execPath, words, {}, { folder: inject('mounted') });
+  const manifest = JSON.parse(out) as Readonly<Record<string, unknown>>;
   expect(Object.keys(manifest)).not.toContain('optionalDependencies');
   expect(Object.keys(manifest)).not.toContain('devDependencies');
   expect(manifest['peerDependencies']).toEqual({ graphql: '^16.15.0' });
@@ -119,7 +112,7 @@ test.each(examplesOf('client'))(
   'the example of $about, as a stranger copies it',
   async ({ program, prints }) => {
     const simulator = await startSimulator({ port: 0 });
-    const run = new Program(
+    const { out, ...ended } = await Program.run(
       process.execPath,
       ['--input-type=module-typescript', '--eval', program],
       {
@@ -130,10 +123,9 @@ test.each(examplesOf('client'))(
       },
       { folder: inject('mounted') },
     );
-    const ended = await run.ended;
     await simulator.close();
-    expect({ ...ended, err: run.err }).toEqual({ code: 0, signal: null, err: '' });
-    expect(run.out.trimEnd().split('\n')).toEqual(prints);
+    expect(ended).toEqual({ code: 0, signal: null, err: '' });
+    expect(out.trimEnd().split('\n')).toEqual(prints);
   },
 );
 
@@ -153,11 +145,9 @@ test.each([
   await writeFile(join(folder, 'opensClient.mjs'), `${OPENS_CLIENT}console.log(kind);`);
   const words = ['--yes', 'esbuild@0.28.2', 'opensClient.mjs', '--bundle', '--platform=node'];
   const bundled = [...words, '--format=esm', '--outfile=bundled.mjs', ...flags];
-  expect((await new Program('npx', bundled, FOR_NPM, { folder }).ended).code).toBe(0);
-  const run = new Program('node', ['bundled.mjs'], {}, { folder });
-  expect({ ...(await run.ended), out: run.out }).toEqual({
+  expect(await Program.run('npx', bundled, FOR_NPM, { folder })).toMatchObject({ code: 0 });
+  expect(await Program.run('node', ['bundled.mjs'], {}, { folder })).toMatchObject({
     code: 0,
-    signal: null,
     out: 'unknown\n',
   });
 });
@@ -169,14 +159,14 @@ test('Jest, with ES modules', async () => {
   const [imports] = OPENS_CLIENT.split('\n');
   await writeFile(join(folder, 'client.test.mjs'), `${imports}\n${check}`);
   const config = JSON.stringify({ testMatch: ['**/*.test.mjs'], transform: {} });
-  const run = new Program(
+  const { code, err } = await Program.run(
     'npx',
     ['--yes', 'jest@30.5.2', '--config', config, 'client.test.mjs'],
     { ...FOR_NPM, NODE_OPTIONS: '--experimental-vm-modules' },
     { folder },
   );
-  expect((await run.ended).code).toBe(0);
-  expect(run.err).toContain('1 passed');
+  expect(code).toBe(0);
+  expect(err).toContain('1 passed');
 });
 
 test('MSW answers as docs/mocking.md says', async () => {
@@ -192,16 +182,16 @@ test('MSW answers as docs/mocking.md says', async () => {
     server.close();`;
   await writeFile(join(folder, 'mocking.mjs'), block + asking);
   const words = ['install', '--no-save', '--no-audit', '--no-fund', 'msw@3.0.5'];
-  expect((await new Program('npm', words, FOR_NPM, { folder }).ended).code).toBe(0);
-  const run = new Program('node', ['mocking.mjs'], {}, { folder });
-  expect((await run.ended).code).toBe(0);
-  expect(JSON.parse(run.out)).toEqual({
+  expect(await Program.run('npm', words, FOR_NPM, { folder })).toMatchObject({ code: 0 });
+  const { code, out } = await Program.run('node', ['mocking.mjs'], {}, { folder });
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toEqual({
     swapped: { simSwappedWithin: true },
     other: { simSwapCheck: { result: 'UNKNOWN' } },
   });
 });
 
 test('the examples of servers are well typed against the package', async () => {
-  const run = new Program('npx', ['tsc'], FOR_NPM, { folder: inject('mounted') });
-  expect({ ...(await run.ended), out: run.out }).toEqual({ code: 0, signal: null, out: '' });
+  const run = await Program.run('npx', ['tsc'], FOR_NPM, { folder: inject('mounted') });
+  expect(run).toMatchObject({ code: 0, out: '' });
 });
