@@ -46,9 +46,11 @@ function rotatedLog(): string {
 }
 
 async function run(program: string, words: readonly string[], settings: Record<string, string>) {
-  await using running = Program.node([`src/commands/${program}.ts`, ...words], settings);
-  const { code } = await running.ended;
-  return { code, lines: running.lines, err: running.err };
+  const { code, out, err } = await Program.runNode(
+    [`src/commands/${program}.ts`, ...words],
+    settings,
+  );
+  return { code, lines: out.split('\n').slice(0, -1), err };
 }
 
 describe('npm run usage', () => {

@@ -186,11 +186,12 @@ describe('the report', () => {
     '\uff1d1',
   ];
 
+  const { usages } = reportOf(
+    NASTY.map((client) => line({ client })),
+    { by: ['client'] },
+  );
+
   it('is CSV in which no name of a client is a formula or a cell more', () => {
-    const { usages } = reportOf(
-      NASTY.map((client) => line({ client })),
-      { by: ['client'] },
-    );
     const csv = usageCsv(['client'], usages, 'EUR');
     expect(csv).not.toMatch(/(?:^|\n)[=+@\t]/);
     expect(csv).not.toMatch(/(?:^|[\n"])\s*[=+@\uff1d]/);
@@ -199,10 +200,6 @@ describe('the report', () => {
   });
 
   it('is a table without signs that move a cursor', () => {
-    const { usages } = reportOf(
-      NASTY.map((client) => line({ client })),
-      { by: ['client'] },
-    );
     const table = usageTable(['client'], usages, 'EUR');
     // eslint-disable-next-line no-control-regex -- they are what it looks for
     expect(table).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
@@ -210,8 +207,8 @@ describe('the report', () => {
   });
 
   it('ends with a total', () => {
-    const { usages } = reportOf([line(), line({ operator: 'south', attempts: 2 })]);
-    expect(usageTable(['operator'], usages, 'EUR').split('\n')).toEqual([
+    const report = reportOf([line(), line({ operator: 'south', attempts: 2 })]);
+    expect(usageTable(['operator'], report.usages, 'EUR').split('\n')).toEqual([
       'operator  lookups  attempts  consents  saved  unfinished  price EUR  outcomes',
       'north           1         1         0      0           0     0.0155  answered 1',
       'south           1         2         0      0           0      0.031  answered 1',
