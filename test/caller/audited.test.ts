@@ -1,21 +1,19 @@
-import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AuditEntry, type AuditStart, auditHash } from '../../src/caller/audit/entry.ts';
 import { type Clock, systemClock } from '../../src/system/clock.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { WiredOperator } from '../wiredOperator.ts';
-import { answerJson } from '../http/recordingServer.ts';
+import { replying, WiredOperator } from '../wiredOperator.ts';
+import { Program, type Run } from '../program.ts';
 import { TestIssuer } from './testIssuer.ts';
-import { startSimulated, type SimulatedService } from '../service.ts';
+import { startSimulated, type Reply, type SimulatedService } from '../service.ts';
 
 const KEY = 'a-key-of-at-least-thirty-two-characters';
 const NUMBER = '+447700900500' as PhoneNumber;
+const LINES = [0, 1, 2, 3].map((n) => `+44770090050${n}`);
 const PURPOSES = 'fraud-prevention,account-recovery';
 
 let issuer: TestIssuer;
@@ -26,40 +24,37 @@ beforeAll(async () => {
 
 afterAll(() => issuer.close());
 
-/** Runs a test against a service with an audit log of its own. */
-async function withTrail(
-  settings: Environment,
-  test: (service: SimulatedService, file: string) => Promise<void>,
-  clock: Clock = systemClock,
-): Promise<void> {
-  const file = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
-  const service = await startSimulated(
-    {
-      ...issuer.settings,
-      AUDIT_LOG: file,
-      AUDIT_KEY: KEY,
-      PURPOSES,
-      ...settings,
-    },
-    {},
-    { clock },
-  );
-  // The line that says that the process has begun.
-  await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toMatch(/\n$/);
-  try {
-    await test(service, file);
-  } finally {
-    await service.stop();
-  }
+/** A service with an audit log of its own. */
+interface AuditedService extends SimulatedService {
+  readonly file: string;
+  /** What was asked, without the line that says that the process has begun. */
+  entries(): readonly AuditEntry[];
+  /** Asks as the caller that may ask about any number. */
+  askAbout(number: string, fields?: string, signal?: AbortSignal): Promise<Reply>;
 }
 
-/** What was asked, without the line that says that the process has begun. */
-function entriesIn(file: string): readonly AuditEntry[] {
-  if (!existsSync(file)) return [];
-  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-  return lines
-    .map((line) => JSON.parse(line) as AuditEntry | AuditStart)
-    .filter((entry) => entry.audit !== 'start');
+async function startAudited(
+  settings: Environment = {},
+  clock: Clock = systemClock,
+): Promise<AuditedService> {
+  const file = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
+  const audited = { AUDIT_LOG: file, AUDIT_KEY: KEY, PURPOSES };
+  const all = { ...issuer.settings, ...audited, ...settings };
+  const service = await startSimulated(all, {}, { clock });
+  // The line that says that the process has begun.
+  await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toMatch(/\n$/);
+  return {
+    ...service,
+    file,
+    entries: () =>
+      readFileSync(file, 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as AuditEntry | AuditStart)
+        .filter((entry) => entry.audit !== 'start'),
+    askAbout: async (number, fields, signal) =>
+      service.ask(query(number, fields), {}, await reader(), signal),
+  };
 }
 
 async function reader(claims: object = {}): Promise<Record<string, string>> {
@@ -67,18 +62,10 @@ async function reader(claims: object = {}): Promise<Record<string, string>> {
   return { authorization: `Bearer ${token}` };
 }
 
-/** Asks about one of the lines that never swapped. */
-async function askLine(
-  service: SimulatedService,
-  n: number,
-  signal: AbortSignal | null = null,
-): Promise<Response> {
-  return fetch(`${service.url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...(await reader()) },
-    body: JSON.stringify({ query: query(`+44770090050${n}`) }),
-    signal,
-  });
+/** What `npm run audit` says. */
+function search({ file }: AuditedService, ...words: readonly string[]): Promise<Run> {
+  const settings = { AUDIT_LOG: file, AUDIT_KEY: KEY };
+  return Program.runNode(['src/commands/auditSearch.ts', ...words], settings);
 }
 
 function query(number: string, fields = 'simSwappedWithin(maxAgeHours: 24)'): string {
@@ -87,62 +74,59 @@ function query(number: string, fields = 'simSwappedWithin(maxAgeHours: 24)'): st
 
 describe('the audit log', () => {
   it('has a line before each lookup and one after', async () => {
-    await withTrail({}, async (service, file) => {
-      const reply = await service.ask(
-        query(NUMBER, 'lastSimSwap simSwappedWithin'),
-        {},
-        {
-          ...(await reader()),
-          'x-correlator': 'trace',
-          'x-purpose': 'account-recovery',
-        },
-      );
-      expect(reply.codes).toEqual([]);
-      const { lookups } = service.simulator.stats();
-      const entries = entriesIn(file);
-      expect(entries.map(({ audit }) => audit)).toEqual(
-        Array.from({ length: lookups }, () => ['before', 'after']).flat(),
-      );
-      expect(entries.at(-1)).toMatchObject({
-        event: 'lookup',
-        caller: {
-          issuer: 'https://issuer.example',
-          subject: auditHash(KEY, 'risk'),
-          client: 'app',
-        },
-        purpose: 'account-recovery',
-        number: auditHash(KEY, NUMBER),
-        outcome: 'answered',
-      });
-      expect(entries[0]?.correlator).toMatch(/^trace-/);
+    await using service = await startAudited();
+    const reply = await service.ask(
+      query(NUMBER, 'lastSimSwap simSwappedWithin'),
+      {},
+      {
+        ...(await reader()),
+        'x-correlator': 'trace',
+        'x-purpose': 'account-recovery',
+      },
+    );
+    expect(reply.codes).toEqual([]);
+    const { lookups } = service.simulator.stats();
+    const entries = service.entries();
+    expect(entries.map(({ audit }) => audit)).toEqual(
+      Array.from({ length: lookups }, () => ['before', 'after']).flat(),
+    );
+    expect(entries.at(-1)).toMatchObject({
+      event: 'lookup',
+      caller: {
+        issuer: 'https://issuer.example',
+        subject: auditHash(KEY, 'risk'),
+        client: 'app',
+      },
+      purpose: 'account-recovery',
+      number: auditHash(KEY, NUMBER),
+      outcome: 'answered',
     });
+    expect(entries[0]?.correlator).toMatch(/^trace-/);
   });
 
   it('has a line pair for the consent and one for the lookup that it buys', async () => {
-    await withTrail({ OPERATOR_FLOW: '3-legged' }, async (service, file) => {
-      const reply = await service.ask(query(NUMBER), {}, await reader());
-      expect(reply.codes).toEqual([]);
-      const entries = entriesIn(file);
-      expect(entries.map(({ audit, event, outcome }) => [audit, event, outcome])).toEqual([
-        ['before', 'consent-request', undefined],
-        ['after', 'consent-request', 'asked'],
-        ['before', 'lookup', undefined],
-        ['after', 'lookup', 'answered'],
-      ]);
-      expect(new Set(entries.map(({ consentId }) => consentId)).size).toBe(1);
-      expect(entries[0]?.consentId).toMatch(/^[0-9a-f-]{36}$/);
-    });
+    await using service = await startAudited({ OPERATOR_FLOW: '3-legged' });
+    const reply = await service.askAbout(NUMBER);
+    expect(reply.codes).toEqual([]);
+    const entries = service.entries();
+    expect(entries.map(({ audit, event, outcome }) => [audit, event, outcome])).toEqual([
+      ['before', 'consent-request', undefined],
+      ['after', 'consent-request', 'asked'],
+      ['before', 'lookup', undefined],
+      ['after', 'lookup', 'answered'],
+    ]);
+    expect(new Set(entries.map(({ consentId }) => consentId)).size).toBe(1);
+    expect(entries[0]?.consentId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it.each([
     ['no such number', '+447700900299', 'NUMBER_NOT_SERVED'],
     ['a refusal', '+447700900501', 'answered'],
   ])('tells what came of it, and not the answer: %s', async (_what, number, outcome) => {
-    await withTrail({}, async (service, file) => {
-      await service.ask(query(number), {}, await reader());
-      expect(entriesIn(file).at(-1)?.outcome).toBe(outcome);
-      expect(readFileSync(file, 'utf8')).not.toMatch(/swapped|latestSimChange|true|false/);
-    });
+    await using service = await startAudited();
+    await service.askAbout(number);
+    expect(service.entries().at(-1)?.outcome).toBe(outcome);
+    expect(readFileSync(service.file, 'utf8')).not.toMatch(/swapped|latestSimChange|true|false/);
   });
 
   it.each([
@@ -150,109 +134,78 @@ describe('the audit log', () => {
     ['one where it was sent once', '503', {}, '013', 1],
     ['none where no token could be had', '401', {}, '040', 0],
   ])('counts the attempts: %s (%s)', async (_what, _status, settings, digits, attempts) => {
-    await withTrail(settings, async (service, file) => {
-      await service.ask(query(`+447700900${digits}`), {}, await reader());
-      expect(entriesIn(file).map((entry) => entry.attempts)).toEqual([undefined, attempts]);
-      expect(service.simulator.stats().tokens).toBe(attempts);
-    });
+    await using service = await startAudited(settings);
+    await service.askAbout(`+447700900${digits}`);
+    expect(service.entries().map((entry) => entry.attempts)).toEqual([undefined, attempts]);
+    expect(service.simulator.stats().tokens).toBe(attempts);
   });
 
   it('has no line where nothing was asked of the operator', async () => {
-    await withTrail({}, async (service, file) => {
-      const user = { authorization: `Bearer ${await issuer.token()}` };
-      expect((await service.ask(query(NUMBER), {}, user)).codes).toEqual(['FORBIDDEN']);
-      expect((await service.ask(query('12'), {}, await reader())).codes).toEqual([
-        'BAD_USER_INPUT',
-      ]);
-      expect((await service.ask(query(NUMBER))).status).toBe(401);
-      expect(entriesIn(file)).toEqual([]);
-    });
+    await using service = await startAudited();
+    const user = { authorization: `Bearer ${await issuer.token()}` };
+    expect((await service.ask(query(NUMBER), {}, user)).codes).toEqual(['FORBIDDEN']);
+    expect((await service.ask(query('12'), {}, await reader())).codes).toEqual(['BAD_USER_INPUT']);
+    expect((await service.ask(query(NUMBER))).status).toBe(401);
+    expect(service.entries()).toEqual([]);
   });
 
   it.each(['2-legged', '3-legged'])(
     'lets nothing be asked that it cannot hold: %s',
     async (flow) => {
       let aheadMs = 0;
-      const clock = {
-        ...systemClock,
-        monotonicMs: () => systemClock.monotonicMs() + aheadMs,
-      };
-      const test = async (service: SimulatedService, file: string): Promise<void> => {
-        // A directory in the place of the file: it cannot be opened for writing, once it is opened anew.
-        rmSync(file);
-        mkdirSync(file);
-        aheadMs = 5000;
-        const reply = await service.ask(
-          query(NUMBER, 'lastSimSwap simSwappedWithin'),
-          {},
-          await reader(),
-        );
-        expect(reply.codes).toEqual(['AUDIT_UNAVAILABLE', 'AUDIT_UNAVAILABLE']);
-        const { tokens, lookups, prompts } = service.simulator.stats();
-        expect([tokens, lookups, prompts]).toEqual([0, 0, 0]);
-        rmSync(file, { recursive: true });
-        expect((await service.ask(query(NUMBER), {}, await reader())).codes).toEqual([]);
-      };
-      await withTrail({ OPERATOR_FLOW: flow }, test, clock);
+      const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
+      await using service = await startAudited({ OPERATOR_FLOW: flow }, clock);
+      // A directory in the place of the file: it cannot be opened for writing, once it is opened anew.
+      rmSync(service.file);
+      mkdirSync(service.file);
+      aheadMs = 5000;
+      const { codes } = await service.askAbout(NUMBER, 'lastSimSwap simSwappedWithin');
+      expect(codes).toEqual(['AUDIT_UNAVAILABLE', 'AUDIT_UNAVAILABLE']);
+      expect(service.stats()).toMatchObject({ tokens: 0, lookups: 0, prompts: 0 });
+      rmSync(service.file, { recursive: true });
+      expect((await service.askAbout(NUMBER)).codes).toEqual([]);
     },
   );
 
   it('answers no purpose that is not allowed', async () => {
-    await withTrail({}, async (service, file) => {
-      const header = { ...(await reader()), 'x-purpose': 'marketing' };
-      expect((await service.ask(query(NUMBER), {}, header)).status).toBe(400);
-      const claim = await reader({ purpose: 'marketing' });
-      expect((await service.ask(query(NUMBER), {}, claim)).status).toBe(400);
-      expect(entriesIn(file)).toEqual([]);
-      expect(service.simulator.stats().tokens).toBe(0);
-    });
+    await using service = await startAudited();
+    const header = { ...(await reader()), 'x-purpose': 'marketing' };
+    expect((await service.ask(query(NUMBER), {}, header)).status).toBe(400);
+    const claim = await reader({ purpose: 'marketing' });
+    expect((await service.ask(query(NUMBER), {}, claim)).status).toBe(400);
+    expect(service.entries()).toEqual([]);
+    expect(service.simulator.stats().tokens).toBe(0);
   });
 
   it('is searched for a person by npm run audit', async () => {
-    await withTrail({}, async (service, file) => {
-      await service.ask(query(NUMBER), {}, await reader());
-      await service.ask(query('+447700900501'), {}, await reader());
-      const { stdout, stderr } = await promisify(execFile)(
-        process.execPath,
-        [
-          fileURLToPath(new URL('../../src/commands/auditSearch.ts', import.meta.url)),
-          '--number',
-          '+44 7700 900500',
-        ],
-        { env: { ...process.env, AUDIT_LOG: file, AUDIT_KEY: KEY } },
-      );
-      const found = stdout
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as AuditEntry);
-      expect(found).toEqual(entriesIn(file).slice(0, 2));
-      expect(stderr).toBe('2 entries\n');
-    });
+    await using service = await startAudited();
+    await service.askAbout(NUMBER);
+    await service.askAbout('+447700900501');
+    const { out, err } = await search(service, '--number', '+44 7700 900500');
+    const found = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as AuditEntry);
+    expect(found).toEqual(service.entries().slice(0, 2));
+    expect(err).toBe('2 entries\n');
   });
 });
 
 describe('npm run audit', () => {
   it('finds lines whose names hold the line ends of Unicode, and who asked', async () => {
-    await withTrail({}, async (service, file) => {
-      const client = 'app\u2028of\u2029two lines';
-      await service.ask(query(NUMBER), {}, await reader({ client_id: client }));
-      const run = (...args: string[]) =>
-        promisify(execFile)(
-          process.execPath,
-          [fileURLToPath(new URL('../../src/commands/auditSearch.ts', import.meta.url)), ...args],
-          { env: { ...process.env, AUDIT_LOG: file, AUDIT_KEY: KEY } },
-        );
-      expect((await run('--number', NUMBER)).stderr).toBe('2 entries\n');
-      expect((await run('--subject', 'risk')).stderr).toBe('2 entries\n');
-      expect((await run('--subject', 'alice')).stderr).toBe('0 entries\n');
-      // As an audit log holds them that was written by an earlier version.
-      const older = readFileSync(file, 'utf8').replaceAll(/\\u202([89])/g, (_, n) =>
-        String.fromCharCode(0x2020 + Number(n)),
-      );
-      writeFileSync(file, older);
-      expect(older).toContain(client);
-      expect((await run('--number', NUMBER)).stderr).toBe('2 entries\n');
-    });
+    await using service = await startAudited();
+    const client = 'app\u2028of\u2029two lines';
+    await service.ask(query(NUMBER), {}, await reader({ client_id: client }));
+    expect((await search(service, '--number', NUMBER)).err).toBe('2 entries\n');
+    expect((await search(service, '--subject', 'risk')).err).toBe('2 entries\n');
+    expect((await search(service, '--subject', 'alice')).err).toBe('0 entries\n');
+    // As an audit log holds them that was written by an earlier version.
+    const older = readFileSync(service.file, 'utf8').replaceAll(/\\u202([89])/g, (_, n) =>
+      String.fromCharCode(0x2020 + Number(n)),
+    );
+    writeFileSync(service.file, older);
+    expect(older).toContain(client);
+    expect((await search(service, '--number', NUMBER)).err).toBe('2 entries\n');
   });
 });
 
@@ -261,83 +214,77 @@ describe('a quota', () => {
     ['numbers', { QUOTA_NUMBERS_PER_HOUR: '3' }],
     ['lookups', { QUOTA_LOOKUPS_PER_HOUR: '3' }],
   ])('of %s ends a scan, and says how long', async (_what, settings) => {
-    await withTrail(settings, async (service, file) => {
-      const e164s = Array.from(
-        { length: 20 },
-        (_, n) => `+4477009005${String(n).padStart(2, '0')}`,
-      );
-      const scan = 'query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { simSwappedWithin } }';
-      const reply = await service.ask(scan, { e164s }, await reader());
-      expect(reply.codes).toEqual(Array.from({ length: 17 }, () => 'RATE_LIMITED'));
-      expect(reply.text).toContain('"retryAfterSeconds":3600');
-      expect(service.simulator.stats().tokens).toBe(3);
-      expect(service.simulator.stats().lookups).toBe(3);
-      expect(entriesIn(file)).toHaveLength(6);
-      const another = await service.ask(query(NUMBER), {}, await reader({ sub: 'another' }));
-      expect(another.codes).toEqual([]);
-    });
+    await using service = await startAudited(settings);
+    const e164s = Array.from({ length: 20 }, (_, n) => `+4477009005${String(n).padStart(2, '0')}`);
+    const scan = 'query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { simSwappedWithin } }';
+    const reply = await service.ask(scan, { e164s }, await reader());
+    expect(reply.codes).toEqual(Array.from({ length: 17 }, () => 'RATE_LIMITED'));
+    expect(reply.text).toContain('"retryAfterSeconds":3600');
+    expect(service.simulator.stats().tokens).toBe(3);
+    expect(service.simulator.stats().lookups).toBe(3);
+    expect(service.entries()).toHaveLength(6);
+    const another = await service.ask(query(NUMBER), {}, await reader({ sub: 'another' }));
+    expect(another.codes).toEqual([]);
   });
 
   it('is used up by what the token endpoint says of a number', async () => {
     await using operator = await WiredOperator.start({
-      token: (received, response) =>
-        answerJson(received, response, { error: 'unknown_user_id' }, 400),
+      token: replying({ error: 'unknown_user_id' }, 400),
     });
     const settings = { OPERATOR_AUTH_URL: operator.url, QUOTA_NUMBERS_PER_HOUR: '3' };
-    await withTrail(settings, async (service) => {
-      const told = [];
-      for (let n = 0; n < 5; n += 1) told.push(await (await askLine(service, n)).text());
-      expect(told[2]).toContain('NUMBER_NOT_SERVED');
-      expect(told[3]).toContain('RATE_LIMITED');
-      expect(operator.received).toHaveLength(3);
-    });
+    await using service = await startAudited(settings);
+    const told = [];
+    for (const number of LINES) told.push(...(await service.askAbout(number)).codes);
+    expect(told.slice(2)).toEqual(['NUMBER_NOT_SERVED', 'RATE_LIMITED']);
+    expect(operator.received).toHaveLength(3);
   });
 
   it('is used up by a caller that hangs up while a token is fetched', async () => {
     await using operator = await WiredOperator.start({ token: () => undefined });
     const settings = { OPERATOR_AUTH_URL: operator.url, QUOTA_NUMBERS_PER_HOUR: '3' };
-    await withTrail(settings, async (service, file) => {
-      for (let n = 0; n < 3; n += 1) {
-        const hangUp = new AbortController();
-        const told = askLine(service, n, hangUp.signal).catch(() => undefined);
-        await expect.poll(() => operator.received.length).toBe(n + 1);
-        hangUp.abort();
-        await told;
-      }
-      await expect
-        .poll(() => entriesIn(file).filter(({ audit }) => audit === 'after'))
-        .toHaveLength(3);
-      expect(await (await askLine(service, 3)).text()).toContain('RATE_LIMITED');
-      expect(operator.received).toHaveLength(3);
-    });
+    await using service = await startAudited(settings);
+    for (let n = 0; n < 3; n += 1) {
+      const hangUp = new AbortController();
+      const told = service
+        .askAbout(LINES[n] ?? NUMBER, undefined, hangUp.signal)
+        .catch(() => undefined);
+      await expect.poll(() => operator.received.length).toBe(n + 1);
+      hangUp.abort();
+      await told;
+    }
+    await expect
+      .poll(() => service.entries().filter(({ audit }) => audit === 'after'))
+      .toHaveLength(3);
+    expect((await service.askAbout('+447700900503')).codes).toEqual(['RATE_LIMITED']);
+    expect(operator.received).toHaveLength(3);
   });
 
   it('counts a consent and the lookup that it buys as one', async () => {
-    await withTrail({ OPERATOR_FLOW: '3-legged', QUOTA_LOOKUPS_PER_HOUR: '1' }, async (service) => {
-      expect((await service.ask(query(NUMBER), {}, await reader())).codes).toEqual([]);
-      const over = await service.ask(query('+447700900501'), {}, await reader());
-      expect(over.codes).toEqual(['RATE_LIMITED']);
-      expect(service.simulator.stats().prompts).toBe(1);
+    await using service = await startAudited({
+      OPERATOR_FLOW: '3-legged',
+      QUOTA_LOOKUPS_PER_HOUR: '1',
     });
+    expect((await service.askAbout(NUMBER)).codes).toEqual([]);
+    const over = await service.askAbout('+447700900501');
+    expect(over.codes).toEqual(['RATE_LIMITED']);
+    expect(service.simulator.stats().prompts).toBe(1);
   });
 
   it('of prompts ends the ringing of one phone, and says how long', async () => {
     const settings = { OPERATOR_FLOW: '3-legged', QUOTA_PROMPTS_PER_HOUR: '2' };
-    await withTrail(settings, async (service, file) => {
-      const codes = [];
-      let told = '';
-      // Each window is larger than the one before, so that no answer known already answers it.
-      for (const hours of [24, 48, 72, 96]) {
-        const asked = query(NUMBER, `simSwappedWithin(maxAgeHours: ${hours})`);
-        const reply = await service.ask(asked, {}, await reader());
-        codes.push(reply.codes);
-        told = reply.text;
-      }
-      expect(codes).toEqual([[], [], ['RATE_LIMITED'], ['RATE_LIMITED']]);
-      expect(told).toMatch(/"retryAfterSeconds":3(?:600|59\d)/);
-      expect(service.simulator.stats().prompts).toBe(2);
-      expect(entriesIn(file)).toHaveLength(8);
-      expect((await service.ask(query('+447700900501'), {}, await reader())).codes).toEqual([]);
-    });
+    await using service = await startAudited(settings);
+    const codes = [];
+    let told = '';
+    // Each window is larger than the one before, so that no answer known already answers it.
+    for (const hours of [24, 48, 72, 96]) {
+      const reply = await service.askAbout(NUMBER, `simSwappedWithin(maxAgeHours: ${hours})`);
+      codes.push(reply.codes);
+      told = reply.text;
+    }
+    expect(codes).toEqual([[], [], ['RATE_LIMITED'], ['RATE_LIMITED']]);
+    expect(told).toMatch(/"retryAfterSeconds":3(?:600|59\d)/);
+    expect(service.simulator.stats().prompts).toBe(2);
+    expect(service.entries()).toHaveLength(8);
+    expect((await service.askAbout('+447700900501')).codes).toEqual([]);
   });
 });

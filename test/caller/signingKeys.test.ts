@@ -1,6 +1,7 @@
 import { errors, type JSONWebKeySet } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { KeysUnavailable, SigningKeys } from '../../src/caller/signingKeys.ts';
+import { keysFailure, KeysUnavailable, SigningKeys } from '../../src/caller/signingKeys.ts';
+import { ConnectFailure } from '../../src/http/connectFailure.ts';
 import { silentLog } from '../silentLog.ts';
 import { TestClock } from '../testClock.ts';
 import { createKey, type IssuerKey } from './testIssuer.ts';
@@ -109,4 +110,10 @@ describe('signing keys', () => {
     await issuer.select('first');
     expect(issuer.fetches).toBe(2);
   });
+});
+
+it('a connection failure that broke a request which had left is told with its stage', () => {
+  const cause = new ConnectFailure('client-certificate', 'ERR_SSL_HANDSHAKE_FAILURE');
+  const closed = new Error('other side closed', { cause });
+  expect(keysFailure(closed)).toBe('client-certificate: ERR_SSL_HANDSHAKE_FAILURE');
 });

@@ -1,37 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { startSimulator, DEMO_CLIENT } from '../../simulator/simulator.ts';
+import { RecordingServer } from '../http/recordingServer.ts';
 import { TestIssuer } from './testIssuer.ts';
-import { listen } from '../listening.ts';
-
-/** A server that counts what reaches it, by whatever method. */
-interface Counting extends AsyncDisposable {
-  readonly url: string;
-  readonly reached: readonly string[];
-}
-
-async function count(answer: RequestListener): Promise<Counting> {
-  const reached: string[] = [];
-  const server = createServer((request, response) => {
-    reached.push(`${request.method} ${request.url}`);
-    answer(request, response);
-  });
-  server.on('connect', (request, socket) => {
-    reached.push(`CONNECT ${request.url}`);
-    socket.destroy();
-  });
-  return {
-    url: await listen(server),
-    reached,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
 
 let issuer: TestIssuer;
 
@@ -40,19 +11,15 @@ beforeAll(async () => {
 });
 afterAll(() => issuer.close());
 
-async function ask(url: string): Promise<string> {
+async function ask(server: ServerProcess): Promise<string> {
   const token = await issuer.token({ scope: 'sim-swap:read' });
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    body: '{"query":"{ phoneNumber(e164: \\"+447700900500\\") { simSwappedWithin } }"}',
-  });
-  return response.text();
+  const query = '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }';
+  return (await server.ask(query, {}, { authorization: `Bearer ${token}` })).text;
 }
 
 describe('secrets and numbers go where the settings say, and nowhere else', () => {
   it('a proxy of the environment is asked nothing', async () => {
-    await using proxy = await count((_request, response) => response.writeHead(502).end());
+    await using proxy = await RecordingServer.start((_, response) => response.writeHead(502).end());
     const simulator = await startSimulator({ port: 0 });
     try {
       await using server = await ServerProcess.start(simulator.authUrl, {
@@ -67,8 +34,8 @@ describe('secrets and numbers go where the settings say, and nowhere else', () =
         https_proxy: proxy.url,
         NO_PROXY: '',
       });
-      expect(await ask(server.url)).toContain('"data":{"phoneNumber":{"simSwappedWithin":false}}');
-      expect(proxy.reached).toEqual([]);
+      expect(await ask(server)).toContain('"data":{"phoneNumber":{"simSwappedWithin":false}}');
+      expect(proxy.connections).toEqual([]);
     } finally {
       await simulator.close();
     }
@@ -77,14 +44,14 @@ describe('secrets and numbers go where the settings say, and nowhere else', () =
   it.each([301, 302, 303, 307, 308])(
     'a redirect by the operator is not followed: %i',
     async (status) => {
-      await using elsewhere = await count((_request, response) => response.end('{}'));
-      await using operator = await count((_request, response) => {
+      await using elsewhere = await RecordingServer.start((_, response) => response.end('{}'));
+      await using operator = await RecordingServer.start((_, response) => {
         response.writeHead(status, { location: `${elsewhere.url}/taken` }).end();
       });
       await using server = await ServerProcess.start(operator.url, issuer.settings);
-      expect(await ask(server.url)).toContain('OPERATOR_REFUSED');
-      expect(operator.reached).toEqual(['POST /oauth/v1/token']);
-      expect(elsewhere.reached).toEqual([]);
+      expect(await ask(server)).toContain('OPERATOR_REFUSED');
+      expect(operator.received.map(({ path }) => path)).toEqual(['/oauth/v1/token']);
+      expect(elsewhere.connections).toEqual([]);
     },
   );
 });
