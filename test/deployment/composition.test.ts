@@ -7,6 +7,7 @@ import { freePort } from '../freePort.ts';
 import { NO_PROMETHEUS, promtool } from '../monitoring/promtool.ts';
 import { Program } from '../program.ts';
 import { NO_REDIS, startRedis } from '../redisServer.ts';
+import { askAt } from '../service.ts';
 import { documentsIn, podsOf, settingsOf } from './files.ts';
 
 const words = z.array(z.string());
@@ -95,21 +96,13 @@ it.skipIf(NO_REDIS !== undefined)(
 
     await using signing = Program.node(['src/commands/devToken.ts', '--scope', 'sim-swap:read']);
     await signing.ended;
-    const ask = async (headers: Readonly<Record<string, string>>): Promise<unknown> => {
-      const reply = await fetch(`http://127.0.0.1:${port}/graphql`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify({
-          query: '{ phoneNumber(e164: "+447700900001") { simSwappedWithin(maxAgeHours: 240) } }',
-        }),
-      });
-      return [reply.status, ((await reply.json()) as { data?: unknown }).data];
-    };
-    expect(await ask({ authorization: `Bearer ${signing.out.trim()}` })).toEqual([
-      200,
-      { phoneNumber: { simSwappedWithin: true } },
-    ]);
-    expect(await ask({})).toEqual([401, undefined]);
+    const url = `http://127.0.0.1:${port}`;
+    const query = '{ phoneNumber(e164: "+447700900001") { simSwappedWithin(maxAgeHours: 240) } }';
+    const headers = { authorization: `Bearer ${signing.out.trim()}` };
+    expect((await askAt(url, query, {}, headers)).data).toEqual({
+      phoneNumber: { simSwappedWithin: true },
+    });
+    expect((await askAt(url, query)).status).toBe(401);
   },
 );
 

@@ -1,6 +1,6 @@
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { launchSimulator } from '../../simulator/launch.ts';
@@ -9,6 +9,7 @@ import { TestIssuer } from '../caller/testIssuer.ts';
 import { freePort } from '../freePort.ts';
 import { Program } from '../program.ts';
 import { NO_REDIS, startRedis } from '../redisServer.ts';
+import { askAt } from '../service.ts';
 import { manifestsOf, podsOf, settingsOf, type Variant } from './files.ts';
 
 /** Where the Secret and the ConfigMap are in the container. */
@@ -44,17 +45,15 @@ async function mounted(
   folder: string,
   secrets: Readonly<Record<string, string>>,
 ): Promise<Readonly<Record<string, string>>> {
-  const files = {
-    ...Object.fromEntries(
-      Object.entries(pod.settingsFiles).map(([name, text]) => [`${SETTINGS_PATH}/${name}`, text]),
-    ),
-    ...Object.fromEntries(
-      Object.entries(secrets).map(([name, text]) => [`${SECRETS_PATH}/${name}`, text]),
-    ),
-  };
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(join(folder, dirname(path)), { recursive: true });
-    await writeFile(join(folder, path), text.replaceAll(SECRETS_PATH, folder + SECRETS_PATH));
+  for (const [path, files] of [
+    [SETTINGS_PATH, pod.settingsFiles],
+    [SECRETS_PATH, secrets],
+  ] as const) {
+    await mkdir(folder + path, { recursive: true });
+    for (const [name, text] of Object.entries(files)) {
+      const here = text.replaceAll(SECRETS_PATH, folder + SECRETS_PATH);
+      await writeFile(join(folder + path, name), here);
+    }
   }
   const here = (value: string): string =>
     value.startsWith(SECRETS_PATH) || value.startsWith(SETTINGS_PATH) ? folder + value : value;
@@ -68,20 +67,13 @@ const ROUTER_SECRET = 'a-router-secret-of-thirty-two-characters-and-more';
 it.skipIf(NO_REDIS !== undefined).each([
   [
     'subgraph',
-    {
-      query:
-        '{ _entities(representations: [{ __typename: "PhoneNumber", e164: "+447700900001" }]) { ... on PhoneNumber { simSwappedWithin(maxAgeHours: 240) } } }',
-    },
+    '{ _entities(representations: [{ __typename: "PhoneNumber", e164: "+447700900001" }]) { ... on PhoneNumber { simSwappedWithin(maxAgeHours: 240) } } }',
     { _entities: [{ simSwappedWithin: true }] },
   ],
-  [
-    'bff',
-    { query: '{ phoneNumber(e164: "+447700900001") { lastSimSwap } }' },
-    'PERSISTED_QUERY_ID_REQUIRED',
-  ],
+  ['bff', '{ phoneNumber(e164: "+447700900001") { lastSimSwap }}', 'PERSISTED_QUERY_ID_REQUIRED'],
 ] as const)(
   'the settings of deploy/kubernetes/%s.yaml start a service that answers',
-  async (variant, request, expected) => {
+  async (variant, query, expected) => {
     const pod = podOf(variant);
     const simulator = await launchSimulator();
     const redis = await startRedis();
@@ -132,20 +124,11 @@ it.skipIf(NO_REDIS !== undefined).each([
       const scraped = await fetch(`http://127.0.0.1:${local.METRICS_PORT}/metrics`);
       expect(await scraped.text()).toContain('sim_swap_');
 
-      const reply = await fetch(`${url}/graphql`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'x-router-secret': ROUTER_SECRET,
-          authorization: `Bearer ${await issuer.token({ scope: 'sim-swap:read' })}`,
-        },
-        body: JSON.stringify(request),
+      const { codes, data } = await askAt(url, query, undefined, {
+        'x-router-secret': ROUTER_SECRET,
+        authorization: `Bearer ${await issuer.token({ scope: 'sim-swap:read' })}`,
       });
-      const { data, errors } = (await reply.json()) as {
-        readonly data?: unknown;
-        readonly errors?: readonly [{ readonly extensions: { readonly code: string } }];
-      };
-      expect(errors?.[0].extensions.code ?? data).toEqual(expected);
+      expect(codes[0] ?? data).toEqual(expected);
 
       program.signal('SIGTERM');
       expect(await program.exit).toEqual({ code: 0, signal: null });

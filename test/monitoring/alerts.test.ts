@@ -281,11 +281,7 @@ async function startFaulty(name: FaultName, started: AsyncDisposableStack): Prom
       { length: numbers },
       (_, index) => number ?? numberOf(turn * numbers + index),
     );
-    return fetch(`${server.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({ query: ASK, variables: { n } }),
-    }).then((response) => response.text());
+    return server.ask(ASK, { n }, headers);
   };
   return { name, port, server, manner, ask };
 }
