@@ -1,12 +1,10 @@
 import { expect, test, vi } from 'vitest';
-import { CallerGone } from '../../src/http/requestLife.ts';
 import { answerJson, RecordingServer } from '../http/recordingServer.ts';
 import { TestEndpoint } from '../http/testEndpoint.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE } from '../values.ts';
 import { grant } from '../wiredOperator.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';
-import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 const PERMITS = 256;
 const POST = {
@@ -89,26 +87,3 @@ test('time that signing takes counts: nothing is sent when none is left', async 
   });
   expect(server.connections).toHaveLength(0);
 });
-
-test.each(['/token', '/check'])(
-  'a caller that hangs up ends its exchange at once: %s, and nothing follows',
-  async (heldPath) => {
-    const caller = new LightAbortSignal();
-    await using asked = await AskedSimSwaps.start(
-      new TestClock(),
-      (received, response) => {
-        if (!received.path.endsWith(heldPath)) grant(received, response);
-      },
-      { OPERATOR_OPERATIONS: 'check' },
-    );
-    const answer = asked.ask({ number: line(1), signal: caller });
-    await expect.poll(() => asked.count(heldPath)).toBe(1);
-    const before = asked.count();
-
-    caller.abort(new CallerGone());
-    await answer;
-    // The operator hears of it too.
-    await asked.operator.received.at(-1)?.connection.closed;
-    expect(asked.count()).toBe(before);
-  },
-);

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/system/clock.ts';
 import { answerJson, type Answer, type Received } from '../http/recordingServer.ts';
 import { TestClock } from '../testClock.ts';
-import { answerRightly } from '../wiredOperator.ts';
+import { answerRightly, replying } from '../wiredOperator.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';
 import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
@@ -33,10 +33,7 @@ function failing(path: string, share: number, fail: Answer): Answer {
 
 const resets: Answer = ({ connection }) => connection.socket.resetAndDestroy();
 
-function refuses(status: number): Answer {
-  return (received, response) =>
-    answerJson(received, response, { code: 'NO', error: 'no' }, status);
-}
+const refuses = (status: number): Answer => replying({ code: 'NO', error: 'no' }, status);
 
 describe('an operator that fails', () => {
   let clock: TestClock;

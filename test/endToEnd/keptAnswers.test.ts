@@ -1,31 +1,26 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { AuditEntry, AuditStart } from '../../src/caller/audit/entry.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { DeadlineExceeded } from '../../src/http/requestLife.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
+import { NO_REDIS } from '../redisServer.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';
 import { answerRightly } from '../wiredOperator.ts';
 import { startService, startSimulated } from '../service.ts';
+import { STORES, useStores } from './stores.ts';
 import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
-let redis: RedisServer | undefined;
+const settingsOf = useStores();
 let issuer: TestIssuer;
-
 beforeAll(async () => {
-  if (NO_REDIS === undefined) redis = await startRedis();
   issuer = await TestIssuer.start();
 });
-
-afterAll(async () => {
-  await redis?.kill();
-  await issuer.close();
-});
+afterAll(() => issuer.close());
 
 const WINDOW = '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }';
 const ANSWER = { data: { phoneNumber: { simSwappedWithin: false } } };
@@ -38,30 +33,18 @@ const COSTS: readonly [string, Environment, { lookups: number; prompts: number }
   ['3-legged', { KEEP_FACTS_SECONDS: '0' }, { lookups: 3, prompts: 3 }],
 ];
 
-describe.each([
-  ['memory', undefined],
-  ['Redis', NO_REDIS],
-])('an answer that was just given, in %s', (where, whyNot) => {
-  beforeEach((context) => {
-    context.skip(whyNot !== undefined, whyNot);
-  });
-
+describe.each(STORES)('an answer that was just given, in %s', (store) => {
   test.each(COSTS)('three times in a row, %s with %j: %j', async (flow, settings, costs) => {
-    const store = where === 'Redis' ? { REDIS_URL: redis?.url, STATE_KEY: freshStateKey() } : {};
-    await using service = await startSimulated({ OPERATOR_FLOW: flow, ...settings, ...store });
+    const all = { OPERATOR_FLOW: flow, ...settings, ...settingsOf(store) };
+    await using service = await startSimulated(all);
     for (let asks = 0; asks < 3; asks += 1)
       expect((await service.ask(WINDOW)).body).toEqual(ANSWER);
     expect(service.stats()).toMatchObject(costs);
   });
 });
 
-test('replicas tell what one of them keeps, 2-legged', async (context) => {
-  context.skip(NO_REDIS !== undefined, NO_REDIS);
-  const settings = {
-    KEEP_FACTS_SECONDS: '60',
-    REDIS_URL: redis?.url,
-    STATE_KEY: freshStateKey(),
-  };
+test.skipIf(NO_REDIS)('replicas tell what one of them keeps, 2-legged', async () => {
+  const settings = { KEEP_FACTS_SECONDS: '60', ...settingsOf('Redis') };
   await using one = await startSimulated(settings);
   const { authUrl, simSwapUrl } = one.simulator;
   await using other = await startService(authUrl, {
@@ -107,7 +90,8 @@ function posted(query: string): string {
 
 describe('the audit log', () => {
   test('has a line of its own for each request that hears a kept answer', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
+    using files = new TemporaryFiles();
+    const file = join(files.folder, 'audit.jsonl');
     await using service = await startSimulated({
       ...issuer.settings,
       KEEP_FACTS_SECONDS: '60',

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { BUILD } from '../../src/system/build.ts';
 import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
+import { deadUrl } from '../http/recordingServer.ts';
 import { Program } from '../program.ts';
-import { withoutCorrelators } from '../service.ts';
+import { startService, type Reply, type Service } from '../service.ts';
 import { ServerProcess } from './serverProcess.ts';
 import { listen } from '../listening.ts';
 
@@ -36,12 +37,16 @@ function start(settings: Record<string, string> = {}): Promise<ServerProcess> {
   });
 }
 
-function ask(server: ServerProcess, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(`${server.url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ query: QUESTION }),
-  });
+/** In this process; the issuer's keys are at that address. */
+function startKnowing(jwksUrl: string): Promise<Service> {
+  return startService(simulator.authUrl, { ...issuer.settings, JWT_JWKS_URL: jwksUrl });
+}
+
+function ask(
+  { ask: send }: Pick<Service, 'ask'>,
+  headers: Record<string, string> = {},
+): Promise<Reply> {
+  return send(QUESTION, {}, headers);
 }
 
 async function serve(listener: RequestListener): Promise<string> {
@@ -146,7 +151,7 @@ describe('a refused token gets one word in the reply, and another in the log', (
     for (const token of [...tokens, forged, symmetric, 'no-token', long]) {
       const reply = await ask(server, { authorization: `Bearer ${token}` });
       expect(reply.status).toBe(401);
-      replies.push(JSON.stringify(JSON.parse(await reply.text(), withoutCorrelators)));
+      replies.push(JSON.stringify(reply.body));
     }
     expect(new Set(replies).size).toBe(1);
 
@@ -161,12 +166,8 @@ describe('a refused token gets one word in the reply, and another in the log', (
     await using server = await start(issuer.settings);
     const token = await issuer.token({ exp: Math.floor(Date.now() / 1000) - 60 });
     for (let batch = 0; batch < 20; batch += 1) {
-      await Promise.all(
-        Array.from({ length: 50 }, async () => {
-          const reply = await ask(server, { authorization: `Bearer ${token}` });
-          await reply.arrayBuffer();
-        }),
-      );
+      const headers = { authorization: `Bearer ${token}` };
+      await Promise.all(Array.from({ length: 50 }, () => ask(server, headers)));
     }
     server.terminate();
     await server.exit;
@@ -179,6 +180,7 @@ describe('a refused token gets one word in the reply, and another in the log', (
 });
 
 describe("why the issuer's keys cannot be had is in the log", () => {
+  const said = /^error the keys of JWT_JWKS_URL cannot be had /;
   test.each<[string, RequestListener]>([
     ['status 404', (_request, response) => response.writeHead(404).end()],
     ['status 302', (_request, response) => response.writeHead(302, { location: '/' }).end()],
@@ -188,24 +190,23 @@ describe("why the issuer's keys cannot be had is in the log", () => {
     ['UND_ERR_RES_EXCEEDED_MAX_SIZE', (_request, response) => response.end('x'.repeat(300_000))],
     ['UND_ERR_SOCKET', (request) => request.socket.destroy()],
   ])('%s', async (reason, listener) => {
-    const jwks = await serve(listener);
-    await using server = await start({ ...issuer.settings, JWT_JWKS_URL: jwks });
+    await using service = await startKnowing(await serve(listener));
     await expect
-      .poll(() => server.logged('the keys of JWT_JWKS_URL cannot be had'))
-      .toMatchObject([{ reason }]);
-    const reply = await ask(server, { authorization: `Bearer ${await issuer.token()}` });
-    expect(await reply.text()).not.toContain(reason);
+      .poll(() => service.logged.filter((line) => said.test(line)))
+      .toEqual([expect.stringContaining(`"reason":"${reason}"`)]);
+    const reply = await ask(service, { authorization: `Bearer ${await issuer.token()}` });
+    expect(reply.text).not.toContain(reason);
   });
 
   test.each([
     ['ECONNREFUSED', 'http://127.0.0.1:1/jwks'],
     ['ENOTFOUND', 'https://issuer.invalid/jwks'],
   ])('%s', async (reason, jwks) => {
-    await using server = await start({ ...issuer.settings, JWT_JWKS_URL: jwks });
+    await using service = await startKnowing(jwks);
     await expect
-      .poll(() => server.logged('the keys of JWT_JWKS_URL cannot be had'), { timeout: 10_000 })
-      .toMatchObject([
-        { reason: expect.stringMatching(new RegExp(`^(?:name: )?(?:${reason}|EAI_AGAIN)$`)) },
+      .poll(() => service.logged.filter((line) => said.test(line)))
+      .toEqual([
+        expect.stringMatching(new RegExp(`"reason":"(?:name: )?(?:${reason}|EAI_AGAIN)"`)),
       ]);
   });
 });
@@ -233,11 +234,11 @@ test('a caller has one name in the lines of requests and in the audit log, whole
 describe('x-correlator', () => {
   const UUID = '0b9ad6f2-2d5c-4a0e-9e61-52d4f0a1c001';
 
-  let server: ServerProcess;
+  let service: Service;
   beforeAll(async () => {
-    server = await start();
+    service = await startService(await deadUrl());
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(() => service.stop());
 
   test.each([
     ['a UUID', UUID],
@@ -245,17 +246,14 @@ describe('x-correlator', () => {
     ['what CAMARA allows', 'a_b:c;d.e/f<g>{h}'],
     ["a trace's id", '4bf92f3577b34da6a3ce929d0e0e4736'],
   ])('goes back to the client as it came: %s', async (_what, sent) => {
-    const reply = await ask(server, { 'x-correlator': sent });
+    const reply = await ask(service, { 'x-correlator': sent });
     expect(reply.headers.get('x-correlator')).toBe(sent);
   });
 
   test('is made where none came, or none that may be repeated: by it the log is found', async () => {
-    await using unanswered = await start({ OPERATOR_AUTH_URL: 'http://127.0.0.1:1' });
     for (const sent of [undefined, 'é', 'x'.repeat(300), '+447700900123', '447700900123']) {
-      const reply = await ask(
-        unanswered,
-        sent === undefined ? {} : { 'x-correlator': encodeURI(sent) },
-      );
+      const headers = sent === undefined ? {} : { 'x-correlator': encodeURI(sent) };
+      const reply = await ask(service, headers);
       const returned = reply.headers.get('x-correlator');
       expect(returned).toMatch(/^(?:[A-Za-z0-9-]{1,24}-)?[A-Za-z0-9]{12}$/);
       expect(returned).not.toMatch(/7700/);
@@ -263,15 +261,14 @@ describe('x-correlator', () => {
   });
 
   test('is the one in the log, whole', async () => {
-    await using unanswered = await start({ OPERATOR_AUTH_URL: 'http://127.0.0.1:1' });
-    await ask(unanswered, { 'x-correlator': UUID });
-    await expect
-      .poll(() => unanswered.lines.join('\n'))
-      .toMatch(/"correlator":"0b9ad6f2-2d5c-4a0e-9e61--[A-Za-z0-9]{12}-1"/);
+    await ask(service, { 'x-correlator': UUID });
+    expect(service.logged.join('\n')).toMatch(
+      /"correlator":"0b9ad6f2-2d5c-4a0e-9e61--[A-Za-z0-9]{12}-1"/,
+    );
   });
 
   test('is there when a request is refused', async () => {
-    await using closed = await start(issuer.settings);
+    await using closed = await startService(await deadUrl(), issuer.settings);
     const reply = await ask(closed, { 'x-correlator': 'checkout-7' });
     expect([reply.status, reply.headers.get('x-correlator')]).toEqual([401, 'checkout-7']);
   });

@@ -298,14 +298,8 @@ describe('the program', () => {
       OPERATOR_PROXY_URL: proxy.url,
       OPERATOR_PROXY_CREDENTIALS_FILE: credentials,
     });
-    const reply = await fetch(`${server.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query: ASK, variables: { e164s: ['+447700900001'] } }),
-    });
-    expect(await reply.json()).toEqual({
-      data: { phoneNumbers: [{ simSwappedWithin: false }] },
-    });
+    const { body } = await server.ask(ASK, { e164s: ['+447700900001'] });
+    expect(body).toEqual({ data: { phoneNumbers: [{ simSwappedWithin: false }] } });
     server.terminate();
     expect(await server.exit).toMatchObject({ code: 0 });
   });

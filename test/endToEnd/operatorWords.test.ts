@@ -1,15 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { answerJson, type Answer } from '../http/recordingServer.ts';
 import { tellAbout } from './answers.ts';
-import { answerRightly, grant, throughout, WiredOperator } from '../wiredOperator.ts';
+import { line } from './askedSimSwaps.ts';
+import {
+  answerRightly,
+  answerText,
+  grant,
+  pend,
+  replying,
+  throughout,
+  WiredOperator,
+} from '../wiredOperator.ts';
 import { startService, type Service } from '../service.ts';
 
 const CHECK_ONLY = { OPERATOR_OPERATIONS: 'check' };
 const THREE_LEGGED = { ...CHECK_ONLY, OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: '8000' };
-
-function line(index: number): string {
-  return `+447700900${String(index).padStart(3, '0')}`;
-}
 
 /** What the service tells of the last ten days, and nothing else. */
 async function tell(service: Service, number = line(1)): Promise<unknown> {
@@ -39,12 +44,6 @@ function polls(...answers: Answer[]): Answer {
     answer?.(received, response);
   };
 }
-
-const says =
-  (body: unknown): Answer =>
-  (received, response) =>
-    answerJson(received, response, body, 400);
-const pending = says({ error: 'authorization_pending' });
 
 /** A reply to another poll, with the correlator given or without one. */
 const stray =
@@ -82,9 +81,7 @@ describe('a wrong address is no "number not served"', () => {
   )("%s's 404 at %s", async (_, path, environment, setting, body) => {
     await using operator = await WiredOperator.start(
       throughout((received, response) =>
-        received.path.endsWith(path)
-          ? answerJson(received, response, body, 404)
-          : answerRightly(received, response),
+        (received.path.endsWith(path) ? replying(body, 404) : answerRightly)(received, response),
       ),
     );
     await using service = await startService(operator.url, environment);
@@ -97,7 +94,7 @@ describe('a wrong address is no "number not served"', () => {
 
   test('NOT_FOUND and nothing else over ten numbers is loud', async () => {
     await using operator = await WiredOperator.start({
-      lookUp: (received, response) => answerJson(received, response, { code: 'NOT_FOUND' }, 404),
+      lookUp: replying({ code: 'NOT_FOUND' }, 404),
     });
     await using service = await startService(operator.url, CHECK_ONLY);
     const suspected = () => logged(service, /nothing but NOT_FOUND/);
@@ -191,7 +188,7 @@ describe('a consent', () => {
     ]),
   )('%s: a stray %s under the correlator %s ends none', async (echo, error, correlator) => {
     await using operator = await WiredOperator.start({
-      token: polls(pending, stray(error, correlator), grant),
+      token: polls(pend, stray(error, correlator), grant),
       forgives: ['pollsAfterTheEnd'],
     });
     await using service = await startService(operator.url, {
@@ -211,7 +208,7 @@ describe('a consent', () => {
 
   test('of an operator that echoes only on successes ends with the second denial', async () => {
     await using operator = await WiredOperator.start({
-      token: polls(pending, stray('access_denied')),
+      token: polls(pend, stray('access_denied')),
       forgives: ['pollsAfterTheEnd'],
     });
     await using service = await startService(operator.url, THREE_LEGGED);
@@ -221,7 +218,7 @@ describe('a consent', () => {
 
   test('goes on where a code is beside the error', async () => {
     await using operator = await WiredOperator.start({
-      token: polls(says({ code: 400, error: 'authorization_pending' }), grant),
+      token: polls(replying({ code: 400, error: 'authorization_pending' }, 400), grant),
     });
     await using service = await startService(operator.url, THREE_LEGGED);
     expect(await tell(service)).toBe(false);
@@ -249,8 +246,7 @@ describe('a consent', () => {
     ['2-legged', 'OPERATOR_REFUSED', /refused our request/],
   ])('%s: access_denied at a lookup is %s, and logged', async (flow, code, saying) => {
     await using operator = await WiredOperator.start({
-      lookUp: (received, response) =>
-        answerJson(received, response, { error: 'access_denied' }, 403),
+      lookUp: replying({ error: 'access_denied' }, 403),
     });
     await using service = await startService(operator.url, {
       ...THREE_LEGGED,
@@ -279,11 +275,7 @@ test.each([
   ['64 KB and more', `{"swapped":false}${' '.repeat(70_000)}`, 'too large'],
 ])('the log names the check that a reply failed: %s', async (_, body, check) => {
   await using operator = await WiredOperator.start({
-    lookUp: ({ correlator }, response) => {
-      response.setHeader('x-correlator', correlator);
-      response.setHeader('content-type', 'application/json');
-      response.end(body);
-    },
+    lookUp: (received, response) => answerText(received, response, body),
   });
   await using service = await startService(operator.url, CHECK_ONLY);
   expect(await tell(service)).toBe('OPERATOR_INVALID_REPLY');

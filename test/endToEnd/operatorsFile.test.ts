@@ -1,35 +1,22 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { DialectName } from '../../simulator/dialects.ts';
 import { startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { DEMO_ENTRY, startServiceOf } from '../operatorsFile.ts';
 import { freePort } from '../freePort.ts';
 import { NO_REDIS } from '../redisServer.ts';
-import { Stores } from './stores.ts';
+import { useStores } from './stores.ts';
 
 /** The lines …000 to …009, asked by client credentials. */
 function alphaOf({ authUrl, simSwapUrl }: Simulator): object {
-  return {
-    name: 'alpha',
-    prefixes: ['+44770090000'],
-    flow: '2-legged',
-    authUrl,
-    simSwapUrl,
-    client: DEMO_ENTRY,
-  };
+  const alpha = { name: 'alpha', prefixes: ['+44770090000'], flow: '2-legged', client: DEMO_ENTRY };
+  return { ...alpha, authUrl, simSwapUrl };
 }
 
 /** The line …002 of those, asked with the consent of its owner, who gives it at once. */
-function betaOf({ authUrl, simSwapUrl }: Simulator): object {
-  return {
-    name: 'beta',
-    prefixes: ['+447700900002'],
-    flow: '3-legged',
-    authUrl,
-    simSwapUrl,
-    client: DEMO_ENTRY,
-  };
+function betaOf(simulator: Simulator): object {
+  return { ...alphaOf(simulator), name: 'beta', prefixes: ['+447700900002'], flow: '3-legged' };
 }
 
 const SWAPPED = '+447700900001';
@@ -39,9 +26,7 @@ const NOT_OURS = '+447700900101';
 
 const ASK = `query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { e164 simSwappedWithin } }`;
 
-const stores = new Stores();
-beforeAll(() => stores.start());
-afterAll(() => stores.stop());
+const settingsOf = useStores();
 
 const simulators: Simulator[] = [];
 afterEach(async () => {
@@ -103,7 +88,7 @@ describe('two operators', () => {
   it.skipIf(NO_REDIS !== undefined)(
     'answer for each other in one Redis only that a SIM changed, once one of them is gone',
     async () => {
-      const kept = { KEEP_FACTS_SECONDS: '300', ...stores.settings('Redis') };
+      const kept = { KEEP_FACTS_SECONDS: '300', ...settingsOf('Redis') };
       const simulator = await simulate();
       const ask = async (operator: object): Promise<unknown> => {
         await using service = await startServiceOf([operator], kept);
@@ -148,16 +133,15 @@ describe('an operator whose endpoints are discovered', () => {
     );
 
     const asked: (string | undefined)[] = [];
+    const at = `${other.authUrl}/openIDConnectCIBA/v1`;
+    const endpoints = {
+      token_endpoint: `${at}/token`,
+      backchannel_authentication_endpoint: `${at}/bc-authorize`,
+    };
     const publisher = createServer((request, response) => {
       asked.push(request.url);
       response.setHeader('content-type', 'application/json');
-      response.end(
-        JSON.stringify({
-          issuer,
-          token_endpoint: `${other.authUrl}/openIDConnectCIBA/v1/token`,
-          backchannel_authentication_endpoint: `${other.authUrl}/openIDConnectCIBA/v1/bc-authorize`,
-        }),
-      );
+      response.end(JSON.stringify({ issuer, ...endpoints }));
     });
     publisher.listen(port, '127.0.0.1');
     await once(publisher, 'listening');

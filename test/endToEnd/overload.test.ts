@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { withoutCorrelators, type GraphqlReply } from '../service.ts';
 import { answerNever, WiredOperator, type OperatorScript } from '../wiredOperator.ts';
 import { ServerProcess } from './serverProcess.ts';
 
@@ -27,27 +25,18 @@ async function start(settings: Readonly<Record<string, string>>, script: Operato
     QUOTA_LOOKUPS_PER_HOUR: '1000000',
     ...settings,
   });
-  const dispatcher = new Agent({ connections: null });
   onTestFinished(async () => {
     await server[Symbol.asyncDispose]();
     await operator[Symbol.asyncDispose]();
-    await dispatcher.destroy();
   });
   /** Asks for a list of numbers, none of which another list has. */
   const ask = async (subject: string, list: number, fields = 'simSwappedWithin', size = LIST) => {
     const token = await issuer.token({ sub: subject, scope: 'sim-swap:read' });
     const e164s = Array.from({ length: size }, (_, n) => `+4477${10_000_000 + list * LIST + n}`);
-    const { statusCode, body } = await request(`${server.url}/graphql`, {
-      dispatcher,
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      body: JSON.stringify({
-        query: `query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { ${fields} } }`,
-        variables: { e164s },
-      }),
-    });
-    const { errors = [], data } = JSON.parse(await body.text(), withoutCorrelators) as GraphqlReply;
-    return { statusCode, errors: errors.map(({ extensions }) => extensions), data };
+    const query = `query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { ${fields} } }`;
+    const headers = { authorization: `Bearer ${token}` };
+    const { status, errors, data } = await server.ask(query, { e164s }, headers);
+    return { status, errors: errors.map(({ extensions }) => extensions), data };
   };
   return { operator, server, ask };
 }
@@ -63,11 +52,11 @@ describe('more numbers than may be at work', () => {
     await expect.poll(() => operator.lookups.length).toBe(2 * LIST);
 
     const beyond = await ask('risk', 2);
-    expect(beyond.statusCode).toBe(200);
+    expect(beyond.status).toBe(200);
     expect(beyond.errors).toEqual(Array.from({ length: LIST }, () => UNAVAILABLE));
     const asData = await ask('app', 3, 'simSwapCheck { result reason retryAfterSeconds }', 1);
     expect(asData).toEqual({
-      statusCode: 200,
+      status: 200,
       errors: [],
       data: {
         phoneNumbers: [
@@ -87,10 +76,10 @@ describe('more numbers than may be at work', () => {
     const { server, ask } = await start({ NODE_OPTIONS: '--max-old-space-size=128' });
     const lists = Array.from({ length: 120 }, (_, list) => ask('risk', list));
     const replies = await Promise.all(lists);
-    expect(new Set(replies.map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     expect(replies.flatMap(({ errors }) => errors)).toContainEqual(UNAVAILABLE);
     expect(server.logged('a request did not end in its time')).toEqual([]);
-    expect((await ask('app', 1000, 'simSwappedWithin', 1)).statusCode).toBe(200);
+    expect((await ask('app', 1000, 'simSwappedWithin', 1)).status).toBe(200);
   });
 });
 
@@ -120,8 +109,6 @@ describe('more requests than may be under way', () => {
       expect(reply).toContain('"UNAVAILABLE"');
     }
     for (const socket of sockets) socket.destroy();
-    await expect
-      .poll(async () => (await ask('app', 0, 'simSwappedWithin', 1)).statusCode)
-      .toBe(200);
+    await expect.poll(async () => (await ask('app', 0, 'simSwappedWithin', 1)).status).toBe(200);
   });
 });

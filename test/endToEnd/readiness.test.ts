@@ -1,14 +1,11 @@
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createKey } from '../caller/testIssuer.ts';
+import { AUDIENCE, ISSUER, TestIssuer } from '../caller/testIssuer.ts';
+import { RecordingServer } from '../http/recordingServer.ts';
 import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { ServerProcess } from './serverProcess.ts';
-import { listen } from '../listening.ts';
 
 /** Nothing listens there: an operator that is away. */
 const NOWHERE = 'http://127.0.0.1:1';
@@ -27,72 +24,29 @@ function starting(...waitingFor: string[]): [number, object] {
   return [503, { status: 'starting', waitingFor }];
 }
 
-/** An issuer that publishes its keys when it is there. */
-class Issuer {
-  readonly #body: string;
-  #server: Server | undefined;
-  port = 0;
-
-  private constructor(body: string) {
-    this.#body = body;
-  }
-
-  static async create(): Promise<Issuer> {
-    const { publicJwk } = await createKey('ES256');
-    const issuer = new Issuer(JSON.stringify({ keys: [publicJwk] }));
-    // To know a port that is free.
-    await issuer.come();
-    await issuer.go();
-    return issuer;
-  }
-
-  get settings(): Record<string, string> {
-    return {
-      JWT_JWKS_URL: `http://127.0.0.1:${this.port}/jwks`,
-      JWT_ISSUER: 'https://issuer.example',
-      JWT_AUDIENCE: 'sim-swap',
-    };
-  }
-
-  async come(): Promise<void> {
-    this.#server = createServer((_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(this.#body);
-    }).listen(this.port, '127.0.0.1');
-    await once(this.#server, 'listening');
-    this.port = (this.#server.address() as AddressInfo).port;
-  }
-
-  async go(): Promise<void> {
-    if (this.#server === undefined) return;
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
-  }
-}
-
 describe('/readyz', () => {
   test('fails until the keys of the issuer have been had, and no more when the issuer goes', async () => {
-    const issuer = await Issuer.create();
+    const issuer = await TestIssuer.start();
+    onTestFinished(() => issuer.close());
+    issuer.status = 503;
     await using server = await ServerProcess.start(NOWHERE, issuer.settings);
     expect(await readiness(server.url)).toEqual(starting('JWT_JWKS_URL'));
     expect((await fetch(`${server.url}/livez`)).status).toBe(200);
 
-    await issuer.come();
+    issuer.status = 200;
     await expect.poll(() => readiness(server.url), { timeout: 20_000 }).toEqual(READY);
-    await issuer.go();
+    issuer.status = 503;
     expect(await readiness(server.url)).toEqual(READY);
   });
 
   test('fails for good where JWT_JWKS_URL is an address of something else', async () => {
-    const other = createServer((_request, response) => response.end('<html></html>'));
-    const url = await listen(other);
-    onTestFinished(() => void other.close());
+    await using other = await RecordingServer.start((_, response) => response.end('<html></html>'));
     await using server = await ServerProcess.start(NOWHERE, {
-      JWT_JWKS_URL: `${url}/`,
-      JWT_ISSUER: 'https://issuer.example',
-      JWT_AUDIENCE: 'sim-swap',
+      JWT_JWKS_URL: `${other.url}/`,
+      JWT_ISSUER: ISSUER,
+      JWT_AUDIENCE: AUDIENCE,
     });
-    await expect.poll(() => server.lines.join('\n')).toContain('"need":"JWT_JWKS_URL"');
+    await expect.poll(() => server.out).toContain('"need":"JWT_JWKS_URL"');
     expect(await readiness(server.url)).toEqual(starting('JWT_JWKS_URL'));
   });
 
@@ -129,14 +83,13 @@ describe('/readyz', () => {
       AUDIT_KEY,
       AUDIT_LOG: '/dev/full',
     });
-    await expect.poll(() => server.lines.join('\n')).toContain('"need":"AUDIT_LOG"');
+    await expect.poll(() => server.out).toContain('"need":"AUDIT_LOG"');
     expect(await readiness(server.url)).toEqual(starting('AUDIT_LOG'));
   });
 
   test('says that the audit log can be written once it has been', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'audit-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const file = join(folder, 'audit.jsonl');
+    using files = new TemporaryFiles();
+    const file = join(files.folder, 'audit.jsonl');
     await using server = await ServerProcess.start(NOWHERE, { AUDIT_KEY, AUDIT_LOG: file });
     await expect.poll(() => readiness(server.url)).toEqual(READY);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
@@ -148,12 +101,10 @@ describe('/readyz', () => {
   test('is not about the operator: its outage is not a reason to replace a process', async () => {
     await using server = await ServerProcess.start(NOWHERE, {});
     expect(await readiness(server.url)).toEqual(READY);
-    const reply = await fetch(`${server.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"query":"{ phoneNumber(e164: \\"+447700900500\\") { simSwappedWithin } }"}',
-    });
-    expect(await reply.text()).toContain('OPERATOR_UNAVAILABLE');
+    const { codes } = await server.ask(
+      '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }',
+    );
+    expect(codes).toEqual(['OPERATOR_UNAVAILABLE']);
     expect(await readiness(server.url)).toEqual(READY);
   });
 });

@@ -1,8 +1,6 @@
-import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { answerJson, type Received } from '../http/recordingServer.ts';
 import { startService, type Service } from '../service.ts';
-import { answerNever, WiredOperator } from '../wiredOperator.ts';
+import { answerNever, replying, WiredOperator } from '../wiredOperator.ts';
 
 const ASK = 'query ($e164: ID!) { phoneNumber(e164: $e164) { simSwappedWithin } }';
 
@@ -27,7 +25,10 @@ class Refusing implements AsyncDisposable {
 
   static async start(refusal: Refusal): Promise<Refusing> {
     const operator = await WiredOperator.start({
-      lookUp: (received, response) => refusing.#answer(received, response),
+      lookUp: (received, response) => {
+        const [status, body] = refusing.refusal ?? [];
+        (status === undefined ? answerNever : replying(body, status))(received, response);
+      },
     });
     const service = await startService(operator.url, {
       OPERATOR_FLOW: '3-legged',
@@ -54,21 +55,9 @@ class Refusing implements AsyncDisposable {
     return told;
   }
 
-  async retryAfter(): Promise<unknown> {
-    this.#asked += 1;
-    const e164 = `+4477009${String(this.#asked).padStart(5, '0')}`;
-    const { errors } = await this.#service.ask(ASK, { e164 });
-    return errors[0]?.extensions;
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#service.stop();
     await this.#operator[Symbol.asyncDispose]();
-  }
-
-  #answer(received: Received, response: ServerResponse): void {
-    if (this.refusal === undefined) answerNever(received, response);
-    else answerJson(received, response, this.refusal[1], this.refusal[0]);
   }
 }
 
@@ -87,14 +76,6 @@ describe('a refusal that is about a number', () => {
     refusing.refusal = undefined;
     expect(await refusing.ask(1)).toEqual([false]);
     expect(refusing.prompts).toBe(9);
-  });
-
-  it('409 is returned with a wait', async () => {
-    await using refusing = await Refusing.start(camara(409, 'ABORTED'));
-    expect(await refusing.retryAfter()).toMatchObject({
-      code: 'OPERATOR_UNAVAILABLE',
-      retryAfterSeconds: 60,
-    });
   });
 });
 

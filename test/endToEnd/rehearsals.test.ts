@@ -6,7 +6,7 @@ import { simulatorAt } from '../../simulator/address.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { silentLog } from '../silentLog.ts';
-import { startSimulated, type GraphqlReply } from '../service.ts';
+import { askAt, startSimulated } from '../service.ts';
 
 const QUERY =
   'query ($number: ID!) { phoneNumber(e164: $number) { simSwappedWithin simSwapCheck { reason } } }';
@@ -29,13 +29,8 @@ test.each(REHEARSALS)('$number: $does', async ({ number, answer }) => {
   const code = answer === 'FORBIDDEN' ? answer : answer.code;
   const { url, simulator } = await startRehearsal();
 
-  const reply = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: QUERY, variables: { number } }),
-  });
+  const { data, errors } = await askAt(url, QUERY, { number });
 
-  const { data, errors = [] } = (await reply.json()) as GraphqlReply;
   expect(data.phoneNumber).toEqual({
     simSwappedWithin: null,
     simSwapCheck: code === 'FORBIDDEN' ? null : { reason: code },

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { answerJson } from '../http/recordingServer.ts';
 import { told } from './answers.ts';
-import { WiredOperator } from '../wiredOperator.ts';
+import { lookingUp, replying, WiredOperator } from '../wiredOperator.ts';
 import { startService, type Service } from '../service.ts';
 
 const NUMBER = '+447700900004';
@@ -9,12 +8,7 @@ const BOTH = '{ phoneNumber(e164: "+447700900004") { lastSimSwap simSwappedWithi
 
 /** An operator that withholds dates and checks with `false`, so that both operations are used. */
 function startOperator(): Promise<WiredOperator> {
-  return WiredOperator.start({
-    lookUp: (received, response) => {
-      const isCheck = received.path.endsWith('/check');
-      answerJson(received, response, isCheck ? { swapped: false } : { latestSimChange: null });
-    },
-  });
+  return WiredOperator.start({ lookUp: lookingUp(replying({ swapped: false })) });
 }
 
 async function askBoth(service: Service, headers: Readonly<Record<string, string>> = {}) {

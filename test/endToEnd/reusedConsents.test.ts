@@ -1,16 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AuditLog } from '../../src/caller/audit/auditLog.ts';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
-import { CallerAuthorizers } from '../../src/caller/callerAuthorizer.ts';
-import { MemoryCounts } from '../../src/caller/quotas/memoryCounts.ts';
-import { Quotas } from '../../src/caller/quotas/quotas.ts';
-import { readConfig } from '../../src/config/config.ts';
 import type { TokenUse } from '../../src/tokens/authorizationSettings.ts';
-import { answerJson } from '../http/recordingServer.ts';
-import { date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
-import { silentLog } from '../silentLog.ts';
+import { auditedInto, date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
 import { TestClock } from '../testClock.ts';
-import { WiredOperator } from '../wiredOperator.ts';
+import { replying, WiredOperator, WITHHOLDS_DATES } from '../wiredOperator.ts';
 import { line } from './askedSimSwaps.ts';
 
 const ONE_SCOPE = {
@@ -25,14 +18,7 @@ let lines: AuditEntry[];
 beforeEach(async () => {
   clock = new TestClock();
   lines = [];
-  operator = await WiredOperator.start({
-    forgives: ['tokensUsedTwice'],
-    lookUp: (received, response) => {
-      const { maxAge } = JSON.parse(received.body) as { maxAge?: number };
-      const told = maxAge === undefined ? { latestSimChange: null } : { swapped: maxAge >= 100 };
-      answerJson(received, response, told);
-    },
-  });
+  operator = await WiredOperator.start(WITHHOLDS_DATES);
 });
 afterEach(async () => {
   await operator[Symbol.asyncDispose]();
@@ -43,14 +29,7 @@ function asking(
   scopes: object = { scopes: ONE_SCOPE },
   lookupsPerHour = 100,
 ) {
-  const admissions = new CallerAuthorizers({
-    quotas: new Quotas({ ...readConfig({}).quotas, lookupsPerHour }, new MemoryCounts(clock), [
-      'one',
-    ]),
-    audit: { auditLog: new AuditLog({ append: recordLines }, clock), key: 'a-key' },
-    clock,
-    log: silentLog,
-  });
+  const admissions = auditedInto(lines, clock, { lookupsPerHour });
   const settings = operatorNamed(
     'one',
     operator.url,
@@ -63,11 +42,6 @@ function asking(
     { OPERATOR_FLOW: '3-legged' },
   );
   return new SeveralOperators([settings], { clock, admissions });
-}
-
-function recordLines(text: string): Promise<void> {
-  for (const one of text.trim().split('\n')) lines.push(JSON.parse(one) as AuditEntry);
-  return Promise.resolve();
 }
 
 /** What reached the operator: prompts, tokens, lookups. */
@@ -149,10 +123,7 @@ describe('a token of a consent that is refused with 401', () => {
   it('prompts no owner: it is repeated until the operator may be queried again', async () => {
     await using several = asking();
     await window(several.request(), line(1), 240);
-    operator.script = {
-      lookUp: (received, response) =>
-        answerJson(received, response, { code: 'UNAUTHENTICATED' }, 401),
-    };
+    operator.script = { lookUp: replying({ code: 'UNAUTHENTICATED' }, 401) };
     expect(await window(several.request(), line(1), 24)).toBe('OPERATOR_REFUSED');
     expect(reached()).toEqual([1, 1, 2]);
     expect(await window(several.request(), line(1), 24)).toBe('OPERATOR_REFUSED');
@@ -165,10 +136,7 @@ describe('a token of a consent that is refused with 401', () => {
   });
 
   it('at its first lookup is not kept', async () => {
-    operator.script = {
-      lookUp: (received, response) =>
-        answerJson(received, response, { code: 'UNAUTHENTICATED' }, 401),
-    };
+    operator.script = { lookUp: replying({ code: 'UNAUTHENTICATED' }, 401) };
     await using several = asking();
     expect(await window(several.request(), line(1), 24)).toBe('OPERATOR_REFUSED');
     expect(await window(several.request(), line(1), 24)).toBe('OPERATOR_REFUSED');
@@ -179,9 +147,7 @@ describe('a token of a consent that is refused with 401', () => {
 it('a lookup that fails does not end the consent', async () => {
   await using several = asking();
   await window(several.request(), line(1), 240);
-  operator.script = {
-    lookUp: (received, response) => answerJson(received, response, {}, 503),
-  };
+  operator.script = { lookUp: replying({}, 503) };
   expect(await window(several.request(), line(1), 24)).toBe('OPERATOR_UNAVAILABLE');
   operator.script = { forgives: ['tokensUsedTwice'] };
   expect(await window(several.request(), line(1), 24)).toBe(false);

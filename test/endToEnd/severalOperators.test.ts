@@ -1,18 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AuditLog } from '../../src/caller/audit/auditLog.ts';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
-import { CallerAuthorizers } from '../../src/caller/callerAuthorizer.ts';
-import { MemoryCounts } from '../../src/caller/quotas/memoryCounts.ts';
-import { Quotas } from '../../src/caller/quotas/quotas.ts';
-import { readConfig } from '../../src/config/config.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { startServer } from '../../src/app/server.ts';
-import { systemClock } from '../../src/system/clock.ts';
-import { answerJson, deadUrl, type Answer } from '../http/recordingServer.ts';
-import { logInto, type GraphqlReply } from '../service.ts';
-import { date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
+import { deadUrl, type Answer } from '../http/recordingServer.ts';
+import { logInto } from '../service.ts';
+import { auditedInto, date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
 import { TestClock } from '../testClock.ts';
-import { WiredOperator } from '../wiredOperator.ts';
+import { grant, lookingUp, replying, WiredOperator } from '../wiredOperator.ts';
 import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 /** Numbers of the three operators; those of the bad one begin with +447700901. */
@@ -36,10 +29,7 @@ beforeEach(async () => {
     WiredOperator.start({ forgives: ['tokensUsedTwice'] }),
     WiredOperator.start({
       forgives: ['tokensUsedTwice'],
-      lookUp: (received, response) => {
-        const isCheck = received.path.endsWith('/check');
-        answerJson(received, response, isCheck ? { swapped: true } : { latestSimChange: null });
-      },
+      lookUp: lookingUp(replying({ swapped: true })),
     }),
   ]);
 });
@@ -68,15 +58,13 @@ function settings(badUrl = bad.url) {
 }
 
 const hang: Answer = () => undefined;
-const limit: Answer = (received, response) =>
-  answerJson(received, response, { code: 'TOO_MANY_REQUESTS' }, 429);
-const fail: Answer = (received, response) => answerJson(received, response, {}, 503);
+const limit = replying({ code: 'TOO_MANY_REQUESTS' }, 429);
 
 describe('with one operator of three that', () => {
   it.each<[string, Answer]>([
     ['hangs', hang],
     ['is at its limit', limit],
-    ['fails', fail],
+    ['fails', replying({}, 503)],
   ])('%s, the others answer a batch as if they were alone', async (_, script) => {
     bad.script = { token: script };
     // It stands still: what waits for the bad one waits for ever.
@@ -118,11 +106,7 @@ describe('with one operator of three that', () => {
     let isFirst = true;
     well.script = {
       token: (received, response) => {
-        if (isFirst) answerJson(received, response, {}, 503);
-        else {
-          const access_token = 'token-of-well';
-          answerJson(received, response, { access_token, token_type: 'Bearer', expires_in: 60 });
-        }
+        (isFirst ? replying({}, 503) : grant)(received, response);
         isFirst = false;
       },
     };
@@ -146,77 +130,21 @@ describe('with one operator of three that', () => {
   });
 });
 
-describe('the name of the operator that fails', () => {
-  it('is in the log and in the audit line, and not in what clients read', async () => {
-    bad.script = { token: fail };
-    const logged: string[] = [];
-    const config = readConfig({ PORT: '0', ROLE: 'bff' });
-    const server = await startServer({
-      config: { ...config, drainGraceMs: 0 },
-      operators: settings().map((one) =>
-        one.name === 'bad' ? { ...one, name: 'doomed-net' } : one,
-      ),
-      clock: systemClock,
-      log: logInto(logged),
-    });
-    const response = await fetch(`${server.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        query: `{ phoneNumbers(e164s: ["${BAD}00", "${WELL}00", "${OTHER}00", "+10000000"]) { e164 simSwappedWithin } }`,
-      }),
-    });
-    const text = await response.text();
-    await server.stop();
-
-    const { data, errors } = JSON.parse(text) as GraphqlReply;
-    expect(data).toEqual({
-      phoneNumbers: [
-        { e164: `${BAD}00`, simSwappedWithin: null },
-        { e164: `${WELL}00`, simSwappedWithin: false },
-        { e164: `${OTHER}00`, simSwappedWithin: true },
-        { e164: '+10000000', simSwappedWithin: null },
-      ],
-    });
-    const codes = errors?.map(({ path, extensions }) => `${path?.[1]} ${extensions?.code}`);
-    expect(codes?.toSorted()).toEqual(['0 OPERATOR_UNAVAILABLE', '3 NUMBER_NOT_SERVED']);
-    expect(text).not.toContain('doomed');
-    expect(JSON.stringify([...response.headers])).not.toContain('doomed');
-    expect(logged.filter((one) => one.includes('"operator":"doomed-net"'))).not.toEqual([]);
-  });
-
-  it('is only in its audit lines', async () => {
-    bad.script = { token: limit };
-    const lines: AuditEntry[] = [];
-    const append = (text: string): Promise<void> => {
-      for (const one of text.trim().split('\n')) lines.push(JSON.parse(one) as AuditEntry);
-      return Promise.resolve();
-    };
-    const admissions = new CallerAuthorizers({
-      quotas: new Quotas(readConfig({}).quotas, new MemoryCounts(systemClock), []),
-      audit: { auditLog: new AuditLog({ append }, systemClock), key: 'a-key' },
-      clock: systemClock,
-      log: logInto([]),
-    });
-    await using several = new SeveralOperators(settings(), { admissions });
-    const loader = several.request();
-    await Promise.all([
-      window(loader, `${BAD}00` as PhoneNumber),
-      window(loader, `${WELL}00` as PhoneNumber),
-      date(loader, `${OTHER}00` as PhoneNumber),
-    ]);
-    const after = lines.filter(({ audit }) => audit === 'after');
-    expect(after.map(({ operator, outcome }) => `${operator}: ${outcome}`).toSorted()).toEqual([
-      'bad: OPERATOR_RATE_LIMITED',
-      'other: answered',
-      'other: asked',
-      'well: answered',
-    ]);
-  });
-});
-
-it('a number that no operator serves reaches none of them', async () => {
-  await using several = new SeveralOperators(settings());
-  expect(await window(several.request(), '+10000000' as PhoneNumber)).toBe('NUMBER_NOT_SERVED');
-  expect([...bad.received, ...well.received, ...other.received]).toEqual([]);
+it('the name of the operator that fails is only in its audit lines', async () => {
+  bad.script = { token: limit };
+  const lines: AuditEntry[] = [];
+  await using several = new SeveralOperators(settings(), { admissions: auditedInto(lines) });
+  const loader = several.request();
+  await Promise.all([
+    window(loader, `${BAD}00` as PhoneNumber),
+    window(loader, `${WELL}00` as PhoneNumber),
+    date(loader, `${OTHER}00` as PhoneNumber),
+  ]);
+  const after = lines.filter(({ audit }) => audit === 'after');
+  expect(after.map(({ operator, outcome }) => `${operator}: ${outcome}`).toSorted()).toEqual([
+    'bad: OPERATOR_RATE_LIMITED',
+    'other: answered',
+    'other: asked',
+    'well: answered',
+  ]);
 });

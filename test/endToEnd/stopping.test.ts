@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Client, Pool, type Dispatcher } from 'undici';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { HttpServer } from '../../src/graphql/httpServer.ts';
+import { Program } from '../program.ts';
 import { answerNever, WiredOperator } from '../wiredOperator.ts';
 import { ServerProcess } from './serverProcess.ts';
 
@@ -112,6 +113,28 @@ test('SIGTERM while TLS handshakes with the operator hang: ends with 0', async (
     for (const socket of sockets) socket.destroy();
     silent.close();
   }
+});
+
+/** Frames as on a real network, and sockets that hold little of a reply. */
+const NETWORK = `
+  ip link set lo mtu 1500 up
+  echo 4096 16384 16384 > /proc/sys/net/ipv4/tcp_rmem
+  echo 4096 16384 16384 > /proc/sys/net/ipv4/tcp_wmem
+  exec "$@"`;
+
+test.each([
+  ['slowly', { isWhole: true, exit: { code: 0, signal: null }, cutOff: 0 }],
+  ['no further', { isWhole: false, exit: { code: 0, signal: null }, cutOff: 1 }],
+])('a reply whose client reads %s when SIGTERM comes', async (how, expected) => {
+  // In a network namespace of its own; users other than root need a user namespace for that.
+  const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user'];
+  const words = [...asRoot, '--net', 'sh', '-ec', NETWORK, 'sh'];
+  const program = [process.execPath, 'test/endToEnd/slowReader.ts', how];
+  const reader = new Program('unshare', [...words, ...program], {}, { hasOwnGroup: true });
+  onTestFinished(() => reader[Symbol.asyncDispose]());
+  const { code } = await reader.ended;
+  expect({ code, err: reader.err }).toEqual({ code: 0, err: '' });
+  expect(JSON.parse(reader.out)).toEqual(expected);
 });
 
 async function ask(client: Dispatcher, number: string): Promise<Answered> {

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TEST_NUMBERS } from '../../simulator/testNumbers.ts';
 import { tellAbout } from './answers.ts';
 import { startSimulated } from '../service.ts';
-import { STORES, Stores } from './stores.ts';
+import { STORES, useStores } from './stores.ts';
 import { ROWS } from './testNumberRows.ts';
 
-const stores = new Stores();
-beforeAll(() => stores.start());
-afterAll(() => stores.stop());
+const settingsOf = useStores();
 
-const COVERED = STORES.filter((store) => stores.whyNot(store) === undefined);
-
-describe.concurrent.each(COVERED)('what a test number comes to through GraphQL, in %s', (store) => {
+describe.concurrent.each(STORES)('what a test number comes to through GraphQL, in %s', (store) => {
   test.each(ROWS)(
     '%s: …%s tells %j, within ten days %j',
     async (flow, lastDigits, date, tenDays, settings) => {
@@ -20,7 +16,7 @@ describe.concurrent.each(COVERED)('what a test number comes to through GraphQL, 
         REQUEST_TIMEOUT_MS: '30000',
         OPERATOR_TIMEOUT_MS: '10000',
         CONSENT_WAIT_MS: '25000',
-        ...stores.settings(store),
+        ...settingsOf(store),
         ...settings,
       });
 
@@ -35,31 +31,28 @@ describe.concurrent.each(COVERED)('what a test number comes to through GraphQL, 
       expect(service.stats()).toMatchObject({ reusedTokens: 0, misusedTokens: 0, earlyPolls: 0 });
     },
   );
+});
 
-  test('…021: only a window cannot be checked, and no date is looked up in its place', async () => {
-    await using service = await startSimulated();
+test('…021: only a window cannot be checked, and no date is looked up in its place', async () => {
+  await using service = await startSimulated();
 
-    const heard = await tellAbout(service, '+447700900021', 'tenDays: simSwappedWithin');
+  const heard = await tellAbout(service, '+447700900021', 'tenDays: simSwappedWithin');
 
-    expect(heard).toEqual({ tenDays: 'OPERATION_NOT_OFFERED' });
-    expect(service.stats()).toMatchObject({ lookups: 0, refusedLookups: 1 });
-  });
+  expect(heard).toEqual({ tenDays: 'OPERATION_NOT_OFFERED' });
+  expect(service.stats()).toMatchObject({ lookups: 0, refusedLookups: 1 });
+});
 
-  test.each([
-    ['012', 'lookups'],
-    ['041', 'tokens'],
-  ])('…%s: %s are rate limited, and the caller hears for how long', async (lastDigits) => {
-    await using service = await startSimulated();
+test.each([
+  ['012', 'lookups'],
+  ['041', 'tokens'],
+])('…%s: %s are rate limited, and the caller hears for how long', async (lastDigits) => {
+  await using service = await startSimulated();
 
-    const { errors } = await service.ask(
-      `{ phoneNumber(e164: "+447700900${lastDigits}") { simSwappedWithin } }`,
-    );
+  const query = `{ phoneNumber(e164: "+447700900${lastDigits}") { simSwappedWithin } }`;
+  const { errors } = await service.ask(query);
 
-    expect(errors?.[0]?.extensions).toEqual({
-      code: 'OPERATOR_RATE_LIMITED',
-      retryAfterSeconds: 30,
-    });
-  });
+  const told = { code: 'OPERATOR_RATE_LIMITED', retryAfterSeconds: 30 };
+  expect(errors[0]?.extensions).toEqual(told);
 });
 
 test.each([

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
 import { answerJson } from '../http/recordingServer.ts';
 import { date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
-import { WiredOperator, type OperatorScript } from '../wiredOperator.ts';
+import { replying, WiredOperator, WITHHOLDS_DATES } from '../wiredOperator.ts';
 import { line } from './askedSimSwaps.ts';
 
 const ONE_SCOPE = {
@@ -12,31 +11,19 @@ const ONE_SCOPE = {
   joinedBy: ' ',
 } as const;
 
-/** An operator that withholds dates; the SIM of each of its numbers was swapped 100 hours ago. */
-const WITHHOLDS_DATES: OperatorScript = {
-  forgives: ['tokensUsedTwice'],
-  lookUp: (received, response) => {
-    const { maxAge } = JSON.parse(received.body) as { maxAge?: number };
-    const told = maxAge === undefined ? { latestSimChange: null } : { swapped: maxAge >= 100 };
-    answerJson(received, response, told);
-  },
-};
+const KEPT = { marginSeconds: 5, defaultLifetimeSeconds: 60 };
 
 const NUMBERS = 200;
 
 describe(`${NUMBERS} numbers at one scope for both operations, the date and three windows`, () => {
   it.each<[string, Partial<OperatorSettings>, number]>([
-    [
-      'per-number',
-      { tokens: { use: 'per-number', marginSeconds: 5, defaultLifetimeSeconds: 60 } },
-      NUMBERS,
-    ],
+    ['per-number', { tokens: { use: 'per-number', ...KEPT } }, NUMBERS],
     [
       'any-number',
       {
         flow: '2-legged',
         grant: { type: 'client_credentials', inQuery: [] },
-        tokens: { use: 'any-number', marginSeconds: 5, defaultLifetimeSeconds: 60 },
+        tokens: { use: 'any-number', ...KEPT },
       },
       1,
     ],
@@ -72,7 +59,7 @@ describe('a token that is refused with 401', () => {
   const PER_NUMBER = {
     scopes: ONE_SCOPE,
     prefixes: ['default'],
-    tokens: { use: 'per-number', marginSeconds: 5, defaultLifetimeSeconds: 60 },
+    tokens: { use: 'per-number', ...KEPT },
   } as const;
 
   it('is replaced once, and the new one goes on to be used', async () => {
@@ -91,26 +78,18 @@ describe('a token that is refused with 401', () => {
     revoked.add(String(operator.lookups[0]?.headers.authorization));
     expect(await ask()).toBe(false);
     expect(await ask()).toBe(false);
-    expect({ tokens: operator.count('tokens'), lookups: operator.count('lookups') }).toEqual({
-      tokens: 2,
-      lookups: 4,
-    });
+    expect([operator.count('tokens'), operator.count('lookups')]).toEqual([2, 4]);
   });
 
   it('time and again, is requested again only by the next lookup', async () => {
     await using operator = await WiredOperator.start({
-      lookUp: (received, response) =>
-        answerJson(received, response, { code: 'UNAUTHENTICATED' }, 401),
+      lookUp: replying({ code: 'UNAUTHENTICATED' }, 401),
     });
     await using several = new SeveralOperators([operatorNamed('one', operator.url, PER_NUMBER)]);
     expect(await window(several.request(), line(1))).toBe('OPERATOR_REFUSED');
-    expect({ tokens: operator.count('tokens'), lookups: operator.count('lookups') }).toEqual({
-      tokens: 2,
-      lookups: 2,
-    });
+    expect([operator.count('tokens'), operator.count('lookups')]).toEqual([2, 2]);
     // What was refused is kept nowhere.
-    const again: PhoneNumber = line(1);
-    expect(await window(several.request(), again)).toBe('OPERATOR_REFUSED');
+    expect(await window(several.request(), line(1))).toBe('OPERATOR_REFUSED');
     expect(operator.count('tokens')).toBe(4);
   });
 });
