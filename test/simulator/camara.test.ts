@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { CHECK_SCOPE, DATE_SCOPE, poll, read, requestConsent, requestToken } from './client.ts';
 
@@ -31,160 +31,103 @@ type Shows =
   | 'nothing';
 
 /** A scenario of CAMARA's test definitions, as a request to the simulator and what must come. */
-interface Scenario {
-  /** Its tag, without the operation's prefix. */
-  readonly tag: string;
-  readonly line: Line;
+type Scenario = readonly [
+  /** Without the operation's prefix. */
+  tag: string,
+  line: Line,
+  expected: string,
+  request?: Asked,
+];
+
+interface Asked {
   readonly shows?: Shows;
   readonly maxAge?: unknown;
   /** Whether the body names the number: with a 2-legged token it does unless it is said. */
   readonly namesNumber?: boolean;
-  readonly expected: string;
 }
 
 const NEVER: Line = 'never swapped, activated 10 years ago';
+const IN_2_H: Line = 'swapped 2 h ago';
+const IN_72_H: Line = 'swapped 72 h ago';
+const NOT_SERVED: Line = 'of a kind that is not served';
+const SWAPPED = '200 swapped: true';
+const UNSWAPPED = '200 swapped: false';
+const INVALID = '400 INVALID_ARGUMENT';
+const UNAUTHENTICATED = '401 UNAUTHENTICATED';
 
 const CHECKS: readonly Scenario[] = [
-  { tag: '1_generic_success_scenario', line: NEVER, expected: '200 swapped: false' },
-  { tag: '2_valid_sim_swap_no_max_age', line: 'swapped 72 h ago', expected: '200 swapped: true' },
-  ...[260, 120].map((maxAge): Scenario => {
-    const line = 'swapped 72 h ago';
-    return { tag: '3_valid_sim_swap_max_age', line, maxAge, expected: '200 swapped: true' };
-  }),
-  ...[24, 12].map((maxAge): Scenario => {
-    const line = 'swapped 2 h ago';
-    return { tag: '3_valid_sim_swap_max_age', line, maxAge, expected: '200 swapped: true' };
-  }),
-  {
-    tag: '3_valid_sim_swap_max_age, equal',
-    line: 'swapped 72 h ago',
-    maxAge: 72,
-    expected: '200 swapped: true',
-  },
-  { tag: '4_more_than_240_hours', line: 'swapped 960 h ago', expected: '200 swapped: false' },
-  {
-    tag: '5_out_of_max_age',
-    line: 'swapped 72 h ago',
-    maxAge: 71,
-    expected: '200 swapped: false',
-  },
-  { tag: '6_no_sim_swap_no_max_age', line: NEVER, expected: '200 swapped: false' },
+  ['1_generic_success_scenario', NEVER, UNSWAPPED],
+  ['2_valid_sim_swap_no_max_age', IN_72_H, SWAPPED],
+  ['3_valid_sim_swap_max_age', IN_72_H, SWAPPED, { maxAge: 260 }],
+  ['3_valid_sim_swap_max_age', IN_72_H, SWAPPED, { maxAge: 120 }],
+  ['3_valid_sim_swap_max_age', IN_2_H, SWAPPED, { maxAge: 24 }],
+  ['3_valid_sim_swap_max_age', IN_2_H, SWAPPED, { maxAge: 12 }],
+  ['3_valid_sim_swap_max_age, equal', IN_72_H, SWAPPED, { maxAge: 72 }],
+  ['4_more_than_240_hours', 'swapped 960 h ago', UNSWAPPED],
+  ['5_out_of_max_age', IN_72_H, UNSWAPPED, { maxAge: 71 }],
+  ['6_no_sim_swap_no_max_age', NEVER, UNSWAPPED],
   ...[260, 120, 24, 12].map((hours): Scenario => {
-    const tag = '7_no_sim_swap_with_max_age';
-    return { tag, line: NEVER, maxAge: hours - 1, expected: '200 swapped: false' };
+    return ['7_no_sim_swap_with_max_age', NEVER, UNSWAPPED, { maxAge: hours - 1 }];
   }),
 ];
 
 const DATES: readonly Scenario[] = [
-  { tag: '1_generic_success_scenario', line: NEVER, expected: '200 latestSimChange: 87600 h ago' },
-  {
-    tag: '2_valid_sim_swap',
-    line: 'swapped 72 h ago',
-    expected: '200 latestSimChange: 72 h ago',
-  },
-  {
-    tag: '3_no_sim_swap_returns_activation_date',
-    line: NEVER,
-    expected: '200 latestSimChange: 87600 h ago',
-  },
+  ['1_generic_success_scenario', NEVER, '200 latestSimChange: 87600 h ago'],
+  ['2_valid_sim_swap', IN_72_H, '200 latestSimChange: 72 h ago'],
+  ['3_no_sim_swap_returns_activation_date', NEVER, '200 latestSimChange: 87600 h ago'],
   // 4 applies to operators that take numbers without a SIM card: to the simulator those are unknown.
-  {
-    tag: '5_no_sim_swap_or_activation_date_due_to_legal_constrain',
-    line: 'swapped before the history begins',
-    expected: '200 latestSimChange: null',
-  },
+  [
+    '5_no_sim_swap_or_activation_date_due_to_legal_constrain',
+    'swapped before the history begins',
+    '200 latestSimChange: null',
+  ],
 ];
-
-const UNAUTHENTICATED = '401 UNAUTHENTICATED';
 
 /** The 401s, alike for both operations and both versions. */
 const AUTHENTICATION: readonly Scenario[] = [
-  {
-    tag: '401.1_no_authorization_header',
-    line: NEVER,
-    shows: 'nothing',
-    expected: UNAUTHENTICATED,
-  },
-  {
-    tag: '401.2_expired_access_token',
-    line: NEVER,
-    shows: 'an expired token',
-    expected: UNAUTHENTICATED,
-  },
-  {
-    tag: '401.3_invalid_access_token',
-    line: NEVER,
-    shows: 'an invalid token',
-    expected: UNAUTHENTICATED,
-  },
+  ['401.1_no_authorization_header', NEVER, UNAUTHENTICATED, { shows: 'nothing' }],
+  ['401.2_expired_access_token', NEVER, UNAUTHENTICATED, { shows: 'an expired token' }],
+  ['401.3_invalid_access_token', NEVER, UNAUTHENTICATED, { shows: 'an invalid token' }],
 ];
 
+const NAMED_BESIDE_TOKEN: Asked = { shows: 'a 3-legged token', namesNumber: true };
+
 const NUMBERS_2_1: readonly Scenario[] = [
-  {
-    tag: 'C02.01_phone_number_not_schema_compliant',
-    line: 'malformed',
-    expected: '400 INVALID_ARGUMENT',
-  },
-  { tag: 'C02.02_phone_number_not_found', line: 'unknown', expected: '404 IDENTIFIER_NOT_FOUND' },
-  {
-    tag: 'C02.03_unnecessary_phone_number',
-    line: NEVER,
-    shows: 'a 3-legged token',
-    namesNumber: true,
-    expected: '422 UNNECESSARY_IDENTIFIER',
-  },
-  {
-    tag: 'C02.04_missing_phone_number',
-    line: NEVER,
-    namesNumber: false,
-    expected: '422 MISSING_IDENTIFIER',
-  },
-  {
-    tag: 'C02.05_phone_number_not_supported',
-    line: 'of a kind that is not served',
-    expected: '422 SERVICE_NOT_APPLICABLE',
-  },
+  ['C02.01_phone_number_not_schema_compliant', 'malformed', INVALID],
+  ['C02.02_phone_number_not_found', 'unknown', '404 IDENTIFIER_NOT_FOUND'],
+  ['C02.03_unnecessary_phone_number', NEVER, '422 UNNECESSARY_IDENTIFIER', NAMED_BESIDE_TOKEN],
+  ['C02.04_missing_phone_number', NEVER, '422 MISSING_IDENTIFIER', { namesNumber: false }],
+  ['C02.05_phone_number_not_supported', NOT_SERVED, '422 SERVICE_NOT_APPLICABLE'],
 ];
 
 /** By the numbers that check and retrieve-date give them. */
 function numbers10(first: number, invalidNumber: string): readonly Scenario[] {
   return [
-    {
-      tag: `${first}_phone_number_not_supported`,
-      line: 'of a kind that is not served',
-      expected: '422 NOT_SUPPORTED',
-    },
-    {
-      tag: `${first + 1}_phone_number_provided_does_not_match_the_token`,
-      line: NEVER,
-      shows: 'a token of another number',
-      expected: '403 INVALID_TOKEN_CONTEXT',
-    },
-    {
-      tag: `${first + 2}_phone_number_not_provided_and_cannot_be_deducted_from_access_token`,
-      line: NEVER,
-      namesNumber: false,
-      expected: '422 UNIDENTIFIABLE_PHONE_NUMBER',
-    },
-    { tag: invalidNumber, line: 'malformed', expected: '400 INVALID_ARGUMENT' },
+    [`${first}_phone_number_not_supported`, NOT_SERVED, '422 NOT_SUPPORTED'],
+    [
+      `${first + 1}_phone_number_provided_does_not_match_the_token`,
+      NEVER,
+      '403 INVALID_TOKEN_CONTEXT',
+      { shows: 'a token of another number' },
+    ],
+    [
+      `${first + 2}_phone_number_not_provided_and_cannot_be_deducted_from_access_token`,
+      NEVER,
+      '422 UNIDENTIFIABLE_PHONE_NUMBER',
+      { namesNumber: false },
+    ],
+    [invalidNumber, 'malformed', INVALID],
     // Without a scenario of their own, but in the API's definition.
-    { tag: 'NOT_FOUND', line: 'unknown', expected: '404 NOT_FOUND' },
-    {
-      tag: 'a number that fits the 3-legged token',
-      line: 'swapped 72 h ago',
-      shows: 'a 3-legged token',
-      namesNumber: true,
-      expected: '200',
-    },
+    ['NOT_FOUND', 'unknown', '404 NOT_FOUND'],
+    ['a number that fits the 3-legged token', IN_72_H, '200', NAMED_BESIDE_TOKEN],
   ];
 }
 
-const BAD_MAX_AGES = [0, -1, 0.5, '24', true].map((maxAge): Scenario => ({
-  tag: `invalid_max_age: ${JSON.stringify(maxAge)}`,
-  line: NEVER,
-  maxAge,
-  expected: '400 INVALID_ARGUMENT',
-}));
+const BAD_MAX_AGES = [0, -1, 0.5, '24', true].map((maxAge): Scenario => {
+  return [`invalid_max_age: ${JSON.stringify(maxAge)}`, NEVER, INVALID, { maxAge }];
+});
+
+const LIMITED: Line = 'swapped 72 h ago, limited to 168 h';
 
 const SCENARIOS: Readonly<
   Record<'2.1' | '1.0', Readonly<Record<'check' | 'retrieve-date', readonly Scenario[]>>>
@@ -194,18 +137,8 @@ const SCENARIOS: Readonly<
       ...CHECKS,
       ...AUTHENTICATION,
       ...BAD_MAX_AGES,
-      {
-        tag: '400.2_invalid_max_age_value',
-        line: NEVER,
-        maxAge: 100_000,
-        expected: '400 OUT_OF_RANGE',
-      },
-      {
-        tag: '400.3_max_age_out_of_monitored_period',
-        line: 'swapped 72 h ago, limited to 168 h',
-        maxAge: 169,
-        expected: '400 OUT_OF_RANGE',
-      },
+      ['400.2_invalid_max_age_value', NEVER, '400 OUT_OF_RANGE', { maxAge: 100_000 }],
+      ['400.3_max_age_out_of_monitored_period', LIMITED, '400 OUT_OF_RANGE', { maxAge: 169 }],
       ...NUMBERS_2_1,
     ],
     'retrieve-date': [...DATES, ...AUTHENTICATION, ...NUMBERS_2_1],
@@ -215,7 +148,7 @@ const SCENARIOS: Readonly<
       ...CHECKS,
       ...AUTHENTICATION,
       ...BAD_MAX_AGES,
-      { tag: 'invalid_max_age', line: NEVER, maxAge: 2401, expected: '400 INVALID_ARGUMENT' },
+      ['invalid_max_age', NEVER, INVALID, { maxAge: 2401 }],
       ...numbers10(8, '400.1_invalid_phone_number'),
     ],
     'retrieve-date': [...DATES, ...AUTHENTICATION, ...numbers10(6, '4_invalid_phone_number')],
@@ -223,46 +156,34 @@ const SCENARIOS: Readonly<
 };
 
 describe.each(['2.1', '1.0'] as const)("CAMARA's own scenarios of %s", (dialect) => {
+  const clock = { nowMs: START_MS };
+  let simulator: Simulator;
+  beforeAll(async () => {
+    simulator = await startSimulator({ port: 0, dialect, nowMs: () => clock.nowMs });
+  });
+  afterAll(() => simulator.close());
+
   describe.each(['check', 'retrieve-date'] as const)('%s', (operation) => {
-    test.each(SCENARIOS[dialect][operation].map((one) => [one.tag, one.line, one] as const))(
-      '%s (%s)',
-      async (_tag, _line, scenario) => {
-        const clock = { nowMs: START_MS };
-        const simulator = await startSimulator({ port: 0, dialect, nowMs: () => clock.nowMs });
-        try {
-          expect(await outcome(simulator, operation, scenario, clock)).toBe(scenario.expected);
-        } finally {
-          await simulator.close();
-        }
-      },
-    );
+    const titled = SCENARIOS[dialect][operation].map((one) => [one[0], one[1], one] as const);
+    test.each(titled)('%s (%s)', async (_tag, _line, scenario) => {
+      clock.nowMs = START_MS;
+      expect(await outcome(simulator, operation, scenario, clock)).toBe(scenario[2]);
+    });
+  });
+
+  test('has paths of its own', () => {
+    const { pathname } = new URL(simulator.simSwapUrl);
+    expect(pathname).toBe(dialect === '2.1' ? '/sim-swap/v2' : '/sim-swap/v1');
   });
 
   test.each([
-    ['/check', dialect === '2.1' ? '/sim-swap/v2/check' : '/sim-swap/v1/check'],
-    [
-      '/retrieve-date',
-      dialect === '2.1' ? '/sim-swap/v2/retrieve-date' : '/sim-swap/v1/retrieve-date',
-    ],
-  ])('%s lies at %s', async (path, expected) => {
-    const simulator = await startSimulator({ port: 0, dialect });
-    await simulator.close();
-    expect(new URL(simulator.simSwapUrl + path).pathname).toBe(expected);
-  });
-
-  test.each([
-    ['a_b;c:d', '200 swapped: false'],
-    ['a b', dialect === '2.1' ? '400 INVALID_ARGUMENT' : '200 swapped: false'],
-    ['a'.repeat(257), dialect === '2.1' ? '400 INVALID_ARGUMENT' : '200 swapped: false'],
+    ['a_b;c:d', UNSWAPPED],
+    ['a b', dialect === '2.1' ? INVALID : UNSWAPPED],
+    ['a'.repeat(257), dialect === '2.1' ? INVALID : UNSWAPPED],
   ])('x-correlator: %s', async (correlator, expected) => {
-    const simulator = await startSimulator({ port: 0, dialect, nowMs: () => START_MS });
-    try {
-      const scenario: Scenario = { tag: '', line: NEVER, expected };
-      const told = await outcome(simulator, 'check', scenario, { nowMs: START_MS }, correlator);
-      expect(told).toBe(expected);
-    } finally {
-      await simulator.close();
-    }
+    clock.nowMs = START_MS;
+    const scenario: Scenario = ['', NEVER, expected];
+    expect(await outcome(simulator, 'check', scenario, clock, correlator)).toBe(expected);
   });
 });
 
@@ -270,7 +191,7 @@ describe.each(['2.1', '1.0'] as const)("CAMARA's own scenarios of %s", (dialect)
 async function outcome(
   simulator: Simulator,
   operation: 'check' | 'retrieve-date',
-  { line, shows = 'a 2-legged token', maxAge, namesNumber, expected }: Scenario,
+  [, line, expected, { shows = 'a 2-legged token', maxAge, namesNumber } = {}]: Scenario,
   clock: { nowMs: number },
   correlator = 'b4333c46-49c0-4f62-80d7-f0ef930f1c46',
 ): Promise<string> {
@@ -325,7 +246,7 @@ async function tokenThat(
       return read(await poll(simulator, authReqId), 'access_token');
     }
     case 'a token of another number':
-      return read(await requestToken(simulator, LINES['swapped 2 h ago'], scope), 'access_token');
+      return read(await requestToken(simulator, LINES[IN_2_H], scope), 'access_token');
     case 'a 2-legged token':
     case 'an expired token':
       return read(await requestToken(simulator, bound, scope), 'access_token');

@@ -5,6 +5,7 @@ import { CHECK_SCOPE } from './client.ts';
 
 const { clientId, clientSecret } = DEMO_CLIENT;
 const RIGHT_SECRET = `${clientId}:${clientSecret}`;
+const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 const NOW_SECONDS = 1_800_000_000;
 
 /** The claims of a good assertion. */
@@ -12,14 +13,12 @@ const CLAIMS = { iss: clientId, sub: clientId, exp: NOW_SECONDS + 60 };
 
 let key: CryptoKey;
 let publicKey: JWK;
-let strangersKey: CryptoKey;
 let simulator: Simulator;
 
 beforeAll(async () => {
   const own = await generateKeyPair('ES256');
   key = own.privateKey;
   publicKey = await exportJWK(own.publicKey);
-  strangersKey = (await generateKeyPair('ES256')).privateKey;
 });
 
 afterEach(async () => {
@@ -50,12 +49,7 @@ async function requestToken(credentials: { basic?: string; jwt?: string }): Prom
       grant_type: 'client_credentials',
       username: 'tel:+447700900004',
       scope: CHECK_SCOPE,
-      ...(jwt === undefined
-        ? {}
-        : {
-            client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
-            client_assertion: jwt,
-          }),
+      ...(jwt === undefined ? {} : { client_assertion_type: TYPE, client_assertion: jwt }),
     }),
   });
 }
@@ -120,7 +114,8 @@ describe('an assertion', () => {
 
   test("under a stranger's key", async () => {
     await start('private_key_jwt');
+    const { privateKey } = await generateKeyPair('ES256');
 
-    expect((await requestToken({ jwt: await assertion({}, strangersKey) })).status).toBe(401);
+    expect((await requestToken({ jwt: await assertion({}, privateKey) })).status).toBe(401);
   });
 });

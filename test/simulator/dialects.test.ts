@@ -8,6 +8,7 @@ import { poll, postForm, read } from './client.ts';
 
 const NUMBER = '+447700900004';
 const TEL = `tel:${NUMBER}`;
+const SCOPE = 'dpv:FraudPreventionAndDetection sim-swap:check';
 const KEYCLOAK = '/realms/simulated/protocol/openid-connect/token';
 const CIBA = 'urn:openid:params:grant-type:ciba';
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
@@ -38,11 +39,8 @@ async function lookUp(
 }
 
 async function summary(reply: Promise<Response>): Promise<string> {
-  const { status, text } = await reply.then(async (one) => ({
-    status: one.status,
-    text: await one.text(),
-  }));
-  return `${status} ${text}`;
+  const one = await reply;
+  return `${one.status} ${await one.text()}`;
 }
 
 async function assertion(
@@ -50,8 +48,7 @@ async function assertion(
   claims: object = {},
   audience = `${simulator.authUrl}/oauth/v1/token`,
 ): Promise<string> {
-  const scope = 'dpv:FraudPreventionAndDetection sim-swap:check';
-  return new SignJWT({ scope, sub: TEL, ...claims })
+  return new SignJWT({ scope: SCOPE, sub: TEL, ...claims })
     .setProtectedHeader({ alg: 'ES256' })
     .setIssuer(DEMO_CLIENT.clientId)
     .setAudience(audience)
@@ -61,6 +58,8 @@ async function assertion(
 }
 
 const CREDENTIALS = { grant_type: 'client_credentials' };
+const HINT = { login_hint: TEL };
+const PROMPT = '/openIDConnectCIBA/v1/bc-authorize';
 const APIGEE = '/oauth/client_credential/accesstoken';
 
 describe('a token request in another manner', () => {
@@ -74,24 +73,9 @@ describe('a token request in another manner', () => {
     ['aggregator', '/oauth/v1/token', CREDENTIALS, '404'],
     ['aggregator', KEYCLOAK, { ...CREDENTIALS, scope: 'check-sim-swap' }, 'invalid_scope'],
     ['vodafone', '/oauth/v1/token', CREDENTIALS, '404'],
-    [
-      'vodafone',
-      '/openIDConnectCIBA/v1/bc-authorize',
-      { login_hint: TEL, scope: 'openid check-sim-swap' },
-      '400 {"error":"invalid_request"}',
-    ],
-    [
-      'orange',
-      '/openIDConnectCIBA/v1/bc-authorize',
-      { login_hint: TEL, scope: 'openid dpv:FraudPreventionAndDetection sim-swap:check' },
-      '401 {"error":"invalid_client"}',
-    ],
-    [
-      'telefonica',
-      '/apigateway/bc-authorize',
-      { login_hint: TEL, scope: 'sim-swap' },
-      '400 {"code":400,"message":"invalid_scope"}',
-    ],
+    ['vodafone', PROMPT, { ...HINT, scope: 'openid check-sim-swap' }, '400 {"error":"invalid_req'],
+    ['orange', PROMPT, { ...HINT, scope: `openid ${SCOPE}` }, '401 {"error":"invalid_client"}'],
+    ['telefonica', '/apigateway/bc-authorize', HINT, '400 {"code":400,"message":"invalid_scope"}'],
     ['jwt-bearer', '/oauth/v1/token', CREDENTIALS, '400 {"error":"unsupported_grant_type"}'],
   ])('%s: %s with %j comes to %s', async (dialect, path, form, expected) => {
     const simulator = await start(dialect);
@@ -133,10 +117,8 @@ describe('vodafone', () => {
 
 test('aggregator: the number is in a header, as digits, and maxAge counts seconds', async () => {
   const simulator = await start('aggregator');
-  const issued = await postForm(simulator.authUrl + KEYCLOAK, {
-    ...CREDENTIALS,
-    scope: 'sim-swap.read',
-  });
+  const form = { ...CREDENTIALS, scope: 'sim-swap.read' };
+  const issued = await postForm(simulator.authUrl + KEYCLOAK, form);
   const token = await read(issued, 'access_token');
   const ask = (body: object, headers: Headers): Promise<string> =>
     summary(lookUp(simulator, 'check', token, body, headers));
@@ -178,16 +160,10 @@ test('telefonica: a second lookup about a number is a conflict while the first i
     const form = { grant_type: CIBA, auth_req_id: authReqId };
     return read(await postForm(`${authUrl}/apigateway/token`, form), 'access_token');
   };
-  const [one, other, another] = [
-    await tokenFor(slow),
-    await tokenFor(slow),
-    await tokenFor(NUMBER),
-  ];
-  const replies = await Promise.all([
-    summary(lookUp(simulator, 'check', one, {})),
-    summary(lookUp(simulator, 'check', other, {})),
-    summary(lookUp(simulator, 'check', another, {})),
-  ]);
+  const tokens = [await tokenFor(slow), await tokenFor(slow), await tokenFor(NUMBER)];
+  const replies = await Promise.all(
+    tokens.map((token) => summary(lookUp(simulator, 'check', token, {}))),
+  );
 
   expect(replies.map((reply) => reply.slice(0, 3)).toSorted()).toEqual(['200', '200', '409']);
   expect(simulator.stats()).toMatchObject({ lookups: 2, conflicts: 1 });

@@ -17,35 +17,19 @@ describe('whether a line was swapped within a window', () => {
   });
 });
 
+const at = (latestSimChange: string | null): object => ({ latestSimChange });
+
 describe('the date of a line', () => {
-  const withheld = { withholdsDate: true, monitoredPeriodDays: 3 };
+  const withheld = { ...OLD, withholdsDate: true, monitoredPeriodDays: 3 };
+  const monitored = { latestSimChange: null, monitoredPeriod: 3 };
+
   test.each<[string, Line, object]>([
-    [
-      'of its last swap',
-      { ...OLD, swappedHoursAgo: 2 },
-      { latestSimChange: '2026-01-30T22:00:00.000Z' },
-    ],
-    [
-      'of its activation',
-      { activatedHoursAgo: 24 },
-      { latestSimChange: '2026-01-30T00:00:00.000Z' },
-    ],
-    ['withheld', { ...OLD, withholdsDate: true }, { latestSimChange: null }],
-    [
-      'withheld, and nothing happened',
-      { ...OLD, ...withheld },
-      { latestSimChange: null, monitoredPeriod: 3 },
-    ],
-    [
-      'withheld, and a swap on the edge',
-      { ...OLD, ...withheld, swappedHoursAgo: 72 },
-      { latestSimChange: null },
-    ],
-    [
-      'withheld, and a swap before that',
-      { ...OLD, ...withheld, swappedHoursAgo: 73 },
-      { latestSimChange: null, monitoredPeriod: 3 },
-    ],
+    ['of its last swap', { ...OLD, swappedHoursAgo: 2 }, at('2026-01-30T22:00:00.000Z')],
+    ['of its activation', { activatedHoursAgo: 24 }, at('2026-01-30T00:00:00.000Z')],
+    ['withheld', { ...OLD, withholdsDate: true }, at(null)],
+    ['withheld, and nothing happened', withheld, monitored],
+    ['withheld, and a swap on the edge', { ...withheld, swappedHoursAgo: 72 }, at(null)],
+    ['withheld, and a swap before that', { ...withheld, swappedHoursAgo: 73 }, monitored],
   ])('%s', (_name, line, expected) => {
     expect(retrieveDate(line, NOW_MS)).toEqual(expected);
   });

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulator/simulator.ts';
-import { CHECK_SCOPE, postForm, read, type Form } from './client.ts';
+import { CHECK_SCOPE, DATE_SCOPE, postForm, read, type Form } from './client.ts';
 
 const NUMBER = 'tel:+447700900004';
 
@@ -19,43 +19,26 @@ afterAll(async () => {
 });
 
 describe('a 2-legged token request', () => {
-  const cases: [string, Form, string][] = [
-    [
-      'a number with spaces',
-      { username: 'tel:+44 7700 900004', scope: CHECK_SCOPE },
-      'invalid_request',
-    ],
-    [
-      'a number with hyphens',
-      { username: 'tel:+44-7700-900004', scope: CHECK_SCOPE },
-      'invalid_request',
-    ],
-    ['a number without tel:', { username: '+447700900004', scope: CHECK_SCOPE }, 'invalid_request'],
-    ['no number', { scope: CHECK_SCOPE }, 'invalid_request'],
-    ['an unknown scope', { username: NUMBER, scope: 'sim-swap' }, 'invalid_scope'],
-    [
-      'both scopes',
-      { username: NUMBER, scope: 'check-sim-swap retrieve-sim-swap-date' },
-      'invalid_scope',
-    ],
-    ['no scope', { username: NUMBER }, 'invalid_scope'],
-    [
-      'two numbers',
-      [
-        ['username', NUMBER],
-        ['username', 'tel:+447700900001'],
-        ['scope', CHECK_SCOPE],
-      ],
-      'invalid_request',
-    ],
+  const scope = CHECK_SCOPE;
+  const twoNumbers: Form = [
+    ['username', NUMBER],
+    ['username', 'tel:+447700900001'],
+    ['scope', scope],
   ];
-  test.each(cases)('is refused with %s', async (_name, form, error) => {
-    const entries: [string, string][] = [
-      ['grant_type', 'client_credentials'],
-      ...(Array.isArray(form) ? form : Object.entries(form)),
-    ];
 
-    const reply = await postForm(`${simulator.authUrl}/oauth/v1/token`, entries);
+  test.each<[string, Form, string]>([
+    ['a number with spaces', { username: 'tel:+44 7700 900004', scope }, 'invalid_request'],
+    ['a number with hyphens', { username: 'tel:+44-7700-900004', scope }, 'invalid_request'],
+    ['a number without tel:', { username: '+447700900004', scope }, 'invalid_request'],
+    ['no number', { scope }, 'invalid_request'],
+    ['an unknown scope', { username: NUMBER, scope: 'sim-swap' }, 'invalid_scope'],
+    ['both scopes', { username: NUMBER, scope: `${scope} ${DATE_SCOPE}` }, 'invalid_scope'],
+    ['no scope', { username: NUMBER }, 'invalid_scope'],
+    ['two numbers', twoNumbers, 'invalid_request'],
+  ])('is refused with %s', async (_name, form, error) => {
+    const members = Array.isArray(form) ? form : Object.entries(form);
+    const url = `${simulator.authUrl}/oauth/v1/token`;
+    const reply = await postForm(url, [['grant_type', 'client_credentials'], ...members]);
 
     expect(reply.status).toBe(400);
     expect(await read(reply, 'error')).toBe(error);
@@ -94,3 +77,24 @@ describe('the counts', () => {
     expect(reply.headers.get('allow')).toBe('GET, DELETE');
   });
 });
+
+test.each([
+  ['an answer', '/stats', 'GET'],
+  ['a refusal', '/oauth/v1/token', 'POST'],
+  ['an unknown path', '/elsewhere', 'POST'],
+])(
+  '%s carries the correlator of its request, unless the echo is off',
+  async (_name, path, method) => {
+    const echoed = await Promise.all(
+      [true, false].map(async (echoesCorrelator) => {
+        const echoing = await startSimulator({ port: 0, echoesCorrelator });
+        onTestFinished(() => echoing.close());
+        const headers = { 'x-correlator': 'caller-1' };
+        const reply = await fetch(`${echoing.authUrl}${path}`, { method, headers });
+        return reply.headers.get('x-correlator');
+      }),
+    );
+
+    expect(echoed).toEqual(['caller-1', null]);
+  },
+);
