@@ -5,6 +5,7 @@ import { readConfig, type Config } from '../config/config.ts';
 import { errorName } from '../domain/errors.ts';
 import { writeExchangeLines } from '../telemetry/requestLines.ts';
 import { createLog } from '../log/log.ts';
+import { expectShortLives } from '../system/garbageCollection.ts';
 import { explorerQuery, type ExampleSettings } from './explorerQuery.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { sumUpRepeats } from '../log/logDeduplication.ts';
@@ -23,6 +24,7 @@ import {
 /** For a reader of standard output to take what is left. */
 const LAST_LINES_MS = 1000;
 
+expectShortLives();
 const config = readAtStart();
 const everyLine = createLog(config.logLevel);
 everyLine.info('starting', { ...BUILD, node: process.versions.node, ...ownProfiles(config) });

@@ -8,7 +8,7 @@ import {
 import { Server as NetServer, type Socket } from 'node:net';
 import { wantsPage } from './explorer.ts';
 import { replyOf, type Refusal, type Reply, setSecurityHeaders } from './reply.ts';
-import { UnreadReplies } from './unreadReplies.ts';
+import { type Held, UnreadReplies } from './unreadReplies.ts';
 
 type ReadinessReport =
   | { readonly status: 'ready' | 'draining' }
@@ -47,7 +47,7 @@ export class HttpServer {
   readonly #server: Server;
   readonly #parts: HttpServerParts;
   /** Under way: they may learn, until their headers leave, that their connection ends with them. */
-  readonly #responses = new Set<ServerResponse>();
+  readonly #responses = new Set<Held>();
   readonly #unread: UnreadReplies;
   #isDraining = false;
   #isClosing = false;
@@ -95,7 +95,9 @@ export class HttpServer {
    */
   startDraining(): void {
     this.#isDraining = true;
-    for (const response of this.#responses) endConnectionAfter(response);
+    for (const { response } of this.#responses) {
+      if (response !== undefined) endConnectionAfter(response);
+    }
   }
 
   /**
@@ -128,17 +130,19 @@ export class HttpServer {
 
   /** Node does not close a reply that waits behind another one when their connection is lost. */
   #underWay(): number {
-    for (const response of this.#responses) {
-      if (response.req.socket.destroyed) this.#responses.delete(response);
+    for (const held of this.#responses) {
+      if (held.response?.req.socket.destroyed === true) this.#responses.delete(held);
     }
     return this.#responses.size;
   }
 
   readonly #serve: RequestListener = (request, response) => {
     const [path = '/'] = (request.url ?? '/').split('?', 1);
-    this.#responses.add(response);
+    const held: Held = { response };
+    this.#responses.add(held);
     response.once('close', () => {
-      this.#responses.delete(response);
+      held.response = undefined;
+      this.#responses.delete(held);
       this.#closeIdleConnections();
     });
     setSecurityHeaders(response);

@@ -1,5 +1,17 @@
 import type { ServerResponse } from 'node:http';
 
+/**
+ * A response for as long as it is under way. Emptied then: when a Set of V8's makes room, its old table lives on until
+ * the next full collection, with what was in it (docs/decisions/0025-objects-that-live-as-long-as-a-request.md).
+ */
+export interface Held {
+  response: ServerResponse | undefined;
+}
+
+interface Unread extends Held {
+  readonly bytes: number;
+}
+
 export interface UnreadLimits {
   /** For one reply, from when it is complete. */
   readonly timeoutMs: number;
@@ -14,7 +26,7 @@ export interface UnreadLimits {
 export class UnreadReplies {
   readonly #limits: UnreadLimits;
   /** In the order in which they were complete. */
-  readonly #replies = new Map<ServerResponse, number>();
+  readonly #replies = new Set<Unread>();
   #bytes = 0;
   #cutOff = 0;
 
@@ -28,31 +40,33 @@ export class UnreadReplies {
 
   /** A reply that is complete, and that the system may not have taken yet. */
   add(response: ServerResponse, bytes: number): void {
-    const timer = setTimeout(() => this.#cut(response), this.#limits.timeoutMs);
-    this.#replies.set(response, bytes);
+    const unread: Unread = { response, bytes };
+    const timer = setTimeout(() => this.#cut(unread), this.#limits.timeoutMs);
+    this.#replies.add(unread);
     this.#bytes += bytes;
     response.once('close', () => {
       clearTimeout(timer);
-      this.#forget(response);
+      this.#forget(unread);
     });
-    for (const oldest of this.#replies.keys()) {
+    for (const oldest of this.#replies) {
       if (this.#bytes <= this.#limits.maxBytes) return;
-      this.#forget(oldest);
       this.#cut(oldest);
+      this.#forget(oldest);
     }
   }
 
-  #forget(response: ServerResponse): void {
-    this.#bytes -= this.#replies.get(response) ?? 0;
-    this.#replies.delete(response);
+  #forget(unread: Unread): void {
+    if (!this.#replies.delete(unread)) return;
+    this.#bytes -= unread.bytes;
+    unread.response = undefined;
   }
 
   /**
    * Closes the connection itself: a pipelined reply behind one that is not there yet has no socket of its
    * own, and destroying it gives back nothing.
    */
-  #cut({ req }: ServerResponse): void {
+  #cut({ response }: Unread): void {
     this.#cutOff += 1;
-    req.socket.destroy();
+    response?.req.socket.destroy();
   }
 }

@@ -34,7 +34,7 @@ export class SharedLookups implements LookupRoute {
   readonly #route: LookupRoute;
   readonly #parts: SharedLookupsParts;
   /** Under way, and those whose facts are just being kept. */
-  readonly #shared = new Map<PhoneNumber, readonly SharedLookup[]>();
+  readonly #shared = new Map<PhoneNumber, SharedLookup[]>();
 
   constructor(route: LookupRoute, parts: SharedLookupsParts) {
     this.#route = route;
@@ -74,7 +74,8 @@ export class SharedLookups implements LookupRoute {
     const { number } = session;
     const shared = new SharedLookup(lookup, session, this.#route);
     const others = this.#shared.get(number);
-    this.#shared.set(number, others === undefined ? [shared] : [...others, shared]);
+    if (others === undefined) this.#shared.set(number, [shared]);
+    else others.push(shared);
     const forget = (): void => this.#forget(number, shared);
     // Until its facts are kept a lookup can be joined: no request falls in between.
     shared.ended =
@@ -84,10 +85,11 @@ export class SharedLookups implements LookupRoute {
     return shared;
   }
 
+  /** In place: an old table of the Map's would hold another list, with what is in it, until the next full collection. */
   #forget(number: PhoneNumber, shared: SharedLookup): void {
-    const others = this.#shared.get(number)?.filter((one) => one !== shared) ?? [];
+    const others = this.#shared.get(number) ?? [];
+    others.splice(others.indexOf(shared), 1);
     if (others.length === 0) this.#shared.delete(number);
-    else this.#shared.set(number, others);
   }
 
   /** What cannot be kept is looked up again. */
