@@ -8,6 +8,7 @@ import { createEndpoint } from '../graphql/endpoint.ts';
 import { createExplorer, type Explorer } from '../graphql/explorer.ts';
 import { frontPage } from '../graphql/frontPage.ts';
 import { HttpServer } from '../graphql/httpServer.ts';
+import { REHEARSED } from '../graphql/rehearsals.ts';
 import { follow } from '../system/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
@@ -69,10 +70,11 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     graphql: createEndpoint({
       ...app,
       apollo,
-      // Whether every operator is the simulator.
-      isRehearsal: config.simulator !== undefined,
+      // Where every operator is the simulator.
+      rehearsals: config.simulator === undefined ? undefined : REHEARSED,
       maxRequests: config.load.requests,
-      crossOrigin: new CrossOrigin(config.allowedOrigins),
+      crossOrigin:
+        config.allowedOrigins.length === 0 ? undefined : new CrossOrigin(config.allowedOrigins),
       checksHost: config.callers.tokens === undefined,
       gate,
       observation,

@@ -14,11 +14,6 @@ export interface AdmittedRequest {
   readonly purpose: string;
 }
 
-export interface Authenticated {
-  readonly kind: 'authenticated';
-  readonly caller: Caller;
-}
-
 export const REFUSAL_REASONS = [
   'not-the-router',
   'no-token',
@@ -57,32 +52,35 @@ export class Gate {
     this.#parts = parts;
   }
 
-  async admit(headers: IncomingHttpHeaders): Promise<AdmittedRequest | HttpRefusal> {
-    const { router, purposes } = this.#parts;
-    if (router?.accepts(singleValue(headers[ROUTER_SECRET_HEADER])) === false)
+  admit(
+    headers: IncomingHttpHeaders,
+  ): AdmittedRequest | HttpRefusal | Promise<AdmittedRequest | HttpRefusal> {
+    const { router, tokens } = this.#parts;
+    if (router?.accepts(singleValue(headers[ROUTER_SECRET_HEADER])) === false) {
       return NOT_THE_ROUTER;
-    const authenticated = await this.#authenticate(headers.authorization);
-    switch (authenticated.kind) {
-      case 'refused':
-        return authenticated;
-      case 'authenticated': {
-        const { caller } = authenticated;
-        const purpose = purposeOf(caller, singleValue(headers[PURPOSE_HEADER]), purposes);
-        return purpose === undefined ? NO_SUCH_PURPOSE : { kind: 'admitted', caller, purpose };
-      }
     }
+    return tokens === undefined
+      ? this.#admitCaller(ANONYMOUS, headers)
+      : this.#admitHolder(tokens, headers);
   }
 
-  /** Who asks, by the access token alone. */
-  async #authenticate(authorization: string | undefined): Promise<Authenticated | HttpRefusal> {
-    const { tokens } = this.#parts;
-    if (tokens === undefined) return { kind: 'authenticated', caller: ANONYMOUS };
+  async #admitHolder(
+    tokens: TokenVerifier,
+    headers: IncomingHttpHeaders,
+  ): Promise<AdmittedRequest | HttpRefusal> {
+    const { authorization } = headers;
     if (authorization === undefined) return NO_TOKEN;
     // RFC 6750 §2.1.
     const [, token] = /^Bearer +([\w.~+/-]+=*) *$/i.exec(authorization) ?? [];
     const judged = await tokens.verify(token ?? '');
     if (judged === 'invalid') return INVALID_TOKEN;
-    return judged === 'unavailable' ? NO_KEYS : { kind: 'authenticated', caller: judged };
+    return judged === 'unavailable' ? NO_KEYS : this.#admitCaller(judged, headers);
+  }
+
+  #admitCaller(caller: Caller, headers: IncomingHttpHeaders): AdmittedRequest | HttpRefusal {
+    const { purposes } = this.#parts;
+    const purpose = purposeOf(caller, singleValue(headers[PURPOSE_HEADER]), purposes);
+    return purpose === undefined ? NO_SUCH_PURPOSE : { kind: 'admitted', caller, purpose };
   }
 }
 
@@ -143,7 +141,7 @@ export function purposeOf(
   allowed: readonly string[],
 ): string | undefined {
   const purpose = caller.purpose ?? header ?? allowed[0];
-  return allowed.find((one) => one === purpose);
+  return purpose !== undefined && allowed.includes(purpose) ? purpose : undefined;
 }
 
 /** The header by which a router shows that a request comes from it. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Reply, ReplyHeaders } from './reply.ts';
 
 /** What pages of other origins may send beside what every page may. */
 const ALLOWED_HEADERS = [
@@ -28,27 +29,29 @@ export class CrossOrigin {
     this.#origins = new Set(origins);
   }
 
-  /** The headers that let a page of a listed origin read the reply. */
-  headersFor({ headers: { origin } }: IncomingMessage): ReadonlyMap<string, string> {
-    const headers = new Map<string, string>();
-    if (this.#origins.size === 0) return headers;
-    headers.set('vary', 'origin');
-    if (origin === undefined || !this.#origins.has(origin)) return headers;
-    headers.set('access-control-allow-origin', origin);
-    headers.set('access-control-expose-headers', EXPOSED_HEADERS);
-    return headers;
-  }
-
-  /** The headers that answer a preflight; `undefined` when the request is none, or comes from elsewhere. */
-  preflight({ method, headers }: IncomingMessage): Readonly<Record<string, string>> | undefined {
+  /**
+   * Adds the headers that let a page of a listed origin read the reply.
+   *
+   * @returns the reply to a preflight; `undefined` when the request is none, or comes from elsewhere
+   */
+  admit({ method, headers }: IncomingMessage, replied: ReplyHeaders): Reply | undefined {
+    const { origin } = headers;
+    replied['vary'] = 'origin';
+    if (origin === undefined || !this.#origins.has(origin)) return undefined;
+    replied['access-control-allow-origin'] = origin;
+    replied['access-control-expose-headers'] = EXPOSED_HEADERS;
     const isPreflight =
       method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
-    if (!isPreflight || headers.origin === undefined) return undefined;
-    if (!this.#origins.has(headers.origin)) return undefined;
-    return {
-      'access-control-allow-methods': 'GET, POST',
-      'access-control-allow-headers': ALLOWED_HEADERS,
-      'access-control-max-age': String(MAX_AGE_SECONDS),
-    };
+    return isPreflight ? PREFLIGHT : undefined;
   }
 }
+
+const PREFLIGHT: Reply = {
+  status: 204,
+  headers: {
+    'access-control-allow-methods': 'GET, POST',
+    'access-control-allow-headers': ALLOWED_HEADERS,
+    'access-control-max-age': String(MAX_AGE_SECONDS),
+  },
+  body: '',
+};

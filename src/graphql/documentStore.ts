@@ -14,6 +14,8 @@ const DOCUMENT_BYTES = 1024;
 export class DocumentStore {
   readonly #maxBytes: number;
   readonly #documents = new Map<string, { document: DocumentNode; bytes: number }>();
+  /** The last in the order, where it is there: most services are asked one document. */
+  #latest: string | undefined;
   #bytes = 0;
 
   constructor(maxBytes: number) {
@@ -28,8 +30,11 @@ export class DocumentStore {
   get(key: string): Promise<DocumentNode | undefined> {
     const kept = this.#documents.get(key);
     if (kept === undefined) return NOTHING;
-    this.#documents.delete(key);
-    this.#documents.set(key, kept);
+    if (key !== this.#latest) {
+      this.#documents.delete(key);
+      this.#documents.set(key, kept);
+      this.#latest = key;
+    }
     return Promise.resolve(kept.document);
   }
 
@@ -42,6 +47,7 @@ export class DocumentStore {
       this.#forget(oldest);
     }
     this.#documents.set(key, { document, bytes });
+    this.#latest = key;
     this.#bytes += bytes;
     return DONE;
   }

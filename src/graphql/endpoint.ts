@@ -1,4 +1,9 @@
-import { HeaderMap, type ApolloServer, type HTTPGraphQLResponse } from '@apollo/server';
+import {
+  HeaderMap,
+  type ApolloServer,
+  type HTTPGraphQLRequest,
+  type HTTPGraphQLResponse,
+} from '@apollo/server';
 import type { Gate, RefusalReason } from '../caller/gate.ts';
 import {
   requestChannel,
@@ -12,7 +17,13 @@ import { singleValue, preferredWaitMs, readTraceparent } from '../http/headers.t
 import type { CrossOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import { statusOfRefusal } from './mediaType.ts';
-import { replyOf, type Refusal, type Reply, type RequestReading } from './reply.ts';
+import {
+  replyOf,
+  type Refusal,
+  type Reply,
+  type ReplyHeaders,
+  type RequestReading,
+} from './reply.ts';
 import {
   GraphqlRequest,
   type RequestContext,
@@ -22,7 +33,7 @@ import {
 import { isOwnHost } from '../http/address.ts';
 import { derived } from '../system/fromFiles.ts';
 import { documentNames, resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 
 /** A document and its variables for the most that one operation may ask; far more than either needs. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -39,7 +50,8 @@ export interface EndpointParts extends RequestParts {
   readonly trustedDocuments: () => TrustedDocuments | undefined;
   /** What a browser sees; nothing where there is none. */
   readonly explorer: Explorer | undefined;
-  readonly crossOrigin: CrossOrigin;
+  /** Absent where no other origin is allowed. */
+  readonly crossOrigin: CrossOrigin | undefined;
   /**
    * Whether a request must name this machine: a page of another site whose name leads here asks under that name. Where
    * a token is needed, it has none.
@@ -57,51 +69,52 @@ export interface EndpointParts extends RequestParts {
 /**
  * GraphQL over HTTP on a bare node:http handler. Everything that it does for a request is inside the
  * request's time. Never rejects for what a client does.
+ *
+ * @returns what decides on a reply, and adds to the headers of whatever becomes of it
  */
 export function createEndpoint(
   parts: EndpointParts,
-): (request: IncomingMessage, response: ServerResponse) => Promise<Reply> {
+): (incoming: IncomingMessage, response: ServerResponse, headers: ReplyHeaders) => Promise<Reply> {
   const names = derived(parts.trustedDocuments, (documents = new Map()) =>
     documentNames(documents),
   );
   let underWay = 0;
-  return async (incoming, response) => {
+  return (incoming, response, headers) => {
     const request = new GraphqlRequest(parts, {
       timeoutMs: parts.config.requestTimeoutMs,
       correlator: singleValue(incoming.headers['x-correlator']),
     });
-    const respond = async (): Promise<ReportedReply> => {
+    headers['x-correlator'] = request.correlator.returned;
+    const respond = async (): Promise<Reply> => {
       underWay += 1;
-      const isTooMany = underWay > parts.maxRequests;
-      const arrived = { incoming, response, request, isTooMany };
-      const reply = await answer(parts, names(), arrived).finally(() => (underWay -= 1));
-      const report = request.report(reply.status);
-      parts.observation.onAnswered(report);
-      return { reply, report };
+      try {
+        const arrived = { incoming, response, headers, request };
+        const early = replyBefore(parts, arrived, underWay);
+        const reply = await (early ?? answer(parts, arrived, names));
+        parts.observation.onAnswered(request.report(reply.status));
+        return reply;
+      } finally {
+        underWay -= 1;
+      }
     };
-    const message = messageOf(incoming, request);
-    const { reply } = await traced(requestChannel, message, respond, resultOf);
-    return reply;
+    return traced(requestChannel, messageOf(incoming, request), respond, ({ status }) =>
+      resultOf(request.report(status)),
+    );
   };
 }
 
-interface ReportedReply {
-  readonly reply: Reply;
-  readonly report: RequestReport;
-}
-
 function messageOf(
-  { method, headers }: IncomingMessage,
+  { method, headers: { traceparent } }: IncomingMessage,
   { correlator }: GraphqlRequest,
 ): RequestMessage {
   return {
     correlator: correlator.name,
     method: method === 'GET' || method === 'POST' ? method : '_OTHER',
-    parent: readTraceparent(singleValue(headers['traceparent'])),
+    parent: traceparent === undefined ? undefined : readTraceparent(singleValue(traceparent)),
   };
 }
 
-function resultOf({ report: { status, codes, document } }: ReportedReply): RequestResult {
+function resultOf({ status, codes, document }: RequestReport): RequestResult {
   const [code = 'ok'] = codes.keys();
   const result = { outcome: 'replied', status, code } as const;
   return document === undefined ? result : { ...result, document };
@@ -110,77 +123,87 @@ function resultOf({ report: { status, codes, document } }: ReportedReply): Reque
 interface Arrived {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
+  readonly headers: ReplyHeaders;
   readonly request: GraphqlRequest;
-  readonly isTooMany: boolean;
+}
+
+function refuse(refusal: Refusal, { incoming, request }: Arrived): Reply {
+  request.countCode(refusal.code);
+  return replyOf(refusal, incoming.headers.accept, request.reference(refusal.code));
+}
+
+/** The reply to what need not be asked who asks; `undefined` for every other request. */
+function replyBefore(
+  { checksHost, crossOrigin, maxRequests, explorer }: EndpointParts,
+  arrived: Arrived,
+  underWay: number,
+): Promise<Reply> | Reply | undefined {
+  const { incoming, headers } = arrived;
+  if (checksHost && !isOwnHost(incoming.headers.host)) return refuse(OTHER_HOST, arrived);
+  const preflight = crossOrigin?.admit(incoming, headers);
+  if (preflight !== undefined) return preflight;
+  if (underWay > maxRequests) return refuse(TOO_MANY, arrived);
+  return incoming.method === 'GET' && wantsPage(incoming) ? explorer?.page() : undefined;
 }
 
 async function answer(
-  parts: EndpointParts,
-  names: ReadonlyMap<string, string>,
-  { incoming, response, request, isTooMany }: Arrived,
+  { gate, apollo, log, observation, trustedDocuments }: EndpointParts,
+  arrived: Arrived,
+  names: () => ReadonlyMap<string, string>,
 ): Promise<Reply> {
-  const { headers } = incoming;
-  const { accept } = headers;
-  const refuse = (refusal: Refusal): Reply => {
-    request.countCode(refusal.code);
-    return replyOf(refusal, accept, request.reference(refusal.code));
-  };
-  response.setHeader('x-correlator', request.correlator.returned);
-  if (parts.checksHost && !isOwnHost(headers.host)) return refuse(OTHER_HOST);
-  response.setHeaders(new Map(parts.crossOrigin.headersFor(incoming)));
-  const preflight = parts.crossOrigin.preflight(incoming);
-  if (preflight !== undefined) return { status: 204, headers: preflight, body: '' };
-  if (isTooMany) return refuse(TOO_MANY);
-  if (parts.explorer !== undefined && wantsPage(incoming)) return parts.explorer.page();
-
+  const { incoming, response, headers, request } = arrived;
+  let isExecuted = false;
   request.begin();
   response.once('close', () => {
     request.pause();
+    // A caller that is cut off before the last byte has heard nothing: it must not cost another prompt.
     if (!response.writableFinished) request.hangUp();
+    else if (isExecuted) request.told();
   });
-  const admitted = await request.within(parts.gate.admit(headers));
+
+  const admission = gate.admit(incoming.headers);
+  const admitted = admission instanceof Promise ? await request.within(admission) : admission;
   if (admitted === undefined) {
-    tellOverdue(parts.log, request, 'who asks');
-    return refuse({ ...NOT_IN_TIME, headers: CLOSE });
+    tellOverdue(log, request, 'who asks');
+    return refuse({ ...NOT_IN_TIME, headers: CLOSE }, arrived);
   }
   switch (admitted.kind) {
     case 'refused':
-      parts.observation.onRefused(admitted.reason);
-      return refuse({ ...admitted, headers: { ...admitted.headers, ...CLOSE } });
+      observation.onRefused(admitted.reason);
+      return refuse({ ...admitted, headers: { ...admitted.headers, ...CLOSE } }, arrived);
     case 'admitted':
-      request.admit(admitted, preferredWaitMs(singleValue(headers['prefer'])));
+      request.admit(admitted, preferredWaitMs(singleValue(incoming.headers.prefer)));
   }
-  const asked = await request.within(readOperation(incoming, parts.trustedDocuments()));
-  if (asked === undefined) return refuse({ ...NO_BODY_IN_TIME, headers: CLOSE });
+
+  const asked = await request.within(readOperation(incoming, trustedDocuments()));
+  if (asked === undefined) return refuse({ ...NO_BODY_IN_TIME, headers: CLOSE }, arrived);
   switch (asked.kind) {
     case 'refused':
-      return refuse({ ...asked.refusal, headers: { ...asked.refusal.headers, ...CLOSE } });
+      return refuse({ ...asked.refusal, headers: { ...asked.refusal.headers, ...CLOSE } }, arrived);
     case 'read':
-      request.document = names.get(asked.documentId ?? '');
+      if (asked.documentId !== undefined) request.document = names().get(asked.documentId);
   }
+
   const executed = await request.within(
-    parts.apollo.executeHTTPGraphQLRequest({
+    apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: asked.request,
       context: () => {
-        response.setHeaders(preferenceApplied(request));
+        const { waitMs } = request;
+        // RFC 7240 §3: so long the request waits, be it less than it preferred.
+        if (waitMs !== undefined)
+          headers['preference-applied'] = `wait=${Math.floor(waitMs / 1000)}`;
         return Promise.resolve({ request });
       },
     }),
     LAST_WORDS_MS,
   );
   if (executed === undefined) {
-    tellOverdue(parts.log, request, 'its answers');
-    return refuse({ ...NOT_IN_TIME, status: statusOfRefusal(accept, NOT_IN_TIME.status) });
+    tellOverdue(log, request, 'its answers');
+    const status = statusOfRefusal(incoming.headers.accept, NOT_IN_TIME.status);
+    return refuse({ ...NOT_IN_TIME, status }, arrived);
   }
-  // A caller that is cut off before the last byte has heard nothing: it must not cost another prompt.
-  response.once('finish', () => request.told());
+  isExecuted = true;
   return replyFrom(executed, request);
-}
-
-/** RFC 7240 §3: so long the request waits, be it less than it preferred. */
-function preferenceApplied({ waitMs }: GraphqlRequest): Map<string, string> {
-  if (waitMs === undefined) return new Map();
-  return new Map([['preference-applied', `wait=${Math.floor(waitMs / 1000)}`]]);
 }
 
 /** A caller that hangs up is no news. */
@@ -221,10 +244,11 @@ function replyFrom(
 ): Reply {
   if (body.kind !== 'complete') throw new Error('The schema defers nothing.');
   const isUnrecorded = status >= 400 && !request.hasCodes;
+  // Answers are about people, and no cache may store them: every reply says so, whatever Apollo would.
+  headers.delete('cache-control');
   return {
     status,
-    // Answers are about people: no cache may store them.
-    headers: { ...Object.fromEntries(headers), 'cache-control': 'no-store' },
+    headers: Object.fromEntries(headers),
     body: isUnrecorded ? referring(body.string, request) : body.string,
   };
 }
@@ -240,63 +264,72 @@ function referring(body: string, request: GraphqlRequest): string {
   return JSON.stringify({ errors });
 }
 
+/** Reads what a request asks for: one operation, in its body or, as a query, in its address. */
 async function readOperation(
-  request: IncomingMessage,
+  incoming: IncomingMessage,
   trustedDocuments: TrustedDocuments | undefined,
 ): Promise<RequestReading> {
-  const read = await readRequest(request);
-  switch (read.kind) {
-    case 'refused':
-      return read;
-    case 'read':
-      return trustedDocuments === undefined
-        ? read
-        : resolveDocument(read.request, trustedDocuments);
-  }
-}
-
-async function readRequest(request: IncomingMessage): Promise<RequestReading> {
-  const method = request.method ?? 'GET';
-  const headers = new HeaderMap();
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
-  }
-  if (method !== 'POST' && method !== 'GET' && method !== 'HEAD') {
+  const { method = 'GET', url = '', headers } = incoming;
+  let request: HTTPGraphQLRequest;
+  if (method === 'POST') {
+    const type = headers['content-type'] ?? '';
+    const isJson = type === 'application/json' || JSON_TYPE.test(type);
+    const text = await readBody(incoming, isJson ? MAX_BODY_BYTES : 0);
+    if (!isJson) return NOT_JSON;
+    if (text === undefined) return TOO_LONG;
+    const body = parseBody(text);
+    if (typeof body === 'string') return badRequest(400, body);
+    request = { method, headers: headersOfPost(headers.accept), search: '', body };
+  } else if (method === 'GET' || method === 'HEAD') {
+    const question = url.indexOf('?');
+    const search = question < 0 ? '' : url.slice(question);
+    request = { method, headers: headersOfGet(headers), search, body: undefined };
+  } else {
     return badRequest(405, 'GraphQL takes POST, and GET for queries.', { allow: 'GET, POST' });
   }
-  const question = (request.url ?? '').indexOf('?');
-  const search = question < 0 ? '' : (request.url ?? '').slice(question);
-  if (method !== 'POST') {
-    return { kind: 'read', request: { method, headers, search, body: undefined } };
-  }
+  return trustedDocuments === undefined
+    ? { kind: 'read', request }
+    : resolveDocument(request, trustedDocuments);
+}
 
-  if (!/^application\/json\s*(?:;|$)/i.test(headers.get('content-type') ?? '')) {
-    await readBody(request, 0);
-    return badRequest(
-      415,
-      'Send the operation as JSON, with the header content-type: application/json.',
-    );
-  }
-  const text = await readBody(request, MAX_BODY_BYTES);
-  if (text === undefined) {
-    return badRequest(413, `A body may have ${MAX_BODY_BYTES} bytes at most.`);
-  }
+const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
+
+/** What the body holds; or a text, what is wrong with it. */
+function parseBody(text: string): object | string {
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
-    return badRequest(400, `The body is not JSON. ${HOW_TO_ASK}`);
+    return `The body is not JSON. ${HOW_TO_ASK}`;
   }
-  if (Array.isArray(body)) {
-    return badRequest(400, 'Send one operation a request, with several fields.');
-  }
-  if (typeof body !== 'object' || body === null) {
-    return badRequest(400, `The body is not a JSON object. ${HOW_TO_ASK}`);
-  }
-  return { kind: 'read', request: { method, headers, search, body } };
+  if (Array.isArray(body)) return 'Send one operation a request, with several fields.';
+  if (typeof body === 'object' && body !== null) return body;
+  return `The body is not a JSON object. ${HOW_TO_ASK}`;
 }
 
 const HOW_TO_ASK = 'Send {"query": "…"} and, if need be, "variables".';
+
+/**
+ * What Apollo reads of the headers of a POST: what it accepts, and whether another site's page could have sent it. It
+ * could not, with JSON, and Apollo need not parse the type again for that.
+ */
+function headersOfPost(accept = '*/*'): HeaderMap {
+  if (accept === '*/*' || accept === 'application/json') return ANY_TYPE;
+  return new HeaderMap([['accept', accept], PREFLIGHTED]);
+}
+
+const PREFLIGHTED = ['apollo-require-preflight', 'true'] as const;
+
+/** An empty text is no choice: there is nothing to negotiate. */
+const ANY_TYPE = new HeaderMap([['accept', ''], PREFLIGHTED]);
+
+function headersOfGet(headers: IncomingHttpHeaders): HeaderMap {
+  const texts = new HeaderMap();
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) texts.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  return texts;
+}
 
 function badRequest(
   status: number,
@@ -305,6 +338,13 @@ function badRequest(
 ): RequestReading {
   return { kind: 'refused', refusal: { status, code: 'BAD_REQUEST', message, headers } };
 }
+
+const NOT_JSON = badRequest(
+  415,
+  'Send the operation as JSON, with the header content-type: application/json.',
+);
+
+const TOO_LONG = badRequest(413, `A body may have ${MAX_BODY_BYTES} bytes at most.`);
 
 /**
  * What is too long is read on to its end, and dropped, up to so much: a client that is refused while it
@@ -316,20 +356,23 @@ const MAX_DROPPED_BYTES = 32 * 1024 * 1024;
  * Reads a request's body as text; `undefined` when it is longer than it may be, and when it breaks off.
  * By events: an iterator over so short a stream costs as much as parsing what it holds.
  */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    request.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length <= maxBytes) chunks.push(chunk);
-      else if (length > maxBytes + MAX_DROPPED_BYTES) resolve(undefined);
-      else chunks.length = 0;
-    });
-    request.once('end', () => {
-      resolve(length <= maxBytes ? Buffer.concat(chunks, length).toString('utf8') : undefined);
-    });
-    request.once('error', () => resolve(undefined));
-    request.once('close', () => resolve(undefined));
+function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  request.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length <= maxBytes) chunks.push(chunk);
+    else if (length > maxBytes + MAX_DROPPED_BYTES) resolve(undefined);
+    else chunks.length = 0;
   });
+  request.once('end', () => {
+    const [first, ...others] = chunks;
+    if (length > maxBytes) resolve(undefined);
+    else resolve((others.length === 0 ? first : Buffer.concat(chunks, length))?.toString() ?? '');
+  });
+  const breakOff = (): void => resolve(undefined);
+  request.once('error', breakOff);
+  request.once('close', breakOff);
+  return promise;
 }

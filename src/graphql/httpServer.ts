@@ -7,15 +7,23 @@ import {
 } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { wantsPage } from './explorer.ts';
-import { replyOf, type Refusal, type Reply, setSecurityHeaders } from './reply.ts';
+import { replyOf, SECURITY_HEADERS, type Refusal, type Reply, type ReplyHeaders } from './reply.ts';
 import { type Held, UnreadReplies } from './unreadReplies.ts';
 
 type ReadinessReport =
   | { readonly status: 'ready' | 'draining' }
   | { readonly status: 'starting'; readonly waitingFor: readonly string[] };
 
-/** Decides what a request is answered with; the server sends it. */
-type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<Reply>;
+/**
+ * Decides what a request is answered with; the server sends it.
+ *
+ * @param headers what every reply says, whatever becomes of the request; more may be added
+ */
+type Handler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  headers: ReplyHeaders,
+) => Promise<Reply>;
 
 /** Where the service listens, and what it serves. */
 export interface HttpServerParts {
@@ -69,7 +77,7 @@ export class HttpServer {
       this.#serve,
     );
     this.#server.on('connection', (socket: Socket) => {
-      socket.once('close', () => this.#closeIdleConnections());
+      socket.once('close', this.#closeIdleConnections);
     });
   }
 
@@ -124,9 +132,9 @@ export class HttpServer {
   }
 
   /** Once every reply is sent: those that say `connection: close` end with it, and only idle ones are left. */
-  #closeIdleConnections(): void {
+  readonly #closeIdleConnections = (): void => {
     if (this.#isClosing && this.#underWay() === 0) this.#server.closeIdleConnections();
-  }
+  };
 
   /** Node does not close a reply that waits behind another one when their connection is lost. */
   #underWay(): number {
@@ -137,7 +145,6 @@ export class HttpServer {
   }
 
   readonly #serve: RequestListener = (request, response) => {
-    const [path = '/'] = (request.url ?? '/').split('?', 1);
     const held: Held = { response };
     this.#responses.add(held);
     response.once('close', () => {
@@ -145,34 +152,24 @@ export class HttpServer {
       this.#responses.delete(held);
       this.#closeIdleConnections();
     });
-    setSecurityHeaders(response);
     if (this.#isDraining) endConnectionAfter(response);
+    const headers = { ...SECURITY_HEADERS };
     if (saysTwice(request.rawHeaders)) {
-      endConnectionAfter(response);
-      this.#send(response, replyOf(SAID_TWICE, request.headers.accept));
-      return;
-    }
-    switch (path) {
-      case '/graphql':
-        void this.#answer(request, response);
-        return;
-      case '/livez':
-        this.#send(response, json(200, { status: 'alive' }));
-        return;
-      case '/readyz': {
-        const readiness = this.#readiness();
-        this.#send(response, json(readiness.status === 'ready' ? 200 : 503, readiness));
-        return;
-      }
-      default:
-        this.#send(
-          response,
-          path === '/' && wantsPage(request)
-            ? this.#parts.frontPage
-            : replyOf(ELSEWHERE, request.headers.accept),
-        );
-    }
+      this.#send(response, headers, replyOf(SAID_TWICE, request.headers.accept));
+    } else if (isAt('/graphql', request)) void this.#answer(request, response, headers);
+    else this.#send(response, headers, this.#replyBeside(request));
   };
+
+  /** What is not asked in GraphQL. */
+  #replyBeside(request: IncomingMessage): Reply {
+    if (isAt('/livez', request)) return json(200, { status: 'alive' });
+    if (isAt('/readyz', request)) {
+      const readiness = this.#readiness();
+      return json(readiness.status === 'ready' ? 200 : 503, readiness);
+    }
+    const isPage = isAt('/', request) && wantsPage(request);
+    return isPage ? this.#parts.frontPage : replyOf(ELSEWHERE, request.headers.accept);
+  }
 
   #readiness(): ReadinessReport {
     if (this.#isDraining) return { status: 'draining' };
@@ -180,24 +177,35 @@ export class HttpServer {
     return waitingFor.length === 0 ? { status: 'ready' } : { status: 'starting', waitingFor };
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    headers: ReplyHeaders,
+  ): Promise<void> {
     try {
-      this.#send(response, await this.#parts.graphql(request, response));
+      this.#send(response, headers, await this.#parts.graphql(request, response, headers));
     } catch (defect) {
       this.#parts.onDefect(defect);
       if (response.headersSent) response.destroy();
-      else this.#send(response, replyOf(BROKEN, request.headers.accept));
+      else this.#send(response, headers, replyOf(BROKEN, request.headers.accept));
     }
   }
 
-  #send(response: ServerResponse, { status, headers, body }: Reply): void {
+  #send(response: ServerResponse, headers: ReplyHeaders, reply: Reply): void {
     if (response.destroyed) return;
-    // Not by writeHead: Node adds the length of a reply whose headers it writes together with the body.
-    response.statusCode = status;
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    response.end(body);
-    this.#unread.add(response, body.length);
+    const { status, body } = reply;
+    Object.assign(headers, reply.headers);
+    if (status !== 204 && response.req.method !== 'HEAD') {
+      headers['content-length'] = String(Buffer.byteLength(body));
+    }
+    response.writeHead(status, headers).end(body);
+    // Most replies the system takes at once.
+    if (response.socket?.writableLength !== 0) this.#unread.add(response, body.length);
   }
+}
+
+function isAt(path: string, { url = '/' }: IncomingMessage): boolean {
+  return url === path || url.startsWith(`${path}?`);
 }
 
 const ELSEWHERE: Refusal = {
@@ -210,6 +218,7 @@ const SAID_TWICE: Refusal = {
   status: 400,
   code: 'BAD_REQUEST',
   message: 'The header host or authorization is there twice: send one.',
+  headers: { connection: 'close' },
 };
 
 /**

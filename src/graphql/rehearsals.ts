@@ -34,15 +34,13 @@ export const REHEARSALS: readonly Rehearsal[] = [
   },
 ];
 
-const BY_NUMBER = new Map(REHEARSALS.map(({ number, answer }) => [number, answer]));
+/** The same by their numbers: while every operator is the simulator, these fail as they do nowhere else. */
+export const REHEARSED: ReadonlyMap<string, Rehearsal> = new Map(
+  REHEARSALS.map((rehearsal) => [rehearsal.number, rehearsal]),
+);
 
-/**
- * While every operator is the simulator, these numbers fail as they do nowhere else; `undefined` for every other number.
- *
- * @throws {AnswerError} where the caller may not ask
- */
-export function rehearsedAnswer(number: string): FieldAnswer | undefined {
-  const answer = BY_NUMBER.get(number);
+/** @throws {AnswerError} where the caller may not ask */
+export function rehearsedAnswer({ answer }: Rehearsal): FieldAnswer {
   if (answer === 'FORBIDDEN') throw forbidden();
-  return answer && { kind: 'failure', failure: { ...answer, reach: 'number' } };
+  return { kind: 'failure', failure: { ...answer, reach: 'number' } };
 }

@@ -2,7 +2,9 @@ import type { HTTPGraphQLRequest } from '@apollo/server';
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import type { ErrorReference } from './request.ts';
 import { replyMediaType } from './mediaType.ts';
-import type { ServerResponse } from 'node:http';
+
+/** The headers of a response, by their names in small letters, as long as they are gathered. */
+export type ReplyHeaders = Record<string, string>;
 
 export interface Reply {
   readonly status: number;
@@ -47,16 +49,11 @@ export function replyOf(
  * What every response says to browsers, proxies and caches: nothing here is a page, and nothing may be
  * stored. No cookie is ever set. HSTS is left to the proxy that terminates TLS in front of the service.
  */
-const SECURITY_HEADERS = new Map([
-  ['cache-control', 'no-store'],
-  ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
-  ['cross-origin-resource-policy', 'same-origin'],
-  ['referrer-policy', 'no-referrer'],
-  ['x-content-type-options', 'nosniff'],
-  ['x-frame-options', 'DENY'],
-]);
-
-/** Sets them, before anything else is known of the response. */
-export function setSecurityHeaders(response: ServerResponse): void {
-  response.setHeaders(SECURITY_HEADERS);
-}
+export const SECURITY_HEADERS: Readonly<ReplyHeaders> = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};

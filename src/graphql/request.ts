@@ -13,7 +13,7 @@ import type { Clock } from '../system/clock.ts';
 import { forbidden } from './answerErrors.ts';
 import type { OperationLimits } from './operationCost.ts';
 import { limitExceeded, severalForbidden } from './refusals.ts';
-import { rehearsedAnswer } from './rehearsals.ts';
+import { rehearsedAnswer, type Rehearsal } from './rehearsals.ts';
 
 /** What the resolvers below a `PhoneNumber` start from. */
 export interface PhoneNumberEntity {
@@ -62,8 +62,8 @@ export interface RequestParts {
   readonly simSwaps: Pick<SimSwaps, 'forRequest' | 'asksOwners'>;
   readonly quotas: Pick<Quotas, 'standingOf'>;
   readonly clock: Clock;
-  /** Whether the test numbers answer that no operator knows. */
-  readonly isRehearsal?: boolean;
+  /** The test numbers that no operator knows, where they answer. */
+  readonly rehearsals?: ReadonlyMap<string, Rehearsal> | undefined;
 }
 
 /** What a request brings beside its caller. */
@@ -95,6 +95,8 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
   caller: Identity = NOBODY.identity;
   purpose = '';
   waitMs?: number;
+  /** By its operation as a whole, where that may be executed. */
+  numbersAsked = 0;
   onOwnerWait?: LookupRequest['onOwnerWait'];
   readonly #parts: RequestParts;
   readonly #codes = new Map<string, number>();
@@ -130,19 +132,18 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
    *
    * @throws {AnswerError}
    */
-  answer(number: PhoneNumber, ask: FieldAsk): Promise<FieldAnswer> {
+  async answer(number: PhoneNumber, ask: FieldAsk): Promise<FieldAnswer> {
     if (!mayAskAbout(this.rights, number)) throw forbidden();
     this.#countQuestion(number, ask.key);
-    return this.load(number, ask).then(
-      (answer) => {
-        this.countAnswer(outcomeOf(answer));
-        return answer;
-      },
-      (defect: unknown) => {
-        this.countAnswer('INTERNAL_SERVER_ERROR');
-        throw defect;
-      },
-    );
+    const answering = this.load(number, ask);
+    let outcome = 'INTERNAL_SERVER_ERROR';
+    try {
+      const answer = await answering;
+      outcome = answer.kind === 'failure' ? answer.failure.code : 'answered';
+      return answer;
+    } finally {
+      this.countAnswer(outcome);
+    }
   }
 
   /** The answers have reached the caller: without it they count as not heard. */
@@ -164,7 +165,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
 
   /** An error code of the reply. */
   countCode(code: string): void {
-    count(this.#codes, code);
+    this.#codes.set(code, (this.#codes.get(code) ?? 0) + 1);
   }
 
   get hasCodes(): boolean {
@@ -173,7 +174,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
 
   /** What a field about a number came to. */
   countAnswer(outcome: string): void {
-    count(this.#answers, outcome);
+    this.#answers.set(outcome, (this.#answers.get(outcome) ?? 0) + 1);
   }
 
   report(status: number): RequestReport {
@@ -191,10 +192,9 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
 
   /** Asks, whatever was asked before. */
   protected load(number: PhoneNumber, ask: FieldAsk): Promise<FieldAnswer> {
-    const { simSwaps, isRehearsal = false } = this.#parts;
-    const rehearsed = isRehearsal ? rehearsedAnswer(number) : undefined;
-    if (rehearsed !== undefined) return Promise.resolve(rehearsed);
-    this.#loader ??= simSwaps.forRequest(this);
+    const rehearsal = this.#parts.rehearsals?.get(number);
+    if (rehearsal !== undefined) return Promise.resolve(rehearsedAnswer(rehearsal));
+    this.#loader ??= this.#parts.simSwaps.forRequest(this);
     return this.#loader.answer(number, ask);
   }
 
@@ -222,12 +222,4 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
 
 function tooMuch(limited: 'numbers' | 'questionsPerNumber', limit: number): Error {
   return limitExceeded({ limited, limit, asked: limit + 1 });
-}
-
-function outcomeOf(answer: FieldAnswer): string {
-  return answer.kind === 'failure' ? answer.failure.code : 'answered';
-}
-
-function count(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
 }

@@ -42,7 +42,7 @@ function asking<T>(
   field: SchemaField,
   tell: (answer: FieldAnswer, asked: FieldQuestion, place: FieldPlace) => T,
 ) {
-  return (
+  return async (
     { e164 }: PhoneNumberEntity,
     args: FieldArguments,
     { request }: RequestContext,
@@ -50,10 +50,8 @@ function asking<T>(
   ): Promise<T> => {
     const ask = FIELDS[field](args);
     switch (ask.kind) {
-      case 'parsed': {
-        const { asked } = ask.value;
-        return request.answer(e164, ask.value).then((answer) => tell(answer, asked, info));
-      }
+      case 'parsed':
+        return tell(await request.answer(e164, ask.value), ask.value.asked, info);
       case 'refused':
         throw badUserInput(ask.reason);
     }
@@ -91,7 +89,7 @@ export const subgraphResolvers = {
   SimSwapConsent,
   Query: {
     _entities: (_root: unknown, { representations }: { representations: readonly unknown[] }) =>
-      representations.map((representation) => resolveReference(representation)),
+      representations.map(resolveReference),
   },
 };
 

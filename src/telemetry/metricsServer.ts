@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import type { Clock } from '../system/clock.ts';
 import { isLoopback, isOwnHost } from '../http/address.ts';
-import { replyOf, type Refusal, type Reply, setSecurityHeaders } from '../graphql/reply.ts';
+import { replyOf, SECURITY_HEADERS, type Refusal, type Reply } from '../graphql/reply.ts';
 import type { Metrics } from './metrics.ts';
 
 /** A scrape that takes longer is not one. */
@@ -53,10 +53,10 @@ export async function serveMetrics(
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },
     (request, response) => {
-      setSecurityHeaders(response);
       replyTo(request).then(
-        ({ status, headers, body }) => response.writeHead(status, headers).end(body),
-        () => response.writeHead(500).end(),
+        ({ status, headers, body }) =>
+          response.writeHead(status, { ...SECURITY_HEADERS, ...headers }).end(body),
+        () => response.writeHead(500, SECURITY_HEADERS).end(),
       );
     },
   );

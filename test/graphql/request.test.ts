@@ -27,14 +27,14 @@ test('a question passes the permission first, then the count, then the lookup', 
   });
 
   // Bob's number is neither asked about nor counted: Alice's is still the first.
-  expect(() => request.answer(BOB, window(1))).toThrow(
+  await expect(request.answer(BOB, window(1))).rejects.toThrow(
     expect.objectContaining({ extensions: { code: 'FORBIDDEN' } }),
   );
   expect(lookUp).not.toHaveBeenCalled();
   expect(await request.answer(ALICE, window(1))).toBe(SWAPPED);
   expect(await request.answer(ALICE, window(1))).toBe(SWAPPED);
   await request.answer(ALICE, window(2));
-  expect(() => request.answer(ALICE, window(3))).toThrow('1');
+  await expect(request.answer(ALICE, window(3))).rejects.toThrow('1');
   expect(lookUp).toHaveBeenCalledTimes(3);
   expect(request.report(200)).toMatchObject({
     answers: new Map([['answered', 3]]),
@@ -55,7 +55,7 @@ test('a failure counts by its code, and a defect as one', async () => {
   );
 });
 
-test('a request that is not admitted asks nothing, and its report names no caller', () => {
+test('a request that is not admitted asks nothing, and its report names no caller', async () => {
   const forRequest = vi.fn<() => never>();
   const request = new GraphqlRequest(
     {
@@ -69,7 +69,7 @@ test('a request that is not admitted asks nothing, and its report names no calle
     },
     { timeoutMs: 1000, correlator: undefined },
   );
-  expect(() => request.answer(ALICE, window(1))).toThrow(
+  await expect(request.answer(ALICE, window(1))).rejects.toThrow(
     expect.objectContaining({ extensions: { code: 'FORBIDDEN' } }),
   );
   expect(forRequest).not.toHaveBeenCalled();
