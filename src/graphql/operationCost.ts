@@ -3,11 +3,12 @@ import {
   isObjectType,
   type DocumentNode,
   type FieldNode,
+  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import { FIELDS, isAskingField, type FieldAsk } from '../domain/fields.ts';
+import { FIELDS, isAskingField } from '../domain/fields.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import { KnownReply } from './knownReply.ts';
 import {
@@ -20,7 +21,7 @@ import {
   MIN_FIELD_BYTES,
   valueBytes,
 } from './replyBytes.ts';
-import { fragmentsOf, Selections, type Arguments } from './selections.ts';
+import { fragmentsOf, readArguments, Selections } from './selections.ts';
 
 /** What one operation asks for: equal numbers and equal questions count once. */
 export interface OperationCost {
@@ -67,18 +68,32 @@ interface AskedBelow {
   readonly bytes: number;
 }
 
+/** A field by which numbers come in, with all that is known of it without them. */
+interface NumbersField {
+  readonly kind: 'numbers';
+  readonly node: FieldNode;
+  readonly definition: GraphQLField<unknown, unknown>;
+  /** Of the reply: of the field as a whole, and for each number. */
+  readonly bytes: number;
+  readonly bytesEach: number;
+  readonly below: AskedBelow;
+}
+
+type RootField =
+  | NumbersField
+  /** Answered by the schema itself. */
+  | { readonly kind: 'known'; readonly bytes: number };
+
 /** Counting goes on so far beyond a limit, to tell a caller by how much it is over; then it ends. */
 export const COUNTED_TIMES = 10;
 
-/** The root fields by which numbers come in, and where in their arguments the numbers are. */
-const NUMBERS_IN: Readonly<
-  Record<string, (args: Arguments, ownNumber: PhoneNumber | undefined) => unknown>
-> = {
-  myPhoneNumber: (_args, ownNumber) => [ownNumber],
-  phoneNumber: ({ e164 }) => [e164],
-  phoneNumbers: ({ e164s }) => e164s,
-  _entities: ({ representations }) =>
-    Array.isArray(representations) ? representations.map(keyOf) : [],
+/** The root fields by which numbers come in: the argument that has the number, or the list of them. */
+const NUMBERS_IN: Readonly<Record<string, { readonly one?: string; readonly list?: string }>> = {
+  // The caller's own, which no argument names.
+  myPhoneNumber: {},
+  phoneNumber: { one: 'e164' },
+  phoneNumbers: { list: 'e164s' },
+  _entities: { list: 'representations' },
 };
 
 /** The variables as an execution coerces them; `undefined` when they do not fit, as it will say. */
@@ -97,49 +112,29 @@ export function coerceVariables(
 /**
  * Counts what an operation asks for over aliases, fragments and representations together, without
  * executing it: every selected field counts, wherever it stands. It ends far beyond a limit, so a hostile
- * operation costs little. Pure.
+ * operation costs little.
  *
  * @throws {GraphQLError} when `@skip` or `@include` is given null
  */
 export function costOf(incoming: IncomingOperation, limits: OperationLimits): OperationCost {
-  const { schema, document, operation } = incoming;
   const cost = { numbers: 0, questionsPerNumber: 0, answers: 0, replyBytes: MAX_ENVELOPE_BYTES };
-  const root = schema.getQueryType();
-  const phoneNumber = schema.getType('PhoneNumber');
-  if (!isObjectType(root) || !isObjectType(phoneNumber)) return cost;
-  const selections = new Selections(fragmentsOf(document), incoming.variables);
-  const known = new KnownReply(schema, root, selections);
-
-  const bounds = limitsOf(limits).map(([name, limit]) => [name, COUNTED_TIMES * limit] as const);
-  const isFarBeyond = () => bounds.some(([name, bound]) => cost[name] > bound);
   const questionsByNumber = new Map<unknown, ReadonlySet<string>>();
-  for (const field of selections.fieldsOf(operation.selectionSet)) {
-    if (isFarBeyond()) return cost;
-    const name = field.name.value;
-    const numbersIn = NUMBERS_IN[name];
-    const definition = root.getFields()[name];
-    if (numbersIn === undefined || definition === undefined) {
-      if (isKnown(name)) cost.replyBytes += known.bytesOf(field, limits.maxReplyBytes);
-      continue;
-    }
-    const numbers = numbersIn(selections.argumentsOf(definition, field), incoming.ownNumber);
-    const path = keyBytes(field) + MAX_INDEX_BYTES;
-    // The field as a whole: what it holds, or that its arguments are not valid.
-    cost.replyBytes += keyBytes(field) + failedRootBytes(path);
-    if (!Array.isArray(numbers) || numbers.length === 0) continue;
-
-    const below = askedBelow(field, phoneNumber, { selections, path });
-    cost.answers += numbers.length * Math.max(1, below.fields);
-    cost.replyBytes += numbers.length * Math.max(below.bytes, failedNumberBytes(path));
-    if (below.questions.size === 0 && !below.asksConsent) continue;
-    for (const number of new Set<unknown>(numbers)) {
-      if (isFarBeyond()) return cost;
+  for (const field of READ_BEFORE.get(incoming.operation) ?? rootFields(incoming, limits)) {
+    if (excessOf(cost, limits, COUNTED_TIMES) !== undefined) return cost;
+    cost.replyBytes += field.bytes;
+    if (field.kind === 'known') continue;
+    const numbers = numbersIn(field, incoming);
+    const { questions, asksConsent, fields } = field.below;
+    cost.answers += numbers.length * Math.max(1, fields);
+    cost.replyBytes += numbers.length * field.bytesEach;
+    if (questions.size === 0 && !asksConsent) continue;
+    for (const one of numbers) {
+      if (excessOf(cost, limits, COUNTED_TIMES) !== undefined) return cost;
+      const number = canonical(one);
       if (number === undefined) continue;
-      const canonical = typeof number === 'string' ? canonicalNumber(number) : number;
-      const before = questionsByNumber.get(canonical);
-      const asked =
-        before === undefined ? below.questions : new Set([...before, ...below.questions]);
-      questionsByNumber.set(canonical, asked);
+      const before = questionsByNumber.get(number) ?? questions;
+      const asked = before === questions ? questions : new Set([...before, ...questions]);
+      questionsByNumber.set(number, asked);
       cost.numbers = questionsByNumber.size;
       cost.questionsPerNumber = Math.max(cost.questionsPerNumber, asked.size);
     }
@@ -147,12 +142,26 @@ export function costOf(incoming: IncomingOperation, limits: OperationLimits): Op
   return cost;
 }
 
-/** The first limit that an operation is over; `undefined` when it is within all of them. */
-export function excessOf(cost: OperationCost, limits: OperationLimits): Excess | undefined {
-  const [limited, limit] = limitsOf(limits).find(([name, most]) => cost[name] > most) ?? [];
-  if (limited === undefined || limit === undefined) return undefined;
-  return { limited, limit, asked: cost[limited] };
+/** The first limit that an operation is over, or so many times over; `undefined` when it is within all of them. */
+export function excessOf(
+  cost: OperationCost,
+  limits: OperationLimits,
+  times = 1,
+): Excess | undefined {
+  const most: OperationCost = {
+    numbers: limits.maxNumbersPerOperation,
+    questionsPerNumber: limits.maxQuestionsPerNumber,
+    answers: maxAnswers(limits),
+    replyBytes: limits.maxReplyBytes,
+  };
+  for (const limited of LIMITED) {
+    const limit = most[limited];
+    if (cost[limited] > times * limit) return { limited, limit, asked: cost[limited] };
+  }
+  return undefined;
 }
+
+const LIMITED = ['numbers', 'questionsPerNumber', 'answers', 'replyBytes'] as const;
 
 /**
  * Repeating a question costs no lookup, but time and memory: room for every question to be asked four
@@ -164,13 +173,59 @@ export function maxAnswers(
   return 4 * limits.maxNumbersPerOperation * (limits.maxQuestionsPerNumber + 2);
 }
 
-function limitsOf(limits: OperationLimits): readonly (readonly [keyof OperationCost, number])[] {
-  return [
-    ['numbers', limits.maxNumbersPerOperation],
-    ['questionsPerNumber', limits.maxQuestionsPerNumber],
-    ['answers', maxAnswers(limits)],
-    ['replyBytes', limits.maxReplyBytes],
-  ];
+/**
+ * The root fields of operations in which no variable chooses what is asked, for as long as their documents are kept:
+ * from one request to the next only their numbers differ.
+ */
+const READ_BEFORE = new WeakMap<OperationDefinitionNode, readonly RootField[]>();
+
+/** Fragments can make more of a short document than there is room for beside it. */
+const MAX_KEPT_FIELDS = 100;
+
+/** Reads one root field after the other, as they are counted, and keeps them where they are the same every time. */
+function* rootFields(
+  { schema, document, operation, variables }: IncomingOperation,
+  { maxReplyBytes }: OperationLimits,
+): Generator<RootField, void> {
+  const root = schema.getQueryType();
+  const phoneNumber = schema.getType('PhoneNumber');
+  if (!isObjectType(root) || !isObjectType(phoneNumber)) return;
+  const selections = new Selections(fragmentsOf(document), variables);
+  const known = new KnownReply(schema, root, selections);
+  const fields: RootField[] = [];
+  let size = 0;
+  for (const node of selections.fieldsOf(operation.selectionSet)) {
+    const name = node.name.value;
+    const definition = root.getFields()[name];
+    let field: RootField;
+    if (definition !== undefined && Object.hasOwn(NUMBERS_IN, name)) {
+      const path = keyBytes(node) + MAX_INDEX_BYTES;
+      const below = askedBelow(node, phoneNumber, { selections, path });
+      // The field as a whole: what it holds, or that its arguments are not valid.
+      const bytes = keyBytes(node) + failedRootBytes(path);
+      const bytesEach = Math.max(below.bytes, failedNumberBytes(path));
+      field = { kind: 'numbers', node, definition, bytes, bytesEach, below };
+      size += below.fields;
+    } else if (isKnown(name)) {
+      field = { kind: 'known', bytes: known.bytesOf(node, maxReplyBytes) };
+    } else continue;
+    fields.push(field);
+    yield field;
+  }
+  size += fields.length;
+  if (!selections.dependOnVariables && size <= MAX_KEPT_FIELDS) READ_BEFORE.set(operation, fields);
+}
+
+/** The numbers that come in by a field; none where its arguments do not fit. */
+function numbersIn(
+  { node, definition }: NumbersField,
+  { variables, ownNumber }: IncomingOperation,
+): readonly unknown[] {
+  const { one, list } = NUMBERS_IN[node.name.value] ?? {};
+  const args = readArguments(definition, node, variables);
+  if (list === undefined) return [one === undefined ? ownNumber : args[one]];
+  const numbers = args[list];
+  return Array.isArray(numbers) ? numbers : [];
 }
 
 /** The fields below a field, and what they ask. */
@@ -193,7 +248,9 @@ function askedBelow(
       const ask = FIELDS[definition.name](selections.argumentsOf(definition, asked));
       switch (ask.kind) {
         case 'parsed':
-          add(ask.value, questions, below);
+          if (ask.value.cost === 'lookup') questions.add(ask.value.key);
+          // No lookup, but not for any number of numbers.
+          else below.asksConsent = true;
           break;
         // The resolver says why, for each number.
         case 'refused':
@@ -210,39 +267,19 @@ function askedBelow(
   return { ...below, questions };
 }
 
-/** Equal questions of different fields are one. */
-function add(
-  { key, cost }: FieldAsk,
-  questions: Set<string>,
-  below: { asksConsent: boolean },
-): void {
-  switch (cost) {
-    case 'lookup':
-      questions.add(key);
-      break;
-    case 'stored-state':
-      // No lookup, but not for any number of numbers.
-      below.asksConsent = true;
-  }
-}
-
 /** What the schema itself answers. Other fields are another program's, whose resolvers are not called to measure them. */
 function isKnown(rootField: string): boolean {
   return rootField.startsWith('__') || rootField === '_service';
 }
 
-/** The number of a representation; or itself where it has none, and is refused for that. */
-function keyOf(representation: unknown): unknown {
-  return typeof representation === 'object' &&
-    representation !== null &&
-    'e164' in representation &&
-    typeof representation.e164 === 'string'
-    ? representation.e164
-    : representation;
-}
-
-/** One number in several spellings is one number. */
-function canonicalNumber(text: string): string {
+/**
+ * The number that is asked about, be it in a representation: in several spellings it is one. What has none is refused
+ * for that, and counts by itself.
+ */
+function canonical(asked: unknown): unknown {
+  const isObject = typeof asked === 'object' && asked !== null && 'e164' in asked;
+  const text = isObject ? asked.e164 : asked;
+  if (typeof text !== 'string') return asked;
   const parsed = parsePhoneNumber(text);
   switch (parsed.kind) {
     case 'parsed':

@@ -1,51 +1,89 @@
-import {
-  OperationTypeNode,
-  type DocumentNode,
-  type GraphQLSchema,
-  type OperationDefinitionNode,
-} from 'graphql';
-import type { Caller } from '../caller/caller.ts';
-import { coerceVariables, costOf, excessOf, type OperationLimits } from './operationCost.ts';
+import type { ApolloServerPlugin, GraphQLRequestListener } from '@apollo/server';
+import { OperationTypeNode } from 'graphql';
+import { WINDOW_MS } from '../caller/quotas/hourlyCounts.ts';
+import type { QuotaStanding } from '../caller/quotas/quotas.ts';
+import type { ErrorCode } from '../domain/errors.ts';
 import { statusOfRefusal } from './mediaType.ts';
-import { limitExceeded, queriesOnly, severalForbidden, unlessInvalid } from './refusals.ts';
+import {
+  coerceVariables,
+  costOf,
+  excessOf,
+  type OperationCost,
+  type OperationLimits,
+} from './operationCost.ts';
+import { invalidOperation, limitExceeded, queriesOnly, severalForbidden } from './refusals.ts';
+import type { RequestContext } from './request.ts';
 
-/** An operation that is valid, before it is executed. */
-export interface GuardedOperation {
-  readonly schema: GraphQLSchema;
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
-  /** As they came. */
-  readonly variables: Readonly<Record<string, unknown>>;
-  readonly caller: Pick<Caller, 'ownNumber' | 'missingBatchScope'>;
-  /** The header of its request: the status of a refusal depends on it. */
-  readonly accept: string | undefined;
+/** What a field comes to before it is looked up, so that no loader hears of it. */
+const NEVER_ASKED: ReadonlySet<string> = new Set<ErrorCode>(['FORBIDDEN', 'BAD_USER_INPUT']);
+
+/**
+ * Refuses an operation that is no query, asks about more numbers than its caller may, or asks too much as
+ * a whole, before its first lookup. Beside the answers of one that asks about numbers it tells what the caller has left of its quotas.
+ */
+export function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
+  const listener: GraphQLRequestListener<RequestContext> = {
+    async didResolveOperation({ schema, document, operation, request, contextValue }) {
+      if (operation === undefined) return;
+      if (schema.getRootType(operation.operation) === undefined) throw queriesOnly();
+      // What another program adds may change something; our own fields are all below Query.
+      if (operation.operation !== OperationTypeNode.QUERY) return;
+      const variables = coerceVariables(schema, operation, request.variables ?? {});
+      // Those that do not fit are refused by the execution, which says why.
+      if (variables === undefined) return;
+      const { ownNumber, missingBatchScope } = contextValue.request.rights;
+      const incoming = { schema, document, operation, variables, ownNumber };
+      let cost: OperationCost;
+      try {
+        cost = costOf(incoming, limits);
+      } catch (error) {
+        throw invalidOperation(error);
+      }
+      const accept = request.http?.headers.get('accept');
+      if (missingBatchScope !== undefined && cost.numbers > 1) {
+        throw severalForbidden(missingBatchScope, statusOfRefusal(accept, 403));
+      }
+      const excess = excessOf(cost, limits);
+      if (excess !== undefined) {
+        throw limitExceeded(excess, { status: statusOfRefusal(accept, 400) });
+      }
+      contextValue.request.numbersAsked = cost.numbers;
+    },
+
+    async willSendResponse({ response, contextValue: { request } }) {
+      if (response.body.kind !== 'single') return;
+      const { singleResult } = response.body;
+      for (const { extensions, path } of singleResult.errors ?? []) {
+        const code = String(extensions?.['code']);
+        request.countCode(code);
+        if (extensions !== undefined) Object.assign(extensions, request.reference(code));
+        if (path !== undefined && NEVER_ASKED.has(code)) request.countAnswer(code);
+      }
+      if (request.numbersAsked === 0 || request.caller.kind === 'anonymous') return;
+      const quotas = await request.quotas();
+      if (quotas.length === 0) return;
+      singleResult.extensions = { quotas };
+      for (const [name, value] of rateLimitFields(quotas)) response.http.headers.set(name, value);
+    },
+  };
+  return { requestDidStart: () => Promise.resolve(listener) };
 }
 
 /**
- * How many numbers an operation asks about. It executes nothing.
- *
- * @throws {GraphQLError} where the schema has no operations of its kind, or it asks about more numbers than its caller
- *   may, or too much as a whole: it must not be executed
+ * What is left of a caller's quotas as header fields (RateLimit header fields for HTTP, IETF draft:
+ * `RateLimit-Policy` and `RateLimit`, lists of structured fields). Pure.
  */
-export function guardOperation(
-  { schema, document, operation, variables, caller, accept }: GuardedOperation,
-  limits: OperationLimits,
-): number {
-  if (schema.getRootType(operation.operation) === undefined) throw queriesOnly();
-  // What another program adds may change something; our own fields are all below Query.
-  if (operation.operation !== OperationTypeNode.QUERY) return 0;
-  const coerced = coerceVariables(schema, operation, variables);
-  // Those that do not fit are refused by the execution, which says why.
-  if (coerced === undefined) return 0;
-  const { ownNumber, missingBatchScope } = caller;
-  const incoming = { schema, document, operation, variables: coerced, ownNumber };
-  const cost = unlessInvalid(() => costOf(incoming, limits));
-  if (missingBatchScope !== undefined && cost.numbers > 1) {
-    throw severalForbidden(missingBatchScope, statusOfRefusal(accept, 403));
-  }
-  const excess = excessOf(cost, limits);
-  if (excess !== undefined) {
-    throw limitExceeded(excess, { status: statusOfRefusal(accept, 400) });
-  }
-  return cost.numbers;
+export function rateLimitFields(
+  standings: readonly QuotaStanding[],
+): readonly (readonly [string, string])[] {
+  if (standings.length === 0) return [];
+  const windowSeconds = WINDOW_MS / 1000;
+  const policies = standings.map(({ quota, limit }) => `"${quota}";q=${limit};w=${windowSeconds}`);
+  const left = standings.map(
+    ({ quota, left: remaining, resetSeconds }) => `"${quota}";r=${remaining};t=${resetSeconds}`,
+  );
+  return [
+    ['ratelimit-policy', policies.join(', ')],
+    ['ratelimit', left.join(', ')],
+  ];
 }

@@ -65,14 +65,9 @@ export function queriesOnly(): GraphQLError {
   return badOperation('This service answers queries only.');
 }
 
-/** What `read` reads, unless graphql-js finds the operation's own values invalid. */
-export function unlessInvalid<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof GraphQLError)) throw error;
-    throw badOperation(error.message, error);
-  }
+/** What graphql-js throws that finds the operation's own values invalid; every other error is a defect, and stays. */
+export function invalidOperation(error: unknown): unknown {
+  return error instanceof GraphQLError ? badOperation(error.message, error) : error;
 }
 
 function badOperation(message: string, { nodes }: { nodes?: GraphQLError['nodes'] } = {}) {

@@ -4,6 +4,7 @@ import {
   GraphQLIncludeDirective,
   GraphQLSkipDirective,
   Kind,
+  type ArgumentNode,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
@@ -28,12 +29,30 @@ export function fragmentsOf({
   );
 }
 
+/** The arguments as the resolver will see them; none where they do not fit. */
+export function readArguments(
+  definition: GraphQLField<unknown, unknown>,
+  field: FieldNode,
+  variables: Record<string, unknown>,
+): Arguments {
+  try {
+    return getArgumentValues(definition, field, variables);
+  } catch {
+    return {};
+  }
+}
+
+function mayHoldVariable({ value: { kind } }: ArgumentNode): boolean {
+  return kind === Kind.VARIABLE || kind === Kind.LIST || kind === Kind.OBJECT;
+}
+
 /** Reads the selections of one operation, each selection set and each field's arguments once. */
 export class Selections {
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #variables: Record<string, unknown>;
   readonly #fields = new Map<SelectionSetNode, readonly FieldNode[]>();
   readonly #arguments = new Map<FieldNode, Arguments>();
+  #dependOnVariables = false;
 
   /** @param fragments by their names */
   constructor(
@@ -42,6 +61,11 @@ export class Selections {
   ) {
     this.#fragments = fragments;
     this.#variables = variables;
+  }
+
+  /** Whether any of what was read may be other fields, or other arguments, with other variables. */
+  get dependOnVariables(): boolean {
+    return this.#dependOnVariables;
   }
 
   /**
@@ -74,26 +98,20 @@ export class Selections {
     return fields;
   }
 
-  /** The arguments as the resolver will see them; none where they do not fit. */
+  /** The same as {@link readArguments}, each field's once. */
   argumentsOf(definition: GraphQLField<unknown, unknown>, field: FieldNode): Arguments {
     let known = this.#arguments.get(field);
     if (known === undefined) {
-      known = this.#readArguments(definition, field);
+      known = readArguments(definition, field, this.#variables);
+      this.#dependOnVariables ||= field.arguments?.some(mayHoldVariable) === true;
       this.#arguments.set(field, known);
     }
     return known;
   }
 
-  #readArguments(definition: GraphQLField<unknown, unknown>, field: FieldNode): Arguments {
-    try {
-      return getArgumentValues(definition, field, this.#variables);
-    } catch {
-      return {};
-    }
-  }
-
   #isIncluded(node: SelectionNode): boolean {
     if (node.directives === undefined || node.directives.length === 0) return true;
+    this.#dependOnVariables = true;
     const skip = getDirectiveValues(GraphQLSkipDirective, node, this.#variables);
     const include = getDirectiveValues(GraphQLIncludeDirective, node, this.#variables);
     return skip?.['if'] !== true && include?.['if'] !== false;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { rateLimitFields } from '../../src/graphql/apollo.ts';
+import { rateLimitFields } from '../../src/graphql/operationGuard.ts';
 import { startSimulated, type SimulatedService } from '../service.ts';
 
 let issuer: TestIssuer;
