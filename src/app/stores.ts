@@ -11,7 +11,6 @@ import { RedisFactCache } from '../lookups/redisFactCache.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { operatorIdentityOf } from '../operator/operatorIdentity.ts';
 import type { Redis } from '../sharedState/redis.ts';
-import { RenewableRedis } from '../sharedState/renewableRedis.ts';
 import { StateSeals } from '../sharedState/stateSeals.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
 import { keptFor, storesInMemory, type SimSwapStores } from '../simSwaps/simSwaps.ts';
@@ -41,17 +40,13 @@ export async function openStores(parts: StoreParts): Promise<Stores> {
   const { sharedState } = parts.config;
   if (sharedState === undefined) return storesOfOneProcess(parts);
   // The client is large, and a process without a Redis does without it.
-  const { createRedis } = await import('../sharedState/redisClient.ts');
+  const { createRedis, RedisClient } = await import('../sharedState/redisClient.ts');
   const { clock, log, watchFiles } = parts;
-  const redis = new RenewableRedis(
-    (settings) => createRedis(settings, clock, log),
-    sharedState.redis,
-    clock,
-  );
+  const redis = createRedis(sharedState.redis, clock, log);
   await redis.open();
   const about = { watchFiles, log: logAbout({ setting: 'REDIS_URL' }, log) };
   const unfollow = follow(sharedState.redisFromFiles, about, (settings) => {
-    void redis.renew(settings);
+    void redis.renew(new RedisClient(settings, clock, log));
   });
   const stores = await sharedStores(parts, redis, new StateSeals(sharedState.stateKeys));
   return {

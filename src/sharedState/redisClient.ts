@@ -4,7 +4,7 @@ import slotOf from 'cluster-key-slot';
 import type { Clock } from '../system/clock.ts';
 import { storeChannel } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
-import type { PlainRedis, Redis, ScriptValues } from './redis.ts';
+import type { PlainRedis, ScriptValues } from './redis.ts';
 import { clientOptions, retryDelayMs } from './redisConnector.ts';
 import { inTime, Sentinels } from './redisSentinels.ts';
 import { textOf, type RedisSettings } from './redisSettings.ts';
@@ -21,7 +21,7 @@ const TRY_AGAIN_MS = 50;
 const BEATS_BETWEEN_LOOKS = 5;
 
 /** Makes what the settings name; it connects to nothing yet. */
-export function createRedis(settings: RedisSettings, clock: Clock, log: Log): Redis {
+export function createRedis(settings: RedisSettings, clock: Clock, log: Log): SharedRedis {
   return new SharedRedis(new RedisClient(settings, clock, log), clock, log);
 }
 

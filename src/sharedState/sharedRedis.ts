@@ -7,15 +7,21 @@ import { COMMAND_TIMEOUT_MS, OutOfMemory, SharedStateLost } from './sharedStateL
 
 /** Between a connection that broke under a script and the script's next try. */
 const TRY_AGAIN_MS = 50;
+/** How often connections are tried that the server does not take yet. */
+const TRY_NEXT_MS = 1000;
 
 /**
  * Runs scripts so that one that arrives late does nothing, and sends one again that was lost on its way. So each script
  * must bear to arrive twice: one that would not carries an id, which its resends share.
  *
  * A script refuses to run after its last moment, which is in its server's time: what was told as lost is not done later.
+ *
+ * Connections are made again when certificates or a password change.
  */
 export class SharedRedis implements Redis {
-  readonly #redis: PlainRedis;
+  #redis: PlainRedis;
+  /** To take its place. */
+  #next: PlainRedis | undefined;
   readonly #clock: Clock;
   readonly #log: Log;
   /** Of each server, by its last reply. */
@@ -24,6 +30,7 @@ export class SharedRedis implements Redis {
   readonly #lostSinceMs = new Map<string, number>();
   /** By the script, of which there are as many as stand in the code. */
   readonly #timedScripts = new Map<string, string>();
+  readonly #backListeners: (() => void)[] = [];
   readonly #closing = new AbortController();
 
   constructor(redis: PlainRedis, clock: Clock, log: Log) {
@@ -65,13 +72,44 @@ export class SharedRedis implements Redis {
   }
 
   onBack(listener: () => void): void {
+    this.#backListeners.push(listener);
     this.#redis.onBack(listener);
   }
 
   /** What is under way is lost at once: nothing of it keeps a process alive. */
   close(): void {
     this.#closing.abort();
+    this.#next?.close();
     this.#redis.close();
+  }
+
+  /** The connections that there are go on until others are taken: nothing is lost in between. Never rejects. */
+  async renew(next: PlainRedis): Promise<void> {
+    this.#next?.close();
+    this.#next = next;
+    await next.open();
+    if (!(await this.#isTaken(next))) return;
+    const before = this.#redis;
+    this.#redis = next;
+    this.#next = undefined;
+    for (const listener of this.#backListeners) next.onBack(listener);
+    // What was sent over the former connections has its reply by then, or is lost.
+    await this.#clock.sleep(COMMAND_TIMEOUT_MS, this.#closing.signal).catch(() => undefined);
+    before.close();
+  }
+
+  /** Waits until it answers; `false` when others are to be made, or none. */
+  async #isTaken(next: PlainRedis): Promise<boolean> {
+    while (this.#next === next && !this.#closing.signal.aborted) {
+      try {
+        await next.run('return 1', [READY]);
+        return this.#next === next;
+      } catch (error) {
+        this.#tell(error, next.serverOf(READY));
+        await this.#clock.sleep(TRY_NEXT_MS, this.#closing.signal).catch(() => undefined);
+      }
+    }
+    return false;
   }
 
   async #runInTime(
@@ -114,6 +152,8 @@ export class SharedRedis implements Redis {
     if (isFull) this.#log.warn(FULL, { host });
   }
 }
+
+const READY = 'sim-swap:ready';
 
 const FULL =
   'the shared store is full: no owner is prompted, facts are not kept and quotas are counted by each replica for itself; give it more memory (maxmemory)';

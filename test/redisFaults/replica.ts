@@ -5,10 +5,10 @@ import { MemoryRefusals } from '../../src/consents/memoryRefusals.ts';
 import { acknowledged, type ConsentRules } from '../../src/consents/consentRecord.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { createRedis } from '../../src/sharedState/redisClient.ts';
+import { createRedis, RedisClient } from '../../src/sharedState/redisClient.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import type { RedisSettings } from '../../src/sharedState/redisSettings.ts';
-import { RenewableRedis } from '../../src/sharedState/renewableRedis.ts';
+import type { SharedRedis } from '../../src/sharedState/sharedRedis.ts';
 import { OutOfMemory, SharedStateLost, unlessLost } from '../../src/sharedState/sharedStateLost.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/system/clock.ts';
@@ -72,7 +72,7 @@ export class Replica {
   readonly counts: CommandCounts = { commands: 0, refused: 0, toldAsLost: 0, lastFailedAtMs: 0 };
   /** By the window of a quota, the claims that Redis acknowledged, and those that it may have counted. */
   readonly claimed = new Map<string, { acknowledged: number; unknown: number }>();
-  readonly #redis: RenewableRedis;
+  readonly #redis: SharedRedis;
   readonly #store: RedisConsentStore;
   readonly #quotas: SharedCounts;
   readonly #phones: Phones;
@@ -84,7 +84,7 @@ export class Replica {
   constructor(settings: RedisSettings, seals: StateSeals, phones: Phones, random: Random) {
     this.#phones = phones;
     this.#random = random;
-    this.#redis = new RenewableRedis(redisBy, settings, systemClock);
+    this.#redis = createRedis(settings, systemClock, silentLog);
     const counted = this.#counted(this.#redis);
     const parts = { ...RULES, seals, operators: [] };
     this.#store = new RedisConsentStore(counted, systemClock, parts);
@@ -99,7 +99,7 @@ export class Replica {
   }
 
   renew(settings: RedisSettings): Promise<void> {
-    return this.#redis.renew(settings);
+    return this.#redis.renew(new RedisClient(settings, systemClock, silentLog));
   }
 
   async stop(): Promise<void> {
@@ -199,8 +199,4 @@ export class Replica {
       },
     };
   }
-}
-
-function redisBy(settings: RedisSettings): Redis {
-  return createRedis(settings, systemClock, silentLog);
 }
