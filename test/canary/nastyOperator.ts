@@ -79,11 +79,14 @@ export function nastily(random: Random, refusesLookups: boolean): OperatorScript
 }
 
 function goodReply(random: Random, path: string, told: string, issued: number): Reply {
+  // Among all other refusals these two are rare, and each takes a way of its own.
+  if (path.endsWith('/bc-authorize') && random.chance(0.1)) {
+    return [400, {}, JSON.stringify({ error: 'unknown_user_id', error_description: told })];
+  }
   if (path.endsWith('/bc-authorize')) {
     const authReqId = `${SECRET_MARK}-auth-req-${issued}`;
     return json({ auth_req_id: authReqId, expires_in: 1, interval: 1 });
   }
-  // Among all other refusals this one is rare, and it takes a way of its own.
   if (path.endsWith('/openIDConnectCIBA/v1/token') && random.chance(0.15)) {
     return [400, {}, JSON.stringify({ error: 'access_denied', error_description: told })];
   }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parsePhoneNumber } from '../../src/domain/phoneNumber.ts';
+import { anyText } from '../anyText.ts';
 
 const NO_PLUS = 'A phone number starts with + and the country code.';
 const LEADING_00 =
@@ -59,7 +60,7 @@ describe('parsePhoneNumber', () => {
     const reasons = [NO_PLUS, LEADING_00, TRUNK_ZERO, NOT_E164];
     const nearlyNumber = fc.stringMatching(/^(tel:)?\+?(00)?[0-9 ()+-]{0,20}$/);
     fc.assert(
-      fc.property(fc.oneof(fc.string({ unit: 'binary' }), nearlyNumber), (text) => {
+      fc.property(fc.oneof(anyText(), nearlyNumber), (text) => {
         const parsed = parsePhoneNumber(text);
         const isRight =
           parsed.kind === 'parsed'

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCorrelator } from '../../src/http/correlator.ts';
+import { anyText } from '../anyText.ts';
 
 describe('createCorrelator', () => {
   it.each<[string, string | undefined, RegExp]>([
@@ -55,10 +56,7 @@ describe('createCorrelator', () => {
     let made = 0;
     fc.assert(
       fc.property(
-        fc.oneof(
-          fc.string({ unit: 'binary', maxLength: 300 }),
-          fc.stringMatching(/^[A-Za-z0-9-]{0,60}$/),
-        ),
+        fc.oneof(anyText(300), fc.stringMatching(/^[A-Za-z0-9-]{0,60}$/)),
         fc.integer({ min: 1, max: 5 }),
         (callers, exchanges) => {
           const correlator = createCorrelator(callers);

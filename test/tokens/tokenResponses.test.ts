@@ -4,6 +4,7 @@ import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { Exchange, FaultCause } from '../../src/http/exchange.ts';
 import type { ReplyFlaw } from '../../src/http/replyFlaw.ts';
 import { judgeAcknowledgement, judgePoll, judgeToken } from '../../src/tokens/tokenResponses.ts';
+import { anyText } from '../anyText.ts';
 import { jsonReply } from '../http/replies.ts';
 import { START_MS } from '../testClock.ts';
 
@@ -127,7 +128,7 @@ describe('judgeToken', () => {
   it('yields nothing but what may follow "Bearer ", whatever JSON comes', () => {
     const nearlyToken = fc.record(
       {
-        access_token: fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' })),
+        access_token: fc.oneof(fc.jsonValue(), anyText()),
         token_type: fc.oneof(fc.constant('Bearer'), fc.jsonValue()),
         expires_in: fc.jsonValue(),
       },
