@@ -47,11 +47,8 @@ export class MemoryConsentStore implements ConsentStore {
   read(number: PhoneNumber): Promise<Snapshot> {
     const nowMs = this.#clock.monotonicMs();
     const stored = this.#current(number, nowMs);
-    return Promise.resolve({
-      record: stored?.record,
-      version: stored?.version ?? 0,
-      nowMs,
-    });
+    const { record, version = 0 } = stored ?? {};
+    return Promise.resolve({ record, version, nowMs });
   }
 
   write(
@@ -65,16 +62,12 @@ export class MemoryConsentStore implements ConsentStore {
     if ((current?.version ?? 0) !== version) return Promise.resolve('conflict');
     if (current === undefined && !this.#hasRoom(nowMs)) return Promise.resolve('full');
     this.#lastVersion += 1;
-    const bytes = bytesOf(record);
-    this.#delete(number);
-    this.#records.set(number, {
-      record,
-      version: this.#lastVersion,
-      keepUntilMs: nowMs + keepMs,
-      bytes,
-    });
-    this.#bytes += bytes;
-    return Promise.resolve({ version: this.#lastVersion, nowMs });
+    const next = this.#lastVersion;
+    // Its texts in UTF-16, and what holds them.
+    const bytes = RECORD_BYTES + 2 * JSON.stringify(record).length;
+    this.#bytes += bytes - (current?.bytes ?? 0);
+    this.#records.set(number, { record, version: next, keepUntilMs: nowMs + keepMs, bytes });
+    return Promise.resolve({ version: next, nowMs });
   }
 
   remove(number: PhoneNumber, version: number): Promise<void> {
@@ -106,9 +99,4 @@ export class MemoryConsentStore implements ConsentStore {
     this.#mayNextSweepAtMs = nowMs + MS_BETWEEN_SWEEPS;
     for (const number of this.#records.keys()) this.#current(number, nowMs);
   }
-}
-
-/** Its texts in UTF-16, and what holds them. */
-function bytesOf(record: ConsentRecord): number {
-  return RECORD_BYTES + 2 * JSON.stringify(record).length;
 }

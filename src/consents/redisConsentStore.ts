@@ -71,26 +71,21 @@ export class RedisConsentStore implements ConsentStore {
   /** Connects, and takes note of what each bucket remembers, so as to see when it no longer does. */
   async open(): Promise<void> {
     // Before a process that knows nothing of what was forgotten reads there, if it may be.
-    this.#redis.onBack(() => void this.#lookAt(this.#memories()));
+    this.#redis.onBack(() => void this.#lookAtAll());
     await this.#redis.open();
-    await this.#lookAt(this.#memories());
+    await this.#lookAtAll();
   }
 
   async read(number: PhoneNumber): Promise<Snapshot> {
     const place = this.#placeOf(number);
-    const found = await this.#read(place);
-    if (found.isForgotten) await this.#lookAtAllBeside(place);
-    const { nowMs, version, sealed, doubtUntilMs, blank } = found;
-    if (version === '') {
-      return {
-        record: undefined,
-        version: blank,
-        nowMs,
-        ...(doubtUntilMs > nowMs ? { doubtUntilMs } : {}),
-      };
+    const { isForgotten, nowMs, version, sealed, doubtUntilMs, blank } = await this.#read(place);
+    if (isForgotten) await this.#lookAtAll(this.#serverOf(place));
+    if (version !== '') {
+      const record = opened(sealed, place) as ConsentRecord;
+      return { record, version: Number(version), nowMs };
     }
-    const record = opened(sealed, place) as ConsentRecord;
-    return { record, version: Number(version), nowMs };
+    const doubt = doubtUntilMs > nowMs ? { doubtUntilMs } : {};
+    return { record: undefined, version: blank, nowMs, ...doubt };
   }
 
   async write(
@@ -112,7 +107,7 @@ export class RedisConsentStore implements ConsentStore {
       const [written, nowMs, writes, behind] = reply;
       if (written === 'written' && this.#epochs[bucket] === epoch)
         this.#knowOf(bucket, Number(writes));
-      if (behind === 'behind') await this.#lookAtAllBeside(place);
+      if (behind === 'behind') await this.#lookAtAll(this.#serverOf(place));
       return written === 'written' ? { version: writeId, nowMs: Number(nowMs) } : 'conflict';
     } catch (error) {
       if (error instanceof OutOfMemory) return 'full';
@@ -128,23 +123,18 @@ export class RedisConsentStore implements ConsentStore {
     this.#redis.close();
   }
 
-  /** A server that has forgotten one bucket has forgotten others: their doubt is noted before a newcomer reads there. */
-  async #lookAtAllBeside(place: Place): Promise<void> {
-    const server = this.#serverOf(place);
-    await this.#lookAt(this.#memories().filter((one) => this.#serverOf(one) === server));
+  /**
+   * Takes note of what buckets remember, and tells each what was known of it: of those on one server, which has forgotten
+   * others where it has forgotten one, so that their doubt is noted before a newcomer reads there; else of all.
+   */
+  async #lookAtAll(server?: string): Promise<void> {
+    const places = Array.from(this.#epochs, (_, bucket) => this.#placeIn(bucket, NO_NUMBER));
+    const there = places.filter((one) => server === undefined || this.#serverOf(one) === server);
+    await Promise.all(there.map((place) => this.#read(place).catch(() => undefined)));
   }
 
   #serverOf({ keys: [record = ''] }: Place): string {
     return this.#redis.serverOf(record);
-  }
-
-  /** Takes note of what buckets remember, and tells each what was known of it. */
-  async #lookAt(places: readonly Place[]): Promise<void> {
-    await Promise.all(places.map((place) => this.#read(place).catch(() => undefined)));
-  }
-
-  #memories(): readonly Place[] {
-    return Array.from(this.#epochs, (_, bucket) => this.#placeIn(bucket, NO_NUMBER));
   }
 
   #knowOf(bucket: number, writes: number): void {
@@ -157,8 +147,8 @@ export class RedisConsentStore implements ConsentStore {
     if (known === '') await this.#succeedEarlier(bucket, keys);
     const values = [known, this.#writes[bucket] ?? 0, doubtMs, newEpoch()];
     const reply = texts(await this.#redis.run(READ, keys, values).catch(lostIfOutOfMemory));
-    const [now, epoch = '', doubt = '', version = '', sealed = '', writes, behind, removals] =
-      reply;
+    const [now, epoch = '', doubt = '', version = '', sealed = ''] = reply;
+    const [writes, behind, removals] = reply.slice(5);
     if (this.#epochs[bucket] !== epoch) this.#writes[bucket] = 0;
     this.#epochs[bucket] = epoch;
     this.#knowOf(bucket, Number(writes));
