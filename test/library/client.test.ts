@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createSimSwapClient, type SimSwapClient } from '../../src/library/client.ts';
+import {
+  createSimSwapClient,
+  type SimSwapClient,
+  type SimSwapClientOptions,
+} from '../../src/library/client.ts';
 import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { Program } from '../program.ts';
 import { settingsFor } from '../service.ts';
@@ -11,22 +15,32 @@ const UNKNOWN_NUMBER = '+447700900010';
 const SILENT_NUMBER = '+447700900016';
 const CONSENTS_LATE = '+447700900051';
 
-async function opened(
-  settings: Readonly<Record<string, string | number | boolean>> = {},
+type Settings = Readonly<Record<string, string | number | boolean>>;
+
+/** Closed, with its simulator, when the test ends. */
+async function openedWith(
+  optionsFor: (simulator: Simulator) => SimSwapClientOptions,
 ): Promise<{ client: SimSwapClient; simulator: Simulator }> {
   const simulator = await startSimulator({ port: 0 });
-  const client = await createSimSwapClient({
-    settings: {
-      ...settingsFor(simulator.authUrl),
-      OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
-      ...settings,
-    },
-  });
+  const client = await createSimSwapClient(optionsFor(simulator));
   onTestFinished(async () => {
     await client.close();
     await simulator.close();
   });
   return { client, simulator };
+}
+
+function opened(settings: Settings = {}) {
+  return openedWith(({ authUrl, simSwapUrl }) => ({
+    settings: { ...settingsFor(authUrl), OPERATOR_SIM_SWAP_URL: simSwapUrl, ...settings },
+  }));
+}
+
+/** Runs statements as a module in a process of its own, which ends by itself: no timer and no socket keeps it alive. */
+async function ran(statements: string): Promise<unknown> {
+  const run = Program.node(['--input-type=module', '--eval', statements]);
+  expect({ ...(await run.ended), err: run.err }).toEqual({ code: 0, signal: null, err: '' });
+  return JSON.parse(run.out);
 }
 
 describe('a client', () => {
@@ -46,30 +60,20 @@ describe('a client', () => {
   });
 
   test('takes operators as an object, with their secrets in settings', async () => {
-    const simulator = await startSimulator({ port: 0 });
-    const { clientId: id, clientSecret } = DEMO_CLIENT;
-    const { authUrl, simSwapUrl } = simulator;
-    const secret = { variable: 'OF_THE_NORTHERN' };
-    const operators = {
-      operators: [
-        {
-          name: 'northern',
-          prefixes: ['+44'],
-          flow: '2-legged',
-          authUrl,
-          simSwapUrl,
-          client: { method: 'basic', id, secret },
-        },
-      ],
+    const client = { method: 'basic', id: DEMO_CLIENT.clientId };
+    const entry = { name: 'northern', prefixes: ['+44'], flow: '2-legged' };
+    const operatorsOf = ({ authUrl, simSwapUrl }: Pick<Simulator, 'authUrl' | 'simSwapUrl'>) => {
+      const secret = { variable: 'OF_THE_NORTHERN' };
+      return { operators: [{ ...entry, authUrl, simSwapUrl, client: { ...client, secret } }] };
     };
-    const settings = { OF_THE_NORTHERN: clientSecret };
-    const client = await createSimSwapClient({ settings, operators });
-    onTestFinished(async () => {
-      await client.close();
-      await simulator.close();
-    });
-    expect(await client.simSwappedWithin(SWAPPED, 240)).toMatchObject({ swapped: true });
-    expect(await client.simSwappedWithin('+33600000000', 240)).toMatchObject({
+    const settings = { OF_THE_NORTHERN: DEMO_CLIENT.clientSecret };
+    const { client: ours, simulator } = await openedWith((one) => ({
+      settings,
+      operators: operatorsOf(one),
+    }));
+    const operators = operatorsOf(simulator);
+    expect(await ours.simSwappedWithin(SWAPPED, 240)).toMatchObject({ swapped: true });
+    expect(await ours.simSwappedWithin('+33600000000', 240)).toMatchObject({
       code: 'NUMBER_NOT_SERVED',
     });
     await expect(createSimSwapClient({ settings: {}, operators })).rejects.toThrow(
@@ -161,16 +165,10 @@ describe('a client', () => {
     expect(answer).toMatchObject({ kind: 'answered', swapped: false });
   });
 
-  test('refuses a purpose that is not allowed', async () => {
-    const { client } = await opened({ PURPOSES: 'fraud-prevention,login' });
-    await expect(client.lastSimSwap(NEVER, { purpose: 'marketing' })).rejects.toThrow(RangeError);
-    expect(await client.lastSimSwap(NEVER, { purpose: 'login' })).toMatchObject({
-      kind: 'answered',
-    });
-  });
-
   test.each([
     [{}, 'OPERATOR_AUTH_URL is missing: the library has no built-in simulator.'],
+    [{ SIMULATOR: 'auto' }, 'OPERATOR_AUTH_URL is missing'],
+    [{ SIMULATOR: 'built-in' }, 'OPERATOR_AUTH_URL is missing'],
     [{ OPERATOR_FLOW: '4-legged' }, 'OPERATOR_FLOW must be one of 2-legged, 3-legged'],
     [{ OPERATOR_TIMEOUTMS: 100 }, 'OPERATOR_TIMEOUTMS is not a known setting'],
   ])('settings %j: names what is wrong', async (settings, problem) => {
@@ -190,74 +188,46 @@ describe('a client', () => {
     },
   );
 
-  test("passes over what is for a server of the package's own", async () => {
-    const { client } = await opened({
-      NODE_ENV: 'production',
-      HOST: '0.0.0.0',
-      METRICS_PORT: 4000,
-      JWT_ISSUER: 'https://id.example.com',
-      QUOTA_CLIENTS: '{"risk": {"lookupsPerHour": 5}}',
-    });
-    expect(await client.lastSimSwap(NEVER)).toMatchObject({ kind: 'answered' });
-  });
-
-  test.each([
-    ['auto', 'OPERATOR_AUTH_URL is missing'],
-    ['built-in', 'OPERATOR_AUTH_URL is missing'],
-  ])('SIMULATOR=%s starts none inside another program', async (SIMULATOR, problem) => {
-    await expect(createSimSwapClient({ settings: { SIMULATOR } })).rejects.toThrow(problem);
-  });
-
   test('asks a simulator that runs by itself', async () => {
-    const simulator = await startSimulator({ port: 0 });
-    const client = await createSimSwapClient({ settings: { SIMULATOR: simulator.authUrl } });
-    onTestFinished(async () => {
-      await client.close();
-      await simulator.close();
-    });
+    const { client } = await openedWith(({ authUrl }) => ({ settings: { SIMULATOR: authUrl } }));
     expect(await client.simSwappedWithin(SWAPPED, 24)).toMatchObject({ swapped: true });
   });
 
   test.each([
-    ['LOG_LEVEL', 'debug'],
-    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
-    ['OTEL_TRACES_SAMPLER', 'jaeger_remote'],
-    ['OTEL_TRACES_EXPORTER', 'console'],
-    ['ALLOWED_ORIGINS', '*'],
-    ['ALLOWED_HOSTS', 'https://app.example/'],
-    ['JWT_ALGORITHMS', 'EdDSA'],
-    ['JWT_JWKS_PROXY_URL', 'http://proxy.example:3128'],
-    ['ROUTER_SECRET_FILE', '/nonexistent'],
-  ])('passes over %s=%s, which the environment has for another program', async (name, value) => {
-    const { client } = await opened({
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4317',
-      [name]: value,
-    });
+    { LOG_LEVEL: 'debug' },
+    { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
+    { OTEL_TRACES_SAMPLER: 'jaeger_remote' },
+    { OTEL_TRACES_EXPORTER: 'console' },
+    { ALLOWED_ORIGINS: '*' },
+    { ALLOWED_HOSTS: 'https://app.example/' },
+    { JWT_ALGORITHMS: 'EdDSA' },
+    { JWT_JWKS_PROXY_URL: 'http://proxy.example:3128' },
+    { ROUTER_SECRET_FILE: '/nonexistent' },
+    { NODE_ENV: 'production', HOST: '0.0.0.0', METRICS_PORT: 4000 },
+    { JWT_ISSUER: 'https://id.example.com', QUOTA_CLIENTS: '{"risk": {"lookupsPerHour": 5}}' },
+  ])('passes over %j, which the environment has for another program', async (others) => {
+    const { client } = await opened({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4317', ...others });
     expect(await client.lastSimSwap(NEVER)).toMatchObject({ kind: 'answered' });
   });
 
-  test.each([undefined, null, 447_700_900_004, {}])(
-    'a number that is %j is refused, as any that is none',
-    async (number) => {
-      const { client } = await opened();
-      // A program in JavaScript, or a row of its database, may have anything there.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      const answer = client.simSwappedWithin(number as string, 24);
-      expect(await answer).toMatchObject({ kind: 'unknown', code: 'BAD_USER_INPUT' });
-    },
-  );
-
-  test.each([0, -5, Number.NaN, Infinity, 1e12])(
-    'refuses a time of %d ms, which no timer takes',
-    async (timeoutMs) => {
-      const { client } = await opened();
-      await expect(client.lastSimSwap(NEVER, { timeoutMs })).rejects.toThrow(RangeError);
-    },
-  );
-
-  test.each([-5, Number.NaN])('refuses a wait of %d ms, which is none', async (waitMs) => {
+  // A program in JavaScript, or a row of its database, may have anything there.
+  test.each([undefined, null, 447_700_900_004, {}])('refuses the number %j', async (number) => {
     const { client } = await opened();
-    await expect(client.lastSimSwap(NEVER, { waitMs })).rejects.toThrow(RangeError);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const answer = client.simSwappedWithin(number as string, 24);
+    expect(await answer).toMatchObject({ kind: 'unknown', code: 'BAD_USER_INPUT' });
+  });
+
+  // No timer takes such a time, and such a wait is none.
+  test.each([
+    ...[0, -5, Number.NaN, Infinity, 1e12].map((timeoutMs) => ({ timeoutMs })),
+    ...[-5, Number.NaN].map((waitMs) => ({ waitMs })),
+    { purpose: 'marketing' },
+  ])('refuses %j', async (request) => {
+    const { client } = await opened({ PURPOSES: 'fraud-prevention,login' });
+    await expect(client.lastSimSwap(NEVER, request)).rejects.toThrow(RangeError);
+    const allowed = await client.lastSimSwap(NEVER, { purpose: 'login' });
+    expect(allowed.kind).toBe('answered');
   });
 
   test('quotas are those of a caller', async () => {
@@ -274,9 +244,7 @@ describe('a client', () => {
 });
 
 test.each(['client', 'subgraph'])('importing the %s does nothing to the process', async (entry) => {
-  const run = Program.node([
-    '--input-type=module',
-    '--eval',
+  const found = await ran(
     `const listeners = () => JSON.stringify(process.eventNames().map((name) => [String(name), process.listenerCount(name)]));
      const before = listeners();
      const read = new Set();
@@ -287,10 +255,8 @@ test.each(['client', 'subgraph'])('importing the %s does nothing to the process'
        isZodSetUp: globalThis.__zod_globalConfig?.jitless !== undefined,
        read: [...read].filter((name) => /^(?!NODE_|UNDICI_|WATCH_|FORCE_)/.test(name)),
      }));`,
-  ]);
-  // By itself: no timer and no socket keeps it alive.
-  expect({ ...(await run.ended), err: run.err }).toEqual({ code: 0, signal: null, err: '' });
-  expect(JSON.parse(run.out)).toEqual({ listens: false, isZodSetUp: false, read: [] });
+  );
+  expect(found).toEqual({ listens: false, isZodSetUp: false, read: [] });
 });
 
 test.each(['client', 'subgraph'])(
@@ -311,17 +277,14 @@ test.each(['client', 'subgraph'])(
 );
 
 test('the client loads no GraphQL, no Apollo and no HTTP server of ours', async () => {
-  const run = Program.node([
-    '--input-type=module',
-    '--eval',
+  const loaded = await ran(
     `import { registerHooks } from 'node:module';
      const loaded = [];
      registerHooks({ resolve(name, context, next) { const found = next(name, context); loaded.push(found.url); return found; } });
      await import('./src/library/client.ts');
      console.log(JSON.stringify(loaded.filter((url) => /node_modules\\/(?:graphql|@apollo|@graphql-tools|pino)\\//.test(url))));`,
-  ]);
-  expect({ ...(await run.ended), err: run.err }).toEqual({ code: 0, signal: null, err: '' });
-  expect(JSON.parse(run.out)).toEqual([]);
+  );
+  expect(loaded).toEqual([]);
 });
 
 let simSwaps: SimSwapClient;
