@@ -91,7 +91,8 @@ function afterthought(socket: TLSSocket): Promise<ConnectFailure | undefined> {
       clearTimeout(timer);
       socket.off('session', accepted).off('readable', accepted);
       socket.off('error', refused).off('close', closed);
-      resolve(failure);
+      // Later: what is written to a socket inside its event `session` stays in Node until the next bytes arrive.
+      setImmediate(resolve, failure);
     };
     const accepted = (): void => end();
     const refused = (error: Error): void => {
