@@ -5,11 +5,13 @@ import { Http2Server } from '../http/http2Server.ts';
 import { answerJson, deadUrl, RecordingServer } from '../http/recordingServer.ts';
 import { listen } from '../listening.ts';
 import { Authority, demanding } from '../tls/authority.ts';
-import { createCertificate } from '../tls/certificate.ts';
+import { createCertificate, type Certificate } from '../tls/certificate.ts';
+import { NO_OPENSSL, OpensslServer } from '../tls/opensslServer.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { check, failed, issueTokens, rowsOf, settingsAt, verdicts } from './checked.ts';
 
 const AUTHORITY = new Authority('Servers of the operator');
+const CLIENTS = new Authority('Clients of the operator');
 const LONG: [number, number] = [-1, 300];
 const LONG_MS = 10_000;
 
@@ -19,19 +21,33 @@ function trusting(files: TemporaryFiles, url: string): Record<string, string> {
   return { ...settingsAt(origin), OPERATOR_TLS_CA_FILE: files.write('ca.pem', AUTHORITY.pem) };
 }
 
+/** A certificate of our own, and its key. */
+function showing(files: TemporaryFiles, { cert, key }: Certificate): Record<string, string> {
+  return {
+    OPERATOR_TLS_CERTIFICATE_FILE: files.write('client.pem', cert),
+    OPERATOR_TLS_KEY_FILE: files.write('client.key', key),
+  };
+}
+
 describe('a connection that works', () => {
-  it.each(['http/1.1', 'h2'] as const)('by TLS and %s', async (protocol) => {
+  it.each([
+    ['http/1.1', 'HTTP/1.1'],
+    ['h2', 'HTTP/2'],
+  ])('by TLS and %s, with a certificate of our own', async (protocol, version) => {
     using files = new TemporaryFiles();
-    const certificate = AUTHORITY.issue({ validDays: LONG });
+    const options = demanding(AUTHORITY.issue({ validDays: LONG }), CLIENTS);
     await using server =
       protocol === 'h2'
-        ? await Http2Server.start(certificate, ({ stream }) => {
+        ? await Http2Server.start(options, ({ stream }) => {
             stream.respond({ ':status': 405 });
             stream.end();
           })
-        : await RecordingServer.start(issueTokens, certificate);
-    const report = await check(trusting(files, server.url));
-    const version = protocol === 'h2' ? 'HTTP/2' : 'HTTP/1.1';
+        : await RecordingServer.start(issueTokens, options);
+    const ours = showing(files, CLIENTS.issue({ validDays: [-1, 20] }));
+    const report = await check({ ...trusting(files, server.url), ...ours });
+    expect(rowsOf(report, 'files')).toMatchObject([
+      { verdict: 'warning', found: expect.stringMatching(/our certificate counts for (?:19|20)/) },
+    ]);
     expect(rowsOf(report, 'tls')).toMatchObject([
       {
         verdict: 'ok',
@@ -64,13 +80,8 @@ describe('a connection that works', () => {
       OPERATOR_PROXY_URL: proxy.url,
       OPERATOR_PROXY_CREDENTIALS_FILE: files.write('proxy', 'us:ours\n'),
     });
-    expect(verdicts(report)).toMatchObject({
-      files: 'ok',
-      proxy: 'ok',
-      tls: 'ok',
-      credentials: 'ok',
-      scopes: 'ok',
-    });
+    const rows = ['files', 'proxy', 'tls', 'credentials', 'scopes'].map((row) => [row, 'ok']);
+    expect(verdicts(report)).toMatchObject(Object.fromEntries(rows));
     expect(rowsOf(report, 'name')).toEqual([]);
   });
 });
@@ -86,39 +97,22 @@ describe('a connection that breaks has a red row that says what to do', () => {
     expect(verdicts(report)).toMatchObject({ credentials: 'not tried', scopes: 'not tried' });
   });
 
-  it.each([
+  const OF_ANOTHER_NAME = { OPERATOR_TLS_SERVER_NAME: 'elsewhere.example' };
+  it.each<[string, () => Certificate, RegExp, Record<string, string>?]>([
+    ['of an authority that is not trusted', () => createCertificate(), /No authority.*tls\.ca/],
+    ['that has expired', () => AUTHORITY.issue({ validDays: [-20, -2] }), /has expired/],
     [
-      'a certificate of an authority that is not trusted',
-      () => createCertificate(),
-      /No authority that is trusted.*tls\.ca/,
-    ],
-    [
-      'a certificate that has expired',
-      () => AUTHORITY.issue({ validDays: [-20, -2] }),
-      /has expired/,
-    ],
-    [
-      'a certificate that is not valid yet',
+      'that is not valid yet',
       () => AUTHORITY.issue({ validDays: [2, 20] }),
       /not valid yet.*clock/,
     ],
-  ])('%s', async (_, certificate, advice) => {
+    ['of another name', () => AUTHORITY.issue(), /another name.*tls\.serverName/, OF_ANOTHER_NAME],
+  ])('a certificate %s', async (_, certificate, advice, settings = {}) => {
     using files = new TemporaryFiles();
     await using server = await RecordingServer.start(issueTokens, certificate());
-    const report = await check(trusting(files, server.url));
+    const report = await check({ ...trusting(files, server.url), ...settings });
     expect(failed(report)).toEqual(['tls']);
     expect(rowsOf(report, 'tls')[0]?.advice).toMatch(advice);
-  });
-
-  it('a certificate of another name', async () => {
-    using files = new TemporaryFiles();
-    await using server = await RecordingServer.start(issueTokens, AUTHORITY.issue());
-    const report = await check({
-      ...trusting(files, server.url),
-      OPERATOR_TLS_SERVER_NAME: 'elsewhere.example',
-    });
-    expect(failed(report)).toEqual(['tls']);
-    expect(rowsOf(report, 'tls')[0]?.advice).toMatch(/another name.*tls\.serverName/);
   });
 
   it('a server that does not speak TLS', async () => {
@@ -146,27 +140,49 @@ describe('a connection that breaks has a red row that says what to do', () => {
 
   it('a server that wants a client certificate', async () => {
     using files = new TemporaryFiles();
-    const clients = new Authority('Clients of the operator');
     await using server = await RecordingServer.start(
       issueTokens,
-      demanding(AUTHORITY.issue(), clients),
+      demanding(AUTHORITY.issue(), CLIENTS),
     );
     const report = await check(trusting(files, server.url));
-    expect(failed(report).length).toBe(1);
-    const [row] = report.findings.filter(({ verdict }) => verdict === 'failed');
-    expect(row?.advice).toMatch(/certificate.*registered/);
+    const red = report.findings.filter(({ verdict }) => verdict === 'failed');
+    expect(red).toMatchObject([{ advice: expect.stringMatching(/certificate.*registered/) }]);
   });
+
+  it.skipIf(NO_OPENSSL !== undefined).each(['tls1_2', 'tls1_3'] as const)(
+    `a server that refuses our certificate by an alert, by %s ${NO_OPENSSL ?? ''}`,
+    async (version) => {
+      using files = new TemporaryFiles();
+      const options = { version, protocol: 'http/1.1' };
+      await using server = await OpensslServer.start(AUTHORITY.issue(), CLIENTS, options);
+      const stranger = showing(files, AUTHORITY.issue());
+      const report = await check({ ...trusting(files, server.url), ...stranger });
+      expect(failed(report)).toEqual(['tls']);
+      expect(rowsOf(report, 'tls')[0]?.advice).toMatch(/does not take our certificate/);
+    },
+  );
 
   it('our own certificate, with the key of another', async () => {
     using files = new TemporaryFiles();
     await using server = await RecordingServer.start(issueTokens, AUTHORITY.issue());
-    const report = await check({
-      ...trusting(files, server.url),
-      OPERATOR_TLS_CERTIFICATE_FILE: files.write('client.pem', AUTHORITY.issue().cert),
-      OPERATOR_TLS_KEY_FILE: files.write('client.key', AUTHORITY.issue().key),
-    });
+    const { cert } = AUTHORITY.issue();
+    const mixed = showing(files, { cert, key: AUTHORITY.issue().key });
+    const report = await check({ ...trusting(files, server.url), ...mixed });
     expect(failed(report)).toContain('files');
-    expect(rowsOf(report, 'files')[0]?.advice).toMatch(/Correct the files/);
+    expect(rowsOf(report, 'files')[0]).toMatchObject({
+      found: 'the certificate is of another key than that of the key file',
+      advice: expect.stringMatching(/Correct the files/),
+    });
+  });
+
+  it.each([
+    ['has no such name', 'http://proxy.invalid:3128', /name of the proxy cannot be resolved/],
+    ['is not there', 'http://127.0.0.1:9', /No connection to the proxy/],
+  ])('a proxy that %s', async (_, url, advice) => {
+    const settings = { ...settingsAt('https://127.0.0.1:9'), OPERATOR_PROXY_URL: url };
+    const report = await check(settings);
+    expect(failed(report)).toEqual(['proxy']);
+    expect(rowsOf(report, 'proxy')[0]?.advice).toMatch(advice);
   });
 
   const page = answering('HTTP/1.1 200 OK\r\n\r\n<html>Sign in to the network</html>');
