@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { inForm } from '../forms.ts';
-import { runChaos, type ChaosRun, type Wrongness } from './chaos.ts';
+import { runChaos, type ChaosRun } from './chaos.ts';
 import type { Fault } from './chaosOperator.ts';
-import type { Guard } from './guards.ts';
-import { NOTHING_WRONG } from './nothingWrong.ts';
+import type { Wrongness } from './wrongness.ts';
 
 const RUN: ChaosRun = {
   exchanges: inForm({ short: 500, long: 4000 }),
@@ -16,8 +15,10 @@ const RUN: ChaosRun = {
 
 const BY_TOKEN: Partial<ChaosRun> = { echoes: false, onMismatch: 'answers by the token' };
 
+const THREE: Partial<ChaosRun> = { operators: 3, exchanges: 40_000 };
+
 interface WithoutGuard {
-  readonly guard: Guard;
+  readonly guard: ChaosRun['without'];
   readonly finds: keyof Wrongness;
   /** What it guards against, so that a short run is certain to meet it. */
   readonly against?: Fault;
@@ -35,14 +36,18 @@ const ALL: readonly WithoutGuard[] = [
     against: 'reset after',
     run: { flow: '3-legged' },
   },
+  { guard: 'longest-prefix', finds: 'numbersOfOthers', run: THREE },
   { guard: 'fresh-connections', finds: 'wrongAnswers', against: 'surplus reply', run: BY_TOKEN },
   { guard: 'date-checks', finds: 'wrongAnswers', against: 'answers nonsense' },
   { guard: 'date-margin', finds: 'wrongAnswers' },
   { guard: 'fact-age', finds: 'falseForUnknown' },
   { guard: 'time-limit', finds: 'withoutAnEnd', against: 'never answers' },
+  { guard: 'token-rule', finds: 'tokensUsedTwice', run: THREE },
+  { guard: 'token-end', finds: 'tokensPastTheirEnd', run: THREE },
+  { guard: 'correlator-check', finds: 'wrongAnswers', run: THREE },
 ];
 const MAX_RUNS = 5;
-const WITHOUT_GUARDS = ALL.slice(0, inForm({ short: 4, long: ALL.length }));
+const WITHOUT_GUARDS = ALL.slice(0, inForm({ short: 5, long: ALL.length }));
 
 describe('chaos', { timeout: 300_000 }, () => {
   it.each<[string, Partial<ChaosRun>]>([
@@ -51,10 +56,15 @@ describe('chaos', { timeout: 300_000 }, () => {
     ['2-legged, nothing echoed, stray tokens refused', { echoes: false, onMismatch: 'refuses' }],
     ['2-legged, HTTP/2, nothing echoed', { echoes: false, http2: true }],
     ['3-legged', { flow: '3-legged' }],
+    ['three operators', { operators: 3, exchanges: 2 * RUN.exchanges }],
   ])('finds nothing wrong: %s', async (_, run) => {
-    const findings = await runChaos({ ...RUN, ...run });
-    expect(findings.wrong).toEqual(NOTHING_WRONG);
-    expect(findings.answers).toBeGreaterThan(0);
+    const { wrong, answers, answeredOf } = await runChaos({ ...RUN, ...run });
+    expect(Object.entries(wrong).filter(([, count]) => count > 0)).toEqual([]);
+    expect(answers).toBeGreaterThan(0);
+    // The worse one of three takes nothing from the others.
+    const shares = run.operators === 3 ? Object.fromEntries(answeredOf) : {};
+    const { once = 1, 'any-number': worse = 0 } = shares;
+    expect(once).toBeGreaterThan(worse);
   });
 
   // Each guard is worth something only if its absence is found out.

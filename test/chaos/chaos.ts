@@ -18,6 +18,7 @@ import { LoopWatch, type LoopFigures } from '../long/loopWatch.ts';
 import { Random } from '../random.ts';
 import { MEMBERS, operatorsFile, ownerOf, type OperatorGuard } from './threeOperators.ts';
 import { Truth } from './truth.ts';
+import type { Wrongness } from './wrongness.ts';
 
 /** One stretch of chaos. */
 export interface ChaosRun {
@@ -63,20 +64,6 @@ export interface Findings {
   /** Of this process, in which the clients are and the operator: an answer is read as late as that. */
   readonly clients: LoopFigures;
   readonly wrong: Wrongness;
-}
-
-/** What must be zero, each. */
-export interface Wrongness {
-  readonly wrongAnswers: number;
-  readonly falseForUnknown: number;
-  readonly tokensUsedTwice: number;
-  readonly tokensOnAnotherSubject: number;
-  readonly tokensPastTheirEnd: number;
-  /** Numbers that reached an operator whose they are not. */
-  readonly numbersOfOthers: number;
-  readonly billedTwice: number;
-  readonly promptsWhileOneLived: number;
-  readonly withoutAnEnd: number;
 }
 
 const UNLIMITED_MS = 60_000;

@@ -1,6 +1,7 @@
 import { laidOut } from '../../bench/report/markdown.ts';
 import { tallied, type Row } from '../long/longRun.ts';
-import type { Findings, Wrongness } from './chaos.ts';
+import type { Findings } from './chaos.ts';
+import { WRONG, wrongnessOf } from './wrongness.ts';
 
 /** One stretch that was run. */
 export interface RunStretch {
@@ -20,11 +21,6 @@ export interface ChaosCircumstances {
   readonly loadAtStart: number;
 }
 
-/** How much of what must be zero there is. */
-export function wrongnessOf(wrong: Wrongness): number {
-  return Object.values<number>({ ...wrong }).reduce((sum, one) => sum + one, 0);
-}
-
 /** What one stretch found. */
 export function rowsOf(findings: Findings): readonly Row[] {
   const { refusals, faults, answeredOf } = findings;
@@ -34,7 +30,9 @@ export function rowsOf(findings: Findings): readonly Row[] {
     ...shares.map(([name, share]): Row => [`answered of ${name}`, share.toFixed(2)]),
     ...tallied('fault', faults),
     ...tallied('refusal', refusals),
-    ...wrongFigures(findings).map(([name, figure]): Row => [`wrong: ${name}`, figure]),
+    ...Object.entries(findings.wrong).map(([name, count]): Row => {
+      return [`wrong: ${WRONG[name as keyof typeof WRONG]}`, count];
+    }),
   ];
 }
 
@@ -78,19 +76,5 @@ function figuresOf(findings: Findings): readonly Figure[] {
     ['the same by its own work, ms', server.ownTurnMs.toFixed(0)],
     ["clients' longest turn, ms", clients.longestTurnMs.toFixed(0)],
     ['later than those turns explain, ms', Math.max(0, latestMs - turnsMs).toFixed(0)],
-  ];
-}
-
-function wrongFigures({ wrong }: Findings): readonly Figure[] {
-  return [
-    ['wrong answers', String(wrong.wrongAnswers)],
-    ['false for unknown', String(wrong.falseForUnknown)],
-    ['tokens used twice', String(wrong.tokensUsedTwice)],
-    ['tokens on another number or scope', String(wrong.tokensOnAnotherSubject)],
-    ['tokens past their end', String(wrong.tokensPastTheirEnd)],
-    ["numbers at another's operator", String(wrong.numbersOfOthers)],
-    ['lookups billed twice on a doubt', String(wrong.billedTwice)],
-    ['prompts while an earlier one lived', String(wrong.promptsWhileOneLived)],
-    ['requests without an end', String(wrong.withoutAnEnd)],
   ];
 }

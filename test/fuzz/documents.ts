@@ -1,4 +1,5 @@
 import type { Random } from '../random.ts';
+import { grammaticalDocument } from './grammar.ts';
 import { mutated, textOf, valueOf } from './rubbish.ts';
 
 /** An operation as it stands in a request's body. */
@@ -16,9 +17,11 @@ export function numberOf(random: Random): string {
   return `+447700900${String(random.below(1000)).padStart(3, '0')}`;
 }
 
-/** A document that follows the grammar, often the schema too, and sometimes goes much too far. */
+/** A document that follows the grammar, sometimes goes much too far, and often has a mistake in it. */
 export function documentOf(random: Random, role: Role): string {
-  const document = random.chance(0.1) ? hostileDocument(random, role) : plainDocument(random, role);
+  const document = random.chance(0.1)
+    ? hostileDocument(random, role)
+    : grammaticalDocument(random, role);
   return random.chance(0.4) ? mutated(document, random) : document;
 }
 
@@ -61,102 +64,6 @@ function numbersOf(random: Random): unknown {
   if (random.chance(0.3)) return numberOf(random);
   const length = random.chance(0.03) ? 300 : random.below(6);
   return Array.from({ length }, () => (random.chance(0.8) ? numberOf(random) : valueOf(random, 1)));
-}
-
-function plainDocument(random: Random, role: Role): string {
-  const operations = Array.from({ length: random.chance(0.9) ? 1 : random.below(4) }, () =>
-    operation(random, role),
-  );
-  const fragments = Array.from(
-    { length: random.chance(0.3) ? random.below(4) : 0 },
-    (_, index) =>
-      `fragment F${index} on ${random.pick(['PhoneNumber', 'Query', 'Nobody'])} ${selections(random, 2)}`,
-  );
-  return [...operations, ...fragments].join(random.pick(['\n', ' ', ',']));
-}
-
-function operation(random: Random, role: Role): string {
-  const head = random.pick([
-    '',
-    '',
-    'query ',
-    'query A ',
-    'query A($v: Int! = 3, $n: ID) ',
-    'mutation ',
-    'subscription ',
-  ]);
-  const roots = Array.from({ length: 1 + random.below(3) }, () => rootField(random, role));
-  return `${head}{ ${roots.join(' ')} }`;
-}
-
-function rootField(random: Random, role: Role): string {
-  const alias = random.chance(0.4) ? `a${random.below(4)}: ` : '';
-  const e164 = random.chance(0.8) ? JSON.stringify(numberOf(random)) : literal(random, 2);
-  const fields = selections(random, 3);
-  if (random.chance(0.15)) {
-    return random.pick([
-      '__typename',
-      '__schema { types { name fields { name args { name type { name ofType { name } } } } } }',
-      '__type(name: "PhoneNumber") { name }',
-      '_service { sdl }',
-      `nothing ${fields}`,
-    ]);
-  }
-  if (role === 'subgraph') {
-    return `${alias}_entities(representations: [{ __typename: "PhoneNumber", e164: ${e164} }]) { ... on PhoneNumber ${fields} }`;
-  }
-  return random.chance(0.5)
-    ? `${alias}phoneNumber(e164: ${e164}) ${fields}`
-    : `${alias}phoneNumbers(e164s: [${e164}, ${JSON.stringify(numberOf(random))}]) ${fields}`;
-}
-
-function selections(random: Random, depth: number): string {
-  const length = 1 + random.below(4);
-  return `{ ${Array.from({ length }, () => selection(random, depth)).join(' ')} }`;
-}
-
-function selection(random: Random, depth: number): string {
-  const alias = random.chance(0.4) ? `b${random.below(9)}: ` : '';
-  const directive = random.chance(0.1)
-    ? random.pick([' @skip(if: true)', ' @include(if: $v)', ' @nothing', ' @skip', ' @defer'])
-    : '';
-  switch (random.below(depth > 0 ? 8 : 6)) {
-    case 0:
-      return `${alias}e164${directive}`;
-    case 1:
-      return `${alias}lastSimSwap${directive}`;
-    case 2:
-    case 3:
-      return `${alias}simSwappedWithin(maxAgeHours: ${random.chance(0.8) ? random.below(2500) : literal(random, 2)})${directive}`;
-    case 4:
-      return `${alias}simSwappedWithin${directive}`;
-    case 5:
-      return random.pick(['__typename', '...F0', '...F1', '...F9', 'nothing']);
-    case 6:
-      return `... on ${random.pick(['PhoneNumber', 'Query'])}${directive} ${selections(random, depth - 1)}`;
-    default:
-      return `...${directive} ${selections(random, depth - 1)}`;
-  }
-}
-
-function literal(random: Random, depth: number): string {
-  switch (random.below(depth > 0 ? 8 : 6)) {
-    case 0:
-      return random.pick(['null', 'true', 'RED', '$v', '$n', '$missing']);
-    case 1:
-      return random.pick(['0', '-1', '2147483648', '1e400', '0.5', '9'.repeat(400)]);
-    case 2:
-    case 3:
-      return JSON.stringify(textOf(random, 30));
-    case 4:
-      return `"""${textOf(random, 30)}"""`;
-    case 5:
-      return JSON.stringify(numberOf(random));
-    case 6:
-      return `[${literal(random, depth - 1)}, ${literal(random, depth - 1)}]`;
-    default:
-      return `{ a: ${literal(random, depth - 1)}, e164: ${literal(random, depth - 1)} }`;
-  }
 }
 
 /** What a client sends that wants the service to work long, ask much, or fall over. */

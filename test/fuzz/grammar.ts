@@ -7,7 +7,7 @@ type Role = 'bff' | 'subgraph';
 const MAGIC_DATE = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d';
 const VARIABLES = ['v', 'n', 'h', 'b', 'list'] as const;
 const TYPES = ['Int', 'Int!', 'ID', '[ID!]!', 'Boolean', '_Any', '[_Any!]!', '[[Int]]'] as const;
-const OBJECT_TYPES = ['PhoneNumber', 'Query', 'SimSwapConsent', '_Service', '__Type'] as const;
+const OBJECT_TYPES = ['PhoneNumber', 'Query', 'SimSwapConsent', '_Service', 'Nobody'] as const;
 const LEAVES = ['e164', 'lastSimSwap', '__typename', 'state', 'retryAfterSeconds', 'name', 'sdl'];
 const MAX_DEPTH = 6;
 /** Somewhat more tokens than the service takes. */
@@ -198,6 +198,7 @@ class DocumentWriter {
       'include',
       'deprecated',
       'specifiedBy',
+      'defer',
       'nothing',
     ]);
     const one = random.chance(0.9) ? `@${name}(if:${this.#value(1)})` : `@${name}`;

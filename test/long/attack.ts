@@ -4,7 +4,7 @@ import { ATTACKS } from '../attack/all.ts';
 import { isClean, outcomeOf, type Attack, type Outcome, type Report } from '../attack/attack.ts';
 import { Stage } from '../attack/stage.ts';
 import { rowsOf, summaryOf } from '../attack/table.ts';
-import { duration, longRun, seed, someOf } from './longRun.ts';
+import { duration, longRun, seed, someOf, wrongIf } from './longRun.ts';
 
 /** Most of an attack is waiting; what it measures is the attacked process's own. */
 const AT_ONCE = 3;
@@ -22,7 +22,7 @@ export const attack = longRun({
     ),
   },
   short: ['--minutes', '1'],
-  async run({ minutes, only, seed: used }) {
+  async *run({ minutes, only, seed: used }) {
     const endsAtMs = performance.now() + minutes * 60_000;
     const reports: Report[] = [];
     const waiting = new Random(used).shuffled(ATTACKS.filter(({ name }) => only.includes(name)));
@@ -46,7 +46,7 @@ export const attack = longRun({
     // Beside others the attacked is slow as well: what got through then is tried once more, alone, and that counts.
     for (const next of again) reports.push(await carryOut(next, true));
     process.stdout.write(summaryOf(reports));
-    return isClean(reports) ? 'nothing wrong' : 'WRONG';
+    yield wrongIf(!isClean(reports));
   },
 });
 

@@ -3,9 +3,10 @@ import { availableParallelism, loadavg } from 'node:os';
 import { withMeasured } from '../../bench/report/markdown.ts';
 import { runChaos, type ChaosRun } from '../chaos/chaos.ts';
 import { GUARDS } from '../chaos/guards.ts';
-import { chaosMarkdown, rowsOf, wrongnessOf, type RunStretch } from '../chaos/report.ts';
+import { chaosMarkdown, rowsOf, type RunStretch } from '../chaos/report.ts';
+import { wrongnessOf } from '../chaos/wrongness.ts';
 import { OPERATOR_GUARDS } from '../chaos/threeOperators.ts';
-import { count, flag, longRun, oneOf, report, secondsSince, seed } from './longRun.ts';
+import { count, flag, longRun, oneOf, seed, stretch, wrongIf } from './longRun.ts';
 
 const ALL_GUARDS = [...GUARDS, ...OPERATOR_GUARDS];
 
@@ -55,7 +56,7 @@ export const chaos = longRun({
     write: flag('writes what all stretches found into docs/reliability.md'),
   },
   short: ['--exchanges', '20000'],
-  async run({ exchanges, without, operators, write, seed: used }) {
+  async *run({ exchanges, without, operators, write, seed: used }) {
     const measuredOn = {
       exchanges,
       seed: used,
@@ -69,21 +70,15 @@ export const chaos = longRun({
         ? STRETCHES
         : STRETCHES.filter((one) => one.operators === 3).map((one) => ({ ...one, share: 1 }));
     const run: RunStretch[] = [];
-    for (const { title, share, ...stretch } of stretches) {
-      const startedAtMs = performance.now();
-      const findings = await runChaos({
-        exchanges: Math.ceil(exchanges * share),
-        seed: used,
-        without,
-        ...stretch,
-      });
+    for (const { title, share, ...one } of stretches) {
+      const part = { ...one, exchanges: Math.ceil(exchanges * share), seed: used, without };
+      const findings = await stretch(title, () => runChaos(part), rowsOf);
       run.push({ title, findings });
-      report(`${title} (${secondsSince(startedAtMs)})`, rowsOf(findings));
+      yield wrongIf(wrongnessOf(findings.wrong) > 0);
     }
     if (write && without === undefined && operators === undefined) {
       const measured = new Map([['chaos', chaosMarkdown(run, measuredOn)]]);
       writeFileSync(DOCUMENT, withMeasured(readFileSync(DOCUMENT, 'utf8'), measured));
     }
-    return run.some(({ findings }) => wrongnessOf(findings.wrong) > 0) ? 'WRONG' : 'nothing wrong';
   },
 });

@@ -1,4 +1,3 @@
-import { NotInTime } from '../redisCluster.ts';
 import { NO_REDIS } from '../redisServer.ts';
 import {
   GUARDS,
@@ -12,11 +11,11 @@ import {
   count,
   longRun,
   oneOf,
-  report,
-  secondsSince,
   seed,
   someOf,
+  stretch,
   tallied,
+  wrongIf,
   type Row,
 } from './longRun.ts';
 
@@ -40,32 +39,22 @@ export const consentChaos = longRun({
     wire: oneOf('what the wire to Redis does to scripts', WIRES),
   },
   short: ['--store', 'memory,redis', '--consents', '60'],
-  async run({ store: stores, consents, runs, without, wire, seed: first }) {
-    let isWrong = false;
+  async *run({ store: stores, consents, runs, without, wire, seed: first }) {
     let used = first;
-    try {
-      for (const store of Array.from({ length: runs }, () => stores).flat()) {
-        if (store !== 'memory' && NO_REDIS !== undefined) {
-          process.stdout.write(`consent-chaos over Redis: ${NO_REDIS}\n`);
-          continue;
-        }
-        for (let left = consents; left > 0; left -= CONSENTS_A_ROUND) {
-          const startedAtMs = performance.now();
-          const part = Math.min(left, CONSENTS_A_ROUND);
-          const ran = { store, consents: part, seed: used, without, wire };
-          const findings = await runConsentChaos(ran);
-          const title = `${TITLES[store]} (seed ${used}, ${secondsSince(startedAtMs)})`;
-          report(title, rowsOf(findings));
-          used += 1;
-          isWrong ||= Object.values<number>({ ...findings.wrong }).some((times) => times > 0);
-        }
+    for (const store of Array.from({ length: runs }, () => stores).flat()) {
+      if (store !== 'memory' && NO_REDIS !== undefined) {
+        process.stdout.write(`consent-chaos over Redis: ${NO_REDIS}\n`);
+        continue;
       }
-    } catch (error) {
-      if (!(error instanceof NotInTime)) throw error;
-      process.stdout.write(`${error.message} The machine is too busy for a cluster.\n`);
-      return isWrong ? 'WRONG' : 'INCONCLUSIVE';
+      for (let left = consents; left > 0; left -= CONSENTS_A_ROUND) {
+        const part = Math.min(left, CONSENTS_A_ROUND);
+        const run = { store, consents: part, seed: used, without, wire };
+        const title = `${TITLES[store]}, seed ${used}`;
+        const { wrong } = await stretch(title, () => runConsentChaos(run), rowsOf);
+        used += 1;
+        yield wrongIf(Object.values<number>({ ...wrong }).some((times) => times > 0));
+      }
     }
-    return isWrong ? 'WRONG' : 'nothing wrong';
   },
 });
 

@@ -1,14 +1,5 @@
 import { runFuzz, type Findings, type FuzzRun, type Held } from '../fuzz/fuzz.ts';
-import {
-  count,
-  longRun,
-  numeric,
-  report,
-  secondsSince,
-  seed,
-  tallied,
-  type Row,
-} from './longRun.ts';
+import { count, longRun, numeric, seed, stretch, tallied, wrongIf, type Row } from './longRun.ts';
 
 /** No input may keep the others waiting for longer. */
 const MAX_DELAY_MS = 100;
@@ -33,16 +24,11 @@ export const fuzz = longRun({
     from: numeric('the number of the first input of each stretch, to send one again', 0, isIndex),
   },
   short: ['--inputs', '10000'],
-  async run({ inputs, from, seed: used }) {
-    let isWrong = false;
+  async *run({ inputs, from, seed: used }) {
     for (const { role, flow, share } of STRETCHES) {
-      const startedAtMs = performance.now();
-      const ran = { inputs: Math.ceil(inputs * share), from, seed: used, role, flow };
-      const findings = await runFuzz(ran);
-      report(`${role}, ${flow} (${secondsSince(startedAtMs)})`, rowsOf(findings));
-      isWrong ||= hasFailed(findings);
+      const run = { inputs: Math.ceil(inputs * share), from, seed: used, role, flow };
+      yield wrongIf(hasFailed(await stretch(`${role}, ${flow}`, () => runFuzz(run), rowsOf)));
     }
-    return isWrong ? 'WRONG' : 'nothing wrong';
   },
 });
 

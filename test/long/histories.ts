@@ -2,8 +2,18 @@ import fc from 'fast-check';
 import { history } from '../consentHistories/history.ts';
 import { inMemory, inReplicas } from '../consentHistories/places.ts';
 import { runHistory } from '../consentHistories/runHistory.ts';
-import { anyHistory } from './anyHistory.ts';
-import { count, longRun, seed } from './longRun.ts';
+import { history as factHistory } from '../factHistories/history.ts';
+import { runHistory as runFactHistory } from '../factHistories/runHistory.ts';
+import {
+  count,
+  flag,
+  longRun,
+  report,
+  secondsSince,
+  seed,
+  wrongIf,
+  type Verdict,
+} from './longRun.ts';
 
 const PLACES = [
   ['one process', inMemory],
@@ -17,16 +27,67 @@ export const histories = longRun({
     seed: seed('the same histories'),
   },
   short: ['--histories', '5000'],
-  async run({ histories: numRuns, seed: used }) {
-    let isWrong = false;
+  async *run({ histories: numRuns, seed: used }) {
     for (const [place, placeOf] of PLACES) {
-      const wrong = await anyHistory(place, { numRuns, seed: used }, (tally) =>
+      yield await anyHistory(place, { numRuns, seed: used }, (tally) =>
         fc.asyncProperty(history, async (one) =>
           tally({}, { ...(await runHistory(one, placeOf(one))) }),
         ),
       );
-      isWrong ||= wrong;
     }
-    return isWrong ? 'WRONG' : 'nothing wrong';
   },
 });
+
+export const facts = longRun({
+  about: 'answers about lines that are swapped meanwhile, on a clock of their own',
+  options: {
+    histories: count('how many happen', 100_000),
+    seed: seed('the same histories'),
+    'go-on': flag('counts what is wrong in all of them, in place of showing the first'),
+  },
+  short: ['--histories', '20000'],
+  async *run({ histories: numRuns, seed: used, 'go-on': goesOn }) {
+    yield await anyHistory('one process', { numRuns, seed: used }, (tally) =>
+      fc.asyncProperty(factHistory, async (one) => {
+        const { falses, toldAgain, lookups: _lookups, ...wrong } = await runFactHistory(one);
+        return tally({ falses, toldAgain }, { ...wrong }) || goesOn;
+      }),
+    );
+  },
+});
+
+/** Adds what one history came to; whether nothing in it is wrong. */
+type Tally = (counted: Counts, wrong: Counts) => boolean;
+
+type Counts = Readonly<Record<string, number>>;
+
+/** Lets so many histories happen and reports them, with the first that is wrong */
+async function anyHistory<T>(
+  place: string,
+  parameters: { readonly numRuns: number; readonly seed: number },
+  propertyOf: (tally: Tally) => fc.IAsyncProperty<T>,
+): Promise<Verdict> {
+  const startedAtMs = performance.now();
+  const totals = new Map<string, number>();
+  const add = (counts: readonly (readonly [string, number])[]): number =>
+    counts.reduce((sum, [name, times]) => {
+      totals.set(name, (totals.get(name) ?? 0) + times);
+      return sum + times;
+    }, 0);
+  let wrongs = 0;
+  const tally: Tally = (counted, wrong) => {
+    add(Object.entries(counted));
+    const found = add(Object.entries(wrong).map(([name, times]) => [`wrong: ${name}`, times]));
+    wrongs += found;
+    return found === 0;
+  };
+  const details = await fc.check(propertyOf(tally), parameters);
+  report(`${place}: ${details.numRuns} histories (${secondsSince(startedAtMs)})`, totals);
+  if (details.failed) {
+    process.stdout.write(`${JSON.stringify(details.counterexample)}\n`);
+    if (details.errorInstance instanceof Error) {
+      process.stdout.write(`${details.errorInstance.stack ?? ''}\n`);
+    }
+  }
+  return wrongIf(details.failed || wrongs > 0);
+}

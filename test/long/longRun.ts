@@ -1,7 +1,13 @@
 import { availableParallelism, loadavg } from 'node:os';
 
-/** What a run found: `INCONCLUSIVE` where the machine was too busy to tell. */
-export type Verdict = 'nothing wrong' | 'WRONG' | 'INCONCLUSIVE';
+/** What a run found, from the best on: `INCONCLUSIVE` where the machine was too busy to tell. */
+export const VERDICTS = ['nothing wrong', 'INCONCLUSIVE', 'WRONG'] as const;
+
+export type Verdict = (typeof VERDICTS)[number];
+
+export function wrongIf(isWrong: boolean): Verdict {
+  return isWrong ? 'WRONG' : 'nothing wrong';
+}
 
 /** One word of the command line: what it is for, and what the text after it means. */
 export interface Option<T> {
@@ -23,7 +29,9 @@ export interface LongRun<O extends Options = Options> {
   readonly options: O;
   /** Its options in `npm run long -- short`; absent where it is not part of that. */
   readonly short?: readonly string[];
-  run(values: Values<O>): Promise<Verdict>;
+  readonly needsRedis?: boolean;
+  /** Yields what each of its parts found: the worst counts. */
+  run(values: Values<O>): AsyncIterable<Verdict>;
 }
 
 /** The run as it is, with the types of its options checked. */
@@ -109,6 +117,18 @@ export function report(title: string, rows: Iterable<Row>): void {
       `  ${name.padEnd(56)} ${cells.map((cell) => String(cell).padStart(8)).join(' ')}\n`,
     );
   }
+}
+
+/** Runs a stretch and reports it, with the time that it took. */
+export async function stretch<F>(
+  title: string,
+  run: () => Promise<F>,
+  rowsOf: (findings: F) => Iterable<Row>,
+): Promise<F> {
+  const startedAtMs = performance.now();
+  const findings = await run();
+  report(`${title} (${secondsSince(startedAtMs)})`, rowsOf(findings));
+  return findings;
 }
 
 /** Seconds since then, by the clock of `performance`. */

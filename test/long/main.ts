@@ -2,10 +2,11 @@ import { parseArgs } from 'node:util';
 import { attack } from './attack.ts';
 import { chaos } from './chaos.ts';
 import { consentChaos } from './consentChaos.ts';
-import { facts } from './facts.ts';
 import { fuzz } from './fuzz.ts';
-import { histories } from './histories.ts';
-import { circumstances, secondsSince, type LongRun, type Verdict } from './longRun.ts';
+import { NotInTime } from '../redisCluster.ts';
+import { NO_REDIS } from '../redisServer.ts';
+import { facts, histories } from './histories.ts';
+import { circumstances, secondsSince, VERDICTS, type LongRun, type Verdict } from './longRun.ts';
 import { redisFaults } from './redisFaults.ts';
 import { mutation } from './mutation.ts';
 import { scale } from './scale.ts';
@@ -65,10 +66,30 @@ async function carriedOut(runName: string, args: readonly string[]): Promise<Ver
   const called = [runName, ...args].join(' ');
   process.stdout.write(`\n== ${called}, ${circumstances()}\n`);
   const startedAtMs = performance.now();
-  const verdict = await run.run(values);
+  const verdict = await verdictOf(run, values);
   const seed = 'seed' in values ? `, seed ${String(values['seed'])}` : '';
   process.stdout.write(`${called}${seed}: ${verdict} (${secondsSince(startedAtMs)})\n`);
   return verdict;
+}
+
+/** The worst that it finds. */
+async function verdictOf(run: LongRun, values: Record<string, unknown>): Promise<Verdict> {
+  if (run.needsRedis === true && NO_REDIS !== undefined) {
+    process.stdout.write(`${NO_REDIS}\n`);
+    return 'nothing wrong';
+  }
+  let worst: Verdict = 'nothing wrong';
+  const find = (found: Verdict): void => {
+    if (VERDICTS.indexOf(found) > VERDICTS.indexOf(worst)) worst = found;
+  };
+  try {
+    for await (const found of run.run(values)) find(found);
+  } catch (error) {
+    if (!(error instanceof NotInTime)) throw error;
+    process.stdout.write(`${error.message} The machine is too busy for a cluster.\n`);
+    find('INCONCLUSIVE');
+  }
+  return worst;
 }
 
 /** What each option means; `undefined` where one is unknown or does not fit. */

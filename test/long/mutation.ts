@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { longRun, report, someOf, type Row } from './longRun.ts';
+import { longRun, report, someOf, wrongIf, type Row } from './longRun.ts';
 import { PARTS } from './mutants.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
@@ -24,10 +24,9 @@ export const mutation = longRun({
       PARTS.map(({ file }) => file),
     ),
   },
-  async run({ only }) {
+  async *run({ only }) {
     const copy = copyOfProject();
     const rows: Row[] = [];
-    let isWrong = false;
     try {
       for (const { file, tests, mutants } of PARTS.filter((one) => only.includes(one.file))) {
         const path = join(copy, file);
@@ -45,7 +44,7 @@ export const mutation = longRun({
             found === 1
               ? await verdictOf(copy, tests)
               : `NOT MADE, its text is there ${found} times`;
-          isWrong ||= verdict !== 'killed';
+          yield wrongIf(verdict !== 'killed');
           rows.push([`${file}: ${old.replaceAll(/\s+/g, ' ')}`, verdict]);
           process.stdout.write(`${verdict.padEnd(9)} ${rows.at(-1)?.[0]}\n`);
         }
@@ -60,7 +59,6 @@ export const mutation = longRun({
       ['killed', killed],
       ['survived, or not made', rows.length - killed],
     ]);
-    return isWrong ? 'WRONG' : 'nothing wrong';
   },
 });
 

@@ -1,4 +1,4 @@
-import { NO_REDIS } from '../redisServer.ts';
+import { laidOut } from '../../bench/report/markdown.ts';
 import { STORES } from '../scale/sharedStore.ts';
 import {
   runStretch,
@@ -7,7 +7,17 @@ import {
   type Flow,
   type Stretch,
 } from '../scale/stretch.ts';
-import { counts, duration, longRun, report, someOf, tallied, type Row } from './longRun.ts';
+import {
+  counts,
+  duration,
+  longRun,
+  report,
+  someOf,
+  tallied,
+  wrongIf,
+  type Row,
+  type Verdict,
+} from './longRun.ts';
 
 const FLOWS: readonly Flow[] = ['2-legged', '3-legged'];
 
@@ -20,34 +30,27 @@ export const scale = longRun({
     seconds: duration('how long each is measured', 10),
   },
   short: ['--processes', '2', '--store', 'cluster', '--seconds', '1'],
-  async run({ processes: all, store: stores, flow: flows, seconds }) {
-    if (NO_REDIS !== undefined) {
-      process.stdout.write(`${NO_REDIS}\n`);
-      return 'nothing wrong';
-    }
-    const verdicts = new Set<string>();
+  needsRedis: true,
+  async *run({ processes: all, store: stores, flow: flows, seconds }) {
     const rows: string[][] = [];
     for (const flow of flows) {
       for (const store of stores) {
         for (const processes of all) {
-          const stretch = { flow, store, processes, seconds };
-          const findings = await runStretch(stretch);
-          for (const check of findings.checks) verdicts.add(verdictOn(check));
-          reportStretch(stretch, findings);
-          rows.push(figures(stretch, findings));
+          const one = { flow, store, processes, seconds };
+          const findings = await runStretch(one);
+          yield* findings.checks.map(verdictOn);
+          reportStretch(one, findings);
+          rows.push(figures(one, findings));
         }
       }
     }
-    process.stdout.write(`\n${table(rows)}`);
-    if (verdicts.has('WRONG')) return 'WRONG';
-    // Redis took over a second each time.
-    return verdicts.has('open') ? 'INCONCLUSIVE' : 'nothing wrong';
+    process.stdout.write(`\n${laidOut([HEADS, ...rows])}\n`);
   },
 });
 
-function verdictOn({ expected, counted, isInconclusive }: Check): 'held' | 'open' | 'WRONG' {
-  if (isInconclusive === true) return 'open';
-  return expected === counted ? 'held' : 'WRONG';
+/** Inconclusive where Redis took over a second each time. */
+function verdictOn({ expected, counted, isInconclusive }: Check): Verdict {
+  return isInconclusive === true ? 'INCONCLUSIVE' : wrongIf(expected !== counted);
 }
 
 function reportStretch({ flow, store, processes }: Stretch, { checks, timed }: Findings): void {
@@ -84,26 +87,19 @@ function figures({ flow, store, processes }: Stretch, findings: Findings): strin
   ];
 }
 
-function table(all: readonly string[][]): string {
-  const heads = [
-    'flow',
-    'store',
-    'processes',
-    'lookups/s',
-    'p50 ms',
-    'p99 ms',
-    'CPU ms/lookup',
-    'lookups/s a core',
-    'Redis CPU ms/lookup',
-    'lookups/s a Redis core',
-    'load CPU ms/lookup',
-    'Redis bytes/lookup',
-    'audit bytes/lookup',
-    'largest MiB',
-  ];
-  return line(heads) + line(heads.map(() => '---')) + all.map(line).join('');
-}
-
-function line(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |\n`;
-}
+const HEADS = [
+  'flow',
+  'store',
+  'processes',
+  'lookups/s',
+  'p50 ms',
+  'p99 ms',
+  'CPU ms/lookup',
+  'lookups/s a core',
+  'Redis CPU ms/lookup',
+  'lookups/s a Redis core',
+  'load CPU ms/lookup',
+  'Redis bytes/lookup',
+  'audit bytes/lookup',
+  'largest MiB',
+];

@@ -1,5 +1,5 @@
 import { runSoak, type Findings, type SoakRun } from '../soak/soak.ts';
-import { duration, longRun, report, seed, tallied, type Row } from './longRun.ts';
+import { duration, longRun, report, seed, tallied, wrongIf, type Row } from './longRun.ts';
 
 /** Code that was compiled meanwhile is memory as well: growth up to this is not taken for a leak. */
 const TOLERATED_SHARE = 0.1;
@@ -17,17 +17,15 @@ export const soak = longRun({
     seed: seed('the same questions'),
   },
   short: ['--minutes', '0.3'],
-  async run({ minutes, seed: used }) {
-    let isWrong = false;
+  async *run({ minutes, seed: used }) {
     for (const { flow, share } of STRETCHES) {
       const lastsMinutes = minutes * share;
       const findings = await runSoak({ minutes: lastsMinutes, seed: used, flow });
       const grown = growths(findings);
       report(`${flow} (${lastsMinutes.toFixed(2)} minutes)`, rowsOf(findings, grown));
       const statuses = [...findings.statuses.keys()];
-      isWrong ||= grown.length > 0 || statuses.some((status) => status !== '200');
+      yield wrongIf(grown.length > 0 || statuses.some((status) => status !== '200'));
     }
-    return isWrong ? 'WRONG' : 'nothing wrong';
   },
 });
 

@@ -4,7 +4,7 @@ import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { answerJson } from '../http/recordingServer.ts';
 import { processUsage } from '../processUsage.ts';
 import { pend, WiredOperator } from '../wiredOperator.ts';
-import { count, longRun, numeric, report, tallied, type Verdict } from './longRun.ts';
+import { count, longRun, numeric, report, tallied, wrongIf, type Verdict } from './longRun.ts';
 
 /** Lines of a range reserved for fiction; requests about the same one share a consent. */
 const NUMBERS = 1000;
@@ -18,7 +18,9 @@ export const waiters = longRun({
     waiters: count('how many requests wait at the same time', 10_000),
     seconds: numeric('how long each waits, 5 or more', 25, (n) => Number.isInteger(n) && n >= 5),
   },
-  run: ({ waiters: requests, seconds }) => wait(requests, seconds),
+  async *run({ waiters: requests, seconds }) {
+    yield await wait(requests, seconds);
+  },
 });
 
 async function wait(requests: number, seconds: number): Promise<Verdict> {
@@ -77,9 +79,7 @@ async function wait(requests: number, seconds: number): Promise<Verdict> {
   server.terminate();
   await server.exit;
   await dispatcher.destroy();
-  return prompts === numbers && heard.get('CONSENT_PENDING') === requests
-    ? 'nothing wrong'
-    : 'WRONG';
+  return wrongIf(prompts !== numbers || heard.get('CONSENT_PENDING') !== requests);
 }
 
 /** The code that a request hears, or `answered`. */

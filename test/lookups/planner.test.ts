@@ -20,15 +20,14 @@ type Told = boolean | string | null;
 
 type Operator = (lookup: Lookup) => Fact | LookupFailure;
 
-interface Example {
-  readonly what: string;
-  readonly asked: readonly Asked[];
-  readonly operator: Operator;
-  /** In their order, as `date` and `check 240`. */
-  readonly lookups: readonly string[];
-  /** As `asked`, one by one. */
-  readonly answers: readonly Told[];
-}
+/** What is asked, of which operator; which lookups that takes, as `date` and `check 240`; the answers, as asked. */
+type Example = readonly [
+  what: string,
+  asked: readonly Asked[],
+  operator: Operator,
+  lookups: readonly string[],
+  answers: readonly Told[],
+];
 
 function offer(operations: readonly Operation[], rest: Partial<Offer> = {}): Offer {
   return {
@@ -87,7 +86,7 @@ function tell(answer: Answer | undefined): Told | undefined {
 
 /** Asks until nothing is open, as the executor does. */
 function play(
-  { asked, operator }: Example,
+  [, asked, operator]: Example,
   offered: Offer,
 ): { lookups: string[]; answers: unknown[] } {
   const questions = asked.map(question);
@@ -106,8 +105,8 @@ function play(
 }
 
 function examples(offered: Offer, table: readonly Example[]): void {
-  it.each(table)('$what', (example) => {
-    const { lookups, answers } = example;
+  it.each(table)('%s', (...example) => {
+    const [, , , lookups, answers] = example;
     expect(play(example, offered)).toEqual({ lookups, answers });
   });
 }
@@ -116,211 +115,181 @@ const dateText = (hoursAgo: number): string => changed(hoursAgo).latestSimChange
 
 describe('equal questions cost one lookup', () => {
   examples(BOTH, [
-    {
-      what: 'no questions, no lookups',
-      asked: [],
-      operator: activated(9_000),
-      lookups: [],
-      answers: [],
-    },
-    {
-      what: 'the same window three times',
-      asked: [240, 240, 240],
-      operator: swapped(2),
-      lookups: ['check 240'],
-      answers: [true, true, true],
-    },
-    {
-      what: 'the date twice',
-      asked: ['date', 'date'],
-      operator: swapped(2),
-      lookups: ['date'],
-      answers: [dateText(2), dateText(2)],
-    },
+    ['no questions, no lookups', [], activated(9_000), [], []],
+    ['the same window three times', [240, 240, 240], swapped(2), ['check 240'], [true, true, true]],
+    ['the date twice', ['date', 'date'], swapped(2), ['date'], [dateText(2), dateText(2)]],
   ]);
 });
 
 describe('the date comes first, and windows wait for it', () => {
   examples(BOTH, [
-    {
-      what: 'a date of long ago answers every window',
-      asked: [24, 'date', 240, 2400],
-      operator: activated(9_000),
-      lookups: ['date'],
-      answers: [false, dateText(9_000), false, false],
-    },
-    {
-      what: 'windows alone do not ask for the date',
-      asked: [24, 240],
-      operator: activated(9_000),
-      lookups: ['check 240'],
-      answers: [false, false],
-    },
+    [
+      'a date of long ago answers every window',
+      [24, 'date', 240, 2400],
+      activated(9_000),
+      ['date'],
+      [false, dateText(9_000), false, false],
+    ],
+    [
+      'windows alone do not ask for the date',
+      [24, 240],
+      activated(9_000),
+      ['check 240'],
+      [false, false],
+    ],
   ]);
 });
 
 describe('what a date answers, with 48 hours of margin', () => {
   examples(BOTH, [
-    {
-      what: 'only windows that end well after it are false; the largest other one is checked',
-      asked: ['date', 24, 240, 720],
-      operator: swapped(300),
-      lookups: ['date', 'check 720'],
-      answers: [dateText(300), false, false, true],
-    },
-    {
-      what: 'a date inside the window may be the activation: ask check',
-      asked: ['date', 240],
-      operator: activated(100),
-      lookups: ['date', 'check 240'],
-      answers: [dateText(100), false],
-    },
-    {
-      what: 'once a check said true, the date is a swap and answers windows that hold it',
-      asked: ['date', 168, 240, 720, 2400],
-      operator: swapped(100),
-      lookups: ['date', 'check 2400'],
-      answers: [dateText(100), true, true, true, true],
-    },
-    {
-      what: 'a window that holds the swap by less than the margin is checked',
-      asked: ['date', 120, 2400],
-      operator: swapped(100),
-      lookups: ['date', 'check 2400', 'check 120'],
-      answers: [dateText(100), true, true],
-    },
+    [
+      'only windows that end well after it are false; the largest other one is checked',
+      ['date', 24, 240, 720],
+      swapped(300),
+      ['date', 'check 720'],
+      [dateText(300), false, false, true],
+    ],
+    [
+      'a date inside the window may be the activation: ask check',
+      ['date', 240],
+      activated(100),
+      ['date', 'check 240'],
+      [dateText(100), false],
+    ],
+    [
+      'once a check said true, the date is a swap and answers windows that hold it',
+      ['date', 168, 240, 720, 2400],
+      swapped(100),
+      ['date', 'check 2400'],
+      [dateText(100), true, true, true, true],
+    ],
+    [
+      'a window that holds the swap by less than the margin is checked',
+      ['date', 120, 2400],
+      swapped(100),
+      ['date', 'check 2400', 'check 120'],
+      [dateText(100), true, true],
+    ],
   ]);
 });
 
 describe('a withheld date', () => {
   examples(BOTH, [
-    {
-      what: 'answers nothing but the date',
-      asked: ['date', 240],
-      operator: activated(9_000, withheld()),
-      lookups: ['date', 'check 240'],
-      answers: [null, false],
-    },
-    {
-      what: 'with a monitored period answers the windows inside it, less the margin',
-      asked: ['date', 24, 192, 193],
-      operator: swapped(241, withheld(10)),
-      lookups: ['date', 'check 193'],
-      answers: [null, false, false, false],
-    },
+    [
+      'answers nothing but the date',
+      ['date', 240],
+      activated(9_000, withheld()),
+      ['date', 'check 240'],
+      [null, false],
+    ],
+    [
+      'with a monitored period answers the windows inside it, less the margin',
+      ['date', 24, 192, 193],
+      swapped(241, withheld(10)),
+      ['date', 'check 193'],
+      [null, false, false, false],
+    ],
   ]);
   describe('of an operator that always sends the period', () => {
     examples(offer(['retrieve-date', 'check'], { trustMonitoredPeriod: false }), [
-      {
-        what: 'answers nothing but the date',
-        asked: ['date', 24],
-        operator: swapped(2, withheld(10)),
-        lookups: ['date', 'check 24'],
-        answers: [null, true],
-      },
+      [
+        'answers nothing but the date',
+        ['date', 24],
+        swapped(2, withheld(10)),
+        ['date', 'check 24'],
+        [null, true],
+      ],
     ]);
   });
 });
 
 describe('the largest window first, then halves', () => {
   examples(BOTH, [
-    {
-      what: 'false for the largest is false for all',
-      asked: [1, 24, 240, 720, 2400],
-      operator: activated(9_000),
-      lookups: ['check 2400'],
-      answers: [false, false, false, false, false],
-    },
-    {
-      what: 'true for the largest: halve what is left, downwards',
-      asked: [1, 24, 240, 720, 2400],
-      operator: swapped(0.5),
-      lookups: ['check 2400', 'check 240', 'check 24', 'check 1'],
-      answers: [true, true, true, true, true],
-    },
-    {
-      what: 'true for the largest: halve what is left, upwards',
-      asked: [1, 24, 240, 720, 2400],
-      operator: swapped(1_000),
-      lookups: ['check 2400', 'check 240', 'check 720'],
-      answers: [false, false, false, false, true],
-    },
-    {
-      what: 'eight windows take at most four checks',
-      asked: [1, 2, 3, 4, 5, 6, 7, 8],
-      operator: swapped(1),
-      lookups: ['check 8', 'check 4', 'check 2', 'check 1'],
-      answers: [true, true, true, true, true, true, true, true],
-    },
+    [
+      'false for the largest is false for all',
+      [1, 24, 240, 720, 2400],
+      activated(9_000),
+      ['check 2400'],
+      [false, false, false, false, false],
+    ],
+    [
+      'true for the largest: halve what is left, downwards',
+      [1, 24, 240, 720, 2400],
+      swapped(0.5),
+      ['check 2400', 'check 240', 'check 24', 'check 1'],
+      [true, true, true, true, true],
+    ],
+    [
+      'true for the largest: halve what is left, upwards',
+      [1, 24, 240, 720, 2400],
+      swapped(1_000),
+      ['check 2400', 'check 240', 'check 720'],
+      [false, false, false, false, true],
+    ],
+    [
+      'eight windows take at most four checks',
+      [1, 2, 3, 4, 5, 6, 7, 8],
+      swapped(1),
+      ['check 8', 'check 4', 'check 2', 'check 1'],
+      [true, true, true, true, true, true, true, true],
+    ],
   ]);
 });
 
 describe('only one operation', () => {
   describe('check', () => {
     examples(CHECK_ALONE, [
-      {
-        what: 'the date is not offered, and costs no call',
-        asked: ['date'],
-        operator: swapped(2),
-        lookups: [],
-        answers: ['OPERATION_NOT_OFFERED'],
-      },
-      {
-        what: 'windows go on beside it',
-        asked: ['date', 24],
-        operator: swapped(2),
-        lookups: ['check 24'],
-        answers: ['OPERATION_NOT_OFFERED', true],
-      },
+      [
+        'the date is not offered, and costs no call',
+        ['date'],
+        swapped(2),
+        [],
+        ['OPERATION_NOT_OFFERED'],
+      ],
+      [
+        'windows go on beside it',
+        ['date', 24],
+        swapped(2),
+        ['check 24'],
+        ['OPERATION_NOT_OFFERED', true],
+      ],
     ]);
   });
   describe('retrieve-date', () => {
     examples(DATE_ALONE, [
-      {
-        what: 'one lookup answers date and windows: false where it is proven, else true',
-        asked: ['date', 24, 240, 720],
-        operator: swapped(300),
-        lookups: ['date'],
-        answers: [dateText(300), false, false, true],
-      },
-      {
-        what: 'an activation reads as a swap, the safe side',
-        asked: [240],
-        operator: activated(100),
-        lookups: ['date'],
-        answers: [true],
-      },
-      {
-        what: 'a withheld date cannot answer a window',
-        asked: ['date', 240],
-        operator: activated(9_000, withheld()),
-        lookups: ['date'],
-        answers: [null, 'PERIOD_NOT_SUPPORTED'],
-      },
-      {
-        what: 'a monitored period answers what it covers',
-        asked: [192, 193],
-        operator: activated(9_000, withheld(10)),
-        lookups: ['date'],
-        answers: [false, 'PERIOD_NOT_SUPPORTED'],
-      },
-      {
-        what: 'a date that fails answers the windows that wait for it',
-        asked: ['date', 24, 240],
-        operator: failing({ date: INVALID }, activated(9_000)),
-        lookups: ['date'],
-        answers: ['OPERATOR_INVALID_REPLY', 'OPERATOR_INVALID_REPLY', 'OPERATOR_INVALID_REPLY'],
-      },
+      [
+        'one lookup answers date and windows: false where it is proven, else true',
+        ['date', 24, 240, 720],
+        swapped(300),
+        ['date'],
+        [dateText(300), false, false, true],
+      ],
+      ['an activation reads as a swap, the safe side', [240], activated(100), ['date'], [true]],
+      [
+        'a withheld date cannot answer a window',
+        ['date', 240],
+        activated(9_000, withheld()),
+        ['date'],
+        [null, 'PERIOD_NOT_SUPPORTED'],
+      ],
+      [
+        'a monitored period answers what it covers',
+        [192, 193],
+        activated(9_000, withheld(10)),
+        ['date'],
+        [false, 'PERIOD_NOT_SUPPORTED'],
+      ],
+      [
+        'a date that fails answers the windows that wait for it',
+        ['date', 24, 240],
+        failing({ date: INVALID }, activated(9_000)),
+        ['date'],
+        ['OPERATOR_INVALID_REPLY', 'OPERATOR_INVALID_REPLY', 'OPERATOR_INVALID_REPLY'],
+      ],
     ]);
     describe('by an operator whose check would stop at 720 hours', () => {
       examples(offer(['retrieve-date'], { maxAgeHours: 720 }), [
-        {
-          what: 'the limit of check is none of the date',
-          asked: [2400],
-          operator: activated(9_000),
-          lookups: ['date'],
-          answers: [false],
-        },
+        ['the limit of check is none of the date', [2400], activated(9_000), ['date'], [false]],
       ]);
     });
   });
@@ -328,62 +297,62 @@ describe('only one operation', () => {
 
 describe('how far a failure speaks', () => {
   examples(BOTH, [
-    {
-      what: 'for its own question: the other windows are asked',
-      asked: [24, 240],
-      operator: failing({ 'check 240': INVALID }, swapped(30)),
-      lookups: ['check 240', 'check 24'],
-      answers: [false, 'OPERATOR_INVALID_REPLY'],
-    },
-    {
-      what: 'a failed date leaves the windows to check',
-      asked: ['date', 24],
-      operator: failing({ date: INVALID }, swapped(2)),
-      lookups: ['date', 'check 24'],
-      answers: ['OPERATOR_INVALID_REPLY', true],
-    },
-    {
-      what: 'for retrieve-date as an operation: check goes on',
-      asked: ['date', 24, 240],
-      operator: failing({ date: FORBIDDEN_OPERATION }, activated(9_000)),
-      lookups: ['date', 'check 240'],
-      answers: ['OPERATOR_REFUSED', false, false],
-    },
-    {
-      what: 'for check as an operation: no window is asked any more, the date stands',
-      asked: ['date', 24, 240],
-      operator: failing({ 'check 240': FORBIDDEN_OPERATION }, swapped(2)),
-      lookups: ['date', 'check 240'],
-      answers: [dateText(2), 'OPERATOR_REFUSED', 'OPERATOR_REFUSED'],
-    },
-    {
-      what: 'for the number: everything open is answered without a further call',
-      asked: ['date', 24, 240],
-      operator: failing({ date: UNAVAILABLE }, swapped(2)),
-      lookups: ['date'],
-      answers: ['OPERATOR_UNAVAILABLE', 'OPERATOR_UNAVAILABLE', 'OPERATOR_UNAVAILABLE'],
-    },
-    {
-      what: 'for the number: what the facts answer stays answered',
-      asked: ['date', 24, 400],
-      operator: failing({ 'check 400': UNAVAILABLE }, swapped(300)),
-      lookups: ['date', 'check 400'],
-      answers: [dateText(300), false, 'OPERATOR_UNAVAILABLE'],
-    },
-    {
-      what: 'a check that failed is not replaced by the date, which would only guess',
-      asked: ['date', 240],
-      operator: failing({ 'check 240': INVALID }, swapped(2)),
-      lookups: ['date', 'check 240'],
-      answers: [dateText(2), 'OPERATOR_INVALID_REPLY'],
-    },
-    {
-      what: 'provisional: a smaller window that says true answers the one that failed',
-      asked: [24, 240],
-      operator: failing({ 'check 240': INVALID }, swapped(2)),
-      lookups: ['check 240', 'check 24'],
-      answers: [true, true],
-    },
+    [
+      'for its own question: the other windows are asked',
+      [24, 240],
+      failing({ 'check 240': INVALID }, swapped(30)),
+      ['check 240', 'check 24'],
+      [false, 'OPERATOR_INVALID_REPLY'],
+    ],
+    [
+      'a failed date leaves the windows to check',
+      ['date', 24],
+      failing({ date: INVALID }, swapped(2)),
+      ['date', 'check 24'],
+      ['OPERATOR_INVALID_REPLY', true],
+    ],
+    [
+      'for retrieve-date as an operation: check goes on',
+      ['date', 24, 240],
+      failing({ date: FORBIDDEN_OPERATION }, activated(9_000)),
+      ['date', 'check 240'],
+      ['OPERATOR_REFUSED', false, false],
+    ],
+    [
+      'for check as an operation: no window is asked any more, the date stands',
+      ['date', 24, 240],
+      failing({ 'check 240': FORBIDDEN_OPERATION }, swapped(2)),
+      ['date', 'check 240'],
+      [dateText(2), 'OPERATOR_REFUSED', 'OPERATOR_REFUSED'],
+    ],
+    [
+      'for the number: everything open is answered without a further call',
+      ['date', 24, 240],
+      failing({ date: UNAVAILABLE }, swapped(2)),
+      ['date'],
+      ['OPERATOR_UNAVAILABLE', 'OPERATOR_UNAVAILABLE', 'OPERATOR_UNAVAILABLE'],
+    ],
+    [
+      'for the number: what the facts answer stays answered',
+      ['date', 24, 400],
+      failing({ 'check 400': UNAVAILABLE }, swapped(300)),
+      ['date', 'check 400'],
+      [dateText(300), false, 'OPERATOR_UNAVAILABLE'],
+    ],
+    [
+      'a check that failed is not replaced by the date, which would only guess',
+      ['date', 240],
+      failing({ 'check 240': INVALID }, swapped(2)),
+      ['date', 'check 240'],
+      [dateText(2), 'OPERATOR_INVALID_REPLY'],
+    ],
+    [
+      'provisional: a smaller window that says true answers the one that failed',
+      [24, 240],
+      failing({ 'check 240': INVALID }, swapped(2)),
+      ['check 240', 'check 24'],
+      [true, true],
+    ],
   ]);
 
   it('is provisional: a later fact takes the place of a failure that closed everything', () => {
@@ -397,60 +366,42 @@ describe('how far a failure speaks', () => {
 
 describe('windows that are too large', () => {
   examples(BOTH, [
-    {
-      what: 'OUT_OF_RANGE answers its window and the larger ones; the rest is halved',
-      asked: [24, 168, 240, 720, 2400],
-      operator: failing(
+    [
+      'OUT_OF_RANGE answers its window and the larger ones; the rest is halved',
+      [24, 168, 240, 720, 2400],
+      failing(
         { 'check 2400': OUT_OF_RANGE, 'check 720': OUT_OF_RANGE, 'check 240': OUT_OF_RANGE },
         activated(9_000),
       ),
-      lookups: ['check 2400', 'check 240', 'check 168'],
-      answers: [
-        false,
-        false,
-        'PERIOD_NOT_SUPPORTED',
-        'PERIOD_NOT_SUPPORTED',
-        'PERIOD_NOT_SUPPORTED',
-      ],
-    },
-    {
-      what: 'a smaller window that says true answers the one out of range',
-      asked: [24, 2400],
-      operator: failing({ 'check 2400': OUT_OF_RANGE }, swapped(2)),
-      lookups: ['check 2400', 'check 24'],
-      answers: [true, true],
-    },
+      ['check 2400', 'check 240', 'check 168'],
+      [false, false, 'PERIOD_NOT_SUPPORTED', 'PERIOD_NOT_SUPPORTED', 'PERIOD_NOT_SUPPORTED'],
+    ],
+    [
+      'a smaller window that says true answers the one out of range',
+      [24, 2400],
+      failing({ 'check 2400': OUT_OF_RANGE }, swapped(2)),
+      ['check 2400', 'check 24'],
+      [true, true],
+    ],
   ]);
   describe('for an operator whose check takes 720 hours at most', () => {
     examples(offer(['retrieve-date', 'check'], { maxAgeHours: 720 }), [
-      {
-        what: 'a larger one is never sent',
-        asked: [721],
-        operator: activated(9_000),
-        lookups: [],
-        answers: ['PERIOD_NOT_SUPPORTED'],
-      },
-      {
-        what: 'the limit itself is sent',
-        asked: [720],
-        operator: activated(9_000),
-        lookups: ['check 720'],
-        answers: [false],
-      },
-      {
-        what: 'a larger one is answered by what a smaller one says',
-        asked: [24, 2400],
-        operator: swapped(2),
-        lookups: ['check 24'],
-        answers: [true, true],
-      },
-      {
-        what: 'a larger one is answered by the date',
-        asked: ['date', 2400],
-        operator: activated(9_000),
-        lookups: ['date'],
-        answers: [dateText(9_000), false],
-      },
+      ['a larger one is never sent', [721], activated(9_000), [], ['PERIOD_NOT_SUPPORTED']],
+      ['the limit itself is sent', [720], activated(9_000), ['check 720'], [false]],
+      [
+        'a larger one is answered by what a smaller one says',
+        [24, 2400],
+        swapped(2),
+        ['check 24'],
+        [true, true],
+      ],
+      [
+        'a larger one is answered by the date',
+        ['date', 2400],
+        activated(9_000),
+        ['date'],
+        [dateText(9_000), false],
+      ],
     ]);
   });
 });
