@@ -3,8 +3,7 @@ import { AuditLog } from '../caller/audit/auditLog.ts';
 import { CallerAuthorizers } from '../caller/callerAuthorizer.ts';
 import { Quotas } from '../caller/quotas/quotas.ts';
 import type { Config } from '../config/config.ts';
-import { WatchedFiles } from '../system/watchedFiles.ts';
-import type { WatchFiles } from '../system/fromFiles.ts';
+import { watchFilesBy } from '../system/watchedFiles.ts';
 import type { Log } from '../log/log.ts';
 import { StandardOutput } from '../log/standardOutput.ts';
 import { observedAuthorizers, type AdmissionObserver } from '../lookups/observedAuthorizers.ts';
@@ -79,11 +78,6 @@ export async function openApp(parts: AppParts): Promise<App> {
       stores.close();
     },
   };
-}
-
-/** Reads certificates, keys and secrets again when their content changes. */
-export function watchFilesBy(clock: Clock): WatchFiles {
-  return (paths, onChange, readBefore) => new WatchedFiles(paths, clock, onChange, readBefore);
 }
 
 /** On standard output, a line of the audit log is told from one of the log by its member `audit`. */

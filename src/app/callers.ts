@@ -23,50 +23,30 @@ export interface OpenedGate {
   readonly close: () => Promise<void>;
 }
 
-/** Opens what decides who is let in. */
 export function openGate(
   { tokens, routerSecrets, purposes }: CallerSettings,
   parts: OpenedGateParts,
 ): OpenedGate {
-  const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
-  if (tokens === undefined) {
-    const gate = new Gate({ router, tokens, purposes });
-    return { gate, keys: undefined, close: () => Promise.resolve() };
-  }
-  const { verifier, keys, close } = openVerifier(tokens, parts);
-  return { gate: new Gate({ router, tokens: verifier, purposes }), keys, close };
-}
-
-interface OpenedVerifier {
-  readonly verifier: TokenVerifier;
-  readonly keys: SigningKeys;
-  readonly close: () => Promise<void>;
-}
-
-function openVerifier(tokens: IssuerSettings, parts: OpenedGateParts): OpenedVerifier {
   const { clock, log } = parts;
-  const source = tokens.isForDevelopment === true ? DEVELOPMENT_KEYS : publishedKeys(tokens, parts);
-  const keys = new SigningKeys({ fetch: () => source.fetch(), clock, log });
-  const verifier = new TokenVerifier(tokens, keys, clock, undefined, (reason) => {
-    log.warn("a caller's access token was refused", { reason });
-  });
-  return { verifier, keys, close: () => source.close() };
+  const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
+  const source = tokens && keySourceOf(tokens, parts);
+  const keys = source && new SigningKeys({ fetch: () => source.fetch(), clock, log });
+  const verifier =
+    keys &&
+    new TokenVerifier(tokens, keys, clock, undefined, (reason) => {
+      log.warn("a caller's access token was refused", { reason });
+    });
+  const gate = new Gate({ router, tokens: verifier, purposes });
+  return { gate, keys, close: async () => source?.close() };
 }
 
-interface KeySource {
-  fetch(): Promise<unknown>;
-  close(): Promise<void>;
-}
-
-const DEVELOPMENT_KEYS: KeySource = {
-  fetch: () => Promise.resolve(developmentKeys()),
-  close: () => Promise.resolve(),
-};
-
-function publishedKeys(
-  { jwksUrl, jwksConnection }: IssuerSettings,
+function keySourceOf(
+  { isForDevelopment, jwksUrl, jwksConnection }: IssuerSettings,
   parts: OpenedGateParts,
-): KeySource {
+): Pick<PublishedJson, 'fetch' | 'close'> {
+  if (isForDevelopment === true) {
+    return { fetch: async () => developmentKeys(), close: () => Promise.resolve() };
+  }
   const log = logAbout({ setting: 'JWT_JWKS_URL' }, parts.log);
   return new PublishedJson(jwksUrl, jwksConnection, { ...parts, log });
 }

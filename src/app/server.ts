@@ -1,4 +1,5 @@
-import { openApp, watchFilesBy, type App, type AppParts } from './app.ts';
+import { watchFilesBy } from '../system/watchedFiles.ts';
+import { openApp, type App, type AppParts } from './app.ts';
 import { openGate } from './callers.ts';
 import type { SigningKeys } from '../caller/signingKeys.ts';
 import { isLoopback } from '../http/address.ts';

@@ -31,7 +31,10 @@ everyLine.info('starting', { ...BUILD, node: process.versions.node, ...ownProfil
 if (config.logLevel === 'debug') writeExchangeLines(everyLine, systemClock);
 const log = sumUpRepeats(everyLine, systemClock);
 const simulator = config.simulator === undefined ? undefined : await simulated(config.simulatorUrl);
-const operators = operatorsOf(config);
+const operators =
+  config.simulator === undefined || simulator === undefined
+    ? config.operators
+    : [config.simulator(simulator)];
 const example: ExampleSettings = {
   role: config.role,
   isSimulated: simulator !== undefined,
@@ -80,9 +83,7 @@ if (config.callers.tokens?.isForDevelopment === true) {
 if (config.sharedState === undefined && operators.some(({ flow }) => asksOwner(flow))) {
   log.warn(
     'consents are known only to this process: after a restart owners may be prompted again',
-    {
-      setting: 'REDIS_URL',
-    },
+    { setting: 'REDIS_URL' },
   );
 }
 void sayWhenReady();
@@ -130,13 +131,6 @@ function ownProfiles({ operators: asked }: Config): { readonly profiles?: string
   return own.length === 0 ? {} : { profiles: [...new Set(own)].join(', ') };
 }
 
-/** Those of the settings, or the built-in simulator in their place. */
-function operatorsOf(from: Config): readonly OperatorSettings[] {
-  return from.simulator === undefined || simulator === undefined
-    ? from.operators
-    : [from.simulator(simulator)];
-}
-
 function hostsOf(asked: readonly OperatorSettings[]): string {
   return asked
     .map(({ name, lookupAddresses }) => {
@@ -157,10 +151,10 @@ async function simulated(url: string | undefined): Promise<LaunchedSimulator> {
 }
 
 function whyNotStarted(error: unknown, { listen, metricsPort }: Config): string {
-  const { code, syscall, port } = systemError(error);
-  const isMetrics = port !== undefined && port !== listen.port && port === metricsPort;
-  const setting = isMetrics ? 'METRICS_PORT' : 'PORT';
-  const where = `HOST=${listen.host}, ${setting}=${port ?? listen.port}`;
+  const code = errorName(error);
+  const { syscall, port = listen.port }: SystemError = Object(error);
+  const setting = port !== listen.port && port === metricsPort ? 'METRICS_PORT' : 'PORT';
+  const where = `HOST=${listen.host}, ${setting}=${port}`;
   switch (code) {
     case 'EADDRINUSE':
       return `The port is in use (${where}). Set ${setting} to another, or end the program that has it.`;
@@ -177,20 +171,8 @@ function whyNotStarted(error: unknown, { listen, metricsPort }: Config): string 
   }
 }
 
+/** What Node says of an error of the system's. */
 interface SystemError {
-  readonly code: string;
   readonly syscall?: string;
   readonly port?: number;
-}
-
-/** What Node tells of an error of the system's; of another one, its name. */
-function systemError(error: unknown): SystemError {
-  const code = errorName(error);
-  if (!(error instanceof Error && 'syscall' in error && typeof error.syscall === 'string')) {
-    return { code };
-  }
-  const { syscall } = error;
-  return 'port' in error && typeof error.port === 'number'
-    ? { code, syscall, port: error.port }
-    : { code, syscall };
 }

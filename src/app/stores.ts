@@ -37,11 +37,18 @@ export interface Stores extends SimSwapStores {
 
 /** A Redis that is away does not hold up the start: it is connected to when it comes. */
 export async function openStores(parts: StoreParts): Promise<Stores> {
-  const { sharedState } = parts.config;
-  if (sharedState === undefined) return storesOfOneProcess(parts);
+  const { config, operators, clock, log, watchFiles } = parts;
+  const { sharedState } = config;
+  if (sharedState === undefined) {
+    return {
+      ...storesInMemory(operators, config.consent, clock),
+      counts: new MemoryCounts(clock),
+      redis: undefined,
+      close: () => undefined,
+    };
+  }
   // The client is large, and a process without a Redis does without it.
   const { createRedis, RedisClient } = await import('../sharedState/redisClient.ts');
-  const { clock, log, watchFiles } = parts;
   const redis = createRedis(sharedState.redis, clock, log);
   await redis.open();
   const about = { watchFiles, log: logAbout({ setting: 'REDIS_URL' }, log) };
@@ -55,15 +62,6 @@ export async function openStores(parts: StoreParts): Promise<Stores> {
       unfollow();
       stores.close();
     },
-  };
-}
-
-function storesOfOneProcess({ config, operators, clock }: StoreParts): Stores {
-  return {
-    ...storesInMemory(operators, config.consent, clock),
-    counts: new MemoryCounts(clock),
-    redis: undefined,
-    close: () => undefined,
   };
 }
 

@@ -12,8 +12,7 @@ import { checkDirectory } from '../../onboarding/checkDirectory.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { systemClock } from '../system/clock.ts';
 import { fail } from '../system/termination.ts';
-import { WatchedFiles } from '../system/watchedFiles.ts';
-import type { WatchFiles } from '../system/fromFiles.ts';
+import { watchFilesBy } from '../system/watchedFiles.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
 
 const USAGE = `npm run operators -- check [--operator NAME] [--timeout SECONDS] [--json]
@@ -28,8 +27,6 @@ const USAGE = `npm run operators -- check [--operator NAME] [--timeout SECONDS] 
   --other-number  is asked about once as well, and once with a token of the first: does the operator refuse that?
   --json   for machines. The exit status is 1 if anything failed.
 `;
-
-const WATCH: WatchFiles = (paths, onChange) => new WatchedFiles(paths, systemClock, onChange);
 
 const COLOURS = { ok: 'green', warning: 'yellow', failed: 'red', 'not tried': 'dim' } as const;
 
@@ -48,7 +45,11 @@ async function checkOperators(wanted: ReturnType<typeof readArguments>): Promise
   }
   const chosen = operatorsNamed(config.operators, wanted.operator);
   const trial = await numberTrial(wanted, config, chosen);
-  const parts = { timeoutMs: wanted.timeoutMs, clock: systemClock, watchFiles: WATCH };
+  const parts = {
+    timeoutMs: wanted.timeoutMs,
+    clock: systemClock,
+    watchFiles: watchFilesBy(systemClock),
+  };
   const checks = chosen.map((settings) =>
     checkOperator({
       ...parts,

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { argumentsOf, filesOf, settingsOf, TEXT, timeOf } from './arguments.ts';
 import { textOf, linesOf } from '../caller/audit/logFiles.ts';
 import { DIMENSIONS, MAX_GROUPS, UsageReport, type Dimension } from '../caller/audit/usage.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../system/clock.ts';
-import { clockElsewhere, type ClockElsewhere } from '../system/clockElsewhere.ts';
+import { clockElsewhere, type Clock, type ClockElsewhere } from '../system/clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';

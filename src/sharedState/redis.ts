@@ -1,4 +1,4 @@
-import type { ClockElsewhere } from '../system/clockElsewhere.ts';
+import type { ClockElsewhere } from '../system/clock.ts';
 
 /** What a script is given beside its keys. */
 export type ScriptValues = readonly (string | number)[];

@@ -1,5 +1,4 @@
-import type { Clock } from '../system/clock.ts';
-import { clockElsewhere, type ClockElsewhere } from '../system/clockElsewhere.ts';
+import { clockElsewhere, type Clock, type ClockElsewhere } from '../system/clock.ts';
 import { storeChannel } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
 import type { PlainRedis, Redis, ScriptValues } from './redis.ts';

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 
 /** The largest file that is read whole. */
 export const MAX_FILE_BYTES = 16 * 1024 * 1024;
@@ -18,13 +19,16 @@ export function readTextNow(path: string): string {
   const file = openSync(path, TO_READ);
   try {
     demandFile(fstatSync(file));
-    const text = new GrowingText();
-    for (;;) {
+    const parts: Buffer[] = [];
+    // A file's size is no bound: it may grow, and some files of Linux's say that they have none.
+    for (let total = 0; total <= MAX_FILE_BYTES;) {
       const part = Buffer.allocUnsafe(PART_BYTES);
       const bytes = readSync(file, part);
-      if (bytes === 0) return text.whole;
-      text.add(part.subarray(0, bytes));
+      if (bytes === 0) return Buffer.concat(parts).toString('utf8');
+      parts.push(part.subarray(0, bytes));
+      total += bytes;
     }
+    throw new Unfit('FILE_TOO_LARGE');
   } finally {
     closeSync(file);
   }
@@ -34,34 +38,16 @@ export function readTextNow(path: string): string {
 export async function readText(path: string): Promise<string> {
   await using file = await open(path, TO_READ);
   demandFile(await file.stat());
-  const text = new GrowingText();
-  for (;;) {
-    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(PART_BYTES));
-    if (bytesRead === 0) return text.whole;
-    text.add(buffer.subarray(0, bytesRead));
-  }
+  const end = MAX_FILE_BYTES + PART_BYTES - 1;
+  const stream = file.createReadStream({ end, autoClose: false });
+  const bytes = await buffer(stream);
+  if (bytes.length > MAX_FILE_BYTES) throw new Unfit('FILE_TOO_LARGE');
+  return bytes.toString('utf8');
 }
 
 function demandFile(stats: Stats): void {
   if (!stats.isFile()) throw new Unfit('NO_REGULAR_FILE');
   if (stats.size > MAX_FILE_BYTES) throw new Unfit('FILE_TOO_LARGE');
-}
-
-/** What was read so far. A file's size is no bound: it may grow, and some files of Linux's say that they have none. */
-class GrowingText {
-  readonly #parts: Buffer[] = [];
-  #bytes = 0;
-
-  /** @throws {Error} when it grows too large */
-  add(part: Buffer): void {
-    this.#bytes += part.length;
-    if (this.#bytes > MAX_FILE_BYTES) throw new Unfit('FILE_TOO_LARGE');
-    this.#parts.push(part);
-  }
-
-  get whole(): string {
-    return Buffer.concat(this.#parts).toString('utf8');
-  }
 }
 
 /** What is told of it is its code, as of the system's own errors. */

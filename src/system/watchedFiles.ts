@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import type { FileTexts, FileWatch } from './fromFiles.ts';
+import type { FileTexts, FileWatch, WatchFiles } from './fromFiles.ts';
 import { readText, readTextNow } from './textFile.ts';
 
 /** How often files are read again. By reading, not by events: those are lost on network file systems. */
@@ -9,79 +9,54 @@ const EVERY_MS = 5000;
 const SETTLED_AFTER_MS = 500;
 
 /**
- * Files that may change while the process runs, such as those of a Kubernetes secret, which change by a link that leads
- * elsewhere. They are opened anew by their names each time.
+ * Watches files that may change while the process runs, such as those of a Kubernetes secret, which change by a link that
+ * leads elsewhere. They are read at once, and then every five seconds, opened again by their names each time.
  */
-export class WatchedFiles implements FileWatch {
-  readonly #paths: readonly string[];
-  readonly #clock: Pick<Clock, 'sleep'>;
-  readonly #onChange: () => void;
-  readonly #closing = new AbortController();
-  #texts: FileTexts;
+export function watchFilesBy(clock: Pick<Clock, 'sleep'>): WatchFiles {
+  return (paths, onChange, readBefore = new Map()): FileWatch => {
+    const closing = new AbortController();
+    let texts: FileTexts = new Map(
+      paths.map((path) => [path, readBefore.get(path) ?? readNow(path)]),
+    );
 
-  /**
-   * Reads the files at once, and then every five seconds until it is closed.
-   *
-   * @param onChange called when one of them has changed
-   * @param readBefore what some of them held when they were last read
-   */
-  constructor(
-    paths: readonly string[],
-    clock: Pick<Clock, 'sleep'>,
-    onChange: () => void,
-    readBefore: FileTexts = new Map(),
-  ) {
-    this.#paths = paths;
-    this.#clock = clock;
-    this.#onChange = onChange;
-    this.#texts = new Map(paths.map((path) => [path, readBefore.get(path) ?? readNow(path)]));
-    if (paths.length > 0) void this.#watch();
-  }
-
-  get texts(): FileTexts {
-    return this.#texts;
-  }
-
-  close(): void {
-    this.#closing.abort();
-  }
-
-  async #watch(): Promise<void> {
-    const { signal } = this.#closing;
-    for (;;) {
-      try {
-        await this.#clock.sleep(EVERY_MS, signal);
-        const texts = await this.#settled();
-        if (signal.aborted) return;
-        if (areAlike(texts, this.#texts)) continue;
-        this.#texts = texts;
-      } catch {
-        // Closed.
-        return;
+    async function watch(): Promise<void> {
+      for (let latest = texts; ;) {
+        try {
+          await clock.sleep(latest === texts ? EVERY_MS : SETTLED_AFTER_MS, closing.signal);
+        } catch {
+          // Closed.
+          return;
+        }
+        const again = await readAll(paths);
+        if (closing.signal.aborted) return;
+        const hasSettled = areAlike(again, latest);
+        if (areAlike(again, texts)) {
+          latest = texts;
+          continue;
+        }
+        latest = again;
+        if (!hasSettled) continue;
+        texts = again;
+        onChange();
       }
-      this.#onChange();
     }
-  }
 
-  /** The texts once they rest; a file that is written all the time is read again all the time. */
-  async #settled(): Promise<FileTexts> {
-    let latest = await this.#read();
-    while (!areAlike(latest, this.#texts)) {
-      await this.#clock.sleep(SETTLED_AFTER_MS, this.#closing.signal);
-      const again = await this.#read();
-      if (areAlike(again, latest)) return again;
-      latest = again;
-    }
-    return latest;
-  }
+    if (paths.length > 0) void watch();
+    return {
+      get texts() {
+        return texts;
+      },
+      close: () => closing.abort(),
+    };
+  };
+}
 
-  async #read(): Promise<FileTexts> {
-    const entries = this.#paths.map(async (path) => {
-      const text = await readText(path).catch(() => undefined);
-      return [path, text] as const;
-    });
-    return new Map(await Promise.all(entries));
-  }
+async function readAll(paths: readonly string[]): Promise<FileTexts> {
+  const entries = paths.map(async (path) => {
+    const text = await readText(path).catch(() => undefined);
+    return [path, text] as const;
+  });
+  return new Map(await Promise.all(entries));
 }
 
 function readNow(path: string): string | undefined {

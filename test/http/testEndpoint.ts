@@ -13,7 +13,7 @@ import { GuardedEndpoint } from '../../src/http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from '../../src/http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from '../../src/http/resilience/retryDecision.ts';
 import type { Log } from '../../src/log/log.ts';
-import { WatchedFiles } from '../../src/system/watchedFiles.ts';
+import { watchFilesBy } from '../../src/system/watchedFiles.ts';
 import { silentLog } from '../silentLog.ts';
 
 /** When every exchange of these tests leaves. */
@@ -70,7 +70,7 @@ export class TestEndpoint implements AsyncDisposable {
     this.#files = new ConnectionFiles(connection, {
       clock,
       log,
-      watchFiles: (paths, onChange) => new WatchedFiles(paths, fileClock, onChange),
+      watchFiles: watchFilesBy(fileClock),
     });
     this.endpoint = new Endpoint(
       {

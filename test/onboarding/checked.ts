@@ -6,7 +6,7 @@ import { checkOperator, type OperatorTrial } from '../../onboarding/checkOperato
 import type { Finding, OperatorReport, Step } from '../../onboarding/finding.ts';
 import type { Simulator } from '../../simulator/simulator.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { WatchedFiles } from '../../src/system/watchedFiles.ts';
+import { watchFilesBy } from '../../src/system/watchedFiles.ts';
 import { withEntry } from '../operatorEntry.ts';
 
 /** Longer than anything takes that comes to an end. */
@@ -24,7 +24,7 @@ export async function check(
     settings,
     timeoutMs: TIMEOUT_MS,
     clock: systemClock,
-    watchFiles: (paths, onChange) => new WatchedFiles(paths, systemClock, onChange),
+    watchFiles: watchFilesBy(systemClock),
     ...trial,
   });
 }

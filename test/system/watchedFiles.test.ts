@@ -1,19 +1,20 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { WatchedFiles } from '../../src/system/watchedFiles.ts';
+import type { FileWatch } from '../../src/system/fromFiles.ts';
+import { watchFilesBy } from '../../src/system/watchedFiles.ts';
 import { TestClock } from '../testClock.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 
 class Watch implements Disposable {
   readonly clock = new TestClock();
   readonly told: (string | undefined)[] = [];
-  readonly #watched: WatchedFiles;
+  readonly #watched: FileWatch;
   readonly #path: string;
 
   constructor(path: string) {
     this.#path = path;
-    this.#watched = new WatchedFiles([path], this.clock, () => this.told.push(this.text));
+    this.#watched = watchFilesBy(this.clock)([path], () => this.told.push(this.text));
   }
 
   get text(): string | undefined {
