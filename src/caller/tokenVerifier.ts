@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { errors, jwtVerify, type JWTVerifyOptions, type JWTVerifyResult } from 'jose';
 import type { Clock } from '../system/clock.ts';
-import type { Caller } from './caller.ts';
-import { callerFrom } from './claims.ts';
+import { callerFrom, type Caller } from './caller.ts';
+
 import { KeysUnavailable, type SigningKeys } from './signingKeys.ts';
 import { SIGNING_ALGORITHMS, type IssuerSettings } from './callerSettings.ts';
 

@@ -11,15 +11,8 @@ export function toDate(
   _asked?: FieldQuestion,
   place?: FieldPlace,
 ): Instant | null {
-  switch (answer.kind) {
-    case 'date':
-      return answer.latestSimChange;
-    case 'failure':
-      throw lookupFailed(answer.failure, place);
-    case 'window':
-    case 'consent':
-      throw notWhatWasAsked(answer);
-  }
+  if (answer.kind !== 'date') throw unanswered(answer, place);
+  return answer.latestSimChange;
 }
 
 /** `simSwappedWithin`. @throws {AnswerError} */
@@ -28,33 +21,33 @@ export function toSwapped(
   _asked?: FieldQuestion,
   place?: FieldPlace,
 ): boolean {
-  switch (answer.kind) {
-    case 'window':
-      return answer.swapped;
-    case 'failure':
-      throw lookupFailed(answer.failure, place);
-    case 'date':
-    case 'consent':
-      throw notWhatWasAsked(answer);
-  }
+  if (answer.kind !== 'window') throw unanswered(answer, place);
+  return answer.swapped;
+}
+
+/** `simSwapConsent`. @throws {AnswerError} when the caller may not read it for now */
+export function toConsent(
+  answer: FieldAnswer,
+  _asked?: FieldQuestion,
+  place?: FieldPlace,
+): ConsentStatus | null {
+  if (answer.kind !== 'consent') throw unanswered(answer, place);
+  return answer.consent ?? null;
 }
 
 /** `simSwapCheck`: a failure is an answer as well. */
 export function toSimSwapCheck(answer: FieldAnswer, asked: FieldQuestion): SimSwapCheck {
-  const windowHours = hoursOf(asked);
+  if (asked.asks !== 'window') throw new Error(`A check does not ask for the ${asked.asks}.`);
+  const check = { ...NOTHING_MORE, windowHours: asked.maxAgeHours };
   switch (answer.kind) {
-    case 'window':
-      return {
-        ...NOTHING_MORE,
-        windowHours,
-        result: answer.swapped ? 'SWAPPED' : 'NOT_SWAPPED',
-        asOf: instantAt(answer.asOfMs),
-      };
+    case 'window': {
+      const result = answer.swapped ? 'SWAPPED' : 'NOT_SWAPPED';
+      return { ...check, result, asOf: instantAt(answer.asOfMs) };
+    }
     case 'failure': {
       const { code, retryAfterSeconds, expiresAtMs, maxAgeHours } = answer.failure;
       return {
-        ...NOTHING_MORE,
-        windowHours,
+        ...check,
         result: 'UNKNOWN',
         reason: code,
         retryAfterSeconds: retryAfterSeconds ?? null,
@@ -64,17 +57,7 @@ export function toSimSwapCheck(answer: FieldAnswer, asked: FieldQuestion): SimSw
     }
     case 'date':
     case 'consent':
-      throw notWhatWasAsked(answer);
-  }
-}
-
-function hoursOf(asked: FieldQuestion): number {
-  switch (asked.asks) {
-    case 'window':
-      return asked.maxAgeHours;
-    case 'date':
-    case 'consent':
-      throw new Error(`A check does not ask for the ${asked.asks}.`);
+      throw unanswered(answer);
   }
 }
 
@@ -86,24 +69,9 @@ const NOTHING_MORE = {
   asOf: null,
 } as const;
 
-/** `simSwapConsent`. @throws {AnswerError} when the caller may not read it for now */
-export function toConsent(
-  answer: FieldAnswer,
-  _asked?: FieldQuestion,
-  place?: FieldPlace,
-): ConsentStatus | null {
-  switch (answer.kind) {
-    case 'consent':
-      return answer.consent ?? null;
-    case 'failure':
-      throw lookupFailed(answer.failure, place);
-    case 'date':
-    case 'window':
-      throw notWhatWasAsked(answer);
-  }
-}
-
-/** A defect of ours. */
-function notWhatWasAsked({ kind }: FieldAnswer): Error {
-  return new Error(`An answer of the kind ${kind}was not requested.`);
+/** Why there is no answer of the kind that was asked for; another one is a defect of ours. */
+function unanswered(answer: FieldAnswer, place?: FieldPlace): Error {
+  return answer.kind === 'failure'
+    ? lookupFailed(answer.failure, place)
+    : new Error(`An answer of the kind ${answer.kind} was not requested.`);
 }

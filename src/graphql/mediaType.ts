@@ -1,8 +1,8 @@
-/** The media types of GraphQL over HTTP in which a reply can be. */
-export type ReplyMediaType = 'application/json' | 'application/graphql-response+json';
-
 const JSON_TYPE = 'application/json';
 const GRAPHQL_TYPE = 'application/graphql-response+json';
+
+/** The media types of GraphQL over HTTP in which a reply can be. */
+type ReplyMediaType = typeof JSON_TYPE | typeof GRAPHQL_TYPE;
 
 /** How a media type is wanted: as RFC 9110 §12.5.1 weighs it, then by how exactly and how early it is named. */
 interface Wish {
@@ -13,24 +13,12 @@ interface Wish {
 
 /**
  * The media type in which a client wants its reply, read out of its header `accept`; `application/json`
- * where it says nothing, and where it wants neither.
+ * where it says nothing, and where it wants neither. Pure.
  */
-export function replyMediaType(accept: string | undefined): ReplyMediaType {
-  return preferredType(accept, [JSON_TYPE, GRAPHQL_TYPE]);
-}
-
-/** The one of some media types that a client's header `accept` wants most; the first where it says nothing. Pure. */
-export function preferredType<T extends string>(
-  accept: string | undefined,
-  [first, ...others]: readonly [T, ...T[]],
-): T {
-  const ranges = (accept ?? '*/*').split(',').map((range) => range.trim().toLowerCase());
-  let preferred = { type: first, wish: wishFor(first, ranges) };
-  for (const type of others) {
-    const wish = wishFor(type, ranges);
-    if (isStronger(wish, preferred.wish)) preferred = { type, wish };
-  }
-  return preferred.type;
+export function replyMediaType(accept = '*/*'): ReplyMediaType {
+  const ranges = accept.split(',').map((range) => range.trim().toLowerCase());
+  const isGraphql = isStronger(wishFor(GRAPHQL_TYPE, ranges), wishFor(JSON_TYPE, ranges));
+  return isGraphql ? GRAPHQL_TYPE : JSON_TYPE;
 }
 
 /**
@@ -39,12 +27,7 @@ export function preferredType<T extends string>(
  * subgraph, and drop the code. In `application/graphql-response+json` the status says it.
  */
 export function statusOfRefusal(accept: string | undefined, status: number): number {
-  switch (replyMediaType(accept)) {
-    case JSON_TYPE:
-      return 200;
-    case GRAPHQL_TYPE:
-      return status;
-  }
+  return replyMediaType(accept) === JSON_TYPE ? 200 : status;
 }
 
 function wishFor(type: string, ranges: readonly string[]): Wish {

@@ -277,116 +277,81 @@ export interface SimSwapClient extends SimSwapQuestions, AsyncDisposable {
  */
 export async function createSimSwapClient(options: SimSwapClientOptions): Promise<SimSwapClient> {
   const { settings, operators, log } = options;
-  return new Client(await openEmbedded({ settings, operators, log, clock: systemClock }));
+  const app = await openEmbedded({ settings, operators, log, clock: systemClock });
+  const request = (asked?: SimSwapRequestOptions): SimSwapRequest => requestOf(app, asked);
+  const close = (): Promise<void> => app.close();
+  return {
+    lastSimSwap: async (number, asked) => request(asked).lastSimSwap(number),
+    simSwappedWithin: async (number, maxAgeHours, asked) =>
+      request(asked).simSwappedWithin(number, maxAgeHours),
+    simSwapConsent: async (number, asked) => request(asked).simSwapConsent(number),
+    request,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
-class Client implements SimSwapClient {
-  readonly #app: App;
-
-  constructor(app: App) {
-    this.#app = app;
-  }
-
-  async lastSimSwap(number: string, options?: SimSwapRequestOptions): Promise<LastSimSwap> {
-    return this.request(options).lastSimSwap(number);
-  }
-
-  async simSwappedWithin(
-    number: string,
-    maxAgeHours: number,
-    options?: SimSwapRequestOptions,
-  ): Promise<SimSwappedWithin> {
-    return this.request(options).simSwappedWithin(number, maxAgeHours);
-  }
-
-  async simSwapConsent(number: string, options?: SimSwapRequestOptions): Promise<SimSwapConsent> {
-    return this.request(options).simSwapConsent(number);
-  }
-
-  request(options: SimSwapRequestOptions = {}): SimSwapRequest {
-    const { config, clock, simSwaps } = this.#app;
-    const purpose = purposeOf(options.purpose, config.callers.purposes);
-    const waitMs = waitAskedOf(options);
-    const life = new RequestLife(timeoutOf(options, config), clock, options.signal);
-    const request = Object.assign(life, {
-      caller: identityOf(options.caller),
-      purpose,
-      correlator: createCorrelator(options.correlator),
-      ...(waitMs === undefined ? {} : { waitMs: Math.min(waitMs, life.timeoutMs) }),
-    });
-    const loader = simSwaps.forRequest(request);
-    const ask = async (field: AskingField, text: string, hours?: number): Promise<FieldReply> => {
-      // Without types it may be anything, as a row of a database has it.
-      const number = parsePhoneNumber(typeof text === 'string' ? text : '');
-      if (number.kind === 'refused') return number;
-      const asked = FIELDS[field]({ maxAgeHours: hours });
-      if (asked.kind === 'refused') return asked;
-      return answerWithin(request, loader, () => loader.answer(number.value, asked.value));
-    };
-    return {
-      lastSimSwap: async (number) => dateOf(await ask('lastSimSwap', number)),
-      simSwappedWithin: async (number, maxAgeHours) =>
-        swappedOf(await ask('simSwappedWithin', number, maxAgeHours)),
-      simSwapConsent: async (number) => consentOf(await ask('simSwapConsent', number)),
-    };
-  }
-
-  close(): Promise<void> {
-    return this.#app.close();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
+function requestOf(
+  { config, clock, simSwaps }: App,
+  options: SimSwapRequestOptions = {},
+): SimSwapRequest {
+  const purpose = purposeOf(options.purpose, config.callers.purposes);
+  const waitMs = waitAskedOf(options);
+  const life = new RequestLife(timeoutOf(options, config), clock, options.signal);
+  const request = Object.assign(life, {
+    caller: identityOf(options.caller),
+    purpose,
+    correlator: createCorrelator(options.correlator),
+    ...(waitMs === undefined ? {} : { waitMs: Math.min(waitMs, life.timeoutMs) }),
+  });
+  const loader = simSwaps.forRequest(request);
+  const ask = async (field: AskingField, text: string, hours?: number): Promise<FieldReply> => {
+    // Without types it may be anything, as a row of a database has it.
+    const number = parsePhoneNumber(typeof text === 'string' ? text : '');
+    if (number.kind === 'refused') return number;
+    const asked = FIELDS[field]({ maxAgeHours: hours });
+    if (asked.kind === 'refused') return asked;
+    return answerWithin(request, loader, () => loader.answer(number.value, asked.value));
+  };
+  return {
+    lastSimSwap: async (number) => dateOf(await ask('lastSimSwap', number)),
+    simSwappedWithin: async (number, maxAgeHours) =>
+      swappedOf(await ask('simSwappedWithin', number, maxAgeHours)),
+    simSwapConsent: async (number) => consentOf(await ask('simSwapConsent', number)),
+  };
 }
 
 /** The result of a question; `refused` before any lookup. */
 type FieldReply = FieldAnswer | { readonly kind: 'refused'; readonly reason: string };
 
 function dateOf(heard: FieldReply): LastSimSwap {
-  switch (heard.kind) {
-    case 'date': {
-      const { latestSimChange, asOfMs } = heard;
-      const text = latestSimChange?.text ?? null;
-      return { kind: 'answered', latestSimChange: text, asOf: new Date(asOfMs) };
-    }
-    case 'failure':
-      return unknownFor(heard.failure);
-    case 'refused':
-      return unknownInput(heard.reason);
-    case 'window':
-    case 'consent':
-      throw notWhatWasAsked(heard);
-  }
+  if (heard.kind !== 'date') return unknownOf(heard);
+  const latestSimChange = heard.latestSimChange?.text ?? null;
+  return { kind: 'answered', latestSimChange, asOf: new Date(heard.asOfMs) };
 }
 
 function swappedOf(heard: FieldReply): SimSwappedWithin {
-  switch (heard.kind) {
-    case 'window':
-      return { kind: 'answered', swapped: heard.swapped, asOf: new Date(heard.asOfMs) };
-    case 'failure':
-      return unknownFor(heard.failure);
-    case 'refused':
-      return unknownInput(heard.reason);
-    case 'date':
-    case 'consent':
-      throw notWhatWasAsked(heard);
-  }
+  if (heard.kind !== 'window') return unknownOf(heard);
+  return { kind: 'answered', swapped: heard.swapped, asOf: new Date(heard.asOfMs) };
 }
 
 function consentOf(heard: FieldReply): SimSwapConsent {
+  if (heard.kind !== 'consent') return unknownOf(heard);
+  const { state = null, retryAfterSeconds, expiresAtMs } = heard.consent ?? {};
+  return { kind: 'answered', state, ...timesOf({ retryAfterSeconds, expiresAtMs }) };
+}
+
+/** Why there is no answer of the kind that was asked for; another one is a defect of ours. */
+function unknownOf(heard: FieldReply): SimSwapUnknown {
   switch (heard.kind) {
-    case 'consent': {
-      const { state = null, retryAfterSeconds, expiresAtMs } = heard.consent ?? {};
-      return { kind: 'answered', state, ...timesOf({ retryAfterSeconds, expiresAtMs }) };
-    }
     case 'failure':
       return unknownFor(heard.failure);
     case 'refused':
-      return unknownInput(heard.reason);
+      return { kind: 'unknown', code: 'BAD_USER_INPUT', message: heard.reason };
     case 'date':
     case 'window':
-      throw notWhatWasAsked(heard);
+    case 'consent':
+      throw new Error(`An answer of the kind ${heard.kind} was not requested.`);
   }
 }
 
@@ -400,10 +365,6 @@ function unknownFor(failure: LookupFailure): SimSwapUnknown {
     ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
     ...(quota === undefined ? {} : { quota }),
   };
-}
-
-function unknownInput(reason: string): SimSwapUnknown {
-  return { kind: 'unknown', code: 'BAD_USER_INPUT', message: reason };
 }
 
 function timesOf({
@@ -422,9 +383,4 @@ function timesOf({
 function identityOf(caller: SimSwapCallerName | undefined): Identity {
   if (caller === undefined) return ANONYMOUS_IDENTITY;
   return tokenIdentity(caller.issuer, caller.subject, caller.client ?? null);
-}
-
-/** A defect of ours. */
-function notWhatWasAsked({ kind }: FieldReply): Error {
-  return new Error(`An answer of the kind ${kind}was not requested.`);
 }

@@ -114,7 +114,15 @@ export async function createSimSwapSubgraph(
   options: SimSwapSubgraphOptions,
 ): Promise<SimSwapSubgraph> {
   const { settings, operators, log } = options;
-  return new Subgraph(await openEmbedded({ settings, operators, log, clock: systemClock }));
+  const app = await openEmbedded({ settings, operators, log, clock: systemClock });
+  const close = (): Promise<void> => app.close();
+  return {
+    typeDefs: [typeDefsOf(app.config.role)],
+    resolvers: mountedResolvers(app.config.role, app.log),
+    context: (request) => ({ simSwap: mountedRequest(app, request) }),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 /**
@@ -143,37 +151,16 @@ export function maskError(error: unknown): GraphQLError {
   return maskedError(error);
 }
 
-class Subgraph implements SimSwapSubgraph {
-  readonly typeDefs: DocumentNode[];
-  readonly resolvers: SimSwapResolvers;
-  readonly #app: App;
-
-  constructor(app: App) {
-    const { config, log } = app;
-    this.#app = app;
-    this.typeDefs = [typeDefsOf(config.role)];
-    this.resolvers = mountedResolvers(config.role, log);
-  }
-
-  context(request: SimSwapGraphqlRequest): SimSwapContext {
-    const { config } = this.#app;
-    const caller = callerFrom(request.caller, config.callers.batchScope);
-    const purpose = purposeOf(request.purpose, config.callers.purposes);
-    const waitMs = waitAskedOf(request);
-    const timeoutMs = timeoutOf(request, config);
-    const { correlator, signal } = request;
-    const simSwap = new MountedRequest(this.#app, { timeoutMs, correlator, signal });
-    simSwap.admit({ caller, purpose }, waitMs);
-    return { simSwap };
-  }
-
-  close(): Promise<void> {
-    return this.#app.close();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
+function mountedRequest(app: App, request: SimSwapGraphqlRequest): MountedRequest {
+  const { batchScope, purposes } = app.config.callers;
+  const caller = callerFrom(request.caller, batchScope);
+  const purpose = purposeOf(request.purpose, purposes);
+  const waitMs = waitAskedOf(request);
+  const timeoutMs = timeoutOf(request, app.config);
+  const { correlator, signal } = request;
+  const mounted = new MountedRequest(app, { timeoutMs, correlator, signal });
+  mounted.admit({ caller, purpose }, waitMs);
+  return mounted;
 }
 
 function callerFrom(

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayAskAbout } from '../../src/caller/caller.ts';
-import { callerFrom } from '../../src/caller/claims.ts';
+import { callerFrom, mayAskAbout } from '../../src/caller/caller.ts';
 import { ALICE, BOB } from '../values.ts';
 
 const ISS = 'https://issuer.example';
