@@ -135,6 +135,17 @@ export function addressOf(url: string): RedisAddress {
   return { host, port: Number(port) };
 }
 
+/** How to reach the master that these sentinels watch over. */
+export function behind(sentinels: readonly RedisServer[]): RedisSettings['topology'] {
+  return {
+    kind: 'sentinel',
+    sentinels: sentinels.map(({ url }) => addressOf(url)),
+    masterName: 'mymaster',
+    sentinelCredentials: undefined,
+    database: 0,
+  };
+}
+
 /** How to reach one that is run in some way, without a password and TLS. */
 export function openRedis(
   topology: RedisSettings['topology'],

@@ -44,6 +44,8 @@ const SLOTS = 16_384;
 const MOVED_SLOTS = 20;
 const FILLER_BYTES = 4096;
 
+const LOST_WITH_ITS_MASTER = 'what a master acknowledged and its replica lacks is lost';
+
 /** One after the other; each begins with a cluster that is whole. */
 export const FAULTS: readonly Fault[] = [
   {
@@ -51,22 +53,20 @@ export const FAULTS: readonly Fault[] = [
     about: 'a master is killed',
     from: 'begin',
     backMs: REPLACED_WITHIN_MS,
-    mayPromptTwice: 'what a master acknowledged and its replica lacks is lost',
+    mayPromptTwice: LOST_WITH_ITS_MASTER,
     async befall({ servers }) {
       const port = await aMaster(servers);
       await servers.server(port).kill();
       await isReplaced(servers, port);
     },
-    async mend({ servers }) {
-      await restartTheDead(servers);
-    },
+    mend: restartTheDead,
   },
   {
     name: 'frozen',
     about: 'a master is frozen until its replica takes over',
     from: 'begin',
     backMs: REPLACED_WITHIN_MS,
-    mayPromptTwice: 'what a master acknowledged and its replica lacks is lost',
+    mayPromptTwice: LOST_WITH_ITS_MASTER,
     async befall({ servers }) {
       const port = await aMaster(servers);
       servers.server(port).freeze();
@@ -108,11 +108,7 @@ export const FAULTS: readonly Fault[] = [
     from: 'begin',
     backMs: 0,
     isSilent: true,
-    async befall({ servers }) {
-      const [from = 0, to = 0] = await servers.masters();
-      await moveHeldSlots(servers, from, to);
-      await moveHeldSlots(servers, to, from);
-    },
+    befall: ({ servers }) => moveThereAndBack(servers),
   },
   {
     name: 'handed-over',
@@ -177,7 +173,7 @@ export const FAULTS: readonly Fault[] = [
     about: 'a replica that is behind takes over',
     from: 'begin',
     backMs: REPLACED_WITHIN_MS + HELD_MS,
-    mayPromptTwice: 'what a master acknowledged and its replica lacks is lost',
+    mayPromptTwice: LOST_WITH_ITS_MASTER,
     async befall({ servers }) {
       const port = await aMaster(servers);
       const { replicaPort = 0 } = await servers.holdingsOf(port);
@@ -187,9 +183,7 @@ export const FAULTS: readonly Fault[] = [
       servers.server(replicaPort).thaw();
       await isReplaced(servers, port);
     },
-    async mend({ servers }) {
-      await restartTheDead(servers);
-    },
+    mend: restartTheDead,
   },
   {
     name: 'silent',
@@ -252,9 +246,7 @@ export const FAULTS: readonly Fault[] = [
     isSilent: true,
     async befall({ servers }) {
       await announce(servers, '::1');
-      const [from = 0, to = 0] = await servers.masters();
-      await moveHeldSlots(servers, from, to);
-      await moveHeldSlots(servers, to, from);
+      await moveThereAndBack(servers);
     },
     mend: ({ servers }) => announce(servers, '127.0.0.1'),
   },
@@ -285,11 +277,17 @@ async function isReplaced(servers: RedisClusterServers, port: number): Promise<v
   await until('a replica takes over', async () => !(await servers.masters()).includes(port));
 }
 
-async function restartTheDead(servers: RedisClusterServers): Promise<void> {
+async function restartTheDead({ servers }: Stage): Promise<void> {
   for (const port of servers.ports) {
     const isUp = await command(port, ['PING']).then(Boolean, () => false);
     if (!isUp) await servers.restart(port);
   }
+}
+
+async function moveThereAndBack(servers: RedisClusterServers): Promise<void> {
+  const [from = 0, to = 0] = await servers.masters();
+  await moveHeldSlots(servers, from, to);
+  await moveHeldSlots(servers, to, from);
 }
 
 /** Moves slots of a master that hold something, as redis-cli does: over connections that are there. */

@@ -1,22 +1,23 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import { systemClock } from '../../src/system/clock.ts';
+import { listen } from '../listening.ts';
 import { RecordedLog } from '../recordedLog.ts';
 import { RedisClusterServers } from '../redisCluster.ts';
 import { command } from '../redisCommands.ts';
 import { RedisProxy } from '../redisProxy.ts';
 import {
   addressOf,
+  behind,
   connectionTo,
   NO_REDIS,
   openRedis,
   startRedis,
   startSentinels,
 } from '../redisServer.ts';
-import { until } from './until.ts';
+import { answers, until } from './until.ts';
 
 /** By then a connection that has died in silence is replaced. */
 const BACK_WITHIN_MS = 5000;
@@ -51,16 +52,6 @@ async function opened(redis: Redis): Promise<Redis> {
   return redis;
 }
 
-function answers(redis: Redis, key = 'key'): Promise<boolean> {
-  return redis.run('return 1', [key]).then(
-    () => true,
-    (error: unknown) => {
-      expect(error).toBeInstanceOf(SharedStateLost);
-      return false;
-    },
-  );
-}
-
 async function abortOnAnswer(redis: Redis, back: AbortController): Promise<void> {
   if (await answers(redis)) back.abort();
 }
@@ -70,47 +61,35 @@ interface Reached {
   readonly proxies: readonly RedisProxy[];
 }
 
-const WAYS: readonly [string, (log?: RecordedLog) => Promise<Reached>][] = [
-  [
-    'one server',
-    async (log) => {
-      const proxy = await proxyBefore((await redisServer()).port);
-      return { redis: await opened(connectionTo(proxy.url, log)), proxies: [proxy] };
-    },
-  ],
-  [
-    'a master behind sentinels',
-    async (log) => {
-      const server = await redisServer();
-      const proxy = await proxyBefore(server.port);
-      const [sentinel] = await startSentinels({ ...server, port: proxy.port }, { count: 1 });
-      if (sentinel === undefined) throw new Error('There is no sentinel.');
-      atEnd(sentinel, () => sentinel.kill());
-      const redis = openRedis(
-        {
-          kind: 'sentinel',
-          sentinels: [addressOf(sentinel.url)],
-          masterName: 'mymaster',
-          sentinelCredentials: undefined,
-          database: 0,
-        },
-        log,
-      );
-      return { redis: await opened(redis), proxies: [proxy] };
-    },
-  ],
-  [
-    'a cluster',
-    async (log) => {
-      const servers = await RedisClusterServers.start({ replicas: false, nodeTimeoutMs: 15_000 });
-      atEnd(servers, () => servers.stop());
-      const proxies = await RedisProxy.beforeAll(servers.ports);
-      for (const proxy of proxies) atEnd(proxy, () => proxy.close());
-      const addresses = proxies.map(({ url }) => addressOf(url));
-      const redis = await opened(openRedis({ kind: 'cluster', servers: addresses }, log));
-      return { redis, proxies };
-    },
-  ],
+async function oneServer(): Promise<Reached> {
+  const proxy = await proxyBefore((await redisServer()).port);
+  return { redis: await opened(connectionTo(proxy.url)), proxies: [proxy] };
+}
+
+async function behindSentinels(): Promise<Reached> {
+  const server = await redisServer();
+  const proxy = await proxyBefore(server.port);
+  const [sentinel] = await startSentinels({ ...server, port: proxy.port }, { count: 1 });
+  if (sentinel === undefined) throw new Error('There is no sentinel.');
+  atEnd(sentinel, () => sentinel.kill());
+  const redis = openRedis(behind([sentinel]));
+  return { redis: await opened(redis), proxies: [proxy] };
+}
+
+async function cluster(): Promise<Reached> {
+  const servers = await RedisClusterServers.start({ replicas: false, nodeTimeoutMs: 15_000 });
+  atEnd(servers, () => servers.stop());
+  const proxies = await RedisProxy.beforeAll(servers.ports);
+  for (const proxy of proxies) atEnd(proxy, () => proxy.close());
+  const addresses = proxies.map(({ url }) => addressOf(url));
+  const redis = await opened(openRedis({ kind: 'cluster', servers: addresses }));
+  return { redis, proxies };
+}
+
+const WAYS: readonly [string, () => Promise<Reached>][] = [
+  ['one server', oneServer],
+  ['a master behind sentinels', behindSentinels],
+  ['a cluster', cluster],
 ];
 
 describe.concurrent.each(NO_REDIS === undefined ? WAYS : [])('%s', (_way, reach) => {
@@ -134,11 +113,16 @@ describe.concurrent.each(NO_REDIS === undefined ? WAYS : [])('%s', (_way, reach)
   }, 60_000);
 });
 
+/** A server, a connection to it, and the log of the connection. */
+async function logged() {
+  const server = await redisServer();
+  const log = new RecordedLog();
+  return { server, log, redis: await opened(connectionTo(server.url, log)) };
+}
+
 describe.skipIf(NO_REDIS !== undefined)('one server', () => {
   it('that is frozen is logged, and that it is back', async () => {
-    const server = await redisServer();
-    const log = new RecordedLog();
-    const redis = await opened(connectionTo(server.url, log));
+    const { server, log, redis } = await logged();
     const host = redis.serverOf('key');
     server.freeze();
     await until(() => log.lines.length > 0);
@@ -151,25 +135,16 @@ describe.skipIf(NO_REDIS !== undefined)('one server', () => {
   });
 
   it('that is killed is logged as docs/operations.md has it', async () => {
-    const server = await redisServer();
-    const log = new RecordedLog();
-    await opened(connectionTo(server.url, log));
+    const { server, log } = await logged();
     await server.kill();
     await until(() => log.lines.length > 0);
-    expect(log.lines).toEqual([
-      {
-        level: 'warn',
-        message: 'the shared store is lost',
-        host: `127.0.0.1:${server.port}`,
-        reason: 'ECONNREFUSED',
-      },
-    ]);
+    const host = `127.0.0.1:${server.port}`;
+    const lost = { level: 'warn', message: 'the shared store is lost', host };
+    expect(log.lines).toEqual([{ ...lost, reason: 'ECONNREFUSED' }]);
   });
 
   it('is not given up for replies that were there while this process stalled', async () => {
-    const server = await redisServer();
-    const log = new RecordedLog();
-    const redis = await opened(connectionTo(server.url, log));
+    const { log, redis } = await logged();
     const commands = Array.from({ length: 100 }, () => redis.run('return 1', ['key']));
     // Node writes within this tick; replies come once it is over.
     await Promise.resolve();
@@ -179,9 +154,7 @@ describe.skipIf(NO_REDIS !== undefined)('one server', () => {
   }, 20_000);
 
   it('whose eviction policy changes after it was connected to is warned of', async () => {
-    const server = await redisServer();
-    const log = new RecordedLog();
-    await opened(connectionTo(server.url, log));
+    const { server, log } = await logged();
     await command(server.port, ['CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru']);
     await until(() => log.lines.length > 0);
     expect(log.lines).toMatchObject([{ level: 'warn', maxmemoryPolicy: 'allkeys-lru' }]);
@@ -206,69 +179,50 @@ const ENDLESS: readonly [string, string, Buffer][] = [
 ];
 
 /** Takes connections, and has no end of replies to scripts. */
-class EndlessServer {
-  readonly #server: Server;
-  written = 0;
-  closed = 0;
-
-  constructor(begins: string, goesOn: Buffer, everyMs = 0) {
-    this.#server = createServer((socket) => {
-      socket.on('error', () => undefined).once('close', () => (this.closed += 1));
-      socket.on('data', (data) => {
-        if (!data.toString('latin1').toUpperCase().includes('EVAL')) socket.write('+OK\r\n');
-        else void this.#reply(socket, begins, goesOn, everyMs);
-      });
-    });
-  }
-
-  async listen(): Promise<string> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    return `redis://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  close(): void {
-    this.#server.close();
-  }
-
-  async #reply(socket: Socket, begins: string, goesOn: Buffer, everyMs: number): Promise<void> {
+async function startEndless(begins: string, goesOn: Buffer, everyMs = 0) {
+  const counts = { written: 0, closed: 0 };
+  const reply = async (socket: Socket): Promise<void> => {
     socket.write(begins);
     while (!socket.destroyed) {
-      this.written += goesOn.length;
+      counts.written += goesOn.length;
       if (!socket.write(goesOn)) await drained(socket);
       if (everyMs > 0) await systemClock.sleep(everyMs);
     }
-  }
+  };
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined).once('close', () => (counts.closed += 1));
+    socket.on('data', (data) => {
+      if (!data.toString('latin1').toUpperCase().includes('EVAL')) socket.write('+OK\r\n');
+      else void reply(socket);
+    });
+  });
+  const redis = connectionTo(await listen(server));
+  onTestFinished(() => void server.close());
+  onTestFinished(() => redis.close());
+  await redis.open();
+  return { redis, counts };
 }
 
 describe('a reply without an end', () => {
   it.each(ENDLESS)(
     'that is %s ends its connection, before much is read',
     async (_what, begins, goesOn) => {
-      const server = new EndlessServer(begins, goesOn);
-      const redis = connectionTo(await server.listen());
-      onTestFinished(() => server.close());
-      onTestFinished(() => redis.close());
-      await redis.open();
+      const { redis, counts } = await startEndless(begins, goesOn);
       const heapBefore = process.memoryUsage().rss;
       await expect(redis.run('return 1', ['key'])).rejects.toThrow(SharedStateLost);
-      await until(() => server.closed > 0);
+      await until(() => counts.closed > 0);
       // What lies in the system's buffers is written too, at each of the tries of a second.
-      expect(server.written / server.closed).toBeLessThan(24 * 2 ** 20);
+      expect(counts.written / counts.closed).toBeLessThan(24 * 2 ** 20);
       expect(process.memoryUsage().rss - heapBefore).toBeLessThan(400 * 2 ** 20);
     },
     20_000,
   );
 
   it('that drips ends its connection after some seconds', async () => {
-    const server = new EndlessServer('*100000\r\n', Buffer.from(':1\r\n'), 100);
-    const redis = connectionTo(await server.listen());
-    onTestFinished(() => server.close());
-    onTestFinished(() => redis.close());
-    await redis.open();
+    const { redis, counts } = await startEndless('*100000\r\n', Buffer.from(':1\r\n'), 100);
     await expect(redis.run('return 1', ['key'])).rejects.toThrow(SharedStateLost);
     const lostAtMs = performance.now();
-    await until(() => server.closed > 0);
+    await until(() => counts.closed > 0);
     expect(performance.now() - lostAtMs).toBeLessThan(BACK_WITHIN_MS);
   }, 20_000);
 });

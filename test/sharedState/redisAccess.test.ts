@@ -1,11 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SharedCounts } from '../../src/caller/quotas/sharedCounts.ts';
 import { ANONYMOUS_IDENTITY } from '../../src/domain/identity.ts';
-import type { LogDetails } from '../../src/log/log.ts';
 import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
 import { RedisConnector } from '../../src/sharedState/redisConnector.ts';
 import { createRedis, evictionPolicyOf } from '../../src/sharedState/redisClient.ts';
@@ -16,26 +12,19 @@ import { systemClock } from '../../src/system/clock.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import { RedisRefusals } from '../../src/consents/redisRefusals.ts';
 import { freePort } from '../freePort.ts';
+import { RecordedLog } from '../recordedLog.ts';
 import { command } from '../redisCommands.ts';
 import { NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { createCertificate } from '../tls/certificate.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { ALICE, changed } from '../values.ts';
-import { until } from './until.ts';
+import { answers, until } from './until.ts';
 
 /** What docs/reliability.md says that the user of the service needs. */
 const RULES =
   'on resetkeys ~sim-swap:* nocommands +ping +eval +evalsha +info +role +asking +cluster|slots +time +hget +hmget +hset +hdel +hgetall +hexists +hincrby +del +pexpire +pexpireat +pttl';
 
-interface Line {
-  readonly message: string;
-  readonly details: LogDetails;
-}
-
-let lines: Line[] = [];
-const say = (message: string, details: LogDetails = {}): void => {
-  lines.push({ message, details });
-};
-const log = { info: say, warn: say, error: say };
+let log = new RecordedLog();
 const connections: Redis[] = [];
 
 async function connect(
@@ -53,18 +42,11 @@ async function connect(
 
 afterEach(() => {
   for (const connection of connections.splice(0)) connection.close();
-  lines = [];
+  log = new RecordedLog();
 });
 
-function answers(redis: Redis): Promise<boolean> {
-  return redis.run('return KEYS[1]', ['key']).then(
-    (reply) => reply === 'key',
-    () => false,
-  );
-}
-
 function hasSaid(text: string): Promise<void> {
-  return until(() => lines.some(({ message }) => message.includes(text)));
+  return until(() => log.lines.some(({ message }) => message.includes(text)));
 }
 
 describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, () => {
@@ -80,9 +62,8 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
   afterAll(() => redis.kill());
 
   it('lets in the user that may do what docs/reliability.md lists, for all that we keep', async () => {
-    const connection = await connect(redis.port, {
-      credentials: { username: 'sim-swap', password },
-    });
+    const credentials = { username: 'sim-swap', password };
+    const connection = await connect(redis.port, { credentials });
     const seals = new StateSeals([randomBytes(32)]);
     const settings = { seals, operators: ['one'], doubtMs: 1000, deniedMs: 1000 };
     const consents = new RedisConsentStore(connection, systemClock, settings);
@@ -110,20 +91,20 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
     // Another process counts on where this one stopped: it was Redis that counted.
     const other = new SharedCounts(connection, seals, systemClock, log);
     expect((await other.read(window, ['numbers'], 1000)).counts).toEqual([1]);
-    expect(lines).toEqual([]);
+    expect(log.lines).toEqual([]);
   });
 
   it('says why it does not let another in, and no password', async () => {
     await connect(redis.port, { credentials: { username: 'sim-swap', password: 'hidden' } });
     await hasSaid('the shared store is lost');
-    expect(lines[0]?.details).toMatchObject({ reason: 'WRONGPASS' });
-    expect(JSON.stringify(lines)).not.toContain('hidden');
+    expect(log.lines[0]).toMatchObject({ reason: 'WRONGPASS' });
+    expect(JSON.stringify(log.lines)).not.toContain('hidden');
   });
 
   it('is said to have an unknown eviction policy where the user may not ask for it', async () => {
     await connect(redis.port, { credentials: { username: 'blind', password } });
     await hasSaid('it is not known what the shared store does when its memory is full');
-    expect(lines[0]?.details).toMatchObject({ maxmemoryPolicy: 'unknown' });
+    expect(log.lines[0]).toMatchObject({ maxmemoryPolicy: 'unknown' });
   });
 
   it.each([
@@ -132,14 +113,11 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
     ['allkeys-lru', true],
   ])('with maxmemory-policy %s is warned of: %s', async (policy, isWarned) => {
     await command(redis.port, ['CONFIG', 'SET', 'maxmemory-policy', policy], password);
-    const connection = await connect(redis.port, {
-      credentials: { username: undefined, password },
-    });
+    const credentials = { username: undefined, password };
+    const connection = await connect(redis.port, { credentials });
     if (isWarned) await hasSaid('the shared store may forget consents');
     expect(await answers(connection)).toBe(true);
-    expect(lines.map(({ details }) => details['maxmemoryPolicy'])).toEqual(
-      isWarned ? [policy] : [],
-    );
+    expect(log.lines.map((line) => line['maxmemoryPolicy'])).toEqual(isWarned ? [policy] : []);
   });
 
   it.each([
@@ -156,27 +134,22 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis behind TLS ${NO_REDIS ?? ''}`, 
   const server = createCertificate();
   const client = createCertificate();
   const stranger = createCertificate();
-  let folder: string;
+  const files = new TemporaryFiles();
   let redis: RedisServer;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'redis-tls-'));
-    const file = async (name: string, text: string): Promise<string> => {
-      await writeFile(join(folder, name), text);
-      return join(folder, name);
-    };
     const port = await freePort();
     redis = await startRedis(port, {
       port: '0',
       'tls-port': String(port),
       'tls-auth-clients': 'yes',
-      'tls-cert-file': await file('server.pem', server.cert),
-      'tls-key-file': await file('server.key', server.key),
-      'tls-ca-cert-file': await file('clients.pem', client.cert),
+      'tls-cert-file': files.write('server.pem', server.cert),
+      'tls-key-file': files.write('server.key', server.key),
+      'tls-ca-cert-file': files.write('clients.pem', client.cert),
     });
   });
   afterAll(async () => {
     await redis.kill();
-    await rm(folder, { recursive: true });
+    files[Symbol.dispose]();
   });
 
   const TLS: RedisTls = { ca: server.cert, client, serverName: undefined };
@@ -184,7 +157,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis behind TLS ${NO_REDIS ?? ''}`, 
   it('is asked with an authority and a client certificate of our own', async () => {
     const connection = await connect(redis.port, { tls: TLS });
     await until(() => answers(connection));
-    expect(lines).toEqual([]);
+    expect(log.lines).toEqual([]);
   });
 
   it.each<[string, RedisTls, RegExp]>([
@@ -195,7 +168,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis behind TLS ${NO_REDIS ?? ''}`, 
   ])('is not asked, if it is one %s', async (_which, tls, reason) => {
     const connection = await connect(redis.port, { tls });
     await hasSaid('the shared store is lost');
-    expect(lines[0]?.details['reason']).toMatch(reason);
+    expect(log.lines[0]?.['reason']).toMatch(reason);
     expect(await answers(connection)).toBe(false);
   });
 

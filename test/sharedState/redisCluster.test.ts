@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import slotOf from 'cluster-key-slot';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { bucketOfNumber, BUCKETS, keyIn } from '../../src/sharedState/buckets.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
@@ -9,10 +11,16 @@ import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import { RedisClusterServers, type ClusterForm } from '../redisCluster.ts';
-import { command } from '../redisCommands.ts';
+import { command, commands } from '../redisCommands.ts';
 import { RecordedLog } from '../recordedLog.ts';
 import { addressOf, NO_REDIS, openRedis, startRedis } from '../redisServer.ts';
-import { until } from './until.ts';
+import { answers, until } from './until.ts';
+
+const COUNT = `
+redis.call('HINCRBY', KEYS[1], 'count', 1)
+return redis.call('HINCRBY', KEYS[2], 'count', 1)
+`;
+const SLOTS = 16_384;
 
 const DOUBT_MS = 300_000;
 const ECHO = `return KEYS[1]`;
@@ -42,16 +50,6 @@ function portOf(cluster: Redis, key: string): number {
   return Number(cluster.serverOf(key).split(':')[1]);
 }
 
-async function answers(cluster: Redis, key: string): Promise<boolean> {
-  return cluster.run(ECHO, [key]).then(
-    () => true,
-    (error: unknown) => {
-      expect(error).toBeInstanceOf(SharedStateLost);
-      return false;
-    },
-  );
-}
-
 describe.skipIf(NO_REDIS !== undefined)(`a cluster with replicas ${NO_REDIS ?? ''}`, () => {
   starting({ replicas: true });
 
@@ -68,18 +66,15 @@ describe.skipIf(NO_REDIS !== undefined)(`a cluster with replicas ${NO_REDIS ?? '
     const [key = ''] = KEYS;
     const from = portOf(cluster, key);
     const to = (await servers.masters()).find((port) => port !== from) ?? 0;
-    const [fromId, toId] = await Promise.all(
-      [from, to].map(async (port) => String(await command(port, ['CLUSTER', 'MYID']))),
-    );
-    const slot = String(slotOf(key));
-    await command(to, ['CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId ?? '']);
-    await command(from, ['CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId ?? '']);
+    const set = setter(slotOf(key));
+    await set(to, 'IMPORTING', await idOf(from));
+    await set(from, 'MIGRATING', await idOf(to));
     try {
       expect(await cluster.run(ECHO, [key])).toBe(key);
       await expect(cluster.run(ECHO, [key, `${key} too`])).rejects.toThrow(SharedStateLost);
     } finally {
-      await command(from, ['CLUSTER', 'SETSLOT', slot, 'STABLE']);
-      await command(to, ['CLUSTER', 'SETSLOT', slot, 'STABLE']);
+      await set(from, 'STABLE');
+      await set(to, 'STABLE');
     }
     expect(await cluster.run(ECHO, [key, `${key} too`])).toBe(key);
   });
@@ -154,7 +149,94 @@ describe.skipIf(NO_REDIS !== undefined)(`a cluster without replicas ${NO_REDIS ?
       expect((await store.read(kept)).doubtUntilMs).toBeUndefined();
     }
   }, 60_000);
+
+  it('fails no script while its slot is moved, be it about one key or two (ASK, TRYAGAIN)', async () => {
+    const redis = await connect();
+    const [one, two] = ['one', 'two'].map((name) => keyIn(17, 'facts-2', name));
+    const keys = [one ?? '', two ?? ''];
+    await redis.run(COUNT, keys);
+    const from = portOf(redis, keys[0] ?? '');
+    const to = (await servers.masters()).find((port) => port !== from) ?? 0;
+    const over = new AbortController();
+    const moving = move(slotOf(keys[0] ?? ''), from, to, 200).finally(() => over.abort());
+    const failures: unknown[] = [];
+    let runs = 1;
+    while (!over.signal.aborted) {
+      runs += 1;
+      await redis.run(COUNT, keys).catch((error: unknown) => failures.push(error));
+      await systemClock.sleep(5);
+    }
+    await moving;
+    expect(failures).toEqual([]);
+    expect(await redis.run(COUNT, keys)).toBe(runs + 1);
+    expect(portOf(redis, keys[0] ?? '')).toBe(to);
+  }, 20_000);
+
+  it('fails no script under way at a server that is left without any slots', async () => {
+    const redis = await connect();
+    const [empty = 0, other = 0] = await servers.masters();
+    const { holds } = await servers.holdingsOf(empty);
+    const slots = Array.from({ length: SLOTS }, (_, slot) => slot).filter(holds);
+    const over = new AbortController();
+    const failures: unknown[] = [];
+    let answered = 0;
+    const asking = Array.from({ length: 20 }, async (_, n) => {
+      for (let i = n; !over.signal.aborted; i += 1) {
+        await redis.run('return 1', [KEYS[i % BUCKETS] ?? '']).then(
+          () => (answered += 1),
+          (error: unknown) => failures.push(error),
+        );
+        await systemClock.sleep(1);
+      }
+    });
+    // All at once: the other server claims them by a newer configuration.
+    const ranges = rangesOf(slots).flat().map(String);
+    await commands(other, [
+      ['CLUSTER', 'DELSLOTSRANGE', ...ranges],
+      ['CLUSTER', 'ADDSLOTSRANGE', ...ranges],
+      ['CLUSTER', 'BUMPEPOCH'],
+    ]);
+    await until(() => KEYS.every((key) => portOf(redis, key) !== empty));
+    over.abort();
+    await Promise.all(asking);
+    expect(failures).toEqual([]);
+    expect(answered).toBeGreaterThan(100);
+  }, 30_000);
 });
+
+async function idOf(port: number): Promise<string> {
+  return String(await command(port, ['CLUSTER', 'MYID']));
+}
+
+/** Sets the state of a slot at a server. */
+function setter(slot: number) {
+  return (port: number, ...words: string[]) =>
+    command(port, ['CLUSTER', 'SETSLOT', String(slot), ...words]);
+}
+
+/** Moves a slot as redis-cli does, one key at a time. */
+async function move(slot: number, from: number, to: number, pauseMs: number): Promise<void> {
+  const [fromId, toId] = await Promise.all([idOf(from), idOf(to)]);
+  const set = setter(slot);
+  await set(to, 'IMPORTING', fromId);
+  await set(from, 'MIGRATING', toId);
+  for (;;) {
+    const found = await command(from, ['CLUSTER', 'GETKEYSINSLOT', String(slot), '1']);
+    const [key] = Array.isArray(found) ? found.map(String) : [];
+    if (key === undefined) break;
+    await systemClock.sleep(pauseMs);
+    await command(from, ['MIGRATE', '127.0.0.1', String(to), key, '0', '1000']);
+  }
+  await set(to, 'NODE', toId);
+  await set(from, 'NODE', toId);
+}
+
+/** First and last of each run of numbers that follow each other. */
+function rangesOf(numbers: readonly number[]): readonly (readonly [number, number])[] {
+  const firsts = numbers.filter((one, n) => numbers[n - 1] !== one - 1);
+  const lasts = numbers.filter((one, n) => numbers[n + 1] !== one + 1);
+  return firsts.map((first, n) => [first, lasts[n] ?? first] as const);
+}
 
 async function storeOn(cluster: Redis, stateKey: Uint8Array): Promise<RedisConsentStore> {
   const seals = new StateSeals([stateKey]);
@@ -194,3 +276,45 @@ function numberOn(cluster: Redis, server: string, from = 0): PhoneNumber {
     );
   return (found ?? '') as PhoneNumber;
 }
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '::1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** One server of a cluster that is made up: what it says of slots, and of scripts. */
+async function madeUp(hostOfOther: string) {
+  const sent: string[] = [];
+  let map = '';
+  const serverOf = (name: string, toScript: () => string): Server =>
+    createServer((socket) => {
+      socket
+        .on('error', () => undefined)
+        .on('data', (data) => {
+          const text = data.toString('latin1').toUpperCase();
+          if (text.includes('SLOTS')) socket.write(map);
+          else if (text.includes('EVAL')) {
+            sent.push(name);
+            socket.write(toScript());
+          } else socket.write('+PONG\r\n');
+        });
+    });
+  let otherPort = 0;
+  const one = serverOf('one', () => `-MOVED ${slotOf('key')} ${hostOfOther}:${otherPort}\r\n`);
+  const other = serverOf('other', () => '*3\r\n$1\r\n1\r\n$4\r\ndone\r\n:7\r\n');
+  const port = await listen(one);
+  otherPort = await listen(other);
+  map = `*1\r\n*3\r\n:0\r\n:${SLOTS - 1}\r\n*2\r\n$3\r\n::1\r\n:${port}\r\n`;
+  return { port, sent, close: () => [one, other].forEach((server) => server.close()) };
+}
+
+it('a server at an IPv6 address that MOVED names is sent the script', async () => {
+  const cluster = await madeUp('::1');
+  const redis = openRedis({ kind: 'cluster', servers: [{ host: '::1', port: cluster.port }] });
+  onTestFinished(cluster.close);
+  onTestFinished(() => redis.close());
+  await redis.open();
+  expect(await redis.run('return 7', ['key'])).toBe(7);
+  expect(cluster.sent).toEqual(['one', 'other']);
+});

@@ -1,13 +1,12 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
+import { listen } from '../listening.ts';
 import { Program } from '../program.ts';
 
 test('a connection that is being made does not keep a process that has closed it', async () => {
   // It takes connections, and never shakes hands.
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const server = createServer();
+  const { port } = new URL(await listen(server));
   const run = Program.node([
     '--input-type=module',
     '--eval',

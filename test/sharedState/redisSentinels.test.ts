@@ -3,7 +3,7 @@ import type { Redis } from '../../src/sharedState/redis.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { command } from '../redisCommands.ts';
 import {
-  addressOf,
+  behind,
   NO_REDIS,
   openRedis,
   startRedis,
@@ -36,13 +36,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis behind sentinels ${NO_REDIS ?? 
     replica = await startRedis(undefined, { replicaof: `127.0.0.1 ${master.port}` });
     await until(() => saysOfReplica('master_link_status:up'));
     sentinels = await startSentinels(master);
-    redis = openRedis({
-      kind: 'sentinel',
-      sentinels: sentinels.map(({ url }) => addressOf(url)),
-      masterName: 'mymaster',
-      sentinelCredentials: undefined,
-      database: 0,
-    });
+    redis = openRedis(behind(sentinels));
     await redis.open();
   }, 60_000);
   afterAll(async () => {

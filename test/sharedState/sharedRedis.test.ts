@@ -1,16 +1,16 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createServer } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { SharedRedis } from '../../src/sharedState/sharedRedis.ts';
 import { OutOfMemory, SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import { listen } from '../listening.ts';
 import { RecordedLog } from '../recordedLog.ts';
 import { command } from '../redisCommands.ts';
 import { RedisProxy } from '../redisProxy.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { TestClock } from '../testClock.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { until } from './until.ts';
+import { answers, until } from './until.ts';
 
 const APPEND = `return redis.call('HINCRBY', KEYS[1], 'count', ARGV[1])`;
 
@@ -117,15 +117,18 @@ describe.skipIf(NO_REDIS !== undefined)(`scripts on the wire ${NO_REDIS ?? ''}`,
   });
 });
 
+/** A Redis of which only its replies matter. */
+const redisThat = (run: Redis['run']): Redis => ({
+  run,
+  open: () => Promise.resolve(),
+  serverOf: () => 'server',
+  onBack: () => undefined,
+  close: () => undefined,
+});
+
 it('a script that waits for its next try is lost at once when its connection is closed', async () => {
   const clock = new TestClock();
-  const away: Redis = {
-    open: () => Promise.resolve(),
-    run: () => Promise.reject(new SharedStateLost()),
-    serverOf: () => 'server',
-    onBack: () => undefined,
-    close: () => undefined,
-  };
+  const away = redisThat(() => Promise.reject(new SharedStateLost()));
   const redis = new SharedRedis(away, clock, new RecordedLog());
   const running = redis.run(APPEND, ['count'], [1]);
   await expect.poll(() => clock.sleepers).toBe(1);
@@ -145,10 +148,8 @@ it('a script that its server knows not is not sent by its text when its time is 
       if (sent.some((one) => one !== 'PING')) void said.promise.then(() => socket.write(reply));
       else socket.write(reply);
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const redis = connectionTo(`redis://127.0.0.1:${port}`);
+  });
+  const redis = connectionTo(await listen(server));
   await redis.open();
   await expect(redis.run(APPEND, ['count'], [1])).rejects.toThrow(SharedStateLost);
   said.resolve(undefined);
@@ -163,46 +164,11 @@ it.each([['OK'], [[]], [['soon', 'done', 1]], [[1, 'done', 1]]])(
   'what is no reply of a script of ours, such as %j, is the shared state lost, and never a result',
   async (reply) => {
     const clock = new TestClock();
-    const asked: unknown[] = [];
-    const redis = new SharedRedis(new Parrot(reply, asked), clock, new RecordedLog());
+    const run = vi.fn<Redis['run']>(() => Promise.resolve(reply));
+    const redis = new SharedRedis(redisThat(run), clock, new RecordedLog());
     const result = redis.run('return 1', ['key']).catch((error: unknown) => error);
     for (let second = 0; second < 2; second += 1) await clock.advance(1000);
     expect(await result).toBeInstanceOf(SharedStateLost);
-    expect(asked.length).toBeLessThan(30);
+    expect(run.mock.calls.length).toBeLessThan(30);
   },
 );
-
-/** A Redis that says one thing to everything. */
-class Parrot implements Redis {
-  readonly #reply: unknown;
-  readonly #asked: unknown[];
-
-  constructor(reply: unknown, asked: unknown[]) {
-    this.#reply = reply;
-    this.#asked = asked;
-  }
-
-  open(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  run(script: string): Promise<unknown> {
-    this.#asked.push(script);
-    return Promise.resolve(this.#reply);
-  }
-
-  serverOf(): string {
-    return 'parrot';
-  }
-
-  onBack(): void {}
-
-  close(): void {}
-}
-
-function answers(redis: Redis): Promise<boolean> {
-  return redis.run('return 1', ['key']).then(
-    () => true,
-    () => false,
-  );
-}

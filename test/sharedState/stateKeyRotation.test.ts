@@ -43,24 +43,21 @@ interface Started {
 }
 
 const PLACES: readonly [string, () => Promise<Started>][] = [
-  [
-    'one Redis',
-    async () => {
-      const server = await startRedis();
-      const { url, port } = server;
-      return { connection: connectionTo(url), ports: [port], stop: () => server.kill() };
-    },
-  ],
-  [
-    'a cluster',
-    async () => {
-      const servers = await RedisClusterServers.start({ replicas: false });
-      const topology = { kind: 'cluster', servers: servers.addresses } as const;
-      const stop = () => servers.stop();
-      return { connection: openRedis(topology), ports: servers.ports, stop };
-    },
-  ],
+  ['one Redis', startOne],
+  ['a cluster', startCluster],
 ];
+
+async function startOne(): Promise<Started> {
+  const server = await startRedis();
+  const { url, port } = server;
+  return { connection: connectionTo(url), ports: [port], stop: () => server.kill() };
+}
+
+async function startCluster(): Promise<Started> {
+  const servers = await RedisClusterServers.start({ replicas: false });
+  const topology = { kind: 'cluster', servers: servers.addresses } as const;
+  return { connection: openRedis(topology), ports: servers.ports, stop: () => servers.stop() };
+}
 
 let connection: Redis;
 
@@ -82,11 +79,8 @@ class Replica {
 
   restart(keys: StateKeys): void {
     const seals = new StateSeals(keys);
-    this.consents = new RedisConsentStore(connection, systemClock, {
-      ...RULES,
-      seals,
-      operators: [],
-    });
+    const parts = { ...RULES, seals, operators: [] };
+    this.consents = new RedisConsentStore(connection, systemClock, parts);
     this.refusals = new RedisRefusals(connection, systemClock, { seals, operator: 'operator' });
     this.factCache = new RedisFactCache(connection, systemClock, { seals, keptFor });
     const counts = new SharedCounts(connection, seals, systemClock, silentLog);
@@ -105,9 +99,21 @@ class Replica {
 }
 
 /** Replicas of one service, whose keys are theirs alone. */
-function replicas(count: number, limits: Partial<QuotaSettings> = {}): readonly Replica[] {
+function replicas(limits: Partial<QuotaSettings> = {}): readonly [Replica, Replica, Replica] {
   const phases = freshPhases();
-  return Array.from({ length: count }, () => new Replica(phases, limits));
+  const replica = (): Replica => new Replica(phases, limits);
+  return [replica(), replica(), replica()];
+}
+
+/** The one names and seals by the new key, and the other still by the old one. */
+async function goApart(one: Replica, other: Replica): Promise<void> {
+  await one.goOn();
+  await other.goOn();
+  await one.goOn();
+}
+
+async function refusedMs({ refusals }: Replica): Promise<number | undefined> {
+  return (await refusals.leftMs()).check;
 }
 
 async function keysOn(ports: readonly number[]): Promise<readonly string[]> {
@@ -143,7 +149,7 @@ describe.skipIf(NO_REDIS !== undefined).each(PLACES)(
       });
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-          const all = replicas(3);
+          const all = replicas();
           for (const one of all) await one.consents.open();
           const written = new Map<PhoneNumber, string>();
           const outcomes: unknown[] = [];
@@ -189,8 +195,7 @@ describe.skipIf(NO_REDIS !== undefined).each(PLACES)(
     });
 
     it('nothing is left that only the old key opens', async () => {
-      const [one] = replicas(1);
-      if (one === undefined) return;
+      const [one] = replicas();
       const { version, nowMs } = await one.consents.read(ALICE);
       await one.consents.write(ALICE, version, consentNamed('kept', nowMs), KEEP_MS);
       await one.goOn();
@@ -203,15 +208,12 @@ describe.skipIf(NO_REDIS !== undefined).each(PLACES)(
     });
 
     it('facts that are kept are returned, once each, and delivered ones are known to be delivered', async () => {
-      const [one, other] = replicas(2);
-      if (one === undefined || other === undefined) return;
+      const [one, other] = replicas();
       const callerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
       const leftAtMs = systemClock.monotonicMs();
       const fact = { ...checked(240, false), leftAtMs };
       await one.factCache.keep(callerKey, ALICE, { ...fact, isHeard: false });
-      await one.goOn();
-      await other.goOn();
-      await one.goOn();
+      await goApart(one, other);
       expect((await other.factCache.recall(callerKey, ALICE, leftAtMs)).facts).toHaveLength(1);
       await one.factCache.keep(callerKey, ALICE, fact);
       await other.goOn();
@@ -222,38 +224,32 @@ describe.skipIf(NO_REDIS !== undefined).each(PLACES)(
     });
 
     it('what an operator refuses stays counted, and refused', async () => {
-      const [one, other] = replicas(2);
-      if (one === undefined || other === undefined) return;
+      const [one, other] = replicas();
       await one.refusals.refuse(ALICE, 'check', 2, KEEP_MS);
-      await one.goOn();
-      await other.goOn();
-      await one.goOn();
-      expect((await one.refusals.leftMs()).check).toBe(0);
+      await goApart(one, other);
+      expect(await refusedMs(one)).toBe(0);
       await other.refusals.refuse(BOB, 'check', 2, KEEP_MS);
-      expect((await other.refusals.leftMs()).check).toBeGreaterThan(0);
-      await other.goOn();
-      expect((await other.refusals.leftMs()).check).toBeGreaterThan(0);
-      await one.goOn();
-      expect((await one.refusals.leftMs()).check).toBeGreaterThan(0);
+      expect(await refusedMs(other)).toBeGreaterThan(0);
+      for (const replica of [other, one]) {
+        await replica.goOn();
+        expect(await refusedMs(replica)).toBeGreaterThan(0);
+      }
     });
 
     it('one number that an operator refuses counts as one', async () => {
-      const [one, other] = replicas(2);
-      if (one === undefined || other === undefined) return;
+      const [one, other] = replicas();
       await one.refusals.refuse(ALICE, 'check', 2, KEEP_MS);
-      await one.goOn();
-      await other.goOn();
-      await one.goOn();
-      for (const { refusals } of [one, other, one]) {
-        await refusals.refuse(ALICE, 'check', 2, KEEP_MS);
-        expect((await refusals.leftMs()).check).toBe(0);
+      await goApart(one, other);
+      for (const replica of [one, other, one]) {
+        await replica.refusals.refuse(ALICE, 'check', 2, KEEP_MS);
+        expect(await refusedMs(replica)).toBe(0);
       }
     });
 
     it('what is kept lies in the same slot, whichever key names it', async () => {
       const callerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
       const earlier = new Set(await keysOn(started.ports));
-      for (const { consents, factCache, refusals } of [...replicas(1), ...replicas(1)]) {
+      for (const { consents, factCache, refusals } of [replicas()[0], replicas()[0]]) {
         await consents.open();
         const { version, nowMs } = await consents.read(CAROL);
         await consents.write(CAROL, version, consentNamed('one', nowMs), KEEP_MS);
@@ -275,13 +271,10 @@ describe.skipIf(NO_REDIS !== undefined).each(PLACES)(
       ['of one caller', { promptsPerHour: 2 }, '+447700900986' as PhoneNumber],
       ['of all callers', { promptsPerHourAllCallers: 2 }, '+447700900987' as PhoneNumber],
     ])('the prompts to a number %s stay counted', async (_whose, limits, number) => {
-      const [one, other] = replicas(2, limits);
-      if (one === undefined || other === undefined) return;
+      const [one, other] = replicas(limits);
       const prompt = ({ quotas }: Replica) => quotas.countPrompt(callerNamed('anna'), number, 1000);
       expect(await prompt(one)).toMatchObject({ kind: 'within' });
-      await one.goOn();
-      await other.goOn();
-      await one.goOn();
+      await goApart(one, other);
       expect(await prompt(other)).toMatchObject({ kind: 'within' });
       expect(await prompt(one)).toMatchObject({ kind: 'over', over: 'prompts' });
       await other.goOn();
@@ -290,13 +283,10 @@ describe.skipIf(NO_REDIS !== undefined).each(PLACES)(
     });
 
     it('a number counts once against its caller’s quota', async () => {
-      const [one, other] = replicas(2, { numbersPerHour: 1 });
-      if (one === undefined || other === undefined) return;
+      const [one, other] = replicas({ numbersPerHour: 1 });
       const anna = callerNamed('anna');
       expect(await one.quotas.countNumber(anna, ALICE, 1000)).toMatchObject({ kind: 'within' });
-      await one.goOn();
-      await other.goOn();
-      await one.goOn();
+      await goApart(one, other);
       for (const { quotas } of [one, other]) {
         expect(await quotas.countNumber(anna, ALICE, 1000)).toMatchObject({ kind: 'within' });
       }

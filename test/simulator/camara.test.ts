@@ -123,7 +123,7 @@ function numbers10(first: number, invalidNumber: string): readonly Scenario[] {
   ];
 }
 
-const BAD_MAX_AGES = [0, -1, 0.5, '24', true].map((maxAge): Scenario => {
+const BAD_MAX_AGES = [0, -1, 1.5, '24', true].map((maxAge): Scenario => {
   return [`invalid_max_age: ${JSON.stringify(maxAge)}`, NEVER, INVALID, { maxAge }];
 });
 
