@@ -10,6 +10,7 @@ import {
   type SimulatorSettings,
 } from '../simulator/simulator.ts';
 import { withEntry } from './operatorEntry.ts';
+import { WiredOperator, type OperatorScript } from './wiredOperator.ts';
 
 /** One error of a reply, as a client reads it. */
 export interface ReplyError {
@@ -149,6 +150,26 @@ export async function startSimulated(
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/** The service, and the operator with a script that it asks. */
+export interface WiredService extends Service {
+  readonly operator: WiredOperator;
+}
+
+/** Starts the real server in front of an operator that does what its script says. */
+export async function startWired(
+  script: OperatorScript = {},
+  environment: Environment = {},
+  parts: ServiceParts = {},
+): Promise<WiredService> {
+  const operator = await WiredOperator.start(script);
+  const service = await startService(operator.url, environment, parts);
+  const stop = async (): Promise<void> => {
+    await service.stop();
+    await operator[Symbol.asyncDispose]();
+  };
+  return { ...service, operator, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** What the operator has seen, as far as it costs anything. */

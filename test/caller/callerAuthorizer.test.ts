@@ -96,24 +96,6 @@ describe('who asked', () => {
   });
 });
 
-describe('what was asked of the operator', () => {
-  it('has a line after it that counts its attempts', async () => {
-    const admitted = await test.admission.admit(lookup());
-    if (admitted.kind === 'denied') throw new Error(admitted.failure.code);
-    await admitted.ended({ outcome: 'answered', attempts: 2 });
-    expect(test.lines).toMatchObject([
-      { audit: 'before', event: 'lookup', operator: 'first-operator' },
-      {
-        audit: 'after',
-        event: 'lookup',
-        operator: 'first-operator',
-        outcome: 'answered',
-        attempts: 2,
-      },
-    ]);
-  });
-});
-
 describe('what never left', () => {
   it.each<[string, () => AuthorizerRequest, Partial<QuotaSettings>, string]>([
     ['a lookup', () => lookup(), { lookupsPerHour: 1 }, 'lookups'],

@@ -30,15 +30,6 @@ describe('who claims speak of', () => {
     ];
     expect(new Set(keys).size).toBe(2);
   });
-
-  it.each([
-    ['no subject', { iss: ISS }],
-    ['an empty subject', { iss: ISS, sub: '' }],
-    ['no issuer', { sub: 'alice' }],
-    ['a key of its holder, whose proof cannot be verified here', { ...BASE, cnf: { jkt: 'x' } }],
-  ])('names no caller: %s', (_what, claims) => {
-    expect(callerFrom(claims)).toBeUndefined();
-  });
 });
 
 describe('about whom a caller may ask', () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { startSimulator, DEMO_CLIENT } from '../../simulator/simulator.ts';
 import { RecordingServer } from '../http/recordingServer.ts';
+import { startService, type Service } from '../service.ts';
 import { TestIssuer } from './testIssuer.ts';
 
 let issuer: TestIssuer;
@@ -11,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => issuer.close());
 
-async function ask(server: ServerProcess): Promise<string> {
+async function ask(server: Pick<Service, 'ask'>): Promise<string> {
   const token = await issuer.token({ scope: 'sim-swap:read' });
   const query = '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }';
   return (await server.ask(query, {}, { authorization: `Bearer ${token}` })).text;
@@ -48,8 +49,8 @@ describe('secrets and numbers go where the settings say, and nowhere else', () =
       await using operator = await RecordingServer.start((_, response) => {
         response.writeHead(status, { location: `${elsewhere.url}/taken` }).end();
       });
-      await using server = await ServerProcess.start(operator.url, issuer.settings);
-      expect(await ask(server)).toContain('OPERATOR_REFUSED');
+      await using service = await startService(operator.url, issuer.settings);
+      expect(await ask(service)).toContain('OPERATOR_REFUSED');
       expect(operator.received.map(({ path }) => path)).toEqual(['/oauth/v1/token']);
       expect(elsewhere.connections).toEqual([]);
     },

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { answerJson, deadUrl } from '../http/recordingServer.ts';
 import { tellAbout, told } from './answers.ts';
-import { WiredOperator } from '../wiredOperator.ts';
-import { startService, startSimulated, type Service } from '../service.ts';
+import { startService, startSimulated, startWired, type Service } from '../service.ts';
 
 const NUMBER = '+447700900004';
 const WITHIN = 'query ($number: ID!) { phoneNumber(e164: $number) { swapped: simSwappedWithin } }';
@@ -14,26 +13,26 @@ describe('a caller that hangs up, 2-legged', () => {
   test.each(['token', 'lookUp'] as const)(
     'ends the operator call that it waits for: %s',
     async (held) => {
-      await using operator = await WiredOperator.start({ [held]: () => undefined });
-      await using service = await startService(operator.url, UNHURRIED);
+      await using service = await startWired({ [held]: () => undefined }, UNHURRIED);
       const caller = new AbortController();
       const hungUp = service
         .ask(WITHIN, { number: NUMBER }, {}, caller.signal)
         .catch((error: unknown) => error);
       const exchanges = held === 'token' ? 1 : 2;
-      await expect.poll(() => operator.received.length, { timeout: 10_000 }).toBe(exchanges);
+      await expect
+        .poll(() => service.operator.received.length, { timeout: 10_000 })
+        .toBe(exchanges);
 
       caller.abort();
 
       expect(await hungUp).toMatchObject({ name: 'AbortError' });
-      await operator.received.at(-1)?.connection.closed;
-      expect(operator.received).toHaveLength(exchanges);
+      await service.operator.received.at(-1)?.connection.closed;
+      expect(service.operator.received).toHaveLength(exchanges);
     },
   );
 
   test('ends the calls about all of its numbers', async () => {
-    await using operator = await WiredOperator.start({ lookUp: () => undefined });
-    await using service = await startService(operator.url, UNHURRIED);
+    await using service = await startWired({ lookUp: () => undefined }, UNHURRIED);
     const caller = new AbortController();
     const numbers = Array.from({ length: 50 }, (_, index) => `+447700900${500 + index}`);
     const hungUp = service
@@ -44,28 +43,30 @@ describe('a caller that hangs up, 2-legged', () => {
         caller.signal,
       )
       .catch((error: unknown) => error);
-    await expect.poll(() => operator.lookups.length, { timeout: 10_000 }).toBe(50);
+    await expect.poll(() => service.operator.lookups.length, { timeout: 10_000 }).toBe(50);
 
     caller.abort();
 
     expect(await hungUp).toMatchObject({ name: 'AbortError' });
-    await Promise.all(operator.lookups.map(({ connection }) => connection.closed));
-    expect(operator.received).toHaveLength(100);
+    await Promise.all(service.operator.lookups.map(({ connection }) => connection.closed));
+    expect(service.operator.received).toHaveLength(100);
   });
 });
 
 test('a caller that hangs up, 3-legged: the exchange runs on and its result is kept for them', async () => {
   let answerLookup: (() => void) | undefined;
-  await using operator = await WiredOperator.start({
-    lookUp: (received, response) => {
-      answerLookup = () => answerJson(received, response, { swapped: true });
+  await using service = await startWired(
+    {
+      lookUp: (received, response) => {
+        answerLookup = () => answerJson(received, response, { swapped: true });
+      },
     },
-  });
-  await using service = await startService(operator.url, {
-    ...UNHURRIED,
-    OPERATOR_FLOW: '3-legged',
-    CONSENT_WAIT_MS: '30000',
-  });
+    {
+      ...UNHURRIED,
+      OPERATOR_FLOW: '3-legged',
+      CONSENT_WAIT_MS: '30000',
+    },
+  );
   const caller = new AbortController();
   const hungUp = service
     .ask(WITHIN, { number: NUMBER }, {}, caller.signal)
@@ -80,7 +81,7 @@ test('a caller that hangs up, 3-legged: the exchange runs on and its result is k
 
   expect(told(await service.ask(WITHIN, { number: NUMBER }))).toEqual({ swapped: true });
   // bc-authorize, a poll that brought the token, and the lookup.
-  expect(operator.received).toHaveLength(3);
+  expect(service.operator.received).toHaveLength(3);
 });
 
 /** After these the service has seen what arrived before them. */
@@ -93,14 +94,13 @@ describe('a time limit that passes', () => {
     ['the request', { REQUEST_TIMEOUT_MS: '300', OPERATOR_TIMEOUT_MS: '60000' }],
     ['one exchange', { REQUEST_TIMEOUT_MS: '60000', OPERATOR_TIMEOUT_MS: '300' }],
   ])('of %s: OPERATOR_TIMEOUT, and the lookup is ended', async (_name, limits) => {
-    await using operator = await WiredOperator.start({ lookUp: () => undefined });
-    await using service = await startService(operator.url, limits);
+    await using service = await startWired({ lookUp: () => undefined }, limits);
 
     const heard = await tellAbout(service, NUMBER, 'swapped: simSwappedWithin');
 
     expect(heard).toEqual({ swapped: 'OPERATOR_TIMEOUT' });
-    await operator.lookups[0]?.connection.closed;
-    expect(operator.lookups).toHaveLength(1);
+    await service.operator.lookups[0]?.connection.closed;
+    expect(service.operator.lookups).toHaveLength(1);
   });
 
   test('leaves other numbers their answers', async () => {

@@ -136,15 +136,6 @@ describe('the audit log', () => {
 });
 
 describe('requests at the same time', () => {
-  test('about one number share a token and a lookup', async () => {
-    await using asked = await AskedSimSwaps.start(systemClock, answerRightly);
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, index) => asked.ask({ number: line(index % 3) })),
-    );
-    expect(new Set(answers)).toEqual(new Set([false]));
-    expect([asked.count('/token'), asked.count('/check')]).toEqual([3, 3]);
-  });
-
   test('are answered until the deadline of the last, though that of the first is over', async () => {
     const held: (() => void)[] = [];
     await using asked = await AskedSimSwaps.start(systemClock, (received, response) => {

@@ -1,14 +1,12 @@
-import { createServer, type RequestListener } from 'node:http';
 import { SignJWT, type JWTPayload } from 'jose';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BUILD } from '../../src/system/build.ts';
 import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
-import { deadUrl } from '../http/recordingServer.ts';
+import { deadUrl, RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { Program } from '../program.ts';
 import { startService, type Reply, type Service } from '../service.ts';
 import { ServerProcess } from './serverProcess.ts';
-import { listen } from '../listening.ts';
 
 const REFUSED = "a caller's access token was refused";
 /** One that is never asked. */
@@ -47,15 +45,6 @@ function ask(
   headers: Record<string, string> = {},
 ): Promise<Reply> {
   return send(QUESTION, {}, headers);
-}
-
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `${await listen(server)}/jwks`;
 }
 
 describe('the life of a process in its log', () => {
@@ -107,15 +96,14 @@ describe('the life of a process in its log', () => {
   });
 
   test('LOG_LEVEL=error leaves out what is less', async () => {
-    const jwks = await serve((_request, response) => response.writeHead(404).end());
-    const main = Program.node(['src/main.ts'], {
+    await using keys = await RecordingServer.start((_, response) => response.writeHead(404).end());
+    await using main = Program.node(['src/main.ts'], {
       ...issuer.settings,
-      JWT_JWKS_URL: jwks,
+      JWT_JWKS_URL: keys.url,
       LOG_LEVEL: 'error',
       PORT: '0',
       ...OPERATOR,
     });
-    onTestFinished(() => main[Symbol.asyncDispose]());
     const [first] = await main.written(/^.*(?=\n)/);
     expect(JSON.parse(first)).toMatchObject({ level: 50, reason: 'status 404' });
   });
@@ -181,16 +169,17 @@ describe('a refused token gets one word in the reply, and another in the log', (
 
 describe("why the issuer's keys cannot be had is in the log", () => {
   const said = /^error the keys of JWT_JWKS_URL cannot be had /;
-  test.each<[string, RequestListener]>([
-    ['status 404', (_request, response) => response.writeHead(404).end()],
-    ['status 302', (_request, response) => response.writeHead(302, { location: '/' }).end()],
-    ['not JSON', (_request, response) => response.end('<html>')],
-    ['not a key set', (_request, response) => response.end('{"error":"maintenance"}')],
-    ['DuplicateMember', (_request, response) => response.end('{"keys":[],"keys":[]}')],
-    ['UND_ERR_RES_EXCEEDED_MAX_SIZE', (_request, response) => response.end('x'.repeat(300_000))],
-    ['UND_ERR_SOCKET', (request) => request.socket.destroy()],
-  ])('%s', async (reason, listener) => {
-    await using service = await startKnowing(await serve(listener));
+  test.each<[string, Answer]>([
+    ['status 404', (_, response) => response.writeHead(404).end()],
+    ['status 302', (_, response) => response.writeHead(302, { location: '/' }).end()],
+    ['not JSON', (_, response) => response.end('<html>')],
+    ['not a key set', (_, response) => response.end('{"error":"maintenance"}')],
+    ['DuplicateMember', (_, response) => response.end('{"keys":[],"keys":[]}')],
+    ['UND_ERR_RES_EXCEEDED_MAX_SIZE', (_, response) => response.end('x'.repeat(300_000))],
+    ['UND_ERR_SOCKET', ({ connection }) => void connection.socket.destroy()],
+  ])('%s', async (reason, answer) => {
+    await using keys = await RecordingServer.start(answer);
+    await using service = await startKnowing(keys.url);
     await expect
       .poll(() => service.logged.filter((line) => said.test(line)))
       .toEqual([expect.stringContaining(`"reason":"${reason}"`)]);

@@ -2,16 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { answerJson, type Answer } from '../http/recordingServer.ts';
 import { tellAbout } from './answers.ts';
 import { line } from './askedSimSwaps.ts';
-import {
-  answerRightly,
-  answerText,
-  grant,
-  pend,
-  replying,
-  throughout,
-  WiredOperator,
-} from '../wiredOperator.ts';
-import { startService, type Service } from '../service.ts';
+import { answerRightly, grant, pend, replying, throughout } from '../wiredOperator.ts';
+import { startWired, type Service } from '../service.ts';
 
 const CHECK_ONLY = { OPERATOR_OPERATIONS: 'check' };
 const THREE_LEGGED = { ...CHECK_ONLY, OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: '8000' };
@@ -27,13 +19,8 @@ function logged(service: Service, message: RegExp): readonly string[] {
 }
 
 /** A gateway that writes correlators of its own. */
-const ownCorrelator: Answer = (received, response) => {
-  response.setHeader('x-correlator', 'of-the-gateway');
-  response.setHeader('content-type', 'application/json');
-  const isToken = received.path.endsWith('/token');
-  const token = { access_token: 'token', token_type: 'Bearer', expires_in: 60 };
-  response.end(JSON.stringify(isToken ? token : { swapped: false }));
-};
+const ownCorrelator: Answer = (received, response) =>
+  answerRightly({ ...received, correlator: 'of-the-gateway' }, response);
 
 /** Answers polls in turn, the last answer for good. */
 function polls(...answers: Answer[]): Answer {
@@ -79,12 +66,12 @@ describe('a wrong address is no "number not served"', () => {
       ENDPOINTS.map((endpoint) => [framework, ...endpoint, body] as const),
     ),
   )("%s's 404 at %s", async (_, path, environment, setting, body) => {
-    await using operator = await WiredOperator.start(
+    await using service = await startWired(
       throughout((received, response) =>
         (received.path.endsWith(path) ? replying(body, 404) : answerRightly)(received, response),
       ),
+      environment,
     );
-    await using service = await startService(operator.url, environment);
 
     expect(await tell(service)).toBe('OPERATOR_REFUSED');
     const [refused = ''] = logged(service, /refused our request/);
@@ -93,10 +80,12 @@ describe('a wrong address is no "number not served"', () => {
   });
 
   test('NOT_FOUND and nothing else over ten numbers is loud', async () => {
-    await using operator = await WiredOperator.start({
-      lookUp: replying({ code: 'NOT_FOUND' }, 404),
-    });
-    await using service = await startService(operator.url, CHECK_ONLY);
+    await using service = await startWired(
+      {
+        lookUp: replying({ code: 'NOT_FOUND' }, 404),
+      },
+      CHECK_ONLY,
+    );
     const suspected = () => logged(service, /nothing but NOT_FOUND/);
 
     for (let index = 0; index < 9; index += 1) {
@@ -111,13 +100,15 @@ describe('a wrong address is no "number not served"', () => {
   });
 
   test('NOT_FOUND after one answer is what it says', async () => {
-    await using operator = await WiredOperator.start({
-      lookUp: (received, response) => {
-        if (received.body.includes(line(0))) answerJson(received, response, { swapped: false });
-        else answerJson(received, response, { code: 'NOT_FOUND' }, 404);
+    await using service = await startWired(
+      {
+        lookUp: (received, response) => {
+          if (received.body.includes(line(0))) answerJson(received, response, { swapped: false });
+          else answerJson(received, response, { code: 'NOT_FOUND' }, 404);
+        },
       },
-    });
-    await using service = await startService(operator.url, CHECK_ONLY);
+      CHECK_ONLY,
+    );
     for (let index = 0; index < 20; index += 1) await tell(service, line(index));
     expect(logged(service, /NOT_FOUND/)).toEqual([]);
   });
@@ -126,19 +117,21 @@ describe('a wrong address is no "number not served"', () => {
 describe('one bad number', () => {
   test('shuts the operator for no other, and five do, which the log says', async () => {
     const failing = new Set([line(0)]);
-    await using operator = await WiredOperator.start({
-      lookUp: (received, response) => {
-        const isBad = [...failing].some((number) => received.body.includes(number));
-        answerJson(received, response, isBad ? {} : { swapped: false }, isBad ? 500 : 200);
+    await using service = await startWired(
+      {
+        lookUp: (received, response) => {
+          const isBad = [...failing].some((number) => received.body.includes(number));
+          answerJson(received, response, isBad ? {} : { swapped: false }, isBad ? 500 : 200);
+        },
       },
-    });
-    await using service = await startService(operator.url, CHECK_ONLY);
+      CHECK_ONLY,
+    );
     const circuit = () => logged(service, /circuit/);
 
     for (let count = 0; count < 60; count += 1) {
       expect(await tell(service, line(0))).toBe('OPERATOR_UNAVAILABLE');
     }
-    expect(operator.lookups).toHaveLength(60);
+    expect(service.operator.lookups).toHaveLength(60);
     expect(await tell(service, line(100))).toBe(false);
     expect(circuit()).toEqual([]);
 
@@ -151,22 +144,20 @@ describe('one bad number', () => {
 
 describe('OPERATOR_CORRELATOR_ECHO', () => {
   test('never: an operator whose gateway writes correlators of its own is asked, on fresh connections', async () => {
-    await using operator = await WiredOperator.start(throughout(ownCorrelator));
-    await using service = await startService(operator.url, {
+    await using service = await startWired(throughout(ownCorrelator), {
       ...CHECK_ONLY,
       OPERATOR_CORRELATOR_ECHO: 'never',
     });
     const told = [];
     for (let index = 0; index < 3; index += 1) told.push(await tell(service, line(index)));
     expect(told).toEqual([false, false, false]);
-    expect(operator.connections).toHaveLength(6);
+    expect(service.operator.connections).toHaveLength(6);
   });
 
   test.each(['auto', 'always'])(
     '%s: it is refused, and the log names the setting',
     async (echo) => {
-      await using operator = await WiredOperator.start(throughout(ownCorrelator));
-      await using service = await startService(operator.url, {
+      await using service = await startWired(throughout(ownCorrelator), {
         ...CHECK_ONLY,
         OPERATOR_CORRELATOR_ECHO: echo,
       });
@@ -187,17 +178,19 @@ describe('a consent', () => {
       [echo, 'access_denied', 'another'] as const,
     ]),
   )('%s: a stray %s under the correlator %s ends none', async (echo, error, correlator) => {
-    await using operator = await WiredOperator.start({
-      token: polls(pend, stray(error, correlator), grant),
-      forgives: ['pollsAfterTheEnd'],
-    });
-    await using service = await startService(operator.url, {
-      ...THREE_LEGGED,
-      OPERATOR_CORRELATOR_ECHO: echo,
-    });
+    await using service = await startWired(
+      {
+        token: polls(pend, stray(error, correlator), grant),
+        forgives: ['pollsAfterTheEnd'],
+      },
+      {
+        ...THREE_LEGGED,
+        OPERATOR_CORRELATOR_ECHO: echo,
+      },
+    );
 
     expect(await tell(service)).toBe(false);
-    const asked = operator.received.filter(({ path }) => path.endsWith('/v1/token'));
+    const asked = service.operator.tokens;
     expect(asked).toHaveLength(3);
     expect(asked[2]?.connection, 'the next poll takes a fresh connection').not.toBe(
       asked[0]?.connection,
@@ -207,20 +200,24 @@ describe('a consent', () => {
   });
 
   test('of an operator that echoes only on successes ends with the second denial', async () => {
-    await using operator = await WiredOperator.start({
-      token: polls(pend, stray('access_denied')),
-      forgives: ['pollsAfterTheEnd'],
-    });
-    await using service = await startService(operator.url, THREE_LEGGED);
+    await using service = await startWired(
+      {
+        token: polls(pend, stray('access_denied')),
+        forgives: ['pollsAfterTheEnd'],
+      },
+      THREE_LEGGED,
+    );
     expect(await tell(service)).toBe('CONSENT_DENIED');
-    expect(operator.received.filter(({ path }) => path.endsWith('/v1/token'))).toHaveLength(3);
+    expect(service.operator.tokens).toHaveLength(3);
   });
 
   test('goes on where a code is beside the error', async () => {
-    await using operator = await WiredOperator.start({
-      token: polls(replying({ code: 400, error: 'authorization_pending' }, 400), grant),
-    });
-    await using service = await startService(operator.url, THREE_LEGGED);
+    await using service = await startWired(
+      {
+        token: polls(replying({ code: 400, error: 'authorization_pending' }, 400), grant),
+      },
+      THREE_LEGGED,
+    );
     expect(await tell(service)).toBe(false);
   });
 
@@ -230,56 +227,46 @@ describe('a consent', () => {
     [500, undefined],
     [408, undefined],
   ])('asked for once: %d with Retry-After: %s is not repeated', async (status, retryAfter) => {
-    await using operator = await WiredOperator.start({
-      authorize: (received, response) => {
-        if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
-        answerJson(received, response, {}, status);
+    await using service = await startWired(
+      {
+        authorize: (received, response) => {
+          if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
+          answerJson(received, response, {}, status);
+        },
       },
-    });
-    await using service = await startService(operator.url, THREE_LEGGED);
+      THREE_LEGGED,
+    );
     await tell(service);
-    expect(operator.received).toHaveLength(1);
+    expect(service.operator.received).toHaveLength(1);
   });
 
   test.each([
     ['3-legged', 'CONSENT_DENIED', /denied consent at a lookup/],
     ['2-legged', 'OPERATOR_REFUSED', /refused our request/],
   ])('%s: access_denied at a lookup is %s, and logged', async (flow, code, saying) => {
-    await using operator = await WiredOperator.start({
-      lookUp: replying({ error: 'access_denied' }, 403),
-    });
-    await using service = await startService(operator.url, {
-      ...THREE_LEGGED,
-      OPERATOR_FLOW: flow,
-    });
+    await using service = await startWired(
+      {
+        lookUp: replying({ error: 'access_denied' }, 403),
+      },
+      {
+        ...THREE_LEGGED,
+        OPERATOR_FLOW: flow,
+      },
+    );
     expect(await tell(service)).toBe(code);
     expect(logged(service, saying)).toEqual([expect.stringContaining('"word":"access_denied"')]);
   });
 });
 
 test('PERIOD_NOT_SUPPORTED says for how long the operator answers, where that is set', async () => {
-  await using operator = await WiredOperator.start();
-  await using service = await startService(operator.url, {
-    ...CHECK_ONLY,
-    OPERATOR_MAX_AGE_HOURS: '168',
-  });
+  await using service = await startWired(
+    {},
+    {
+      ...CHECK_ONLY,
+      OPERATOR_MAX_AGE_HOURS: '168',
+    },
+  );
   const { errors } = await service.ask(`{ phoneNumber(e164: "${line(1)}") { simSwappedWithin } }`);
   expect(errors?.[0]?.extensions).toEqual({ code: 'PERIOD_NOT_SUPPORTED', maxAgeHours: 168 });
-  expect(operator.received).toEqual([]);
-});
-
-test.each([
-  ['no JSON', '<html></html>', 'no JSON'],
-  ['a string for a boolean', '{"swapped":"false"}', 'wrong type of swapped'],
-  ['true and false', '{"swapped":true,"swapped":false}', 'a member twice'],
-  ['64 KB and more', `{"swapped":false}${' '.repeat(70_000)}`, 'too large'],
-])('the log names the check that a reply failed: %s', async (_, body, check) => {
-  await using operator = await WiredOperator.start({
-    lookUp: (received, response) => answerText(received, response, body),
-  });
-  await using service = await startService(operator.url, CHECK_ONLY);
-  expect(await tell(service)).toBe('OPERATOR_INVALID_REPLY');
-  expect(logged(service, /cannot be trusted/)).toEqual([
-    expect.stringContaining(`"check":"${check}"`),
-  ]);
+  expect(service.operator.received).toEqual([]);
 });

@@ -148,3 +148,9 @@ it('the name of the operator that fails is only in its audit lines', async () =>
     'well: answered',
   ]);
 });
+
+it('a number that no operator serves reaches none of them', async () => {
+  await using several = new SeveralOperators(settings());
+  expect(await window(several.request(), '+10000000' as PhoneNumber)).toBe('NUMBER_NOT_SERVED');
+  expect([...bad.received, ...well.received, ...other.received]).toEqual([]);
+});

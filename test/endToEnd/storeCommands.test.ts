@@ -4,8 +4,8 @@ import { READ, REMOVE, WRITE } from '../../src/consents/redisScripts.ts';
 import { KEEP, RECALL } from '../../src/lookups/redisFactCacheScripts.ts';
 import { RedisProxy, type SeenCommand } from '../redisProxy.ts';
 import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
-import { startService } from '../service.ts';
-import { grant, pend, WiredOperator } from '../wiredOperator.ts';
+import { startWired } from '../service.ts';
+import { grant, pend } from '../wiredOperator.ts';
 
 /** What is sent about a number; quotas, and what an operator refuses, are not. */
 const SCRIPTS = { READ, WRITE, REMOVE, KEEP, RECALL };
@@ -47,18 +47,20 @@ test.skipIf(NO_REDIS !== undefined)(
     };
     let polls = 0;
     try {
-      await using operator = await WiredOperator.start({
-        token: (received, response) => {
-          polls += 1;
-          (polls === 1 ? pend : grant)(received, response);
+      await using service = await startWired(
+        {
+          token: (received, response) => {
+            polls += 1;
+            (polls === 1 ? pend : grant)(received, response);
+          },
         },
-      });
-      await using service = await startService(operator.url, {
-        OPERATOR_FLOW: '3-legged',
-        CONSENT_WAIT_MS: '5000',
-        REDIS_URL: proxy.url,
-        STATE_KEY: freshStateKey(),
-      });
+        {
+          OPERATOR_FLOW: '3-legged',
+          CONSENT_WAIT_MS: '5000',
+          REDIS_URL: proxy.url,
+          STATE_KEY: freshStateKey(),
+        },
+      );
       counter.reset();
       const answer = async () => {
         const query = '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }';
@@ -73,7 +75,7 @@ test.skipIf(NO_REDIS !== undefined)(
       await expect.poll(() => counter.counts).toEqual(all);
       expect(await answer()).toEqual(swappedNever);
       expect(counter.counts).toEqual({ ...all, RECALL: 2 });
-      expect(operator.count('lookups')).toBe(1);
+      expect(service.operator.count('lookups')).toBe(1);
     } finally {
       await proxy.close();
       await redis.kill();
