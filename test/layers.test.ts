@@ -53,7 +53,7 @@ const PURE = [
   /^lookups\/planner\.ts$/,
   /^operator\/(?:responses|directoryReply)\.ts$/,
   /^tokens\/tokenResponses\.ts$/,
-  /^consents\/(?:consentRecord|consentStatus|consentView)\.ts$/,
+  /^consents\/(?:consentRecord|consentView)\.ts$/,
   /^http\/resilience\/retryDecision\.ts$/,
   /^onboarding\/(?:judge\w+|clientReply|connectionAdvice|connectionTrace|table)\.ts$/,
 ];

@@ -22,6 +22,7 @@ import {
   inDoubt,
   polled,
   refused,
+  type Consent,
   type Learned,
   type Pending,
   type Redeemed,
@@ -136,21 +137,19 @@ export class ConsentExchanges {
       await admitted.ended(endingOf(exchanged, 'asked'));
     }
     const { judged } = exchanged;
+    const nowMs = time.now();
+    let lives: Consent;
     switch (judged.kind) {
-      case 'acknowledged': {
-        const lives = acknowledged(consent, judged.acknowledged, sentAtMs, time.now(), rules);
-        await this.#ledger.learn(claim, { kind: 'lives', lives });
-        return;
-      }
+      case 'acknowledged':
+        lives = acknowledged(consent, judged.acknowledged, sentAtMs, nowMs, rules);
+        break;
       case 'reply-lost':
-        await this.#ledger.learn(claim, { kind: 'lives', lives: inDoubt(consent, time.now()) });
-        return;
+        lives = inDoubt(consent, nowMs);
+        break;
       case 'failed':
-        await this.#requestFailed(lookup, claim, judged, cause.operator);
-        return;
-      default:
-        judged satisfies never;
+        return this.#requestFailed(lookup, claim, judged, cause.operator);
     }
+    await this.#ledger.learn(claim, { kind: 'lives', lives });
   }
 
   /** Tells why there is no consent to wait for, or that none may be asked for yet. */
@@ -185,60 +184,43 @@ export class ConsentExchanges {
     const acquiredAtMs = this.#parts.clock.monotonicMs();
     try {
       const claim = await this.#ledger.claimPoll(page, pending, operator);
-      switch (claim.kind) {
-        case 'claimed':
-          await this.#poll(cause, page, pending, claim, operator);
-          return 'exchanged';
-        case 'conflict':
-          return await this.#lookAgain();
-        case 'late':
-          return 'wrote';
+      if (claim.kind === 'conflict') return await this.#lookAgain();
+      if (claim.kind === 'late') return 'wrote';
+      const { lookup, authReqId } = pending;
+      const { time } = claim;
+      let sentAtMs = time.now();
+      const subject = { number: this.#number, operation: lookup.operation };
+      const outcome = await operator.tokens.poll(authReqId, subject, {
+        ...this.#context(cause, operator),
+        // A connection may take long to make, and this process may be held up.
+        onFirstByte: () => {
+          sentAtMs = time.now();
+        },
+      });
+      const nowMs = time.now();
+      switch (outcome.kind) {
+        case 'acquired':
+          await this.#redeem(cause, page, outcome, claim, operator);
+          break;
+        case 'go-on': {
+          // The operator counts the interval from when a poll arrives, which is some time between its first byte and
+          // its reply. One without a reply may arrive as late as it is given up.
+          const latestMs = outcome.goOn === 'no_reply' ? nowMs : sentAtMs + MAX_WAY_MS;
+          const lives = polled(pending, outcome, Math.min(nowMs, latestMs), nowMs);
+          await this.#ledger.learn(claim, { kind: 'lives', lives });
+          break;
+        }
+        case 'failed': {
+          const isTold = this.#waiters.first !== undefined;
+          const learned = endedByPoll(pending, outcome.failure, isTold, nowMs, operator.rules);
+          const failure = failureTold(learned, nowMs) ?? outcome.failure;
+          await this.#waiters.tellFailure({ lookup, failure }, pending.operator);
+          await this.#ledger.learn(claim, learned);
+        }
       }
+      return 'exchanged';
     } finally {
       polls.release(acquiredAtMs);
-    }
-  }
-
-  async #poll(
-    cause: Waiter,
-    page: ConsentSnapshot,
-    pending: Pending,
-    claim: Claim<Pending>,
-    operator: ConsentOperator,
-  ): Promise<void> {
-    const { time } = claim;
-    const { lookup } = pending;
-    let sentAtMs = time.now();
-    const subject = { number: this.#number, operation: lookup.operation };
-    const outcome = await operator.tokens.poll(pending.authReqId, subject, {
-      ...this.#context(cause, operator),
-      // A connection may take long to make, and this process may be held up.
-      onFirstByte: () => {
-        sentAtMs = time.now();
-      },
-    });
-    switch (outcome.kind) {
-      case 'acquired':
-        await this.#redeem(cause, page, outcome, claim, operator);
-        return;
-      case 'go-on': {
-        const nowMs = time.now();
-        // The operator counts the interval from when a poll arrives, which is some time between its first byte and
-        // its reply. One without a reply may arrive as late as it is given up.
-        const arrivedAtMs =
-          outcome.goOn === 'no_reply' ? nowMs : Math.min(nowMs, sentAtMs + MAX_WAY_MS);
-        const lives = polled(pending, outcome, arrivedAtMs, nowMs);
-        await this.#ledger.learn(claim, { kind: 'lives', lives });
-        return;
-      }
-      case 'failed': {
-        const nowMs = time.now();
-        const isTold = this.#waiters.first !== undefined;
-        const learned = endedByPoll(pending, outcome.failure, isTold, nowMs, operator.rules);
-        const failure = failureTold(learned, nowMs) ?? outcome.failure;
-        await this.#waiters.tellFailure({ lookup, failure }, pending.operator);
-        await this.#ledger.learn(claim, learned);
-      }
     }
   }
 
@@ -253,7 +235,7 @@ export class ConsentExchanges {
     const { clock, factCache } = this.#parts;
     const { request } = cause.session;
     const number = this.#number;
-    const spent = await this.#ledger.spend(claim);
+    const spent = await this.#ledger.spend(claim, operator.rules);
     const { id: consentId } = spent.consent;
     const failed = (told: FailedLookup) => this.#lookupFailed(told, request, spent, operator);
 

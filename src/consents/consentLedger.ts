@@ -70,7 +70,6 @@ export interface ConsentSnapshot {
 /** What may be done now: it stands in the store, and no other process does the same before the lease is over. */
 export interface Claim<C extends Consent = Consent> {
   readonly kind: 'claimed';
-  readonly operator: LedgerOperator;
   readonly consent: C;
   readonly record: ConsentRecord;
   readonly version: number;
@@ -173,13 +172,8 @@ export class ConsentLedger {
     lookup: Lookup,
     operator: LedgerOperator,
   ): Promise<Claim<Requested> | Unclaimed> {
-    const identity = {
-      id: randomUUID(),
-      asker: this.#callerKey,
-      operator: operator.identity,
-      lookup,
-    };
-    const consent = requested(identity, time.now(), operator.rules);
+    const names = { id: randomUUID(), asker: this.#callerKey, operator: operator.identity };
+    const consent = requested({ ...names, lookup }, time.now(), operator.rules);
     const record = { consent, ends: view.record.ends };
     const { leaseUntilMs } = consent;
     let written: Left | 'conflict' | 'full';
@@ -190,7 +184,7 @@ export class ConsentLedger {
       return { kind: 'lost', takeBack: () => this.#takeBack(consent, time) };
     }
     if (typeof written === 'string') return { kind: written };
-    const claim = { kind: 'claimed', operator, consent, record, ...written, leaseUntilMs } as const;
+    const claim = { kind: 'claimed', consent, record, ...written, leaseUntilMs } as const;
     if (claim.time.now() + operator.exchangeMs < leaseUntilMs) return claim;
     await this.learn(claim, { kind: 'withdrawn', id: consent.id });
     return { kind: 'late' };
@@ -211,7 +205,7 @@ export class ConsentLedger {
     if (written === 'full') throw new SharedStateLost();
     if (written === 'conflict') return { kind: written };
     const leaseUntilMs = nowMs + rules.leaseMs;
-    const claim = { kind: 'claimed', operator, consent, record, ...written, leaseUntilMs } as const;
+    const claim = { kind: 'claimed', consent, record, ...written, leaseUntilMs } as const;
     // Our own lease says when the next poll may be made.
     return claim.time.now() + operator.exchangeMs < leaseUntilMs ? claim : { kind: 'late' };
   }
@@ -220,8 +214,7 @@ export class ConsentLedger {
    * That the token goes out. It does so even when that cannot be written: the operator takes the token
    * once, and for nothing else. Never rejects for a lost store.
    */
-  async spend(claim: Claim<Pending>): Promise<Claim<Redeemed>> {
-    const { rules } = claim.operator;
+  async spend(claim: Claim<Pending>, rules: ConsentRules): Promise<Claim<Redeemed>> {
     const nowMs = claim.time.now();
     const consent = redeemed(claim.consent, nowMs, rules);
     // Tried once: the lookup waits for it.

@@ -2,11 +2,10 @@ import { consentChannel, traced, type ConsentResult } from '../log/diagnostics.t
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import { LightAbortSignal } from '../http/lightAbortSignal.ts';
-import { consentStatus } from './consentStatus.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { ConsentOperator } from './consentOperator.ts';
 import type { Snapshot } from './consentStore.ts';
-import { consentViewOf } from './consentView.ts';
+import { consentStatus, consentViewOf } from './consentView.ts';
 import { hashedCallerKey } from '../lookups/factCache.ts';
 import { ConsentFlow, type ConsentFlowParts } from './consentFlow.ts';
 import type { Waiter } from './consentWaiters.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureReach, LookupFailure } from '../../src/domain/errors.ts';
 import type { Consent, ConsentRecord } from '../../src/consents/consentRecord.ts';
-import { consentStatus } from '../../src/consents/consentStatus.ts';
 import type { ConsentStatus } from '../../src/domain/consentStatus.ts';
 import {
+  consentStatus,
   nextStep,
   pendingFailure,
   consentViewOf,
