@@ -2,9 +2,47 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // For the workers and for what they start: see test/compileCache.ts.
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'sim-swap-compile-cache');
+
+/**
+ * Those that wait longest or share the machine worst begin first, so that none of them is left over at the end. vitest
+ * itself knows how long a file takes only where it has run before.
+ */
+const LONG = [
+  'chaos/chaos',
+  'canary/leaks',
+  'endToEnd/prompts',
+  'conformance/oidcProvider',
+  'endToEnd/testNumbers',
+  'sharedState/faults',
+  'graphql/explorerInBrowser',
+  'monitoring/alerts',
+  'caller/audit/hungDisk',
+  'endToEnd/operatorWords',
+  'endToEnd/profiles',
+  'tracing/tracing',
+  'http/endpointSpares',
+  'endToEnd/overload',
+  'endToEnd/memory',
+  'endToEnd/stopping',
+  'chaos/threeOperators',
+  'rotation/restart',
+  'consentHistories/consentHistories',
+].map((name) => `/test/${name}.test.ts`);
+
+class LongestFirst extends BaseSequencer {
+  override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return Promise.resolve(files.toSorted((a, b) => placeOf(a) - placeOf(b)));
+  }
+}
+
+function placeOf({ moduleId }: TestSpecification): number {
+  const index = LONG.findIndex((name) => moduleId.endsWith(name));
+  return index === -1 ? LONG.length : index;
+}
 
 export default defineConfig({
   // The graphql that Node finds. vite would take its ES modules instead, and Apollo has the other one.
@@ -15,8 +53,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // No module keeps anything that changes, so one worker reads the modules once for all of its files: a quarter of the CPU.
     isolate: false,
-    // One more than CI has cores: many files wait, for an operator's interval or a process that ends.
-    maxWorkers: 3,
+    // Three for each core of CI: many files wait, for an operator's interval or a process that ends.
+    maxWorkers: 6,
+    sequence: { sequencer: LongestFirst },
     // Most of those that run at once wait for an operator.
     maxConcurrency: 20,
     // Wide, for a machine that has other things to do: these limits find what hangs, not what is slow.

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Program } from '../program.ts';
 import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
+import { startServiceWith } from '../service.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { answerNever, grant, pend, WiredOperator } from '../wiredOperator.ts';
 import { ask, StartedServer } from './startedServer.ts';
@@ -22,13 +23,15 @@ afterEach(async () => {
 });
 
 describe('SIGHUP', () => {
-  test('is ignored, and a line says so', async () => {
-    await using server = await StartedServer.start(operator.settings);
+  test('is ignored, and a line says so; while the process drains it does not keep it from its end', async () => {
+    await using server = await StartedServer.start({ ...operator.settings, DRAIN_GRACE_MS: '300' });
     for (let n = 0; n < 10; n += 1) server.signal('SIGHUP');
     await expect.poll(() => server.logged(IGNORED).length, { timeout: 15_000 }).toBeGreaterThan(0);
     expect(server.logged(IGNORED)[0]).toMatchObject({ level: 40 });
     expect(await ask(server.url, ALICE)).toBe(false);
-    await server.stop();
+    server.signal('SIGTERM');
+    server.signal('SIGHUP');
+    await expect.poll(() => server.logged('drained').length, { timeout: 15_000 }).toBe(1);
   });
 
   test('that comes while the process starts does not end it, and is logged as well', async () => {
@@ -40,13 +43,6 @@ describe('SIGHUP', () => {
     });
     await expect.poll(() => server.logged(IGNORED).length, { timeout: 15_000 }).toBe(1);
     expect(await ask(server.url, ALICE)).toBe(false);
-  });
-
-  test('while it drains does not keep it from its end', async () => {
-    await using server = await StartedServer.start({ ...operator.settings, DRAIN_GRACE_MS: '300' });
-    server.signal('SIGTERM');
-    server.signal('SIGHUP');
-    await expect.poll(() => server.logged('drained').length, { timeout: 15_000 }).toBe(1);
   });
 });
 
@@ -109,8 +105,8 @@ describe('an operator that asks owners', () => {
     const redis = await startRedis();
     const [old, young] = [freshStateKey(), freshStateKey()];
     operator.script = { token: pend };
-    const withKey = (STATE_KEY: string) =>
-      StartedServer.start({ ...operator.settings, ...prompting, REDIS_URL: redis.url, STATE_KEY });
+    const shared = { PORT: '0', ...operator.settings, ...prompting, REDIS_URL: redis.url };
+    const withKey = (STATE_KEY: string) => startServiceWith({ ...shared, STATE_KEY });
     const replicas = [await withKey(old), await withKey(old)];
     const answers = () => Promise.all(replicas.map(({ url }) => ask(url, ALICE)));
     expect(await answers()).toEqual(['CONSENT_PENDING', 'CONSENT_PENDING']);
@@ -130,7 +126,7 @@ describe('an operator that asks owners', () => {
     }
     expect(await answers()).toEqual([false, false]);
     expect(operator.prompts).toHaveLength(1);
-    for (const replica of replicas) await replica[Symbol.asyncDispose]();
+    for (const replica of replicas) await replica.stop();
     await redis.kill();
   }, 60_000);
 });
@@ -164,14 +160,15 @@ test('ROUTER_SECRET: both count while one takes the place of the other', async (
     'a-new-secret-of-thirty-two-characters',
   ];
   const statuses = async (ROUTER_SECRET: string) => {
-    await using server = await StartedServer.start({
+    await using service = await startServiceWith({
+      PORT: '0',
       ...operator.settings,
       ROLE: 'subgraph',
       ROUTER_SECRET,
     });
     const statusOf = async (secret: string) =>
       (
-        await fetch(`${server.url}/graphql?query={__typename}`, {
+        await fetch(`${service.url}/graphql?query={__typename}`, {
           headers: { 'x-router-secret': secret, 'apollo-require-preflight': 'yes' },
         })
       ).status;
