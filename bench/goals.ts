@@ -96,6 +96,14 @@ const observed = (row: string): Found => ({
   over: { row: 'ours', as: 'ratio' },
 });
 
+const isolated = (figure: FigureName, row: string): Found => ({
+  table: 'isolation',
+  case: '4 + 4 clients, 10 numbers each, 20 ms a hop',
+  row,
+  figure,
+  over: { row: 'third well', as: 'ratio' },
+});
+
 const ECHO = 'ours, echo';
 const HTTP2 = 'ours, HTTP/2 and silent';
 const SILENT = 'ours, silent';
@@ -397,6 +405,18 @@ export const GOALS: readonly Goal[] = [
     },
     atMost: 1.15,
   },
+  ...(['third dead', 'third hangs'] as const).flatMap((row): Goal[] => [
+    {
+      says: `p50 of two operators' clients, ${row}, against well`,
+      found: isolated('p50Ms', row),
+      atMost: 1.05,
+    },
+    {
+      says: `p99 of two operators' clients, ${row}, against well`,
+      found: isolated('p99Ms', row),
+      atMost: 1.2,
+    },
+  ]),
 ];
 
 /** What came of the goals, as far as these tables tell. */

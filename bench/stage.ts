@@ -6,7 +6,13 @@ import { join } from 'node:path';
 import { TestIssuer } from '../test/caller/testIssuer.ts';
 import { listen } from '../test/listening.ts';
 import { createCertificate } from '../test/tls/certificate.ts';
-import type { OtherServer, OurServer, Place, RawContestant } from './contestants/contestant.ts';
+import type {
+  OtherServer,
+  OurServer,
+  Place,
+  RawContestant,
+  Third,
+} from './contestants/contestant.ts';
 import { CLIENT } from './contestants/schema.ts';
 import type { LoadOrder, LoadResult } from './load/order.ts';
 import { DEFAULT_BEHAVIOUR, type OperatorBehaviour } from './operator/behaviour.ts';
@@ -43,6 +49,18 @@ const RISK_TEAM = {
   exp: Math.floor(Date.now() / 1000) + 3600,
 };
 
+const NOBODY_LISTENS = 'http://127.0.0.1:1';
+
+/** The settings of one operator. */
+function one({ authUrl, simSwapUrl }: OperatorAddress): Readonly<Record<string, string>> {
+  return {
+    OPERATOR_AUTH_URL: authUrl,
+    OPERATOR_SIM_SWAP_URL: simSwapUrl,
+    OPERATOR_CLIENT_ID: CLIENT.id,
+    OPERATOR_CLIENT_SECRET: CLIENT.secret,
+  };
+}
+
 /** The processes that every run has. */
 interface Crew {
   readonly operator: Program;
@@ -57,6 +75,8 @@ export class Stage implements AsyncDisposable {
   readonly #issuer: TestIssuer;
   /** Takes traces and says so; it stands beside the clients, and not among what is measured. */
   readonly #collector: Server;
+  /** An operator that takes requests, and replies to none. */
+  readonly #hanging: Server;
   /** For the certificate that contestants are to trust, and the audit logs. */
   readonly #directory: string;
   readonly #contestants: Program[] = [];
@@ -66,13 +86,14 @@ export class Stage implements AsyncDisposable {
     crew: Crew,
     servers: Readonly<Record<Place['distance'], ServerAddresses>>,
     issuer: TestIssuer,
-    collector: Server,
+    { collector, hanging }: Readonly<Record<'collector' | 'hanging', Server>>,
     directory: string,
   ) {
     this.#crew = crew;
     this.#servers = servers;
     this.#issuer = issuer;
     this.#collector = collector;
+    this.#hanging = hanging;
     this.#directory = directory;
   }
 
@@ -88,12 +109,20 @@ export class Stage implements AsyncDisposable {
       response.end();
     });
     await listen(collector);
+    const hanging = createServer((request) => void request.resume());
+    await listen(hanging);
     const certificate = createCertificate();
     const near = await operator.ask<ServerAddresses>('open', certificate);
     const far = await network.ask<ServerAddresses>('open', near);
     const directory = mkdtempSync(join(tmpdir(), 'bench-'));
     writeFileSync(join(directory, CA_FILE), certificate.cert);
-    return new Stage({ operator, network, load }, { near, far }, issuer, collector, directory);
+    return new Stage(
+      { operator, network, load },
+      { near, far },
+      issuer,
+      { collector, hanging },
+      directory,
+    );
   }
 
   /** Says what holds from now on. */
@@ -109,6 +138,16 @@ export class Stage implements AsyncDisposable {
 
   send(order: LoadOrder): Promise<LoadResult> {
     return this.#crew.load.ask('run', order);
+  }
+
+  /** While `work` is done, other clients ask as well. */
+  async beside<T>(order: Omit<LoadOrder, 'requests'>, work: () => Promise<T>): Promise<T> {
+    await this.#crew.load.ask('besides', order);
+    try {
+      return await work();
+    } finally {
+      await this.#crew.load.ask('stop');
+    }
   }
 
   /** A contestant that makes its own work, of a file below `contestants/`. */
@@ -137,14 +176,13 @@ export class Stage implements AsyncDisposable {
   }
 
   async #ours(contestant: OurServer): Promise<Pick<RunningServer, 'program' | 'headers'>> {
-    const { authUrl, simSwapUrl } = this.#address(contestant);
+    const address = this.#address(contestant);
     const settings = {
       PORT: '0',
       MAX_NUMBERS_PER_OPERATION: '1000',
-      OPERATOR_AUTH_URL: authUrl,
-      OPERATOR_SIM_SWAP_URL: simSwapUrl,
-      OPERATOR_CLIENT_ID: CLIENT.id,
-      OPERATOR_CLIENT_SECRET: CLIENT.secret,
+      ...(contestant.third === undefined
+        ? one(address)
+        : this.#three(contestant.third, address.authUrl)),
       ...(contestant.isInProduction ? this.#production() : {}),
       ...(contestant.isTraced ? this.#traces() : {}),
       ...contestant.settings,
@@ -170,6 +208,24 @@ export class Stage implements AsyncDisposable {
   #traces(): Readonly<Record<string, string>> {
     const { port } = this.#collector.address() as AddressInfo;
     return { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
+  }
+
+  /** Three operators, of which the third is at an address of its own. */
+  #three(third: Third, well: string): Readonly<Record<string, string>> {
+    const file = join(this.#directory, `three-${third}.json`);
+    const { port } = this.#hanging.address() as AddressInfo;
+    const sick = { well, dead: NOBODY_LISTENS, hangs: `http://127.0.0.1:${port}` }[third];
+    const operators = [well, well, sick].map((url, index) => ({
+      name: `operator-${index}`,
+      prefixes: [`+447700900${index}`],
+      flow: '2-legged',
+      authUrl: url,
+      simSwapUrl: `${url}/sim-swap/v1`,
+      client: { id: CLIENT.id, secret: { variable: 'BENCH_CLIENT_SECRET' } },
+      limits: { timeoutMs: 1000 },
+    }));
+    writeFileSync(file, JSON.stringify({ operators }));
+    return { OPERATORS_FILE: file, BENCH_CLIENT_SECRET: CLIENT.secret };
   }
 
   #address({ wire, distance }: Place): OperatorAddress {
@@ -202,8 +258,10 @@ export class Stage implements AsyncDisposable {
     const programs = [...this.#contestants, operator, network, load];
     await Promise.all(programs.map((program) => program.stop()));
     await this.#issuer.close();
-    this.#collector.closeAllConnections();
-    this.#collector.close();
+    for (const server of [this.#collector, this.#hanging]) {
+      server.closeAllConnections();
+      server.close();
+    }
     rmSync(this.#directory, { recursive: true, force: true });
   }
 }

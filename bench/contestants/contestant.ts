@@ -21,6 +21,9 @@ export interface OtherServer extends Place {
   readonly program: 'mercurius' | 'restDataSource' | 'tunedApollo';
 }
 
+/** How the third of three operators is. */
+export type Third = 'well' | 'dead' | 'hangs';
+
 export interface OurServer extends Place {
   readonly kind: 'ours';
   /** With callers' tokens, quotas and an audit log. */
@@ -28,6 +31,8 @@ export interface OurServer extends Place {
   /** With a collector that takes its traces. */
   readonly isTraced: boolean;
   readonly settings: Readonly<Record<string, string>>;
+  /** Three operators in place of one. */
+  readonly third?: Third;
   /** Several of the same kind differ by this. */
   readonly instance: number;
 }

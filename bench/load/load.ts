@@ -7,7 +7,7 @@ import type { LoadOrder, LoadResult } from './order.ts';
 
 const pools = new Map<string, Pool>();
 
-answer({ run });
+answer({ run, besides, stop });
 
 async function run(order: LoadOrder): Promise<LoadResult> {
   const latenciesMs: number[] = [];
@@ -28,6 +28,25 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   };
   await Promise.all(order.bodies.map(client));
   return { latenciesMs, answer: first ?? '' };
+}
+
+/** Clients of another kind, whose answers count for nothing: until {@link stop}. */
+let beside: AbortController | undefined;
+
+function besides(order: Omit<LoadOrder, 'requests'>): void {
+  const { signal } = (beside = new AbortController());
+  const client = async (body: string, index: number): Promise<void> => {
+    const url = order.urls[index % order.urls.length] ?? '';
+    while (!signal.aborted) {
+      await ask(url, body, order.headers).catch(() => undefined);
+      await sleep(order.pauseMs);
+    }
+  };
+  order.bodies.forEach((body, index) => void client(body, index));
+}
+
+function stop(): void {
+  beside?.abort();
 }
 
 async function ask(url: string, body: string, headers: LoadOrder['headers']): Promise<string> {

@@ -3,6 +3,7 @@ import { measureCallers } from './callers.ts';
 import { measureConsent } from './consent.ts';
 import { measureCost } from './cost.ts';
 import { measureFailures } from './failures.ts';
+import { measureIsolation } from './isolation.ts';
 import { measureLatency } from './latency.ts';
 import { measureLookups } from './lookups.ts';
 import type { Measurement } from './measure.ts';
@@ -25,6 +26,7 @@ export const TABLES: Readonly<Record<string, Measurement<Table>>> = {
   failures: measureFailures,
   callers: measureCallers,
   observation: measureObservation,
+  isolation: measureIsolation,
   latency: measureLatency,
   memory: measureMemory,
   allocations: measureAllocations,
