@@ -84,7 +84,7 @@ function readTrustedDocuments(read: EnvironmentReader, role: Role): TrustedDocum
     read.problem(name, 'is for ROLE=bff: a router writes documents of its own');
     return undefined;
   }
-  const text = read.file(name, 'the manifest of the documents that clients may send by id');
+  const text = read.file(name);
   if (text === undefined) return undefined;
   const documents = readManifest(text);
   if (documents === undefined) {

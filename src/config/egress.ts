@@ -8,11 +8,12 @@ import type { NamesOf } from './settings.ts';
 
 /** How what is no operator is reached: the issuer's keys, the number directory, discovery documents, the collector. */
 export interface Egress {
-  readonly proxy?: { readonly url: string; readonly credentials?: TextSource };
+  readonly proxy:
+    { readonly url: string; readonly credentials: TextSource | undefined } | undefined;
   /** Hosts that are reached without the proxy; with a dot before it, all hosts of a domain. */
   readonly noProxy: readonly string[];
   /** The authorities that are trusted, and no others, in place of Node's. */
-  readonly ca?: TextSource;
+  readonly ca: TextSource | undefined;
 }
 
 /** Reads EGRESS_…. That the files are there is looked at; what they hold is judged where it is used. */
@@ -36,13 +37,7 @@ export function readEgress(read: EnvironmentReader): Egress {
       'must be hosts, or domains with a dot before them, with commas between and without ports',
     );
   }
-  return {
-    noProxy,
-    ...(url === undefined
-      ? {}
-      : { proxy: { url, ...(credentials === undefined ? {} : { credentials }) } }),
-    ...(ca === undefined ? {} : { ca }),
-  };
+  return { noProxy, proxy: url === undefined ? undefined : { url, credentials }, ca };
 }
 
 /** How an address is connected to. Without TLS it is on loopback, or a collector nearby: it is reached directly. Pure. */
@@ -54,15 +49,11 @@ export function egressTo({ proxy, noProxy, ca }: Egress, address: string): Conne
   );
   const isProxyOverTls = proxy?.url.startsWith('https:') === true;
   return {
-    ...(ca === undefined ? {} : { tls: { ca } }),
-    ...(proxy === undefined || isInside
-      ? {}
-      : { proxy: { ...proxy, ...(ca === undefined || !isProxyOverTls ? {} : { ca }) } }),
+    tls: ca && { ca },
+    proxy: proxy && !isInside ? { ...proxy, ca: isProxyOverTls ? ca : undefined } : undefined,
   };
 }
 
 function fileOf(read: EnvironmentReader, name: NamesOf<'file'>): TextSource | undefined {
-  if (!read.isSet(name)) return undefined;
-  const text = read.file(name, '');
-  return text === undefined ? undefined : { kind: 'file', path: read.text(name) ?? '' };
+  return read.file(name) === undefined ? undefined : { kind: 'file', path: read.text(name) ?? '' };
 }

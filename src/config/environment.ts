@@ -192,10 +192,10 @@ export class EnvironmentReader {
     return value ?? '';
   }
 
-  /** The text of the file that the setting names. */
-  file(name: NamesOf<'file'>, why: string): string | undefined {
-    const path = this.required(name, why);
-    return path === '' ? undefined : this.#readFile(name, path);
+  /** The text of the file that the setting names; `undefined` where it is not set, or cannot be read. */
+  file(name: NamesOf<'file'>): string | undefined {
+    const path = this.#valueOf(name);
+    return path === undefined ? undefined : this.#readFile(name, path);
   }
 
   /** A variable that is no setting, but whose name a setting gives. */

@@ -24,7 +24,7 @@ export interface OperatorsConfig {
   /** Set where no operator is: then the built-in simulator is asked. */
   readonly simulator: SimulatedOperator | undefined;
   /** Where the simulator is, if it runs by itself; the built-in one is started where absent. */
-  readonly simulatorUrl?: string;
+  readonly simulatorUrl?: string | undefined;
   /** Says which operator serves a number, before any is asked; by prefix alone where absent. */
   readonly directory: NumberDirectorySettings | undefined;
 }
@@ -47,15 +47,12 @@ export function readOperators(
   // `.env.example` names the default.
   const isIntended = hasAddresses || read.text('OPERATOR_PROFILE') !== 'vodafone';
   const nobody = { operators: [], directory: undefined };
-  if (simulator.use === 'wanted' || (!hasFile && !isIntended && !production)) {
-    const url = simulator.use === 'wanted' ? simulator.url : undefined;
-    if (hasFile || hasAddresses) {
-      read.problem('SIMULATOR', BESIDE_AN_OPERATOR);
-    }
+  if (simulator !== 'auto' || (!hasFile && !isIntended && !production)) {
+    if (hasFile || hasAddresses) read.problem('SIMULATOR', BESIDE_AN_OPERATOR);
     return {
       ...nobody,
       simulator: readSimulated(shortForm(read, IN_ITS_PLACE), read, forAll),
-      ...(url === undefined ? {} : { simulatorUrl: url }),
+      simulatorUrl: simulator === 'auto' || simulator === 'built-in' ? undefined : simulator,
     };
   }
   if (handedIn !== undefined && read.isSet('OPERATORS_FILE')) {
@@ -187,30 +184,18 @@ const VARIABLES: readonly (readonly [Path, VariableName])[] = [
   [['limits', 'timeoutMs'], 'OPERATOR_TIMEOUT_MS'],
 ];
 
-/** Whether the simulator is to be asked, and where it is; `undefined` where it is to be started. */
-type SimulatorChoice =
-  | { readonly use: 'wanted'; readonly url: string | undefined }
-  | { readonly use: 'where-nothing-is-set' };
-
-function readSimulator(read: EnvironmentReader): SimulatorChoice {
+/** The address of a simulator that is wanted in any case, `built-in`, or `auto`. */
+function readSimulator(read: EnvironmentReader): string {
   const name = 'SIMULATOR';
   const text = read.text(name);
-  switch (text) {
-    case 'auto':
-      return { use: 'where-nothing-is-set' };
-    case 'built-in':
-      return { use: 'wanted', url: undefined };
-    default: {
-      const url = URL.parse(text);
-      // It knows no secrets, and its answers are invented: plain HTTP will do.
-      const isAddress =
-        url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
-      if (!isAddress) {
-        read.unfit(name, 'must be auto, built-in, or an address such as http://simulator:4010');
-      }
-      return { use: 'wanted', url: url?.origin };
-    }
+  if (text === 'auto' || text === 'built-in') return text;
+  const url = URL.parse(text);
+  // It knows no secrets, and its answers are invented: plain HTTP will do.
+  const isAddress = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+  if (!isAddress) {
+    read.unfit(name, 'must be auto, built-in, or an address such as http://simulator:4010');
   }
+  return url?.origin ?? 'built-in';
 }
 
 export interface OperatorPrices {

@@ -40,7 +40,7 @@ export interface OperatorsSource {
 /** The file that OPERATORS_FILE names; `undefined` where it cannot be read. */
 export function operatorsInFile(read: EnvironmentReader): OperatorsSource | undefined {
   const name = 'OPERATORS_FILE';
-  const text = read.file(name, '');
+  const text = read.file(name);
   if (text === undefined) return undefined;
   const { document, problems } = readDocument(text);
   return {

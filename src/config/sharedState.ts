@@ -80,8 +80,8 @@ function readRedis(read: EnvironmentReader): RedisSettings | undefined {
   const text = read.secret('REDIS_URL');
   if (text === undefined) return undefined;
   const found = redisIn(text);
-  if (found.kind === 'problem') {
-    read.problem('REDIS_URL', found.what);
+  if (typeof found === 'string') {
+    read.problem('REDIS_URL', found);
     return undefined;
   }
   const { isTls, serverName, topology, credentials } = found;
@@ -91,39 +91,27 @@ function readRedis(read: EnvironmentReader): RedisSettings | undefined {
   return { topology, credentials, tls: isTls ? { ...tls, serverName } : undefined };
 }
 
-type FoundRedis =
-  | { readonly kind: 'problem'; readonly what: string }
-  | (Pick<RedisSettings, 'topology' | 'credentials'> & {
-      readonly kind: 'found';
-      readonly isTls: boolean;
-      readonly serverName: string | undefined;
-    });
+interface FoundRedis extends Pick<RedisSettings, 'topology' | 'credentials'> {
+  readonly isTls: boolean;
+  readonly serverName: string | undefined;
+}
 
-/** What an address says; the words of a problem quote nothing of it. Pure. */
-function redisIn(text: string): FoundRedis {
+/** What an address says, or what is wrong with it, in words that quote nothing of it. Pure. */
+function redisIn(text: string): FoundRedis | string {
   const groups = ADDRESS.exec(text)?.groups;
   const kind = groups?.['kind'] ?? 'single';
   const servers = groups?.['hosts']?.split(',').map((host) => addressIn(host.trim(), kind)) ?? [];
-  if (groups === undefined || servers.includes(undefined))
-    return { kind: 'problem', what: NO_ADDRESS };
+  if (groups === undefined || servers.includes(undefined)) return NO_ADDRESS;
   const query = new URLSearchParams(groups['query']);
   if ([...query.keys()].some((name) => !QUERY_NAMES.includes(name))) {
-    return { kind: 'problem', what: `has a query of other names than ${QUERY_NAMES.join(', ')}` };
+    return `has a query of other names than ${QUERY_NAMES.join(', ')}`;
   }
-  const parts = (groups['path'] ?? '')
-    .split('/')
-    .slice(1)
-    .filter((part) => part !== '');
+  const parts = (groups['path'] ?? '').split('/').filter((part) => part !== '');
+  const known = servers.filter((one) => one !== undefined);
   try {
-    const topology = topologyOf(
-      kind,
-      servers.flatMap((one) => one ?? []),
-      parts,
-      query,
-    );
-    if (typeof topology === 'string') return { kind: 'problem', what: topology };
+    const topology = topologyOf(kind, known, parts, query);
+    if (typeof topology === 'string') return topology;
     return {
-      kind: 'found',
       isTls: groups['tls'] === 's',
       serverName: query.get('serverName') ?? undefined,
       topology,
@@ -131,10 +119,7 @@ function redisIn(text: string): FoundRedis {
     };
   } catch (error) {
     if (!(error instanceof URIError)) throw error;
-    return {
-      kind: 'problem',
-      what: 'has a user or password that is not percent-encoded: write %25 for a percent sign',
-    };
+    return 'has a user or password that is not percent-encoded: write %25 for a percent sign';
   }
 }
 
@@ -207,15 +192,13 @@ function addressIn(text: string, kind: string): RedisAddress | undefined {
 }
 
 function readTls(read: EnvironmentReader): Pick<RedisTls, 'ca' | 'client'> {
-  const ca = textOf(read, 'REDIS_TLS_CA_FILE');
-  const cert = textOf(read, 'REDIS_TLS_CERT_FILE');
-  const key = textOf(read, 'REDIS_TLS_KEY_FILE');
+  const ca = read.file('REDIS_TLS_CA_FILE');
+  const cert = read.file('REDIS_TLS_CERT_FILE');
+  const key = read.file('REDIS_TLS_KEY_FILE');
   if (read.isSet('REDIS_TLS_CERT_FILE') !== read.isSet('REDIS_TLS_KEY_FILE')) {
-    const [missing, set] =
-      cert === undefined
-        ? (['REDIS_TLS_CERT_FILE', 'REDIS_TLS_KEY_FILE'] as const)
-        : (['REDIS_TLS_KEY_FILE', 'REDIS_TLS_CERT_FILE'] as const);
-    read.problem(missing, `is missing: ${set} is set, and a client certificate takes both`);
+    const [missing, set] = cert === undefined ? ['CERT', 'KEY'] : ['KEY', 'CERT'];
+    const both = 'and a client certificate takes both';
+    read.problem(`REDIS_TLS_${missing}_FILE`, `is missing: REDIS_TLS_${set}_FILE is set, ${both}`);
   }
   const isPair = cert !== undefined && key !== undefined;
   if (ca !== undefined) demand(read, 'REDIS_TLS_CA_FILE', { ca });
@@ -223,13 +206,11 @@ function readTls(read: EnvironmentReader): Pick<RedisTls, 'ca' | 'client'> {
   return { ca, client: isPair ? { cert, key } : undefined };
 }
 
-type TlsName = 'REDIS_TLS_CA_FILE' | 'REDIS_TLS_CERT_FILE' | 'REDIS_TLS_KEY_FILE';
-
-function textOf(read: EnvironmentReader, name: TlsName): string | undefined {
-  return read.isSet(name) ? read.file(name, '') : undefined;
-}
-
-function demand(read: EnvironmentReader, name: TlsName, texts: ConnectionTexts): void {
+function demand(
+  read: EnvironmentReader,
+  name: 'REDIS_TLS_CA_FILE' | 'REDIS_TLS_CERT_FILE',
+  texts: ConnectionTexts,
+): void {
   const material = readMaterial(texts);
   if (material.kind === 'flawed') read.problem(name, `cannot be used: ${material.flaw}`);
 }

@@ -8,15 +8,15 @@ export type TextSource =
 /** How TLS is agreed on with a server, beside TLS 1.2 at least, which always holds. */
 export interface TlsSettings {
   /** Shows who we are: one or more certificates in PEM, ours first. It has a key. */
-  readonly certificate?: TextSource;
+  readonly certificate?: TextSource | undefined;
   /** The private key of the certificate, in PEM. */
-  readonly key?: TextSource;
+  readonly key?: TextSource | undefined;
   /** Of the key, where it is encrypted. */
-  readonly passphrase?: TextSource;
+  readonly passphrase?: TextSource | undefined;
   /** The authorities that are trusted, in PEM, in the place of those that Node trusts. */
-  readonly ca?: TextSource;
+  readonly ca?: TextSource | undefined;
   /** What the server's certificate must be for, and what it is asked for, in the place of the address's host. */
-  readonly serverName?: string;
+  readonly serverName?: string | undefined;
 }
 
 /** The proxy through which connections are made, by HTTP's CONNECT (RFC 9110 §9.3.6). */
@@ -24,15 +24,15 @@ export interface ProxySettings {
   /** `http://` or `https://`, host and port. */
   readonly url: string;
   /** `user:password`, sent to the proxy alone (RFC 7617). */
-  readonly credentials?: TextSource;
+  readonly credentials?: TextSource | undefined;
   /** The authorities that may sign the certificate of a proxy with `https://`, in place of Node's. */
-  readonly ca?: TextSource;
+  readonly ca?: TextSource | undefined;
 }
 
 /** How connections to servers are made, beside their addresses: of TLS, so not to those without it on loopback. */
 export interface ConnectionSettings {
-  readonly tls?: TlsSettings;
-  readonly proxy?: ProxySettings;
+  readonly tls?: TlsSettings | undefined;
+  readonly proxy?: ProxySettings | undefined;
 }
 
 /** Why a text is no address of a proxy, as the end of a sentence; `undefined` where it is one. Pure. */
