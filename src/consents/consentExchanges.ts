@@ -83,36 +83,34 @@ export class ConsentExchanges {
     if (permit !== 'acquired') return this.#waiters.fail(rejectionFailure(permit));
     const acquiredAtMs = clock.monotonicMs();
     try {
-      if (acquiredAtMs - queuedAtMs < LOOK_AGAIN_MS) return await this.#request(cause, page);
-      // Much may have been learned since: that the operator refuses us, or the answer, by another process.
-      const now = await this.#ledger.read(operator);
-      const isFree = now.lost === undefined && now.view.prompt.state === 'free';
-      if (!isFree || knownFrom(now, cause) !== undefined) return 'slept';
-      if (!this.#waiters.hasRecalled(cause, now) && (await this.#waiters.tellKept(cause)))
-        return 'told';
-      return await this.#request(cause, now);
+      let current = page;
+      if (acquiredAtMs - queuedAtMs >= LOOK_AGAIN_MS) {
+        // Much may have been learned since: that the operator refuses us, or the answer, by another process.
+        current = await this.#ledger.read(operator);
+        const isFree = current.lost === undefined && current.view.prompt.state === 'free';
+        if (!isFree || knownFrom(current, cause) !== undefined) return 'slept';
+        if (!this.#waiters.hasRecalled(cause, current) && (await this.#waiters.tellKept(cause)))
+          return 'told';
+      }
+      const lookup = this.#lookupToRequest(cause, current);
+      const claim = await this.#ledger.claimRequest(current, lookup, operator);
+      switch (claim.kind) {
+        case 'claimed':
+          await this.#prompt(cause, lookup, claim);
+          return 'exchanged';
+        case 'conflict':
+          return await this.#lookAgain();
+        case 'late':
+          return 'wrote';
+        case 'full':
+          return this.#waiters.fail(STORE_FULL);
+        case 'lost':
+          this.#waiters.fail(this.#ledger.failureWithoutStore());
+          await claim.takeBack();
+          return 'told';
+      }
     } finally {
       requests.release(acquiredAtMs);
-    }
-  }
-
-  async #request(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
-    const lookup = this.#lookupToRequest(cause, page);
-    const claim = await this.#ledger.claimRequest(page, lookup, cause.operator);
-    switch (claim.kind) {
-      case 'claimed':
-        await this.#prompt(cause, lookup, claim);
-        return 'exchanged';
-      case 'conflict':
-        return this.#lookAgain();
-      case 'late':
-        return 'wrote';
-      case 'full':
-        return this.#waiters.fail(STORE_FULL);
-      case 'lost':
-        this.#waiters.fail(this.#ledger.failureWithoutStore());
-        await claim.takeBack();
-        return 'told';
     }
   }
 

@@ -154,9 +154,9 @@ export class Waiters {
    */
   hasRecalled(cause: Waiter, { view, nowMs, time }: ConsentSnapshot): boolean {
     if (view.ends.some(({ kind }) => kind !== 'failed')) return false;
-    return this.#allWith(cause).every(
-      ({ recalledAtMs }) => nowMs - time.atLeast(recalledAtMs) < RECALL_HOLDS_MS,
-    );
+    const isRecent = ({ recalledAtMs }: Waiter): boolean =>
+      nowMs - time.atLeast(recalledAtMs) < RECALL_HOLDS_MS;
+    return isRecent(cause) && this.all().every(isRecent);
   }
 
   /**
