@@ -298,8 +298,6 @@ export type OperatorsFile = z.output<typeof operatorsFile>;
 export type OperatorEntry = OperatorsFile['operators'][number];
 export type ClientEntry = OperatorEntry['client'];
 export type SecretEntry = z.output<typeof secret>;
-export type TlsEntry = z.output<typeof tls>;
-export type ProxyEntry = z.output<typeof proxy>;
 export type TextEntry = z.output<typeof textOrSecret>;
 
 /**

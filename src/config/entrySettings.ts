@@ -4,12 +4,7 @@ import { parseAmount, type Price } from '../domain/price.ts';
 import { OPERATIONS } from '../domain/question.ts';
 import type { FailureReach } from '../domain/errors.ts';
 import { withoutLastSlash } from '../http/address.ts';
-import type {
-  ConnectionSettings,
-  ProxySettings,
-  TextSource,
-  TlsSettings,
-} from '../http/connections/connectionSettings.ts';
+import type { ConnectionSettings, TextSource } from '../http/connections/connectionSettings.ts';
 import type { ErrorRule, MappedCode } from '../http/errorMap.ts';
 import { callProfile } from '../http/profileCalls.ts';
 import { ENDPOINT_NAMES, type OperatorHeader } from '../http/wireSettings.ts';
@@ -31,26 +26,15 @@ import type {
 } from '../tokens/authorizationSettings.ts';
 import { egressTo, type Egress } from './egress.ts';
 import { camara } from '../../profiles/camara.ts';
-import type {
-  OperatorEntry,
-  OperatorsFile,
-  ProxyEntry,
-  SecretEntry,
-  TextEntry,
-  TlsEntry,
-} from './definition.ts';
+import type { OperatorEntry, OperatorsFile, SecretEntry, TextEntry } from './definition.ts';
 import type { LoadedProfile } from './profiles.ts';
 import { createPrivateKey } from 'node:crypto';
 
-/** Reads the secret that an entry of the file points to. */
-export type ReadSecret = (secret: SecretEntry) => string;
-
-/** Where the text is that an entry of the file points to. */
-export type LocateText = (entry: SecretEntry) => TextSource;
-
+/** What entries of the file point to. */
 export interface PointedTo {
-  readonly secretOf: ReadSecret;
-  readonly sourceOf: LocateText;
+  read(secret: SecretEntry): string;
+  /** Where it is, for those who read it again when it changes. */
+  source(secret: SecretEntry): TextSource;
 }
 
 /** What the file leaves to settings of the process. */
@@ -67,7 +51,7 @@ const KEEP_FACTS_SECONDS: Readonly<Record<Flow, number>> = { '2-legged': 0, '3-l
 export function settingsOf(
   entry: OperatorEntry,
   { name: profileName, sha256, profile }: LoadedProfile,
-  { secretOf, sourceOf }: PointedTo,
+  pointedTo: PointedTo,
   { keepFactsSeconds, egress }: ForAllOperators,
 ): OperatorSettings {
   const { authentication, correlator, errors, lookups } = profile;
@@ -76,7 +60,7 @@ export function settingsOf(
   const simSwapUrl = withoutLastSlash(entry.simSwapUrl);
   const at = (operation: keyof typeof lookups): string =>
     simSwapUrl + filled((lookups[operation] ?? camara.lookups[operation]).path, options);
-  const making: Making = { entry, profile, options, secretOf };
+  const making: Making = { entry, profile, options, pointedTo };
   const { requestsPerSecond, timeoutMs, connections } = entry.limits;
   return {
     name: entry.name,
@@ -131,8 +115,8 @@ export function settingsOf(
     tokenMismatch: profile.tokenMismatch,
     headers: [
       ...profile.headers.flatMap((header) => headerOf(header, options)),
-      ...Object.entries(entry.headers).map(([header, text]) =>
-        fixed(header, textOf(text, secretOf)),
+      ...Object.entries(textsOf(entry.headers, pointedTo)).map(([header, text]) =>
+        fixed(header, text),
       ),
     ],
     limits: {
@@ -141,7 +125,7 @@ export function settingsOf(
       permits: connections,
       ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
     },
-    ...connectionOf(entry, sourceOf),
+    ...connectionOf(entry, pointedTo),
   };
 }
 
@@ -149,7 +133,7 @@ interface Making {
   readonly entry: OperatorEntry;
   readonly profile: OperatorProfile;
   readonly options: Options;
-  readonly secretOf: ReadSecret;
+  readonly pointedTo: PointedTo;
 }
 
 /** The flows that a profile has. Pure. */
@@ -189,30 +173,23 @@ export function filled(path: string, options: Options): string {
 function grantOf(flow: Flow, making: Making): FlowSettings {
   const { grants } = making.profile;
   if (flow === '3-legged') {
-    const { loginHint, grantType, firstPoll, minIntervalSeconds, parameters } =
-      grants['3-legged'] ?? camara.grants['3-legged'];
-    const polling = { grantType, firstPoll, minIntervalSeconds, parameters };
-    return { flow, grant: { type: 'ciba', ...polling, loginHint: templateOf(loginHint) } };
+    const { paths: _, ...ciba } = grants['3-legged'] ?? camara.grants['3-legged'];
+    return { flow, grant: { ...ciba, loginHint: templateOf(ciba.loginHint) } };
   }
   const grant = grants['2-legged'] ?? camara.grants['2-legged'];
   switch (grant.type) {
     case 'client_credentials': {
-      const { type, username, inQuery, parameters } = grant;
+      const { path: _, username, ...others } = grant;
       const named = username === undefined ? {} : { username: templateOf(username) };
-      return { flow, grant: { type, ...named, inQuery, parameters } };
+      return { flow, grant: { ...others, ...named } };
     }
     case 'jwt-bearer': {
-      const { type, subject, parameters, invalidGrant } = grant;
-      const made = {
-        type,
-        subject: templateOf(subject),
-        parameters,
-        assertion: assertionOf(making),
-      };
-      return { flow, grant: invalidGrant === undefined ? made : { ...made, invalidGrant } };
+      const { path: _, subject, ...others } = grant;
+      const assertion = assertionOf(making);
+      return { flow, grant: { ...others, subject: templateOf(subject), assertion } };
     }
     case 'none':
-      return { flow, grant: { type: 'none' } };
+      return { flow, grant };
   }
 }
 
@@ -298,10 +275,10 @@ export function methodOf(
 }
 
 function authenticationOf(making: Making): ClientAuthenticationSettings {
-  const { entry, profile, secretOf } = making;
+  const { entry, profile, pointedTo } = making;
   const { id = '', secret: secretEntry } = entry.client;
   const method = methodOf(entry.client.method, entry.client, profile);
-  const secret = secretEntry === undefined ? '' : secretOf(secretEntry);
+  const secret = secretEntry === undefined ? '' : pointedTo.read(secretEntry);
   switch (method) {
     case 'basic':
     case 'post':
@@ -312,14 +289,10 @@ function authenticationOf(making: Making): ClientAuthenticationSettings {
     case 'both':
       return { method, secret, assertion: assertionOf(making) };
     case 'headers': {
-      const values = { id, secret };
-      const headers = Object.entries(profile.authentication.headers).map(
-        ([name, text]) =>
-          [
-            name,
-            text.replaceAll(/\{(id|secret)\}/g, (_, of: keyof typeof values) => values[of]),
-          ] as const,
-      );
+      const headers = Object.entries(profile.authentication.headers).map(([name, text]) => [
+        name,
+        text.replaceAll(/\{(id|secret)\}/g, (place) => (place === '{id}' ? id : secret)),
+      ]);
       return { method, headers: Object.fromEntries(headers) };
     }
   }
@@ -333,10 +306,10 @@ export function algFor(
   return authentication.assertion.algs.find((alg) => isPrivateKeyFor(alg, pem));
 }
 
-function assertionOf({ entry, profile, options, secretOf }: Making): AssertionSettings {
+function assertionOf({ entry, profile, options, pointedTo }: Making): AssertionSettings {
   const { key, kid, id: clientId = '' } = entry.client;
   const { audience, lifetimeSeconds, claims } = profile.authentication.assertion;
-  const privateKeyPem = key === undefined ? '' : secretOf(key);
+  const privateKeyPem = key === undefined ? '' : pointedTo.read(key);
   const server = entry.discovery?.issuer ?? entry.authUrl ?? entry.simSwapUrl;
   return {
     privateKeyPem,
@@ -374,46 +347,29 @@ function fixed(name: string, text: string): OperatorHeader {
 /** The company's number directory, as the file has it. */
 export function directoryOf(
   directory: NonNullable<OperatorsFile['directory']>,
-  { secretOf }: PointedTo,
+  pointedTo: PointedTo,
   egress: Egress,
 ): NumberDirectorySettings {
-  const { url, headers, ...others } = directory;
   return {
-    ...others,
-    url: withoutLastSlash(url),
-    headers: textsOf(headers, secretOf),
-    ...egressTo(egress, url),
+    ...directory,
+    url: withoutLastSlash(directory.url),
+    headers: textsOf(directory.headers, pointedTo),
+    ...egressTo(egress, directory.url),
   };
 }
 
-function connectionOf(
-  { tls, proxy }: Pick<OperatorEntry, 'tls' | 'proxy'>,
-  sourceOf: LocateText,
-): ConnectionSettings {
+function connectionOf({ tls, proxy }: OperatorEntry, pointedTo: PointedTo): ConnectionSettings {
+  const at = (secret: SecretEntry | undefined): TextSource | undefined =>
+    secret && pointedTo.source(secret);
   return {
-    ...(tls === undefined ? {} : { tls: tlsOf(tls, sourceOf) }),
-    ...(proxy === undefined ? {} : { proxy: proxyOf(proxy, sourceOf) }),
-  };
-}
-
-function tlsOf(
-  { certificate, key, passphrase, ca, serverName }: TlsEntry,
-  sourceOf: LocateText,
-): TlsSettings {
-  return {
-    ...(certificate === undefined ? {} : { certificate: sourceOf(certificate) }),
-    ...(key === undefined ? {} : { key: sourceOf(key) }),
-    ...(passphrase === undefined ? {} : { passphrase: sourceOf(passphrase) }),
-    ...(ca === undefined ? {} : { ca: sourceOf(ca) }),
-    ...(serverName === undefined ? {} : { serverName }),
-  };
-}
-
-function proxyOf({ url, credentials, ca }: ProxyEntry, sourceOf: LocateText): ProxySettings {
-  return {
-    url,
-    ...(credentials === undefined ? {} : { credentials: sourceOf(credentials) }),
-    ...(ca === undefined ? {} : { ca: sourceOf(ca) }),
+    tls: tls && {
+      certificate: at(tls.certificate),
+      key: at(tls.key),
+      passphrase: at(tls.passphrase),
+      ca: at(tls.ca),
+      serverName: tls.serverName,
+    },
+    proxy: proxy && { url: proxy.url, credentials: at(proxy.credentials), ca: at(proxy.ca) },
   };
 }
 
@@ -447,21 +403,14 @@ const REACHES: Readonly<Record<MappedCode, FailureReach>> = {
 
 function textsOf(
   named: Readonly<Record<string, TextEntry>>,
-  secretOf: ReadSecret,
+  pointedTo: PointedTo,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(named).map(([name, value]) => [name, textOf(value, secretOf)]),
+    Object.entries(named).map(([name, entry]) => [
+      name,
+      entry.kind === 'text' ? entry.text : pointedTo.read(entry),
+    ]),
   );
-}
-
-function textOf(entry: TextEntry, secretOf: ReadSecret): string {
-  switch (entry.kind) {
-    case 'text':
-      return entry.text;
-    case 'file':
-    case 'variable':
-      return secretOf(entry);
-  }
 }
 
 /** The curve or the kind of key that each algorithm signs with (RFC 7518 §3.1). */

@@ -87,11 +87,8 @@ export function readOperatorsOf(
       return withFiles(follow, ['operators', index], make, profile);
     }),
     directory:
-      directory === undefined
-        ? undefined
-        : withFiles(follow, ['directory'], (pointedTo) =>
-            directoryOf(directory, pointedTo, forAll.egress),
-          ),
+      directory &&
+      withFiles(follow, ['directory'], (to) => directoryOf(directory, to, forAll.egress)),
   };
 }
 
@@ -117,8 +114,8 @@ export function readSimulated(
   return ({ authUrl, simSwapUrl, clientId, clientSecret }) => {
     if (entry === undefined || profile === undefined) throw new Error('It has not been read.');
     const known: PointedTo = {
-      secretOf: () => clientSecret,
-      sourceOf: () => ({ kind: 'text', text: clientSecret }),
+      read: () => clientSecret,
+      source: () => ({ kind: 'text', text: clientSecret }),
     };
     const client = { ...entry.client, id: clientId };
     return settingsOf({ ...entry, authUrl, simSwapUrl, client }, profile, known, forAll);
@@ -147,11 +144,11 @@ function withFiles<T extends object>(
 ): WithFiles<T> {
   const texts = new Map<string, string | undefined>();
   const made = make({
-    secretOf(entry) {
+    read(entry) {
       if (entry.kind === 'file') texts.set(secrets.pathOf(entry), secrets.textOf(entry));
       return secrets.read(entry);
     },
-    sourceOf: (entry) => secrets.source(entry),
+    source: (entry) => secrets.source(entry),
   });
   if (texts.size === 0) return made;
   const fromFiles: FromFiles<T> = {
@@ -162,41 +159,20 @@ function withFiles<T extends object>(
       const problems = [
         ...again.problems(entry, path),
         ...keyProblems(entry, path, profile, again),
-      ].filter(
         // Problems of the files of connections are reported where those are used.
-        (problem) => !isOfConnection(problem.path),
-      );
-      return problems.length > 0
-        ? {
-            kind: 'flawed',
-            flaw: problems.map((one) => `${source.told(one).join(' ')}.`).join(' '),
-          }
-        : { kind: 'read', value: make(pointedToBy(again)) };
+      ].filter((problem) => !problem.path.includes('tls') && !problem.path.includes('proxy'));
+      const flaw = problems.map((one) => `${source.told(one).join(' ')}.`).join(' ');
+      return flaw === '' ? { kind: 'read', value: make(again) } : { kind: 'flawed', flaw };
     },
   };
   return { ...made, fromFiles };
 }
 
-function pointedToBy(secrets: Secrets): PointedTo {
-  return {
-    secretOf: (entry) => secrets.read(entry),
-    sourceOf: (entry) => secrets.source(entry),
-  };
-}
-
-function isOfConnection(path: Path): boolean {
-  return path.includes('tls') || path.includes('proxy');
-}
-
 /** Reads what each operator of the file bills, by its name; neither secrets nor profiles are read for it. */
 export function readOperatorPrices(read: EnvironmentReader): ReadonlyMap<string, Price> {
   const source = operatorsInFile(read);
-  const operators = source === undefined ? [] : (parse(source, read)?.file.operators ?? []);
-  return new Map(
-    operators.flatMap(({ name, price }) =>
-      price === undefined ? [] : [[name, priceOf(price)] as const],
-    ),
-  );
+  const operators = (source && parse(source, read))?.file.operators ?? [];
+  return new Map(operators.flatMap(({ name, price }) => (price ? [[name, priceOf(price)]] : [])));
 }
 
 /** Secrets, as far as it is looked at whether they are there. */
@@ -236,13 +212,11 @@ function parse(
         ? []
         : one.problems.map((what) => ({ path: ['operators', index, 'profile'], what })),
     ),
-    ...(secrets === undefined ? [] : secrets.problems(value)),
-    ...(secrets === undefined
-      ? []
-      : profiles.flatMap((profile, index) => {
-          const path = ['operators', index];
-          return [...keyProblems(valueAt(value, path), path, profile, secrets)];
-        })),
+    ...(secrets?.problems(value) ?? []),
+    ...profiles.flatMap((profile, index) => {
+      const path = ['operators', index];
+      return [...keyProblems(valueAt(value, path), path, profile, secrets)];
+    }),
   ];
   const isTold = ({ path, what }: FileProblem): boolean =>
     what.startsWith('is not a known member') &&
@@ -277,7 +251,7 @@ function* keyProblems(
   entry: unknown,
   path: Path,
   loaded: LoadedProfile | undefined,
-  secrets: LookedAt,
+  secrets: LookedAt = NO_SECRETS,
 ): Generator<FileProblem> {
   const pem = secrets.at(valueAt(entry, ['client', 'key']));
   if (loaded === undefined || pem === '' || algFor(pem, loaded.profile) !== undefined) return;
