@@ -26,7 +26,6 @@ export function mayAskAbout(caller: Caller, number: PhoneNumber): boolean {
 /** What a verified token says (RFC 7519 §4). */
 type Claims = Readonly<Record<string, unknown>>;
 
-/** A caller with this scope may ask about any number. */
 const READ_SCOPE = 'sim-swap:read';
 
 /**

@@ -7,7 +7,6 @@ import { hash, timingSafeEqual } from 'node:crypto';
 /** The header that says what a question is for, where the token does not. */
 export const PURPOSE_HEADER = 'x-purpose';
 
-/** The caller of a request, and its purpose. */
 export interface AdmittedRequest {
   readonly kind: 'admitted';
   readonly caller: Caller;

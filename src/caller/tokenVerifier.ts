@@ -27,7 +27,6 @@ const MAX_CANDIDATES = 10;
 /** What a JWT may call itself: an access token (RFC 9068 §2.1), or what most issuers write. */
 const TYPES: ReadonlySet<string> = new Set(['at+jwt', 'application/at+jwt', 'jwt']);
 
-/** A token that was verified, and how long that counts. */
 interface Verified {
   readonly caller: Caller;
   readonly untilMs: number;

@@ -57,10 +57,8 @@ export interface EndpointParts extends RequestParts {
    * a token is needed, it has none.
    */
   readonly checksHost: boolean;
-  /** Who sends it, and whether they may: told from the headers, before anything else is read. */
   readonly gate: Pick<Gate, 'admit'>;
   readonly observation: {
-    /** Told of each request when its answer is ready. */
     onAnswered(report: RequestReport): void;
     onRefused(reason: RefusalReason): void;
   };

@@ -25,7 +25,6 @@ type Handler = (
   headers: ReplyHeaders,
 ) => Promise<Reply>;
 
-/** Where the service listens, and what it serves. */
 export interface HttpServerParts {
   readonly host: string;
   readonly port: number;

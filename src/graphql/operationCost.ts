@@ -40,7 +40,6 @@ export interface OperationLimits {
   readonly maxReplyBytes: number;
 }
 
-/** A limit that an operation is over. */
 export interface Excess {
   readonly limited: keyof OperationCost;
   readonly limit: number;
@@ -48,7 +47,6 @@ export interface Excess {
   readonly asked: number;
 }
 
-/** An operation as it came, before it is executed. */
 export interface IncomingOperation {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
@@ -59,7 +57,6 @@ export interface IncomingOperation {
   readonly ownNumber?: PhoneNumber | undefined;
 }
 
-/** What is asked below a field of numbers. */
 interface AskedBelow {
   readonly fields: number;
   readonly questions: ReadonlySet<string>;
@@ -228,7 +225,6 @@ function numbersIn(
   return Array.isArray(numbers) ? numbers : [];
 }
 
-/** The fields below a field, and what they ask. */
 function askedBelow(
   field: FieldNode,
   parent: GraphQLObjectType,

@@ -6,7 +6,6 @@ import { COUNTED_TIMES, type Excess, type OperationCost } from './operationCost.
 /** For what is refused before execution: Apollo would say 500. */
 const BAD_REQUEST = { status: 400 };
 
-/** An operation asks for more than one may: for more of what, and by how much. */
 export function limitExceeded(excess: Excess, options: LimitOptions = {}): AnswerError {
   const { status, path } = options;
   return new AnswerError(

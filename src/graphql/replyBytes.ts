@@ -7,7 +7,6 @@ import {
   type ErrorDescription,
 } from '../domain/errors.ts';
 
-/** `null`. */
 export const NULL_BYTES = 4;
 
 /** A place in a list, in the path of an error: no list that fits a request has more places. */
@@ -64,17 +63,15 @@ const MAX_ROOT_ERROR_BYTES = errorFrameBytes(
   'x'.repeat(MAX_MESSAGE_CHARACTERS * MAX_BYTES_PER_CHARACTER),
 );
 
-/** `null` with the most that an error takes: in place of a root field, whose arguments GraphQL may quote. */
+/** `null` with the most that an error takes: here in place of a root field, whose arguments GraphQL may quote. */
 export function failedRootBytes(pathBytes: number): number {
   return NULL_BYTES + MAX_ROOT_ERROR_BYTES + pathBytes;
 }
 
-/** `null` with the most that an error takes: in place of a phone number. */
 export function failedNumberBytes(pathBytes: number): number {
   return NULL_BYTES + MAX_NUMBER_ERROR_BYTES + pathBytes;
 }
 
-/** `null` with the most that an error takes: in place of a field of a phone number. */
 export function failedFieldBytes(pathBytes: number): number {
   return NULL_BYTES + MAX_FIELD_ERROR_BYTES + pathBytes;
 }

@@ -88,7 +88,6 @@ const CONSENT = 1;
  */
 export class GraphqlRequest extends RequestLife implements LookupRequest {
   readonly correlator: Correlator;
-  /** The name of the trusted document. */
   document: string | undefined;
   /** Who asks, and about whom they may: about no number until {@link admit}. */
   rights: Caller = NOBODY;
@@ -163,7 +162,6 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     return { correlator, docs: `${docsUrl}/errors.md#${code.toLowerCase()}` };
   }
 
-  /** An error code of the reply. */
   countCode(code: string): void {
     this.#codes.set(code, (this.#codes.get(code) ?? 0) + 1);
   }
@@ -172,7 +170,6 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     return this.#codes.size > 0;
   }
 
-  /** What a field about a number came to. */
   countAnswer(outcome: string): void {
     this.#answers.set(outcome, (this.#answers.get(outcome) ?? 0) + 1);
   }

@@ -97,7 +97,6 @@ export const subgraphResolvers = {
 export const phoneNumberReference = (reference: unknown): OrPromise<PhoneNumberReference> =>
   resolveReference(reference);
 
-/** A phone number as a router knows it. */
 type PhoneNumberReference = PhoneNumberEntity & { readonly __typename: 'PhoneNumber' };
 
 /** Of this tick where it can be: a promise for each of a thousand numbers is paid for. */

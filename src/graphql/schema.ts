@@ -7,7 +7,6 @@ import { bffResolvers, subgraphResolvers } from './resolvers.ts';
 /** `bff`: root fields for apps; `subgraph`: the entity, for a router. */
 export type Role = 'bff' | 'subgraph';
 
-/** The schema of a role, from the SDL in `schema/`. */
 export function createSchema(role: Role): GraphQLSchema {
   const typeDefs = typeDefsOf(role);
   switch (role) {
@@ -18,7 +17,6 @@ export function createSchema(role: Role): GraphQLSchema {
   }
 }
 
-/** The SDL of a role. */
 export function typeDefsOf(role: Role): DocumentNode {
   return parse(readFileSync(new URL(`../../schema/${role}.graphql`, import.meta.url), 'utf8'));
 }

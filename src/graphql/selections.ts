@@ -13,10 +13,8 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** The arguments of a field by their names. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** The fragments of a document, by their names. */
 export function fragmentsOf({
   definitions,
 }: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> {
@@ -54,7 +52,6 @@ export class Selections {
   readonly #arguments = new Map<FieldNode, Arguments>();
   #dependOnVariables = false;
 
-  /** @param fragments by their names */
   constructor(
     fragments: ReadonlyMap<string, FragmentDefinitionNode>,
     variables: Record<string, unknown>,

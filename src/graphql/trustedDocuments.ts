@@ -1,6 +1,7 @@
 import type { HTTPGraphQLRequest } from '@apollo/server';
 import { GraphQLError, Kind, parse, validate, type GraphQLSchema } from 'graphql';
-import type { Refusal, RequestReading } from './reply.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import type { RequestReading } from './reply.ts';
 
 /** The documents that are served, by the id under which a client asks for one. */
 export type TrustedDocuments = ReadonlyMap<string, string>;
@@ -60,73 +61,40 @@ export function resolveDocument(
   request: HTTPGraphQLRequest,
   documents: TrustedDocuments,
 ): RequestReading {
-  return request.method === 'POST'
-    ? resolveBody(request, documents)
-    : resolveSearch(request, documents);
-}
-
-function resolveBody(request: HTTPGraphQLRequest, documents: TrustedDocuments): RequestReading {
-  const { query, documentId, extensions, ...rest } = isObject(request.body) ? request.body : {};
-  const found = find({ query, documentId, extensions }, documents);
-  switch (found.kind) {
-    case 'found':
-      return {
-        kind: 'read',
-        request: { ...request, body: { ...rest, query: found.document } },
-        documentId: found.id,
-      };
-    case 'refused':
-      return found;
-  }
-}
-
-function resolveSearch(request: HTTPGraphQLRequest, documents: TrustedDocuments): RequestReading {
+  const isPost = request.method === 'POST';
   const search = new URLSearchParams(request.search);
-  const named = {
+  const body = isObject(request.body) ? request.body : {};
+  const { query, documentId, extensions, ...rest } = isPost ? body : namedIn(search);
+  const id = documentId ?? persistedQueryHash(extensions);
+  if (query !== undefined || typeof id !== 'string') return ID_REQUIRED;
+  const document = documents.get(id);
+  if (document === undefined) return NOT_IN_LIST;
+  if (isPost) {
+    const resolved = { ...request, body: { ...rest, query: document } };
+    return { kind: 'read', request: resolved, documentId: id };
+  }
+  search.delete('documentId');
+  search.delete('extensions');
+  search.set('query', document);
+  const resolved = { ...request, search: `?${search.toString()}` };
+  return { kind: 'read', request: resolved, documentId: id };
+}
+
+function namedIn(search: URLSearchParams): Record<string, unknown> {
+  return {
     query: search.get('query') ?? undefined,
     documentId: search.get('documentId') ?? undefined,
     extensions: parseObject(search.get('extensions') ?? ''),
   };
-  const found = find(named, documents);
-  switch (found.kind) {
-    case 'found':
-      search.delete('documentId');
-      search.delete('extensions');
-      search.set('query', found.document);
-      return {
-        kind: 'read',
-        request: { ...request, search: `?${search.toString()}` },
-        documentId: found.id,
-      };
-    case 'refused':
-      return found;
-  }
-}
-
-interface Named {
-  readonly query: unknown;
-  readonly documentId: unknown;
-  readonly extensions: unknown;
-}
-
-type Found =
-  | { readonly kind: 'found'; readonly id: string; readonly document: string }
-  | { readonly kind: 'refused'; readonly refusal: Refusal };
-
-function find({ query, documentId, extensions }: Named, documents: TrustedDocuments): Found {
-  const id = documentId ?? persistedQueryHash(extensions);
-  if (query !== undefined || typeof id !== 'string')
-    return { kind: 'refused', refusal: ID_REQUIRED };
-  const document = documents.get(id);
-  return document === undefined
-    ? { kind: 'refused', refusal: NOT_IN_LIST }
-    : { kind: 'found', id, document };
 }
 
 /** The codes are those that Apollo's router gives. */
-const ID_REQUIRED: Refusal = { status: 400, code: 'PERSISTED_QUERY_ID_REQUIRED' };
+const ID_REQUIRED = refused('PERSISTED_QUERY_ID_REQUIRED');
+const NOT_IN_LIST = refused('PERSISTED_QUERY_NOT_IN_LIST');
 
-const NOT_IN_LIST: Refusal = { status: 400, code: 'PERSISTED_QUERY_NOT_IN_LIST' };
+function refused(code: ErrorCode): RequestReading {
+  return { kind: 'refused', refusal: { status: 400, code } };
+}
 
 function persistedQueryHash(extensions: unknown): unknown {
   if (!isObject(extensions) || !isObject(extensions['persistedQuery'])) return undefined;

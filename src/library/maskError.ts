@@ -4,7 +4,6 @@ import { INTERNAL_ERROR, type ErrorCode } from '../domain/errors.ts';
 import { AnswerError, internalError } from '../graphql/answerErrors.ts';
 import { inOurWords, isRefusedValue, MAX_LOCATIONS, originalOf } from '../graphql/errors.ts';
 
-/** What a client may see of an error: `maskError` of the entry. Pure. */
 export function maskedError(error: unknown): GraphQLError {
   if (!(error instanceof GraphQLError)) return internalError();
   const original = originalOf(error);

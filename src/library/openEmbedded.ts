@@ -14,7 +14,6 @@ import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import type { Clock } from '../system/clock.ts';
 import { simulatorAt } from '../../simulator/address.ts';
 
-/** What another program hands in. */
 export interface EmbeddedParts {
   readonly settings: Readonly<Record<string, string | number | boolean | undefined>>;
   /** What OPERATORS_FILE would hold. */

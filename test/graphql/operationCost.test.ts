@@ -1,4 +1,4 @@
-import { getOperationAST, parse } from 'graphql';
+import { getOperationAST, parse, type DocumentNode } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import {
   coerceVariables,
@@ -17,7 +17,10 @@ const NO_LIMITS = {
 };
 
 function count(query: string, variables = {}, limits = NO_LIMITS, role: Role = 'bff') {
-  const document = parse(query);
+  return countIn(parse(query), variables, limits, role);
+}
+
+function countIn(document: DocumentNode, variables = {}, limits = NO_LIMITS, role: Role = 'bff') {
   const operation = getOperationAST(document);
   if (operation === null || operation === undefined) throw new Error('The test has no operation.');
   const schema = SCHEMAS[role];
@@ -234,6 +237,24 @@ it.each([{}, { l: null }, { l: [A, null] }, { l: {} }])(
     expect(count(LIST, variables)).toBeUndefined();
   },
 );
+
+describe('one document in two requests', () => {
+  const hours = `query ($h: Int!) { ${ONE} { a: ${within('$h')} b: ${within(24)} } }`;
+  const skipped = `query ($no: Boolean!) { ${BOTH} { lastSimSwap ...F @skip(if: $no) } } fragment F on PhoneNumber { ${within(1)} }`;
+  const root = `query ($yes: Boolean!) { ${ONE} { e164 } ... @include(if: $yes) { ${BOTH} { lastSimSwap } } }`;
+
+  it.for<readonly [string, string, ...(readonly [object, Counted])[]]>([
+    ['numbers', LIST, [{ l: [A] }, asks(1, 1, 1)], [{ l: [A, B, A] }, asks(2, 1, 3)]],
+    ['a period', hours, [{ h: 24 }, asks(1, 1, 2)], [{ h: 25 }, asks(1, 2, 2)]],
+    ['a field', skipped, [{ no: true }, asks(2, 1, 2)], [{ no: false }, asks(2, 2, 4)]],
+    ['a root field', root, [{ yes: false }, asks(0, 0, 1)], [{ yes: true }, asks(2, 1, 3)]],
+  ])('with %s that differs', ([, query, ...requests]) => {
+    const document = parse(query);
+    for (const [variables, cost] of [...requests, ...requests]) {
+      expect(countIn(document, variables)).toMatchObject(cost);
+    }
+  });
+});
 
 describe('the limits', () => {
   const limits = { maxNumbersPerOperation: 2, maxQuestionsPerNumber: 3, maxReplyBytes: 1000 };
