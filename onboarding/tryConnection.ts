@@ -23,8 +23,6 @@ export interface Connected {
   readonly tlsVersion: string;
   /** When the server's certificate ends, milliseconds since 1970. */
   readonly serverCertificateEndsMs: number;
-  /** When ours does; `undefined` where there is none. */
-  readonly clientCertificateEndsMs: number | undefined;
 }
 
 export interface NotConnected {
@@ -58,7 +56,7 @@ export async function tryConnection(
   { protocols, timeoutMs, clock, watchFiles }: TrialParts,
 ): Promise<ConnectionTrial> {
   const files = new ConnectionFiles(settings, { clock, log: SILENT, watchFiles });
-  const { material, flaw } = files;
+  const { flaw } = files;
   files.close();
   const url = new URL(address);
   const connector = new TlsConnector({ url, files, timeoutMs, clock });
@@ -75,7 +73,6 @@ export async function tryConnection(
     protocol: connected.alpnProtocol === 'h2' ? 'h2' : 'http/1.1',
     tlsVersion: connected.getProtocol() ?? 'none',
     serverCertificateEndsMs: Date.parse(connected.getPeerCertificate().valid_to),
-    clientCertificateEndsMs: material?.validity?.untilMs,
   };
 }
 
