@@ -15,28 +15,16 @@ const WINDOWS = Array.from(
 const MANY = QUERY.replace('simSwappedWithin', WINDOWS.join(' '));
 const DOCS_URL = 'https://git.example/sim-swap/docs';
 const URL = 'https://operator.example/check';
+const PATH = ['phoneNumber', 'lastSimSwap'];
 
 /** As Apollo hands an error on: formatted, and as it was thrown, wrapped with its place. */
-function format(thrown: Error, extensions: Record<string, unknown> = {}) {
+function format(thrown: Error, code: string = ApolloServerErrorCode.INTERNAL_SERVER_ERROR) {
   const logged: string[] = [];
-  const error = new GraphQLError(thrown.message, {
-    path: ['phoneNumber', 'lastSimSwap'],
-    originalError: thrown,
-  });
-  const formatted = {
-    message: thrown.message,
-    path: ['phoneNumber', 'lastSimSwap'],
-    extensions: {
-      code: ApolloServerErrorCode.INTERNAL_SERVER_ERROR,
-      stacktrace: [thrown.stack],
-      ...extensions,
-    },
-  };
-  const shown = formatError(formatted, error, logInto(logged));
-  return { shown, logged };
+  const { message, stack } = thrown;
+  const error = new GraphQLError(message, { path: PATH, originalError: thrown });
+  const formatted = { message, path: PATH, extensions: { code, stacktrace: [stack] } };
+  return { shown: formatError(formatted, error, logInto(logged)), logged };
 }
-
-const PATH = ['phoneNumber', 'lastSimSwap'];
 
 describe('a question without an answer', () => {
   it.each(Object.entries(ERRORS))('%s is told as such, and not logged', (code, { message }) => {
@@ -47,15 +35,9 @@ describe('a question without an answer', () => {
   });
 
   it('says when to ask again, and when a consent ends', () => {
-    const { shown } = format(
-      lookupFailed({
-        code: 'CONSENT_PENDING',
-        reach: 'number',
-        retryAfterSeconds: 5,
-        expiresAtMs: Date.UTC(2026, 0, 2, 3, 4, 5),
-      }),
-    );
-    expect(shown.extensions).toEqual({
+    const expiresAtMs = Date.UTC(2026, 0, 2, 3, 4, 5);
+    const pending = { code: 'CONSENT_PENDING', reach: 'number', retryAfterSeconds: 5 } as const;
+    expect(format(lookupFailed({ ...pending, expiresAtMs })).shown.extensions).toEqual({
       code: 'CONSENT_PENDING',
       retryAfterSeconds: 5,
       expiresAt: '2026-01-02T03:04:05.000Z',
@@ -65,13 +47,10 @@ describe('a question without an answer', () => {
 
 describe('an error of the caller', () => {
   it('keeps its reason and its code, and nothing else', () => {
-    const { shown, logged } = format(badUserInput('Say it so.'));
-    expect(shown).toEqual({
-      message: 'Say it so.',
-      path: PATH,
-      extensions: { code: 'BAD_USER_INPUT' },
+    expect(format(badUserInput('Say it so.'))).toEqual({
+      shown: { message: 'Say it so.', path: PATH, extensions: { code: 'BAD_USER_INPUT' } },
+      logged: [],
     });
-    expect(logged).toEqual([]);
   });
 
   it.each([
@@ -81,7 +60,7 @@ describe('an error of the caller', () => {
     'Expected value of type "Int!", found "+44 7700 900001".',
     'Expected value of type "Int!", found "tel:+44-7700-900001".',
   ])('of GraphQL is masked: %s', (message) => {
-    const { shown } = format(new GraphQLError(message), { code: 'GRAPHQL_VALIDATION_FAILED' });
+    const { shown } = format(new GraphQLError(message), 'GRAPHQL_VALIDATION_FAILED');
     expect(shown.message).toContain('[number]');
     expect(shown.message).not.toMatch(/7700|900001/);
   });
