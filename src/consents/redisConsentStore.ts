@@ -4,10 +4,10 @@ import { lostIfOutOfMemory, OutOfMemory, SharedStateLost } from '../sharedState/
 import { newWriteId, type ConsentStore, type Snapshot, type Written } from './consentStore.ts';
 import type { Clock } from '../system/clock.ts';
 import { bucketOfNumber, BUCKETS, keyIn } from '../sharedState/buckets.ts';
-import type { Redis } from '../sharedState/redis.ts';
+import { texts, type Redis } from '../sharedState/redis.ts';
 import { MAX_LIFE_MS, type ConsentRecord } from './consentRecord.ts';
 import { READ, REMOVE, SUCCEED, WRITE } from './redisScripts.ts';
-import { openSealed, type StateSeal, type StateSeals } from '../sharedState/stateSeals.ts';
+import type { StateSeal, StateSeals } from '../sharedState/stateSeals.ts';
 
 export interface RedisConsentStoreSettings {
   /** Of STATE_KEY. */
@@ -33,8 +33,6 @@ const NO_NUMBER = '-';
 /** Where a record lies, under each seal that counts. */
 interface Place {
   readonly bucket: number;
-  readonly seals: readonly [StateSeal, ...StateSeal[]];
-  /** Under a seal. */
   readonly recordOf: (seal: StateSeal) => string;
   /** Record and memory of the bucket, under the current seal and then under the others. */
   readonly keys: readonly string[];
@@ -81,8 +79,9 @@ export class RedisConsentStore implements ConsentStore {
     const { isForgotten, nowMs, version, sealed, doubtUntilMs, blank } = await this.#read(place);
     if (isForgotten) await this.#lookAtAll(this.#serverOf(place));
     if (version !== '') {
-      const record = opened(sealed, place) as ConsentRecord;
-      return { record, version: Number(version), nowMs };
+      const record = this.#settings.seals.openJson(sealed, place.recordOf);
+      if (record === undefined) throw new SharedStateLost();
+      return { record: record as ConsentRecord, version: Number(version), nowMs };
     }
     const doubt = doubtUntilMs > nowMs ? { doubtUntilMs } : {};
     return { record: undefined, version: blank, nowMs, ...doubt };
@@ -96,8 +95,8 @@ export class RedisConsentStore implements ConsentStore {
     writeId = newWriteId(),
   ): Promise<Written> {
     const place = this.#placeOf(number);
-    const [seal] = place.seals;
-    const sealed = seal.seal(JSON.stringify(record), place.recordOf(seal));
+    const { current } = this.#settings.seals;
+    const sealed = current.seal(JSON.stringify(record), place.recordOf(current));
     const { bucket } = place;
     const epoch = this.#epochs[bucket] ?? '';
     const known = [epoch, this.#writes[bucket] ?? 0, this.#settings.doubtMs];
@@ -195,16 +194,7 @@ export class RedisConsentStore implements ConsentStore {
       recordOf(seal),
       keyIn(bucket, 'memory-2', name),
     ]);
-    return { bucket, seals: this.#settings.seals.all, recordOf, keys };
-  }
-}
-
-/** What lies there was sealed by us, and is what it was. */
-function opened(sealed: string, { seals, recordOf }: Place): unknown {
-  try {
-    return JSON.parse(openSealed(seals, sealed, recordOf));
-  } catch {
-    throw new SharedStateLost();
+    return { bucket, recordOf, keys };
   }
 }
 
@@ -215,8 +205,4 @@ function newEpoch(): number {
 
 function wholeMs(ms: number): number {
   return Math.max(1, Math.ceil(ms));
-}
-
-function texts(reply: unknown): string[] {
-  return Array.isArray(reply) ? reply.map(String) : [];
 }

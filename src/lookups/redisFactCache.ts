@@ -4,9 +4,9 @@ import { lookupOf, type Fact, type TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { lookupKey } from '../domain/question.ts';
 import { bucketOfNumber, keyIn } from '../sharedState/buckets.ts';
-import type { Redis } from '../sharedState/redis.ts';
+import { texts, type Redis } from '../sharedState/redis.ts';
 import { OutOfMemory } from '../sharedState/sharedStateLost.ts';
-import { openSealed, type StateSeal, type StateSeals } from '../sharedState/stateSeals.ts';
+import type { StateSeal, StateSeals } from '../sharedState/stateSeals.ts';
 import {
   MAX_FACTS_PER_NUMBER,
   recalledFor,
@@ -99,7 +99,9 @@ export class RedisFactCache implements FactCache {
     for (let i = 0; i + 1 < found.length; i += 2) {
       const [name = '', sealed = ''] = found.slice(i, i + 2);
       const placeOf = (seal: StateSeal) => `${this.#key(seal, callerKey, number)} ${name}`;
-      const kept = opened(seals, sealed, placeOf);
+      // What opens was sealed by us, as what it is.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      const kept = this.#settings.seals.openJson(sealed, placeOf) as SealedFact | undefined;
       if (kept === undefined || kept.endsAtMs < nowMs) continue;
       const fact = {
         ...kept.fact,
@@ -122,28 +124,9 @@ export class RedisFactCache implements FactCache {
   }
 }
 
-/** What was not sealed by us for its place is as if it were not there. */
-function opened(
-  seals: readonly StateSeal[],
-  sealed: string,
-  placeOf: (seal: StateSeal) => string,
-): SealedFact | undefined {
-  try {
-    // What opens was sealed by us, as what it is.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return JSON.parse(openSealed(seals, sealed, placeOf)) as SealedFact;
-  } catch {
-    return undefined;
-  }
-}
-
 /** As `isSameFact` has it. */
 function identityOf(fact: SealedFact['fact']): string {
   return `${lookupKey(lookupOf(fact))} ${fact.replyId}`;
-}
-
-function texts(reply: unknown): string[] {
-  return Array.isArray(reply) ? reply.map(String) : [];
 }
 
 function unlessOutOfMemory(error: unknown): void {

@@ -46,3 +46,8 @@ export interface PlainRedis {
 
   close(): void;
 }
+
+/** The texts of a script's reply. */
+export function texts(reply: unknown): string[] {
+  return Array.isArray(reply) ? reply.map(String) : [];
+}

@@ -9,7 +9,7 @@ import { clientOptions, retryDelayMs } from './redisConnector.ts';
 import { inTime, Sentinels } from './redisSentinels.ts';
 import { textOf, type RedisSettings } from './redisSettings.ts';
 import { COMMAND_TIMEOUT_MS, OutOfMemory, SharedStateLost } from './sharedStateLost.ts';
-import { SharedRedis } from './sharedRedis.ts';
+import { perScript, SharedRedis } from './sharedRedis.ts';
 
 /** How often servers are asked whether they are there. */
 const BEAT_MS = 1000;
@@ -19,6 +19,8 @@ const MAP_TIMEOUT_MS = 400;
 const TRY_AGAIN_MS = 50;
 /** An eviction policy that is changed is seen after so many beats. */
 const BEATS_BETWEEN_LOOKS = 5;
+
+const nameOf = perScript((script) => createHash('sha1').update(script).digest('hex'));
 
 /** Makes what the settings name; it connects to nothing yet. */
 export function createRedis(settings: RedisSettings, clock: Clock, log: Log): SharedRedis {
@@ -41,8 +43,6 @@ export class RedisClient implements PlainRedis {
   readonly #lostSinceMs = new Map<string, number>();
   /** Of each server, what the log was told last. */
   readonly #evictionPolicies = new Map<string, string>();
-  /** By the script, of which there are as many as stand in the code. */
-  readonly #scriptNames = new Map<string, string>();
   /** Of each slot of a cluster, its master by the last map. */
   #masters: readonly (string | undefined)[] = [];
   #isUnmapped = false;
@@ -135,21 +135,12 @@ export class RedisClient implements PlainRedis {
     endsAtMs: number,
   ): Promise<unknown> {
     try {
-      return await this.#client.evalsha(this.#nameOf(script), ...keysAndValues);
+      return await this.#client.evalsha(nameOf(script), ...keysAndValues);
     } catch (error) {
       const isUnknown = isReply(error) && error.message.startsWith('NOSCRIPT');
       if (!isUnknown || this.#clock.monotonicMs() >= endsAtMs) throw error;
       return this.#client.eval(script, ...keysAndValues);
     }
-  }
-
-  #nameOf(script: string): string {
-    let name = this.#scriptNames.get(script);
-    if (name === undefined) {
-      name = createHash('sha1').update(script).digest('hex');
-      this.#scriptNames.set(script, name);
-    }
-    return name;
   }
 
   serverOf(key: string): string {

@@ -27,8 +27,6 @@ export class SharedRedis implements Redis {
   readonly #clocks = new Map<string, ClockElsewhere>();
   /** Of each server that runs nothing, since when. */
   readonly #lostSinceMs = new Map<string, number>();
-  /** By the script, of which there are as many as stand in the code. */
-  readonly #timedScripts = new Map<string, string>();
   readonly #backListeners: (() => void)[] = [];
   readonly #closing = new AbortController();
 
@@ -119,22 +117,13 @@ export class SharedRedis implements Redis {
   ): Promise<readonly [outcome: unknown, result: unknown]> {
     const server = this.#redis.serverOf(keys[0] ?? '');
     const sentAtMs = this.#clock.monotonicMs();
-    const timed = timedValues(values, sentAtMs, endsAtMs, this.#clocks.get(server));
-    const reply = await this.#redis.run(this.#timed(script), keys, timed, endsAtMs - sentAtMs);
+    const sent = timedValues(values, sentAtMs, endsAtMs, this.#clocks.get(server));
+    const reply = await this.#redis.run(timed(script), keys, sent, endsAtMs - sentAtMs);
     const [nowText, outcome, result] = Array.isArray(reply) ? (reply as unknown[]) : [];
     const nowMs = typeof nowText === 'string' ? Number(nowText) : Number.NaN;
     if (!Number.isFinite(nowMs)) throw new SharedStateLost();
     this.#clocks.set(server, clockElsewhere(nowMs, sentAtMs, this.#clock.monotonicMs()));
     return [outcome, result];
-  }
-
-  #timed(script: string): string {
-    let text = this.#timedScripts.get(script);
-    if (text === undefined) {
-      text = timed(script);
-      this.#timedScripts.set(script, text);
-    }
-    return text;
   }
 
   /** Then it may be back in a moment; one that is away for longer is not waited for. */
@@ -179,7 +168,8 @@ function timedValues(
 /**
  * The first values are its first and its last moment. Returns the time, and 'untimely' or 'done' and what the script returns.
  */
-const timed = (script: string): string => `
+const timed = perScript(
+  (script) => `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local nowText = string.format('%.3f', now)
@@ -189,4 +179,15 @@ local function run()
 ${script}
 end
 return { nowText, 'done', run() }
-`;
+`,
+);
+
+/** Makes a text of a script once: there are as many scripts as stand in the code. */
+export function perScript(make: (script: string) => string): (script: string) => string {
+  const made = new Map<string, string>();
+  return (script) => {
+    const text = made.get(script) ?? make(script);
+    made.set(script, text);
+    return text;
+  };
+}
