@@ -119,7 +119,7 @@ function otherCurrencies(entries: readonly Entry[]): readonly FileProblem[] {
 
 function ownProblems(entry: Entry, profile: OperatorProfile | undefined): readonly FileProblem[] {
   const checks = [
-    ...connection(entry, ['authUrl', 'simSwapUrl']),
+    ...connection(entry),
     ...goneMembers(entry),
     ...headers(entry, profile),
     ...(profile === undefined || !isEntry(entry)
@@ -142,27 +142,18 @@ function* contract({ at }: Entry, profile: OperatorProfile): Generator<FileProbl
   if (flow === undefined && flows.length > 1) {
     yield { path: ['flow'], what: `is missing: ${name} has both` };
   } else if ((flow === '2-legged' || flow === '3-legged') && !flows.includes(flow)) {
-    yield {
-      path: ['flow'],
-      what: `must be ${String(flows[0])}, or left out: ${name} has no other`,
-    };
+    const what = `must be ${String(flows[0])}, or left out: ${name} has no other`;
+    yield { path: ['flow'], what };
   }
   const hasTokens = flow === '3-legged' || profile.grants['2-legged']?.type !== 'none';
-  const [hasAuthUrl, hasDiscovery] = [at('authUrl'), at('discovery')].map(
-    (value) => value !== undefined,
-  );
-  for (const place of ['authUrl', 'discovery']) {
-    if (!hasTokens && at(place) !== undefined) {
-      yield { path: [place], what: `is for tokens, and ${name} has no token step` };
-    }
-  }
-  if (hasTokens && hasAuthUrl === true && hasDiscovery === true) {
-    yield {
-      path: ['authUrl'],
-      what: 'cannot be set together with discovery: one of them names the endpoints',
-    };
-  }
-  if (hasTokens && hasAuthUrl === false && hasDiscovery === false) {
+  const places = ['authUrl', 'discovery'].filter((place) => at(place) !== undefined);
+  if (!hasTokens) {
+    const what = `is for tokens, and ${name} has no token step`;
+    yield* places.map((place) => ({ path: [place], what }));
+  } else if (places.length > 1) {
+    const what = 'cannot be set together with discovery: one of them names the endpoints';
+    yield { path: ['authUrl'], what };
+  } else if (places.length === 0) {
     yield { path: ['authUrl'], what: 'is missing, and so is discovery in its place' };
   }
   const operations: readonly unknown[] = operationsOf(profile);
@@ -184,7 +175,7 @@ function* contract({ at }: Entry, profile: OperatorProfile): Generator<FileProbl
     yield { path: ['dateMarginHours'], what };
   }
   yield* options(at, profile, name);
-  yield* places(at, profile);
+  yield* pathsElsewhere(at, profile);
 }
 
 /** A day, and the zones that it may be of. */
@@ -215,7 +206,7 @@ function isFit(value: string, pattern = /^[\x20-\x7e]{1,200}$/): boolean {
 }
 
 /** No path leads to another host than the one that the entry names. */
-function* places(at: Entry['at'], profile: OperatorProfile): Generator<FileProblem> {
+function* pathsElsewhere(at: Entry['at'], profile: OperatorProfile): Generator<FileProblem> {
   const { '2-legged': direct, '3-legged': ciba } = profile.grants;
   const paths = {
     authUrl: [
@@ -276,7 +267,8 @@ function profileName(at: Entry['at']): string {
 
 /** What became code, and where it is now. */
 function* goneMembers({ at }: Entry): Generator<FileProblem> {
-  for (const [path, what] of GONE_MEMBERS) {
+  for (const [name, what] of Object.entries(GONE_MEMBERS)) {
+    const path = name.split('.');
     if (at(...path) !== undefined) yield { path, what };
   }
   if (Array.isArray(at('headers'))) {
@@ -287,7 +279,7 @@ function* goneMembers({ at }: Entry): Generator<FileProblem> {
 }
 
 /** How TLS is agreed on, and the proxy, beside the addresses that they are for. */
-function* connection({ at }: Entry, addressNames: readonly string[]): Generator<FileProblem> {
+function* connection({ at }: Entry): Generator<FileProblem> {
   for (const [name, other] of [
     ['certificate', 'key'],
     ['key', 'certificate'],
@@ -301,7 +293,7 @@ function* connection({ at }: Entry, addressNames: readonly string[]): Generator<
   if (at('proxy', 'ca') !== undefined && isText(proxyUrl) && !proxyUrl.startsWith('https:')) {
     yield { path: ['proxy', 'ca'], what: 'is for a proxy whose url starts with https://' };
   }
-  const plain = addressNames.find((name) => String(at(name)).startsWith('http:'));
+  const plain = ['authUrl', 'simSwapUrl'].find((name) => String(at(name)).startsWith('http:'));
   for (const block of ['tls', 'proxy']) {
     if (at(block) !== undefined && plain !== undefined) {
       yield { path: [block], what: `is for addresses with https://, and ${plain} has http://` };

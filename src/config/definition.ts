@@ -26,11 +26,13 @@ const address = z.string().superRefine((text, context) => {
   if (problem !== undefined) context.addIssue({ code: 'custom', message: problem.what });
 });
 
-const headerName = z
+export const headerName = z
   .string()
   .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header');
 
-const headerText = z.string().regex(/^[\t\x20-\x7e]*$/, 'must be text that a header can carry');
+export const headerText = z
+  .string()
+  .regex(/^[\t\x20-\x7e]*$/, 'must be text that a header can carry');
 
 const seconds = (max: number) => z.int().min(0).max(max);
 
@@ -72,14 +74,26 @@ const amount = z
     'must be an amount with at most six decimals, such as "0.0215"',
   );
 
+export const authenticationMethod = z.enum([
+  'basic',
+  'post',
+  'private_key_jwt',
+  'both',
+  'bearer_jwt',
+  'headers',
+]);
+
+export const tokenUse = z.enum(['once', 'per-number', 'any-number']);
+
+export const asNeeded = z.enum(['auto', 'always', 'never']);
+
 const client = z
   .strictObject({
     id: z.string().min(1).optional().describe('our client id at the operator'),
     secret: secret.optional().describe('the client secret, or the key of an API'),
     key: secret.optional().describe('the private key that signs our JWTs, PKCS #8 in PEM'),
     kid: z.string().min(1).optional().describe('names the key to the operator'),
-    method: z
-      .enum(['basic', 'post', 'private_key_jwt', 'both', 'bearer_jwt', 'headers'])
+    method: authenticationMethod
       .optional()
       .describe(
         'how we authenticate, where the profile allows several; the first for which `secret` and `key` suffice where absent',
@@ -184,10 +198,7 @@ const operator = z
       .describe('of each operation, where it differs; empty where there is none'),
     tokens: z
       .strictObject({
-        use: z
-          .enum(['once', 'per-number', 'any-number'])
-          .optional()
-          .describe('what one token may be used for, by the contract'),
+        use: tokenUse.optional().describe('what one token may be used for, by the contract'),
       })
       .default({})
       .describe('whether tokens are kept'),
@@ -202,10 +213,7 @@ const operator = z
       .boolean()
       .optional()
       .describe('whether `monitoredPeriod` with a null date means that no swap fell in it'),
-    echo: z
-      .enum(['auto', 'always', 'never'])
-      .optional()
-      .describe('whether replies echo our correlator'),
+    echo: asNeeded.optional().describe('whether replies echo our correlator'),
     oneCallPerNumber: z
       .boolean()
       .optional()

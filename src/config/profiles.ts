@@ -10,11 +10,18 @@ import { MAPPED_CODES } from '../http/errorMap.ts';
 import { OWN_HEADERS } from '../http/headers.ts';
 import { deepFreeze } from '../http/profileCalls.ts';
 import { ENDPOINT_NAMES } from '../http/wireSettings.ts';
-import { isHeaderName, isHeaderText } from '../operator/lookupRequest.ts';
 import type { OperatorProfile } from '../operator/profile.ts';
 import { readTextNow } from '../system/textFile.ts';
+import { valueAt } from './document.ts';
 import { didYouMean } from './settingNames.ts';
-import { AS_DATA } from './definition.ts';
+import {
+  AS_DATA,
+  asNeeded,
+  authenticationMethod,
+  headerName,
+  headerText,
+  tokenUse,
+} from './definition.ts';
 
 /** A profile that is fit to be used. */
 export interface LoadedProfile {
@@ -38,7 +45,7 @@ export type ProfileReading =
  */
 export function readProfile(named: unknown, folder: string): ProfileReading {
   if (typeof named !== 'string') return made('handed in', named);
-  if (isBuiltIn(named)) return made(named, PROFILES[named]);
+  if (Object.hasOwn(PROFILES, named)) return made(named, Reflect.get(PROFILES, named));
   if (!/^\.{1,2}[/\\]/.test(named)) {
     const known = Object.keys(PROFILES);
     return refused([
@@ -46,10 +53,6 @@ export function readProfile(named: unknown, folder: string): ProfileReading {
     ]);
   }
   return readOwn(named, folder);
-}
-
-function isBuiltIn(name: string): name is keyof typeof PROFILES {
-  return Object.hasOwn(PROFILES, name);
 }
 
 function refused(problems: readonly string[]): ProfileReading {
@@ -72,22 +75,15 @@ function readOwn(named: string, folder: string): ProfileReading {
   const sha256 = createHash('sha256').update(text).digest('hex');
   try {
     const exported: unknown = createRequire(import.meta.url)(path);
-    return made(named, defaultOf(exported), sha256);
+    return made(named, valueAt(exported, ['default']), sha256);
   } catch (error) {
     return refused([whyNotImported(error)]);
   }
 }
 
-function defaultOf(exported: unknown): unknown {
-  return typeof exported === 'object' && exported !== null && 'default' in exported
-    ? exported.default
-    : undefined;
-}
-
 /** Never with the error's own message, which may quote the file. */
 function whyNotImported(error: unknown): string {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
-  switch (code) {
+  switch (valueAt(error, ['code'])) {
     case 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX':
       return 'has TypeScript that cannot be erased, such as an enum or a namespace: write types alone';
     case 'ERR_INVALID_TYPESCRIPT_SYNTAX':
@@ -152,12 +148,10 @@ const numberTemplate = z
     /^[^{}\r\n]*\{(?:number|digits)\}[^{}\r\n]*$/,
     'must have {number} or {digits} in it, once',
   );
-const headerName = z.string().refine(isHeaderName, 'must be the name of a header');
 const furtherHeaderName = headerName.refine(
   (name) => !OWN_HEADERS.has(name.toLowerCase()),
   'is a header that this service sets itself',
 );
-const headerText = z.string().refine(isHeaderText, 'must be text that a header can carry');
 const parameters = z.record(z.string(), text);
 const scalar = z.union([text, z.number(), z.boolean()]);
 
@@ -196,9 +190,7 @@ const lookup = z.strictObject({ method: z.enum(['GET', 'POST']), path, write: fn
 const definition = z
   .strictObject({
     authentication: z.strictObject({
-      methods: z
-        .array(z.enum(['basic', 'post', 'private_key_jwt', 'both', 'bearer_jwt', 'headers']))
-        .min(1),
+      methods: z.array(authenticationMethod).min(1),
       assertion: z.strictObject({
         algs: z.array(z.enum(['ES256', 'PS256', 'RS256'])).min(1),
         lifetimeSeconds: z.int().min(5).max(300),
@@ -250,19 +242,16 @@ const definition = z
       joinedBy: z.enum([' ', '#']),
     }),
     tokens: z.strictObject({
-      use: z.enum(['once', 'per-number', 'any-number']),
+      use: tokenUse,
       marginSeconds: z.int().min(0).max(600),
       defaultLifetimeSeconds: z.int().min(0).max(3600),
       types: z.array(text.min(1)).min(1),
-      sentIn: z.strictObject({
-        header: headerName,
-        prefix: headerText,
-      }),
+      sentIn: z.strictObject({ header: headerName, prefix: headerText }),
     }),
     lookups: z
       .strictObject({ 'retrieve-date': lookup.optional(), check: lookup.optional() })
       .refine((lookups) => Object.keys(lookups).length > 0, 'has no operation'),
-    sendPhoneNumber: z.enum(['auto', 'always', 'never']),
+    sendPhoneNumber: asNeeded,
     errors: z.strictObject({
       wordAt: z.array(pointer),
       okWords: z.array(text.min(1)),
@@ -290,7 +279,7 @@ const definition = z
     correlator: z.strictObject({
       header: headerName,
       form: z.enum(['traceable', 'uuid']),
-      echo: z.enum(['auto', 'always', 'never']),
+      echo: asNeeded,
     }),
     headers: z.array(
       z.strictObject({

@@ -1,16 +1,10 @@
 import { egressTo, type Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
+import { isHeaderName, isHeaderText } from '../operator/lookupRequest.ts';
 import type { ConnectionSettings } from '../http/connections/connectionSettings.ts';
 
-/** Which traces are recorded (OpenTelemetry, "SDK Environment Variables"). */
-export interface SamplerSettings {
-  readonly name: SamplerName;
-  /** From 0 to 1; of the samplers that go by the trace's id. */
-  readonly ratio: number;
-}
-
 /** The first is the default. */
-export const SAMPLERS = [
+const SAMPLERS = [
   'parentbased_always_on',
   'parentbased_always_off',
   'parentbased_traceidratio',
@@ -19,17 +13,20 @@ export const SAMPLERS = [
   'traceidratio',
 ] as const;
 
-export type SamplerName = (typeof SAMPLERS)[number];
+/** Which traces are recorded (OpenTelemetry, "SDK Environment Variables"). */
+export interface SamplerSettings {
+  readonly name: (typeof SAMPLERS)[number];
+  /** From 0 to 1; of the samplers that go by the trace's id. */
+  readonly ratio: number;
+}
 
 /** How spans are written (OTLP 1, "OTLP/HTTP"). The first is the default. */
-export const PROTOCOLS = ['http/protobuf', 'http/json'] as const;
-
-export type OtlpProtocol = (typeof PROTOCOLS)[number];
+const PROTOCOLS = ['http/protobuf', 'http/json'] as const;
 
 export interface TracingSettings {
   readonly url: string;
   readonly connection: ConnectionSettings;
-  readonly protocol: OtlpProtocol;
+  readonly protocol: (typeof PROTOCOLS)[number];
   /** By name; they may hold a secret. */
   readonly headers: ReadonlyMap<string, string>;
   /** For one batch, with its retries. */
@@ -42,12 +39,6 @@ export interface TracingSettings {
 
 const SERVICE_NAME = 'sim-swap-subgraph';
 
-/** RFC 9110 §5.1. */
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-
-/** What a header may hold: nothing that ends it. */
-const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
-
 /**
  * Reads where traces go, from OpenTelemetry's own variables ("Environment Variable Specification", "OTLP
  * Exporter Configuration"); `undefined` where there are to be none: no endpoint is named.
@@ -58,7 +49,7 @@ export function readTracing(read: EnvironmentReader, egress: Egress): TracingSet
   const exporter = oneOf(read, variable(read, 'OTEL_TRACES_EXPORTER'), ['otlp', 'none']);
   const url = readUrl(read);
   const settings = {
-    protocol: readProtocol(read),
+    protocol: oneOf(read, ofTraces(read, 'PROTOCOL'), PROTOCOLS),
     headers: new Map([
       ...readHeaders(read, variable(read, 'OTEL_EXPORTER_OTLP_HEADERS')),
       ...readHeaders(read, variable(read, 'OTEL_EXPORTER_OTLP_TRACES_HEADERS')),
@@ -122,10 +113,6 @@ function readAddress(read: EnvironmentReader, { name, text }: Variable): string 
   return url.href;
 }
 
-function readProtocol(read: EnvironmentReader): OtlpProtocol {
-  return oneOf(read, ofTraces(read, 'PROTOCOL'), PROTOCOLS);
-}
-
 function readTimeout(read: EnvironmentReader): number {
   const { name, text = '10000' } = ofTraces(read, 'TIMEOUT');
   const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
@@ -137,7 +124,7 @@ function readTimeout(read: EnvironmentReader): number {
 function readHeaders(read: EnvironmentReader, headers: Variable): ReadonlyMap<string, string> {
   const pairs = readPairs(read, headers);
   for (const [header, value] of pairs) {
-    if (!HEADER_NAME.test(header) || !HEADER_VALUE.test(value)) {
+    if (!isHeaderName(header) || !isHeaderText(value)) {
       read.problem(headers.name, 'has a header that cannot be sent');
     }
   }

@@ -391,9 +391,9 @@ describe('a problem with the file', () => {
       'headers["x-api-key"] looks like a secret: put it into a file and write { "file": … }, or { "variable": … }.',
       { headers: { 'x-api-key': 'abc' } },
     ],
-    ...GONE_MEMBERS.map(([path, what]): [string, object] => [
-      `${path.join('.')} ${what}.`,
-      withMember(ALPHA, path),
+    ...Object.entries(GONE_MEMBERS).map(([path, what]): [string, object] => [
+      `${path} ${what}.`,
+      withMember(ALPHA, path.split('.')),
     ]),
     ['name must be up to 32 small letters, digits and hyphens.', { name: 'Alpha' }],
     [
