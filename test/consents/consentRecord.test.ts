@@ -7,15 +7,11 @@ import {
   concluded,
   endedByLookup,
   endedByPoll,
-  inDoubt,
   keptUntilMs,
   overruled,
   polled,
   polling,
-  redeemed,
   refused,
-  requested,
-  withTold,
   type Consent,
   type ConsentRecord,
   type ConsentRules,
@@ -36,14 +32,6 @@ import {
 } from './records.ts';
 
 describe('what is written', () => {
-  it('before bc-authorize leaves: that a prompt may come of it', () => {
-    expect(requested(IDENTITY, NOW, RULES)).toEqual(requestedFor(11_000, 300_000));
-  });
-
-  it('when the reply was lost: the doubt stays, the lease ends', () => {
-    expect(inDoubt(requestedFor(11_000, 300_000), NOW + 400)).toEqual(requestedFor(400, 300_000));
-  });
-
   it.each<[string, number, ConsentRules['firstPoll'], Parameters<typeof pendingFor>[0]]>([
     ['polled at once', 120, 'at-once', {}],
     ['polled after an interval', 120, 'after-interval', { nextPollMs: 5_000 }],
@@ -60,10 +48,6 @@ describe('what is written', () => {
     expect(polling(pendingFor({}), NOW + 100, RULES)).toEqual(
       pendingFor({ nextPollMs: 5_100, leaseMs: 11_100 }),
     );
-  });
-
-  it('when the token has come: only that it goes out', () => {
-    expect(redeemed(pendingFor({ leaseMs: 11_000 }), NOW, RULES)).toEqual(redeemedFor(11_000));
   });
 });
 
@@ -133,33 +117,6 @@ describe('a poll that ended the consent', () => {
   });
 });
 
-describe('a lookup that failed', () => {
-  it.each<[string, number | undefined, number]>([
-    ['is told for a minute', undefined, 60_000],
-    ['or for as long as the operator says', 30, 30_000],
-    ['and for a minute where it says "at once"', 0, 60_000],
-  ])('%s', (_, retryAfterSeconds, untilMs) => {
-    const failure = {
-      code: 'OPERATOR_RATE_LIMITED',
-      reach: 'number',
-      ...withSeconds(retryAfterSeconds),
-    } as const;
-    const failed = { lookup: IDENTITY.lookup, failure };
-    expect(endedByLookup(IDENTITY, failed, NOW, RULES)).toEqual({
-      kind: 'ended',
-      ended: failedFor(failure, untilMs),
-    });
-  });
-
-  it('since the owner withdrew their consent, is a denial', () => {
-    const failed = { lookup: IDENTITY.lookup, failure: DENIED };
-    expect(endedByLookup(IDENTITY, failed, NOW, RULES)).toEqual({
-      kind: 'lives',
-      lives: closedFor(DENIED, 600_000),
-    });
-  });
-});
-
 describe('the record at a moment', () => {
   it.each<[string, Consent, ConsentRecord]>([
     [
@@ -191,18 +148,10 @@ describe('the record at a moment', () => {
   });
 });
 
-describe('how long a record is kept', () => {
-  it.each<[string, ConsentRecord, number]>([
-    ['a prompt: until its expiry was told', { consent: pendingFor({}), ends: [] }, 180_000],
-    ['a denial: as long as it counts', { consent: closedFor(DENIED, 600_000), ends: [] }, 600_000],
-    ['ends: until the last of them', { ends: [failedFor(REFUSED, 5), expiredAt(0)] }, 60_000],
-  ])('%s', (_, record, ms) => {
-    expect(keptUntilMs(record, RULES)).toBe(NOW + ms);
-  });
-
-  it('an empty one not at all', () => {
-    expect(keptUntilMs({ ends: [] }, RULES)).toBe(0);
-  });
+it('a record is kept until the last of what it tells is over', () => {
+  const ends = [failedFor(REFUSED, 5), expiredAt(0)];
+  expect(keptUntilMs({ ends }, RULES)).toBe(NOW + 60_000);
+  expect(keptUntilMs({ consent: pendingFor({}), ends }, RULES)).toBe(NOW + 180_000);
 });
 
 describe('what was learned while the record changed', () => {
@@ -273,11 +222,6 @@ describe('what was learned while the record changed', () => {
 
   it('is forgotten where nothing left', () => {
     expect(concluded({ consent: requestedNow, ends: [] }, IDENTITY.id)).toEqual({ ends: [] });
-  });
-
-  it('is told once', () => {
-    const told = withTold({ ends: [expiredAt(0), failedFor(REFUSED, 1)] }, [IDENTITY.id]);
-    expect(told).toEqual({ ends: [{ ...expiredAt(0), isTold: true }, failedFor(REFUSED, 1)] });
   });
 });
 

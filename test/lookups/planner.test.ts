@@ -150,20 +150,6 @@ describe('what a date answers, with 48 hours of margin', () => {
       [dateText(300), false, false, true],
     ],
     [
-      'a date inside the window may be the activation: ask check',
-      ['date', 240],
-      activated(100),
-      ['date', 'check 240'],
-      [dateText(100), false],
-    ],
-    [
-      'once a check said true, the date is a swap and answers windows that hold it',
-      ['date', 168, 240, 720, 2400],
-      swapped(100),
-      ['date', 'check 2400'],
-      [dateText(100), true, true, true, true],
-    ],
-    [
       'a window that holds the swap by less than the margin is checked',
       ['date', 120, 2400],
       swapped(100),
@@ -173,45 +159,8 @@ describe('what a date answers, with 48 hours of margin', () => {
   ]);
 });
 
-describe('a withheld date', () => {
-  examples(BOTH, [
-    [
-      'answers nothing but the date',
-      ['date', 240],
-      activated(9_000, withheld()),
-      ['date', 'check 240'],
-      [null, false],
-    ],
-    [
-      'with a monitored period answers the windows inside it, less the margin',
-      ['date', 24, 192, 193],
-      swapped(241, withheld(10)),
-      ['date', 'check 193'],
-      [null, false, false, false],
-    ],
-  ]);
-  describe('of an operator that always sends the period', () => {
-    examples(offer(['retrieve-date', 'check'], { trustMonitoredPeriod: false }), [
-      [
-        'answers nothing but the date',
-        ['date', 24],
-        swapped(2, withheld(10)),
-        ['date', 'check 24'],
-        [null, true],
-      ],
-    ]);
-  });
-});
-
 describe('the largest window first, then halves', () => {
   examples(BOTH, [
-    [
-      'false for the largest is false for all',
-      [1, 24, 240, 720, 2400],
-      activated(9_000),
-      ['check 2400'],
-      [false, false, false, false, false],
-    ],
     [
       'true for the largest: halve what is left, downwards',
       [1, 24, 240, 720, 2400],
@@ -225,13 +174,6 @@ describe('the largest window first, then halves', () => {
       swapped(1_000),
       ['check 2400', 'check 240', 'check 720'],
       [false, false, false, false, true],
-    ],
-    [
-      'eight windows take at most four checks',
-      [1, 2, 3, 4, 5, 6, 7, 8],
-      swapped(1),
-      ['check 8', 'check 4', 'check 2', 'check 1'],
-      [true, true, true, true, true, true, true, true],
     ],
   ]);
 });
