@@ -11,6 +11,13 @@ export const DEMO_ENTRY = {
   secret: { file: 'client-secret' },
 };
 
+/** An entry of every number, asked by client credentials at this address. */
+export function entryAt(url: string, members: object = {}): object {
+  const addresses = { authUrl: url, simSwapUrl: url };
+  const who = { name: 'alpha', prefixes: ['default'], flow: '2-legged', client: DEMO_ENTRY };
+  return { ...who, ...addresses, ...members };
+}
+
 /** A file of operators in a folder of its own, with the secret that {@link DEMO_ENTRY} points to. */
 export class OperatorsFile implements Disposable {
   readonly path: string;

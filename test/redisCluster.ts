@@ -178,22 +178,22 @@ export class RedisClusterServers {
     await until('the cluster heals', async () => {
       const views = await Promise.all(this.ports.map((port) => nodesBy(port)));
       if (!views.every((known) => isWhole(known, replicas))) return false;
-      const infos = await Promise.all(
-        this.ports.map((port) => command(port, ['CLUSTER', 'INFO']).catch(() => '')),
+      const [infos, roles, writing] = await Promise.all([
+        this.#askAll(['CLUSTER', 'INFO']),
+        this.#askAll(['ROLE']),
+        this.#askAll(['INFO', 'persistence']),
+      ]);
+      return (
+        infos.every((info) => info.includes('cluster_state:ok')) &&
+        roles.every((role) => !role.startsWith('slave') || /,connected,/.test(role)) &&
+        writing.every((info) => WRITES_ALL.every((word) => info.includes(word)))
       );
-      if (!infos.every((info) => String(info).includes('cluster_state:ok'))) return false;
-      const roles = await Promise.all(
-        this.ports.map((port) => command(port, ['ROLE']).catch(() => [])),
-      );
-      const areLinked = roles.every(
-        (role) => !String(role).startsWith('slave') || /,connected,/.test(String(role)),
-      );
-      if (!areLinked) return false;
-      const writing = await Promise.all(
-        this.ports.map((port) => command(port, ['INFO', 'persistence']).catch(() => '')),
-      );
-      return writing.every((info) => WRITES_ALL.every((word) => String(info).includes(word)));
     });
+  }
+
+  /** What each server says to one command; nothing where it does not answer. */
+  #askAll(words: readonly string[]): Promise<readonly string[]> {
+    return Promise.all(this.ports.map((port) => command(port, words).then(String, () => '')));
   }
 
   async stop(): Promise<void> {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { type AuditEntry, type AuditStart, auditHash } from '../../src/caller/audit/entry.ts';
 import { type Clock, systemClock } from '../../src/system/clock.ts';
 import type { Environment } from '../../src/config/environment.ts';
@@ -16,12 +16,7 @@ const NUMBER = '+447700900500' as PhoneNumber;
 const LINES = [0, 1, 2, 3].map((n) => `+44770090050${n}`);
 const PURPOSES = 'fraud-prevention,account-recovery';
 
-let issuer: TestIssuer;
-
-beforeAll(async () => {
-  issuer = await TestIssuer.start();
-});
-
+const issuer = await TestIssuer.start();
 afterAll(() => issuer.close());
 
 /** A service with an audit log of its own. */

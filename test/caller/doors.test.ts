@@ -3,17 +3,13 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { CompactSign } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startSimulated, type SimulatedService } from '../service.ts';
+import { startSimulated } from '../service.ts';
 import { claimsAt, TestIssuer } from './testIssuer.ts';
 
 const ASK = '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }';
 
-let issuer: TestIssuer;
-let service: SimulatedService;
-beforeAll(async () => {
-  issuer = await TestIssuer.start();
-  service = await startSimulated(issuer.settings);
-});
+const issuer = await TestIssuer.start();
+const service = await startSimulated(issuer.settings);
 afterAll(async () => {
   await service.stop();
   await issuer.close();

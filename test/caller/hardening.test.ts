@@ -1,18 +1,11 @@
 import { serverAudits } from 'graphql-http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { TestIssuer } from './testIssuer.ts';
-import { startSimulated, type SimulatedService } from '../service.ts';
+import { startSimulated } from '../service.ts';
 
-let issuer: TestIssuer;
-let service: SimulatedService;
-let authorization: string;
-
-beforeAll(async () => {
-  issuer = await TestIssuer.start();
-  service = await startSimulated(issuer.settings);
-  authorization = `Bearer ${await issuer.token({ scope: 'sim-swap:read' })}`;
-});
-
+const issuer = await TestIssuer.start();
+const service = await startSimulated(issuer.settings);
+const authorization = `Bearer ${await issuer.token({ scope: 'sim-swap:read' })}`;
 afterAll(async () => {
   await service.stop();
   await issuer.close();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { costs, startSimulated, type Reply, type SimulatedService } from '../service.ts';
 import { TestIssuer } from './testIssuer.ts';
 
@@ -14,19 +14,11 @@ const BY_KEY = `query ($representations: [_Any!]!) {
   _entities(representations: $representations) { ... on PhoneNumber { simSwappedWithin } }
 }`;
 
-let issuer: TestIssuer;
-let open: SimulatedService;
-let bff: SimulatedService;
-let subgraph: SimulatedService;
-
-beforeAll(async () => {
-  issuer = await TestIssuer.start();
-  const guarded = { ...issuer.settings, BATCH_SCOPE: SCOPE };
-  open = await startSimulated(issuer.settings);
-  bff = await startSimulated(guarded);
-  subgraph = await startSimulated({ ...guarded, ROLE: 'subgraph' });
-});
-
+const issuer = await TestIssuer.start();
+const guarded = { ...issuer.settings, BATCH_SCOPE: SCOPE };
+const open = await startSimulated(issuer.settings);
+const bff = await startSimulated(guarded);
+const subgraph = await startSimulated({ ...guarded, ROLE: 'subgraph' });
 afterAll(async () => {
   await Promise.all([open, bff, subgraph].map((service) => service.stop()));
   await issuer.close();

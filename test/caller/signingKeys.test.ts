@@ -1,5 +1,5 @@
 import { errors, type JSONWebKeySet } from 'jose';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { keysFailure, KeysUnavailable, SigningKeys } from '../../src/caller/signingKeys.ts';
 import { ConnectFailure } from '../../src/http/connectFailure.ts';
 import { silentLog } from '../silentLog.ts';
@@ -8,12 +8,10 @@ import { createKey, type IssuerKey } from './testIssuer.ts';
 
 const TOKEN = { payload: '', signature: '' };
 
-let first: IssuerKey;
-let second: IssuerKey;
-
-beforeAll(async () => {
-  [first, second] = await Promise.all([createKey('ES256', 'first'), createKey('ES256', 'second')]);
-});
+const [first, second] = await Promise.all([
+  createKey('ES256', 'first'),
+  createKey('ES256', 'second'),
+]);
 
 /** Keys of an issuer that publishes what a test says. */
 class Published {

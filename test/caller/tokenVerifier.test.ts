@@ -1,6 +1,6 @@
 import { createHmac, createPublicKey, randomBytes } from 'node:crypto';
 import { decodeProtectedHeader, exportSPKI, importJWK, type JSONWebKeySet } from 'jose';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SigningKeys } from '../../src/caller/signingKeys.ts';
 import { TokenVerifier } from '../../src/caller/tokenVerifier.ts';
 import { SIGNING_ALGORITHMS } from '../../src/caller/callerSettings.ts';
@@ -10,13 +10,8 @@ import { AUDIENCE, claimsAt, createKey, ISSUER, sign, type IssuerKey } from './t
 
 const START_SECONDS = START_MS / 1000;
 
-let keys: readonly IssuerKey[];
-let stranger: IssuerKey;
-
-beforeAll(async () => {
-  keys = await Promise.all(SIGNING_ALGORITHMS.map((alg) => createKey(alg)));
-  stranger = await createKey('RS256');
-});
+const keys = await Promise.all(SIGNING_ALGORITHMS.map((alg) => createKey(alg)));
+const stranger = await createKey('RS256');
 
 /** A verifier of the issuer's tokens, and what it takes to make them. */
 class Verifying {

@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/system/clock.ts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { claimsAt, createKey, sign, TestIssuer } from './testIssuer.ts';
 import { inForm } from '../forms.ts';
 import { startSimulated, type Reply, type SimulatedService } from '../service.ts';
@@ -20,20 +20,13 @@ const FIELDS = {
   both: 'lastSimSwap a: simSwappedWithin b: simSwappedWithin(maxAgeHours: 2400)',
 } as const;
 
-let issuer: TestIssuer;
-let bff: SimulatedService;
-let subgraph: SimulatedService;
-
-beforeAll(async () => {
-  issuer = await TestIssuer.start();
-  bff = await startSimulated(issuer.settings);
-  subgraph = await startSimulated({
-    ...issuer.settings,
-    ROLE: 'subgraph',
-    ROUTER_SECRET: `${ROUTER_SECRET},${PREVIOUS_SECRET}`,
-  });
+const issuer = await TestIssuer.start();
+const bff = await startSimulated(issuer.settings);
+const subgraph = await startSimulated({
+  ...issuer.settings,
+  ROLE: 'subgraph',
+  ROUTER_SECRET: `${ROUTER_SECRET},${PREVIOUS_SECRET}`,
 });
-
 afterAll(async () => {
   await bff.stop();
   await subgraph.stop();

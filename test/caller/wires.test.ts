@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { startSimulator, DEMO_CLIENT } from '../../simulator/simulator.ts';
 import { RecordingServer } from '../http/recordingServer.ts';
 import { startService, type Service } from '../service.ts';
 import { TestIssuer } from './testIssuer.ts';
 
-let issuer: TestIssuer;
-
-beforeAll(async () => {
-  issuer = await TestIssuer.start();
-});
+const issuer = await TestIssuer.start();
 afterAll(() => issuer.close());
 
 async function ask(server: Pick<Service, 'ask'>): Promise<string> {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { AUDIENCE, claimsAt, createKey, ISSUER, sign } from '../caller/testIssuer.ts';
-import { startServiceOf } from '../operatorsFile.ts';
+import { entryAt, startServiceOf } from '../operatorsFile.ts';
 import { startService, startSimulated, type Service } from '../service.ts';
 
 const ASK = 'query ($e164: ID!) { phoneNumber(e164: $e164) { simSwappedWithin } }';
@@ -134,7 +134,7 @@ const BEHIND: readonly (readonly [string, (proxy: string) => Promise<Service>])[
     'the number directory',
     (proxy) =>
       startServiceOf(
-        [entry({})],
+        [entryAt(NOWHERE)],
         { EGRESS_PROXY_URL: proxy },
         { directory: { url: NOWHERE, timeoutMs: TIMEOUT_MS } },
       ),
@@ -142,7 +142,7 @@ const BEHIND: readonly (readonly [string, (proxy: string) => Promise<Service>])[
   [
     'the discovery document',
     (proxy) =>
-      startServiceOf([entry({ authUrl: undefined, discovery: { issuer: NOWHERE } })], {
+      startServiceOf([entryAt(NOWHERE, { authUrl: undefined, discovery: { issuer: NOWHERE } })], {
         EGRESS_PROXY_URL: proxy,
       }),
   ],
@@ -150,19 +150,6 @@ const BEHIND: readonly (readonly [string, (proxy: string) => Promise<Service>])[
 
 function operatorBehind(proxy: string): Readonly<Record<string, string>> {
   return { OPERATOR_PROXY_URL: proxy, OPERATOR_TIMEOUT_MS: String(TIMEOUT_MS) };
-}
-
-function entry(members: object): object {
-  const client = { method: 'basic', id: 'sim-swap', secret: { file: 'client-secret' } };
-  const addresses = { authUrl: NOWHERE, simSwapUrl: NOWHERE };
-  return {
-    name: 'alpha',
-    prefixes: ['default'],
-    flow: '2-legged',
-    ...addresses,
-    client,
-    ...members,
-  };
 }
 
 describe.each(BEHIND)('a proxy before %s', (_name, start) => {

@@ -10,13 +10,12 @@ import { createRedis } from '../../src/sharedState/redisClient.ts';
 import { AUDIENCE, claimsAt, createKey, ISSUER, sign } from '../caller/testIssuer.ts';
 import { ConnectProxy } from '../http/connectProxy.ts';
 import { answerJson, RecordingServer } from '../http/recordingServer.ts';
-import { startServiceOf } from '../operatorsFile.ts';
+import { entryAt, startServiceOf } from '../operatorsFile.ts';
 import { silentLog } from '../silentLog.ts';
 import { Program } from '../program.ts';
 import { RecordedLog } from '../recordedLog.ts';
 import { startSimulated } from '../service.ts';
 import { createCertificate } from '../tls/certificate.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { WiredOperator } from '../wiredOperator.ts';
 import { withEntry } from '../operatorEntry.ts';
 
@@ -25,17 +24,6 @@ const IMPOSTOR = createCertificate({ name: 'impostor' });
 const SWITCH = 'NODE_TLS_REJECT_UNAUTHORIZED';
 const ASK = 'query ($e164: ID!) { phoneNumber(e164: $e164) { simSwappedWithin } }';
 const NUMBER = '+447700900001';
-
-const files = new TemporaryFiles();
-const secret = files.write('secret', 'kept-secret-of-the-operator');
-afterAll(() => files[Symbol.dispose]());
-
-/** An operator's entry whose client secret an impostor would like to have. */
-function entry(url: string, members: object): object {
-  const client = { method: 'basic', id: 'sim-swap', secret: { file: secret } };
-  const way = { flow: '2-legged', authUrl: url, simSwapUrl: url };
-  return { name: 'alpha', prefixes: ['default'], ...way, client, ...members };
-}
 
 describe(`with ${SWITCH}=0 in the environment`, () => {
   // Node reads it from there for each connection.
@@ -102,7 +90,7 @@ describe(`with ${SWITCH}=0 in the environment`, () => {
       IMPOSTOR,
     );
     const directory = { directory: { url: impostor.url } };
-    await using service = await startServiceOf([entry(operator.url, {})], {}, directory);
+    await using service = await startServiceOf([entryAt(operator.url)], {}, directory);
     const reply = await service.ask(ASK, { e164: NUMBER });
     expect(reply.codes).toEqual(['OPERATOR_UNAVAILABLE']);
     expect(impostor.received).toEqual([]);
@@ -120,7 +108,7 @@ describe(`with ${SWITCH}=0 in the environment`, () => {
       IMPOSTOR,
     );
     const discovery = { authUrl: undefined, discovery: { issuer: impostor.url } };
-    await using service = await startServiceOf([entry(operator.url, discovery)]);
+    await using service = await startServiceOf([entryAt(operator.url, discovery)]);
     const reply = await service.ask(ASK, { e164: NUMBER });
     expect(reply.codes).toEqual(['OPERATOR_UNAVAILABLE']);
     expect(impostor.received).toEqual([]);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import type { AuditEntry, AuditStart } from '../../src/caller/audit/entry.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { DeadlineExceeded } from '../../src/http/requestLife.ts';
@@ -16,10 +16,7 @@ import { STORES, useStores } from './stores.ts';
 import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 const settingsOf = useStores();
-let issuer: TestIssuer;
-beforeAll(async () => {
-  issuer = await TestIssuer.start();
-});
+const issuer = await TestIssuer.start();
 afterAll(() => issuer.close());
 
 const WINDOW = '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }';

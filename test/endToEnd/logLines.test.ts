@@ -1,7 +1,7 @@
 import { SignJWT, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BUILD } from '../../src/system/build.ts';
-import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
+import { DEMO_CLIENT, startSimulator } from '../../simulator/simulator.ts';
 import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
 import { deadUrl, RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { Program } from '../program.ts';
@@ -19,11 +19,7 @@ const OPERATOR = {
 
 const QUESTION = '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }';
 
-let simulator: Simulator;
-let issuer: TestIssuer;
-beforeAll(async () => {
-  [simulator, issuer] = await Promise.all([startSimulator({ port: 0 }), TestIssuer.start()]);
-});
+const [simulator, issuer] = await Promise.all([startSimulator({ port: 0 }), TestIssuer.start()]);
 afterAll(() => Promise.all([simulator.close(), issuer.close()]));
 
 function start(settings: Record<string, string> = {}): Promise<ServerProcess> {

@@ -5,7 +5,7 @@ import { createKey, claimsAt, sign, AUDIENCE, ISSUER } from '../caller/testIssue
 import { answering, ConnectProxy, tunnelFor } from '../http/connectProxy.ts';
 import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
 import { hurriedClock } from '../hurriedClock.ts';
-import { startServiceOf } from '../operatorsFile.ts';
+import { entryAt, startServiceOf } from '../operatorsFile.ts';
 import { startService, type Service } from '../service.ts';
 import { Authority, demanding } from '../tls/authority.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
@@ -29,21 +29,12 @@ const certificate = files.write('client.pem', client.cert);
 const key = files.write('client.key', client.key);
 const ca = files.write('ca.pem', SERVERS.pem);
 const credentials = files.write('proxy', CREDENTIALS);
-const secret = files.write('secret', 'kept-secret-of-the-operator');
 afterAll(() => files[Symbol.dispose]());
 
 const GOOD = { certificate: { file: certificate }, key: { file: key }, ca: { file: ca } };
 
 function entry(name: string, prefix: string, url: string, members: object): object {
-  return {
-    name,
-    prefixes: [prefix],
-    flow: '2-legged',
-    authUrl: url,
-    simSwapUrl: url,
-    client: { method: 'basic', id: 'sim-swap', secret: { file: secret } },
-    ...members,
-  };
+  return entryAt(url, { name, prefixes: [prefix], ...members });
 }
 
 describe('of several operators that demand certificates', () => {

@@ -2,15 +2,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulator/simulator.ts';
-import { DEMO_ENTRY, startServiceOf } from '../operatorsFile.ts';
+import { entryAt, startServiceOf } from '../operatorsFile.ts';
 import { freePort } from '../freePort.ts';
 import { NO_REDIS } from '../redisServer.ts';
 import { useStores } from './stores.ts';
 
 /** The lines …000 to …009, asked by client credentials. */
 function alphaOf({ authUrl, simSwapUrl }: Simulator): object {
-  const alpha = { name: 'alpha', prefixes: ['+44770090000'], flow: '2-legged', client: DEMO_ENTRY };
-  return { ...alpha, authUrl, simSwapUrl };
+  return entryAt(authUrl, { prefixes: ['+44770090000'], simSwapUrl });
 }
 
 /** The line …002 of those, asked with the consent of its owner, who gives it at once. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { answerNever, WiredOperator, type OperatorScript } from '../wiredOperator.ts';
 import { ServerProcess } from './serverProcess.ts';
@@ -8,10 +8,7 @@ import { ServerProcess } from './serverProcess.ts';
 const LIST = 100;
 const UNAVAILABLE = { code: 'UNAVAILABLE', retryAfterSeconds: 1 };
 
-let issuer: TestIssuer;
-beforeAll(async () => {
-  issuer = await TestIssuer.start();
-});
+const issuer = await TestIssuer.start();
 afterAll(() => issuer.close());
 
 /** The process, and an operator whose answers a test may hold back. */

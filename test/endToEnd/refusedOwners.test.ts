@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { startService, type Service } from '../service.ts';
-import { answerNever, replying, WiredOperator } from '../wiredOperator.ts';
+import { startWired, type WiredService } from '../service.ts';
+import { replying } from '../wiredOperator.ts';
 
 const ASK = 'query ($e164: ID!) { phoneNumber(e164: $e164) { simSwappedWithin } }';
 
@@ -11,54 +11,24 @@ function camara(status: number, code: string): Refusal {
   return [status, { status, code, message: 'No.' }];
 }
 
-/** An operator of the 3-legged flow that refuses the lookups so long as `refusal` is there. */
-class Refusing implements AsyncDisposable {
-  refusal: Refusal | undefined;
-  readonly #operator: WiredOperator;
-  readonly #service: Service;
-  #asked = 0;
+/** An operator of the 3-legged flow that refuses lookups as long as its script says so. */
+function startRefusing([status, body]: Refusal): Promise<WiredService> {
+  const settings = { OPERATOR_FLOW: '3-legged', OPERATOR_SEND_PHONE_NUMBER: 'always' };
+  return startWired({ lookUp: replying(body, status) }, settings);
+}
 
-  private constructor(operator: WiredOperator, service: Service) {
-    this.#operator = operator;
-    this.#service = service;
-  }
+let asked = 0;
 
-  static async start(refusal: Refusal): Promise<Refusing> {
-    const operator = await WiredOperator.start({
-      lookUp: (received, response) => {
-        const [status, body] = refusing.refusal ?? [];
-        (status === undefined ? answerNever : replying(body, status))(received, response);
-      },
-    });
-    const service = await startService(operator.url, {
-      OPERATOR_FLOW: '3-legged',
-      OPERATOR_SEND_PHONE_NUMBER: 'always',
-    });
-    const refusing = new Refusing(operator, service);
-    refusing.refusal = refusal;
-    return refusing;
+/** Asks about one number after another, of which none was asked about before; returns the errors and answers. */
+async function ask(service: WiredService, numbers: number): Promise<unknown[]> {
+  const told: unknown[] = [];
+  for (let count = 0; count < numbers; count += 1) {
+    asked += 1;
+    const e164 = `+4477009${String(asked).padStart(5, '0')}`;
+    const reply = await service.ask(ASK, { e164 });
+    told.push(reply.codes[0] ?? reply.data.phoneNumber.simSwappedWithin);
   }
-
-  get prompts(): number {
-    return this.#operator.prompts.length;
-  }
-
-  /** Asks about one number after another, of which none was asked about before; returns the errors and answers. */
-  async ask(numbers: number): Promise<unknown[]> {
-    const told: unknown[] = [];
-    for (let count = 0; count < numbers; count += 1) {
-      this.#asked += 1;
-      const e164 = `+4477009${String(this.#asked).padStart(5, '0')}`;
-      const reply = await this.#service.ask(ASK, { e164 });
-      told.push(reply.codes[0] ?? reply.data.phoneNumber.simSwappedWithin);
-    }
-    return told;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#service.stop();
-    await this.#operator[Symbol.asyncDispose]();
-  }
+  return told;
 }
 
 const REFUSED = 'OPERATOR_REFUSED';
@@ -71,11 +41,12 @@ describe('a refusal that is about a number', () => {
     ['422 UNSUPPORTED_IDENTIFIER', camara(422, 'UNSUPPORTED_IDENTIFIER'), REFUSED],
     ['422 without a word', [422, {}], REFUSED],
   ])('%s about eight numbers keeps no other owner from being asked', async (_, refusal, code) => {
-    await using refusing = await Refusing.start(refusal);
-    expect(new Set(await refusing.ask(8))).toEqual(new Set([code]));
-    refusing.refusal = undefined;
-    expect(await refusing.ask(1)).toEqual([false]);
-    expect(refusing.prompts).toBe(9);
+    await using service = await startRefusing(refusal);
+    const { operator } = service;
+    expect(new Set(await ask(service, 8))).toEqual(new Set([code]));
+    operator.script = {};
+    expect(await ask(service, 1)).toEqual([false]);
+    expect(operator.count('prompts')).toBe(9);
   });
 });
 
@@ -87,26 +58,29 @@ describe('a refusal that may be about a number', () => {
     ['412', camara(412, 'FAILED_PRECONDITION')],
     ['415', camara(415, 'UNSUPPORTED_MEDIA_TYPE')],
   ])('%s keeps owners from being asked after six numbers, and not before', async (_, refusal) => {
-    await using refusing = await Refusing.start(refusal);
-    await refusing.ask(5);
-    expect(refusing.prompts).toBe(5);
-    expect(await refusing.ask(1)).toEqual([REFUSED]);
-    expect(refusing.prompts).toBe(6);
-    refusing.refusal = undefined;
-    expect(await refusing.ask(2)).toEqual([REFUSED, REFUSED]);
-    expect(refusing.prompts).toBe(6);
+    await using service = await startRefusing(refusal);
+    const { operator } = service;
+    await ask(service, 5);
+    expect(operator.count('prompts')).toBe(5);
+    expect(await ask(service, 1)).toEqual([REFUSED]);
+    expect(operator.count('prompts')).toBe(6);
+    operator.script = {};
+    expect(await ask(service, 2)).toEqual([REFUSED, REFUSED]);
+    expect(operator.count('prompts')).toBe(6);
   });
 
   it('a lookup that is answered resets the count', async () => {
     const refusal = camara(403, 'PERMISSION_DENIED');
-    await using refusing = await Refusing.start(refusal);
+    await using service = await startRefusing(refusal);
+    const { operator } = service;
+    const { script } = operator;
     for (let round = 0; round < 3; round += 1) {
-      refusing.refusal = refusal;
-      await refusing.ask(5);
-      refusing.refusal = undefined;
-      expect(await refusing.ask(1)).toEqual([false]);
+      operator.script = script;
+      await ask(service, 5);
+      operator.script = {};
+      expect(await ask(service, 1)).toEqual([false]);
     }
-    expect(refusing.prompts).toBe(18);
+    expect(operator.count('prompts')).toBe(18);
   });
 });
 
@@ -118,11 +92,12 @@ describe('a refusal of us', () => {
     ['a method that is not allowed', [405, {}]],
     ['a redirect', [302, {}]],
   ])('%s keeps owners from being asked after two numbers', async (_, refusal) => {
-    await using refusing = await Refusing.start(refusal);
-    expect(await refusing.ask(2)).toEqual([REFUSED, REFUSED]);
-    expect(refusing.prompts).toBe(2);
-    refusing.refusal = undefined;
-    expect(await refusing.ask(1)).toEqual([REFUSED]);
-    expect(refusing.prompts).toBe(2);
+    await using service = await startRefusing(refusal);
+    const { operator } = service;
+    expect(await ask(service, 2)).toEqual([REFUSED, REFUSED]);
+    expect(operator.count('prompts')).toBe(2);
+    operator.script = {};
+    expect(await ask(service, 1)).toEqual([REFUSED]);
+    expect(operator.count('prompts')).toBe(2);
   });
 });

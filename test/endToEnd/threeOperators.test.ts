@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { launchSimulator, type LaunchedSimulator } from '../../simulator/launch.ts';
 import { swappedWithin } from '../../simulator/line.ts';
 import type { Counts } from '../../simulator/stats.ts';
 import { findTestNumber } from '../../simulator/testNumbers.ts';
 import { startServiceOf } from '../operatorsFile.ts';
 import { filledIn, PROFILE_SECRETS } from '../../scripts/simulatedProfiles.ts';
-import type { Service } from '../service.ts';
 
 /** Two flows, and three rules for tokens: each number's own, one for each lookup, one for all. */
 const OPERATORS = ['vodafone', 'claro', 'aggregator'] as const;
@@ -38,23 +37,18 @@ const E164S = [0, 1, 2, 3].flatMap((index) =>
 );
 
 const simulators = new Map<Operator, LaunchedSimulator>();
-let service: Service;
-
-beforeAll(async () => {
-  const entries = await Promise.all(
-    OPERATORS.map(async (operator) => {
-      const simulator = await launchSimulator({ dialect: operator });
-      simulators.set(operator, simulator);
-      return { ...filledIn(operator, simulator), prefixes: PREFIXES[operator] };
-    }),
-  );
-  service = await startServiceOf(entries, {
-    ...PROFILE_SECRETS,
-    CONSENT_WAIT_MS: '20000',
-    REQUEST_TIMEOUT_MS: '30000',
-  });
+const entries = await Promise.all(
+  OPERATORS.map(async (operator) => {
+    const simulator = await launchSimulator({ dialect: operator });
+    simulators.set(operator, simulator);
+    return { ...filledIn(operator, simulator), prefixes: PREFIXES[operator] };
+  }),
+);
+const service = await startServiceOf(entries, {
+  ...PROFILE_SECRETS,
+  CONSENT_WAIT_MS: '20000',
+  REQUEST_TIMEOUT_MS: '30000',
 });
-
 afterAll(async () => {
   await service.stop();
   await Promise.all([...simulators.values()].map((simulator) => simulator.stop()));

@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { connect } from 'node:net';
 import { setInterval, setTimeout } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
 import { DEMO_CLIENT, startSimulator } from '../../simulator/simulator.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
@@ -9,6 +7,7 @@ import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { textOf } from '../documents.ts';
 import { inForm } from '../forms.ts';
 import { freePort } from '../freePort.ts';
+import { command } from '../redisCommands.ts';
 import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { answerNever, answerText, WiredOperator } from '../wiredOperator.ts';
 import { startPrometheus } from './prometheus.ts';
@@ -42,10 +41,6 @@ interface Fault {
   prepare(started: AsyncDisposableStack): Manner | Promise<Manner>;
 }
 
-function sharedSettings(redis: RedisServer, flow: string): Settings {
-  return { REDIS_URL: redis.url, STATE_KEY: freshStateKey(), OPERATOR_FLOW: flow };
-}
-
 /** A Redis, and a service that shares it. */
 async function withRedis(
   started: AsyncDisposableStack,
@@ -54,7 +49,8 @@ async function withRedis(
 ): Promise<Manner> {
   const redis = await startRedis();
   started.defer(() => redis.kill());
-  return { settings: sharedSettings(redis, flow), breaks: () => breaks(redis) };
+  const settings = { REDIS_URL: redis.url, STATE_KEY: freshStateKey(), OPERATOR_FLOW: flow };
+  return { settings, breaks: () => breaks(redis) };
 }
 
 /** A service of an operator that answers lookups so. */
@@ -67,11 +63,6 @@ async function withOperator(
   return { settings: { ...operator.settings, ...settings } };
 }
 
-/** Sends one command to a Redis. */
-async function tell({ port }: RedisServer, command: readonly string[]): Promise<void> {
-  await promisify(execFile)('redis-cli', ['-p', String(port), ...command]);
-}
-
 async function withIssuer(started: AsyncDisposableStack): Promise<TestIssuer> {
   const issuer = await TestIssuer.start();
   started.defer(() => issuer.close());
@@ -81,6 +72,9 @@ async function withIssuer(started: AsyncDisposableStack): Promise<TestIssuer> {
 async function bearer(issuer: TestIssuer): Promise<Settings> {
   return { authorization: `Bearer ${await issuer.token({ scope: 'sim-swap:read' })}` };
 }
+
+const CIRCUIT_OPEN =
+  'The circuit is open: the operator is not called, except for a trial every few seconds.';
 
 const FAULTS = {
   none: { alerts: [], prepare: () => ({}) },
@@ -94,7 +88,7 @@ const FAULTS = {
   },
   'operator-away': {
     alerts: ['SimSwapErrorBudgetBurn', 'SimSwapOperatorDown'],
-    line: 'The circuit is open: the operator is not called, except for a trial every few seconds.',
+    line: CIRCUIT_OPEN,
     async prepare() {
       const closed = `http://127.0.0.1:${await freePort()}`;
       return { settings: { OPERATOR_AUTH_URL: closed, OPERATOR_SIM_SWAP_URL: closed } };
@@ -111,12 +105,12 @@ const FAULTS = {
   },
   'operator-hangs': {
     alerts: ['SimSwapErrorBudgetBurn', 'SimSwapOperatorDown'],
-    line: 'The circuit is open: the operator is not called, except for a trial every few seconds.',
+    line: CIRCUIT_OPEN,
     prepare: (started) => withOperator(started, () => undefined, { OPERATOR_TIMEOUT_MS: '300' }),
   },
   'operator-sends-no-json': {
     alerts: ['SimSwapErrorBudgetBurn', 'SimSwapOperatorDown'],
-    line: 'The circuit is open: the operator is not called, except for a trial every few seconds.',
+    line: CIRCUIT_OPEN,
     prepare: (started) =>
       withOperator(started, (received, response) => answerText(received, response, '<html>')),
   },
@@ -186,13 +180,16 @@ const FAULTS = {
   'redis-emptied': {
     alerts: ['SimSwapConsentsInDoubt'],
     line: 'the shared store has lost consents (it was emptied, evicts, or a replica took over without the last writes): until the doubt ends no owner of a number without a record is prompted',
-    prepare: (started) => withRedis(started, '3-legged', (redis) => tell(redis, ['FLUSHALL'])),
+    prepare: (started) =>
+      withRedis(started, '3-legged', (redis) => command(redis.port, ['FLUSHALL'])),
   },
   'redis-full': {
     alerts: ['SimSwapErrorBudgetBurn', 'SimSwapSharedStoreFull'],
     line: 'the shared store is full: no owner is prompted, facts are not kept and quotas are counted by each replica for itself; give it more memory (maxmemory)',
     prepare: (started) =>
-      withRedis(started, '3-legged', (redis) => tell(redis, ['CONFIG', 'SET', 'maxmemory', '1'])),
+      withRedis(started, '3-legged', (redis) =>
+        command(redis.port, ['CONFIG', 'SET', 'maxmemory', '1']),
+      ),
   },
   'process-gone': {
     alerts: ['SimSwapProcessGone'],

@@ -1,9 +1,9 @@
-import { execFile } from 'node:child_process';
 import { appendFile, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Program } from '../program.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const GENERATED = 'src/graphql/generated/resolvers.ts';
@@ -19,14 +19,9 @@ beforeAll(async () => {
 afterAll(() => rm(copy, { recursive: true, force: true }));
 
 /** The exit code of `npm run check:generated` on a copy of the project. */
-function check(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    execFile('npm', ['run', '--silent', 'check:generated'], { cwd: copy }, (error) => {
-      if (error === null) resolve(0);
-      else if (typeof error.code === 'number') resolve(error.code);
-      else reject(error);
-    });
-  });
+async function check(): Promise<number | null> {
+  const words = ['run', '--silent', 'check:generated'];
+  return (await Program.run('npm', words, {}, { folder: copy })).code;
 }
 
 describe('npm run check:generated', () => {

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { AUDIT_TIMEOUT_MS } from '../../../src/caller/audit/auditLog.ts';
 import { ServerProcess } from '../../endToEnd/serverProcess.ts';
 import { answerNever, WiredOperator } from '../../wiredOperator.ts';
@@ -12,10 +12,7 @@ import { TestIssuer } from '../testIssuer.ts';
 const REQUESTS = 12;
 const NUMBERS = 100;
 
-let issuer: TestIssuer;
-beforeAll(async () => {
-  issuer = await TestIssuer.start();
-});
+const issuer = await TestIssuer.start();
 afterAll(() => issuer.close());
 
 function startServer(operator: WiredOperator, settings: Record<string, string>) {

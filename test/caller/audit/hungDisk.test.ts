@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ServerProcess } from '../../endToEnd/serverProcess.ts';
 import { WiredOperator } from '../../wiredOperator.ts';
 import { TestIssuer } from '../testIssuer.ts';
@@ -10,14 +10,8 @@ import { TestIssuer } from '../testIssuer.ts';
 /** More than libuv has threads. */
 const REQUESTS = 8;
 
-let issuer: TestIssuer;
-let operator: WiredOperator;
-
-beforeAll(async () => {
-  issuer = await TestIssuer.start();
-  operator = await WiredOperator.start();
-});
-
+const issuer = await TestIssuer.start();
+const operator = await WiredOperator.start();
 afterAll(async () => {
   await issuer.close();
   await operator[Symbol.asyncDispose]();

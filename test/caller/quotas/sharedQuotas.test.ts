@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Environment } from '../../../src/config/environment.ts';
 import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
 import { TestIssuer } from '../testIssuer.ts';
@@ -7,14 +7,9 @@ import { startSimulated, type Reply, type SimulatedService } from '../../service
 const SCAN = 'query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { simSwappedWithin } }';
 const scanned = Array.from({ length: 20 }, (_, n) => `+4477009005${String(n).padStart(2, '0')}`);
 
-let issuer: TestIssuer;
-let authorization: string;
-
-beforeAll(async () => {
-  issuer = await TestIssuer.start();
-  const token = await issuer.token({ sub: 'risk', scope: 'sim-swap:read' });
-  authorization = `Bearer ${token}`;
-});
+const issuer = await TestIssuer.start();
+const token = await issuer.token({ sub: 'risk', scope: 'sim-swap:read' });
+const authorization = `Bearer ${token}`;
 afterAll(() => issuer.close());
 
 describe.skipIf(NO_REDIS !== undefined)(`counts that replicas share ${NO_REDIS ?? ''}`, () => {
