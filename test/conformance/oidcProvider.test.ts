@@ -1,13 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { decodeJwt } from 'jose';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config/config.ts';
-import { startServer, type RunningServer } from '../../src/app/server.ts';
-import { systemClock } from '../../src/system/clock.ts';
-import { silentLog } from '../silentLog.ts';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { startServiceWith, type Service } from '../service.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import {
   CertifiedOperator,
   CIBA_GRANT_TYPE,
@@ -15,27 +10,23 @@ import {
   SCOPE,
   type Owner,
 } from './certifiedOperator.ts';
-import { withEntry } from '../operatorEntry.ts';
 
 const NUMBER = '+447700900004';
 const GRANTS: Owner = { answers: 'grant' };
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-let folder: string;
+const files = new TemporaryFiles();
+const keyFile = files.write(
+  'key.pem',
+  privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+);
 let operator: CertifiedOperator;
-let server: RunningServer;
+let service: Service;
 
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'conformance-'));
-  writeFileSync(join(folder, 'key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
-});
-
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => files[Symbol.dispose]());
 
 afterEach(async () => {
-  await server.stop();
+  await service.stop();
   operator.close();
 });
 
@@ -58,51 +49,33 @@ async function serve(
     },
   });
   const usesKey = method === 'private_key_jwt' || 'OPERATOR_SIGNED_REQUEST' in settings;
-  const config = readConfig(
-    withEntry({
-      PORT: '0',
-      OPERATOR_FLOW: flow,
-      OPERATOR_AUTH_URL: operator.url,
-      OPERATOR_SIM_SWAP_URL: `${operator.url}/sim-swap/v1`,
-      OPERATOR_CLIENT_ID: CLIENT.id,
-      OPERATOR_OPERATIONS: 'check',
-      OPERATOR_SCOPE_CHECK: flow === '3-legged' ? SCOPE : 'check-sim-swap',
-      OPERATOR_CIBA_GRANT_TYPE: CIBA_GRANT_TYPE,
-      OPERATOR_CLIENT_AUTH: method,
-      ...(method === 'basic' ? { OPERATOR_CLIENT_SECRET: CLIENT.secret } : {}),
-      ...(usesKey
-        ? {
-            OPERATOR_ASSERTION_KEY_FILE: join(folder, 'key.pem'),
-            OPERATOR_ASSERTION_AUDIENCE: operator.url,
-          }
-        : {}),
-      REQUEST_TIMEOUT_MS: '20000',
-      CONSENT_WAIT_MS: '15000',
-      ...settings,
-    }),
-  );
-  server = await startServer({
-    config,
-    operators: config.operators,
-    clock: systemClock,
-    log: silentLog,
+  const signing = {
+    OPERATOR_ASSERTION_KEY_FILE: keyFile,
+    OPERATOR_ASSERTION_AUDIENCE: operator.url,
+  };
+  service = await startServiceWith({
+    PORT: '0',
+    OPERATOR_FLOW: flow,
+    OPERATOR_AUTH_URL: operator.url,
+    OPERATOR_SIM_SWAP_URL: `${operator.url}/sim-swap/v1`,
+    OPERATOR_CLIENT_ID: CLIENT.id,
+    OPERATOR_OPERATIONS: 'check',
+    OPERATOR_SCOPE_CHECK: flow === '3-legged' ? SCOPE : 'check-sim-swap',
+    OPERATOR_CIBA_GRANT_TYPE: CIBA_GRANT_TYPE,
+    OPERATOR_CLIENT_AUTH: method,
+    ...(method === 'basic' ? { OPERATOR_CLIENT_SECRET: CLIENT.secret } : {}),
+    ...(usesKey ? signing : {}),
+    REQUEST_TIMEOUT_MS: '20000',
+    CONSENT_WAIT_MS: '15000',
+    ...settings,
   });
 }
 
 /** What a client gets: an answer, or the code of its error. */
 async function ask(): Promise<unknown> {
-  const response = await fetch(`${server.url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      query: `{ phoneNumber(e164: "${NUMBER}") { simSwappedWithin } }`,
-    }),
-  });
-  const { data, errors } = (await response.json()) as {
-    data?: { phoneNumber?: { simSwappedWithin: boolean | null } };
-    errors?: { extensions: { code: string } }[];
-  };
-  return errors?.[0]?.extensions.code ?? data?.phoneNumber?.simSwappedWithin;
+  const query = `{ phoneNumber(e164: "${NUMBER}") { simSwappedWithin } }`;
+  const { data, codes } = await service.ask(query);
+  return codes[0] ?? data.phoneNumber.simSwappedWithin;
 }
 
 function errorsOfPolls(): unknown[] {
@@ -129,13 +102,10 @@ describe.each(METHODS)('against a certified provider, with %s', (method) => {
   it('waits for a consent that is granted after a while', async () => {
     await serve('3-legged', { answers: 'grant', afterMs: 1500 }, method);
     expect(await ask()).toBe(false);
-    expect(errorsOfPolls()).toEqual([
-      'authorization_pending',
-      ...errorsOfPolls()
-        .slice(1, -1)
-        .map(() => 'authorization_pending'),
-      'granted',
-    ]);
+    const told = errorsOfPolls();
+    expect(told.length).toBeGreaterThan(1);
+    expect(told.at(-1)).toBe('granted');
+    expect(new Set(told.slice(0, -1))).toEqual(new Set(['authorization_pending']));
     expect(operator.at('bc-authorize')).toHaveLength(1);
     expect(operator.lookups).toHaveLength(1);
   });

@@ -10,7 +10,7 @@ import { answerJson, deadUrl, RecordingServer, type Answer } from '../http/recor
 import { logInto } from '../service.ts';
 import { operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
 import { TestClock } from '../testClock.ts';
-import { pend, WiredOperator } from '../wiredOperator.ts';
+import { answerText, pend, WiredOperator } from '../wiredOperator.ts';
 import { askField } from '../askedFields.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
@@ -59,13 +59,13 @@ function asking(
   return new SeveralOperators(operators, { directory, clock, log: logInto(logged) });
 }
 
-function saying(operator: unknown): Answer {
-  return (received, response) => answerJson(received, response, { operator });
+function saying(operator: unknown, status = 200): Answer {
+  return (received, response) => answerJson(received, response, { operator }, status);
 }
 
 /** What reached the operators. */
 function lookups() {
-  return { losing: losing.lookups.length, gaining: gaining.lookups.length };
+  return { losing: losing.count('lookups'), gaining: gaining.count('lookups') };
 }
 
 describe('a number directory', () => {
@@ -87,10 +87,8 @@ describe('a number directory', () => {
     await using directory = await RecordingServer.start(saying('gaining'));
     const clock = new TestClock();
     await using several = asking(directoryAt(directory.url), clock);
-    await Promise.all([
-      window(several.request('one'), MOVED),
-      window(several.request('two'), MOVED, 24),
-    ]);
+    const one = window(several.request('one'), MOVED);
+    await Promise.all([one, window(several.request('two'), MOVED, 24)]);
     expect(directory.received).toHaveLength(1);
     await clock.advance(59_999);
     await window(several.request(), MOVED);
@@ -118,27 +116,24 @@ describe('a number directory', () => {
 });
 
 const hostile: readonly (readonly [string, Answer])[] = [
-  ['500', (received, response) => answerJson(received, response, {}, 500)],
-  ['404', (received, response) => answerJson(received, response, { operator: 'gaining' }, 404)],
-  ['201', (received, response) => answerJson(received, response, { operator: 'gaining' }, 201)],
+  ['500', saying('gaining', 500)],
+  ['404', saying('gaining', 404)],
+  ['201', saying('gaining', 201)],
   ['a number for a name', saying(7)],
   ['a list', saying(['gaining'])],
   ['an object', saying({ name: 'gaining' })],
   ['no member', (received, response) => answerJson(received, response, {})],
-  ['a member twice', text('{"operator":"gaining","operator":"losing"}')],
-  ['an error beside the answer', text('{"operator":"gaining","error":"internal"}')],
-  ['not JSON', text('gaining')],
-  ['HTML', text('<html>Sign in</html>', 'text/html')],
+  ['a member twice', saysText('{"operator":"gaining","operator":"losing"}')],
+  ['an error beside the answer', saysText('{"operator":"gaining","error":"internal"}')],
+  ['not JSON', saysText('gaining')],
+  ['HTML', saysText('<html>Sign in</html>', 'text/html')],
   ['a redirect', redirect],
   ['a reset', (_, response) => response.socket?.resetAndDestroy()],
   ['432 MB', flood],
 ];
 
-function text(body: string, type = 'application/json'): Answer {
-  return ({ correlator }, response) => {
-    response.writeHead(200, { 'content-type': type, 'x-correlator': correlator });
-    response.end(body);
-  };
+function saysText(body: string, type?: string): Answer {
+  return (received, response) => answerText(received, response, body, type);
 }
 
 function redirect(_: unknown, response: ServerResponse): void {
@@ -188,10 +183,8 @@ describe('a directory that answers with', () => {
 
 describe('a directory that is down', () => {
   it('with the prefix to fall back on: the operator of the prefix is asked, which may have lost the number', async () => {
-    await using several = asking(
-      directoryAt(await deadUrl(), { fallback: 'prefix' }),
-      new EagerClock(),
-    );
+    const directory = directoryAt(await deadUrl(), { fallback: 'prefix' });
+    await using several = asking(directory, new EagerClock());
     expect(await window(several.request(), MOVED)).toBe(false);
     expect(lookups()).toEqual({ losing: 1, gaining: 0 });
   });

@@ -32,9 +32,15 @@ function dateOf({ changedHoursAgo, tellsDate }: Line): string | null {
   return tellsDate ? new Date(Date.now() - changedHoursAgo * HOUR_MS).toISOString() : null;
 }
 
-const isLine: Must = (value) => lineOf(value) !== undefined;
+const isLine = (value: unknown): boolean => lineOf(value) !== undefined;
 const isHours: Must = (value) =>
   Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 2400;
+const withPlus = (value: unknown): string => `+${String(value).replace(/^\+/, '')}`;
+/** A text of this form that counts once. */
+const once =
+  (form: RegExp): Must =>
+  (value, { operator }) =>
+    form.test(String(value)) && operator.isFresh(value);
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** What requests about a line are answered with that is known to be there: a table has compared it before. */
@@ -83,29 +89,22 @@ const VONAGE: Played = {
         method: 'POST',
         path: /^\/v0\.1\/identity-insights$/,
         headers: {
-          authorization: async (value, asked) => {
-            const claims = await signedClaims(
-              String(value).replace(/^Bearer /, ''),
-              'RS256',
-              'PLAYED_RSA',
-            );
-            return (
-              String(value).startsWith('Bearer ') &&
-              claims?.['application_id'] === CLIENT &&
-              isOfNow(claims, 24 * 3600) &&
-              asked.operator.isFresh(claims.jti)
-            );
+          authorization: async (value, { operator }) => {
+            const [scheme, jwt = ''] = String(value).split(' ');
+            const claims = await signedClaims(jwt, 'RS256', 'PLAYED_RSA');
+            if (scheme !== 'Bearer' || claims?.['application_id'] !== CLIENT) return false;
+            return isOfNow(claims, 24 * 3600) && operator.isFresh(claims.jti);
           },
         },
         body: {
           json: {
-            phone_number: (value) => lineOf(`+${String(value).replace(/^\+/, '')}`) !== undefined,
+            phone_number: (value) => isLine(withPlus(value)),
             purpose: 'FraudPreventionAndDetection',
             insights: { sim_swap: { period: isHours } },
           },
         },
         answer: ({ body }) => {
-          const line = known(`+${String(body['phone_number']).replace(/^\+/, '')}`);
+          const line = known(withPlus(body['phone_number']));
           const { insights } = body as { insights: { sim_swap: { period: number } } };
           return vonageInsight({
             latest_sim_swap_at: dateOf(line),
@@ -117,12 +116,7 @@ const VONAGE: Played = {
     ],
     refuse: (part) => {
       const [status, title] = part === 'authorization' ? [401, 'Unauthorized'] : [422, 'Invalid'];
-      const body = {
-        type: 'https://vonage.example/errors',
-        title,
-        detail: '',
-        instance: randomUUID(),
-      };
+      const body = { type: 'https://vonage.example/errors', title, detail: '', instance: '1' };
       return { status, body, headers: { 'content-type': 'application/problem+json' } };
     },
   }),
@@ -147,18 +141,14 @@ const NOKIA: Played = {
     };
     return {
       endpoints: camaraLookups(path, headers, ['authorization'], { phoneNumber: isLine }),
-      refuse: (part) => {
-        switch (part) {
-          case 'x-rapidapi-key':
-            return { status: 401, body: { message: 'Invalid API key.' } };
-          case 'path':
-            return { status: 404, body: { message: `Endpoint does not exist` } };
-          default:
-            return camaraError(400, 'INVALID_ARGUMENT');
-        }
-      },
+      refuse: (part) => NOKIA_REFUSALS[part] ?? camaraError(400, 'INVALID_ARGUMENT'),
     };
   },
+};
+
+const NOKIA_REFUSALS: Readonly<Record<string, StrictReply>> = {
+  'x-rapidapi-key': { status: 401, body: { message: 'Invalid API key.' } },
+  path: { status: 404, body: { message: 'Endpoint does not exist' } },
 };
 
 /** MTN SIM Swap Verification 0.1 behind Apigee. */
@@ -181,42 +171,35 @@ const MTN: Played = {
         body: { form: { client_id: CLIENT, client_secret: SECRETS.PLAYED_SECRET } },
         answer: () => ({
           status: 200,
-          body: {
-            refresh_token_expires_in: '0',
-            token_type: 'BearerToken',
-            issued_at: String(Date.now()),
-            client_id: CLIENT,
-            access_token: randomUUID(),
-            scope: '',
-            expires_in: '3599',
-            refresh_count: '0',
-            status: 'approved',
-          },
+          body: { ...MTN_TOKEN, issued_at: String(Date.now()), access_token: randomUUID() },
         }),
       },
       {
         asks: 'lookup',
         method: 'GET',
         path: /^\/v1\/mobile\/phoneNumbers\/(?<digits>[^/]+)\/simswap-date$/,
-        number: { digits: (digits) => lineOf(`+${String(digits)}`) !== undefined },
-        headers: {
-          authorization: (value, { operator }) =>
-            operator.isFresh(value) && BEARER.test(String(value)),
-          transactionid: (value, { operator }) =>
-            UUID.test(String(value)) && operator.isFresh(value),
-        },
+        number: { digits: (digits) => isLine(`+${String(digits)}`) },
+        headers: { authorization: once(BEARER), transactionid: once(UUID) },
         body: 'none',
         answer: ({ path: { digits = '' } }) => mtnDate(digits, dateOf(known(`+${digits}`)) ?? ''),
       },
     ],
     refuse: (part) => {
       const [status, statusCode] = MTN_REFUSALS[part] ?? [400, '5000'];
-      return {
-        status,
-        body: { statusCode, statusMessage: 'refused', supportMessage: '', transactionId: '' },
-      };
+      const words = { statusMessage: 'refused', supportMessage: '', transactionId: '' };
+      return { status, body: { statusCode, ...words } };
     },
   }),
+};
+
+const MTN_TOKEN = {
+  refresh_token_expires_in: '0',
+  token_type: 'BearerToken',
+  client_id: CLIENT,
+  scope: '',
+  expires_in: '3599',
+  refresh_count: '0',
+  status: 'approved',
 };
 
 const BEARER = /^Bearer [A-Za-z0-9\-._~+/]+=*$/;
@@ -234,12 +217,8 @@ export function mtnDate(
   lastSimSwapDate: string,
   statusCode = '0000',
 ): StrictReply {
-  const statusMessage = 'Successful';
-  const data = { lastSimSwapDate };
-  return {
-    status: 200,
-    body: { statusCode, statusMessage, customerId, transactionId: '232TXYZ-212', data },
-  };
+  const words = { statusMessage: 'Successful', transactionId: '232TXYZ-212' };
+  return { status: 200, body: { statusCode, ...words, customerId, data: { lastSimSwapDate } } };
 }
 
 /** Twilio Lookup v2, `sim_swap`. */
@@ -255,22 +234,19 @@ const TWILIO: Played = {
         method: 'GET',
         path: /^\/v2\/PhoneNumbers\/(?<number>[^/]+)$/,
         query: 'Fields=sim_swap',
-        number: { number: (number) => lineOf(decodeURIComponent(String(number))) !== undefined },
-        headers: {
-          authorization: `Basic ${Buffer.from(`${CLIENT}:${SECRETS.PLAYED_SECRET}`).toString('base64')}`,
-        },
+        number: { number: (number) => isLine(decodeURIComponent(String(number))) },
+        headers: { authorization: `Basic ${btoa(`${CLIENT}:${SECRETS.PLAYED_SECRET}`)}` },
         body: 'none',
         answer: ({ path: { number = '' } }) => {
           const phoneNumber = decodeURIComponent(number);
           const line = known(phoneNumber);
           const { changedHoursAgo, tellsDate } = line;
-          const last = {
+          return twilioLookup(phoneNumber, {
             last_sim_swap_date: dateOf(line),
             // With a date the period reaches back to it; without one it is the account's.
             swapped_period: tellsDate ? `PT${changedHoursAgo - 1}H59M59S` : 'PT48H',
             swapped_in_period: tellsDate || changedHoursAgo <= 48,
-          };
-          return twilioLookup(phoneNumber, last);
+          });
         },
       },
     ],
@@ -288,17 +264,14 @@ export function twilioLookup(
   last_sim_swap: object | null,
   error_code: number | null = null,
 ): StrictReply {
-  const sim_swap = {
-    last_sim_swap,
+  const carrier = {
     carrier_name: 'Vodafone UK',
     mobile_country_code: '276',
     mobile_network_code: '02',
-    error_code,
   };
-  return {
-    status: 200,
-    body: { country_code: 'GB', phone_number, valid: true, validation_errors: null, sim_swap },
-  };
+  const sim_swap = { last_sim_swap, ...carrier, error_code };
+  const line = { country_code: 'GB', phone_number, valid: true, validation_errors: null };
+  return { status: 200, body: { ...line, sim_swap } };
 }
 
 /** An operator of CAMARA SIM Swap 2.1 that requires DPoP (CAMARA Security and Interoperability r4.2, RFC 9449). */
@@ -311,6 +284,8 @@ const DPOP: Played = {
   papers: () => dpopPapers({}),
 };
 
+const SCOPE = /^dpv:FraudPreventionAndDetection sim-swap:(check|retrieve-date)$/;
+
 interface IssuedToken {
   readonly thumbprint: string;
   readonly number: string;
@@ -318,13 +293,7 @@ interface IssuedToken {
 }
 
 /** @param nonces to be named in proofs, each asked for where a proof names none or another */
-export function dpopPapers({
-  token: tokenNonce,
-  lookup: lookupNonce,
-}: {
-  token?: string;
-  lookup?: string;
-}): Papers {
+export function dpopPapers(nonces: { token?: string; lookup?: string }): Papers {
   const issued = new Map<string, IssuedToken>();
   const subjects = new Map<Asked['received'], JWTPayload>();
   const proofs = new Map<Asked['received'], { thumbprint: string; nonce: unknown }>();
@@ -355,14 +324,12 @@ export function dpopPapers({
       authorization: (value, asked) => {
         const token = issued.get(tokenOf(asked));
         const proof = proofs.get(asked.received);
-        const scope = asked.received.path.endsWith('/check')
-          ? 'sim-swap:check'
-          : 'sim-swap:retrieve-date';
+        const operation = asked.received.path.endsWith('/check') ? 'check' : 'retrieve-date';
         // A token works once, also for a proof without the nonce.
         return (
           String(value).startsWith('DPoP ') &&
           token?.thumbprint === proof?.thumbprint &&
-          token?.scope === `dpv:FraudPreventionAndDetection ${scope}` &&
+          token?.scope === `dpv:FraudPreventionAndDetection sim-swap:${operation}` &&
           asked.operator.isFresh(tokenOf(asked))
         );
       },
@@ -386,26 +353,22 @@ export function dpopPapers({
               const claims = await signedClaims(String(value), 'ES256', 'PLAYED_EC');
               if (claims === undefined || !isOfNow(claims, 300)) return false;
               subjects.set(received, claims);
+              const { iss, aud, sub, scope, jti } = claims;
               return (
-                claims.iss === CLIENT &&
-                claims.aud === `${operator.url}/oauth/v1/token` &&
-                /^tel:\+[1-9]\d{4,14}$/.test(String(claims.sub)) &&
-                /^dpv:FraudPreventionAndDetection sim-swap:(check|retrieve-date)$/.test(
-                  String(claims['scope']),
-                ) &&
-                operator.isFresh(claims.jti)
+                iss === CLIENT &&
+                aud === `${operator.url}/oauth/v1/token` &&
+                /^tel:\+[1-9]\d{4,14}$/.test(String(sub)) &&
+                SCOPE.test(String(scope)) &&
+                operator.isFresh(jti)
               );
             },
           },
         },
         answer: ({ received }) => {
           const proof = proofs.get(received);
-          if (tokenNonce !== undefined && proof?.nonce !== tokenNonce) {
-            return {
-              status: 400,
-              body: { error: 'use_dpop_nonce' },
-              headers: { 'dpop-nonce': tokenNonce },
-            };
+          if (nonces.token !== undefined && proof?.nonce !== nonces.token) {
+            const headers = { 'dpop-nonce': nonces.token };
+            return { status: 400, body: { error: 'use_dpop_nonce' }, headers };
           }
           const access_token = randomUUID();
           const { sub, scope } = subjects.get(received) ?? {};
@@ -419,32 +382,26 @@ export function dpopPapers({
       },
       ...lookups.map((lookup) => ({
         ...lookup,
-        answer: (asked: Asked): StrictReply =>
-          lookupNonce === undefined || proofs.get(asked.received)?.nonce === lookupNonce
-            ? lookup.answer(asked)
-            : {
-                ...camaraError(401, 'UNAUTHENTICATED'),
-                headers: {
-                  'www-authenticate': 'DPoP error="use_dpop_nonce"',
-                  'dpop-nonce': lookupNonce,
-                },
-              },
+        answer: (asked: Asked): StrictReply => {
+          const { lookup: wanted } = nonces;
+          if (wanted === undefined || proofs.get(asked.received)?.nonce === wanted) {
+            return lookup.answer(asked);
+          }
+          const error = 'DPoP error="use_dpop_nonce"';
+          const headers = { 'www-authenticate': error, 'dpop-nonce': wanted };
+          return { ...camaraError(401, 'UNAUTHENTICATED'), headers };
+        },
       })),
     ],
-    refuse: (part) => {
-      switch (part) {
-        case 'dpop':
-          return { status: 400, body: { error: 'invalid_dpop_proof' } };
-        case 'authorization':
-          return camaraError(401, 'UNAUTHENTICATED');
-        case 'body':
-          return { status: 400, body: { error: 'invalid_grant' } };
-        default:
-          return camaraError(400, 'INVALID_ARGUMENT');
-      }
-    },
+    refuse: (part) => DPOP_REFUSALS[part] ?? camaraError(400, 'INVALID_ARGUMENT'),
   };
 }
+
+const DPOP_REFUSALS: Readonly<Record<string, StrictReply>> = {
+  dpop: { status: 400, body: { error: 'invalid_dpop_proof' } },
+  authorization: camaraError(401, 'UNAUTHENTICATED'),
+  body: { status: 400, body: { error: 'invalid_grant' } },
+};
 
 const tokenOf = ({ received }: Asked): string =>
   String(received.headers.authorization).replace(/^DPoP /, '');
@@ -492,10 +449,8 @@ async function signedClaims(
   alg: string,
   key: 'PLAYED_RSA' | 'PLAYED_EC',
 ): Promise<JWTPayload | undefined> {
-  const verified = await jwtVerify(jwt, createPublicKey(SECRETS[key]), { algorithms: [alg] }).catch(
-    () => undefined,
-  );
-  return verified?.payload;
+  const verified = jwtVerify(jwt, createPublicKey(SECRETS[key]), { algorithms: [alg] });
+  return (await verified.catch(() => undefined))?.payload;
 }
 
 /** Whether it counts now, and no longer than so. */

@@ -41,13 +41,15 @@ function shortForm(settings: Readonly<Record<string, string>>): Readonly<Record<
 /** The settings that name a file of operators, whose one has these members beside its addresses. */
 function operatorsFile(entry: object, others: object = {}): Readonly<Record<string, string>> {
   const { url } = operator;
-  const addresses = { authUrl: url, simSwapUrl: url };
-  const operators = [
-    { name: 'alpha', prefixes: ['default'], flow: '2-legged', ...addresses, ...entry },
-  ];
-  return {
-    OPERATORS_FILE: files.write('operators.json', JSON.stringify({ operators, ...others })),
-  };
+  const common = { name: 'alpha', prefixes: ['default'], flow: '2-legged' };
+  const operators = [{ ...common, authUrl: url, simSwapUrl: url, ...entry }];
+  const path = files.write('operators.json', JSON.stringify({ operators, ...others }));
+  return { OPERATORS_FILE: path };
+}
+
+function pemOf(namedCurve: string): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve });
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
 function times(service: Pick<Service, 'logged'>, message: string): number {
@@ -66,16 +68,12 @@ function answerOf({ data }: Awaited<ReturnType<Service['ask']>>): unknown {
   return data?.phoneNumber?.simSwappedWithin;
 }
 
-function secretIn({ headers }: Received): string {
+/** The secret in the last token request. */
+function shownSecret(): string {
+  const { headers } = operator.tokens.at(-1) as Received;
   const [, basic = ''] = headers.authorization?.split(' ') ?? [];
   return Buffer.from(basic, 'base64').toString().split(':')[1] ?? '';
 }
-
-/** What stands in the last token request, and in the last lookup. */
-const shown = {
-  secret: () => secretIn(operator.tokens.at(-1) as Received),
-  header: (name: string) => operator.lookups.at(-1)?.headers[name],
-};
 
 describe('a file that changes is in force from then on, without a restart', () => {
   it.each([
@@ -90,48 +88,43 @@ describe('a file that changes is in force from then on, without a restart', () =
   ])('%s', async (_, settingsOf) => {
     await using service = await serve(settingsOf(files.write('secret', 'the-first\n')));
     expect(answerOf(await service.ask(WITHIN))).toBe(false);
-    expect(shown.secret()).toBe('the-first');
+    expect(shownSecret()).toBe('the-first');
     await service.ask(WITHIN);
     const { length } = operator.connections;
     const line = await told(service, READ_AGAIN, () => files.write('secret', 'the-second\n'));
     expect(line).not.toContain('the-second');
     expect(answerOf(await service.ask(WITHIN))).toBe(false);
-    expect(shown.secret()).toBe('the-second');
+    expect(shownSecret()).toBe('the-second');
     // On the connections that there are.
     expect(operator.connections).toHaveLength(length);
   });
 
-  it.each([
-    [
-      "a header of the operators' file",
-      () =>
-        operatorsFile({
-          client: { id: 'client', secret: { file: 'secret' } },
-          headers: { 'X-Api-Key': { file: 'key' } },
-        }),
-      (key: string) => key,
-    ],
-  ])('%s', async (_, settingsOf, textOf) => {
+  it("a header of the operators' file, and one of the number directory", async () => {
+    await using directory = await RecordingServer.start((received, response) =>
+      answerJson(received, response, { operator: 'alpha' }),
+    );
     files.write('secret', 'secret');
-    files.write('key', textOf('key-1'));
-    await using service = await serve(settingsOf());
-    await service.ask(WITHIN);
-    expect(shown.header('x-api-key')).toBe('key-1');
-    await told(service, READ_AGAIN, () => files.write('key', textOf('key-2')));
-    await service.ask(WITHIN);
-    expect(shown.header('x-api-key')).toBe('key-2');
+    files.write('key', 'key-1');
+    const headers = { 'x-api-key': { file: 'key' } };
+    const settings = operatorsFile(
+      { client: { id: 'client', secret: { file: 'secret' } }, headers },
+      { directory: { url: directory.url, headers, keepSeconds: 0 } },
+    );
+    await using service = await serve(settings);
+    const keys = async () => {
+      await service.ask(WITHIN);
+      const last = [operator.lookups.at(-1), directory.received.at(-1)];
+      return last.map((received) => received?.headers['x-api-key']);
+    };
+    expect(await keys()).toEqual(['key-1', 'key-1']);
+    files.write('key', 'key-2');
+    await expect.poll(keys, { timeout: 15_000 }).toEqual(['key-2', 'key-2']);
   });
 
   it('OPERATOR_ASSERTION_KEY_FILE', async () => {
-    const keys = [0, 1].map(() => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey);
-    const [first = '', second = ''] = keys.map((key) =>
-      key.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    );
-    await using service = await serve(
-      shortForm({
-        OPERATOR_ASSERTION_KEY_FILE: files.write('key.pem', first),
-      }),
-    );
+    const [first, second, other] = [pemOf('P-256'), pemOf('P-256'), pemOf('P-384')];
+    const settings = { OPERATOR_ASSERTION_KEY_FILE: files.write('key.pem', first) };
+    await using service = await serve(shortForm(settings));
     const signedBy = async (pem: string): Promise<boolean> => {
       await service.ask(WITHIN);
       const form = new URLSearchParams(operator.tokens.at(-1)?.body);
@@ -142,39 +135,11 @@ describe('a file that changes is in force from then on, without a restart', () =
       );
     };
     expect(await signedBy(first)).toBe(true);
-    const other = generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey;
-    const line = await told(service, UNUSABLE, () =>
-      files.write('key.pem', other.export({ type: 'pkcs8', format: 'pem' }).toString()),
-    );
+    const line = await told(service, UNUSABLE, () => files.write('key.pem', other));
     expect(line).toContain('OPERATOR_ASSERTION_KEY_FILE must be a private key');
     expect(await signedBy(first)).toBe(true);
     await told(service, READ_AGAIN, () => files.write('key.pem', second));
     expect(await signedBy(second)).toBe(true);
-  });
-
-  it('a header of the number directory', async () => {
-    await using directory = await RecordingServer.start((received, response) =>
-      answerJson(received, response, { operator: 'alpha' }),
-    );
-    files.write('secret', 'secret');
-    files.write('key', 'key-1');
-    await using service = await serve(
-      operatorsFile(
-        { client: { id: 'client', secret: { file: 'secret' } } },
-        {
-          directory: {
-            url: directory.url,
-            headers: { 'x-api-key': { file: 'key' } },
-            keepSeconds: 0,
-          },
-        },
-      ),
-    );
-    await service.ask(WITHIN);
-    expect(directory.received.at(-1)?.headers['x-api-key']).toBe('key-1');
-    await told(service, READ_AGAIN, () => files.write('key', 'key-2'));
-    await service.ask(WITHIN);
-    expect(directory.received.at(-1)?.headers['x-api-key']).toBe('key-2');
   });
 
   it("a secret, for a library's client as well", async () => {
@@ -182,15 +147,11 @@ describe('a file that changes is in force from then on, without a restart', () =
     await using client = await createSimSwapClient({ settings });
     await client.simSwappedWithin(ALICE, 240);
     files.write('secret', 'the-second');
-    await expect
-      .poll(
-        async () => {
-          await client.simSwappedWithin(ALICE, 240);
-          return shown.secret();
-        },
-        { timeout: 30_000, interval: 500 },
-      )
-      .toBe('the-second');
+    const secret = async () => {
+      await client.simSwappedWithin(ALICE, 240);
+      return shownSecret();
+    };
+    await expect.poll(secret, { timeout: 30_000, interval: 500 }).toBe('the-second');
   }, 40_000);
 });
 
@@ -198,26 +159,18 @@ describe('a file that cannot be used leaves in force what was read last, and a l
   it.each([
     ['gone', (path: string) => rmSync(path)],
     ['empty', (path: string) => truncateSync(path)],
-    [
-      'a pipe that nothing writes to',
-      (path: string) => replace(path, () => execFileSync('mkfifo', [path])),
-    ],
-    [
-      'a device without an end',
-      (path: string) => replace(path, () => symlinkSync('/dev/zero', path)),
-    ],
+    ['a pipe without a writer', (path: string) => replace(path, () => mkfifo(path))],
+    ['a device', (path: string) => replace(path, () => symlinkSync('/dev/zero', path))],
   ])('a secret that is %s', async (_, spoil) => {
     const path = files.write('secret', 'the-first');
     await using service = await serve(shortForm({ OPERATOR_CLIENT_SECRET_FILE: path }));
     const line = await told(service, UNUSABLE, () => spoil(path));
-    expect(line).toMatch(
-      /OPERATOR_CLIENT_SECRET_FILE names a file that (?:cannot be read|is empty)/,
-    );
+    expect(line).toMatch(/_SECRET_FILE names a file that (?:cannot be read|is empty)/);
     expect(answerOf(await service.ask(WITHIN))).toBe(false);
-    expect(shown.secret()).toBe('the-first');
+    expect(shownSecret()).toBe('the-first');
     await told(service, READ_AGAIN, () => replace(path, () => files.write('secret', 'the-second')));
     await service.ask(WITHIN);
-    expect(shown.secret()).toBe('the-second');
+    expect(shownSecret()).toBe('the-second');
   });
 
   it("one operator's does not hold up the other's", async () => {
@@ -239,7 +192,7 @@ describe('a file that cannot be used leaves in force what was read last, and a l
     await told(service, READ_AGAIN, () => files.write('beta', 'beta-2'));
     const secretFor = async (number: string) => {
       await service.ask(`{ phoneNumber(e164: "${number}") { simSwappedWithin } }`);
-      return shown.secret();
+      return shownSecret();
     };
     expect(await secretFor('+447700900001')).toBe('alpha-1');
     expect(await secretFor('+33600000001')).toBe('beta-2');
@@ -247,20 +200,17 @@ describe('a file that cannot be used leaves in force what was read last, and a l
 
   it('a change between the reading of the settings and the first look is not missed', async () => {
     const path = files.write('secret', 'the-first');
-    const service = await startServiceWith(
-      { PORT: '0', ...shortForm({ OPERATOR_CLIENT_SECRET_FILE: path }) },
-      {
-        // Read by then, and not yet watched.
-        get clock() {
-          files.write('secret', 'the-second');
-          return hurriedClock;
-        },
+    const settings = { PORT: '0', ...shortForm({ OPERATOR_CLIENT_SECRET_FILE: path }) };
+    await using service = await startServiceWith(settings, {
+      // Read by then, and not yet watched.
+      get clock() {
+        files.write('secret', 'the-second');
+        return hurriedClock;
       },
-    );
-    await using _ = service;
+    });
     await expect.poll(() => times(service, READ_AGAIN), { timeout: 15_000 }).toBe(1);
     await service.ask(WITHIN);
-    expect(shown.secret()).toBe('the-second');
+    expect(shownSecret()).toBe('the-second');
   });
 });
 
@@ -275,18 +225,13 @@ describe('TRUSTED_DOCUMENTS', () => {
 
   it('of the next release of a front end are served without a restart', async () => {
     await using service = await restricted();
-    expect([await byId(service, 'first'), await byId(service, 'second')]).toEqual([
-      'served',
-      'PERSISTED_QUERY_NOT_IN_LIST',
-    ]);
+    const both = async () => [await byId(service, 'first'), await byId(service, 'second')];
+    expect(await both()).toEqual(['served', 'PERSISTED_QUERY_NOT_IN_LIST']);
     const line = await told(service, READ_AGAIN, () =>
       files.write('documents.json', JSON.stringify({ first: FIRST, second: SECOND })),
     );
     expect(line).toContain('"setting":"TRUSTED_DOCUMENTS"');
-    expect([await byId(service, 'first'), await byId(service, 'second')]).toEqual([
-      'served',
-      'served',
-    ]);
+    expect(await both()).toEqual(['served', 'served']);
   });
 
   it.each([
@@ -312,6 +257,10 @@ async function byId(service: Service, documentId: string): Promise<string> {
     body: JSON.stringify({ documentId }),
   });
   return reply.codes[0] ?? 'served';
+}
+
+function mkfifo(path: string): void {
+  execFileSync('mkfifo', [path]);
 }
 
 function replace(path: string, make: () => unknown): void {
