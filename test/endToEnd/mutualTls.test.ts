@@ -29,12 +29,15 @@ const certificate = files.write('client.pem', client.cert);
 const key = files.write('client.key', client.key);
 const ca = files.write('ca.pem', SERVERS.pem);
 const credentials = files.write('proxy', CREDENTIALS);
+const secret = files.write('secret', 'kept-secret-of-the-operator');
 afterAll(() => files[Symbol.dispose]());
 
 const GOOD = { certificate: { file: certificate }, key: { file: key }, ca: { file: ca } };
 
 function entry(name: string, prefix: string, url: string, members: object): object {
-  return entryAt(url, { name, prefixes: [prefix], ...members });
+  // In a file that stays: it is read again.
+  const own = { id: 'sim-swap', secret: { file: secret } };
+  return entryAt(url, { name, prefixes: [prefix], client: own, ...members });
 }
 
 describe('of several operators that demand certificates', () => {
