@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
@@ -83,13 +84,8 @@ export class HttpServer {
   /** Listens, and resolves to the address that it serves at. Rejects when the port is taken. */
   async listen(): Promise<string> {
     const { host, port } = this.#parts;
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(port, host, () => {
-        this.#server.off('error', reject);
-        resolve();
-      });
-    });
+    this.#server.listen(port, host);
+    await once(this.#server, 'listening');
     const address = this.#server.address();
     if (address === null || typeof address === 'string') throw new Error('It listens on no port.');
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
