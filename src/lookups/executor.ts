@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { planChannel, traced } from '../log/diagnostics.ts';
+import { planChannel, type PlanResult, traced } from '../log/diagnostics.ts';
 import type { FailedLookup } from '../domain/failedLookup.ts';
 import type { FieldAsk } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
@@ -72,13 +72,7 @@ export class Executor implements SimSwapLoader {
 
   /** The answer to a question that was asked; an `Error` for a defect of ours. */
   answerTo(number: PhoneNumber, question: Question): Answer | Error {
-    const { current, unrouted, defect } = this.#session(number);
-    const answer =
-      current === undefined ? undefined : answerTo(question, current, current.operator.offer);
-    if (answer === undefined && unrouted !== undefined) {
-      return { kind: 'failure', failure: unrouted };
-    }
-    return answer ?? defect ?? new Error('A question was left open.');
+    return answerIn(this.#session(number), question);
   }
 
   told(): void {
@@ -134,13 +128,12 @@ export class Executor implements SimSwapLoader {
   }
 
   async #answerOf({ session, asked }: NumberAsk): Promise<FieldAnswer> {
-    const { number } = session;
     try {
       if (asked.asks === 'consent') {
-        return consentAnswer(await (session.consent ??= this.consent(number)));
+        return consentAnswer(await (session.consent ??= this.consent(session.number)));
       }
-      await this.ask(number, []);
-      const answer = this.answerTo(number, asked);
+      await (session.run ??= this.#run(session));
+      const answer = answerIn(session, asked);
       if (answer instanceof Error) throw answer;
       return answer;
     } finally {
@@ -149,38 +142,20 @@ export class Executor implements SimSwapLoader {
     }
   }
 
-  #run(session: NumberSession): Promise<void> {
-    takeUp(session);
-    return this.#published(session).then(
-      () => {
-        // In one turn with the end: a question that comes later begins another run.
-        if (session.gathered.length > 0) return this.#run(session);
-        session.run = undefined;
-        return undefined;
-      },
-      (defect: unknown) => {
-        session.defect = defect instanceof Error ? defect : new Error('A lookup broke.');
-        session.run = undefined;
-      },
-    );
-  }
-
-  #published(session: NumberSession): Promise<void> {
-    const message = {
-      correlator: this.#request.correlator.name,
-      questions: session.questions.length,
-    };
-    return traced(
-      planChannel,
-      message,
-      () => this.#askInTurn(session),
-      () => ({
-        outcome: 'planned',
-        facts: session.current?.facts.length ?? 0,
-        deduced: newlyDeduced(session),
-        failures: session.current?.failures.map(({ failure }) => failure.code) ?? [],
-      }),
-    );
+  async #run(session: NumberSession): Promise<void> {
+    try {
+      do {
+        takeUp(session);
+        const correlator = this.#request.correlator.name;
+        const message = { correlator, questions: session.questions.length };
+        const work = () => this.#askInTurn(session);
+        await traced(planChannel, message, work, () => planned(session));
+      } while (session.gathered.length > 0);
+    } catch (defect) {
+      session.defect = defect instanceof Error ? defect : new Error('A lookup broke.');
+    }
+    // In one turn with the end: a question that comes later begins another run.
+    session.run = undefined;
   }
 
   /**
@@ -266,6 +241,16 @@ export class Executor implements SimSwapLoader {
   }
 }
 
+function answerIn(
+  { current, unrouted, defect }: NumberSession,
+  question: Question,
+): Answer | Error {
+  const answer =
+    current === undefined ? undefined : answerTo(question, current, current.operator.offer);
+  if (answer === undefined && unrouted !== undefined) return { kind: 'failure', failure: unrouted };
+  return answer ?? defect ?? new Error('A question was left open.');
+}
+
 function isOver({ unrouted, defect }: NumberSession): boolean {
   return unrouted !== undefined || defect !== undefined;
 }
@@ -296,6 +281,16 @@ function isEqual(one: Question, other: Question): boolean {
   return one.asks === 'date' || other.asks === 'date'
     ? one.asks === other.asks
     : one.maxAgeHours === other.maxAgeHours;
+}
+
+/** What is published of a plan: no number and no answer. */
+function planned(session: NumberSession): PlanResult {
+  return {
+    outcome: 'planned',
+    facts: session.current?.facts.length ?? 0,
+    deduced: newlyDeduced(session),
+    failures: session.current?.failures.map(({ failure }) => failure.code) ?? [],
+  };
 }
 
 /** Since the last time: a number's questions may be run more than once. */

@@ -153,8 +153,40 @@ export class GuardedEndpoint {
   }
 
   /** Never starts after the deadline, and never rejects unless `make` or `judge` do, a {@link ProfileFault} aside. */
-  post<J extends Judged>(request: GuardedPost<J>): Promise<Outcome<J>> {
-    return this.#attempt(request, request.isRetry ?? false);
+  async post<J extends Judged>(request: GuardedPost<J>): Promise<Outcome<J>> {
+    const { about, urgency, make, judge, isRetry = false } = request;
+    const { circuit, correlatorForm } = this.#guards;
+    const isTrial = !circuit.isClosed;
+    if (isTrial && !circuit.mayTry(about)) {
+      return this.#concluded(request, notBegun(CIRCUIT_OPEN, judge));
+    }
+    if (isTrial) circuit.trying();
+    let health: Health = 'neither';
+    let attempt: Attempt<J>;
+    try {
+      let post: OutgoingRequest;
+      try {
+        const making = make(this.#endpoint.address);
+        post = making instanceof Promise ? await making : making;
+      } catch (error) {
+        if (!(error instanceof ProfileFault)) throw error;
+        return this.#concluded(request, notBegun(this.#notWritten(error), judge));
+      }
+      const { correlator } = post;
+      const sentAs = nameOnWire(correlatorForm, correlator);
+      const exchange = await this.#send({ post, sentAs, isRetry }, urgency);
+      const judged = judge(exchange);
+      health = healthOf(exchange, judged, urgency);
+      if (judged.isUnproven === true) this.#endpoint.distrust();
+      const names = sentAs === correlator ? { correlator } : { correlator, sentAs };
+      this.#report(about, names, exchange, judged);
+      const attempts = exchange.kind === 'fault' && !exchange.fault.sent ? 0 : 1;
+      attempt = { exchange, outcome: { judged, attempts, mayRetryWithNewToken: false } };
+    } finally {
+      const switched = isTrial ? circuit.tried(health, about) : circuit.count(health, about);
+      if (switched !== undefined) this.#tellSwitched(switched);
+    }
+    return this.#concluded(request, attempt);
   }
 
   get connections(): OpenConnections {
@@ -171,49 +203,12 @@ export class GuardedEndpoint {
     this.#endpoint.distrust();
   }
 
-  async #attempt<J extends Judged>(request: GuardedPost<J>, isRetry: boolean): Promise<Outcome<J>> {
-    const { about, urgency, make, judge } = request;
-    const { circuit, correlatorForm } = this.#guards;
-    const isTrial = !circuit.isClosed;
-    if (isTrial && !circuit.mayTry(about)) {
-      return this.#concluded(request, isRetry, notBegun(CIRCUIT_OPEN, judge));
-    }
-    if (isTrial) circuit.trying();
-    let health: Health = 'neither';
-    let attempt: Attempt<J>;
-    try {
-      let post: OutgoingRequest;
-      try {
-        const making = make(this.#endpoint.address);
-        post = making instanceof Promise ? await making : making;
-      } catch (error) {
-        if (!(error instanceof ProfileFault)) throw error;
-        return this.#concluded(request, isRetry, notBegun(this.#notWritten(error), judge));
-      }
-      const { correlator } = post;
-      const sentAs = nameOnWire(correlatorForm, correlator);
-      const exchange = await this.#send({ post, sentAs, isRetry }, urgency);
-      const judged = judge(exchange);
-      health = healthOf(exchange, judged, urgency);
-      if (judged.isUnproven === true) this.#endpoint.distrust();
-      const names = sentAs === correlator ? { correlator } : { correlator, sentAs };
-      this.#report(about, names, exchange, judged);
-      const attempts = exchange.kind === 'fault' && !exchange.fault.sent ? 0 : 1;
-      attempt = { exchange, outcome: { judged, attempts, mayRetryWithNewToken: false } };
-    } finally {
-      const switched = isTrial ? circuit.tried(health, about) : circuit.count(health, about);
-      if (switched !== undefined) this.#tellSwitched(switched);
-    }
-    return this.#concluded(request, isRetry, attempt);
-  }
-
   /** What an attempt comes to: a first one perhaps to a second. */
   #concluded<J extends Judged>(
     request: GuardedPost<J>,
-    isRetry: boolean,
     { exchange, outcome }: Attempt<J>,
   ): Promise<Outcome<J>> | Outcome<J> {
-    if (isRetry) return outcome;
+    if (request.isRetry === true) return outcome;
     const { budget, decideRetry: decide, kind, rules, clock } = this.#guards;
     budget.count();
     const reply = exchange.kind === 'reply' ? exchange.reply : undefined;
@@ -245,7 +240,7 @@ export class GuardedEndpoint {
     const isInTime = await pause(clock, atLeastMs + random() * JITTER_MS, request.urgency);
     if (!isInTime) return first;
     if (retry === 'new-token') return { ...first, mayRetryWithNewToken: true };
-    const second = await this.#attempt(request, true);
+    const second = await this.post({ ...request, isRetry: true });
     return { ...second, attempts: first.attempts + second.attempts };
   }
 
