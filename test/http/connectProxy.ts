@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { listen } from '../listening.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
 /** What the proxy does with a request for a tunnel. */
@@ -50,11 +51,8 @@ export class ConnectProxy implements AsyncDisposable {
       socket.on('error', () => undefined);
       proxy.manner(request, socket);
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const scheme = certificate === undefined ? 'http' : 'https';
-    const url = `${scheme}://127.0.0.1:${port}`;
+    const address = await listen(server);
+    const url = certificate === undefined ? address : address.replace('http:', 'https:');
     const proxy = new ConnectProxy(url, requests, manner, server, sockets);
     return proxy;
   }

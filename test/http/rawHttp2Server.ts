@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { listen } from '../listening.ts';
 import type { Certificate } from '../tls/certificate.ts';
+import { answerWithout } from './recordingServer.ts';
 
 /**
  * Takes HTTP/2 where it is offered and lets `misbehave` have the connection; answers over HTTP/1.1.
@@ -25,10 +26,7 @@ export class RawHttp2Server implements AsyncDisposable {
   ): Promise<RawHttp2Server> {
     const protocols: string[] = [];
     const sockets = new Set<TLSSocket>();
-    const https = createHttpsServer((_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end('{}');
-    });
+    const https = createHttpsServer(answerWithout);
     const server = createTlsServer({ ...certificate, ALPNProtocols: ['h2', 'http/1.1'] });
     server.on('secureConnection', (socket) => {
       sockets.add(socket);
@@ -38,10 +36,8 @@ export class RawHttp2Server implements AsyncDisposable {
       if (protocol === 'h2') misbehave(socket);
       else https.emit('secureConnection', socket);
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    return new RawHttp2Server(`https://127.0.0.1:${port}/check`, protocols, async () => {
+    const { host } = new URL(await listen(server));
+    return new RawHttp2Server(`https://${host}/check`, protocols, async () => {
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');

@@ -66,44 +66,15 @@ export const withDate =
     return { ...settings, lookups: { ...others, 'retrieve-date': { ...own, read } } };
   };
 
-/** Other names of members. */
-export const withMembers =
-  (names: Readonly<Record<string, string>>): Deviation =>
+/** Where `swapped` of a check is read. */
+export const swappedAt =
+  (at: Pointer): Deviation =>
   (settings) => {
-    const renamed = rewritten(settings, (write) => (ask) => {
-      const written = write(ask);
-      const body = Object.fromEntries(
-        Object.entries(written.body ?? {}).map(([name, value]) => [names[name] ?? name, value]),
-      );
-      return { ...written, body };
-    });
-    const lookups = Object.fromEntries(
-      Object.entries(renamed.lookups).map(([operation, lookup]) => {
-        const { date, swapped } = lookup.read;
-        const read = {
-          ...(date === undefined
-            ? {}
-            : {
-                date: {
-                  ...date,
-                  at: named(names, date.at),
-                  monitoredPeriod: named(names, date.monitoredPeriod ?? '/monitoredPeriod'),
-                },
-              }),
-          ...(swapped === undefined
-            ? {}
-            : { swapped: { ...swapped, at: named(names, swapped.at) } }),
-        };
-        return [operation, { ...lookup, read }];
-      }),
-    );
-    return { ...renamed, lookups };
+    const { check, ...others } = settings.lookups;
+    if (check?.read.swapped === undefined) throw new Error('It has no check.');
+    const read = { ...check.read, swapped: { ...check.read.swapped, at } };
+    return { ...settings, lookups: { ...others, check: { ...check, read } } };
   };
-
-function named(names: Readonly<Record<string, string>>, pointer: Pointer): Pointer {
-  const name = pointer.slice(1);
-  return `/${names[name] ?? name}`;
-}
 
 type Write = LookupProfile['write'];
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { answerJson } from '../../http/recordingServer.ts';
 import { DeviatingOperator, type Deviation, type Short } from './deviatingOperator.ts';
-import { all, AS_DOCUMENTED, IN_SECONDS, withDate, withMembers } from './deviations.ts';
+import { all, AS_DOCUMENTED, IN_SECONDS, swappedAt, withDate } from './deviations.ts';
 
 const DATE_ALONE: Deviation = (settings) => ({
   ...settings,
@@ -34,7 +34,7 @@ const LONG_AGO = '2010-01-01T00:00:00Z';
 
 const NONE = [null, PERIOD, PERIOD] as const;
 const BAD = [INVALID, INVALID, INVALID] as const;
-const RENAMED = withMembers({ latestSimChange: 'lastChange', monitoredPeriod: 'days' });
+const RENAMED = withDate({ at: '/lastChange', monitoredPeriod: '/days' });
 const UNTRUSTED: Deviation = (settings) => ({ ...settings, trustMonitoredPeriod: false });
 
 const at = (latestSimChange: string | null, monitoredPeriod?: number): object => ({
@@ -75,7 +75,7 @@ describe('a date', () => {
   });
 });
 
-const SIM_SWAPPED: Deviation = withMembers({ swapped: 'simSwapped' });
+const SIM_SWAPPED: Deviation = swappedAt('/simSwapped');
 
 describe('a window', () => {
   it.each<[string, Deviation, object, Short]>([
@@ -83,7 +83,7 @@ describe('a window', () => {
     ['false', SIM_SWAPPED, { simSwapped: false }, false],
     ['a text', SIM_SWAPPED, { simSwapped: 'false' }, INVALID],
     ['the documented member', SIM_SWAPPED, { swapped: false }, INVALID],
-    ['a member of every object', withMembers({ swapped: 'constructor' }), {}, INVALID],
+    ['a member of every object', swappedAt('/constructor'), {}, INVALID],
     ['the member of another operator', AS_DOCUMENTED, { simSwapped: false }, INVALID],
   ])('%s', async (_, deviation, body, told) => {
     await using operator = await DeviatingOperator.start({

@@ -11,7 +11,6 @@ import {
   AS_DOCUMENTED,
   withCorrelator,
   withGrant,
-  withMembers,
   withNumber,
   IN_SECONDS,
   withScopes,
@@ -158,7 +157,6 @@ describe('a lookup', () => {
   const digitsInHeader = withNumber({ header: IN_HEADER, form: 'digits' });
   const notInHeader = withNumber({ header: IN_HEADER, send: 'never' });
   const alwaysInHeader = withNumber({ header: IN_HEADER, send: 'always' });
-  const renamed = withMembers({ phoneNumber: 'msisdn', maxAge: 'max_age' });
   const named = { phoneNumber: ALICE };
 
   it.each<[string, Flow, Deviation, date: object, window: object, string?]>([
@@ -175,7 +173,6 @@ describe('a lookup', () => {
     ['the token holds the number', '3-legged', AS_DOCUMENTED, {}, { maxAge: 240 }],
     ['named all the same', '3-legged', alwaysInHeader, {}, { maxAge: 240 }, ALICE],
     ['seconds', '2-legged', IN_SECONDS, named, { maxAge: 864_000 }],
-    ['other members', '2-legged', renamed, { msisdn: ALICE }, { max_age: 240 }],
   ])('%s, %s', async (_, flow, deviation, dateBody, windowBody, inHeader) => {
     const { token, date, check } = await seen(deviation, flow);
     expect(jsonOf(date)).toEqual(dateBody);
