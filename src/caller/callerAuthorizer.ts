@@ -81,7 +81,12 @@ export class CallerAuthorizer implements LookupAuthorizer {
 
   heard(heard: CachedAnswer): Promise<LookupFailure | undefined> | undefined {
     const { audit } = this.#parts;
-    return audit === undefined ? undefined : this.#recordHeard(heard, audit);
+    if (audit === undefined) return undefined;
+    const { key, auditLog } = audit;
+    const { operator = this.#operator } = heard;
+    const line = { ...this.#lineParts(key), operator };
+    const entry = entryHeard(heard, this.#requestOf(heard, key), line);
+    return this.#inTime(this.#timeLeftMs(heard), this.#record(auditLog, entry), OUT_OF_TIME);
   }
 
   async #admit(
@@ -136,16 +141,6 @@ export class CallerAuthorizer implements LookupAuthorizer {
     };
   }
 
-  #recordHeard(
-    heard: CachedAnswer,
-    { key, auditLog }: AuditParts,
-  ): Promise<LookupFailure | undefined> {
-    const { operator = this.#operator } = heard;
-    const line = { ...this.#lineParts(key), operator };
-    const entry = entryHeard(heard, this.#requestOf(heard, key), line);
-    return this.#inTime(this.#timeLeftMs(heard), this.#record(auditLog, entry), OUT_OF_TIME);
-  }
-
   #countIn(
     counting: Counting,
     { number, request: { caller } }: AuthorizerRequest,
@@ -164,7 +159,9 @@ export class CallerAuthorizer implements LookupAuthorizer {
 
   /** What belongs to a consent is not ended by the request that asks for it. */
   #timeLimitMs(asked: AuthorizerRequest): number {
-    return isOfConsent(asked) ? Number.POSITIVE_INFINITY : this.#timeLeftMs(asked);
+    const isOfConsent =
+      asked.event === 'consent-request' || (asked.event === 'lookup' && isBoughtByConsent(asked));
+    return isOfConsent ? Number.POSITIVE_INFINITY : this.#timeLeftMs(asked);
   }
 
   #timeLeftMs({ request }: Pick<AuthorizerRequest, 'request'>): number {
@@ -240,31 +237,20 @@ function isBoughtByConsent({ consentId, isFurther }: LookupToAuthorize): boolean
   return consentId !== undefined && isFurther !== true;
 }
 
-function isOfConsent(asked: AuthorizerRequest): boolean {
-  switch (asked.event) {
-    case 'lookup':
-      return isBoughtByConsent(asked);
-    case 'consent-request':
-      return true;
-    case 'consent-status':
-      return false;
-  }
-}
-
 async function giveBack(counted: readonly WithinQuota[]): Promise<void> {
   await Promise.all(counted.map(async (one) => one.giveBack()));
 }
 
-function isToBeGivenBack(asked: AuthorizerRequest, ending: Ending): boolean {
-  return ending.attempts === 0 && !isSpent(asked, ending);
-}
-
 /**
- * Whether a lookup that never left is spent all the same: the token endpoint said something of the
- * number, or was asked for a caller that hung up. Otherwise either would be asked for nothing, without end.
+ * Whether a lookup never left. It is spent all the same where the token endpoint said something of the number, or was
+ * asked for a caller that hung up: otherwise either would be asked for nothing, without end.
  */
-function isSpent({ request: { signal } }: AuthorizerRequest, { outcome }: Ending): boolean {
-  return outcome === 'NUMBER_NOT_SERVED' || signal.reason instanceof CallerGone;
+function isToBeGivenBack(
+  { request: { signal } }: AuthorizerRequest,
+  { attempts, outcome }: Ending,
+): boolean {
+  const isSpent = outcome === 'NUMBER_NOT_SERVED' || signal.reason instanceof CallerGone;
+  return attempts === 0 && !isSpent;
 }
 
 const OPEN: Admitted = { kind: 'admitted', ended: () => undefined };

@@ -31,7 +31,7 @@ export interface HttpRefusal {
   readonly status: number;
   readonly code: 'UNAUTHENTICATED' | 'FORBIDDEN' | 'BAD_USER_INPUT' | 'UNAVAILABLE';
   readonly message: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface GateParts {
@@ -89,7 +89,6 @@ const NOT_THE_ROUTER: HttpRefusal = {
   status: 403,
   code: 'FORBIDDEN',
   message: 'This subgraph answers only its router.',
-  headers: {},
 };
 
 /** RFC 6750 §3.1: a request without credentials gets a challenge without an error code. */
@@ -127,7 +126,6 @@ const NO_SUCH_PURPOSE: HttpRefusal = {
   status: 400,
   code: 'BAD_USER_INPUT',
   message: `The purpose, in the token's claim or in the header ${PURPOSE_HEADER}, is not one of those allowed.`,
-  headers: {},
 };
 
 /**

@@ -1,9 +1,8 @@
 import {
   GraphQLError,
   Kind,
-  type FragmentDefinitionNode,
+  type SelectionNode,
   type SelectionSetNode,
-  type ValidationContext,
   type ValidationRule,
 } from 'graphql';
 
@@ -39,49 +38,32 @@ export const MAX_DOCUMENT_DEPTH = 20;
  */
 export function maxDepthRule(maxDepth: number): ValidationRule {
   return (context) => {
-    const depths = new Depths(context);
+    /** Each fragment is measured once, however often it is spread. */
+    const known = new Map<string, number>();
+    const depthOf = ({ selections }: SelectionSetNode): number =>
+      1 + selections.reduce((deepest, node) => Math.max(deepest, depthBelow(node)), 0);
+    const depthBelow = (node: SelectionNode): number => {
+      if (node.kind !== Kind.FRAGMENT_SPREAD) {
+        return node.selectionSet === undefined ? 0 : depthOf(node.selectionSet);
+      }
+      const name = node.name.value;
+      const fragment = context.getFragment(name);
+      const measured = known.get(name);
+      if (measured !== undefined || fragment === undefined || fragment === null) {
+        return measured ?? 0;
+      }
+      // While the fragment is read: one that spreads itself is refused by a rule of GraphQL's own.
+      known.set(name, 0);
+      const depth = depthOf(fragment.selectionSet);
+      known.set(name, depth);
+      return depth;
+    };
     return {
       OperationDefinition(operation) {
-        if (depths.of(operation.selectionSet) <= maxDepth) return;
+        if (depthOf(operation.selectionSet) <= maxDepth) return;
         const message = `An operation may nest ${maxDepth} levels at most, fragments included.`;
         context.reportError(new GraphQLError(message, { nodes: operation }));
       },
     };
   };
-}
-
-/** Measures each fragment once, however often it is spread. */
-class Depths {
-  readonly #context: ValidationContext;
-  readonly #known = new Map<string, number>();
-
-  constructor(context: ValidationContext) {
-    this.#context = context;
-  }
-
-  of({ selections }: SelectionSetNode): number {
-    let deepest = 0;
-    for (const node of selections) {
-      const below =
-        node.kind === Kind.FRAGMENT_SPREAD
-          ? this.#ofFragment(this.#context.getFragment(node.name.value))
-          : node.selectionSet === undefined
-            ? 0
-            : this.of(node.selectionSet);
-      if (below > deepest) deepest = below;
-    }
-    return 1 + deepest;
-  }
-
-  #ofFragment(fragment: FragmentDefinitionNode | null | undefined): number {
-    if (fragment === undefined || fragment === null) return 0;
-    const name = fragment.name.value;
-    const known = this.#known.get(name);
-    if (known !== undefined) return known;
-    // While the fragment is read: one that spreads itself is refused by a rule of GraphQL's own.
-    this.#known.set(name, 0);
-    const depth = this.of(fragment.selectionSet);
-    this.#known.set(name, depth);
-    return depth;
-  }
 }
