@@ -1,15 +1,13 @@
-import type { FactCache } from '../lookups/factCache.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { lookupFailed } from '../lookups/lookupRoute.ts';
 import { SharedStateLost } from '../sharedState/sharedStateLost.ts';
 import { LOOK_AGAIN_MS, nextStep, pendingFailure } from './consentView.ts';
-import { ConsentExchanges, type Progress } from './consentExchanges.ts';
-import { ConsentLedger, type ConsentSnapshot, type LedgerParts } from './consentLedger.ts';
+import { ConsentExchanges, type ExchangeParts, type Progress } from './consentExchanges.ts';
+import { ConsentLedger, type ConsentSnapshot } from './consentLedger.ts';
 import type { ConsentOperator } from './consentOperator.ts';
 import { knownFrom, Waiters, type Waiter } from './consentWaiters.ts';
 
-export interface ConsentFlowParts extends LedgerParts {
-  readonly factCache: FactCache;
+export interface ConsentFlowParts extends ExchangeParts {
   /** By their identities: those that can be polled. */
   readonly operators: ReadonlyMap<string, ConsentOperator>;
   /** By caller key, those for which something is under way: each takes itself out. */
@@ -27,7 +25,7 @@ export interface ConsentFlowParts extends LedgerParts {
 export class ConsentFlow {
   /** Resolves when the record was read once, and what it says was told: no patience ends before. */
   readonly looked: Promise<void>;
-  readonly #isLooked: () => void;
+  readonly #resolveLooked: () => void;
   readonly #callerKey: string;
   readonly #parts: ConsentFlowParts;
   readonly #waiters: Waiters;
@@ -40,7 +38,7 @@ export class ConsentFlow {
   constructor(number: PhoneNumber, callerKey: string, parts: ConsentFlowParts) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.looked = promise;
-    this.#isLooked = resolve;
+    this.#resolveLooked = resolve;
     this.#callerKey = callerKey;
     this.#parts = parts;
     this.#waiters = new Waiters(parts.factCache);
@@ -82,7 +80,7 @@ export class ConsentFlow {
       if (error instanceof SharedStateLost) this.#waiters.fail(this.#ledger.failureWithoutStore());
       else this.#waiters.reject(error);
     } finally {
-      this.#isLooked();
+      this.#resolveLooked();
       this.#running = undefined;
       this.#parts.flows.delete(this.#callerKey);
     }
@@ -115,7 +113,7 @@ export class ConsentFlow {
     const { clock, operators } = this.#parts;
     const { prompt } = page.view;
     const next = nextStep(prompt, page.nowMs);
-    this.#isLooked();
+    this.#resolveLooked();
     switch (next.step) {
       case 'request':
         return !this.#waiters.hasRecalled(cause, page) && (await this.#waiters.tellKept(cause))
