@@ -19,7 +19,6 @@ export interface AppParts {
   readonly operators: readonly OperatorSettings[];
   readonly clock: Clock;
   readonly log: Log;
-  /** Hear what is asked and how it ends. */
   readonly observers?: readonly AdmissionObserver[];
   /** Overridden only by the chaos tests, which disable one check at a time. */
   readonly judges?: Judges;

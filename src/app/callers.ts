@@ -15,7 +15,6 @@ interface OpenedGateParts {
   readonly watchFiles: WatchFiles;
 }
 
-/** Everything that decides who is let in. */
 export interface OpenedGate {
   readonly gate: Gate;
   /** Absent where every caller is anonymous. */

@@ -94,7 +94,6 @@ interface OpenMetrics {
   readonly close: () => Promise<void>;
 }
 
-/** `undefined` where nothing is scraped. */
 async function openCounting(parts: ObservationParts): Promise<OpenMetrics | undefined> {
   const { clock, log, config } = parts;
   const { metricsPort, docsUrl } = config;

@@ -35,7 +35,6 @@ export class Readiness {
     this.#waitingFor = new Set(parts.needs);
   }
 
-  /** The names of what has not been seen to work yet. */
   get waitingFor(): readonly string[] {
     return Array.from(this.#waitingFor, ({ name }) => name);
   }
@@ -46,7 +45,6 @@ export class Readiness {
     return this.#waitingFor.size === 0;
   }
 
-  /** Ends the probing. */
   stop(): void {
     this.#stopping.abort();
   }

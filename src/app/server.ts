@@ -19,7 +19,6 @@ import { Readiness, type Need } from './readiness.ts';
 import { COMMAND_TIMEOUT_MS } from '../sharedState/sharedStateLost.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
 
-/** A process that serves. */
 export interface RunningServer {
   /** Such as `http://127.0.0.1:4000`. */
   readonly url: string;
@@ -38,7 +37,6 @@ export interface ServerParts extends Omit<AppParts, 'observers'> {
   readonly explorerQuery?: string;
 }
 
-/** An app, and the HTTP server in front of it. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, clock } = parts;
   const watchFiles = watchFilesBy(clock);

@@ -171,7 +171,6 @@ function whyNotStarted(error: unknown, { listen, metricsPort }: Config): string 
   }
 }
 
-/** What Node says of an error of the system's. */
 interface SystemError {
   readonly syscall?: string;
   readonly port?: number;

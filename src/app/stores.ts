@@ -19,11 +19,9 @@ import { RedisRefusals } from '../consents/redisRefusals.ts';
 
 export interface StoreParts {
   readonly config: Pick<Config, 'sharedState' | 'consent'>;
-  /** Their consents and facts are kept. */
   readonly operators: readonly OperatorSettings[];
   readonly clock: Clock;
   readonly log: Log;
-  /** Reads certificates and logins again. */
   readonly watchFiles: WatchFiles;
 }
 

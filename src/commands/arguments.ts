@@ -4,7 +4,6 @@ import { ConfigError } from '../config/environment.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import { fail } from '../system/termination.ts';
 
-/** An option that takes a text. */
 export const TEXT = { type: 'string' } as const;
 
 /** Reads the arguments of a command that prints, or ends the program with its usage. */
@@ -21,7 +20,6 @@ export function argumentsOf<const Declared extends ParseArgsConfig>(
   }
 }
 
-/** Reads the settings, or ends the program with what is wrong with them. */
 export function settingsOf<T>(read: () => T): T {
   try {
     return read();
@@ -31,7 +29,6 @@ export function settingsOf<T>(read: () => T): T {
   }
 }
 
-/** Reads a phone number, or ends the program. */
 export function numberOf(text: string, option = ''): PhoneNumber {
   const number = parsePhoneNumber(text);
   return number.kind === 'parsed' ? number.value : fail(`${option}${number.reason}`);

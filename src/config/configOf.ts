@@ -24,9 +24,7 @@ export interface Config extends OperatorsConfig {
   readonly listen: { readonly host: string; readonly port: number };
   readonly role: Role;
   readonly production: boolean;
-  /** The origins whose pages may read what this service answers. */
   readonly allowedOrigins: readonly string[];
-  /** The least that is logged. */
   readonly logLevel: LogLevel;
   /** Where there are any, nothing else is served. */
   readonly trustedDocuments: TrustedDocuments | undefined;
@@ -57,7 +55,6 @@ export interface Config extends OperatorsConfig {
 export interface ConfigReading {
   /** Reads TRUSTED_DOCUMENTS. It takes GraphQL, which not everything that reads settings does. */
   readonly readDocuments: (read: EnvironmentReader, role: Role) => TrustedDocuments | undefined;
-  /** In place of OPERATORS_FILE. */
   readonly operators?: object | undefined;
   /** Another program knows its callers, and serves them. */
   readonly isEmbedded: boolean;

@@ -11,7 +11,6 @@ import { flowsOf, METHOD_NEEDS, methodOf, operationsOf } from './entrySettings.t
  * of another type, so that it speaks beside all other problems.
  */
 
-/** An operator of the file, whose members may be anything. */
 interface Entry {
   readonly path: Path;
   readonly at: (...path: Path) => unknown;
@@ -134,7 +133,6 @@ function isEntry({ at }: Entry): boolean {
   return at('name') !== undefined || at('simSwapUrl') !== undefined;
 }
 
-/** What of the contract does not fit the profile. */
 function* contract({ at }: Entry, profile: OperatorProfile): Generator<FileProblem> {
   const name = `the profile ${profileName(at)}`;
   const flows: readonly unknown[] = flowsOf(profile);
@@ -227,7 +225,6 @@ function* pathsElsewhere(at: Entry['at'], profile: OperatorProfile): Generator<F
   }
 }
 
-/** Whether the client has what shows who it is, by the profile. */
 function* client({ at }: Entry, profile: OperatorProfile): Generator<FileProblem> {
   if (typeof at('client') !== 'object') return;
   const { methods, signedRequest } = profile.authentication;
@@ -265,7 +262,6 @@ function profileName(at: Entry['at']): string {
   return isText(name) ? name : 'that is handed in';
 }
 
-/** What became code, and where it is now. */
 function* goneMembers({ at }: Entry): Generator<FileProblem> {
   for (const [name, what] of Object.entries(GONE_MEMBERS)) {
     const path = name.split('.');

@@ -293,7 +293,6 @@ const directory = z
   })
   .describe('your endpoint that says which operator serves a number, called before any operator');
 
-/** All of the file. */
 export const operatorsFile = z
   .strictObject({
     $schema: z.string().optional().describe('where an editor finds the schema of this file'),

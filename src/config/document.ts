@@ -19,6 +19,8 @@ export interface FileProblem {
 /** A JSON text with comments, as a value that knows its lines. */
 export interface JsonDocument {
   readonly value: unknown;
+  /** What keeps it from being read. */
+  readonly problems: readonly FileProblem[];
   /** Of the value at the path, or of the innermost that is there; counted from 1. */
   lineOf(path: Path): number;
 }
@@ -26,9 +28,8 @@ export interface JsonDocument {
 /** A longer file is not one of settings. */
 const MAX_CHARACTERS = 1_000_000;
 
-/** The document, and what keeps it from being read; without problems it is JSON but for its comments and
- * commas at the end of lists and objects. Pure. */
-export function readDocument(text: string): ReadDocument {
+/** Without problems it is JSON but for its comments and commas at the end of lists and objects. Pure. */
+export function readDocument(text: string): JsonDocument {
   if (text.length > MAX_CHARACTERS) return unread(`must have ${MAX_CHARACTERS} characters at most`);
   try {
     // Some editors of Windows write a mark first.
@@ -60,33 +61,25 @@ function pathText(path: Path): string {
     .replace(/^\./, '');
 }
 
-function unread(what: string): ReadDocument {
-  return { document: { value: undefined, lineOf: () => 1 }, problems: [{ path: [], what }] };
+function unread(what: string): JsonDocument {
+  return { value: undefined, lineOf: () => 1, problems: [{ path: [], what }] };
 }
 
-/** A document, and what keeps it from being read. */
-interface ReadDocument {
-  readonly document: JsonDocument;
-  readonly problems: readonly FileProblem[];
-}
-
-function parseDocument(text: string): ReadDocument {
+function parseDocument(text: string): JsonDocument {
   const errors: ParseError[] = [];
   // Formatters write a comma after the last member.
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const value: unknown = root === undefined ? undefined : getNodeValue(root);
   const lineAt = (offset: number): number => text.slice(0, offset).split('\n').length;
-  const document: JsonDocument = {
-    value,
-    lineOf: (path) => lineAt(root === undefined ? 0 : innermost(root, path).offset),
-  };
+  const lineOf = (path: Path): number =>
+    lineAt(root === undefined ? 0 : innermost(root, path).offset);
   // A text that is not JSON can be guessed at, and the guesses would be problems of their own.
   const [first] = errors;
   if (first !== undefined) {
     const what = `is not JSON: ${wordOf(first)} in line ${lineAt(first.offset)}`;
-    return { document, problems: [{ path: [], what }] };
+    return { value, lineOf, problems: [{ path: [], what }] };
   }
-  return { document, problems: root === undefined ? [] : [...duplicates(root, [])] };
+  return { value, lineOf, problems: root === undefined ? [] : [...duplicates(root, [])] };
 }
 
 /** What stands at the path; `undefined` where nothing does. Pure. */

@@ -30,7 +30,6 @@ import type { OperatorEntry, OperatorsFile, SecretEntry, TextEntry } from './def
 import type { LoadedProfile } from './profiles.ts';
 import { createPrivateKey } from 'node:crypto';
 
-/** What entries of the file point to. */
 export interface PointedTo {
   read(secret: SecretEntry): string;
   /** Where it is, for those who read it again when it changes. */
@@ -136,12 +135,10 @@ interface Making {
   readonly pointedTo: PointedTo;
 }
 
-/** The flows that a profile has. Pure. */
 export function flowsOf({ grants }: OperatorProfile): readonly Flow[] {
   return (['2-legged', '3-legged'] as const).filter((flow) => grants[flow] !== undefined);
 }
 
-/** The operations that a profile has. Pure. */
 export function operationsOf({ lookups }: OperatorProfile): OperatorEntry['operations'] & object {
   return OPERATIONS.filter((operation) => lookups[operation] !== undefined);
 }
@@ -236,7 +233,6 @@ function authorizationOf(
   };
 }
 
-/** What each method needs of the client. */
 export const METHOD_NEEDS: Readonly<
   Record<AuthenticationMethod, readonly ('id' | 'secret' | 'key')[]>
 > = {
@@ -248,7 +244,6 @@ export const METHOD_NEEDS: Readonly<
   headers: ['secret'],
 };
 
-/** Which members of the client are there. */
 export type ClientMembers = Readonly<Partial<Record<'id' | 'secret' | 'key', unknown>>>;
 
 /**
@@ -344,7 +339,6 @@ function fixed(name: string, text: string): OperatorHeader {
   return { name, value: { kind: 'fixed', text }, endpoints: new Set(ENDPOINT_NAMES) };
 }
 
-/** The company's number directory, as the file has it. */
 export function directoryOf(
   directory: NonNullable<OperatorsFile['directory']>,
   pointedTo: PointedTo,
@@ -423,7 +417,6 @@ const KEY_TYPES: Readonly<Record<SigningKey['alg'], string>> = {
 /** RFC 7518 §3.3. */
 const MIN_RSA_KEY_BITS = 2048;
 
-/** Whether a text is a private key in PEM that the algorithm signs with. */
 export function isPrivateKeyFor(alg: SigningKey['alg'], pem: string): boolean {
   try {
     const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);

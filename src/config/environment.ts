@@ -19,7 +19,6 @@ import {
 /** The environment's variables; an empty one counts as absent. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Values of variables; `undefined` where one is not set. */
 export type FixedValues = ReadonlyMap<string, string | undefined>;
 
 const NOTHING_FIXED: FixedValues = new Map();
@@ -55,9 +54,7 @@ export class ConfigError extends Error {
 export class EnvironmentReader {
   readonly #environment: Environment;
   readonly #problems: string[] = [];
-  /** Variables that a setting names. */
   readonly #named = new Set<string>();
-  /** What was read, by the names of files. */
   readonly #texts = new Map<string, string>();
   readonly #readText: (path: string) => string;
   readonly #fixed: FixedValues;

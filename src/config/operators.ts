@@ -15,10 +15,8 @@ import {
 import { flowsOf } from './entrySettings.ts';
 import { VARIABLE_NAMES, type VariableName } from './settings.ts';
 
-/** The simulator at an address, as an operator. */
 export type SimulatedOperator = ReturnType<typeof readSimulated>;
 
-/** Whom to ask. */
 export interface OperatorsConfig {
   readonly operators: readonly OperatorSettings[];
   /** Set where no operator is: then the built-in simulator is asked. */
@@ -145,7 +143,6 @@ function shortForm(
   };
 }
 
-/** What the operator of the short form is called. */
 const ONLY_OPERATOR = 'operator';
 
 /** One that cannot be used is told of here, and stands for one that can. */
@@ -161,7 +158,6 @@ function withoutAbsent(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** The variable that a member of the entry comes from. */
 function nameOf({ path, what }: FileProblem, hasSecretFile: boolean): readonly [string, string] {
   const [, , ...member] = path;
   const name = VARIABLES.find(([of]) => of.every((part, index) => member[index] === part))?.[1];
@@ -201,11 +197,9 @@ function readSimulator(read: EnvironmentReader): string {
 export interface OperatorPrices {
   /** By the name that an operator's audit lines have; `undefined` where it is not set. */
   readonly priceOf: (operator: string) => Price | undefined;
-  /** Of all prices. */
   readonly currency: string | undefined;
 }
 
-/** Reads the prices of the file that names the operators. */
 export function readPrices(read: EnvironmentReader): OperatorPrices {
   const prices = read.isSet('OPERATORS_FILE') ? readOperatorPrices(read) : new Map<string, Price>();
   const [first] = prices.values();

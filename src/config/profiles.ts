@@ -23,7 +23,6 @@ import {
   tokenUse,
 } from './definition.ts';
 
-/** A profile that is fit to be used. */
 export interface LoadedProfile {
   /** As the entry names it. */
   readonly name: string;
@@ -120,7 +119,6 @@ function made(name: string, exported: unknown, sha256?: string): ProfileReading 
   return { kind: 'loaded', name, profile: judged, ...(sha256 === undefined ? {} : { sha256 }) };
 }
 
-/** All that is wrong with a profile. Pure. */
 function problemsOf(profile: object): readonly string[] {
   const issues = definition.safeParse(profile, AS_DATA).error?.issues ?? [];
   return issues.flatMap((issue) => {

@@ -71,7 +71,6 @@ function isWithinBounds(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= BOUNDS.min && Number(value) <= BOUNDS.max;
 }
 
-/** The members of a JSON object; `undefined` where it is none. */
 function membersOf(value: unknown): readonly (readonly [string, unknown])[] | undefined {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isObject ? Object.entries(value) : undefined;

@@ -5,7 +5,14 @@ import type { FromFiles } from '../system/fromFiles.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { crossProblems } from './crossChecks.ts';
 import { AS_DATA, operatorsFile, type OperatorsFile } from './definition.ts';
-import { readDocument, sentence, valueAt, type FileProblem, type Path } from './document.ts';
+import {
+  readDocument,
+  sentence,
+  valueAt,
+  type FileProblem,
+  type JsonDocument,
+  type Path,
+} from './document.ts';
 import { readProfile, type LoadedProfile } from './profiles.ts';
 import { Secrets } from './secrets.ts';
 import {
@@ -25,16 +32,11 @@ export interface ReadOperators {
 
 const NOTHING: ReadOperators = { operators: [], directory: undefined };
 
-export interface OperatorsSource {
+export interface OperatorsSource extends JsonDocument {
   /** Names of files in it are relative to its folder. */
   readonly path: string;
-  readonly value: unknown;
-  /** What keeps it from being read at all. */
-  readonly problems: readonly FileProblem[];
   /** A problem as a sentence, and the name that it begins with. */
   readonly told: (problem: FileProblem) => readonly [name: string, what: string];
-  /** Where a member is, for problems to be told in that order. */
-  readonly lineOf: (path: Path) => number;
 }
 
 /** The file that OPERATORS_FILE names; `undefined` where it cannot be read. */
@@ -42,25 +44,21 @@ export function operatorsInFile(read: EnvironmentReader): OperatorsSource | unde
   const name = 'OPERATORS_FILE';
   const text = read.file(name);
   if (text === undefined) return undefined;
-  const { document, problems } = readDocument(text);
+  const document = readDocument(text);
   return {
+    ...document,
     path: read.text(name) ?? '',
-    value: document.value,
-    problems,
     told: (problem) => [name, sentence(problem, document)],
-    lineOf: (path) => document.lineOf(path),
   };
 }
 
 /** Operators that a program hands in. Names of files are relative to its working folder. */
 export function operatorsHandedIn(value: object): OperatorsSource {
-  const document = { value, lineOf: () => 0 };
+  const document = { value, problems: [], lineOf: () => 0 };
   return {
+    ...document,
     path: 'operators',
-    value,
-    problems: [],
     told: (problem) => ['operators, as handed in:', sentence(problem, document, '')],
-    lineOf: () => 0,
   };
 }
 
@@ -92,7 +90,6 @@ export function readOperatorsOf(
   };
 }
 
-/** Where a simulator answers, and how to be its client. */
 interface SimulatorPlace {
   readonly authUrl: string;
   readonly simSwapUrl: string;
@@ -175,12 +172,10 @@ export function readOperatorPrices(read: EnvironmentReader): ReadonlyMap<string,
   return new Map(operators.flatMap(({ name, price }) => (price ? [[name, priceOf(price)]] : [])));
 }
 
-/** Secrets, as far as it is looked at whether they are there. */
 type LookedAt = Pick<Secrets, 'at'> & { problems(value: unknown): Iterable<FileProblem> };
 
 interface ParsedOperators {
   readonly file: OperatorsFile;
-  /** Of the operators in turn. */
   readonly profiles: readonly (LoadedProfile | undefined)[];
 }
 

@@ -5,7 +5,6 @@ import type { EnvironmentReader } from './environment.ts';
 import type { SecretEntry } from './definition.ts';
 import type { FileProblem, Path } from './document.ts';
 
-/** Reads secrets from where an operators' file says that they are. */
 export class Secrets {
   readonly #folder: string;
   readonly #environment: EnvironmentReader;
@@ -75,7 +74,6 @@ export class Secrets {
     return entry === undefined ? '' : this.read(entry);
   }
 
-  /** Where a file of that name is. */
   pathOf({ name }: Pick<SecretEntry, 'name'>): string {
     return resolve(this.#folder, name);
   }

@@ -18,7 +18,6 @@ const MAX_LETTERS = 3;
 /** A variable that was not read although it looks like a setting. */
 export interface UnknownName {
   readonly name: string;
-  /** The setting that was probably meant. */
   readonly meant: string | undefined;
 }
 

@@ -11,7 +11,6 @@ import type { StateKeys } from '../sharedState/stateSeals.ts';
 import { readMaterial, type ConnectionTexts } from '../http/connections/connectionMaterial.ts';
 import type { EnvironmentReader } from './environment.ts';
 
-/** The store that several processes share. */
 export interface SharedState {
   /** With credentials: not to be shown. */
   readonly redis: RedisSettings;

@@ -9,7 +9,6 @@ export type LogDetails = Readonly<Record<string, string | number | boolean | und
 /** From the least to the most that is said. */
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
-/** The service's own log. */
 export interface Log {
   info(message: string, details?: LogDetails): void;
   warn(message: string, details?: LogDetails): void;

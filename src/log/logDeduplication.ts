@@ -2,7 +2,6 @@ import type { Clock } from '../system/clock.ts';
 import type { Log, LogDetails } from './log.ts';
 import { logOf } from './logAbout.ts';
 
-/** How often the repeats of a line are told. */
 const EVERY_MS = 60_000;
 
 /** So many kinds of lines are told apart; with more, only the message tells them apart, and then nothing. */

@@ -29,7 +29,6 @@ export class StandardOutput {
     else lost += 1;
   }
 
-  /** Whether the reader is not far behind. */
   get hasRoom(): boolean {
     return this.#stream.writableLength < MAX_WAITING_BYTES;
   }

@@ -17,7 +17,6 @@ function checkedOut(): string | undefined {
   return branch === undefined ? head : read(`../../.git/${branch}`);
 }
 
-/** The text of a file beside the program; `undefined` where there is none. */
 function read(name: string): string | undefined {
   try {
     return readFileSync(new URL(name, import.meta.url), 'utf8').trim();

@@ -14,7 +14,6 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
  */
 const SAME_REQUEST_MS = 2000;
 
-/** A signal that asks a program to end. */
 export type TerminationSignal = (typeof SIGNALS)[number];
 
 /**
@@ -48,7 +47,6 @@ export function onTermination(
   }
 }
 
-/** Whether there is a terminal that this process belongs to. */
 function hasTerminal(): boolean {
   try {
     closeSync(openSync('/dev/tty', 'r'));

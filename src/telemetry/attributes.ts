@@ -9,14 +9,12 @@ import type {
 } from '../log/diagnostics.ts';
 import { maskPhoneNumbers } from '../domain/mask.ts';
 
-/** A span as it begins. */
 export interface SpanBeginning {
   readonly name: string;
   readonly kind: SpanKind;
   readonly attributes: Attributes;
 }
 
-/** A span as it ends. */
 export interface SpanEnding {
   readonly attributes: Attributes;
   readonly status?: SpanStatus;

@@ -1,7 +1,6 @@
 /** A metric, as Prometheus knows it: with buckets a histogram, with a name in `_total` a counter, otherwise a gauge. */
 export interface MetricDefinition {
   readonly name: string;
-  /** One sentence, for people. */
   readonly help: string;
   readonly labels?: readonly string[];
   /** Upper bounds, in seconds or shares. */

@@ -39,7 +39,6 @@ const FEW_DESCRIPTORS_LEFT = 0.8;
 
 const REFUSED: ErrorCode = 'OPERATOR_REFUSED';
 
-/** An operator whose series are there from the start. */
 export interface MeteredOperator {
   readonly name: string;
   /** As messages of the circuits name them. */
@@ -101,7 +100,6 @@ export class Metrics {
     ];
   }
 
-  /** Asks for the load and the connections at each scrape. */
   watch(sources: Pick<SimSwaps, 'load' | 'connections' | 'clocks'>): void {
     this.#sources = sources;
   }

@@ -95,7 +95,6 @@ export class OtlpSender {
     return { kind: 'failed', reason };
   }
 
-  /** Ends what is under way. */
   async close(): Promise<void> {
     this.#closing.abort();
     const closing = this.#pool.destroy();

@@ -6,7 +6,6 @@ import type { AdmissionObserver } from '../lookups/observedAuthorizers.ts';
 import type { RequestReport } from '../graphql/request.ts';
 import type { Clock } from '../system/clock.ts';
 
-/** Writes the lines of requests. */
 export interface RequestLines {
   readonly observer: AdmissionObserver;
   write(report: RequestReport): void;
@@ -29,14 +28,16 @@ export function requestLinesOf(log: Log, auditKey: string | undefined): RequestL
 }
 
 function detailsOf(
-  { correlator, caller, document, status, tookMs, codes }: RequestReport,
+  { correlator, caller, document = 'other', status, tookMs, codes }: RequestReport,
   lookups: number,
   auditKey: string | undefined,
 ): LogDetails {
+  const errors = [...codes.values()].reduce((sum, count) => sum + count, 0);
   return {
     status,
-    document: document ?? 'other',
-    ...errorsOf(codes),
+    document,
+    // Without their counts, and in one order: lines are grouped by them.
+    ...(codes.size === 0 ? {} : { codes: [...codes.keys()].toSorted().join(' '), errors }),
     lookups,
     ms: Math.round(tookMs * 10) / 10,
     caller: callerOf(caller, auditKey),
@@ -44,23 +45,10 @@ function detailsOf(
   };
 }
 
-/** The codes without their counts, and in one order: lines are grouped by them. */
-function errorsOf(codes: ReadonlyMap<string, number>): LogDetails {
-  if (codes.size === 0) return {};
-  const errors = [...codes.values()].reduce((sum, count) => sum + count, 0);
-  return { codes: [...codes.keys()].toSorted().join(' '), errors };
-}
-
 /** As in the audit log, so that a caller's lines can be found there. */
 function callerOf(caller: Identity | undefined, auditKey: string | undefined): string | undefined {
-  switch (caller?.kind) {
-    case undefined:
-      return undefined;
-    case 'anonymous':
-      return 'anonymous';
-    case 'token':
-      return auditKey === undefined ? undefined : callerId(auditHash(auditKey, caller.subject));
-  }
+  if (caller?.kind !== 'token') return caller?.kind;
+  return auditKey === undefined ? undefined : callerId(auditHash(auditKey, caller.subject));
 }
 
 /** Writes a line of each exchange with an operator from now on. */

@@ -49,7 +49,6 @@ export class SpanQueue implements SpanProcessor {
     else this.#flushLater();
   }
 
-  /** Sends all that waits. */
   async forceFlush(): Promise<void> {
     await this.#sending;
     if (this.#waiting.length > 0) this.#sending ??= this.#send(1);
@@ -62,7 +61,6 @@ export class SpanQueue implements SpanProcessor {
     return this.forceFlush();
   }
 
-  /** Drops what waits. */
   drop(): void {
     const { length } = this.#waiting;
     this.#waiting = [];
@@ -75,13 +73,13 @@ export class SpanQueue implements SpanProcessor {
     this.#timer = undefined;
     while (this.#waiting.length >= atLeast) {
       const batch = this.#waiting.splice(0, BATCH);
-      const delivery = await this.#deliver(batch);
-      switch (delivery.kind) {
-        case 'sent':
-          this.#target.told('sent', batch.length);
-          break;
-        case 'failed':
-          this.#target.told('failed', batch.length, delivery.reason);
+      try {
+        const delivery = await this.#target.send(batch);
+        const reason = delivery.kind === 'failed' ? delivery.reason : undefined;
+        this.#target.told(delivery.kind, batch.length, reason);
+      } catch (error) {
+        // A batch that breaks what sends it is lost, and no other with it.
+        this.#target.told('failed', batch.length, errorName(error));
       }
     }
     this.#sending = undefined;
@@ -94,14 +92,5 @@ export class SpanQueue implements SpanProcessor {
       this.#timer = undefined;
       void this.forceFlush();
     }, EVERY_MS).unref();
-  }
-
-  /** A batch that breaks what sends it is lost, and no other with it. */
-  async #deliver(batch: readonly ReadableSpan[]): Promise<Delivery> {
-    try {
-      return await this.#target.send(batch);
-    } catch (error) {
-      return { kind: 'failed', reason: errorName(error) };
-    }
   }
 }

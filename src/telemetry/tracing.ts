@@ -55,7 +55,6 @@ export interface TracingParts {
   onSpans(outcome: SpanOutcome, spans: number): void;
 }
 
-/** What the work of a request belongs to. */
 interface Scope {
   readonly context: Context;
   /** The innermost that is recorded, or the root where the trace is not. */

@@ -19,7 +19,6 @@ export interface AuditEntry {
   /** RFC 3339. */
   readonly time: string;
   readonly event: AuthorizerRequest['event'];
-  /** The name of the operator that is asked. */
   readonly operator: string;
   readonly caller: AuditedCaller;
   readonly purpose: string;
@@ -54,10 +53,8 @@ export interface AuditedCaller {
   readonly numbers?: readonly string[];
 }
 
-/** What all lookups of a request have in common. */
 export type AuditedRequest = Pick<AuditEntry, 'caller' | 'purpose' | 'correlator'>;
 
-/** What the audit log tells of a request, beside who asks. Pure. */
 export function auditedRequest(
   { purpose, correlator }: Pick<AuthorizerRequest['request'], 'purpose' | 'correlator'>,
   caller: AuditedCaller,
@@ -66,13 +63,11 @@ export function auditedRequest(
 }
 
 export interface LineParts {
-  /** The audit key. */
   readonly key: string;
   readonly time: string;
   readonly operator: string;
 }
 
-/** The line before something is asked. Pure. */
 export function entryBefore(
   asked: AuthorizerRequest,
   { caller, purpose, correlator }: AuditedRequest,
@@ -96,7 +91,6 @@ export function entryBefore(
 
 const NO_LOOKUP = { lookup: undefined, consentId: undefined };
 
-/** The line after it, with what came of it. Pure. */
 export function entryAfter(before: AuditEntry, ending: Ending, time: string): AuditEntry {
   const { outcome, attempts } = ending;
   return { ...before, audit: 'after', time, outcome, attempts };

@@ -3,13 +3,10 @@ import { mayBeAudited, readAuditedLine, type AuditedLine } from './auditedLine.t
 import { auditHash } from './entry.ts';
 import { formsOf, numbersIn } from './numberForms.ts';
 
-/** What a search is for: lines that fit all that is given. */
 export interface Sought {
   /** Whose owner is asked about, or asks. */
   readonly number?: PhoneNumber | undefined;
-  /** Who asks, as the issuer names it. */
   readonly subject?: string | undefined;
-  /** The client that asks. */
   readonly client?: string | undefined;
   /** From then on, in milliseconds since 1970. */
   readonly sinceMs?: number | undefined;

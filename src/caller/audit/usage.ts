@@ -2,7 +2,6 @@ import { OPERATIONS } from '../../domain/question.ts';
 import type { Micros, Price } from '../../domain/price.ts';
 import { mayBeAudited, readAuditedLine, type AuditedLine } from './auditedLine.ts';
 
-/** By what usage can be summed up. */
 export const DIMENSIONS = ['day', 'operator', 'operation', 'client', 'subject', 'purpose'] as const;
 
 export type Dimension = (typeof DIMENSIONS)[number];
@@ -26,7 +25,6 @@ export interface Usage {
   lookups: number;
   /** Exchanges of lookups that may have reached the operator: what an invoice is held against. */
   attempts: number;
-  /** Prompts to owners of numbers. */
   consents: number;
   /** Answers that were shared or kept, for which no lookup was made. */
   saved: number;
@@ -79,7 +77,6 @@ export class UsageReport {
     this.#add(entry);
   }
 
-  /** The groups in the order of their dimensions. */
   get usages(): readonly Usage[] {
     return (
       [...this.#groups.values()]
@@ -140,7 +137,6 @@ export class UsageReport {
   }
 }
 
-/** Nothing that was used, yet. */
 export function noUsage(group: readonly string[]): Usage {
   return {
     group,

@@ -1,10 +1,8 @@
 import { formatAmount } from '../../domain/price.ts';
 import { noUsage, type Dimension, type Usage } from './usage.ts';
 
-/** Rows of a report, the first of which names the columns. */
 type Rows = readonly (readonly string[])[];
 
-/** A report as a table for people. Pure. */
 export function usageTable(
   dimensions: readonly Dimension[],
   usages: readonly Usage[],

@@ -33,7 +33,6 @@ export interface Claimed extends Standing {
 export interface HourlyCounts {
   /** What a caller or a number is called in it: of bounded length, whatever the text's. */
   nameOf(text: string): string;
-  /** The window of a caller, or of a number. */
   windowOf(whose: WindowOwner, text: string): string;
   /** @param timeLimitMs for a store that is not in this process */
   claim(

@@ -9,7 +9,6 @@ import {
   type WindowOwner,
 } from './hourlyCounts.ts';
 
-/** How much memory windows and their members may take. */
 export interface MemoryBounds {
   readonly maxWindowBytes: number;
   readonly maxMemberBytes: number;
@@ -51,7 +50,6 @@ export class MemoryCounts implements HourlyCounts {
     this.#bounds = bounds;
   }
 
-  /** What it holds now, as it is estimated. */
   get bytes(): number {
     return this.#windowBytes + this.#memberBytes;
   }

@@ -3,7 +3,6 @@ import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { Identity } from '../../domain/identity.ts';
 import type { CountClaim, HourlyCounts } from './hourlyCounts.ts';
 
-/** How much one caller may ask in an hour. */
 export interface CallerQuotas {
   /** Distinct numbers. */
   readonly numbersPerHour: number;
@@ -70,7 +69,6 @@ export class Quotas {
     this.#operators = operators;
   }
 
-  /** Counts one lookup at an operator. */
   countLookup(
     caller: Identity,
     number: PhoneNumber,
@@ -93,7 +91,6 @@ export class Quotas {
     return this.#claim(this.#callerWindow(caller), claims, timeLimitMs);
   }
 
-  /** Counts one prompt to the owner of a number. */
   countPrompt(
     caller: Identity,
     number: PhoneNumber,
