@@ -234,8 +234,11 @@ export class Target {
 
 /** By how many megabytes memory has grown. */
 export function grownMb(before: ProbeFigures, after: ProbeFigures): number {
-  const bytes = ({ heapBytes, externalBytes }: ProbeFigures) => heapBytes + externalBytes;
-  return (bytes(after) - bytes(before)) / MEGABYTE;
+  return (bytesOf(after) - bytesOf(before)) / MEGABYTE;
+}
+
+function bytesOf({ heapBytes, externalBytes }: ProbeFigures): number {
+  return heapBytes + externalBytes;
 }
 
 /** The flags by which `npm start` runs Node; a `.env` of this checkout is not read. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../random.ts';
+import { Random } from '../random.ts';
 import { until, type RedisClusterServers } from '../redisCluster.ts';
 import type { Chronicle, Holds } from './chronicle.ts';
 import type { LostWrites } from './lostWrites.ts';
@@ -29,6 +29,12 @@ export interface StoredNames {
   readonly keysOf: (number: string) => readonly string[];
 }
 
+interface Happenings {
+  readonly lostWrites: LostWrites;
+  readonly chronicle: Chronicle;
+  readonly seed: number;
+}
+
 /** Kills, freezes and replaces masters of a cluster, one after the other; each is whole again before the next. */
 export class ClusterTrouble {
   /** How often each was done. */
@@ -42,17 +48,15 @@ export class ClusterTrouble {
 
   constructor(
     servers: RedisClusterServers,
-    lostWrites: LostWrites,
     names: StoredNames,
-    chronicle: Chronicle,
-    random: Random,
+    { lostWrites, chronicle, seed }: Happenings,
   ) {
-    this.#random = random;
     this.#servers = servers;
+    this.#names = names;
     this.#writeLogs = new WriteLogs(servers);
     this.#lostWrites = lostWrites;
-    this.#names = names;
     this.#chronicle = chronicle;
+    this.#random = new Random(seed);
   }
 
   /** Does the next of them to any master. */

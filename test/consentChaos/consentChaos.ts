@@ -122,35 +122,33 @@ const ENVIRONMENT = {
  * `cluster`), and, over all stores, while apps hang up, ask again too early, the number directory names another of two
  * operators or none, and operators fail before and after consent.
  */
-export async function runConsentChaos({
-  store,
-  consents,
-  seed,
-  without,
-  wire,
-}: ConsentChaosRun): Promise<Findings> {
-  const lostWrites = new LostWrites();
+export async function runConsentChaos(run: ConsentChaosRun): Promise<Findings> {
+  const { store, consents, seed, without } = run;
   const issuer = await TestIssuer.start();
-  const chronicle = new Chronicle();
-  const operators = new StrictOperators(KEEP_FACTS_SECONDS * 1000, lostWrites, chronicle, seed);
-  const directory = new FlappingDirectory(OPERATORS, chronicle, seed);
-  const asked = { operators: await operators.listen(), directory: await directory.listen() };
-  const settings = {
+  const environment = {
     ...ENVIRONMENT,
     JWT_JWKS_URL: issuer.jwksUrl,
     KEEP_FACTS_SECONDS: without === 'kept-facts' ? '0' : String(KEEP_FACTS_SECONDS),
     ...(without === 'doubt' ? { CONSENT_DOUBT_SECONDS: '1' } : {}),
   };
-  const opened = await OPEN[store](lostWrites, settings, chronicle, seed, wire);
-  const isShared = without !== 'shared-store';
-  const fleet = new Fleet({ ...settings, ...(isShared ? opened.settings : {}) }, asked);
-  const apps = new Apps(fleet, operators, opened, await tokensOf(issuer), chronicle, seed);
-  const trouble = opened.isShared
-    ? new Trouble(opened, fleet, operators, chronicle, seed)
-    : undefined;
+  const [chronicle, lostWrites] = [new Chronicle(), new LostWrites()];
+  const scene: Scene = { ...run, environment, chronicle, lostWrites };
+  const operators = new StrictOperators(KEEP_FACTS_SECONDS * 1000, lostWrites, chronicle, seed);
+  const directory = new FlappingDirectory(OPERATORS, chronicle, seed);
+  const asked = { operators: await operators.listen(), directory: await directory.listen() };
+  const opened = await OPEN[store](scene);
+  const shared = without === 'shared-store' ? {} : opened?.settings;
+  const fleet = new Fleet({ ...environment, ...shared }, asked);
+  const apps = new Apps({ ...scene, fleet, operators, opened, tokens: await tokensOf(issuer) });
+  const peace = new AbortController();
+  let troubled: Promise<void> | undefined;
+  const inPeace = async (): Promise<void> => {
+    peace.abort();
+    await troubled;
+  };
   try {
-    await fleet.start(opened.isShared ? REPLICAS : 1);
-    trouble?.begin();
+    await fleet.start(opened === undefined ? 1 : REPLICAS);
+    if (opened !== undefined) troubled = trouble(scene, opened, fleet, operators, peace.signal);
     const numbers = ALL_NUMBERS.slice(0, consents);
     const lastTaken = Promise.withResolvers<void>();
     const worker = async (): Promise<void> => {
@@ -162,20 +160,19 @@ export async function runConsentChaos({
     const ended = Promise.all(Array.from({ length: AT_ONCE }, worker));
     const isEnough = lastTaken.promise.then(() => sleep(TROUBLED_MS, undefined, { ref: false }));
     await Promise.race([ended, isEnough]);
-    await trouble?.end();
+    await inPeace();
     await ended;
   } finally {
-    await trouble?.end();
+    await inPeace();
     fleet.stop();
     operators.close();
     directory.close();
     await issuer.close();
-    await opened.stop();
+    await opened?.stop();
   }
   const { prompts, polls, lookups, givenUp } = operators;
   const { offences, unavoidable, notes } = operators.judge();
-  const { heard, ends, wrong, hangUps, notes: endless } = apps;
-  const { kills } = fleet;
+  const { heard, ends, hangUps } = apps;
   return {
     consents,
     prompts,
@@ -183,118 +180,91 @@ export async function runConsentChaos({
     polls,
     lookups,
     givenUp,
-    kills,
-    store: opened.counts,
+    kills: fleet.kills,
+    store: opened?.counts ?? {},
     hangUps,
     heard,
     ends,
-    wrong: { ...wrong, ...offences },
+    wrong: { ...apps.wrong, ...offences },
     unavoidable,
-    notes: [...notes, ...endless],
+    notes: [...notes, ...apps.notes],
   };
 }
 
-/** A store, and what befalls it. */
-interface OpenedStore {
-  readonly isShared: boolean;
+/** What all parts of a run have in common. */
+interface Scene extends Pick<ConsentChaosRun, 'seed' | 'wire'> {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly chronicle: Chronicle;
+  readonly lostWrites: LostWrites;
+}
+
+/** A store that replicas share, and what befalls it. */
+interface OpenedStore extends Befalling {
   readonly isLeased: StoredRecords['isLeased'];
   readonly settings: Readonly<Record<string, string>>;
+  readonly stop: () => Promise<void>;
+}
+
+interface Befalling {
   readonly counts: Readonly<Record<string, number>>;
   readonly everyMs: number;
   /** Something befalls it, and is over. */
   readonly trouble: () => Promise<void>;
-  readonly stop: () => Promise<void>;
 }
 
-type OpenStore = (
-  lostWrites: LostWrites,
-  settings: Readonly<Record<string, string>>,
-  chronicle: Chronicle,
-  seed: number,
-  wire: Wire | undefined,
-) => Promise<OpenedStore>;
-
-const OPEN: Readonly<Record<Store, OpenStore>> = {
-  memory: () =>
-    Promise.resolve({
-      isShared: false,
-      isLeased: () => false,
-      settings: {},
-      counts: {},
-      everyMs: 0,
-      trouble: () => Promise.resolve(),
-      stop: () => Promise.resolve(),
-    }),
-  redis: openRedis,
-  cluster: openCluster,
+const OPEN: Readonly<Record<Store, (scene: Scene) => Promise<OpenedStore | undefined>>> = {
+  memory: () => Promise.resolve(undefined),
+  redis: async (scene) => {
+    const redis = await startRedis();
+    const counts = { frozen: 0 };
+    return openShared('redis', scene, [redis.port], redis.kill.bind(redis), () => ({
+      counts,
+      everyMs: FREEZE_EVERY_MS,
+      async trouble() {
+        counts.frozen += 1;
+        scene.chronicle.happened('the store is frozen');
+        redis.freeze();
+        await sleep(FREEZE_MS);
+        redis.thaw();
+        scene.chronicle.happened('the store is thawed');
+      },
+    }));
+  },
+  cluster: async (scene) => {
+    const servers = await RedisClusterServers.start({ replicas: true, nodeTimeoutMs: 2000 });
+    const stop = servers.stop.bind(servers);
+    return openShared('redis+cluster', scene, servers.ports, stop, (names) => {
+      const befalls = new ClusterTrouble(servers, names, scene);
+      const everyMs = CLUSTER_TROUBLE_EVERY_MS;
+      return { counts: befalls.counts, everyMs, trouble: () => befalls.once() };
+    });
+  },
 };
 
-async function openRedis(
-  _lostWrites: LostWrites,
-  environment: Readonly<Record<string, string>>,
-  chronicle: Chronicle,
-  _seed: number,
-  wire: Wire | undefined,
+async function openShared(
+  scheme: string,
+  { environment, chronicle, wire }: Scene,
+  ports: readonly number[],
+  stop: () => Promise<void>,
+  befalling: (names: StoredNames) => Befalling,
 ): Promise<OpenedStore> {
-  const redis = await startRedis();
-  const wires = await Wires.before([redis.port], wire);
+  const wires = await Wires.before(ports, wire);
   const stateKey = freshStateKey();
-  const { open } = storedNames(environment, stateKey);
-  const records = new StoredRecords([redis.port], open, chronicle);
-  const counts = { frozen: 0 };
+  const names = storedNames(environment, stateKey);
+  const records = new StoredRecords(ports, names.open, chronicle);
+  const { counts, everyMs, trouble: befall } = befalling(names);
   return {
-    isShared: true,
     isLeased: (number) => records.isLeased(number),
-    settings: { REDIS_URL: `redis://${wires.hosts}`, STATE_KEY: stateKey },
+    settings: { REDIS_URL: `${scheme}://${wires.hosts}`, STATE_KEY: stateKey },
     get counts() {
       return { ...counts, ...wires.counts };
     },
-    everyMs: FREEZE_EVERY_MS,
-    async trouble() {
-      counts.frozen += 1;
-      chronicle.happened('the store is frozen');
-      redis.freeze();
-      await sleep(FREEZE_MS);
-      redis.thaw();
-      chronicle.happened('the store is thawed');
-    },
+    everyMs,
+    trouble: befall,
     async stop() {
       records.close();
       await wires.close();
-      await redis.kill();
-    },
-  };
-}
-
-async function openCluster(
-  lostWrites: LostWrites,
-  environment: Readonly<Record<string, string>>,
-  chronicle: Chronicle,
-  seed: number,
-  wire: Wire | undefined,
-): Promise<OpenedStore> {
-  const servers = await RedisClusterServers.start({ replicas: true, nodeTimeoutMs: 2000 });
-  const wires = await Wires.before(servers.ports, wire);
-  const stateKey = freshStateKey();
-  const names = storedNames(environment, stateKey);
-  const records = new StoredRecords(servers.ports, names.open, chronicle);
-  const trouble = new ClusterTrouble(servers, lostWrites, names, chronicle, new Random(seed));
-  return {
-    isShared: true,
-    isLeased: (number) => records.isLeased(number),
-    settings: {
-      REDIS_URL: `redis+cluster://${wires.hosts}`,
-      STATE_KEY: stateKey,
-    },
-    get counts() {
-      return { ...trouble.counts, ...wires.counts };
-    },
-    everyMs: CLUSTER_TROUBLE_EVERY_MS,
-    trouble: () => trouble.once(),
-    async stop() {
-      records.close();
-      await wires.close();
-      await servers.stop();
+      await stop();
     },
   };
 }
@@ -371,55 +341,29 @@ function storedNames(
   };
 }
 
-/** Kills replicas, and has befall the store what befalls it, now and then. */
-class Trouble {
-  readonly #over = new AbortController();
-  readonly #store: OpenedStore;
-  readonly #fleet: Fleet;
-  readonly #operators: StrictOperators;
-  readonly #chronicle: Chronicle;
-  readonly #seed: number;
-  #running: readonly Promise<void>[] = [];
-
-  constructor(
-    store: OpenedStore,
-    fleet: Fleet,
-    operators: StrictOperators,
-    chronicle: Chronicle,
-    seed: number,
-  ) {
-    this.#seed = seed;
-    this.#chronicle = chronicle;
-    this.#store = store;
-    this.#fleet = fleet;
-    this.#operators = operators;
-  }
-
-  begin(): void {
-    const [kills, befalls] = [new Random(this.#seed + 1), new Random(this.#seed + 2)];
-    this.#running = [
-      this.#everyNow(KILL_EVERY_MS, kills, () =>
-        this.#fleet.killOne(kills, (name) => {
-          this.#chronicle.happened(`${name} is killed`);
-          this.#operators.replicaKilled(name);
-        }),
-      ),
-      this.#everyNow(this.#store.everyMs, befalls, () => this.#store.trouble()),
-    ];
-  }
-
-  async end(): Promise<void> {
-    this.#over.abort();
-    await Promise.all(this.#running);
-  }
-
-  async #everyNow(ms: number, random: Random, act: () => Promise<void>): Promise<void> {
-    const { signal } = this.#over;
-    while (!signal.aborted) {
-      await sleep(ms * (0.5 + random.next()), undefined, { signal }).catch(() => '');
-      if (!signal.aborted) await act();
+/** Kills replicas, and has befall the store what befalls it, now and then, until there is to be peace. */
+async function trouble(
+  { chronicle, seed }: Scene,
+  store: OpenedStore,
+  fleet: Fleet,
+  operators: StrictOperators,
+  peace: AbortSignal,
+): Promise<void> {
+  const everyNow = async (ms: number, random: Random, act: () => Promise<void>): Promise<void> => {
+    while (!peace.aborted) {
+      await sleep(ms * (0.5 + random.next()), undefined, { signal: peace }).catch(() => '');
+      if (!peace.aborted) await act();
     }
-  }
+  };
+  const [kills, befalls] = [new Random(seed + 1), new Random(seed + 2)];
+  const onKill = (name: string): void => {
+    chronicle.happened(`${name} is killed`);
+    operators.replicaKilled(name);
+  };
+  await Promise.all([
+    everyNow(KILL_EVERY_MS, kills, () => fleet.killOne(kills, onKill)),
+    everyNow(store.everyMs, befalls, store.trouble),
+  ]);
 }
 
 /** As the issuer of the tests names the client of every token. */
@@ -462,6 +406,14 @@ interface Failure {
 /** Ends that an app tells its user; after all else it asks again, if it need not wait too long. */
 const ENDS: ReadonlySet<string> = new Set(['CONSENT_DENIED', 'CONSENT_EXPIRED']);
 
+interface AppsParts extends Pick<Scene, 'seed' | 'chronicle'> {
+  readonly fleet: Fleet;
+  readonly operators: StrictOperators;
+  /** Absent where there is one process. */
+  readonly opened: Pick<OpenedStore, 'isLeased'> | undefined;
+  readonly tokens: Readonly<Record<CallerName, string>>;
+}
+
 /** The apps that ask, and what they hear. */
 class Apps {
   hangUps = 0;
@@ -475,32 +427,15 @@ class Apps {
     consentsWithoutAnEnd: 0,
     defects: 0,
   };
-  readonly #fleet: Fleet;
-  readonly #operators: StrictOperators;
-  readonly #store: Pick<OpenedStore, 'isLeased'>;
-  readonly #tokens: Readonly<Record<CallerName, string>>;
-  readonly #chronicle: Chronicle;
-  readonly #seed: number;
+  readonly #parts: AppsParts;
 
-  constructor(
-    fleet: Fleet,
-    operators: StrictOperators,
-    store: Pick<OpenedStore, 'isLeased'>,
-    tokens: Readonly<Record<CallerName, string>>,
-    chronicle: Chronicle,
-    seed: number,
-  ) {
-    this.#seed = seed;
-    this.#chronicle = chronicle;
-    this.#fleet = fleet;
-    this.#operators = operators;
-    this.#store = store;
-    this.#tokens = tokens;
+  constructor(parts: AppsParts) {
+    this.#parts = parts;
   }
 
   /** One number: several requests of one caller at once and, for some numbers, one of another. */
   async pursueAll(number: string): Promise<void> {
-    const random = randomOf(this.#seed, number);
+    const random = randomOf(this.#parts.seed, number);
     const requests = 1 + random.below(3);
     const callers: CallerName[] = Array.from({ length: requests }, () => 'anna');
     if (random.chance(0.2)) callers.push('bert');
@@ -530,7 +465,7 @@ class Apps {
     this.wrong.consentsWithoutAnEnd += 1;
     this.notes.push(
       `consentsWithoutAnEnd: ${wish.number}, ${wish.caller}`,
-      ...this.#chronicle.about(wish.number),
+      ...this.#parts.chronicle.about(wish.number),
     );
   }
 
@@ -538,14 +473,14 @@ class Apps {
     const hangs = AbortSignal.timeout(HANGS_AFTER_MS);
     const doesHangUp = random.chance(0.1);
     const hangUp = doesHangUp ? [AbortSignal.timeout(random.below(1500))] : [];
-    const url = this.#fleet.anyUrl(random);
+    const url = this.#parts.fleet.anyUrl(random);
     const askedAtMs = Date.now();
     try {
       const response = await fetch(`${url}/graphql`, {
         method: 'POST',
         headers: {
           'content-type': 'application/json',
-          authorization: `Bearer ${this.#tokens[caller]}`,
+          authorization: `Bearer ${this.#parts.tokens[caller]}`,
           'x-correlator': caller,
         },
         body: JSON.stringify({ query: `{ phoneNumber(e164: "${number}") { ${question} } }` }),
@@ -553,8 +488,8 @@ class Apps {
       });
       const reply = replyOf((await response.json()) as Body);
       const isPending = reply.failures.some(({ code }) => code === 'CONSENT_PENDING');
-      if (isPending && !this.#store.isLeased(number)) {
-        this.#operators.waited(number, caller, askedAtMs);
+      if (isPending && this.#parts.opened?.isLeased(number) !== true) {
+        this.#parts.operators.waited(number, caller, askedAtMs);
       }
       return reply;
     } catch {
@@ -562,7 +497,7 @@ class Apps {
         this.wrong.requestsWithoutAnEnd += 1;
         this.notes.push(
           `requestsWithoutAnEnd: ${number}, ${caller}; ${await livenessOf(url)}`,
-          ...this.#chronicle.about(number),
+          ...this.#parts.chronicle.about(number),
         );
       }
       if (doesHangUp) this.hangUps += 1;
@@ -574,12 +509,13 @@ class Apps {
   #count({ date, swapped, failures }: Reply, { number, caller }: Wish): number | 'end' {
     const codes = failures.map(({ code }) => code);
     const [first = 'an answer'] = codes;
-    this.#chronicle.happenedTo(number, `${caller} hears ${first}`);
+    this.#parts.chronicle.happenedTo(number, `${caller} hears ${first}`);
     increment(this.heard, first);
     if (codes.some((code) => code === 'INTERNAL_SERVER_ERROR')) this.wrong.defects += 1;
-    if (typeof date === 'string') this.#judge(this.#operators.isRightDate(date, number, caller));
+    if (typeof date === 'string')
+      this.#judge(this.#parts.operators.isRightDate(date, number, caller));
     if (typeof swapped === 'boolean') {
-      this.#judge(this.#operators.isRightWindow(swapped, number, caller));
+      this.#judge(this.#parts.operators.isRightWindow(swapped, number, caller));
     }
     const open = failures.filter(({ code }) => !ENDS.has(code));
     if (open.length === 0) {

@@ -15,20 +15,23 @@ export const OPERATORS = ['northern', 'southern'] as const;
 
 type OperatorName = (typeof OPERATORS)[number];
 
-/** What the operators saw that they must not see. */
-export interface Offences {
-  promptsWhileOneLived: number;
-  promptsWithoutNeed: number;
-  overlappingPolls: number;
-  earlyPolls: number;
-  tokensUsedTwice: number;
-  tokensForAnotherOperation: number;
-  tokensOfAnotherOperator: number;
+/** What the operators must not see. */
+const OFFENCES = [
+  'promptsWhileOneLived',
+  'promptsWithoutNeed',
+  'overlappingPolls',
+  'earlyPolls',
+  'tokensUsedTwice',
+  'tokensForAnotherOperation',
+  'tokensOfAnotherOperator',
   /** Polls for what another operator has acknowledged. */
-  foreignPolls: number;
+  'foreignPolls',
   /** Consents that nobody polled any more while requests waited for them. */
-  orphanedConsents: number;
-}
+  'orphanedConsents',
+] as const;
+
+/** How often they saw it. */
+export type Offences = Record<(typeof OFFENCES)[number], number>;
 
 /** The offences, and the first of them each with what tells how it came about. */
 interface Judged {
@@ -488,17 +491,7 @@ export class StrictOperators {
 }
 
 function noOffences(): Offences {
-  return {
-    promptsWhileOneLived: 0,
-    promptsWithoutNeed: 0,
-    overlappingPolls: 0,
-    earlyPolls: 0,
-    tokensUsedTwice: 0,
-    tokensForAnotherOperation: 0,
-    tokensOfAnotherOperator: 0,
-    foreignPolls: 0,
-    orphanedConsents: 0,
-  };
+  return Object.fromEntries(OFFENCES.map((name) => [name, 0])) as Offences;
 }
 
 /** The truth about a number, of the last day. */

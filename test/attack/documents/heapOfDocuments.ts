@@ -9,62 +9,35 @@ const MAX_GROWTH_MB = 64;
 const MAX_OWN_DELAY_MS = 250;
 const MAX_HEAP_MB = 512;
 
-/** One-megabyte bodies, each another, that hold next to nothing. */
-const FLOODS: Readonly<Record<string, readonly [bodies: number, body: (index: number) => object]>> =
-  {
-    comments: [24, (index) => ({ query: `${'#\n'.repeat(PADDING / 3)}{ a${index}: __typename }` })],
-    'one long comment': [
-      6,
-      (index) => ({ query: `#${'x'.repeat(PADDING)}\n{ a${index}: __typename }` }),
-    ],
-    commas: [6, (index) => ({ query: `${','.repeat(PADDING)}{ a${index}: __typename }` })],
-    'line ends': [
-      6,
-      (index) => ({ query: `${'\n'.repeat(PADDING / 2)}{ a${index}: __typename }` }),
-    ],
-    'a long string': [
-      6,
-      (index) => ({ query: `{ phoneNumber(e164: "${index}${'x'.repeat(PADDING)}") { e164 } }` }),
-    ],
-    'a long block string': [
-      6,
-      (index) => ({
-        query: `{ phoneNumber(e164: """${index}${'\n '.repeat(PADDING / 4)}""") { e164 } }`,
-      }),
-    ],
-    'a long alias': [6, (index) => ({ query: `{ a${index}${'x'.repeat(PADDING)}: __typename }` })],
-    'a long operation name': [
-      6,
-      (index) => ({ query: `query a${index}${'x'.repeat(PADDING)} { __typename }` }),
-    ],
-    'a long unknown field': [6, (index) => ({ query: `{ a${index}${'x'.repeat(PADDING)} }` })],
-    'long variables': [
-      6,
-      (index) => ({ query: '{ __typename }', variables: { a: `${index}${'x'.repeat(PADDING)}` } }),
-    ],
-    'deep variables': [
-      6,
-      (index) => ({
-        query: '{ __typename }',
-        variables: { a: nested(1000, index) },
-      }),
-    ],
-    extensions: [
-      6,
-      (index) => ({
-        query: '{ __typename }',
-        extensions: {
-          persistedQuery: { version: 1, sha256Hash: `${index}${'x'.repeat(PADDING)}` },
-        },
-      }),
-    ],
-    'documents as large as tokens allow': [
-      120,
-      (index) => ({
-        query: `{ ${times(190, (field) => `a${index}b${field}: phoneNumber(e164: "${number(field)}") { e164 }`)} }`,
-      }),
-    ],
-  };
+const X = 'x'.repeat(PADDING);
+const typename = (more: object) => ({ query: '{ __typename }', ...more });
+
+/** One-megabyte bodies, each another, that hold next to nothing: a document, or all of a body. */
+const FLOODS: Readonly<Record<string, (index: number) => string | object>> = {
+  comments: (index) => `${'#\n'.repeat(PADDING / 3)}{ a${index}: __typename }`,
+  'one long comment': (index) => `#${X}\n{ a${index}: __typename }`,
+  commas: (index) => `${','.repeat(PADDING)}{ a${index}: __typename }`,
+  'line ends': (index) => `${'\n'.repeat(PADDING / 2)}{ a${index}: __typename }`,
+  'a long string': (index) => `{ phoneNumber(e164: "${index}${X}") { e164 } }`,
+  'a long block string': (index) =>
+    `{ phoneNumber(e164: """${index}${'\n '.repeat(PADDING / 4)}""") { e164 } }`,
+  'a long alias': (index) => `{ a${index}${X}: __typename }`,
+  'a long operation name': (index) => `query a${index}${X} { __typename }`,
+  'a long unknown field': (index) => `{ a${index}${X} }`,
+  'long variables': (index) => typename({ variables: { a: `${index}${X}` } }),
+  'deep variables': (index) => typename({ variables: { a: nested(1000, index) } }),
+  extensions: (index) =>
+    typename({ extensions: { persistedQuery: { version: 1, sha256Hash: `${index}${X}` } } }),
+  'documents as large as tokens allow': (index) =>
+    `{ ${times(190, (field) => `a${index}b${field}: phoneNumber(e164: "${number(field)}") { e164 }`)} }`,
+};
+
+/** How many bodies make a flood; of those that are stored as they are, more. */
+const BODIES = 6;
+const MORE: Readonly<Record<string, number>> = {
+  comments: 24,
+  'documents as large as tokens allow': 120,
+};
 
 export const heapOfDocuments: Attack = {
   name: 'heap-of-documents',
@@ -74,30 +47,21 @@ export const heapOfDocuments: Attack = {
     const flags = [`--max-old-space-size=${MAX_HEAP_MB}`];
     const { issuer, target } = await stage.callers({}, { flags });
     const token = await issuer.token();
-    for (const [kind, [bodies, body]] of Object.entries(FLOODS)) {
-      if (!(await flood(stage, target, { kind, bodies, body, token }))) return;
+    for (const kind of Object.keys(FLOODS)) {
+      if (!(await flood(stage, target, kind, token))) return;
     }
   },
 };
 
-interface Flood {
-  readonly kind: string;
-  readonly bodies: number;
-  readonly body: (index: number) => object;
-  readonly token: string;
-}
-
 /** Whether the process is there for more. */
-async function flood(
-  stage: Stage,
-  target: Target,
-  { kind, bodies, body, token }: Flood,
-): Promise<boolean> {
+async function flood(stage: Stage, target: Target, kind: string, token: string): Promise<boolean> {
   const before = await target.figures();
   target.resetDelay();
   let broken = 0;
-  await inTurn(Array(bodies).keys(), 4, async (index) => {
-    const { status } = await target.post(JSON.stringify(body(index)), { token });
+  await inTurn(Array(MORE[kind] ?? BODIES).keys(), 4, async (index) => {
+    const body = FLOODS[kind]?.(index) ?? '';
+    const sent = typeof body === 'string' ? { query: body } : body;
+    const { status } = await target.post(JSON.stringify(sent), { token });
     if (status >= 500 || status === 0) broken += 1;
   });
   if (target.exit !== undefined) return false;

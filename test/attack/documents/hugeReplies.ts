@@ -1,6 +1,4 @@
 import type { Attack } from '../attack.ts';
-import type { Ask } from '../target.ts';
-import { AUDIT_KEY } from '../stage.ts';
 import { number, numbers, times } from '../values.ts';
 
 /** The limit of the service, and what stands around the data. */
@@ -10,9 +8,9 @@ const LONG = 'x'.repeat(2000);
 const LIST = 'query ($n: [ID!]!) { phoneNumbers(e164s: $n)';
 
 interface Case {
-  readonly role: 'bff' | 'subgraph';
+  readonly role?: 'subgraph';
   readonly query: string;
-  readonly ask?: Ask;
+  readonly variables?: object;
 }
 
 const HUNDRED = numbers(100);
@@ -21,50 +19,40 @@ const BAD = Array.from({ length: 3000 }, (_, index) => `bad ${index}`);
 
 const CASES: Readonly<Record<string, Case>> = {
   'fields below simSwapConsent': {
-    role: 'bff',
     query: `${LIST} { simSwapConsent { ${times(600, (index) => `a${index}${'x'.repeat(200)}: state`)} } } }`,
-    ask: { variables: { n: HUNDRED } },
+    variables: { n: HUNDRED },
   },
   'more fields below simSwapConsent': {
-    role: 'bff',
     query: `${LIST} { ${times(20, (outer) => `c${outer}: simSwapConsent { ${times(25, (index) => `a${index}${LONG}: __typename`)} }`)} } }`,
-    ask: { variables: { n: HUNDRED } },
+    variables: { n: HUNDRED },
   },
   'long aliases': {
-    role: 'bff',
     query: `${LIST} { ${times(40, (index) => `a${index}${LONG}: e164`)} } }`,
-    ask: { variables: { n: HUNDRED } },
+    variables: { n: HUNDRED },
   },
   'a long alias of the type': {
-    role: 'bff',
     query: `${LIST} { ${times(40, (index) => `a${index}${LONG}: __typename`)} } }`,
-    ask: { variables: { n: REPEATED.slice(0, 1200) } },
+    variables: { n: REPEATED.slice(0, 1200) },
   },
   'one number often': {
-    role: 'bff',
     query: `${LIST} { a${'x'.repeat(200_000)}: e164 } }`,
-    ask: { variables: { n: REPEATED } },
+    variables: { n: REPEATED },
   },
   'bad numbers below a long alias': {
-    role: 'bff',
     query: `query ($n: [ID!]!) { a${'x'.repeat(100_000)}: phoneNumbers(e164s: $n) { e164 } }`,
-    ask: { variables: { n: BAD } },
+    variables: { n: BAD },
   },
   'refused fields below long aliases': {
-    role: 'bff',
     query: `query ($n: [ID!]!) { a${'x'.repeat(20_000)}: phoneNumbers(e164s: $n) { ${times(10, (index) => `a${index}${'y'.repeat(20_000)}: simSwappedWithin(maxAgeHours: ${9000 + index})`)} } }`,
-    ask: { variables: { n: HUNDRED } },
+    variables: { n: HUNDRED },
   },
   'introspection with a long alias': {
-    role: 'bff',
     query: `{ __schema { types { a${'x'.repeat(200_000)}: name } } }`,
   },
   'introspection of types often': {
-    role: 'bff',
     query: `{ ${times(60, (index) => `a${index}: __schema { types { name description fields { name description args { name } } } }`)} }`,
   },
   'one type often': {
-    role: 'bff',
     query: `{ ${times(180, (index) => `a${index}: __type(name: "PhoneNumber") { description }`)} }`,
   },
   'the SDL often': {
@@ -78,21 +66,19 @@ const CASES: Readonly<Record<string, Case>> = {
   'entities with a long alias': {
     role: 'subgraph',
     query: `query ($r: [_Any!]!) { _entities(representations: $r) { a${'x'.repeat(100_000)}: __typename } }`,
-    ask: { variables: { r: HUNDRED.map((e164) => ({ __typename: 'PhoneNumber', e164 })) } },
+    variables: { r: HUNDRED.map((e164) => ({ __typename: 'PhoneNumber', e164 })) },
   },
   'entities of no type below a long alias': {
     role: 'subgraph',
     query: `query ($r: [_Any!]!) { a${'x'.repeat(100_000)}: _entities(representations: $r) { __typename } }`,
-    ask: { variables: { r: BAD.map((e164) => ({ __typename: 'Nothing', e164 })) } },
+    variables: { r: BAD.map((e164) => ({ __typename: 'Nothing', e164 })) },
   },
   'a validation error for each of many fields': {
-    role: 'bff',
     query: `{ ${times(900, (index) => `a${index}${'x'.repeat(800)}`)} }`,
   },
   'variables that do not fit': {
-    role: 'bff',
     query: 'query ($n: [ID!]!) { phoneNumbers(e164s: $n) { e164 } }',
-    ask: { variables: { n: Array.from({ length: 100_000 }, () => null) } },
+    variables: { n: Array.from({ length: 100_000 }, () => null) },
   },
 };
 
@@ -101,17 +87,13 @@ export const hugeReplies: Attack = {
   tries: 'to have one small request answered with very many bytes',
   holds: 'no reply has over 2 MB, none is a 5xx, none blocks the event loop',
   async run(stage) {
-    const operator = await stage.operator({});
-    const issuer = await stage.issuer();
-    const targets = {
-      bff: await stage.serve(operator, { ...issuer.settings, AUDIT_KEY }),
-      subgraph: await stage.serve(operator, { ...issuer.settings, AUDIT_KEY, ROLE: 'subgraph' }),
-    };
+    const { known, issuer, operator, target: bff } = await stage.callers();
+    const targets = { bff, subgraph: await stage.serve(operator, { ...known, ROLE: 'subgraph' }) };
     // FORBIDDEN for all of them: what costs must not depend on what one may ask.
     const token = await issuer.token();
-    for (const [name, { role, query, ask }] of Object.entries(CASES)) {
+    for (const [name, { role = 'bff', query, variables }] of Object.entries(CASES)) {
       targets[role].resetDelay();
-      const { status, bytes } = await targets[role].ask(query, { ...ask, token });
+      const { status, bytes } = await targets[role].ask(query, { variables, token });
       const { ownTurnMs } = await targets[role].figures();
       stage.holds(`${name}, status`, status > 0 && status < 500, status);
       stage.atMost(`${name}, bytes`, bytes, MAX_REPLY_BYTES);

@@ -2,59 +2,44 @@ import type { Attack } from '../attack.ts';
 import { answerText } from '../../wiredOperator.ts';
 import { answerIn, number, within } from '../values.ts';
 
-interface Case {
-  readonly body: string;
-  readonly type?: string;
-  readonly operation?: 'retrieve-date';
-}
+/** Replies with status 200 of which no value may be taken: a body, or a type and a body. */
+type Replies = Readonly<Record<string, string | readonly [type: string, body: string]>>;
 
-/** Replies with status 200 of which no value may be taken. */
-const REPLIES: Readonly<Record<string, Case>> = {
-  'true, then false': { body: '{"swapped":true,"swapped":false}' },
-  'false, then true': { body: '{"swapped":false,"swapped":true}' },
-  'false twice': { body: '{"swapped":false,"swapped":false}' },
-  'an escaped name': { body: '{"swapped":true,"\\u0073wapped":false}' },
-  'an escaped name first': { body: '{"\\u0073wapped":true,"swapped":false}' },
-  'twice inside another': { body: '{"a":{"b":1,"b":2},"swapped":false}' },
-  'a problem document': { body: '{"swapped":false}', type: 'application/problem+json' },
-  'a problem document with a charset': {
-    body: '{"swapped":false}',
-    type: 'application/problem+json; charset=utf-8',
-  },
-  'HTML by its type': { body: '{"swapped":false}', type: 'text/html' },
-  'a code beside': { body: '{"swapped":false,"code":"UNAVAILABLE"}' },
-  'an error beside': { body: '{"swapped":false,"error":"server_error"}' },
-  'a status beside': { body: '{"swapped":false,"status":503}' },
-  'a list around': { body: '[{"swapped":false}]' },
-  'in an envelope': { body: '{"data":{"swapped":false}}' },
-  'by its prototype': { body: '{"__proto__":{"swapped":false}}' },
-  text: { body: '{"swapped":"false"}' },
-  zero: { body: '{"swapped":0}' },
-  null: { body: '{"swapped":null}' },
-  'another case': { body: '{"Swapped":false}' },
-  'a byte order mark and more': { body: '\ufeff{"swapped":false}{"swapped":true}' },
-  'text after': { body: '{"swapped":false} x' },
-  nothing: { body: '' },
-  'a date twice': {
-    body: '{"latestSimChange":"2010-01-01T00:00:00Z","latestSimChange":"2009-01-01T00:00:00Z"}',
-    operation: 'retrieve-date',
-  },
-  'a date and an escaped one': {
-    body: '{"latestSimChange":"2025-01-01T00:00:00Z","latest\\u0053imChange":"2009-01-01T00:00:00Z"}',
-    operation: 'retrieve-date',
-  },
-  'a date beside a code': {
-    body: '{"latestSimChange":"2010-01-01T00:00:00Z","code":"NOT_FOUND"}',
-    operation: 'retrieve-date',
-  },
-  'a period twice': {
-    body: '{"latestSimChange":null,"monitoredPeriod":1,"monitoredPeriod":120}',
-    operation: 'retrieve-date',
-  },
-  'a date that is none': {
-    body: '{"latestSimChange":"2010-02-30T00:00:00Z"}',
-    operation: 'retrieve-date',
-  },
+const FALSE = '{"swapped":false}';
+
+const CHECKS: Replies = {
+  'true, then false': '{"swapped":true,"swapped":false}',
+  'false, then true': '{"swapped":false,"swapped":true}',
+  'false twice': '{"swapped":false,"swapped":false}',
+  'an escaped name': '{"swapped":true,"\\u0073wapped":false}',
+  'an escaped name first': '{"\\u0073wapped":true,"swapped":false}',
+  'twice inside another': '{"a":{"b":1,"b":2},"swapped":false}',
+  'a problem document': ['application/problem+json', FALSE],
+  'a problem document with a charset': ['application/problem+json; charset=utf-8', FALSE],
+  'HTML by its type': ['text/html', FALSE],
+  'a code beside': '{"swapped":false,"code":"UNAVAILABLE"}',
+  'an error beside': '{"swapped":false,"error":"server_error"}',
+  'a status beside': '{"swapped":false,"status":503}',
+  'a list around': '[{"swapped":false}]',
+  'in an envelope': '{"data":{"swapped":false}}',
+  'by its prototype': '{"__proto__":{"swapped":false}}',
+  text: '{"swapped":"false"}',
+  zero: '{"swapped":0}',
+  null: '{"swapped":null}',
+  'another case': '{"Swapped":false}',
+  'a byte order mark and more': '\ufeff{"swapped":false}{"swapped":true}',
+  'text after': '{"swapped":false} x',
+  nothing: '',
+};
+
+const DATES: Replies = {
+  'a date twice':
+    '{"latestSimChange":"2010-01-01T00:00:00Z","latestSimChange":"2009-01-01T00:00:00Z"}',
+  'a date and an escaped one':
+    '{"latestSimChange":"2025-01-01T00:00:00Z","latest\\u0053imChange":"2009-01-01T00:00:00Z"}',
+  'a date beside a code': '{"latestSimChange":"2010-01-01T00:00:00Z","code":"NOT_FOUND"}',
+  'a period twice': '{"latestSimChange":null,"monitoredPeriod":1,"monitoredPeriod":120}',
+  'a date that is none': '{"latestSimChange":"2010-02-30T00:00:00Z"}',
 };
 
 export const contradictions: Attack = {
@@ -63,22 +48,24 @@ export const contradictions: Attack = {
   holds: 'each is OPERATOR_INVALID_REPLY and no answer',
   async run(stage) {
     const operator = await stage.operator({});
-    const targets = {
-      check: await stage.serve(operator, { OPERATOR_OPERATIONS: 'check' }),
-      'retrieve-date': await stage.serve(operator, { OPERATOR_OPERATIONS: 'retrieve-date' }),
-    };
     let told = 0;
-    for (const [name, { body, type, operation = 'check' }] of Object.entries(REPLIES)) {
-      told += 1;
-      operator.script = {
-        lookUp: (received, response) => answerText(received, response, body, type),
-      };
-      const answer = answerIn(await targets[operation].ask(within(number(told))));
-      if (answer !== 'OPERATOR_INVALID_REPLY') stage.equals(name, answer, 'OPERATOR_INVALID_REPLY');
-      // Many bad replies open the circuit, which is another answer: good ones keep it closed.
-      operator.script = {};
-      await targets[operation].ask(within(number(100 + told)));
-      await targets[operation].ask(within(number(200 + told)));
+    for (const [operation, replies] of Object.entries({ check: CHECKS, 'retrieve-date': DATES })) {
+      const target = await stage.serve(operator, { OPERATOR_OPERATIONS: operation });
+      for (const [name, reply] of Object.entries(replies)) {
+        told += 1;
+        const [type, body] = typeof reply === 'string' ? [undefined, reply] : reply;
+        operator.script = {
+          lookUp: (received, response) => answerText(received, response, body, type),
+        };
+        const answer = answerIn(await target.ask(within(number(told))));
+        if (answer !== 'OPERATOR_INVALID_REPLY') {
+          stage.equals(name, answer, 'OPERATOR_INVALID_REPLY');
+        }
+        // Many bad replies open the circuit, which is another answer: good ones keep it closed.
+        operator.script = {};
+        await target.ask(within(number(100 + told)));
+        await target.ask(within(number(200 + told)));
+      }
     }
     stage.holds('replies tried', true, told);
   },
