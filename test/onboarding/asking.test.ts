@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { startSimulator, type SimulatorSettings } from '../../simulator/simulator.ts';
 import { WiredOperator } from '../wiredOperator.ts';
 import {
   check,
@@ -7,27 +6,22 @@ import {
   number,
   rowsOf,
   settingsAt,
+  simulator,
   simulatorSettings,
   verdicts,
 } from './checked.ts';
 import { PassingTime } from './passingTime.ts';
 
-async function simulator(settings: Partial<SimulatorSettings> = {}) {
-  const started = await startSimulator({ port: 0, ...settings });
-  return { ...started, [Symbol.asyncDispose]: () => started.close() };
-}
-
 const NEVER_SWAPPED = number('+447700900004');
 const SWAPPED = number('+447700900001');
 const PRICE = { OPERATOR_PRICE_CHECK: '0.0215', OPERATOR_PRICE_CURRENCY: 'EUR' };
+const ONE = { number: NEVER_SWAPPED, mayPrompt: true };
+const BOTH = { ...ONE, otherNumber: SWAPPED };
 
 describe('with a number', () => {
   it('one lookup is made, and its price printed', async () => {
     await using operator = await simulator();
-    const report = await check(
-      { ...simulatorSettings(operator), ...PRICE },
-      { number: { number: NEVER_SWAPPED, mayPrompt: true } },
-    );
+    const report = await check({ ...simulatorSettings(operator), ...PRICE }, { number: ONE });
     expect(failed(report)).toEqual([]);
     expect(report.billedLookups).toBe(1);
     expect(operator.stats()).toMatchObject({ lookups: 1, refusedLookups: 0, prompts: 0 });
@@ -39,7 +33,7 @@ describe('with a number', () => {
     await using operator = await simulator();
     const report = await check(
       { ...simulatorSettings(operator), OPERATOR_CLIENT_SECRET: 'wrong' },
-      { number: { number: NEVER_SWAPPED, mayPrompt: true } },
+      { number: ONE },
     );
     expect(verdicts(report)).toMatchObject({ credentials: 'failed', lookup: 'not tried' });
     expect(operator.stats()).toMatchObject({ lookups: 0, refusedLookups: 0 });
@@ -65,9 +59,7 @@ describe('with a number', () => {
       lookUp: ({ method }, response) =>
         method === 'GET' ? response.writeHead(405).end() : void response.socket?.destroy(),
     });
-    const report = await check(settingsAt(operator.url), {
-      number: { number: NEVER_SWAPPED, mayPrompt: true },
-    });
+    const report = await check(settingsAt(operator.url), { number: ONE });
     expect(operator.lookups.filter(({ method }) => method === 'POST')).toHaveLength(1);
     expect(rowsOf(report, 'billed')[0]?.found).toMatch(
       /^0 lookups.*1 lookup without an answer may/,
@@ -112,9 +104,7 @@ describe('where the owner is asked', () => {
 describe('with another number', () => {
   it('a token that is refused for it is reported, with the setting to write', async () => {
     await using operator = await simulator();
-    const report = await check(simulatorSettings(operator), {
-      number: { number: NEVER_SWAPPED, otherNumber: SWAPPED, mayPrompt: true },
-    });
+    const report = await check(simulatorSettings(operator), { number: BOTH });
     expect(rowsOf(report, 'tokens')).toMatchObject([
       { verdict: 'ok', found: 'a token of another number is refused (403)' },
     ]);
@@ -123,6 +113,8 @@ describe('with another number', () => {
     );
     expect(operator.stats()).toMatchObject({ lookups: 2, refusedLookups: 1, misusedTokens: 1 });
     expect(report.billedLookups).toBe(2);
+    // No row holds a number.
+    expect(JSON.stringify(report)).not.toMatch(/\d{6}/);
   });
 
   it.each([
@@ -133,9 +125,7 @@ describe('with another number', () => {
     async (setting, verdict) => {
       await using operator = await WiredOperator.start({ forgives: ['tokensOnAnotherSubject'] });
       const settings = { ...settingsAt(operator.url), OPERATOR_TOKEN_MISMATCH: setting };
-      const report = await check(settings, {
-        number: { number: NEVER_SWAPPED, otherNumber: SWAPPED, mayPrompt: true },
-      });
+      const report = await check(settings, { number: BOTH });
       expect(rowsOf(report, 'tokens')).toMatchObject([
         { verdict, found: 'a token of another number is accepted' },
       ]);
@@ -146,7 +136,7 @@ describe('with another number', () => {
   it('says nothing of tokens where the other number is refused with its own', async () => {
     await using operator = await simulator();
     const report = await check(simulatorSettings(operator), {
-      number: { number: NEVER_SWAPPED, otherNumber: number('+447700900020'), mayPrompt: true },
+      number: { ...ONE, otherNumber: number('+447700900020') },
     });
     expect(rowsOf(report, 'tokens')).toMatchObject([{ verdict: 'not tried' }]);
     expect(operator.stats()).toMatchObject({ misusedTokens: 0 });
@@ -155,18 +145,8 @@ describe('with another number', () => {
   it('asks only about the first where it does not matter', async () => {
     await using operator = await WiredOperator.start();
     const settings = { ...settingsAt(operator.url), OPERATOR_SEND_PHONE_NUMBER: 'never' };
-    const report = await check(settings, {
-      number: { number: NEVER_SWAPPED, otherNumber: SWAPPED, mayPrompt: true },
-    });
+    const report = await check(settings, { number: BOTH });
     expect(rowsOf(report, 'tokens')[0]?.found).toMatch(/^does not matter/);
     expect(report.billedLookups).toBe(1);
   });
-});
-
-it('no row holds a number', async () => {
-  await using operator = await simulator();
-  const report = await check(simulatorSettings(operator), {
-    number: { number: NEVER_SWAPPED, otherNumber: SWAPPED, mayPrompt: true },
-  });
-  expect(JSON.stringify(report)).not.toMatch(/\d{6}/);
 });

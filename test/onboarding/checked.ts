@@ -4,7 +4,11 @@ import type { Environment } from '../../src/config/environment.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { checkOperator, type OperatorTrial } from '../../onboarding/checkOperator.ts';
 import type { Finding, OperatorReport, Step } from '../../onboarding/finding.ts';
-import type { Simulator } from '../../simulator/simulator.ts';
+import {
+  startSimulator,
+  type Simulator,
+  type SimulatorSettings,
+} from '../../simulator/simulator.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { watchFilesBy } from '../../src/system/watchedFiles.ts';
 import { withEntry } from '../operatorEntry.ts';
@@ -27,6 +31,12 @@ export async function check(
     watchFiles: watchFilesBy(systemClock),
     ...trial,
   });
+}
+
+/** A simulator that is closed with the test. */
+export async function simulator(settings: Partial<SimulatorSettings> = {}) {
+  const started = await startSimulator({ port: 0, ...settings });
+  return { ...started, [Symbol.asyncDispose]: () => started.close() };
 }
 
 /** Settings to ask a simulator by. */

@@ -1,54 +1,32 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { startSimulator } from '../../simulator/simulator.ts';
 import { DEMO_ENTRY, OperatorsFile } from '../operatorsFile.ts';
 import { deadUrl, RecordingServer } from '../http/recordingServer.ts';
 import { Program } from '../program.ts';
+import { simulator } from './checked.ts';
 
 const COMMAND = ['--import', './src/requireNode24.js', 'src/commands/operatorsCommand.ts'];
 const NUMBER = '+447700900004';
 const OTHER = '+447700900001';
 
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
 /** Runs the command to its end; what it reads at its standard input is given. */
-async function run(
-  words: readonly string[],
-  settings: Record<string, string> = {},
-  input = '',
-): Promise<Ran> {
+async function run(words: readonly string[], settings: Record<string, string> = {}, input = '') {
   const program = Program.node([...COMMAND, ...words], settings, input);
   const { code } = await program.ended;
   return { code, out: program.out, err: program.err };
 }
 
-async function simulator() {
-  const started = await startSimulator({ port: 0 });
-  return { ...started, [Symbol.asyncDispose]: () => started.close() };
-}
-
-function entry(name: string, prefixes: string[], url: string, more: object = {}) {
-  return {
-    name,
-    prefixes,
-    flow: '2-legged',
-    authUrl: url,
-    simSwapUrl: `${url}/sim-swap/v2`,
-    client: DEMO_ENTRY,
-    ...more,
-  };
+function entry(name: string, prefix: string, url: string, flow = '2-legged') {
+  const simSwapUrl = `${url}/sim-swap/v2`;
+  return { name, prefixes: [prefix], flow, authUrl: url, simSwapUrl, client: DEMO_ENTRY };
 }
 
 describe('operators -- check', () => {
   it('prints a row for each operator and step, what to do, and ends with 1 where one is red', async () => {
     await using operator = await simulator();
     using file = new OperatorsFile([
-      entry('northern', ['+44'], operator.authUrl),
-      entry('gone', ['+33'], await deadUrl()),
+      entry('northern', '+44', operator.authUrl),
+      entry('gone', '+33', await deadUrl()),
     ]);
     const { code, out } = await run(['check'], { OPERATORS_FILE: file.path });
     expect(code).toBe(1);
@@ -63,8 +41,8 @@ describe('operators -- check', () => {
   it('checks one operator by its name, for machines, and asks about a number once', async () => {
     await using operator = await simulator();
     using file = new OperatorsFile([
-      entry('northern', ['+44'], operator.authUrl),
-      entry('gone', ['+33'], await deadUrl()),
+      entry('northern', '+44', operator.authUrl),
+      entry('gone', '+33', await deadUrl()),
     ]);
     const words = ['check', '--operator', 'northern', '--json', '--number', NUMBER];
     const { code, out, err } = await run(words, { OPERATORS_FILE: file.path });
@@ -81,8 +59,8 @@ describe('operators -- check', () => {
     await using northern = await simulator();
     await using southern = await simulator();
     using file = new OperatorsFile([
-      entry('northern', ['+44770090000'], northern.authUrl),
-      entry('southern', ['default'], southern.authUrl),
+      entry('northern', '+44770090000', northern.authUrl),
+      entry('southern', 'default', southern.authUrl),
     ]);
     const words = ['check', '--number', '-', '--other-number', '-'];
     const input = `${NUMBER}\n${OTHER}\n`;
@@ -97,9 +75,7 @@ describe('operators -- check', () => {
 
   it('prompts nobody without a terminal and without --consent', async () => {
     await using operator = await simulator();
-    using file = new OperatorsFile([
-      entry('southern', ['default'], operator.authUrl, { flow: '3-legged' }),
-    ]);
+    using file = new OperatorsFile([entry('southern', 'default', operator.authUrl, '3-legged')]);
     const { code, out } = await run(['check', '--number', NUMBER], { OPERATORS_FILE: file.path });
     expect(code).toBe(0);
     expect(out).toMatch(
@@ -113,9 +89,7 @@ describe('operators -- check', () => {
     ['yes', 1],
   ])('prompts the owner after %s at a terminal: %d times', async (answer, prompts) => {
     await using operator = await simulator();
-    using file = new OperatorsFile([
-      entry('southern', ['default'], operator.authUrl, { flow: '3-legged' }),
-    ]);
+    using file = new OperatorsFile([entry('southern', 'default', operator.authUrl, '3-legged')]);
     const keys = new PassThrough();
     const words = [process.execPath, ...COMMAND, 'check', '--number', NUMBER].join(' ');
     const settings = { OPERATORS_FILE: file.path };
@@ -131,7 +105,7 @@ describe('operators -- check', () => {
   it('ends at once after Ctrl-C', async () => {
     const { promise: asked, resolve } = Promise.withResolvers<void>();
     await using operator = await RecordingServer.start(() => resolve());
-    using file = new OperatorsFile([entry('silent', ['default'], operator.url)]);
+    using file = new OperatorsFile([entry('silent', 'default', operator.url)]);
     await using program = Program.node([...COMMAND, 'check', '--timeout', '60'], {
       OPERATORS_FILE: file.path,
     });
@@ -146,7 +120,7 @@ describe('operators -- check', () => {
     [['nonsense'], /npm run operators -- check/],
     [['add'], /npm run operators -- check/],
   ])('refuses %j', async (words, message) => {
-    using file = new OperatorsFile([entry('northern', ['+44'], 'http://127.0.0.1:1')]);
+    using file = new OperatorsFile([entry('northern', '+44', 'http://127.0.0.1:1')]);
     const { code, err } = await run(words, { OPERATORS_FILE: file.path });
     expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(message) });
   });

@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
-import { startSimulator, type SimulatorSettings } from '../../simulator/simulator.ts';
-import { check, failed, rowsOf, settingsAt, simulatorSettings, verdicts } from './checked.ts';
+import {
+  check,
+  failed,
+  rowsOf,
+  settingsAt,
+  simulator,
+  simulatorSettings,
+  verdicts,
+} from './checked.ts';
 
-async function simulator(settings: Partial<SimulatorSettings> = {}) {
-  const started = await startSimulator({ port: 0, ...settings });
-  return { ...started, [Symbol.asyncDispose]: () => started.close() };
-}
+const NOTHING_ASKED = { lookups: 0, refusedLookups: 0, prompts: 0 };
 
 describe('an operator that is well', () => {
   it.each([
@@ -20,12 +24,7 @@ describe('an operator that is well', () => {
     ).toEqual([]);
     expect(verdicts(report)).toMatchObject({ credentials: 'ok', echo: 'ok' });
     expect(report.billedLookups).toBe(0);
-    expect(operator.stats()).toMatchObject({
-      ...reached,
-      lookups: 0,
-      refusedLookups: 0,
-      prompts: 0,
-    });
+    expect(operator.stats()).toMatchObject({ ...reached, ...NOTHING_ASKED });
   });
 
   it('shows its scopes, and none where it knows none', async () => {
@@ -38,41 +37,26 @@ describe('an operator that is well', () => {
 });
 
 describe('what the operator has against us has a red row that says what to do', () => {
+  const SECRET = { OPERATOR_CLIENT_SECRET: 'wrong' };
+  const CIBA = { OPERATOR_FLOW: '3-legged' };
+  const GRANT_TYPE = 'urn:openid:params:grant-type:ciba';
   it.each([
-    [
-      'a wrong secret',
-      { OPERATOR_CLIENT_SECRET: 'wrong' },
-      'credentials',
-      /file of client\.secret/,
-    ],
+    ['a wrong secret', SECRET, 'credentials', /file of client\.secret/],
+    ['a wrong secret, 3-legged', { ...SECRET, ...CIBA }, 'credentials', /file of client\.secret/],
     ['an unknown client', { OPERATOR_CLIENT_ID: 'wrong' }, 'credentials', /client\.id/],
     [
-      'a wrong secret, where the owner is asked',
-      { OPERATOR_CLIENT_SECRET: 'wrong', OPERATOR_FLOW: '3-legged' },
-      'credentials',
-      /file of client\.secret/,
-    ],
-    [
       'another name of the grant type',
-      {
-        OPERATOR_FLOW: '3-legged',
-        OPERATOR_CIBA_GRANT_TYPE: 'urn:openid:params:grant-type:ciba',
-      },
+      { ...CIBA, OPERATOR_CIBA_GRANT_TYPE: GRANT_TYPE },
       'credentials',
       /grantType of the profile/,
     ],
-    [
-      'a scope that is not enabled',
-      { OPERATOR_SCOPE_CHECK: 'other' },
-      'scopes',
-      /enable these scopes/,
-    ],
+    ['a scope not enabled', { OPERATOR_SCOPE_CHECK: 'other' }, 'scopes', /enable these scopes/],
   ] as const)('%s', async (_, settings, step, advice) => {
     await using operator = await simulator();
     const report = await check({ ...simulatorSettings(operator), ...settings });
     expect(failed(report)).toEqual([step]);
     expect(rowsOf(report, step)[0]?.advice).toMatch(advice);
-    expect(operator.stats()).toMatchObject({ lookups: 0, refusedLookups: 0, prompts: 0 });
+    expect(operator.stats()).toMatchObject(NOTHING_ASKED);
   });
 
   it('a wrong path', async () => {
@@ -85,35 +69,27 @@ describe('what the operator has against us has a red row that says what to do', 
   });
 });
 
-/** What a token endpoint may reply, and what is made of it. */
-describe.each<readonly [string, Answer, string, RegExp]>([
+const unnamed = (error: string) => refusing(400, { error });
+const TYPED = { access_token: 'a', token_type: 'BearerToken', expires_in: 60 };
+
+it.each<readonly [string, Answer, string, RegExp]>([
   ['401 without a word', refusing(401, {}), 'failed', /proof/],
-  ['400 invalid_client', refusing(400, { error: 'invalid_client' }), 'failed', /proof/],
-  [
-    '400 unauthorized_client',
-    refusing(400, { error: 'unauthorized_client' }),
-    'failed',
-    /enabled for this client/,
-  ],
+  ['400 invalid_client', unnamed('invalid_client'), 'failed', /proof/],
+  ['400 unauthorized_client', unnamed('unauthorized_client'), 'failed', /enabled for this client/],
   ['403', refusing(403, {}), 'failed', /enabled for this client/],
-  ['400 unknown_user_id', refusing(400, { error: 'unknown_user_id' }), 'ok', /^$/],
+  ['400 unknown_user_id', unnamed('unknown_user_id'), 'ok', /^$/],
   [
     '404 of CAMARA',
     refusing(404, { status: 404, code: 'IDENTIFIER_NOT_FOUND', message: '' }),
     'ok',
     /^$/,
   ],
-  ['400 invalid_request', refusing(400, { error: 'invalid_request' }), 'failed', /the profile/],
-  ['400 invalid_dpop_proof', refusing(400, { error: 'invalid_dpop_proof' }), 'failed', /dpop/],
-  [
-    'a token of another type',
-    refusing(200, { access_token: 'a', token_type: 'BearerToken', expires_in: 60 }),
-    'failed',
-    /tokens\.types of the profile/,
-  ],
+  ['400 invalid_request', unnamed('invalid_request'), 'failed', /the profile/],
+  ['400 invalid_dpop_proof', unnamed('invalid_dpop_proof'), 'failed', /dpop/],
+  ['a token of another type', refusing(200, TYPED), 'failed', /tokens\.types of the profile/],
   [
     '400 unsupported_grant_type',
-    refusing(400, { error: 'unsupported_grant_type' }),
+    unnamed('unsupported_grant_type'),
     'failed',
     /does not issue tokens by client_credentials/,
   ],
@@ -123,16 +99,14 @@ describe.each<readonly [string, Answer, string, RegExp]>([
   ['503', refusing(503, {}), 'failed', /not available/],
   ['200 with another body', refusing(200, { token: 'elsewhere' }), 'failed', /gateway/],
   ['a broken connection', (_, response) => void response.socket?.destroy(), 'failed', /rows above/],
-])('a token endpoint that answers %s', (_, answer, verdict, advice) => {
-  it(`is ${verdict}`, async () => {
-    await using operator = await RecordingServer.start((received, response) => {
-      if (received.method === 'POST') answer(received, response);
-      else answerJson(received, response, {}, 405);
-    });
-    const [row] = rowsOf(await check(settingsAt(operator.url)), 'credentials');
-    expect(row?.verdict).toBe(verdict);
-    expect(row?.advice ?? '').toMatch(advice);
+])('a token endpoint that answers %s', async (_, answer, verdict, advice) => {
+  await using operator = await RecordingServer.start((received, response) => {
+    if (received.method === 'POST') answer(received, response);
+    else answerJson(received, response, {}, 405);
   });
+  const [row] = rowsOf(await check(settingsAt(operator.url)), 'credentials');
+  expect(row?.verdict).toBe(verdict);
+  expect(row?.advice ?? '').toMatch(advice);
 });
 
 it('a scope that is left out of what was granted is reported', async () => {

@@ -60,17 +60,18 @@ it('docs/operators.md shows what check prints', async () => {
   expect([head, ...rows, ...more].join('\n')).toBe(shown(command));
 });
 
-it('docs/operators.md shows what check says of a wrong secret', async () => {
-  const command =
-    'SOUTHERN_SECRET=demo-secrte OPERATORS_FILE=operators.jsonc npm run operators -- check --operator southern';
-  expect(await printed('southern', 'demo-secrte')).toBe(shown(command));
-});
-
-it('docs/operators.md shows what check learns of a number', async () => {
-  const command =
-    'OPERATORS_FILE=operators.jsonc npm run operators -- check --operator southern --number - --consent\n+447700900050';
-  const trial = { number: number('+447700900050'), mayPrompt: true };
-  expect(await printed('southern', 'demo-secret', trial)).toBe(shown(command));
+it.each([
+  ['says of a wrong secret', 'SOUTHERN_SECRET=demo-secrte ', 'demo-secrte', '', undefined],
+  [
+    'learns of a number',
+    '',
+    'demo-secret',
+    ' --number - --consent\n+447700900050',
+    { number: number('+447700900050'), mayPrompt: true },
+  ],
+])('docs/operators.md shows what check %s', async (_, before, secret, after, trial) => {
+  const command = `OPERATORS_FILE=operators.jsonc npm run operators -- check --operator southern`;
+  expect(await printed('southern', secret, trial)).toBe(shown(`${before}${command}${after}`));
 });
 
 it('docs/operators.md shows what check learns of another number', async () => {
