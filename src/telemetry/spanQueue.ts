@@ -73,14 +73,9 @@ export class SpanQueue implements SpanProcessor {
     this.#timer = undefined;
     while (this.#waiting.length >= atLeast) {
       const batch = this.#waiting.splice(0, BATCH);
-      try {
-        const delivery = await this.#target.send(batch);
-        const reason = delivery.kind === 'failed' ? delivery.reason : undefined;
-        this.#target.told(delivery.kind, batch.length, reason);
-      } catch (error) {
-        // A batch that breaks what sends it is lost, and no other with it.
-        this.#target.told('failed', batch.length, errorName(error));
-      }
+      const delivery = await this.#deliver(batch);
+      const reason = delivery.kind === 'failed' ? delivery.reason : undefined;
+      this.#target.told(delivery.kind, batch.length, reason);
     }
     this.#sending = undefined;
     if (this.#waiting.length > 0 && !this.#isClosed) this.#flushLater();
@@ -92,5 +87,14 @@ export class SpanQueue implements SpanProcessor {
       this.#timer = undefined;
       void this.forceFlush();
     }, EVERY_MS).unref();
+  }
+
+  /** A batch that breaks what sends it, at once or later, is lost, and no other with it. */
+  async #deliver(batch: readonly ReadableSpan[]): Promise<Delivery> {
+    try {
+      return await this.#target.send(batch);
+    } catch (error) {
+      return { kind: 'failed', reason: errorName(error) };
+    }
   }
 }
