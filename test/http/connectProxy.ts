@@ -18,42 +18,31 @@ interface Options {
 
 /** A forward proxy on a free port of this machine (RFC 9110 §9.3.6) that writes down what it is asked for. */
 export class ConnectProxy implements AsyncDisposable {
-  readonly url: string;
-  readonly requests: readonly IncomingMessage[];
+  url = '';
+  readonly requests: IncomingMessage[] = [];
   manner: ProxyManner;
   readonly #server: Server;
-  readonly #sockets: ReadonlySet<Socket>;
+  readonly #sockets = new Set<Socket>();
 
-  private constructor(
-    url: string,
-    requests: readonly IncomingMessage[],
-    manner: ProxyManner,
-    server: Server,
-    sockets: ReadonlySet<Socket>,
-  ) {
-    this.url = url;
-    this.requests = requests;
+  private constructor({ certificate, manner = tunnel }: Options) {
     this.manner = manner;
-    this.#server = server;
-    this.#sockets = sockets;
+    this.#server = certificate === undefined ? createServer() : createSecureServer(certificate);
+    this.#server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => this.#sockets.delete(socket));
+    });
+    this.#server.on('connect', (request: IncomingMessage, socket: Duplex) => {
+      this.requests.push(request);
+      socket.on('error', () => undefined);
+      this.manner(request, socket);
+    });
   }
 
-  static async start({ certificate, manner = tunnel }: Options = {}): Promise<ConnectProxy> {
-    const requests: IncomingMessage[] = [];
-    const sockets = new Set<Socket>();
-    const server = certificate === undefined ? createServer() : createSecureServer(certificate);
-    server.on('connection', (socket: Socket) => {
-      sockets.add(socket);
-      socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-    });
-    server.on('connect', (request: IncomingMessage, socket: Duplex) => {
-      requests.push(request);
-      socket.on('error', () => undefined);
-      proxy.manner(request, socket);
-    });
-    const address = await listen(server);
-    const url = certificate === undefined ? address : address.replace('http:', 'https:');
-    const proxy = new ConnectProxy(url, requests, manner, server, sockets);
+  static async start(options: Options = {}): Promise<ConnectProxy> {
+    const proxy = new ConnectProxy(options);
+    const address = await listen(proxy.#server);
+    const isPlain = options.certificate === undefined;
+    proxy.url = isPlain ? address : address.replace('http:', 'https:');
     return proxy;
   }
 

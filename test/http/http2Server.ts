@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import {
   createSecureServer,
   type IncomingHttpHeaders,
+  type Http2SecureServer,
   type Http2Session,
   type ServerHttp2Stream,
   type Settings,
 } from 'node:http2';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { listen } from '../listening.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
 /** One request that reached the server, whole. */
@@ -24,56 +26,33 @@ interface Options {
   readonly settings?: Settings;
   /** Called at the head of a request, before its body. */
   readonly onHead?: (stream: ServerHttp2Stream) => void;
-  readonly port?: number;
   /** Sees each connection before anything is read of it. */
   readonly onConnection?: (socket: Socket) => void;
 }
 
 /** A server on a free port of this machine that speaks HTTP/2 over TLS and writes down what reaches it. */
 export class Http2Server implements AsyncDisposable {
-  readonly url: string;
-  readonly port: number;
-  readonly received: readonly ReceivedByStream[];
-  readonly sessions: readonly Http2Session[];
-  readonly #sockets: ReadonlySet<Socket>;
-  readonly #close: () => Promise<void>;
+  port = 0;
+  readonly received: ReceivedByStream[] = [];
+  readonly sessions: Http2Session[] = [];
+  readonly #sockets = new Set<Socket>();
+  readonly #server: Http2SecureServer;
 
-  private constructor(
-    port: number,
-    received: readonly ReceivedByStream[],
-    sessions: readonly Http2Session[],
-    sockets: ReadonlySet<Socket>,
-    close: () => Promise<void>,
-  ) {
-    this.port = port;
-    this.url = `https://127.0.0.1:${port}/check`;
-    this.received = received;
-    this.sessions = sessions;
-    this.#sockets = sockets;
-    this.#close = close;
-  }
-
-  static async start(
-    certificate: Certificate,
-    answer: AnswerByStream,
-    { settings = {}, onHead, port: wanted = 0, onConnection = () => undefined }: Options = {},
-  ): Promise<Http2Server> {
-    const received: ReceivedByStream[] = [];
-    const sessions: Http2Session[] = [];
-    const sockets = new Set<Socket>();
-    const server = createSecureServer({ ...certificate, settings });
-    server.on('connection', (socket: Socket) => {
-      onConnection(socket);
-      sockets.add(socket);
+  private constructor(certificate: Certificate, answer: AnswerByStream, options: Options) {
+    const { settings = {}, onHead, onConnection } = options;
+    this.#server = createSecureServer({ ...certificate, settings });
+    this.#server.on('connection', (socket: Socket) => {
+      onConnection?.(socket);
+      this.#sockets.add(socket);
       socket.on('error', () => undefined);
-      socket.on('close', () => sockets.delete(socket));
+      socket.on('close', () => this.#sockets.delete(socket));
     });
-    server.on('session', (session) => {
-      sessions.push(session);
+    this.#server.on('session', (session) => {
+      this.sessions.push(session);
       // A client that breaks off is what many tests are about.
       session.on('error', () => undefined);
     });
-    server.on('stream', (stream, headers) => {
+    this.#server.on('stream', (stream, headers) => {
       const { session } = stream;
       stream.on('error', () => undefined);
       onHead?.(stream);
@@ -84,18 +63,24 @@ export class Http2Server implements AsyncDisposable {
         const body = Buffer.concat(chunks).toString('utf8');
         const correlator = String(headers['x-correlator']);
         const one = { stream, session, headers, correlator, body };
-        received.push(one);
+        this.received.push(one);
         answer(one);
       });
     });
-    server.listen(wanted, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    return new Http2Server(port, received, sessions, sockets, async () => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    });
+  }
+
+  static async start(
+    certificate: Certificate,
+    answer: AnswerByStream,
+    options: Options = {},
+  ): Promise<Http2Server> {
+    const made = new Http2Server(certificate, answer, options);
+    made.port = Number(new URL(await listen(made.#server)).port);
+    return made;
+  }
+
+  get url(): string {
+    return `https://127.0.0.1:${this.port}/check`;
   }
 
   /** Connections that are open. */
@@ -109,7 +94,9 @@ export class Http2Server implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#close();
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    await once(this.#server, 'close');
   }
 }
 

@@ -36,21 +36,44 @@ export type Answer = (received: Received, response: ServerResponse) => void;
 
 /** A server on a free port of this machine that writes down what reaches it. */
 export class RecordingServer implements AsyncDisposable {
-  readonly url: string;
-  readonly received: readonly Received[];
-  readonly connections: readonly Connection[];
+  url = '';
+  readonly received: Received[] = [];
+  readonly connections: Connection[] = [];
   readonly #server: Server | SecureServer;
 
   private constructor(
-    url: string,
-    received: readonly Received[],
-    connections: readonly Connection[],
-    server: Server | SecureServer,
+    answer: Answer,
+    tls: TlsOptions | undefined,
+    onConnection: (connection: Connection) => void,
   ) {
-    this.url = url;
-    this.received = received;
-    this.connections = connections;
-    this.#server = server;
+    const take = (request: IncomingMessage, response: ServerResponse): void => {
+      const connection = this.connections.find(({ socket }) => socket === request.socket);
+      if (connection === undefined) throw new Error('A request without a connection.');
+      connection.requests += 1;
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const { method = '', url: path = '', headers } = request;
+        const body = Buffer.concat(chunks).toString('utf8');
+        const correlator = String(headers['x-correlator']);
+        const one: Received = { method, path, headers, body, correlator, connection };
+        this.received.push(one);
+        answer(one, response);
+      });
+    };
+    this.#server =
+      tls === undefined
+        ? createServer(take)
+        : createSecureServer({ keepAliveTimeout: 0, ...tls }, take);
+    this.#server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
+      // A client that breaks off is what many tests are about.
+      socket.on('error', () => undefined);
+      const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
+      const isResumed = socket instanceof TLSSocket && socket.isSessionReused();
+      const connection = { socket, closed, isResumed, requests: 0 };
+      this.connections.push(connection);
+      onConnection(connection);
+    });
   }
 
   /** @param tls how TLS is spoken; plain text is where absent */
@@ -59,43 +82,10 @@ export class RecordingServer implements AsyncDisposable {
     tls?: TlsOptions,
     onConnection: (connection: Connection) => void = () => undefined,
   ): Promise<RecordingServer> {
-    const received: Received[] = [];
-    const connections: Connection[] = [];
-    const take = (request: IncomingMessage, response: ServerResponse): void => {
-      const connection = connections.find(({ socket }) => socket === request.socket);
-      if (connection === undefined) throw new Error('A request without a connection.');
-      connection.requests += 1;
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
-        const one: Received = {
-          method: request.method ?? '',
-          path: request.url ?? '',
-          headers: request.headers,
-          body: Buffer.concat(chunks).toString('utf8'),
-          correlator: String(request.headers['x-correlator']),
-          connection,
-        };
-        received.push(one);
-        answer(one, response);
-      });
-    };
-    const server =
-      tls === undefined
-        ? createServer(take)
-        : createSecureServer({ keepAliveTimeout: 0, ...tls }, take);
-    server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
-      // A client that breaks off is what many tests are about.
-      socket.on('error', () => undefined);
-      const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
-      const isResumed = socket instanceof TLSSocket && socket.isSessionReused();
-      const connection = { socket, closed, isResumed, requests: 0 };
-      connections.push(connection);
-      onConnection(connection);
-    });
-    const address = await listen(server);
-    const url = tls === undefined ? address : address.replace('http:', 'https:');
-    return new RecordingServer(url, received, connections, server);
+    const made = new RecordingServer(answer, tls, onConnection);
+    const address = await listen(made.#server);
+    made.url = tls === undefined ? address : address.replace('http:', 'https:');
+    return made;
   }
 
   /** How TLS is spoken on connections from now on; those that are open go on. */
