@@ -130,7 +130,7 @@ function refuse(refusal: Refusal, { incoming, request }: Arrived): Reply {
   return replyOf(refusal, incoming.headers.accept, request.reference(refusal.code));
 }
 
-/** The reply to what need not be asked who asks; `undefined` for every other request. */
+/** The reply where it does not matter who asks; `undefined` for every other request. */
 function replyBefore(
   { checksHost, crossOrigin, maxRequests, explorer }: EndpointParts,
   arrived: Arrived,
@@ -188,8 +188,9 @@ async function answer(
       context: () => {
         const { waitMs } = request;
         // RFC 7240 §3: so long the request waits, be it less than it preferred.
-        if (waitMs !== undefined)
+        if (waitMs !== undefined) {
           headers['preference-applied'] = `wait=${Math.floor(waitMs / 1000)}`;
+        }
         return Promise.resolve({ request });
       },
     }),

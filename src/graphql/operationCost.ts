@@ -12,14 +12,12 @@ import { FIELDS, isAskingField } from '../domain/fields.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import { KnownReply } from './knownReply.ts';
 import {
-  failedFieldBytes,
   failedNumberBytes,
   failedRootBytes,
+  fieldBytes,
   keyBytes,
   MAX_ENVELOPE_BYTES,
   MAX_INDEX_BYTES,
-  MIN_FIELD_BYTES,
-  valueBytes,
 } from './replyBytes.ts';
 import { fragmentsOf, readArguments, Selections } from './selections.ts';
 
@@ -237,9 +235,7 @@ function askedBelow(
     const definition = parent.getFields()[asked.name.value];
     const pathHere = path + keyBytes(asked);
     below.fields += 1;
-    const { size, canFail } = valueBytes(asked.name.value);
-    const ifFailed = canFail ? failedFieldBytes(pathHere) : 0;
-    let value = size;
+    let nested: AskedBelow | undefined;
     if (definition !== undefined && isAskingField(definition.name)) {
       const ask = FIELDS[definition.name](selections.argumentsOf(definition, asked));
       switch (ask.kind) {
@@ -254,11 +250,10 @@ function askedBelow(
       }
     }
     if (definition !== undefined && isObjectType(definition.type)) {
-      const nested = askedBelow(asked, definition.type, { selections, path: pathHere });
+      nested = askedBelow(asked, definition.type, { selections, path: pathHere });
       below.fields += nested.fields;
-      value = nested.bytes;
     }
-    below.bytes += Math.max(MIN_FIELD_BYTES, keyBytes(asked) + Math.max(value, ifFailed));
+    below.bytes += fieldBytes(asked, pathHere, nested?.bytes);
   }
   return { ...below, questions };
 }

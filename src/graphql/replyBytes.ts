@@ -72,18 +72,21 @@ export function failedNumberBytes(pathBytes: number): number {
   return NULL_BYTES + MAX_NUMBER_ERROR_BYTES + pathBytes;
 }
 
-export function failedFieldBytes(pathBytes: number): number {
-  return NULL_BYTES + MAX_FIELD_ERROR_BYTES + pathBytes;
-}
-
 /** The name under which a field's value stands, with its quotes, colon and comma. */
 export function keyBytes({ alias, name }: FieldNode): number {
   return (alias ?? name).value.length + 4;
 }
 
-/** The most that the value of a field of a phone number, of a check or of a consent takes. */
-export function valueBytes(field: string): ValueBytes {
-  return VALUES[field] ?? UNKNOWN;
+/**
+ * The most that a field of a phone number, of a check or of a consent takes with its name.
+ *
+ * @param pathBytes of the path of an error in its place
+ * @param below what it holds, where that is not a value
+ */
+export function fieldBytes(field: FieldNode, pathBytes: number, below?: number): number {
+  const { size, canFail } = VALUES[field.name.value] ?? UNKNOWN;
+  const ifFailed = canFail ? NULL_BYTES + MAX_FIELD_ERROR_BYTES + pathBytes : 0;
+  return Math.max(MIN_FIELD_BYTES, keyBytes(field) + Math.max(below ?? size, ifFailed));
 }
 
 /** Whether a field of a phone number, of a check or of a consent is this package's. */

@@ -3,13 +3,11 @@ import type { FieldAsk } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { limitExceeded } from '../graphql/refusals.ts';
 import {
-  failedFieldBytes,
   failedNumberBytes,
+  fieldBytes,
   isMeasured,
   keyBytes,
   MAX_INDEX_BYTES,
-  MIN_FIELD_BYTES,
-  valueBytes,
 } from '../graphql/replyBytes.ts';
 import {
   GraphqlRequest,
@@ -75,15 +73,12 @@ export class MountedRequest extends GraphqlRequest {
     for (const { selectionSet } of nodes) {
       if (selectionSet === undefined) continue;
       for (const field of selections.fieldsOf(selectionSet)) {
-        const name = field.name.value;
         if (bytes > this.#maxReplyBytes) return bytes;
-        if (!isMeasured(name)) continue;
-        const { size, canFail } = valueBytes(name);
+        if (!isMeasured(field.name.value)) continue;
         const here = path + keyBytes(field);
-        const below =
-          field.selectionSet === undefined ? size : this.#measure([field], selections, here);
-        const ifFailed = canFail ? failedFieldBytes(here) : 0;
-        bytes += Math.max(MIN_FIELD_BYTES, keyBytes(field) + Math.max(below, ifFailed));
+        const isValue = field.selectionSet === undefined;
+        const below = isValue ? undefined : this.#measure([field], selections, here);
+        bytes += fieldBytes(field, here, below);
       }
     }
     return bytes;
