@@ -21,10 +21,14 @@ const name = z
     'must be up to 32 small letters, digits and hyphens',
   );
 
-const address = z.string().superRefine((text, context) => {
-  const problem = addressProblem(text);
-  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem.what });
-});
+/** A text in which a function finds no problem. */
+const textWithout = (problemOf: (text: string) => string | undefined) =>
+  z.string().superRefine((text, context) => {
+    const message = problemOf(text);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+
+const address = textWithout((text) => addressProblem(text)?.what);
 
 export const headerName = z
   .string()
@@ -34,7 +38,7 @@ export const headerText = z
   .string()
   .regex(/^[\t\x20-\x7e]*$/, 'must be text that a header can carry');
 
-const seconds = (max: number) => z.int().min(0).max(max);
+const int = (min: number, max: number) => z.int().min(min).max(max);
 
 /** Where a secret is: never in the file itself. */
 const secret = z
@@ -111,12 +115,7 @@ const tls = z
     ca: secret
       .optional()
       .describe("the authorities that may sign the server's certificate, in PEM, and no others"),
-    serverName: z
-      .string()
-      .superRefine((text, context) => {
-        const message = serverNameProblem(text);
-        if (message !== undefined) context.addIssue({ code: 'custom', message });
-      })
+    serverName: textWithout(serverNameProblem)
       .optional()
       .describe("the name that the server's certificate must be for; the address's where absent"),
   })
@@ -124,13 +123,7 @@ const tls = z
 
 const proxy = z
   .strictObject({
-    url: z
-      .string()
-      .superRefine((text, context) => {
-        const message = proxyProblem(text);
-        if (message !== undefined) context.addIssue({ code: 'custom', message });
-      })
-      .describe('`http://` or `https://`, host and port'),
+    url: textWithout(proxyProblem).describe('`http://` or `https://`, host and port'),
     credentials: secret.optional().describe('`user:password`, sent to the proxy only'),
     ca: secret
       .optional()
@@ -202,13 +195,10 @@ const operator = z
       })
       .default({})
       .describe('whether tokens are kept'),
-    maxAgeHours: z
-      .int()
-      .min(1)
-      .max(MAX_MAX_AGE_HOURS)
+    maxAgeHours: int(1, MAX_MAX_AGE_HOURS)
       .optional()
       .describe('the largest window that `check` takes'),
-    dateMarginHours: z.int().min(0).max(2400).optional().describe('how far its dates may be off'),
+    dateMarginHours: int(0, 2400).optional().describe('how far its dates may be off'),
     trustMonitoredPeriod: z
       .boolean()
       .optional()
@@ -220,32 +210,20 @@ const operator = z
       .describe(
         'whether calls about one number wait for each other: some answer 409 to two at a time',
       ),
-    keepFactsSeconds: z
-      .int()
-      .min(0)
-      .max(300)
+    keepFactsSeconds: int(0, 300)
       .optional()
       .describe(
         'how long a fact answers further requests of its caller and purpose; KEEP_FACTS_SECONDS, or else 60 in the 3-legged flow and 0 in the 2-legged, where absent',
       ),
     limits: z
       .strictObject({
-        timeoutMs: z
-          .int()
-          .min(10)
-          .max(120_000)
+        timeoutMs: int(10, 120_000)
           .default(DEFAULT_LIMITS.timeoutMs)
           .describe('for one exchange, from connecting to the last byte of the reply'),
-        connections: z
-          .int()
-          .min(1)
-          .max(10_000)
+        connections: int(1, 10_000)
           .default(DEFAULT_LIMITS.connections)
           .describe('open at a time to one endpoint, and lookups of one operation under way'),
-        requestsPerSecond: z
-          .int()
-          .min(1)
-          .max(10_000)
+        requestsPerSecond: int(1, 10_000)
           .optional()
           .describe('of each process, over all endpoints; no bound where absent'),
       })
@@ -282,8 +260,8 @@ const directory = z
       .record(headerName, textOrSecret)
       .default({})
       .describe('by name; each a text or where the secret is'),
-    timeoutMs: z.int().min(10).max(60_000).default(1000).describe('for one call'),
-    keepSeconds: seconds(86_400).default(60).describe('how long an answer is kept'),
+    timeoutMs: int(10, 60_000).default(1000).describe('for one call'),
+    keepSeconds: int(0, 86_400).default(60).describe('how long an answer is kept'),
     fallback: z
       .enum(['none', 'prefix'])
       .default('none')
