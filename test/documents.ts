@@ -28,6 +28,15 @@ export function headingsOf(markdown: string): readonly string[] {
   );
 }
 
+/** The rows of all tables of a page, each as the texts of its cells. */
+export function rowsOf(markdown: string): readonly (readonly string[])[] {
+  return markdown
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) => line.split('|').slice(1, -1))
+    .map((cells) => cells.map((cell) => cell.trim()));
+}
+
 /** The anchors that GitHub gives the headings of a page. */
 export function anchorsOf(markdown: string): ReadonlySet<string> {
   const anchors = new Set<string>();

@@ -1,22 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorDescription, type ErrorPlace } from '../src/domain/errors.ts';
 import { createSchema } from '../src/graphql/schema.ts';
+import { rowsOf, textOf } from './documents.ts';
 
 const CODES = Object.entries<ErrorDescription>(ERRORS);
-
-function read(path: string): string {
-  return readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
-}
-
-/** The rows of all tables of a document, each as the texts of its cells. */
-function rowsOf(markdown: string): readonly (readonly string[])[] {
-  return markdown
-    .split('\n')
-    .filter((line) => line.startsWith('|'))
-    .map((line) => line.split('|').slice(1, -1))
-    .map((cells) => cells.map((cell) => cell.trim()));
-}
 
 /** The codes that can stand at a place. */
 function placed(place: ErrorPlace): string[] {
@@ -37,7 +24,7 @@ describe('every code', () => {
   });
 
   test('has its section in docs/errors.md, which has no other', () => {
-    const sections = read('docs/errors.md').matchAll(/^## ([A-Z_]+)\n\n(.+)$/gm);
+    const sections = textOf('docs/errors.md').matchAll(/^## ([A-Z_]+)\n\n(.+)$/gm);
 
     expect(Array.from(sections, ([, code, text]) => [code, text])).toEqual(
       CODES.map(([code, { message, remedy, audience }]) => [
@@ -58,7 +45,7 @@ describe('every code', () => {
   });
 
   test('is in docs/adopting.md, for those who can do something about it, and no other is', () => {
-    const named = rowsOf(read('docs/adopting.md')).flatMap(([first = '']) => codesIn(first));
+    const named = rowsOf(textOf('docs/adopting.md')).flatMap(([first = '']) => codesIn(first));
 
     expect([...new Set(named)].toSorted()).toEqual(CODES.map(([code]) => code).toSorted());
   });

@@ -58,11 +58,4 @@ describe('standard output', () => {
     await terminal.ended;
     expect(terminal.out).toMatch(/^\d\d:\d\d:\d\d WARN {2}asked about \[number\] port=4000\r?\n$/);
   });
-
-  it('has JSON elsewhere', async () => {
-    const [file = '', ...words] = command;
-    await using program = new Program(file, words, {});
-    await program.ended;
-    expect(JSON.parse(program.out)).toMatchObject({ level: 40, port: 4000 });
-  });
 });

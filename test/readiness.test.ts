@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { LogDetails } from '../src/log/log.ts';
 import { Readiness, type Need } from '../src/app/readiness.ts';
+import { RecordedLog } from './recordedLog.ts';
 import { settled, TestClock } from './testClock.ts';
 
 /** A need that works when the test says so. */
@@ -21,13 +21,10 @@ class Switch implements Need {
 
 function start(...needs: Need[]) {
   const clock = new TestClock();
-  const lines: [message: string, details: LogDetails][] = [];
-  const write = (message: string, details: LogDetails = {}): void =>
-    void lines.push([message, details]);
-  const log = { info: write, warn: write, error: write };
+  const log = new RecordedLog();
   const readiness = new Readiness({ needs, clock, log, random: () => 1 });
   const begun = readiness.begin();
-  return { clock, lines, readiness, begun };
+  return { clock, lines: log.lines, readiness, begun };
 }
 
 it('waits for all that is needed, and no longer once it worked', async () => {
@@ -63,8 +60,11 @@ it('probes ever more slowly, and at least each ten seconds', async () => {
 it('says what it waits for', async () => {
   const { lines } = start(new Switch('the keys of JWT_JWKS_URL'));
   await settled();
-  expect(lines).toEqual([
-    ['not ready: what answering needs does not work yet', { need: 'the keys of JWT_JWKS_URL' }],
+  expect(lines).toMatchObject([
+    {
+      message: 'not ready: what answering needs does not work yet',
+      need: 'the keys of JWT_JWKS_URL',
+    },
   ]);
 });
 

@@ -1,22 +1,16 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ERRORS } from '../src/domain/errors.ts';
 import { REHEARSALS } from '../src/graphql/rehearsals.ts';
 import { TEST_NUMBERS } from '../simulator/testNumbers.ts';
 import { heardAbout } from './endToEnd/testNumberRows.ts';
+import { rowsOf, textOf } from './documents.ts';
 import { settingNames } from './settingNames.ts';
-
-function read(path: string): string {
-  return readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
-}
 
 describe('docs/test-numbers.md', () => {
   test('lists the test numbers as they are, and no others', () => {
-    const listed = read('docs/test-numbers.md')
-      .split('\n')
-      .filter((line) => line.startsWith('| `+'))
-      .map((line) => line.split('|').slice(1, -1))
-      .map((cells) => cells.map((cell) => cell.trim()));
+    const listed = rowsOf(textOf('docs/test-numbers.md')).filter(([first]) =>
+      first?.startsWith('`+'),
+    );
 
     expect(listed).toEqual([
       ...TEST_NUMBERS.map(({ number, does }) => [
@@ -36,7 +30,7 @@ describe('docs/test-numbers.md', () => {
 describe('the README', () => {
   test('names no setting that is none', () => {
     const upperCase = Array.from(
-      read('README.md').matchAll(/\b[A-Z]+_[A-Z_]+\b/g),
+      textOf('README.md').matchAll(/\b[A-Z]+_[A-Z_]+\b/g),
       ([name]) => name,
     );
     const known: readonly string[] = [...settingNames(), ...Object.keys(ERRORS)];
@@ -45,7 +39,7 @@ describe('the README', () => {
   });
 
   test('is two screens: what it is for, two commands, the answer, three users, where next', () => {
-    const lines = read('README.md').trimEnd().split('\n');
+    const lines = textOf('README.md').trimEnd().split('\n');
 
     expect(lines.length).toBeLessThanOrEqual(80);
     expect(lines.join(' ').split(/[\s|-]+/).length).toBeLessThanOrEqual(700);
