@@ -48,7 +48,8 @@ export class ConsentedLookups {
     return {
       lookUp: (lookup, session, recalledAtMs) => {
         const correlator = session.request.correlator.name;
-        const message = { operator: operator.name, correlator, operation: lookup.operation };
+        const { operation } = lookup;
+        const message = () => ({ operator: operator.name, correlator, operation });
         return traced(
           consentChannel,
           message,

@@ -95,8 +95,11 @@ export function createEndpoint(
         underWay -= 1;
       }
     };
-    return traced(requestChannel, messageOf(incoming, request), respond, ({ status }) =>
-      resultOf(request.report(status)),
+    return traced(
+      requestChannel,
+      () => messageOf(incoming, request),
+      respond,
+      ({ status }) => resultOf(request.report(status)),
     );
   };
 }

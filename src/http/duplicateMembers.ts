@@ -28,9 +28,13 @@ export function hasDuplicateMember(json: string): boolean {
         open.pop();
         break;
       case QUOTE: {
-        const end = endOfString(json, at);
+        let end = json.indexOf('"', at + 1);
+        while (json.charCodeAt(end - 1) === BACKSLASH && isEscaped(json, end))
+          end = json.indexOf('"', end + 1);
+        let next = end + 1;
+        while (json.charCodeAt(next) <= SPACE) next += 1;
         // In valid JSON a string before a colon is a name, and belongs to the innermost open object.
-        if (isBeforeColon(json, end + 1)) {
+        if (json.charCodeAt(next) === COLON) {
           const names = open.at(-1);
           const raw = json.slice(at + 1, end);
           const name = raw.includes('\\') ? String(JSON.parse(`"${raw}"`)) : raw;
@@ -46,22 +50,8 @@ export function hasDuplicateMember(json: string): boolean {
   return false;
 }
 
-/** Where the closing quote stands of the string that opens at `start`. */
-function endOfString(json: string, start: number): number {
-  let end = json.indexOf('"', start + 1);
-  while (json.charCodeAt(end - 1) === BACKSLASH && isEscaped(json, end))
-    end = json.indexOf('"', end + 1);
-  return end;
-}
-
 function isEscaped(json: string, at: number): boolean {
   let backslashes = 0;
   while (json.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1;
   return backslashes % 2 === 1;
-}
-
-function isBeforeColon(json: string, from: number): boolean {
-  let at = from;
-  while (json.charCodeAt(at) <= SPACE) at += 1;
-  return json.charCodeAt(at) === COLON;
 }

@@ -84,17 +84,22 @@ function flawed(flaw: ReplyFlaw): ReadBody {
 }
 
 function tellsOfError(body: JsonObject, errorsAt: readonly MemberPath[]): boolean {
-  const { code, status, statusCode, success } = body;
-  return (
-    ERROR_MEMBERS.some((name) => isTold(body[name])) ||
-    isTextOrObject(code) ||
-    isErrorCode(code) ||
-    isNoSuccess(status) ||
-    isNoSuccess(statusCode) ||
-    success === false ||
-    errorsAt.some((path) => isErrorWord(memberAt(body, path)))
-  );
+  for (const name of Object.keys(body)) {
+    if (ERROR_MEMBERS.get(name)?.(body[name]) === true) return true;
+  }
+  return errorsAt.some((path) => isErrorWord(memberAt(body, path)));
 }
+
+/** Where gateways and frameworks put what went wrong, and which values of it tell of an error. */
+const ERROR_MEMBERS: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
+  ['error', isTold],
+  ['errors', isTold],
+  ['fault', isTold],
+  ['code', (code: unknown) => isTextOrObject(code) || isErrorCode(code)],
+  ['status', isNoSuccess],
+  ['statusCode', isNoSuccess],
+  ['success', (success: unknown) => success === false],
+]);
 
 /** A word that is no number, or a number that is neither 0 nor a status of success. */
 function isErrorWord(value: unknown): boolean {
@@ -102,9 +107,6 @@ function isErrorWord(value: unknown): boolean {
   if (typeof number === 'number') return number !== 0 && isNoSuccess(number);
   return isTextOrObject(number);
 }
-
-/** Where gateways and frameworks put what went wrong. */
-const ERROR_MEMBERS = ['error', 'errors', 'fault'];
 
 /** An error that is `null`, `false`, 0 or an empty list is none. */
 function isTold(value: unknown): boolean {

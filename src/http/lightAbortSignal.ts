@@ -11,22 +11,15 @@ export class LightAbortSignal {
   /** Most have no more than one at a time. */
   #listener: Abortable | undefined;
   #others: Set<Abortable> | undefined;
-  #isAborted = false;
-  #reason: unknown;
-
-  get aborted(): boolean {
-    return this.#isAborted;
-  }
-
-  get reason(): unknown {
-    return this.#reason;
-  }
+  /** Set by {@link abort} alone, as its reason is. */
+  aborted = false;
+  reason: unknown;
 
   /** Once: a signal that is aborted stays so, for its first reason. */
   abort(reason?: unknown): void {
-    if (this.#isAborted) return;
-    this.#isAborted = true;
-    this.#reason = reason;
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
     this.#listener?.abort();
     for (const listener of this.#others ?? []) listener.abort();
   }
@@ -43,7 +36,7 @@ export class LightAbortSignal {
 
   /** What work comes to, or `undefined` when this is aborted first. The work goes on. */
   async unlessAborted<T>(work: Promise<T>): Promise<T | undefined> {
-    if (this.#isAborted) {
+    if (this.aborted) {
       work.catch(() => undefined);
       return undefined;
     }
@@ -60,8 +53,8 @@ export class LightAbortSignal {
   /** The signal for what takes an AbortSignal alone. */
   asAbortSignal(): AbortSignal {
     const aborter = new AbortController();
-    const abort = (): void => aborter.abort(this.#reason);
-    if (this.#isAborted) abort();
+    const abort = (): void => aborter.abort(this.reason);
+    if (this.aborted) abort();
     else this.add({ abort });
     return aborter.signal;
   }

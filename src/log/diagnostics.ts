@@ -200,11 +200,12 @@ export function listen<Message extends object>(
  */
 export function traced<Result extends object, Message extends Traced<Result>, T>(
   to: TracingChannel<unknown, Message>,
-  message: Message,
+  messageOf: () => Message,
   work: () => Promise<T>,
   resultOf: (value: T) => Result,
 ): Promise<T> {
   if (!to.hasSubscribers) return work();
+  const message = messageOf();
   const { start, end, asyncStart, asyncEnd } = to;
   const finish = (result: Result | Broken): void => {
     // What is handed to a subscriber is for reading; until then it is ours.
@@ -247,16 +248,13 @@ export class MessageNotes<T> {
   readonly #key = Symbol('note');
 
   set(message: object, note: T): void {
-    this.#notesOn(message)[this.#key] = note;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is set under this name
+    (message as Record<symbol, T>)[this.#key] = note;
   }
 
   get(message: object): T | undefined {
-    return this.#notesOn(message)[this.#key];
-  }
-
-  /** Not by `Reflect`, which takes ten times as long. */
-  #notesOn(message: object): Record<symbol, T | undefined> {
+    // Not by `Reflect`, which takes ten times as long.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is set under this name
-    return message as Record<symbol, T | undefined>;
+    return (message as Record<symbol, T | undefined>)[this.#key];
   }
 }

@@ -58,7 +58,11 @@ export class Executor implements SimSwapLoader {
 
   answer(number: PhoneNumber, { asked }: FieldAsk): Promise<FieldAnswer> {
     const session = this.#session(number);
-    if (!this.#takesPlace(session)) return Promise.resolve(REFUSED);
+    if (session.openAnswers === 0 && this.#numbersAtWork !== undefined) {
+      // For good where a number was refused once: its fields say the same.
+      session.isRefused ||= !this.#numbersAtWork.take(this.#request.caller.key);
+      if (session.isRefused) return Promise.resolve(REFUSED);
+    }
     session.openAnswers += 1;
     return this.#loader.load({ session, asked });
   }
@@ -104,18 +108,6 @@ export class Executor implements SimSwapLoader {
     }
   }
 
-  /** `false` for good where a number was refused once: its fields say the same. */
-  #takesPlace(session: NumberSession): boolean {
-    if (session.openAnswers > 0 || this.#numbersAtWork === undefined) return true;
-    session.isRefused ||= !this.#numbersAtWork.take(this.#request.caller.key);
-    return !session.isRefused;
-  }
-
-  #giveBackPlace(session: NumberSession): void {
-    this.#numbersAtWork?.giveBack(this.#request.caller.key, session.waitsForOwner);
-    session.waitsForOwner = false;
-  }
-
   /**
    * Questions about one number are planned together, whatever fields they come from (docs/design.md, "From
    * questions to lookups"). Each number has its answers as soon as its own operator has given them.
@@ -138,7 +130,10 @@ export class Executor implements SimSwapLoader {
       return answer;
     } finally {
       session.openAnswers -= 1;
-      if (session.openAnswers === 0) this.#giveBackPlace(session);
+      if (session.openAnswers === 0) {
+        this.#numbersAtWork?.giveBack(this.#request.caller.key, session.waitsForOwner);
+        session.waitsForOwner = false;
+      }
     }
   }
 
@@ -146,8 +141,8 @@ export class Executor implements SimSwapLoader {
     try {
       do {
         takeUp(session);
-        const correlator = this.#request.correlator.name;
-        const message = { correlator, questions: session.questions.length };
+        const { name: correlator } = this.#request.correlator;
+        const message = () => ({ correlator, questions: session.questions.length });
         const work = () => this.#askInTurn(session);
         await traced(planChannel, message, work, () => planned(session));
       } while (session.gathered.length > 0);

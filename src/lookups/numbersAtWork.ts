@@ -44,7 +44,13 @@ export class NumbersAtWork {
   /** Takes a place for a number of this caller's, if there is one. */
   take(caller: string): boolean {
     const holding = this.#holdings.get(caller) ?? { atWork: 0, held: 0 };
-    if (this.#isFull(caller, holding)) {
+    const { atWork, held } = this.#limits;
+    const isFull =
+      this.#atWork >= atWork ||
+      this.#held >= held ||
+      holding.held >= held / 2 ||
+      (holding.atWork >= atWork / 2 && this.#refusesAnotherThan(caller));
+    if (isFull) {
       this.#refused = [
         { caller, atMs: this.#clock.monotonicMs() },
         ...this.#refused.filter((one) => one.caller !== caller).slice(0, 1),
@@ -68,13 +74,6 @@ export class NumbersAtWork {
     if (holding === undefined) return;
     this.#change(holding, isWaiting ? 0 : -1, -1);
     if (holding.held === 0) this.#holdings.delete(caller);
-  }
-
-  #isFull(caller: string, { atWork, held }: Holding): boolean {
-    const limits = this.#limits;
-    if (this.#atWork >= limits.atWork || this.#held >= limits.held) return true;
-    if (held >= limits.held / 2) return true;
-    return atWork >= limits.atWork / 2 && this.#refusesAnotherThan(caller);
   }
 
   #refusesAnotherThan(caller: string): boolean {

@@ -112,7 +112,8 @@ export class Operator {
           return this.#judge(exchange, order);
         },
       });
-    return traced(lookupChannel, messageOf(this.#settings.name, order, context), post, resultOf);
+    const message = () => messageOf(this.#settings.name, order, context);
+    return traced(lookupChannel, message, post, resultOf);
   }
 
   #judge(exchange: Exchange, { lookup, number, token }: LookupOrder): Judgement<Fact> {

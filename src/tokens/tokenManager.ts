@@ -157,7 +157,7 @@ export class TokenManager {
   }
 
   #request(subject: TokenSubject, context: ExchangeContext, isRetry: boolean): Promise<Acquired> {
-    const message = messageOf(this.#settings, subject, context);
+    const message = () => messageOf(this.#settings, subject, context);
     const work = () => this.#requestToken(subject, context, isRetry);
     return traced(tokenChannel, message, work, resultOf);
   }
@@ -268,7 +268,8 @@ export class TokenManager {
     };
     const work = async (): Promise<Polled> =>
       (await this.#post('cibaToken', subject, context, () => ({ form }), judge)).judged;
-    return traced(tokenChannel, messageOf(this.#settings, subject, context), work, resultOf);
+    const message = () => messageOf(this.#settings, subject, context);
+    return traced(tokenChannel, message, work, resultOf);
   }
 
   /** @param write makes what is sent, anew for each attempt */

@@ -176,10 +176,15 @@ export class GuardedEndpoint {
       const sentAs = nameOnWire(correlatorForm, correlator);
       const exchange = await this.#send({ post, sentAs, isRetry }, urgency);
       const judged = judge(exchange);
-      health = healthOf(exchange, judged, urgency);
-      if (judged.isUnproven === true) this.#endpoint.distrust();
-      const names = sentAs === correlator ? { correlator } : { correlator, sentAs };
-      this.#report(about, names, exchange, judged);
+      if (isAnswer(exchange, judged)) {
+        health = 'good';
+        this.#address.isRight();
+      } else {
+        health = healthOf(exchange, judged, urgency);
+        if (judged.isUnproven === true) this.#endpoint.distrust();
+        const names = sentAs === correlator ? { correlator } : { correlator, sentAs };
+        this.#report(about, names, exchange, judged);
+      }
       const attempts = exchange.kind === 'fault' && !exchange.fault.sent ? 0 : 1;
       attempt = { exchange, outcome: { judged, attempts, mayRetryWithNewToken: false } };
     } finally {
@@ -258,29 +263,26 @@ export class GuardedEndpoint {
     };
     return traced(
       exchangeChannel,
-      { operator, correlator, endpoint, method, url, isRetry, addHeader },
+      () => ({ operator, correlator, endpoint, method, url, isRetry, addHeader }),
       () => this.#sendInTurn({ ...post, headers, correlator: sentAs }, urgency),
       resultOf,
     );
   }
 
-  #sendInTurn(post: OutgoingRequest, urgency: Urgency): Promise<Exchange> {
+  #sendInTurn(post: OutgoingRequest, urgency: Urgency, isItsTurn = false): Promise<Exchange> {
     const { rate, kind, clock } = this.#guards;
-    if (rate === undefined) return this.#sendNow(post, urgency);
-    // At most half of what is left is waited for: an exchange that leaves has time for its reply.
-    const { deadlineMs, signal } = urgency;
-    const halfMs = (clock.monotonicMs() + deadlineMs) / 2;
-    return rate.turn(kind, { deadlineMs: halfMs, signal }).then((turn) => {
-      if (turn.kind === 'now') return this.#sendNow(post, urgency);
-      return signal?.aborted === true ? HUNG_UP : rateReached(turn);
-    });
-  }
-
-  #sendNow(post: OutgoingRequest, { deadlineMs, isShared }: Urgency): Promise<Exchange> {
-    const { clock } = this.#guards;
+    const { deadlineMs, signal, isShared = false } = urgency;
     const leftAtMs = clock.monotonicMs();
+    if (rate !== undefined && !isItsTurn) {
+      // At most half of what is left is waited for: an exchange that leaves has time for its reply.
+      const halfMs = (leftAtMs + deadlineMs) / 2;
+      return rate.turn(kind, { deadlineMs: halfMs, signal }).then((turn) => {
+        if (turn.kind === 'now') return this.#sendInTurn(post, urgency, true);
+        return signal?.aborted === true ? HUNG_UP : rateReached(turn);
+      });
+    }
     const timeLeftMs = deadlineMs - leftAtMs;
-    const timeMs = isShared === true && timeLeftMs > 0 ? Infinity : timeLeftMs;
+    const timeMs = isShared && timeLeftMs > 0 ? Infinity : timeLeftMs;
     return this.#endpoint.post(post, timeMs, { sentAtMs: clock.nowMs(), leftAtMs });
   }
 
@@ -297,10 +299,6 @@ export class GuardedEndpoint {
   #report(about: PhoneNumber, names: ExchangeNames, exchange: Exchange, judged: Judged): void {
     const { failure, flaw, isUnproven } = judged;
     const reply = exchange.kind === 'reply' ? exchange.reply : undefined;
-    if (reply !== undefined && reply.status < 300 && failure === undefined && isUnproven !== true) {
-      this.#address.isRight();
-      return;
-    }
     const { name: endpoint, kind, errors, log } = this.#guards;
     const finding = findingOf({ endpoint, kind, exchange, errors, failure, flaw, isUnproven });
     if (finding !== undefined) {
@@ -359,6 +357,11 @@ async function pause(
   } catch {
     return false;
   }
+}
+
+function isAnswer(exchange: Exchange, { failure, isUnproven }: Judged): boolean {
+  const isSuccess = exchange.kind === 'reply' && exchange.reply.status < 300;
+  return isSuccess && failure === undefined && isUnproven !== true;
 }
 
 /** Transport, timeout, 5xx and bad bodies speak against an endpoint; 4xx do not (docs/design.md, "The circuit"). */
