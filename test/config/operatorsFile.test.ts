@@ -314,119 +314,108 @@ describe('a problem with the file', () => {
   const PROFILES = `vodafone, vodafone-marketplace, orange, telefonica, kpn, claro, camara-jwt-bearer, camara-dpop, aggregator-in, mtn, nokia, twilio-lookup, vonage-insights`;
   const WITHOUT_FLOW = { ...ALPHA, flow: undefined };
 
-  test.each<[problem: string, members: object]>([
-    [
-      `profile must be one of ${PROFILES}, or the path of your own, such as ./our-operator.ts. Did you mean telefonica?`,
+  const PROBLEMS: Readonly<Record<string, object>> = {
+    [`profile must be one of ${PROFILES}, or the path of your own, such as ./our-operator.ts. Did you mean telefonica?`]:
       { profile: 'telefonca' },
-    ],
-    ['flow is missing: the profile vodafone has both.', { flow: undefined }],
-    [
-      'flow must be 2-legged, or left out: the profile kpn has no other.',
-      { profile: 'kpn', flow: '3-legged' },
-    ],
-    [
-      'authUrl is for tokens, and the profile nokia has no token step.',
-      { ...WITHOUT_FLOW, profile: 'nokia' },
-    ],
-    [
-      'operations[0] is not an operation of the profile kpn.',
-      { ...WITHOUT_FLOW, profile: 'kpn', operations: ['check'] },
-    ],
-    [
-      'client.method must be one of basic, private_key_jwt, both, or left out: so has the profile vodafone.',
+    'flow is missing: the profile vodafone has both.': { flow: undefined },
+    'flow must be 2-legged, or left out: the profile kpn has no other.': {
+      profile: 'kpn',
+      flow: '3-legged',
+    },
+    'authUrl is for tokens, and the profile nokia has no token step.': {
+      ...WITHOUT_FLOW,
+      profile: 'nokia',
+    },
+    'operations[0] is not an operation of the profile kpn.': {
+      ...WITHOUT_FLOW,
+      profile: 'kpn',
+      operations: ['check'],
+    },
+    'client.method must be one of basic, private_key_jwt, both, or left out: so has the profile vodafone.':
       { client: { ...BASIC, method: 'post' } },
-    ],
-    [
-      'client.key is missing: the profile orange shows who we are by private_key_jwt.',
-      { ...WITHOUT_FLOW, profile: 'orange' },
-    ],
-    [
-      'client.secret is missing: the profile vodafone shows who we are by basic.',
-      { client: { id: 'client' } },
-    ],
-    [
-      'client.id is missing: the profile vodafone shows who we are by basic.',
-      { client: { secret: { file: 'secret' } } },
-    ],
-    [
-      'client.key must be a private key for ES256 or PS256 or RS256 in PEM.',
-      { client: { id: 'client', key: { file: 'secret' } } },
-    ],
-    [
-      'options.realm is missing: the realm of Keycloak.',
-      { ...WITHOUT_FLOW, profile: 'aggregator-in' },
-    ],
-    [
-      'options.realm does not fit: the realm of Keycloak.',
-      { ...WITHOUT_FLOW, profile: 'aggregator-in', options: { realm: '../x' } },
-    ],
-    ['options.realm is not an option of the profile vodafone.', { options: { realm: 'x' } }],
-    [
-      'tokens.use would answer about another number: tokens of the profile vodafone hold theirs. Write "per-number".',
+    'client.key is missing: the profile orange shows who we are by private_key_jwt.': {
+      ...WITHOUT_FLOW,
+      profile: 'orange',
+    },
+    'client.secret is missing: the profile vodafone shows who we are by basic.': {
+      client: { id: 'client' },
+    },
+    'client.id is missing: the profile vodafone shows who we are by basic.': {
+      client: { secret: { file: 'secret' } },
+    },
+    'client.key must be a private key for ES256 or PS256 or RS256 in PEM.': {
+      client: { id: 'client', key: { file: 'secret' } },
+    },
+    'options.realm is missing: the realm of Keycloak.': {
+      ...WITHOUT_FLOW,
+      profile: 'aggregator-in',
+    },
+    'options.realm does not fit: the realm of Keycloak.': {
+      ...WITHOUT_FLOW,
+      profile: 'aggregator-in',
+      options: { realm: '../x' },
+    },
+    'options.realm is not an option of the profile vodafone.': { options: { realm: 'x' } },
+    'tokens.use would answer about another number: tokens of the profile vodafone hold theirs. Write "per-number".':
       { tokens: { use: 'any-number' } },
-    ],
-    [
-      'headers["x-key"].file leads to more than one line, or to what no header carries.',
-      { headers: { 'x-key': { file: 'two-lines' } } },
-    ],
-    [
-      'headers.Authorization is a header that this service sets itself.',
-      { headers: { Authorization: { file: 'secret' } } },
-    ],
-    [
-      'headers["X-RapidAPI-Host"] is a header of the profile nokia already.',
-      {
-        ...WITHOUT_FLOW,
-        profile: 'nokia',
-        authUrl: undefined,
-        headers: { 'X-RapidAPI-Host': 'a' },
-      },
-    ],
-    [
-      'headers.TransactionId is a header that this service sets itself.',
-      { ...WITHOUT_FLOW, profile: 'mtn', headers: { TransactionId: 'abc' } },
-    ],
-    ['headers["X-Partner"] stands twice.', { headers: { 'x-partner': 'abc', 'X-Partner': 'def' } }],
-    [
-      'headers["x-api-key"] looks like a secret: put it into a file and write { "file": … }, or { "variable": … }.',
+    'headers["x-key"].file leads to more than one line, or to what no header carries.': {
+      headers: { 'x-key': { file: 'two-lines' } },
+    },
+    'headers.Authorization is a header that this service sets itself.': {
+      headers: { Authorization: { file: 'secret' } },
+    },
+    'headers["X-RapidAPI-Host"] is a header of the profile nokia already.': {
+      ...WITHOUT_FLOW,
+      profile: 'nokia',
+      authUrl: undefined,
+      headers: { 'X-RapidAPI-Host': 'a' },
+    },
+    'headers.TransactionId is a header that this service sets itself.': {
+      ...WITHOUT_FLOW,
+      profile: 'mtn',
+      headers: { TransactionId: 'abc' },
+    },
+    'headers["X-Partner"] stands twice.': { headers: { 'x-partner': 'abc', 'X-Partner': 'def' } },
+    'headers["x-api-key"] looks like a secret: put it into a file and write { "file": … }, or { "variable": … }.':
       { headers: { 'x-api-key': 'abc' } },
-    ],
-    ...Object.entries(GONE_MEMBERS).map(([path, what]): [string, object] => [
-      `${path} ${what}.`,
-      withMember(ALPHA, path.split('.')),
-    ]),
-    ['name must be up to 32 small letters, digits and hyphens.', { name: 'Alpha' }],
-    [
-      'prefixes[1] is a prefix of alpha as well: a number belongs to one operator.',
-      { prefixes: ['+44', '+44'] },
-    ],
-    ['prefixes[0] must be "default", or + and 1 to 14 digits such as "+44".', { prefixes: ['44'] }],
-    ['prefixes must not be empty.', { prefixes: [] }],
-    ['others[0] is the operator itself.', { others: ['alpha'] }],
-    ['authUrl is missing, and so is discovery in its place.', { authUrl: undefined }],
-    [
-      'authUrl cannot be set together with discovery: one of them names the endpoints.',
-      { discovery: { issuer: 'https://auth.example' } },
-    ],
-    ...['none', 'empty'].map((file): [string, object] => [
-      'client.secret.file names a file that cannot be read, or is empty.',
-      { client: { ...BASIC, secret: { file } } },
-    ]),
-    [
-      'client.secret.variable names a variable that is not set.',
-      { client: { ...BASIC, secret: { variable: 'NOT_SET_HERE' } } },
-    ],
+    ...Object.fromEntries(
+      Object.entries(GONE_MEMBERS).map(([path, what]) => [
+        `${path} ${what}.`,
+        withMember(ALPHA, path.split('.')),
+      ]),
+    ),
+    'name must be up to 32 small letters, digits and hyphens.': { name: 'Alpha' },
+    'prefixes[1] is a prefix of alpha as well: a number belongs to one operator.': {
+      prefixes: ['+44', '+44'],
+    },
+    'prefixes[0] must be "default", or + and 1 to 14 digits such as "+44".': { prefixes: ['44'] },
+    'prefixes must not be empty.': { prefixes: [] },
+    'others[0] is the operator itself.': { others: ['alpha'] },
+    'authUrl is missing, and so is discovery in its place.': { authUrl: undefined },
+    'authUrl cannot be set together with discovery: one of them names the endpoints.': {
+      discovery: { issuer: 'https://auth.example' },
+    },
+    'client.secret.variable names a variable that is not set.': {
+      client: { ...BASIC, secret: { variable: 'NOT_SET_HERE' } },
+    },
     // A member that every object of JavaScript has.
-    ['client.constructor is not a known member.', { client: { ...BASIC, constructor: 'abc' } }],
-    ['limits.timeoutMs must be a number.', { limits: { timeoutMs: '1000' } }],
-    ['maxAgeHours must be a whole number.', { maxAgeHours: 1.5 }],
-    [
-      'price.check must be an amount with at most six decimals, such as "0.0215".',
-      { price: { currency: 'EUR', check: '1,5' } },
-    ],
-    ['limits.requestsPerSecond must be 10000 or less.', { limits: { requestsPerSecond: 10_001 } }],
-  ])('is that its %s', (problem, members) => {
+    'client.constructor is not a known member.': { client: { ...BASIC, constructor: 'abc' } },
+    'limits.timeoutMs must be a number.': { limits: { timeoutMs: '1000' } },
+    'maxAgeHours must be a whole number.': { maxAgeHours: 1.5 },
+    'price.check must be an amount with at most six decimals, such as "0.0215".': {
+      price: { currency: 'EUR', check: '1,5' },
+    },
+    'limits.requestsPerSecond must be 10000 or less.': { limits: { requestsPerSecond: 10_001 } },
+  };
+
+  test.each(Object.entries(PROBLEMS))('is that its %s', (problem, members) => {
     expect(problemsOf({ ...ALPHA, ...members })).toContain(`operators[0].${problem}`);
+  });
+
+  test.each(['none', 'empty'])('is a secret that is not in its file: %s', (file) => {
+    expect(problemsOf({ ...ALPHA, client: { ...BASIC, secret: { file } } })).toContain(
+      'operators[0].client.secret.file names a file that cannot be read, or is empty.',
+    );
   });
 
   test.each<[problem: string, alpha: object, beta: object]>([
