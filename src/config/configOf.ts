@@ -108,14 +108,14 @@ export function configOf(
       resultSeconds: read.integer('CONSENT_RESULT_SECONDS'),
     },
     sharedState: readSharedState(read),
-    load: loadLimits(
-      read.integer('MAX_NUMBERS_AT_WORK'),
-      read.integer('MAX_NUMBERS_PER_OPERATION'),
-    ),
+    load: loadLimits(read.integer('MAX_NUMBERS_AT_WORK'), maxNumbersPerOperation),
     limits: {
       maxNumbersPerOperation,
       maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER'),
-      maxReplyBytes: maxReplyBytes(maxNumbersPerOperation),
+      maxReplyBytes: Math.min(
+        MAX_REPLY_BYTES,
+        Math.max(MIN_REPLY_BYTES, maxNumbersPerOperation * REPLY_BYTES_PER_NUMBER),
+      ),
     },
     callers,
     quotas: readQuotas(read, isEmbedded || callers.tokens !== undefined),
@@ -139,13 +139,8 @@ function readMetricsPort(read: EnvironmentReader): number | undefined {
 
 /** Of the replies to all questions about one number, with their errors; and of any reply. */
 const REPLY_BYTES_PER_NUMBER = 20_000;
-const LEAST_REPLY_BYTES = 2_000_000;
-const MOST_REPLY_BYTES = 100_000_000;
-
-function maxReplyBytes(numbers: number): number {
-  const bytes = Math.max(LEAST_REPLY_BYTES, numbers * REPLY_BYTES_PER_NUMBER);
-  return Math.min(MOST_REPLY_BYTES, bytes);
-}
+const MIN_REPLY_BYTES = 2_000_000;
+const MAX_REPLY_BYTES = 100_000_000;
 
 /** Why strangers may reach the server, so that it must know its callers; `undefined` when none can. */
 function exposureOf(host: string, production: boolean): string | undefined {
@@ -157,7 +152,7 @@ const FOR_REHEARSALS =
   'is for rehearsals: anyone can sign a development token, so they are accepted only while every operator is the simulator. Leave it out, or set SIMULATOR in the place of the operator';
 
 /** Reads ALLOWED_ORIGINS: as browsers send them in `origin`. */
-export function readAllowedOrigins(read: EnvironmentReader): readonly string[] {
+function readAllowedOrigins(read: EnvironmentReader): readonly string[] {
   const name = 'ALLOWED_ORIGINS';
   const origins = read.list(name);
   for (const origin of origins) {
@@ -178,7 +173,7 @@ export function readAllowedOrigins(read: EnvironmentReader): readonly string[] {
 }
 
 /** Reads DOCS_URL: it is bounded, since each error of a reply has it. */
-export function readDocsUrl(read: EnvironmentReader): string | undefined {
+function readDocsUrl(read: EnvironmentReader): string | undefined {
   const url = read.url('DOCS_URL');
   if (url !== undefined && url.length > MAX_DOCS_URL_CHARACTERS) {
     read.problem('DOCS_URL', `must have ${MAX_DOCS_URL_CHARACTERS} characters at most`);

@@ -2,7 +2,6 @@ import type { Price } from '../domain/price.ts';
 import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
 import type { Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
-import type { FileProblem, Path } from './document.ts';
 import { readProfile } from './profiles.ts';
 import {
   operatorsHandedIn,
@@ -57,12 +56,9 @@ export function readOperators(
     read.problem('OPERATORS_FILE', 'is set, and operators are handed in: name them once');
   }
   if (hasFile) refuseShortForm(read);
-  const source =
-    handedIn === undefined
-      ? hasFile
-        ? operatorsInFile(read)
-        : shortForm(read, {}, isIntended ? 'an operator has two addresses' : NO_SIMULATOR)
-      : operatorsHandedIn(handedIn);
+  const why = isIntended ? 'an operator has two addresses' : NO_SIMULATOR;
+  const fromSettings = () => (hasFile ? operatorsInFile(read) : shortForm(read, {}, why));
+  const source = handedIn === undefined ? fromSettings() : operatorsHandedIn(handedIn);
   if (source === undefined) return { ...nobody, simulator: undefined };
   return { ...readOperatorsOf(source, read, forAll), simulator: undefined };
 }
@@ -107,78 +103,60 @@ function shortForm(
     );
   }
   const keyFile = read.text('OPERATOR_ASSERTION_KEY_FILE');
+  // One that cannot be used is a problem already, and replaced by one that can.
+  const addressOf = (name: 'OPERATOR_AUTH_URL' | 'OPERATOR_SIM_SWAP_URL') =>
+    read.isSet(name) ? (read.url(name) ?? 'https://unreadable.invalid') : undefined;
   const entry = {
-    name: ONLY_OPERATOR,
+    name: 'operator',
     profile,
     prefixes: ['default'],
     flow,
-    authUrl: addressOf(read, 'OPERATOR_AUTH_URL'),
-    simSwapUrl: addressOf(read, 'OPERATOR_SIM_SWAP_URL'),
+    authUrl: addressOf('OPERATOR_AUTH_URL'),
+    simSwapUrl: addressOf('OPERATOR_SIM_SWAP_URL'),
     client: {
       id: read.text('OPERATOR_CLIENT_ID'),
-      secret:
-        secretFile === undefined
-          ? hasSecret
-            ? { variable: 'OPERATOR_CLIENT_SECRET' }
-            : undefined
-          : { file: secretFile },
-      key: keyFile === undefined ? undefined : { file: keyFile },
+      secret: secretFile
+        ? { file: secretFile }
+        : hasSecret
+          ? { variable: 'OPERATOR_CLIENT_SECRET' }
+          : undefined,
+      key: keyFile && { file: keyFile },
     },
     limits: { timeoutMs: read.integer('OPERATOR_TIMEOUT_MS') },
     ...inItsPlace,
   };
   return {
     path: 'operators',
-    value: withoutAbsent({ operators: [entry] }),
+    // Members without a value are absent, as they are in JSON.
+    value: JSON.parse(JSON.stringify({ operators: [entry] })),
     problems: [],
-    told(problem) {
-      const [name, what] = nameOf(problem, secretFile !== undefined);
-      const isAddress = name === 'OPERATOR_AUTH_URL' || name === 'OPERATOR_SIM_SWAP_URL';
-      return [
-        name,
-        isAddress ? what.replace(/^is missing.*/, `is missing: ${whyAddresses}`) : what,
-      ];
+    told({ path: [, , ...member], what }) {
+      const where = member.join('.');
+      const of = Object.keys(VARIABLES).find((one) => `${where}.`.startsWith(`${one}.`)) ?? '';
+      const name = VARIABLES[of];
+      if (name === undefined) {
+        const why = `takes an entry of OPERATORS_FILE, which has ${where}: it ${what}`;
+        return ['OPERATOR_PROFILE', why];
+      }
+      if (of === 'client.secret' && secretFile !== undefined) return [`${name}_FILE`, what];
+      const isMissing = of.endsWith('Url') && what.startsWith('is missing');
+      return [name, isMissing ? `is missing: ${whyAddresses}` : what];
     },
     lineOf: ({ length }) => length,
   };
 }
 
-const ONLY_OPERATOR = 'operator';
-
-/** One that cannot be used is told of here, and stands for one that can. */
-function addressOf(
-  read: EnvironmentReader,
-  name: 'OPERATOR_AUTH_URL' | 'OPERATOR_SIM_SWAP_URL',
-): string | undefined {
-  return read.isSet(name) ? (read.url(name) ?? 'https://unreadable.invalid') : undefined;
-}
-
-/** Members without a value are absent, as they are in JSON. */
-function withoutAbsent(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value));
-}
-
-function nameOf({ path, what }: FileProblem, hasSecretFile: boolean): readonly [string, string] {
-  const [, , ...member] = path;
-  const name = VARIABLES.find(([of]) => of.every((part, index) => member[index] === part))?.[1];
-  if (name === undefined) {
-    const where = member.join('.');
-    return ['OPERATOR_PROFILE', `takes an entry of OPERATORS_FILE, which has ${where}: it ${what}`];
-  }
-  const variable = name === 'OPERATOR_CLIENT_SECRET' && hasSecretFile ? `${name}_FILE` : name;
-  return [variable, what];
-}
-
-const VARIABLES: readonly (readonly [Path, VariableName])[] = [
-  [['profile'], 'OPERATOR_PROFILE'],
-  [['flow'], 'OPERATOR_FLOW'],
-  [['authUrl'], 'OPERATOR_AUTH_URL'],
-  [['simSwapUrl'], 'OPERATOR_SIM_SWAP_URL'],
-  [['client', 'id'], 'OPERATOR_CLIENT_ID'],
-  [['client', 'secret'], 'OPERATOR_CLIENT_SECRET'],
-  [['client', 'key'], 'OPERATOR_ASSERTION_KEY_FILE'],
-  [['limits', 'timeoutMs'], 'OPERATOR_TIMEOUT_MS'],
-];
+/** The variable that each member of the entry comes from. */
+const VARIABLES: Readonly<Record<string, VariableName>> = {
+  profile: 'OPERATOR_PROFILE',
+  flow: 'OPERATOR_FLOW',
+  authUrl: 'OPERATOR_AUTH_URL',
+  simSwapUrl: 'OPERATOR_SIM_SWAP_URL',
+  'client.id': 'OPERATOR_CLIENT_ID',
+  'client.secret': 'OPERATOR_CLIENT_SECRET',
+  'client.key': 'OPERATOR_ASSERTION_KEY_FILE',
+  'limits.timeoutMs': 'OPERATOR_TIMEOUT_MS',
+};
 
 /** The address of a simulator that is wanted in any case, `built-in`, or `auto`. */
 function readSimulator(read: EnvironmentReader): string {
