@@ -20,15 +20,12 @@ export interface Finding {
   readonly seen: string;
 }
 
-/** What came of an attack. */
-export type Outcome =
-  | { readonly state: 'held' | 'succeeded'; readonly findings: readonly Finding[] }
-  | {
-      readonly state: 'not carried out';
-      readonly findings: readonly Finding[];
-      readonly why: string;
-    }
-  | { readonly state: 'left out'; readonly findings: readonly []; readonly why: string };
+/** What came of an attack, and why it came to no end. */
+export interface Outcome {
+  readonly state: 'held' | 'succeeded' | 'not carried out' | 'left out';
+  readonly findings: readonly Finding[];
+  readonly why?: string;
+}
 
 /** An attack, what came of it and how long it took. */
 export interface Report {
@@ -47,14 +44,5 @@ export function outcomeOf(findings: readonly Finding[], why: string | undefined)
 
 /** Whether nothing got through, and nothing that was begun stayed undecided. Pure. */
 export function isClean(reports: readonly Report[]): boolean {
-  return reports.every(({ outcome }) => {
-    switch (outcome.state) {
-      case 'held':
-      case 'left out':
-        return true;
-      case 'succeeded':
-      case 'not carried out':
-        return false;
-    }
-  });
+  return reports.every(({ outcome: { state } }) => state === 'held' || state === 'left out');
 }

@@ -4,25 +4,21 @@ const NAME_WIDTH = 22;
 
 /** What came of one attack, as it is printed when it ends. Pure. */
 export function rowsOf({ attack, outcome, seconds }: Report): string {
-  const head = `${attack.name.padEnd(NAME_WIDTH)} ${headline(outcome.state).padEnd(15)} ${seconds.toFixed(1).padStart(6)} s`;
-  switch (outcome.state) {
-    case 'held':
-      return `${head}  ${outcome.findings.map(({ what, seen }) => `${what}: ${seen}`).join('; ')}\n`;
-    case 'left out':
-      return `${head}  ${outcome.why}\n`;
-    case 'succeeded':
-    case 'not carried out': {
-      const lines = [
-        `  tries   ${attack.tries}`,
-        `  holds   ${attack.holds}`,
-        ...('why' in outcome ? [`  broke   ${outcome.why}`] : []),
-        ...outcome.findings.map(
-          ({ what, isHeld, seen }) => `  ${isHeld ? 'held  ' : 'NOT   '}  ${what}: ${seen}`,
-        ),
-      ];
-      return `${head}\n${lines.join('\n')}\n`;
-    }
+  const { state, findings, why } = outcome;
+  const head = `${attack.name.padEnd(NAME_WIDTH)} ${(state === 'succeeded' ? 'SUCCEEDED' : state).padEnd(15)} ${seconds.toFixed(1).padStart(6)} s`;
+  if (state === 'held') {
+    return `${head}  ${findings.map(({ what, seen }) => `${what}: ${seen}`).join('; ')}\n`;
   }
+  if (state === 'left out') return `${head}  ${why}\n`;
+  const lines = [
+    `tries   ${attack.tries}`,
+    `holds   ${attack.holds}`,
+    ...(why === undefined ? [] : [`broke   ${why}`]),
+    ...findings.map(
+      ({ what, isHeld, seen }) => `${isHeld ? 'held  ' : 'NOT   '}  ${what}: ${seen}`,
+    ),
+  ];
+  return `${head}\n${lines.map((one) => `  ${one}\n`).join('')}`;
 }
 
 /** The last lines. Pure. */
@@ -37,10 +33,6 @@ export function summaryOf(reports: readonly Report[]): string {
     line('SUCCEEDED', named('succeeded')),
     isClean(reports) ? 'nothing got through\n' : 'WRONG\n',
   ].join('');
-}
-
-function headline(state: Report['outcome']['state']): string {
-  return state === 'succeeded' ? 'SUCCEEDED' : state;
 }
 
 function line(label: string, names: readonly string[]): string {

@@ -8,7 +8,8 @@ describe('the table of fields', () => {
     ['lastSimSwap', {}, 'date', 'lookup'],
     ['simSwappedWithin', { maxAgeHours: 240 }, 'window 240', 'lookup'],
     ['simSwapCheck', { maxAgeHours: 240 }, 'window 240', 'lookup'],
-    ['simSwapCheck', { maxAgeHours: 24 }, 'window 24', 'lookup'],
+    ['simSwapCheck', { maxAgeHours: 1 }, 'window 1', 'lookup'],
+    ['simSwappedWithin', { maxAgeHours: 2400 }, 'window 2400', 'lookup'],
     ['simSwapConsent', {}, 'consent', 'stored-state'],
   ] as const)('%s %o asks %s', (field, args, key, cost) => {
     expect(FIELDS[field](args)).toMatchObject({
@@ -18,7 +19,19 @@ describe('the table of fields', () => {
   });
 
   it.each(['simSwappedWithin', 'simSwapCheck'] as const)('%s refuses a bad window', (field) => {
-    for (const maxAgeHours of [0, 2401, 1.5, '24', null, undefined]) {
+    for (const maxAgeHours of [
+      0,
+      -0,
+      -1,
+      2401,
+      0.5,
+      2400.5,
+      NaN,
+      Infinity,
+      '24',
+      null,
+      undefined,
+    ]) {
       expect(FIELDS[field]({ maxAgeHours })).toEqual({
         kind: 'refused',
         reason: 'maxAgeHours is a whole number from 1 to 2400.',
