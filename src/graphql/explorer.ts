@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Reply } from './reply.ts';
+import { pageOf, type Reply } from './reply.ts';
 
 /** GraphiQL, for a browser that opens /graphql. It stands before the gate: for loopback alone. */
 export interface Explorer {
@@ -40,22 +40,9 @@ export function createExplorer(document: string): Explorer {
   let rendered: Promise<Reply> | undefined;
   return {
     page() {
-      rendered ??= render(document).then(pageReply);
+      rendered ??= render(document).then((html) => pageOf(html, CONTENT_SECURITY_POLICY));
       return rendered;
     },
-  };
-}
-
-function pageReply(
-  html = '<p>The explorer is a development package: <code>npm ci</code>.</p>',
-): Reply {
-  return {
-    status: 200,
-    headers: {
-      'content-security-policy': CONTENT_SECURITY_POLICY,
-      'content-type': 'text/html; charset=utf-8',
-    },
-    body: Buffer.from(html),
   };
 }
 
@@ -64,13 +51,13 @@ export function wantsPage({ method, url = '', headers }: IncomingMessage): boole
   return method === 'GET' && !url.includes('?') && (headers.accept ?? '').includes('text/html');
 }
 
-async function render(document: string): Promise<string | undefined> {
+async function render(document: string): Promise<string> {
   try {
     const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
     const page = renderGraphiQL({ title: 'SIM swap', defaultQuery: document });
     const opening = hash('sha256', document, 'base64url');
     return page.replace('<head>', `<head><script>(${FORGET_OTHER_TABS})('${opening}')</script>`);
   } catch {
-    return undefined;
+    return '<p>The explorer is a development package: <code>npm ci</code>.</p>';
   }
 }

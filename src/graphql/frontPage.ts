@@ -1,4 +1,4 @@
-import type { Reply } from './reply.ts';
+import { pageOf, type Reply } from './reply.ts';
 import type { Role } from './schema.ts';
 
 /** The page brings its style along, and nothing else. */
@@ -18,14 +18,7 @@ const ROLES: Readonly<Record<Role, string>> = {
 
 /** The page at `/`: what this service is, and where its endpoints are. It loads nothing. */
 export function frontPage(settings: FrontPageSettings): Reply {
-  return {
-    status: 200,
-    headers: {
-      'content-security-policy': CONTENT_SECURITY_POLICY,
-      'content-type': 'text/html; charset=utf-8',
-    },
-    body: html(settings),
-  };
+  return pageOf(html(settings), CONTENT_SECURITY_POLICY);
 }
 
 function html({ role, hasExplorer }: FrontPageSettings): string {

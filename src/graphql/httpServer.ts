@@ -11,10 +11,6 @@ import { wantsPage } from './explorer.ts';
 import { replyOf, SECURITY_HEADERS, type Refusal, type Reply, type ReplyHeaders } from './reply.ts';
 import { type Held, UnreadReplies } from './unreadReplies.ts';
 
-type ReadinessReport =
-  | { readonly status: 'ready' | 'draining' }
-  | { readonly status: 'starting'; readonly waitingFor: readonly string[] };
-
 /**
  * Decides what a request is answered with; the server sends it.
  *
@@ -159,17 +155,15 @@ export class HttpServer {
   #replyBeside(request: IncomingMessage): Reply {
     if (isAt('/livez', request)) return json(200, { status: 'alive' });
     if (isAt('/readyz', request)) {
-      const readiness = this.#readiness();
-      return json(readiness.status === 'ready' ? 200 : 503, readiness);
+      if (this.#isDraining) return json(503, { status: 'draining' });
+      const waitingFor = this.#parts.waitingFor();
+      const isReady = waitingFor.length === 0;
+      return isReady
+        ? json(200, { status: 'ready' })
+        : json(503, { status: 'starting', waitingFor });
     }
     const isPage = isAt('/', request) && wantsPage(request);
     return isPage ? this.#parts.frontPage : replyOf(ELSEWHERE, request.headers.accept);
-  }
-
-  #readiness(): ReadinessReport {
-    if (this.#isDraining) return { status: 'draining' };
-    const waitingFor = this.#parts.waitingFor();
-    return waitingFor.length === 0 ? { status: 'ready' } : { status: 'starting', waitingFor };
   }
 
   async #answer(

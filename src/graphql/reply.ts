@@ -45,6 +45,15 @@ export function replyOf(
   };
 }
 
+/** A page for a browser. @param policy from where it may load what it shows */
+export function pageOf(html: string, policy: string): Reply {
+  return {
+    status: 200,
+    headers: { 'content-security-policy': policy, 'content-type': 'text/html; charset=utf-8' },
+    body: Buffer.from(html),
+  };
+}
+
 /**
  * What every response says to browsers, proxies and caches: nothing here is a page, and nothing may be
  * stored. No cookie is ever set. HSTS is left to the proxy that terminates TLS in front of the service.

@@ -10,7 +10,6 @@ import { ERRORS, QUOTA_MESSAGES, type LookupFailure } from '../domain/errors.ts'
 import { createCorrelator } from '../http/correlator.ts';
 import { RequestLife } from '../http/requestLife.ts';
 import type { FieldAnswer } from '../lookups/executor.ts';
-import { systemClock } from '../system/clock.ts';
 
 /** What {@link createSimSwapClient} takes. */
 export interface SimSwapClientOptions {
@@ -276,8 +275,7 @@ export interface SimSwapClient extends SimSwapQuestions, AsyncDisposable {
  * @throws {Error} named `ConfigError`, whose message lists every problem of the settings
  */
 export async function createSimSwapClient(options: SimSwapClientOptions): Promise<SimSwapClient> {
-  const { settings, operators, log } = options;
-  const app = await openEmbedded({ settings, operators, log, clock: systemClock });
+  const app = await openEmbedded(options);
   const request = (asked?: SimSwapRequestOptions): SimSwapRequest => requestOf(app, asked);
   const close = (): Promise<void> => app.close();
   return {

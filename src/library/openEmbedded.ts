@@ -11,15 +11,14 @@ import { GONE_SETTINGS } from '../config/goneSettings.ts';
 import { SECTIONS, variablesOf, type Setting, type SettingName } from '../config/settings.ts';
 import type { Log } from '../log/log.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
-import type { Clock } from '../system/clock.ts';
+import { systemClock } from '../system/clock.ts';
 import { simulatorAt } from '../../simulator/address.ts';
 
 export interface EmbeddedParts {
   readonly settings: Readonly<Record<string, string | number | boolean | undefined>>;
   /** What OPERATORS_FILE would hold. */
-  readonly operators: object | undefined;
-  readonly log: Log | undefined;
-  readonly clock: Clock;
+  readonly operators?: object;
+  readonly log?: Log;
 }
 
 /**
@@ -28,9 +27,9 @@ export interface EmbeddedParts {
  * @throws {ConfigError} that lists every problem of the settings by name
  */
 export function openEmbedded(parts: EmbeddedParts): Promise<App> {
-  const { settings, operators, log = SILENT, clock } = parts;
+  const { settings, operators, log = SILENT } = parts;
   const config = readEmbeddedConfig(textsOf(settings), operators);
-  return openApp({ config, operators: operatorsOf(config), clock, log });
+  return openApp({ config, operators: operatorsOf(config), clock: systemClock, log });
 }
 
 function operatorsOf({ operators, simulator, simulatorUrl }: Config): readonly OperatorSettings[] {

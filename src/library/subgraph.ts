@@ -12,7 +12,6 @@ import { openEmbedded } from './openEmbedded.ts';
 import type { App } from '../app/app.ts';
 import { purposeOf, timeoutOf, waitAskedOf } from './requests.ts';
 import { typeDefsOf } from '../graphql/schema.ts';
-import { systemClock } from '../system/clock.ts';
 
 export type {
   SimSwapCallerName,
@@ -113,8 +112,7 @@ export interface SimSwapSubgraph extends AsyncDisposable {
 export async function createSimSwapSubgraph(
   options: SimSwapSubgraphOptions,
 ): Promise<SimSwapSubgraph> {
-  const { settings, operators, log } = options;
-  const app = await openEmbedded({ settings, operators, log, clock: systemClock });
+  const app = await openEmbedded(options);
   const close = (): Promise<void> => app.close();
   return {
     typeDefs: [typeDefsOf(app.config.role)],
