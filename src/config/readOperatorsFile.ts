@@ -75,18 +75,17 @@ export function readOperatorsOf(
   const parsed = parse(source, read, secrets);
   if (parsed === undefined) return NOTHING;
   const { operators, directory } = parsed.file;
-  const follow: Followed = { read, secrets, source };
   return {
     operators: operators.flatMap((entry, index) => {
       const profile = parsed.profiles[index];
       if (profile === undefined) return [];
       const make = (pointedTo: PointedTo): OperatorSettings =>
         settingsOf(entry, profile, pointedTo, forAll);
-      return withFiles(follow, ['operators', index], make, profile);
+      return withFiles(source, secrets, ['operators', index], make, profile);
     }),
     directory:
       directory &&
-      withFiles(follow, ['directory'], (to) => directoryOf(directory, to, forAll.egress)),
+      withFiles(source, secrets, ['directory'], (to) => directoryOf(directory, to, forAll.egress)),
   };
 }
 
@@ -122,19 +121,13 @@ export function readSimulated(
 /** The simulator's are known once it runs. */
 const NO_SECRETS: LookedAt = { problems: () => [], at: () => '' };
 
-/** What is read again when a file changes that it points to. */
-interface Followed {
-  readonly read: EnvironmentReader;
-  readonly secrets: Secrets;
-  readonly source: OperatorsSource;
-}
-
 /** Settings that can be made again of what their files hold by then. */
 type WithFiles<T> = T & { readonly fromFiles?: FromFiles<T> };
 
 /** @param path where the entry stands in the file */
 function withFiles<T extends object>(
-  { read, secrets, source }: Followed,
+  source: OperatorsSource,
+  secrets: Secrets,
   path: Path,
   make: (pointedTo: PointedTo) => T,
   profile?: LoadedProfile,
@@ -151,7 +144,7 @@ function withFiles<T extends object>(
   const fromFiles: FromFiles<T> = {
     texts,
     read(now) {
-      const again = new Secrets(source.path, read, (file) => now.get(file) ?? '');
+      const again = secrets.readingFrom((file) => now.get(file) ?? '');
       const entry = valueAt(source.value, path);
       const problems = [
         ...again.problems(entry, path),

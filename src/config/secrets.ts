@@ -6,7 +6,7 @@ import type { SecretEntry } from './definition.ts';
 import type { FileProblem, Path } from './document.ts';
 
 export class Secrets {
-  readonly #folder: string;
+  readonly #file: string;
   readonly #environment: EnvironmentReader;
   readonly #readText: (path: string) => string;
   /** What was read, by the paths of files; `undefined` where that failed. */
@@ -17,29 +17,28 @@ export class Secrets {
    * @param readText reads a file, or throws
    */
   constructor(file: string, environment: EnvironmentReader, readText = readTextNow) {
-    this.#folder = dirname(resolve(file));
+    this.#file = file;
     this.#environment = environment;
     this.#readText = readText;
   }
 
+  /** The same secrets, as another reader has their files. */
+  readingFrom(readText: (path: string) => string): Secrets {
+    return new Secrets(this.#file, this.#environment, readText);
+  }
+
   /** The secret without the line break at its end; empty where it cannot be read, which is a problem. */
-  read({ kind, name }: SecretEntry): string {
-    switch (kind) {
-      case 'file':
-        return this.textOf({ name })?.replace(/\r?\n$/, '') ?? '';
-      case 'variable':
-        return this.#environment.namedVariable(name) ?? '';
-    }
+  read(entry: SecretEntry): string {
+    return entry.kind === 'file'
+      ? (this.textOf(entry)?.replace(/\r?\n$/, '') ?? '')
+      : (this.#environment.namedVariable(entry.name) ?? '');
   }
 
   /** Where it is, for those who read it again when it changes. */
   source(entry: SecretEntry): TextSource {
-    switch (entry.kind) {
-      case 'file':
-        return { kind: 'file', path: this.pathOf(entry) };
-      case 'variable':
-        return { kind: 'text', text: this.read(entry) };
-    }
+    return entry.kind === 'file'
+      ? { kind: 'file', path: this.pathOf(entry) }
+      : { kind: 'text', text: this.read(entry) };
   }
 
   /** What is wrong with the secrets that a value points to, whose members may be anything. */
@@ -59,10 +58,9 @@ export class Secrets {
   #problemWith(entry: SecretEntry, path: Path): string | undefined {
     const text = this.read(entry);
     if (text === '') return MISSING[entry.kind];
-    if (HAS_LINES.has(path.at(-1))) return undefined;
     // Where a header holds it, a line break in it would begin another header.
     const fits = path.includes('headers') ? /^[\t\x20-\x7e]*$/ : /^[^\r\n]*$/;
-    return fits.test(text)
+    return HAS_LINES.has(path.at(-1)) || fits.test(text)
       ? undefined
       : 'leads to more than one line, or to what no header carries';
   }
@@ -74,23 +72,21 @@ export class Secrets {
     return entry === undefined ? '' : this.read(entry);
   }
 
-  pathOf({ name }: Pick<SecretEntry, 'name'>): string {
-    return resolve(this.#folder, name);
+  pathOf({ name }: SecretEntry): string {
+    return resolve(dirname(resolve(this.#file)), name);
   }
 
   /** What a file held when it was first read here: whoever looks at it sees the same. */
-  textOf(file: Pick<SecretEntry, 'name'>): string | undefined {
+  textOf(file: SecretEntry): string | undefined {
     const path = this.pathOf(file);
-    if (!this.#texts.has(path)) this.#texts.set(path, this.#readOnce(path));
-    return this.#texts.get(path);
-  }
-
-  #readOnce(path: string): string | undefined {
-    try {
-      return this.#readText(path);
-    } catch {
-      return undefined;
+    if (!this.#texts.has(path)) {
+      try {
+        this.#texts.set(path, this.#readText(path));
+      } catch {
+        this.#texts.set(path, undefined);
+      }
     }
+    return this.#texts.get(path);
   }
 }
 

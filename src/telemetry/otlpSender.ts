@@ -48,8 +48,8 @@ export class OtlpSender {
   readonly #closing = new AbortController();
 
   constructor(parts: SenderParts) {
-    const { url: address, connection, protocol, headers, timeoutMs } = parts.settings;
-    const url = new URL(address);
+    const { connection, protocol, headers, timeoutMs } = parts.settings;
+    const url = new URL(parts.settings.url);
     const files = new ConnectionFiles(connection, parts);
     const connector =
       url.protocol === 'https:'
