@@ -158,10 +158,12 @@ describe('a client certificate', () => {
   const future = CLIENTS.issue({ validDays: [2, 30] });
   const soon = CLIENTS.issue({ validDays: [-30, 5] });
 
-  it.each([
+  const NOT_NOW = [
     ['has expired', expired, 'has expired (days ago: 1)'],
     ['does not count yet', future, 'does not count yet (days to go: 1)'],
-  ])('that %s takes the place of none that is good', (_, { cert, key }, flaw) => {
+  ] as const;
+
+  it.each(NOT_NOW)('that %s takes the place of none that is good', (_, { cert, key }, flaw) => {
     using held = new Held(GOOD);
     const before = held.files.material;
     held.write({ certificate: cert, key });
@@ -169,17 +171,17 @@ describe('a client certificate', () => {
     expect(held.log.troubles[0]?.['flaw']).toContain(flaw);
   });
 
-  it.each([
-    ['has expired', expired, 'has expired (days ago: 1)'],
-    ['does not count yet', future, 'does not count yet (days to go: 1)'],
-  ])('that %s is used where there is no better one, and told of', (_, { cert, key }, flaw) => {
-    using held = new Held({ ...GOOD, certificate: cert, key });
-    expect(held.files.material).toBeDefined();
-    expect(held.log.troubles).toMatchObject([{ level: 'error' }]);
-    expect(held.log.troubles[0]?.['flaw']).toContain(flaw);
-    held.write(GOOD);
-    expect(held.files.flaw).toBeUndefined();
-  });
+  it.each(NOT_NOW)(
+    'that %s is used where there is no better one, and told of',
+    (_, { cert, key }, flaw) => {
+      using held = new Held({ ...GOOD, certificate: cert, key });
+      expect(held.files.material).toBeDefined();
+      expect(held.log.troubles).toMatchObject([{ level: 'error' }]);
+      expect(held.log.troubles[0]?.['flaw']).toContain(flaw);
+      held.write(GOOD);
+      expect(held.files.flaw).toBeUndefined();
+    },
+  );
 
   it('that ends within fourteen days is logged each day, and when it has ended', async () => {
     using held = new Held({ ...GOOD, certificate: soon.cert, key: soon.key });

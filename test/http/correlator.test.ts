@@ -46,11 +46,6 @@ describe('createCorrelator', () => {
     expect([first, second, third].map((one) => one.slice(-2))).toEqual(['-1', '-2', '-3']);
   });
 
-  it('gives two requests that send the same one different ones', () => {
-    const all = Array.from({ length: 1_000 }, () => createCorrelator('same').next());
-    expect(new Set(all).size).toBe(all.length);
-  });
-
   it('is at most 55 letters, digits and hyphens, and no other, whatever callers send', () => {
     const seen = new Set<string>();
     let made = 0;

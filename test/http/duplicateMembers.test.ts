@@ -19,29 +19,26 @@ interface Member {
 const RUNS = { numRuns: inForm({ short: 2000, long: 20_000 }) };
 const SPACES = fc.constantFrom('', ' ', '\n', '\t\r\n ');
 /** Few letters and marks of JSON itself, so that names meet and look like something else. */
-const CHARACTERS = ['a', 'b', '"', ':', '{', '}', 'é', '\ud800', '\n'];
+const CHARACTERS = ['a', 'b', '"', ':', '{', '}', 'é', '\ud800', '\n', '\\'];
 
-function jsonNamedWith(characters: readonly string[]): fc.Arbitrary<Json> {
-  const name = fc.string({ unit: fc.constantFrom(...characters), maxLength: 3 });
-  const { json } = fc.letrec<{ json: Json }>((tie) => ({
-    json: fc.oneof(
-      { depthSize: 'small', withCrossShrink: true },
-      fc.record({ scalar: fc.oneof(name, fc.integer(), fc.boolean(), fc.constant(null)) }),
-      fc.record({ items: fc.array(tie('json'), { maxLength: 3 }) }),
-      fc.record({
-        members: fc.array(
-          fc.record({
-            name,
-            escaped: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
-            value: tie('json'),
-          }),
-          { maxLength: 4 },
-        ),
-      }),
-    ),
-  }));
-  return json;
-}
+const anyName = fc.string({ unit: fc.constantFrom(...CHARACTERS), maxLength: 3 });
+const { json } = fc.letrec<{ json: Json }>((tie) => ({
+  json: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.record({ scalar: fc.oneof(anyName, fc.integer(), fc.boolean(), fc.constant(null)) }),
+    fc.record({ items: fc.array(tie('json'), { maxLength: 3 }) }),
+    fc.record({
+      members: fc.array(
+        fc.record({
+          name: anyName,
+          escaped: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
+          value: tie('json'),
+        }),
+        { maxLength: 4 },
+      ),
+    }),
+  ),
+}));
 
 function write(value: Json, space: string): string {
   if ('scalar' in value) return JSON.stringify(value.scalar);
@@ -71,47 +68,13 @@ function repeatsName(value: Json): boolean {
   );
 }
 
-/** How many members JSON.parse lets live: each repeated name costs one, with all that is in its value. */
-function membersIn(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const children: unknown[] = Object.values(value);
-  const own = Array.isArray(value) ? 0 : children.length;
-  return children.reduce<number>((sum, child) => sum + membersIn(child), own);
-}
-
 describe('hasDuplicateMember', () => {
   it('finds exactly the texts in which an object names a member twice', () => {
     fc.assert(
-      fc.property(jsonNamedWith([...CHARACTERS, '\\']), SPACES, (value, space) => {
+      fc.property(json, SPACES, (value, space) => {
         expect(hasDuplicateMember(write(value, space))).toBe(repeatsName(value));
       }),
       RUNS,
-    );
-  });
-
-  // Without backslashes in names: V8's JSON.parse may take the name "\\ud800" for a "\\\\" that it has seen before.
-  it('agrees with JSON.parse, which loses a member exactly where one is there twice', () => {
-    const written = (value: Json): number => {
-      if ('scalar' in value) return 0;
-      if ('items' in value) return value.items.reduce((sum, item) => sum + written(item), 0);
-      return value.members.reduce((sum, member) => sum + 1 + written(member.value), 0);
-    };
-    fc.assert(
-      fc.property(jsonNamedWith(CHARACTERS), SPACES, (value, space) => {
-        const text = write(value, space);
-        const isWhole = membersIn(JSON.parse(text)) === written(value);
-        expect(hasDuplicateMember(text)).toBe(!isWhole);
-      }),
-      RUNS,
-    );
-  });
-
-  it('finds none in what JSON.stringify writes', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        expect(hasDuplicateMember(JSON.stringify(value, null, 1))).toBe(false);
-      }),
-      { numRuns: inForm({ short: 1000, long: 5000 }) },
     );
   });
 
