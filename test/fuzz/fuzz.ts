@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { Pool } from 'undici';
-import { askingOperator, ForkedServer, SHORT_CONSENTS } from '../long/forkedServer.ts';
+import { askingOperator, ForkedServer } from '../long/forkedServer.ts';
 import { inputOf, type Input, type Role } from './inputs.ts';
 import { RubbishOperator } from './operatorReplies.ts';
 import type { ProbeFigures } from '../long/probe.ts';
@@ -122,7 +122,6 @@ export async function runFuzz(run: FuzzRun): Promise<Findings> {
 function startProcess({ role, flow }: FuzzRun, operatorUrl: string): Promise<ForkedServer> {
   const settings = {
     ...askingOperator(operatorUrl, flow),
-    ...SHORT_CONSENTS,
     ROLE: role,
     NODE_ENV: 'test',
     OPERATOR_TIMEOUT_MS: '300',

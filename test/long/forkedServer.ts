@@ -76,6 +76,14 @@ export const UNLIMITED_PROMPTS: Readonly<Record<string, string>> = {
   QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS: '999999999',
 };
 
+/** Consents that are over soon, so that a run of minutes sees many of each number. */
+export const SHORT_CONSENTS: Readonly<Record<string, string>> = {
+  CONSENT_DOUBT_SECONDS: '1',
+  CONSENT_DENIED_SECONDS: '1',
+  CONSENT_FAILURE_SECONDS: '1',
+  CONSENT_RESULT_SECONDS: '10',
+};
+
 /** The settings of a server that asks the operator of a long run, whose prompts have no quota. */
 export function askingOperator(
   operatorUrl: string,
@@ -88,13 +96,6 @@ export function askingOperator(
     OPERATOR_CLIENT_SECRET: 'long-run',
     OPERATOR_FLOW: flow,
     ...UNLIMITED_PROMPTS,
+    ...SHORT_CONSENTS,
   };
 }
-
-/** Consents that are over soon, so that a run of minutes sees many of each number. */
-export const SHORT_CONSENTS: Readonly<Record<string, string>> = {
-  CONSENT_DOUBT_SECONDS: '1',
-  CONSENT_DENIED_SECONDS: '1',
-  CONSENT_FAILURE_SECONDS: '1',
-  CONSENT_RESULT_SECONDS: '10',
-};

@@ -261,18 +261,6 @@ describe('a request to prompt', () => {
     expect(await ask(WINDOW)).toEqual(FALSE);
   });
 
-  it('that may have prompted is in doubt', async () => {
-    service.operator.acknowledgements = [
-      { kind: 'failed', failure: UNAVAILABLE, mayHavePrompted: true },
-    ];
-    expect(failureOf(await ask(WINDOW))).toEqual(UNAVAILABLE);
-    expect(failureOf(await ask(WINDOW))).toMatchObject({
-      code: 'CONSENT_PENDING',
-      retryAfterSeconds: 300,
-    });
-    expect(prompts()).toBe(1);
-  });
-
   it('lives no longer than ten minutes, whatever the operator says', async () => {
     const acknowledged = { authReqId: 'long', expiresInSeconds: 86_400, intervalSeconds: 5 };
     service.operator.acknowledgements = [{ kind: 'acknowledged', acknowledged }];

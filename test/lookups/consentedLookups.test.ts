@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { LookupFailure } from '../../src/domain/errors.ts';
+import type { LookupFailure, LookupFailureCode } from '../../src/domain/errors.ts';
+import type { AcknowledgementJudgement } from '../../src/tokens/tokenResponses.ts';
 import type { Polled } from '../../src/tokens/tokenManager.ts';
 import { settled, START_MS } from '../testClock.ts';
 import { ALICE, BOB, callerNamed, changed, checked } from '../values.ts';
@@ -16,6 +17,7 @@ import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
 
 const WINDOW = [window(240)];
 const FALSE = [{ swapped: false }];
+const UNAVAILABLE: LookupFailure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
 const DENIED: Polled = { kind: 'failed', failure: { code: 'CONSENT_DENIED', reach: 'number' } };
 const EXPIRED: Polled = { kind: 'failed', failure: { code: 'CONSENT_EXPIRED', reach: 'number' } };
 
@@ -195,25 +197,36 @@ describe.each([
     expect(prompts()).toBe(2);
   });
 
-  it('does not prompt again in doubt: pending, then expired once, then a new prompt', async () => {
-    service.operator.acknowledgements = [{ kind: 'reply-lost' }];
-    expect(failureOf(await service.heard(0, WINDOW))).toMatchObject({
-      code: 'CONSENT_PENDING',
-      retryAfterSeconds: 300,
-    });
-    await service.clock.advance(299 * SECOND_MS);
-    expect(await service.heard(0, WINDOW)).toEqual([failing('CONSENT_PENDING')]);
-    await service.clock.advance(SECOND_MS);
-    expect(await service.heard(0, WINDOW)).toEqual([failing('CONSENT_EXPIRED')]);
-    expect(prompts()).toBe(1);
-    expect(await service.heard(0, WINDOW)).toEqual(FALSE);
-    expect(prompts()).toBe(2);
-  });
+  it.each<[string, AcknowledgementJudgement, LookupFailureCode]>([
+    ['whose reply was lost', { kind: 'reply-lost' }, 'CONSENT_PENDING'],
+    [
+      'that failed and may have prompted',
+      { kind: 'failed', failure: UNAVAILABLE, mayHavePrompted: true },
+      'OPERATOR_UNAVAILABLE',
+    ],
+  ])(
+    'does not prompt again after a request %s: pending, expired once, a new prompt',
+    async (_, acknowledgement, code) => {
+      service.operator.acknowledgements = [acknowledgement];
+      expect(await service.heard(0, WINDOW)).toEqual([failing(code)]);
+      expect(failureOf(await service.heard(0, WINDOW))).toMatchObject({
+        code: 'CONSENT_PENDING',
+        retryAfterSeconds: 300,
+      });
+      await service.clock.advance(299 * SECOND_MS);
+      expect(await service.heard(0, WINDOW)).toEqual([failing('CONSENT_PENDING')]);
+      await service.clock.advance(SECOND_MS);
+      expect(await service.heard(0, WINDOW)).toEqual([failing('CONSENT_EXPIRED')]);
+      expect(prompts()).toBe(1);
+      expect(await service.heard(0, WINDOW)).toEqual(FALSE);
+      expect(prompts()).toBe(2);
+    },
+  );
 
   it('prompts again after a request that was refused without a prompt', async () => {
-    const failure: LookupFailure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
-    service.operator.acknowledgements = [{ kind: 'failed', failure, mayHavePrompted: false }];
-    expect(await service.heard(0, WINDOW)).toEqual([{ failure }]);
+    const refused = { kind: 'failed', failure: UNAVAILABLE, mayHavePrompted: false } as const;
+    service.operator.acknowledgements = [refused];
+    expect(await service.heard(0, WINDOW)).toEqual([{ failure: UNAVAILABLE }]);
     expect(await service.heard(0, WINDOW)).toEqual(FALSE);
     expect(prompts()).toBe(2);
   });

@@ -32,18 +32,6 @@ describe('lookups with consent in several replicas', () => {
     await store.write(ALICE, version, { ...record, consent }, 120_000);
   }
 
-  it('asks once and polls one at a time, and answers every waiter wherever it waits', async () => {
-    operator.polled = [PENDING, PENDING, 'granted'];
-    operator.latencyMs = 100;
-    const asked = [ask(0, 9000), ask(1, 9000), ask(0, 9000), ask(1, 9000)];
-    expect(await service.after(9000, Promise.all(asked))).toEqual([FALSE, FALSE, FALSE, FALSE]);
-    expect(operator.prompts).toHaveLength(1);
-    expect(operator.polls).toHaveLength(3);
-    expect(operator.lookups).toHaveLength(1);
-    const gaps = operator.polls.slice(1).map(({ at }, i) => at - (operator.polls[i]?.at ?? 0));
-    for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(2000);
-  });
-
   it('tells the failure of the one lookup to every waiter, and prompts no owner for it', async () => {
     operator.polled = [PENDING, 'granted'];
     operator.looked = [{ code: 'NUMBER_NOT_SERVED', reach: 'number' }];

@@ -3,7 +3,7 @@ import { Pool } from 'undici';
 import { ChaosOperator } from '../chaos/chaosOperator.ts';
 import { Random } from '../random.ts';
 import { Truth } from '../chaos/truth.ts';
-import { askingOperator, ForkedServer, SHORT_CONSENTS } from '../long/forkedServer.ts';
+import { askingOperator, ForkedServer } from '../long/forkedServer.ts';
 import type { ProbeFigures } from '../long/probe.ts';
 
 /** One stretch of load. */
@@ -90,7 +90,6 @@ async function settled(
 function startProcess({ flow }: SoakRun, operatorUrl: string): Promise<ForkedServer> {
   const settings = {
     ...askingOperator(operatorUrl, flow),
-    ...SHORT_CONSENTS,
     OPERATOR_TIMEOUT_MS: String(OPERATOR_TIMEOUT_MS),
     REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
     CONSENT_WAIT_MS: '500',
