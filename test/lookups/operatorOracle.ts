@@ -1,11 +1,12 @@
-import type { Fact } from '../../src/domain/fact.ts';
-import type { MaxAgeHours } from '../../src/domain/maxAge.ts';
+import type { Fact, TimedFact } from '../../src/domain/fact.ts';
+import type { FailedLookup } from '../../src/domain/failedLookup.ts';
 import type { Lookup, Question } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
-import type { Offer } from '../../src/lookups/plan.ts';
+import type { Offer, Plan } from '../../src/lookups/plan.ts';
+import { nextLookup } from '../../src/lookups/planner.ts';
+import { HOUR_MS, timed } from '../values.ts';
 
 export const NOW_MS = Date.UTC(2026, 0, 1);
-const HOUR_MS = 3_600_000;
 
 /** A mobile line as it truly is, and how its operator speaks of it. */
 export interface Line {
@@ -78,6 +79,27 @@ export function isRight(
   return value === true && !offer.operations.has('check');
 }
 
-export function window(maxAgeHours: number): Question {
-  return { asks: 'window', maxAgeHours: maxAgeHours as MaxAgeHours };
+/** A plan that came to its end, and the lookups that it took. */
+export interface Played extends Plan {
+  readonly lookups: readonly Lookup[];
+}
+
+/** Asks an operator until nothing is open, as the executor does. */
+export function play(
+  questions: readonly Question[],
+  offer: Offer,
+  operator: (lookup: Lookup, so: Played) => Fact | LookupFailure,
+): Played {
+  const facts: TimedFact[] = [];
+  const failures: FailedLookup[] = [];
+  const lookups: Lookup[] = [];
+  const played = { questions, facts, failures, lookups };
+  for (let lookup = nextLookup(played, offer); lookup; lookup = nextLookup(played, offer)) {
+    if (lookups.length >= 30) throw new Error('Lookups without an end.');
+    const outcome = operator(lookup, played);
+    lookups.push(lookup);
+    if ('operation' in outcome) facts.push(timed(outcome));
+    else failures.push({ lookup, failure: outcome });
+  }
+  return played;
 }

@@ -1,15 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deduceSwapped } from '../../src/domain/deduction.ts';
-import type { FailedLookup } from '../../src/domain/failedLookup.ts';
-import type { TimedFact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/domain/errors.ts';
 import type { Offer, Plan } from '../../src/lookups/plan.ts';
-import { answerTo, nextLookup } from '../../src/lookups/planner.ts';
+import { answerTo } from '../../src/lookups/planner.ts';
 import { inForm } from '../forms.ts';
-import { timed } from '../values.ts';
-import { isRight, operate, swappedWithin, window, type Line } from './operatorOracle.ts';
+import { isRight, operate, play, swappedWithin, type Line, type Played } from './operatorOracle.ts';
+import { window } from './requests.ts';
 
 const MARGIN_HOURS = 48;
 
@@ -96,30 +94,16 @@ const failing: fc.Arbitrary<readonly (LookupFailure | undefined)[]> = fc.array(
   { maxLength: 12 },
 );
 
-interface Run extends Plan {
-  readonly lookups: readonly Lookup[];
-}
-
-/** Asks until nothing is open, as the executor does. */
 function run(
   asked: readonly Question[],
   truth: Line,
   offered: Offer,
   failures: readonly (LookupFailure | undefined)[] = [],
-): Run {
-  const facts: TimedFact[] = [];
-  const failed: FailedLookup[] = [];
-  const lookups: Lookup[] = [];
-  const plan: Plan = { questions: asked, facts, failures: failed };
-  for (let lookup = nextLookup(plan, offered); lookup; lookup = nextLookup(plan, offered)) {
-    expect(lookups.length, 'lookups without an end').toBeLessThan(30);
-    expect(isAnswered(lookup, plan, offered), 'a lookup that the facts answer').toBe(false);
-    const outcome = failures[lookups.length] ?? operate(truth, lookup);
-    lookups.push(lookup);
-    if ('operation' in outcome) facts.push(timed(outcome));
-    else failed.push({ lookup, failure: outcome });
-  }
-  return { ...plan, lookups };
+): Played {
+  return play(asked, offered, (lookup, so) => {
+    expect(isAnswered(lookup, so, offered), 'a lookup that the facts answer').toBe(false);
+    return failures[so.lookups.length] ?? operate(truth, lookup);
+  });
 }
 
 function isAnswered(lookup: Lookup, { facts }: Plan, offered: Offer): boolean {
@@ -128,7 +112,7 @@ function isAnswered(lookup: Lookup, { facts }: Plan, offered: Offer): boolean {
     : facts.some(({ operation }) => operation === 'retrieve-date');
 }
 
-function expectRightOrError(result: Run, truth: Line, offered: Offer): void {
+function expectRightOrError(result: Played, truth: Line, offered: Offer): void {
   for (const question of result.questions) {
     const answer = answerTo(question, result, offered);
     expect(answer, 'a question left open').toBeDefined();

@@ -11,6 +11,8 @@ import {
   nextWindowAmong,
 } from '../../src/lookups/planner.ts';
 import { changed, checked, hours, timed, withheld } from '../values.ts';
+import { play } from './operatorOracle.ts';
+import { DATE, OFFER, window } from './requests.ts';
 
 /** `date`, or a window in hours. */
 type Asked = 'date' | number;
@@ -30,13 +32,7 @@ type Example = readonly [
 ];
 
 function offer(operations: readonly Operation[], rest: Partial<Offer> = {}): Offer {
-  return {
-    operations: new Set(operations),
-    maxAgeHours: 2400,
-    dateMarginHours: 48,
-    trustMonitoredPeriod: true,
-    ...rest,
-  };
+  return { ...OFFER, operations: new Set(operations), ...rest };
 }
 
 const BOTH = offer(['retrieve-date', 'check']);
@@ -75,7 +71,7 @@ function nameOf(lookup: Lookup): string {
 }
 
 function question(asked: Asked): Question {
-  return asked === 'date' ? { asks: 'date' } : { asks: 'window', maxAgeHours: hours(asked) };
+  return asked === 'date' ? DATE : window(asked);
 }
 
 function tell(answer: Answer | undefined): Told | undefined {
@@ -84,30 +80,12 @@ function tell(answer: Answer | undefined): Told | undefined {
   return 'swapped' in answer ? answer.swapped : (answer.latestSimChange?.text ?? null);
 }
 
-/** Asks until nothing is open, as the executor does. */
-function play(
-  [, asked, operator]: Example,
-  offered: Offer,
-): { lookups: string[]; answers: unknown[] } {
-  const questions = asked.map(question);
-  const facts: TimedFact[] = [];
-  const failures: FailedLookup[] = [];
-  const plan: Plan = { questions, facts, failures };
-  const lookups: string[] = [];
-  for (let lookup = nextLookup(plan, offered); lookup; lookup = nextLookup(plan, offered)) {
-    lookups.push(nameOf(lookup));
-    if (lookups.length > 20) throw new Error('Lookups without an end.');
-    const outcome = operator(lookup);
-    if ('operation' in outcome) facts.push(timed(outcome));
-    else failures.push({ lookup, failure: outcome });
-  }
-  return { lookups, answers: questions.map((one) => tell(answerTo(one, plan, offered))) };
-}
-
 function examples(offered: Offer, table: readonly Example[]): void {
   it.each(table)('%s', (...example) => {
-    const [, , , lookups, answers] = example;
-    expect(play(example, offered)).toEqual({ lookups, answers });
+    const [, asked, operator, lookups, answers] = example;
+    const played = play(asked.map(question), offered, operator);
+    expect(played.lookups.map(nameOf)).toEqual(lookups);
+    expect(played.questions.map((one) => tell(answerTo(one, played, offered)))).toEqual(answers);
   });
 }
 
