@@ -58,7 +58,8 @@ function reportStretch({ flow, store, processes }: Stretch, { checks, timed }: F
     ...checks.map((check): Row => {
       const { what, expected, counted } = check;
       const not = expected === counted ? [] : [`not ${expected}`];
-      return [`${verdictOn(check)}: ${what}`, counted, ...not];
+      const verdict = verdictOn(check);
+      return [`${verdict === 'nothing wrong' ? 'held' : verdict}: ${what}`, counted, ...not];
     }),
     ...tallied('under load', timed.told),
   ]);
