@@ -109,12 +109,18 @@ export function coerceVariables(
  * executing it: every selected field counts, wherever it stands. It ends far beyond a limit, so a hostile
  * operation costs little.
  *
+ * @param readBefore takes what it reads, and saves it the next time
  * @throws {GraphQLError} when `@skip` or `@include` is given null
  */
-export function costOf(incoming: IncomingOperation, limits: OperationLimits): OperationCost {
+export function costOf(
+  incoming: IncomingOperation,
+  limits: OperationLimits,
+  readBefore: ReadOperations,
+): OperationCost {
   const cost = { numbers: 0, questionsPerNumber: 0, answers: 0, replyBytes: MAX_ENVELOPE_BYTES };
   const questionsByNumber = new Map<unknown, ReadonlySet<string>>();
-  for (const field of READ_BEFORE.get(incoming.operation) ?? rootFields(incoming, limits)) {
+  const roots = readBefore.get(incoming.operation) ?? rootFields(incoming, limits, readBefore);
+  for (const field of roots) {
     if (excessOf(cost, limits, COUNTED_TIMES) !== undefined) return cost;
     cost.replyBytes += field.bytes;
     if (field.kind === 'known') continue;
@@ -170,9 +176,9 @@ export function maxAnswers(
 
 /**
  * The root fields of operations in which no variable chooses what is asked, for as long as their documents are kept:
- * from one request to the next only their numbers differ.
+ * from one request to the next only their numbers differ. Of one schema.
  */
-const READ_BEFORE = new WeakMap<OperationDefinitionNode, readonly RootField[]>();
+export type ReadOperations = WeakMap<OperationDefinitionNode, readonly RootField[]>;
 
 /** Fragments can make more of a short document than there is room for beside it. */
 const MAX_KEPT_FIELDS = 100;
@@ -181,6 +187,7 @@ const MAX_KEPT_FIELDS = 100;
 function* rootFields(
   { schema, document, operation, variables }: IncomingOperation,
   { maxReplyBytes }: OperationLimits,
+  readBefore: ReadOperations,
 ): Generator<RootField, void> {
   const root = schema.getQueryType();
   const phoneNumber = schema.getType('PhoneNumber');
@@ -208,7 +215,7 @@ function* rootFields(
     yield field;
   }
   size += fields.length;
-  if (!selections.dependOnVariables && size <= MAX_KEPT_FIELDS) READ_BEFORE.set(operation, fields);
+  if (!selections.dependOnVariables && size <= MAX_KEPT_FIELDS) readBefore.set(operation, fields);
 }
 
 /** The numbers that come in by a field; none where its arguments do not fit. */

@@ -10,6 +10,7 @@ import {
   excessOf,
   type OperationCost,
   type OperationLimits,
+  type ReadOperations,
 } from './operationCost.ts';
 import { invalidOperation, limitExceeded, queriesOnly, severalForbidden } from './refusals.ts';
 import type { RequestContext } from './request.ts';
@@ -22,6 +23,7 @@ const NEVER_ASKED: ReadonlySet<string> = new Set<ErrorCode>(['FORBIDDEN', 'BAD_U
  * a whole, before its first lookup. Beside the answers of one that asks about numbers it tells what the caller has left of its quotas.
  */
 export function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
+  const readBefore: ReadOperations = new WeakMap();
   const listener: GraphQLRequestListener<RequestContext> = {
     async didResolveOperation({ schema, document, operation, request, contextValue }) {
       if (operation === undefined) return;
@@ -35,7 +37,7 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
       const incoming = { schema, document, operation, variables, ownNumber };
       let cost: OperationCost;
       try {
-        cost = costOf(incoming, limits);
+        cost = costOf(incoming, limits, readBefore);
       } catch (error) {
         throw invalidOperation(error);
       }

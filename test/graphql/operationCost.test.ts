@@ -10,6 +10,7 @@ import {
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
 
 const SCHEMAS = { bff: createSchema('bff'), subgraph: createSchema('subgraph') };
+const READ_BEFORE = new WeakMap();
 const NO_LIMITS = {
   maxNumbersPerOperation: 10_000,
   maxQuestionsPerNumber: 1000,
@@ -25,7 +26,9 @@ function countIn(document: DocumentNode, variables = {}, limits = NO_LIMITS, rol
   if (operation === null || operation === undefined) throw new Error('The test has no operation.');
   const schema = SCHEMAS[role];
   const coerced = coerceVariables(schema, operation, variables);
-  return coerced && costOf({ schema, document, operation, variables: coerced }, limits);
+  return (
+    coerced && costOf({ schema, document, operation, variables: coerced }, limits, READ_BEFORE)
+  );
 }
 
 /** What the operator is asked, and how much of the reply that is; its bytes have tests of their own. */

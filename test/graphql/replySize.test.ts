@@ -290,7 +290,7 @@ describe('the size that is counted', () => {
         if (operation === null || operation === undefined) throw new Error('No operation.');
         const variables = coerceVariables(schema, operation, { null: null, id: null });
         if (variables === undefined) throw new Error('The variables do not fit.');
-        const cost = costOf({ schema, document, operation, variables }, LIMITS);
+        const cost = costOf({ schema, document, operation, variables }, LIMITS, new WeakMap());
         const bytes = Buffer.byteLength(JSON.stringify(body.singleResult));
         expect(cost.replyBytes).toBeGreaterThanOrEqual(bytes);
         if ((body.singleResult.errors ?? []).length < 100) compared += 1;
