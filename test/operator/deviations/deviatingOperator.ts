@@ -41,38 +41,21 @@ export type Short = string | boolean | null;
 export class DeviatingOperator implements AsyncDisposable {
   readonly wire: WiredOperator;
   /** Each line of the log as one text. */
-  readonly logged: readonly string[];
+  readonly logged: string[] = [];
   readonly #simSwaps: SimSwaps;
   readonly #clock: Clock;
 
-  private constructor(
-    wire: WiredOperator,
-    simSwaps: SimSwaps,
-    logged: readonly string[],
-    clock: Clock,
-  ) {
+  private constructor(wire: WiredOperator, settings: DeviatingSettings) {
+    const { flow = '2-legged', deviation = (one) => one, clock = systemClock } = settings;
+    const { operators, consent } = readConfig({ ...wire.settings, OPERATOR_FLOW: flow });
+    const log = logInto(this.logged);
     this.wire = wire;
-    this.#simSwaps = simSwaps;
-    this.logged = logged;
+    this.#simSwaps = createSimSwaps({ operators: operators.map(deviation), consent, clock, log });
     this.#clock = clock;
   }
 
-  static async start({
-    flow = '2-legged',
-    script = {},
-    deviation = (settings) => settings,
-    clock = systemClock,
-  }: DeviatingSettings): Promise<DeviatingOperator> {
-    const wire = await WiredOperator.start(script);
-    const { operators, consent } = readConfig({ ...wire.settings, OPERATOR_FLOW: flow });
-    const logged: string[] = [];
-    const simSwaps = createSimSwaps({
-      operators: operators.map(deviation),
-      consent,
-      clock,
-      log: logInto(logged),
-    });
-    return new DeviatingOperator(wire, simSwaps, logged, clock);
+  static async start(settings: DeviatingSettings): Promise<DeviatingOperator> {
+    return new DeviatingOperator(await WiredOperator.start(settings.script), settings);
   }
 
   /** Asks in a request of its own. */

@@ -105,9 +105,8 @@ describe('discovery', () => {
   });
 
   it('does not believe the document of another issuer', async () => {
-    await using published = new Published(() =>
-      Promise.resolve(documentAt('/x', 'https://evil.example')),
-    );
+    const evil = documentAt('/x', 'https://evil.example');
+    await using published = new Published(() => Promise.resolve(evil));
     expect(await published.token()).toBeUndefined();
     expect(published.logged).toEqual([`${UNUSABLE} another issuer`]);
   });
@@ -194,10 +193,7 @@ describe('an endpoint that is discovered', () => {
   it('sends nothing while its address is not known', async () => {
     const places = new Places();
     const { judged, attempts } = await places.endpoint.post(REQUEST);
-    expect(judged.exchange).toMatchObject({
-      kind: 'fault',
-      fault: { cause: 'connection', sent: false },
-    });
+    expect(judged.exchange).toMatchObject({ fault: { cause: 'connection', sent: false } });
     expect([attempts, places.asked]).toEqual([0, []]);
   });
 
