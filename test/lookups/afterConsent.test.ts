@@ -271,19 +271,6 @@ describe('a request to prompt', () => {
   });
 });
 
-describe('while an exchange is under way', () => {
-  it('asking again can help in a second', async () => {
-    service.operator.latencyMs = 2 * SECOND_MS;
-    const waitMs = 100;
-    for (const exchange of ['bc-authorize', 'poll', 'lookup']) {
-      const heard = failureOf(await service.heard(100, WINDOW, { waitMs }));
-      expect([exchange, heard?.retryAfterSeconds]).toEqual([exchange, 1]);
-      await service.clock.advance(2 * SECOND_MS);
-    }
-    expect(await ask(WINDOW)).toEqual(FALSE);
-  });
-});
-
 describe('an expiry', () => {
   it('is returned to each request that waited for it, in whichever replica, and prompts no owner', async () => {
     service = new AskedConsents({ replicas: 2 });
