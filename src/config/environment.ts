@@ -21,8 +21,6 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type FixedValues = ReadonlyMap<string, string | undefined>;
 
-const NOTHING_FIXED: FixedValues = new Map();
-
 /** Variables, whether settings or not, whose values are secrets or may hold one. */
 const SECRET_NAMES = /SECRET|KEY|TOKEN|PASSWORD|HEADERS/;
 
@@ -65,7 +63,7 @@ export class EnvironmentReader {
    */
   constructor(
     environment: Environment,
-    fixed: FixedValues = NOTHING_FIXED,
+    fixed: FixedValues = new Map(),
     readText: (path: string) => string = readTextNow,
   ) {
     this.#readText = readText;
