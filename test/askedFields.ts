@@ -32,13 +32,13 @@ export function fieldsOf(loader: SimSwapLoader) {
   };
 }
 
-/** An answer without what most tests are not about: its kind, and when the operator was asked. */
+/** An answer without what most tests are not about: its kind, and when the operator was called. */
 export type Told =
   | { readonly latestSimChange: Instant | null }
   | { readonly swapped: boolean }
   | { readonly failure: LookupFailure };
 
-/** What an answer comes to for a test that is not about when the operator was asked. */
+/** An answer, for a test that is not about when the operator was called. */
 export function told(answer: Answer | Error): Told | Error {
   if (answer instanceof Error) return answer;
   switch (answer.kind) {

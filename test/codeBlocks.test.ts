@@ -213,7 +213,7 @@ function composesWithResult({ text }: CodeBlock): void {
   composed('yours', `${FEDERATION}${text}\nenum SimSwapResult { SWAPPED NOT_SWAPPED UNKNOWN }`);
 }
 
-/** Good is `NOT_SWAPPED` alone. */
+/** Only `NOT_SWAPPED` is good. */
 function judgesTheAnswer({ text }: CodeBlock): void {
   const judge = (simSwapCheck: unknown): unknown => {
     const data = { customer: { phoneNumber: { simSwapCheck } } };

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** What is made, installed or told apart by others. */
+/** What is generated or installed. */
 const LEFT_OUT = /(?:^|\/)(?:node_modules|generated|dist|\.git|\.cache|coverage)(?:\/|$)/;
 
 /** The paths of the project's files whose names fit, from its root. */

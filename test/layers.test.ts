@@ -263,7 +263,7 @@ function reachedFrom(file: string): Set<string> {
   return reached;
 }
 
-/** The packages and parts of Node that files import, be it for types alone. */
+/** The packages and parts of Node that files import, also where only for types. */
 function packagesOf(files: readonly string[]): string[] {
   return files.flatMap((file) =>
     (IMPORTS.get(file) ?? []).filter(({ isLocal }) => !isLocal).map(({ target }) => target),

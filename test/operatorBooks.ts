@@ -5,10 +5,10 @@ export interface OperatorRequest {
   readonly body: string;
 }
 
-/** What an operator is asked for: a prompt rings a phone, and a lookup is billed. */
+/** The requests of an operator: a prompt rings a phone, and a lookup is billed. */
 export type Asked = 'prompts' | 'tokens' | 'lookups';
 
-/** What nobody may do to an operator. */
+/** What must not be done to an operator. */
 export type Offence =
   | 'tokensUsedTwice'
   | 'tokensPastTheirEnd'

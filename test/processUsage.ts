@@ -9,7 +9,7 @@ export interface ProcessUsage {
   readonly cpuSeconds: number;
 }
 
-/** As Linux tells it (proc(5)). */
+/** As Linux reports it (proc(5)). */
 export function processUsage(pid: number): ProcessUsage {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const residentKib = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);

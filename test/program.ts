@@ -115,12 +115,12 @@ export class Program implements AsyncDisposable {
     return this.out.split('\n').slice(0, -1);
   }
 
-  /** As a container's runtime and a service manager do: it alone is told. */
+  /** As a container's runtime and a service manager do: only it gets the signal. */
   signal(signal: NodeJS.Signals): void {
     this.#send(this.pid, signal);
   }
 
-  /** As a terminal does on Ctrl-C: it, and what it started in its group, are told. */
+  /** As a terminal does on Ctrl-C: it, and what it started in its group, get the signal. */
   signalGroup(signal: NodeJS.Signals): void {
     this.#send(-this.pid, signal);
   }

@@ -6,7 +6,7 @@ export interface RecordedLine extends LogDetails {
   readonly message: string;
 }
 
-/** Keeps what it is told. */
+/** Keeps its lines. */
 export class RecordedLog implements Log {
   readonly lines: RecordedLine[] = [];
 

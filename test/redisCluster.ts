@@ -166,7 +166,7 @@ export class RedisClusterServers {
     if (replica !== undefined) await command(replica.port, ['CLUSTER', 'FAILOVER']);
   }
 
-  /** Starts one anew that was killed, empty; it finds the cluster by the file that it left. */
+  /** Starts one again that was killed, empty; it finds the cluster by the file that it left. */
   async restart(port: number): Promise<void> {
     const { busPort, settings } = this.server(port);
     await rm(this.writesOf(port), { recursive: true, force: true });

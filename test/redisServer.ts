@@ -26,7 +26,7 @@ export interface RedisServer {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** As when the machine fails: nothing is saved, no client is told. */
+  /** As when the machine fails: nothing is saved, and connections are not closed. */
   kill(): Promise<void>;
   /** Stops it without ending it: connections stay, and nothing is answered. */
   freeze(): void;

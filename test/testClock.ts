@@ -66,7 +66,7 @@ export class TestClock implements Clock {
     this.#moveTo(untilMs);
   }
 
-  /** The process stands still for so long: whoever is due by then wakes late, and only once. */
+  /** The process stands still for so long: a sleeper that is due by then wakes late, and only once. */
   async standStill(ms: number): Promise<void> {
     this.#moveTo(this.#monotonicMs + ms);
     const due = [...this.#sleepers].filter(({ wakesAtMs }) => wakesAtMs <= this.#monotonicMs);
@@ -74,7 +74,7 @@ export class TestClock implements Clock {
     await settled();
   }
 
-  /** Sets the wall clock alone, as an administrator or a time server does. */
+  /** Sets only the wall clock, as an administrator or a time server does. */
   setWall(epochMs: number): void {
     this.#wallMs = epochMs;
   }

@@ -58,7 +58,7 @@ export function changed(hoursAgo: number, atHour = 0): DateFact & Times {
   return timed({ operation: 'retrieve-date', latestSimChange, sentAtMs }, leftAtMs);
 }
 
-/** A date that was not disclosed, with the period in days for which the operator speaks. */
+/** A date that was not disclosed, with the operator's monitored period in days. */
 export function withheld(monitoredPeriodDays?: number, atHour = 0): DateFact & Times {
   const leftAtMs = atHour * HOUR_MS;
   const sentAtMs = START_MS + leftAtMs;

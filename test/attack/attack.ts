@@ -8,7 +8,7 @@ export interface Attack {
   /** What must be so when it is over; it names the figures that the attack judges. */
   readonly holds: string;
   readonly needsRedis?: boolean;
-  /** Does it, and tells the stage what it saw. Rejects only when it could not be carried out. */
+  /** Does it, and reports to the stage what it saw. Rejects only when it could not be carried out. */
   run(stage: Stage): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export interface Report {
   readonly seconds: number;
 }
 
-/** What the findings come to; `why` tells what kept the attack from its end. Pure. */
+/** The verdict on the findings; `why` says what kept the attack from its end. Pure. */
 export function outcomeOf(findings: readonly Finding[], why: string | undefined): Outcome {
   if (findings.some(({ isHeld }) => !isHeld)) return { state: 'succeeded', findings };
   return why === undefined

@@ -109,7 +109,7 @@ export class Stage {
     this.holds(what, value <= limit, value <= limit ? seen : `${seen}, over ${limit}`);
   }
 
-  /** What must hold after every attack: all serve, all end when they are told to, none tells secrets. */
+  /** What must hold after every attack: all serve, all end on SIGTERM, none discloses secrets. */
   async judge(): Promise<void> {
     if (this.#isJudged) return;
     this.#isJudged = true;

@@ -32,7 +32,7 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** What is asked, beside the document. */
+/** What is sent, beside the document. */
 export interface Ask {
   readonly variables?: unknown;
   readonly token?: string | undefined;
@@ -175,7 +175,7 @@ export class Target {
     }
   }
 
-  /** Begins to count the event loop's delay anew. */
+  /** Starts to count the event loop's delay again, from zero. */
   resetDelay(): void {
     this.#child.send('reset');
   }

@@ -46,7 +46,7 @@ async function read(socket: Socket, bytes: number): Promise<string> {
   return text;
 }
 
-// Only how early things may happen is told: how late, a loaded machine decides.
+// Only how early things may happen is tested: how late, a loaded machine decides.
 
 it('a new connection costs a round trip, and so does each exchange', async () => {
   const { port } = await distantEcho();

@@ -72,7 +72,7 @@ describe('figures', () => {
 
 describe('a table', () => {
   it.each([
-    // 3, 4, 2: the medians of both alone would come to 2.
+    // 3, 4, 2: the ratio of the medians would be 2.
     ['takes ratios within a round, then their median', '1 × window', 3],
     ['has no ratio where the other was not measured in that case', '10 × window', undefined],
   ])('%s', (_, name, median) => {

@@ -149,7 +149,7 @@ async function leaksAt(url: string): Promise<readonly (Leak & { readonly where: 
   return leaksIn(await response.text()).map((leak) => ({ ...leak, where: '/metrics' }));
 }
 
-/** What `npm run usage` tells of the audit log, by all that it can be summed up by. */
+/** What `npm run usage` reports of the audit log, by everything that it can group by. */
 async function usageOf(audited: readonly string[]): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'canary-'));
   try {

@@ -184,7 +184,7 @@ describe('QUOTA_CLIENTS', () => {
       '{"a": {"numbersPerHuor": 1}}',
       'has "numbersPerHuor" for the client "a", which is not one of numbersPerHour, lookupsPerHour, promptsPerHour',
     ],
-    // The owner of a number is guarded against all callers together, whoever the client is.
+    // The owner of a number is guarded against all callers together, for every client.
     ['{"a": {"promptsPerHourAllCallers": 1}}', 'has "promptsPerHourAllCallers" for the client "a"'],
     ...['"5"', '0', '1.5', '1e9'].map((quota) => [
       `{"a": {"numbersPerHour": ${quota}}}`,

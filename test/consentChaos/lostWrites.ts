@@ -64,7 +64,7 @@ export class LostWrites {
     return this.#away.fromMs <= learnedAtMs + WRITTEN_WITHIN_MS;
   }
 
-  /** Why it was unavoidable; to be asked when all losses are known. */
+  /** Why it was unavoidable; call it when all losses are known. */
   reasonFor({ number, sinceMs, atMs, takesRecord }: Against): string | undefined {
     const isLost = this.#rounds.some(
       ({ lost, fromMs, untilMs }) => fromMs <= atMs && sinceMs <= untilMs && lost(number),

@@ -8,7 +8,7 @@ export interface Asked {
   readonly operation: Answerable;
 }
 
-/** A lookup that came to its end at the operator. */
+/** A lookup that ended at the operator. */
 export interface LookedUp {
   readonly number: string;
   readonly caller: string;

@@ -26,7 +26,7 @@ const OFFENCES = [
   'tokensOfAnotherOperator',
   /** Polls for what another operator has acknowledged. */
   'foreignPolls',
-  /** Consents that nobody polled any more while requests waited for them. */
+  /** Consents that were not polled any more while requests waited for them. */
   'orphanedConsents',
 ] as const;
 
@@ -191,7 +191,7 @@ export class StrictOperators {
     return { offence, number, sinceMs, atMs: Date.now(), takesRecord, what, story };
   }
 
-  /** What was seen that must not be seen; to be asked when all that the store has lost is known. */
+  /** What was seen that must not be seen; call it when all that the store has lost is known. */
   judge(): Judged {
     const offences = noOffences();
     const unavoidable = noOffences();

@@ -15,7 +15,7 @@ afterEach(async () => {
   await servers?.stop();
 });
 
-/** A failover takes its time: in the long form alone. */
+/** A failover takes its time: only in the long form. */
 const IS_LEFT_OUT = NO_REDIS !== undefined || inForm({ short: 0, long: 1 }) === 0;
 
 describe.skipIf(IS_LEFT_OUT)('what a cluster is proven to have lost', () => {

@@ -34,7 +34,7 @@ export interface Wrongness extends Offences {
   unsettled: number;
   defects: number;
   wrongAnswers: number;
-  /** Answers that were told before they were audited. */
+  /** Answers that were returned before they were audited. */
   unaudited: number;
 }
 

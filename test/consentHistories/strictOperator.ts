@@ -39,7 +39,7 @@ interface Consent {
   lastPollAtMs: number;
   pollsOnTheWire: number;
   isOver: boolean;
-  /** Whether a reply told us so. */
+  /** Whether a reply said so. */
   isKnownToBeOver: boolean;
 }
 
@@ -59,7 +59,7 @@ const SLOW_DOWN_MS = 5000;
 
 /** One operator, as one process asks it. */
 export interface AskedOperator {
-  /** By which consents and facts tell it from others. */
+  /** What distinguishes it from others in consents and facts. */
   readonly identity: string;
   /** Of the operators that the process knows. */
   readonly configured: ReadonlySet<string>;

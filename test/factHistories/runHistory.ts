@@ -26,7 +26,7 @@ import { ALICE, HOUR_MS } from '../values.ts';
 import type { Ask, History } from './history.ts';
 import { EPOCH_MS, SwappingLine, type Said } from './swappingLine.ts';
 
-/** What a history came to. */
+/** The result of a history. */
 export interface Verdict {
   /** A `false`, and so a chance to be wrong. */
   falses: number;

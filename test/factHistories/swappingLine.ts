@@ -60,7 +60,7 @@ export class SwappingLine {
       case 'told':
       case 'told as before the last change': {
         const changeAtMs = changes.at(ask.date === 'told' ? -1 : -2) ?? this.#activatedAtMs;
-        // No operator tells of a day to come.
+        // An operator reports no day to come.
         const toldAtMs = Math.min(changeAtMs + dateErrorMs, answeredAtMs);
         const epochMs = EPOCH_MS + Math.round(toldAtMs);
         const latestSimChange = { text: new Date(epochMs).toISOString(), epochMs };

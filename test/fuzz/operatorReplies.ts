@@ -29,7 +29,7 @@ export class RubbishOperator {
   #answer(socket: Socket, request: WireRequest): void {
     const authorization = request.headers['authorization'] ?? '';
     const isLookup = authorization.startsWith('Bearer ');
-    // A 3-legged lookup names its number in its token alone.
+    // A 3-legged lookup names its number only in its token.
     const about = /\d{12}/.exec(request.body + (isLookup ? authorization : ''))?.[0] ?? '';
     const question = `${request.path} ${about} ${/"maxAge":\d+/.exec(request.body)?.[0] ?? ''}`;
     const random = new Random(this.#seed ^ hashOf(question));

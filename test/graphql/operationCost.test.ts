@@ -31,7 +31,7 @@ function countIn(document: DocumentNode, variables = {}, limits = NO_LIMITS, rol
   );
 }
 
-/** What the operator is asked, and how much of the reply that is; its bytes have tests of their own. */
+/** What the operator would be queried for, and how many answers the reply has; its bytes have tests of their own. */
 type Counted = Omit<OperationCost, 'replyBytes'>;
 
 type Row = readonly [what: string, query: string, cost: Counted, variables?: object];

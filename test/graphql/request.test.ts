@@ -26,7 +26,7 @@ test('a question passes the permission first, then the count, then the lookup', 
     config: { limits },
   });
 
-  // Bob's number is neither asked about nor counted: Alice's is still the first.
+  // Bob's number is neither queried nor counted: Alice's is still the first.
   await expect(request.answer(BOB, window(1))).rejects.toThrow(
     expect.objectContaining({ extensions: { code: 'FORBIDDEN' } }),
   );

@@ -141,7 +141,7 @@ function numberOf(ends: readonly string[]): fc.Arbitrary<string> {
   return fc.constantFrom(...ends).map((end) => `+4477009000${end}`);
 }
 
-/** What is asked about a number: some windows, and perhaps the date. */
+/** What is queried of a number: some windows, and perhaps the date. */
 interface Asked {
   readonly windows: readonly number[];
   readonly withDate: boolean;
@@ -154,7 +154,7 @@ const ASKED: fc.Arbitrary<Asked> = fc.record({
   checksFirst: fc.boolean(),
 });
 
-/** Asks for each window by simSwappedWithin alone, or by both fields. */
+/** Queries each window by simSwappedWithin only, or by both fields. */
 function queryOf({ windows, withDate, checksFirst }: Asked, fields: 'one' | 'both'): string {
   const within = windows.map((hours) => `w${hours}: simSwappedWithin(maxAgeHours: ${hours})`);
   const checks = windows.map((hours) => `c${hours}: simSwapCheck(maxAgeHours: ${hours}) ${CHECK}`);

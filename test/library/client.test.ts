@@ -149,7 +149,7 @@ describe('a client', () => {
     expect(first).toMatchObject({ kind: 'unknown', code: 'CONSENT_PENDING' });
     expect(again).toMatchObject({ kind: 'unknown', code: 'CONSENT_PENDING' });
     expect(first).toHaveProperty('expiresAt', expect.any(Date));
-    // Nothing is told of another caller's consent but that it has to wait.
+    // Another caller's consent shows only in that this one has to wait.
     expect(another).toMatchObject({ kind: 'unknown', code: 'CONSENT_PENDING' });
     expect(another).not.toHaveProperty('expiresAt');
     await expect.poll(() => simulator.stats().prompts).toBe(1);

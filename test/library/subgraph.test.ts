@@ -286,7 +286,7 @@ describe('BATCH_SCOPE', () => {
 
     expect(codes).toEqual(Array.from({ length: refused }, () => 'FORBIDDEN'));
     expect(lookups()).toBe(refused === 0 ? 2 : 1);
-    // One number is asked about as before.
+    // One number is queried as before.
     const one = await ask('{ customers(count: 1) { phone { lastSimSwap } } }', caller);
     expect(one.codes).toEqual([]);
   });

@@ -46,7 +46,7 @@ export class ForkedServer {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** Begins to count the event loop's delay anew. */
+  /** Starts to count the event loop's delay again, from zero. */
   resetDelay(): void {
     this.#child.send('reset');
   }

@@ -56,7 +56,7 @@ export const facts = longRun({
   },
 });
 
-/** Adds what one history came to; whether nothing in it is wrong. */
+/** Adds the result of one history; returns whether nothing in it is wrong. */
 type Tally = (counted: Counts, wrong: Counts) => boolean;
 
 type Counts = Readonly<Record<string, number>>;

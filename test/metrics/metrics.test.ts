@@ -61,7 +61,10 @@ describe('the bill', () => {
         else answerNever(received, response);
       },
     });
-    await using service = await startService(operator.url, COUNTED);
+    await using service = await startService(operator.url, {
+      ...COUNTED,
+      OPERATOR_RETRY_LOOKUPS: 'true',
+    });
     await service.ask(ASK, { n: ['+447700900001', '+447700900002'] });
     const values = await scrape(service);
     expect(sumOf(values, METRICS.lookupAttempts.name)).toBe(operator.lookups.length);

@@ -78,7 +78,7 @@ const CIRCUIT_OPEN =
 
 const FAULTS = {
   none: { alerts: [], prepare: () => ({}) },
-  // A crowd is no disk that fails.
+  // Many answers at once are not a disk that fails.
   crowd: {
     alerts: [],
     prepare: () => ({
@@ -285,7 +285,7 @@ async function startFaulty(name: FaultName, started: AsyncDisposableStack): Prom
 
 const ASK = 'query ($n: [ID!]!) { phoneNumbers(e164s: $n) { simSwappedWithin } }';
 
-/** A number of the simulator's crowd that has not been asked about yet. */
+/** A number of the simulator's crowd that has not been queried yet. */
 function numberOf(turn: number): string {
   return `+12${10 + (Math.floor(turn / 80) % 90)}55501${String(turn % 80).padStart(2, '0')}`;
 }

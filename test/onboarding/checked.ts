@@ -13,7 +13,7 @@ import { systemClock } from '../../src/system/clock.ts';
 import { watchFilesBy } from '../../src/system/watchedFiles.ts';
 import { withEntry } from '../operatorEntry.ts';
 
-/** Longer than anything takes that comes to an end. */
+/** Longer than anything takes that ends. */
 const TIMEOUT_MS = 10_000;
 
 /** Checks the one operator of these settings. */
@@ -59,7 +59,7 @@ export function rowsOf({ findings }: OperatorReport, step: Step): readonly Findi
   return findings.filter((finding) => finding.step === step);
 }
 
-/** What each step came to, where it has one row or several alike. */
+/** The verdict of each step, where it has one row or several alike. */
 export function verdicts({ findings }: OperatorReport): Record<string, string> {
   return Object.fromEntries(findings.map(({ step, verdict }) => [step, verdict]));
 }

@@ -15,7 +15,7 @@ const CLIENTS = new Authority('Clients of the operator');
 const LONG: [number, number] = [-1, 300];
 const LONG_MS = 10_000;
 
-/** Settings by which an operator of TLS is asked, whose authority is trusted. */
+/** The settings of an operator that speaks TLS, whose authority is trusted. */
 function trusting(files: TemporaryFiles, url: string): Record<string, string> {
   const { origin } = new URL(url);
   return { ...settingsAt(origin), OPERATOR_TLS_CA_FILE: files.write('ca.pem', AUTHORITY.pem) };

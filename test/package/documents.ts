@@ -110,7 +110,7 @@ export const BEYOND_LIMITS: readonly Asked[] = [
   },
 ];
 
-/** Of the 3-legged flow, where the owner of a number is asked. */
+/** Of the 3-legged flow, where the owner of a number is prompted. */
 export const CONSENTS: readonly Asked[] = [
   { what: 'a consent that is pending', query: about('051', EVERYTHING) },
   { what: 'the same again', query: about('051', EVERYTHING) },

@@ -31,7 +31,7 @@ test('arethetypeswrong finds each entry for ES modules', async () => {
     '--no-emoji',
     inject('npxName'),
   );
-  // Status 0 is no problem of the profile's.
+  // Status 0 is not a problem of the profile.
   expect({ code, out: code === 0 ? '' : out }).toEqual({ code: 0, out: '' });
   const typed = out.matchAll(/"sim-swap-subgraph\/(\w+)"\s+node16 \(from ESM\): OK \(ESM\)/g);
   expect(Array.from(typed, ([, entry]) => entry)).toEqual([
@@ -129,7 +129,7 @@ test.each(examplesOf('client'))(
   },
 );
 
-/** A program, and a test of Jest's, that ask nobody. */
+/** A program, and a test of Jest's, that call no operator. */
 const OPENS_CLIENT = `import { createSimSwapClient } from 'sim-swap-subgraph/client';
 const client = await createSimSwapClient({ settings: { SIMULATOR: 'http://127.0.0.1:9' } });
 const { kind } = await client.simSwappedWithin('+447700900001', 24);

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 // `npm run test:package`: what the packed tarball does in folders of its own. It packs, installs and starts programs, so
-// it is no part of `npm test`.
+// it is not part of `npm test`.
 export default defineConfig({
   test: {
     include: ['test/package/**/*.check.ts'],

@@ -55,7 +55,7 @@ const ANSWERS: Readonly<Record<PlayedName, readonly Answers[]>> = {
   // One reply has both.
   'vonage-insights': [['72 h ago', true, 1], AGO, [null, true, 1], [null, false, 1]],
   nokia: [['72 h ago', true, 2], AGO, [null, true, 2], [null, false, 2]],
-  // There is no check: a date inside the window is `true`.
+  // The profile has no check: a date inside the window is `true`.
   mtn: [['72 h ago', true, 1], AGO, [null, NONE, 1], [null, NONE, 1]],
   // Without a date the account's window is two days.
   'twilio-lookup': [['72 h ago', true, 1], AGO, [null, true, 1], [null, NONE, 1]],

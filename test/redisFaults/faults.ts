@@ -8,7 +8,7 @@ import type { RedisProxy } from '../redisProxy.ts';
 export interface Stage {
   readonly servers: RedisClusterServers;
   readonly proxies: readonly RedisProxy[];
-  /** As the service is told when its settings change. */
+  /** As the service learns it when its settings change. */
   readonly renew: (change: Partial<RedisSettings>) => Promise<void>;
 }
 

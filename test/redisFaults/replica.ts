@@ -33,7 +33,7 @@ const RULES: ConsentRules = {
   firstPoll: 'after-interval',
 };
 
-/** What a replica's commands came to. */
+/** The results of a replica's commands. */
 export interface CommandCounts {
   commands: number;
   /** Rejected without having been done: there was no room. */

@@ -174,7 +174,7 @@ interface Made {
   readonly clients: Authority;
 }
 
-/** What the load came to. */
+/** The result of the load. */
 interface Findings {
   answers: number;
   readonly failed: string[];

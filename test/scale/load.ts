@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 
-/** What a request was told: `answered`, or the first code. */
+/** The outcome of a request: `answered`, or the first code. */
 export type Told = string;
 
 /** One request: who asks what about which number. */
@@ -45,7 +45,7 @@ export class Load {
   }
 }
 
-/** What a timed stretch came to. */
+/** The result of a timed stretch. */
 export interface Timed {
   readonly seconds: number;
   readonly told: ReadonlyMap<Told, number>;
@@ -79,7 +79,7 @@ export async function keepAsking(
   };
 }
 
-/** How often each was told. */
+/** How often each was returned. */
 export function tally(all: readonly Told[]): ReadonlyMap<Told, number> {
   return new Map([...Map.groupBy(all, (one) => one)].map(([one, these]) => [one, these.length]));
 }

@@ -32,7 +32,7 @@ export async function startStore(name: StoreName): Promise<SharedStore> {
       };
     }
     case 'cluster': {
-      // A machine that is under load is no reason to replace a master.
+      // Load is not a reason to replace a master.
       const servers = await RedisClusterServers.start({ replicas: true, nodeTimeoutMs: 15_000 });
       const settings = { REDIS_URL: servers.url, STATE_KEY };
       return {

@@ -31,7 +31,7 @@ export interface Check {
   readonly isInconclusive?: boolean;
 }
 
-/** What a stretch came to. */
+/** The result of a stretch. */
 export interface Findings {
   readonly checks: readonly Check[];
   readonly lookups: number;
@@ -57,7 +57,7 @@ const WARM_UP_SECONDS = 2;
 const MAX_ATTEMPTS = 10;
 const WINDOW = 'simSwappedWithin(maxAgeHours: 240)';
 
-/** Starts everything anew, checks what replicas must have in common, then measures. */
+/** Starts everything again, checks what replicas must have in common, then measures. */
 export async function runStretch(stretch: Stretch): Promise<Findings> {
   await using stage = new AsyncDisposableStack();
   const issuer = await TestIssuer.start();

@@ -66,7 +66,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis behind sentinels ${NO_REDIS ?? 
 
   it('is written to when every sentinel is gone, for its master is not', async () => {
     await Promise.all(sentinels.map((sentinel) => sentinel.kill()));
-    // Longer than they are asked anew, twice.
+    // Longer than two rounds of queries.
     const endsAtMs = Date.now() + 2500;
     while (Date.now() < endsAtMs) {
       expect(await writes()).toBe(true);

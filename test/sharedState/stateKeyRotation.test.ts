@@ -32,7 +32,7 @@ function freshPhases(): Phases {
 
 const KEEP_MS = 60_000;
 const keptFor = () => ({ keepMs: KEEP_MS, resultMs: KEEP_MS });
-/** What a write comes to that is the first. */
+/** The result of the first write. */
 const WRITTEN = expect.objectContaining({ version: expect.any(Number) as number }) as object;
 
 /** Servers of a test's own, and a connection to them. */
@@ -98,7 +98,7 @@ class Replica {
   }
 }
 
-/** Replicas of one service, whose keys are theirs alone. */
+/** Replicas of one service, whose keys no other service has. */
 function replicas(limits: Partial<QuotaSettings> = {}): readonly [Replica, Replica, Replica] {
   const phases = freshPhases();
   const replica = (): Replica => new Replica(phases, limits);

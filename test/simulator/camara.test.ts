@@ -187,7 +187,7 @@ describe.each(['2.1', '1.0'] as const)("CAMARA's own scenarios of %s", (dialect)
   });
 });
 
-/** Makes the request, holds what every reply must have, and tells what came in short. */
+/** Makes the request, checks what every reply must have, and returns the reply in short. */
 async function outcome(
   simulator: Simulator,
   operation: 'check' | 'retrieve-date',

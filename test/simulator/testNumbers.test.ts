@@ -58,7 +58,7 @@ const LOOKUPS: Readonly<Record<string, readonly [date: string, check: string]>> 
   '036': ['200 over 64 KB', '200 over 64 KB'],
 };
 
-/** What a 2-legged token request comes to. */
+/** The result of a 2-legged token request. */
 const TOKENS: Readonly<Record<string, string>> = {
   '040': '401 invalid_client',
   '041': '429 temporarily_unavailable, retry-after 30',
@@ -67,7 +67,7 @@ const TOKENS: Readonly<Record<string, string>> = {
   '044': 'no reply',
 };
 
-/** What bc-authorize comes to, the people it prompts, and the polls so many milliseconds later. */
+/** The result of bc-authorize, the people it prompts, and the polls so many milliseconds later. */
 const CONSENTS: Readonly<
   Record<string, readonly [reply: string, prompts: number, polls: Readonly<Record<number, string>>]>
 > = {

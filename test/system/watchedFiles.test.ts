@@ -21,7 +21,7 @@ class Watch implements Disposable {
     return this.#watched.texts.get(this.#path);
   }
 
-  /** Moves the clock on until a further change has been told of; files are read between two of its moves. */
+  /** Moves the clock on until a further change has been reported; files are read between two of its moves. */
   async nextTold(): Promise<string | undefined> {
     const before = this.told.length;
     await vi.waitUntil(

@@ -1,7 +1,7 @@
 import type { TlsOptions } from 'node:tls';
 import { createCertificate, type Certificate, type CertificateWish } from './certificate.ts';
 
-/** An authority of its own, which this thread does not trust unless it is told to. */
+/** An authority of its own, which this thread trusts only by a setting. */
 export class Authority {
   readonly name: string;
   readonly certificate: Certificate;
@@ -21,7 +21,7 @@ export class Authority {
   }
 }
 
-/** How a server of this certificate is set up that takes the clients of an authority alone. */
+/** How a server of this certificate is set up that takes only the clients of an authority. */
 export function demanding(server: Certificate, clients: Authority): Certificate & TlsOptions {
   return { ...server, ca: clients.pem, requestCert: true, rejectUnauthorized: true };
 }

@@ -8,7 +8,7 @@ import { accept, Collector } from './collector.ts';
 
 const BATCH = Buffer.from('{}');
 
-/** Pauses take no time, and are told. */
+/** Pauses take no time, and are kept. */
 class Pauses implements Clock {
   readonly ms: number[] = [];
   readonly nowMs = (): number => systemClock.nowMs();

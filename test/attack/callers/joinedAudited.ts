@@ -44,7 +44,7 @@ export const joinedAudited: Attack = {
     const one = ask('first');
     while (operator.count('prompts') === 0) await sleep(50);
     const joined = ask('second');
-    // It is told at once that another caller's consent lives.
+    // It learns at once that another caller's consent is pending.
     const other = await ask('other', RESEARCH);
     isConsentGiven = true;
     const [first, second] = await Promise.all([one, joined]);

@@ -1,7 +1,7 @@
 import type { Attack } from '../attack.ts';
 import { answerIn, number, within } from '../values.ts';
 
-/** One limit of one second for what Redis is asked, and the lookup itself. */
+/** One second for commands to Redis, and the lookup itself. */
 const MAX_MS = 2500;
 
 export const frozenRedis: Attack = {

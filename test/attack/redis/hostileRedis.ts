@@ -29,7 +29,7 @@ const MANNERS: Readonly<Record<string, (socket: Socket) => void>> = {
   },
 };
 
-/** Where nothing else is said, the flow in which it is asked at every lookup. */
+/** The default: the flow in which Redis is called at every lookup. */
 const FLOWS: Readonly<Record<string, readonly string[]>> = {
   silence: ['2-legged', '3-legged'],
   'errors for everything': ['2-legged', '3-legged'],

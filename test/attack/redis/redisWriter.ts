@@ -30,7 +30,7 @@ export const redisWriter: Attack = {
     stage.onEnd(async () => client.disconnect());
 
     stage.equals('before', answerIn(await ask(UNSWAPPED)), false);
-    // What is kept is kept after it was told.
+    // What is kept is kept after it was returned.
     await sleep(300);
     const saved = await savedBy(client);
     answerSwapped(operator);
