@@ -108,14 +108,18 @@ describe('an exchange over HTTP/2', () => {
   });
 });
 
-/** Answers the first exchange, and then does what is given. */
-function afterOne(misbehave: (received: ReceivedByStream) => void) {
+/** A server that answers the first exchange, and then does what is given. */
+function startAfterOne(
+  misbehave: (received: ReceivedByStream) => void,
+  options: Parameters<typeof Http2Server.start>[2] = {},
+): Promise<Http2Server> {
   let isFirst = true;
-  return (received: ReceivedByStream): void => {
+  const answer = (received: ReceivedByStream): void => {
     if (isFirst) echoless(received);
     else misbehave(received);
     isFirst = false;
   };
+  return Http2Server.start(CERTIFICATE, answer, options);
 }
 
 const SENT = 'connection, sent';
@@ -141,7 +145,7 @@ describe('a stream that is ended by the server', () => {
       },
     ],
   ])('%s: %s', async (_, expected, misbehave) => {
-    await using server = await Http2Server.start(CERTIFICATE, afterOne(misbehave));
+    await using server = await startAfterOne(misbehave);
     await using client = new TestEndpoint(server.url);
     expect(outcome(await client.post())).toBe('200');
     expect(outcome(await client.post())).toBe(expected);
@@ -150,15 +154,12 @@ describe('a stream that is ended by the server', () => {
 
   it('takes no other stream with it', async () => {
     const held: ReceivedByStream[] = [];
-    await using server = await Http2Server.start(
-      CERTIFICATE,
-      afterOne((received) => {
-        held.push(received);
-        if (held.length < 3) return;
-        held[1]?.stream.close(BROKEN);
-        for (const one of [held[0], held[2]]) if (one !== undefined) echoless(one);
-      }),
-    );
+    await using server = await startAfterOne((received) => {
+      held.push(received);
+      if (held.length < 3) return;
+      held[1]?.stream.close(BROKEN);
+      for (const one of [held[0], held[2]]) if (one !== undefined) echoless(one);
+    });
     await using client = new TestEndpoint(server.url);
     await client.post();
     const exchanges = await client.burst(3);
@@ -188,21 +189,18 @@ describe('a reply that is cut', () => {
 /** Holds three exchanges, then says which of them was the last to be acted on. */
 async function goAway(code: number, lastOfHeld: number, thenAnswers: boolean) {
   const held: ReceivedByStream[] = [];
-  const server = await Http2Server.start(
-    CERTIFICATE,
-    afterOne((received) => {
-      if (received.session !== server.sessions[0]) {
-        echoless(received);
-        return;
-      }
-      held.push(received);
-      if (held.length < 3) return;
-      const last = held[lastOfHeld]?.stream.id ?? 0;
-      received.session.goaway(code, last);
-      if (!thenAnswers) return;
-      for (const one of held) if ((one.stream.id ?? 0) <= last) echoless(one);
-    }),
-  );
+  const server = await startAfterOne((received) => {
+    if (received.session !== server.sessions[0]) {
+      echoless(received);
+      return;
+    }
+    held.push(received);
+    if (held.length < 3) return;
+    const last = held[lastOfHeld]?.stream.id ?? 0;
+    received.session.goaway(code, last);
+    if (!thenAnswers) return;
+    for (const one of held) if ((one.stream.id ?? 0) <= last) echoless(one);
+  });
   await using _server = server;
   await using client = new TestEndpoint(server.url);
   await client.post();
@@ -226,16 +224,13 @@ describe('GOAWAY', () => {
 
   it('at one connection after the other: an exchange is not carried around without an end', async () => {
     const held: ReceivedByStream[] = [];
-    await using server = await Http2Server.start(
-      CERTIFICATE,
-      afterOne((received) => {
-        held.push(received);
-        if (held.length % 2 === 1) return;
-        received.session.goaway(SHUTDOWN, 1);
-        const [accepted] = held.filter(({ stream }) => stream.id === 1);
-        if (accepted !== undefined) echoless(accepted);
-      }),
-    );
+    await using server = await startAfterOne((received) => {
+      held.push(received);
+      if (held.length % 2 === 1) return;
+      received.session.goaway(SHUTDOWN, 1);
+      const [accepted] = held.filter(({ stream }) => stream.id === 1);
+      if (accepted !== undefined) echoless(accepted);
+    });
     await using client = new TestEndpoint(server.url);
     await client.post();
     const exchanges = await client.burst(2);
@@ -248,13 +243,10 @@ describe('GOAWAY', () => {
 describe('a connection', () => {
   it('that dies with a hundred streams on it leaves each a doubt of its own', async () => {
     let count = 0;
-    await using server = await Http2Server.start(
-      CERTIFICATE,
-      afterOne(() => {
-        count += 1;
-        if (count === 100) server.resetConnections();
-      }),
-    );
+    await using server = await startAfterOne(() => {
+      count += 1;
+      if (count === 100) server.resetConnections();
+    });
     await using client = new TestEndpoint(server.url);
     await client.post();
     const exchanges = await client.burst(100);
@@ -362,12 +354,9 @@ describe('a connection', () => {
   });
 
   it('is kept when a caller hangs up before anything can have come', async () => {
-    await using server = await Http2Server.start(
-      CERTIFICATE,
-      afterOne((received) => {
-        if (received.correlator !== 'hung up') echoless(received);
-      }),
-    );
+    await using server = await startAfterOne((received) => {
+      if (received.correlator !== 'hung up') echoless(received);
+    });
     await using client = new TestEndpoint(server.url);
     await client.post();
     const caller = new LightAbortSignal();
@@ -379,9 +368,8 @@ describe('a connection', () => {
   });
 
   it('that takes no further streams is closed with its endpoint', async () => {
-    await using server = await Http2Server.start(
-      CERTIFICATE,
-      afterOne(({ session, stream }) => session.goaway(SHUTDOWN, stream.id)),
+    await using server = await startAfterOne(({ session, stream }) =>
+      session.goaway(SHUTDOWN, stream.id),
     );
     const client = new TestEndpoint(server.url);
     await client.post();
@@ -440,11 +428,9 @@ describe('limits', () => {
   });
 
   it('a deadline that passes while it waits: unsent', async () => {
-    await using server = await Http2Server.start(
-      CERTIFICATE,
-      afterOne(() => undefined),
-      { settings: { maxConcurrentStreams: 1 } },
-    );
+    await using server = await startAfterOne(() => undefined, {
+      settings: { maxConcurrentStreams: 1 },
+    });
     await using client = new TestEndpoint(server.url, { connections: 1 });
     await client.post();
     const exchanges = await Promise.all([client.post({}, 300), client.post({}, 50)]);
@@ -474,13 +460,10 @@ describe('limits', () => {
   });
 
   it('a head over 16 KB is refused', async () => {
-    await using server = await Http2Server.start(
-      CERTIFICATE,
-      afterOne(({ stream }) => {
-        stream.respond({ ':status': 200, 'x-long': 'x'.repeat(20_000) });
-        stream.end('{}');
-      }),
-    );
+    await using server = await startAfterOne(({ stream }) => {
+      stream.respond({ ':status': 200, 'x-long': 'x'.repeat(20_000) });
+      stream.end('{}');
+    });
     await using client = new TestEndpoint(server.url);
     await client.post();
     expect(outcome(await client.post())).toMatch(/, sent$/);
