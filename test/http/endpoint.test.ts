@@ -134,7 +134,7 @@ describe('the size limit', () => {
 describe('the time limit', () => {
   it('ends an exchange that is never answered', async () => {
     await using server = await RecordingServer.start(() => undefined);
-    await using client = new TestEndpoint(server.url, { timeoutMs: 50 });
+    await using client = new TestEndpoint(server.url, { timeoutMs: 500 });
     expect(await client.post()).toEqual({
       kind: 'fault',
       fault: { cause: 'timeout', sent: true, detail: 'no reply inside the time limit' },
@@ -148,7 +148,7 @@ describe('the time limit', () => {
       const drip = setInterval(() => response.write(' '), 5);
       response.on('close', () => clearInterval(drip));
     });
-    await using client = new TestEndpoint(server.url, { timeoutMs: 80 });
+    await using client = new TestEndpoint(server.url, { timeoutMs: 500 });
     expect(await client.post()).toMatchObject({ fault: { cause: 'timeout', sent: true } });
     await server.connections[0]?.closed;
   });
@@ -156,7 +156,7 @@ describe('the time limit', () => {
   it('is what is left to the request, when that is less', async () => {
     await using server = await RecordingServer.start(() => undefined);
     await using client = new TestEndpoint(server.url);
-    expect(await client.post({}, 50)).toMatchObject({ fault: { cause: 'timeout', sent: true } });
+    expect(await client.post({}, 500)).toMatchObject({ fault: { cause: 'timeout', sent: true } });
   });
 
   it.each([0, -1])('sends nothing with %d ms left', async (timeLeftMs) => {

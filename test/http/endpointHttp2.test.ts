@@ -493,7 +493,7 @@ describe('a deadline', () => {
       settings: { initialWindowSize: 0 },
     });
     await using client = new TestEndpoint(server.url);
-    expect(outcome(await client.post({ body: 'x'.repeat(100_000) }, 100))).toBe('timeout, sent');
+    expect(outcome(await client.post({ body: 'x'.repeat(100_000) }, 1000))).toBe('timeout, sent');
     expect(server.received).toHaveLength(0);
   });
 
@@ -517,7 +517,7 @@ describe('a deadline', () => {
   ])('ends %s', async (_, misbehave) => {
     await using server = await Http2Server.start(CERTIFICATE, misbehave);
     await using client = new TestEndpoint(server.url);
-    expect(outcome(await client.post({}, 100))).toBe('timeout, sent');
+    expect(outcome(await client.post({}, 1000))).toBe('timeout, sent');
   });
 
   it('cancelled streams do not pile up: the server holds none, and after a hundred the connection is another', async () => {
