@@ -41,6 +41,8 @@ export const UNSTORED_MS = 3000;
 export class PromptNeeds {
   readonly #keepMs: number;
   readonly #known = new Map<string, Known>();
+  /** What ends at the operator after that reaches no replica. */
+  readonly #killed = new Set<string>();
 
   constructor(keepMs: number) {
     this.#keepMs = keepMs;
@@ -48,6 +50,7 @@ export class PromptNeeds {
 
   /** An answer reached the replica, and answers these questions of its caller. */
   answered({ number, caller, replica, atMs }: LookedUp, answers: readonly Answerable[]): void {
+    if (this.#killed.has(replica)) return;
     for (const operation of answers) {
       const untilMs = atMs + this.#keepMs - WAY_MS;
       this.#known.set(nameOf({ number, caller, operation }), {
@@ -63,6 +66,7 @@ export class PromptNeeds {
   /** A failure speaks for the number, whatever is asked. */
   failed(lookedUp: LookedUp, retryAfterSeconds = FAILURE_SECONDS): void {
     const { number, caller, replica, atMs } = lookedUp;
+    if (this.#killed.has(replica)) return;
     const untilMs = atMs + retryAfterSeconds * 1000 - WAY_MS;
     for (const operation of ['date', 'window'] as const) {
       const name = nameOf({ number, caller, operation });
@@ -74,6 +78,7 @@ export class PromptNeeds {
 
   /** @param isUnstored whether what a replica learned about a number by then may not have been stored */
   replicaKilled(replica: string, isUnstored: (number: string, atMs: number) => boolean): void {
+    this.#killed.add(replica);
     for (const [name, { number, replica: by, atMs }] of this.#known) {
       if (by === replica && isUnstored(number, atMs)) this.#known.delete(name);
     }
