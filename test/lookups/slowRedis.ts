@@ -31,7 +31,7 @@ export class SlowRedis implements PlainRedis {
     const { commandMs } = this;
     await this.#time.sleep(commandMs);
     const nowMs = this.#time.monotonicMs() + this.aheadMs;
-    const now = `${nowMs}.000`;
+    const now = nowMs.toFixed(3);
     const isTimely = nowMs >= Number(firstMoment) && nowMs <= Number(lastMoment);
     const reply = isTimely
       ? [now, 'done', this.#runNow(script, key, values.map(String), now)]
