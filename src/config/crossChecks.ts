@@ -215,10 +215,10 @@ function* pathsElsewhere(at: Entry['at'], profile: OperatorProfile): Generator<F
   };
   for (const [root, below] of Object.entries(paths)) {
     const url = at(root);
-    if (!isText(url)) continue;
-    const { origin } = URL.parse(url) ?? {};
-    const moved = below.find((path) => URL.parse(withoutLastSlash(url) + path)?.origin !== origin);
-    if (origin !== undefined && moved !== undefined) {
+    // What is no address is told as that.
+    if (!isText(url) || !URL.canParse(url)) continue;
+    const { origin } = new URL(url);
+    if (below.some((path) => URL.parse(withoutLastSlash(url) + path)?.origin !== origin)) {
       const what = `leads to another host with a path of the profile ${profileName(at)}`;
       yield { path: [root], what };
     }
@@ -289,7 +289,10 @@ function* connection({ at }: Entry): Generator<FileProblem> {
   if (at('proxy', 'ca') !== undefined && isText(proxyUrl) && !proxyUrl.startsWith('https:')) {
     yield { path: ['proxy', 'ca'], what: 'is for a proxy whose url starts with https://' };
   }
-  const plain = ['authUrl', 'simSwapUrl'].find((name) => String(at(name)).startsWith('http:'));
+  const plain = ['authUrl', 'simSwapUrl'].find((name) => {
+    const url = at(name);
+    return isText(url) && url.startsWith('http:');
+  });
   for (const block of ['tls', 'proxy']) {
     if (at(block) !== undefined && plain !== undefined) {
       yield { path: [block], what: `is for addresses with https://, and ${plain} has http://` };

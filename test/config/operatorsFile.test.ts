@@ -391,6 +391,10 @@ describe('a problem with the file', () => {
     'prefixes[0] must be "default", or + and 1 to 14 digits such as "+44".': { prefixes: ['44'] },
     'prefixes must not be empty.': { prefixes: [] },
     'others[0] is the operator itself.': { others: ['alpha'] },
+    'simSwapUrl must be an address that starts with http:// or https://.': {
+      simSwapUrl: 'api.example/sim-swap/v2',
+    },
+    'authUrl must be a text.': { authUrl: { file: 'secret' } },
     'authUrl is missing, and so is discovery in its place.': { authUrl: undefined },
     'authUrl cannot be set together with discovery: one of them names the endpoints.': {
       discovery: { issuer: 'https://auth.example' },
