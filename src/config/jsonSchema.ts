@@ -33,8 +33,9 @@ export function objectsAt(root: JsonSchema, path: Path): readonly JsonSchema[] {
   let schemas = variantsOf(root, root);
   for (const part of path) {
     schemas = schemas.flatMap((schema) => {
-      const next = typeof part === 'number' ? schema.items : membersOf(schema)[part];
-      return next === undefined ? [] : variantsOf(root, next);
+      const { items, additionalProperties: others } = schema;
+      const next = typeof part === 'number' ? items : (membersOf(schema)[part] ?? others);
+      return typeof next === 'object' ? variantsOf(root, next) : [];
     });
   }
   return schemas.filter(({ properties }) => properties !== undefined);

@@ -375,6 +375,9 @@ describe('a problem with the file', () => {
       profile: 'mtn',
       headers: { TransactionId: 'abc' },
     },
+    'headers["X-Partner"].varable is not a known member. Did you mean variable?': {
+      headers: { 'X-Partner': { file: 'partner', varable: 'X' } },
+    },
     'headers["X-Partner"] stands twice.': { headers: { 'x-partner': 'abc', 'X-Partner': 'def' } },
     'headers["x-api-key"] looks like a secret: put it into a file and write { "file": … }, or { "variable": … }.':
       { headers: { 'x-api-key': 'abc' } },
