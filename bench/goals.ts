@@ -272,7 +272,7 @@ export const GOALS: readonly Goal[] = [
   {
     says: 'plain: CPU of one number, against raw undici',
     found: cpu('1 × window', 'raw undici'),
-    atMost: 5.5,
+    atMost: 3.6,
     guard: 9,
   },
   {
