@@ -316,14 +316,13 @@ const HOW_TO_ASK = 'Send {"query": "…"} and, if need be, "variables".';
  * could not, with JSON, and Apollo need not parse the type again for that.
  */
 function headersOfPost(accept = '*/*'): HeaderMap {
-  if (accept === '*/*' || accept === 'application/json') return ANY_TYPE;
-  return new HeaderMap([['accept', accept], PREFLIGHTED]);
+  const isJson = accept === '*/*' || accept === 'application/json';
+  return new HeaderMap([
+    // An empty text is no choice: there is nothing to negotiate.
+    ['accept', isJson ? '' : accept],
+    ['apollo-require-preflight', 'true'],
+  ]);
 }
-
-const PREFLIGHTED = ['apollo-require-preflight', 'true'] as const;
-
-/** An empty text is no choice: there is nothing to negotiate. */
-const ANY_TYPE = new HeaderMap([['accept', ''], PREFLIGHTED]);
 
 function headersOfGet(headers: IncomingHttpHeaders): HeaderMap {
   const texts = new HeaderMap();

@@ -119,9 +119,12 @@ export function costOf(
 ): OperationCost {
   const cost = { numbers: 0, questionsPerNumber: 0, answers: 0, replyBytes: MAX_ENVELOPE_BYTES };
   const questionsByNumber = new Map<unknown, ReadonlySet<string>>();
+  const most = mostOf(limits);
+  const isFarBeyond = () =>
+    LIMITED.some((limited) => cost[limited] > COUNTED_TIMES * most[limited]);
   const roots = readBefore.get(incoming.operation) ?? rootFields(incoming, limits, readBefore);
   for (const field of roots) {
-    if (excessOf(cost, limits, COUNTED_TIMES) !== undefined) return cost;
+    if (isFarBeyond()) return cost;
     cost.replyBytes += field.bytes;
     if (field.kind === 'known') continue;
     const numbers = numbersIn(field, incoming);
@@ -130,7 +133,7 @@ export function costOf(
     cost.replyBytes += numbers.length * field.bytesEach;
     if (questions.size === 0 && !asksConsent) continue;
     for (const one of numbers) {
-      if (excessOf(cost, limits, COUNTED_TIMES) !== undefined) return cost;
+      if (isFarBeyond()) return cost;
       const number = canonical(one);
       if (number === undefined) continue;
       const before = questionsByNumber.get(number) ?? questions;
@@ -143,23 +146,20 @@ export function costOf(
   return cost;
 }
 
-/** The first limit that an operation is over, or so many times over; `undefined` when it is within all of them. */
-export function excessOf(
-  cost: OperationCost,
-  limits: OperationLimits,
-  times = 1,
-): Excess | undefined {
-  const most: OperationCost = {
+/** The first limit that an operation is over; `undefined` when it is within all of them. */
+export function excessOf(cost: OperationCost, limits: OperationLimits): Excess | undefined {
+  const most = mostOf(limits);
+  const limited = LIMITED.find((one) => cost[one] > most[one]);
+  return limited && { limited, limit: most[limited], asked: cost[limited] };
+}
+
+function mostOf(limits: OperationLimits): OperationCost {
+  return {
     numbers: limits.maxNumbersPerOperation,
     questionsPerNumber: limits.maxQuestionsPerNumber,
     answers: maxAnswers(limits),
     replyBytes: limits.maxReplyBytes,
   };
-  for (const limited of LIMITED) {
-    const limit = most[limited];
-    if (cost[limited] > times * limit) return { limited, limit, asked: cost[limited] };
-  }
-  return undefined;
 }
 
 const LIMITED = ['numbers', 'questionsPerNumber', 'answers', 'replyBytes'] as const;
