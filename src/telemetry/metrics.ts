@@ -78,7 +78,8 @@ export class Metrics {
       }),
       listen(planChannel, {
         asyncEnd({ result }) {
-          if (result?.outcome === 'planned') deducedAnswers.inc(result.deduced);
+          if (result?.outcome !== 'planned' || result.deduced === 0) return;
+          deducedAnswers.inc(result.deduced);
         },
       }),
       listen(tokenChannel, {
@@ -171,7 +172,7 @@ export class Metrics {
     requests.inc({ document, code });
     requestSeconds.observe({ document }, report.tookMs / 1000);
     for (const [outcome, count] of report.answers) answers.inc({ outcome }, count);
-    repeatedQuestions.inc(report.repeatedQuestions);
+    if (report.repeatedQuestions > 0) repeatedQuestions.inc(report.repeatedQuestions);
   }
 
   /** Told of what is asked of operators: the bill, and what was saved of it. */
@@ -179,9 +180,15 @@ export class Metrics {
     const { prompts, denied, answersWithoutLookup } = this.#meters;
     return {
       ended: (operator, asked, { outcome, attempts }) => {
-        if (asked.event === 'consent-request') prompts.inc({ operator, outcome });
-        if (asked.event !== 'lookup') return;
-        this.#lookedUp(operator, asked.lookup.operation, outcome, attempts);
+        switch (asked.event) {
+          case 'lookup':
+            this.#lookedUp(operator, asked.lookup.operation, outcome, attempts);
+            return;
+          case 'consent-request':
+            prompts.inc({ operator, outcome });
+            return;
+          case 'consent-status':
+        }
       },
       denied: (operator, { event }, { code }) => denied.inc({ operator, event, code }),
       heard: (operator, { how }) => answersWithoutLookup.inc({ operator, how }),
