@@ -91,7 +91,7 @@ function tableOf(settings: readonly Named[]): string {
 
 function detailsOf(settings: readonly Named[]): readonly string[] {
   const details = settings.flatMap(([name, { detail }]) =>
-    detail === undefined ? [] : [`- ${code(name)}: ${detail}`],
+    detail === '' ? [] : [`- ${code(name)}: ${detail}`],
   );
   return details.length === 0 ? [] : [details.join('\n')];
 }
@@ -152,7 +152,7 @@ function commentOf(setting: Setting): string {
   const { description, detail, whenUnset } = setting;
   const fallback = whenUnset === undefined ? '' : `Where not set: ${whenUnset}.`;
   return [description, detail, boundsOf(setting), fallback]
-    .filter((part) => part !== undefined && part !== '')
+    .filter((part) => part !== '')
     .join(' ')
     .replaceAll(/\[([^\]]*\.md)\]\([^)]*\)/g, 'docs/$1')
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
