@@ -1,7 +1,34 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { jsonSchema, membersOf, variantsOf, type JsonSchema } from '../src/config/jsonSchema.ts';
+import * as z from 'zod';
+import { operatorsFile } from '../src/config/definition.ts';
 import { pretty, type MadeFile } from './madeFile.ts';
+
+interface JsonSchema {
+  readonly $ref?: string;
+  readonly definitions?: Readonly<Record<string, JsonSchema>>;
+  readonly type?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly items?: JsonSchema;
+  /** Of one schema, which stands beside a description of its own. */
+  readonly allOf?: readonly JsonSchema[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/** The JSON Schema of OPERATORS_FILE, in the draft that editors know best. */
+export function jsonSchema(): JsonSchema {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what zod makes is wider than what is read of it
+  return z.toJSONSchema(operatorsFile, { target: 'draft-07', io: 'input' }) as JsonSchema;
+}
 
 const SCHEMA = fileURLToPath(new URL('../schema/operators.schema.json', import.meta.url));
 const DOCS = fileURLToPath(new URL('../docs/operators.md', import.meta.url));
@@ -17,6 +44,18 @@ export async function makeFiles(): Promise<readonly MadeFile[]> {
     { path: SCHEMA, text: await pretty(JSON.stringify(schema), SCHEMA) },
     { path: DOCS, text: await pretty(docs, DOCS) },
   ];
+}
+
+/** The schema itself, or what it may be one of, references followed. Pure. */
+function variantsOf(root: JsonSchema, schema: JsonSchema): readonly JsonSchema[] {
+  const named = root.definitions?.[schema.$ref?.replace('#/definitions/', '') ?? ''];
+  if (named !== undefined) return variantsOf(root, named);
+  const variants = schema.anyOf ?? schema.oneOf ?? schema.allOf;
+  return variants === undefined ? [schema] : variants.flatMap((one) => variantsOf(root, one));
+}
+
+function membersOf({ properties = {} }: JsonSchema): Readonly<Record<string, JsonSchema>> {
+  return properties;
 }
 
 /** One row for each member, in the order of the definition. */

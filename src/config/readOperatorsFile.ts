@@ -4,7 +4,7 @@ import type { Price } from '../domain/price.ts';
 import type { FromFiles } from '../system/fromFiles.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { crossProblems } from './crossChecks.ts';
-import { AS_DATA, operatorsFile, type OperatorsFile } from './definition.ts';
+import { operatorsFile, type OperatorsFile } from './definition.ts';
 import {
   readDocument,
   sentence,
@@ -23,7 +23,7 @@ import {
   type ForAllOperators,
   type PointedTo,
 } from './entrySettings.ts';
-import { problemsOf } from './wording.ts';
+import { IN_WORDS, problemsOf } from './wording.ts';
 
 export interface ReadOperators {
   readonly operators: readonly OperatorSettings[];
@@ -188,8 +188,8 @@ function parse(
       ? []
       : named.map((one) => readProfile(one, dirname(resolve(source.path))));
   const profiles = readings.map((one) => (one.kind === 'loaded' ? one : undefined));
-  const parsed = operatorsFile.safeParse(value, AS_DATA);
-  const issues = parsed.error?.issues.flatMap((issue) => problemsOf(issue, value)) ?? [];
+  const parsed = operatorsFile.safeParse(value, IN_WORDS);
+  const issues = parsed.error?.issues.flatMap(problemsOf) ?? [];
   const cross = [
     ...crossProblems(
       value,

@@ -1,41 +1,50 @@
-import type * as z from 'zod';
+import * as z from 'zod';
+import { AS_DATA } from './definition.ts';
+import type { FileProblem } from './document.ts';
 import { didYouMean } from './settingNames.ts';
-import { valueAt, type FileProblem, type Path } from './document.ts';
-import { jsonSchema, membersOf, objectsAt } from './jsonSchema.ts';
 
-type Issue = z.core.$ZodIssue;
-
-/**
- * What the reader found, in words for people. They name members and what may stand there, and never quote what
- * stands there: it may be a secret in the wrong place. Pure.
+/*
+ * What the reader of the definition found, in words for people. They name members and what may be there, and never quote
+ * what is there: it may be a secret in the wrong place.
  */
-export function problemsOf(issue: Issue, file: unknown): readonly FileProblem[] {
+
+/** How to parse with the definition: its issues have messages for {@link problemsOf}. */
+export const IN_WORDS = { ...AS_DATA, error: wordingOf };
+
+/** Pure. */
+export function problemsOf(issue: z.core.$ZodIssue): readonly FileProblem[] {
   const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
-  const value = valueAt(file, path);
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ path: [...path, key], what: unknownMember(key, path) }));
-  }
-  return [{ path, what: value === undefined ? 'is missing' : wordingOf(issue, value) }];
+  if (issue.code !== 'unrecognized_keys') return [{ path, what: issue.message }];
+  const known = issue.message.split(' ');
+  return issue.keys.map((key) => ({
+    path: [...path, key],
+    what: `is not a known member${didYouMean(key, known)}`,
+  }));
 }
 
-function wordingOf(issue: Issue, value: unknown): string {
+/** Of members that are not known: those that are. */
+function wordingOf(issue: z.core.$ZodRawIssue): string | undefined {
+  const { input } = issue;
+  if (input === undefined) return 'is missing';
+  const isNumber = typeof input === 'number';
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${TYPES[issue.expected] ?? `a ${issue.expected}`}`;
-    case 'invalid_value':
-      return oneOf(issue.values.map(quoted), value);
+    case 'invalid_value': {
+      const values = issue.values.map(quoted);
+      const hint = typeof input === 'string' ? didYouMean(quoted(input), values) : '';
+      return `must be ${values.length === 1 ? '' : 'one of '}${values.join(', ')}${hint}`;
+    }
     case 'too_small':
-      return typeof value === 'number'
-        ? `must be ${Number(issue.minimum)} or more`
-        : 'must not be empty';
+      return isNumber ? `must be ${Number(issue.minimum)} or more` : 'must not be empty';
     case 'too_big':
-      return typeof value === 'number'
-        ? `must be ${Number(issue.maximum)} or less`
-        : 'must be shorter';
+      return isNumber ? `must be ${Number(issue.maximum)} or less` : 'must be shorter';
     case 'invalid_key':
-      return issue.issues[0]?.message ?? issue.message;
+      return issue.issues[0]?.message;
+    case 'unrecognized_keys':
+      return issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape).join(' ') : '';
     default:
-      return issue.message;
+      return undefined;
   }
 }
 
@@ -49,16 +58,6 @@ const TYPES: Readonly<Record<string, string>> = {
   record: 'an object, in { }',
 };
 
-function oneOf(allowed: readonly string[], value: unknown): string {
-  const hint = typeof value === 'string' ? didYouMean(quoted(value), allowed) : '';
-  return `must be ${allowed.length === 1 ? '' : 'one of '}${allowed.join(', ')}${hint}`;
-}
-
 function quoted(value: unknown): string {
   return JSON.stringify(String(value));
-}
-
-function unknownMember(key: string, path: Path): string {
-  const known = objectsAt(jsonSchema(), path).flatMap((one) => Object.keys(membersOf(one)));
-  return `is not a known member${didYouMean(key, known)}`;
 }

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { makeFiles } from '../../scripts/operatorsFile.ts';
-import { jsonSchema } from '../../src/config/jsonSchema.ts';
+import { jsonSchema, makeFiles } from '../../scripts/operatorsFile.ts';
 
 test('the schema for editors and the table of docs/operators.md are those of the definition', async () => {
   for (const { path, text } of await makeFiles()) {
