@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../src/system/clock.ts';
 import type { ReplyCheck, ReplyHead } from '../src/http/echo.ts';
 import type { SharedByEndpoints } from '../src/http/connections/endpoint.ts';
 import type { Exchange } from '../src/http/exchange.ts';
-import { createCorrelator, nameOnWire } from '../src/http/correlator.ts';
+import { createCorrelator } from '../src/http/correlator.ts';
 import type { GuardedPost, Judged, Outcome } from '../src/http/resilience/guardedEndpoint.ts';
 import type { EndpointName } from '../src/http/wireSettings.ts';
 import { createOperatorEndpoint } from '../src/operator/operatorEndpoint.ts';
@@ -38,7 +39,8 @@ export class SingleExchange {
   async post<J extends Judged>({ make, judge, urgency }: GuardedPost<J>): Promise<Outcome<J>> {
     const { clock } = this.#shared;
     const post = await make(this.#address.url);
-    const correlator = nameOnWire(this.#settings.correlator.form, post.correlator);
+    const isUuid = this.#settings.correlator.form === 'uuid';
+    const correlator = isUuid ? randomUUID() : post.correlator;
     const headers = () => this.#settings.headers;
     const address = { ...this.#address, headers, replyCheck: this.#watch() };
     const endpoint = createOperatorEndpoint(this.#settings, address, this.#shared);

@@ -54,7 +54,7 @@ const PURE = [
   /^operator\/(?:responses|directoryReply)\.ts$/,
   /^tokens\/tokenResponses\.ts$/,
   /^consents\/(?:consentRecord|consentView)\.ts$/,
-  /^http\/resilience\/retryDecision\.ts$/,
+  /^http\/resilience\/retries\.ts$/,
   /^onboarding\/(?:judge\w+|clientReply|connectionAdvice|connectionTrace|table)\.ts$/,
 ];
 

@@ -15,7 +15,7 @@ import { askField } from './askedFields.ts';
 import { silentLog } from './silentLog.ts';
 import { callerNamed } from './values.ts';
 import { withEntry } from './operatorEntry.ts';
-import { LightAbortSignal } from '../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../src/http/urgency.ts';
 
 /** Changes of any members of an operator's settings, whatever its flow. */
 export type OperatorChanges = Partial<OperatorSettings>;

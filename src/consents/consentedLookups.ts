@@ -1,7 +1,7 @@
 import { consentChannel, traced, type ConsentResult } from '../log/diagnostics.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import { LightAbortSignal } from '../http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../http/urgency.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { ConsentOperator } from './consentOperator.ts';
 import type { Snapshot } from './consentStore.ts';

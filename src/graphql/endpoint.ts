@@ -12,7 +12,7 @@ import {
   type RequestResult,
 } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
-import { DeadlineExceeded } from '../http/requestLife.ts';
+import { DeadlineExceeded } from '../http/urgency.ts';
 import { singleValue, preferredWaitMs, readTraceparent } from '../http/headers.ts';
 import type { CrossOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';

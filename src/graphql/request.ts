@@ -5,7 +5,7 @@ import { ANONYMOUS_IDENTITY, type Identity } from '../domain/identity.ts';
 import type { FieldAsk } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { createCorrelator, type Correlator } from '../http/correlator.ts';
-import { RequestLife } from '../http/requestLife.ts';
+import { RequestLife } from '../http/urgency.ts';
 import type { LookupRequest } from '../lookups/lookupRoute.ts';
 import type { FieldAnswer, SimSwapLoader } from '../lookups/executor.ts';
 import type { SimSwaps } from '../simSwaps/simSwaps.ts';

@@ -1,6 +1,5 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { maskPhoneNumbers } from '../domain/mask.ts';
-import type { CorrelatorSettings } from './wireSettings.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const MAX_CALLERS_PART_CHARACTERS = 24;
@@ -46,16 +45,6 @@ export function createCorrelator(callersCorrelator: string | undefined): Correla
     returned: VALID.test(sent) && clean === sanitised(sent) ? sent : prefix,
     next: () => `${prefix}-${++count}`,
   };
-}
-
-/** What an exchange is called to an operator that wants correlators of this form. */
-export function nameOnWire(form: CorrelatorSettings['form'], correlator: string): string {
-  switch (form) {
-    case 'traceable':
-      return correlator;
-    case 'uuid':
-      return randomUUID();
-  }
 }
 
 /** What a caller sent, as it may stand in ours, each phone number in it replaced by a word. */

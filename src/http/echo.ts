@@ -63,6 +63,7 @@ export class EchoPolicy implements ReplyCheck {
   readonly #silent: SilentReplies;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   #hasEchoed = false;
+  #isEchoDue: boolean;
   #distrustedUntilMs = -Infinity;
 
   /** @param header in lower case */
@@ -73,6 +74,7 @@ export class EchoPolicy implements ReplyCheck {
     header = 'x-correlator',
   ) {
     this.#setting = setting;
+    this.#isEchoDue = setting === 'always';
     this.#silent = silent;
     this.#clock = clock;
     this.#header = header;
@@ -92,6 +94,7 @@ export class EchoPolicy implements ReplyCheck {
     const echoed = headers[this.#header];
     if (echoed === correlator) {
       this.#hasEchoed = true;
+      this.#isEchoDue = true;
       this.#distrustedUntilMs = -Infinity;
       return 'proven';
     }
@@ -113,9 +116,5 @@ export class EchoPolicy implements ReplyCheck {
 
   #originOfSilent(way: ReplyWay): Origin {
     return way === 'kept connection' && this.#silent === 'checked' ? 'unproven' : 'proven';
-  }
-
-  get #isEchoDue(): boolean {
-    return this.#setting === 'always' || (this.#setting === 'auto' && this.#hasEchoed);
   }
 }

@@ -1,4 +1,4 @@
-import type { LightAbortSignal } from './lightAbortSignal.ts';
+import type { LightAbortSignal } from './urgency.ts';
 import type { ConnectStage } from './connectFailure.ts';
 import type { ReplyFlaw } from './replyFlaw.ts';
 

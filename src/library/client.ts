@@ -8,7 +8,7 @@ import type { App } from '../app/app.ts';
 import { answerWithin, purposeOf, timeoutOf, waitAskedOf } from './requests.ts';
 import { ERRORS, QUOTA_MESSAGES, type LookupFailure } from '../domain/errors.ts';
 import { createCorrelator } from '../http/correlator.ts';
-import { RequestLife } from '../http/requestLife.ts';
+import { RequestLife } from '../http/urgency.ts';
 import type { FieldAnswer } from '../lookups/executor.ts';
 
 /** What {@link createSimSwapClient} takes. */

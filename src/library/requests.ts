@@ -1,4 +1,4 @@
-import type { RequestLife } from '../http/requestLife.ts';
+import type { RequestLife } from '../http/urgency.ts';
 import type { FieldAnswer, SimSwapLoader } from '../lookups/executor.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Clock } from '../system/clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import { SharedUrgency, WorkByKey } from '../http/resilience/sharedWork.ts';
+import { WorkByKey, type Sharing } from '../http/urgency.ts';
 import type { DirectoryJudgement } from '../operator/directoryReply.ts';
 import type { NumberDirectory } from '../operator/numberDirectory.ts';
 import type { NumberDirectorySettings } from '../operator/operatorSettings.ts';
@@ -48,17 +48,12 @@ export class DirectoryAnswers {
 
   /** `undefined` when the request ends first. Never rejects. */
   ask(number: PhoneNumber, request: LookupRequest): Promise<DirectoryJudgement | undefined> {
-    const urgency = new SharedUrgency(request);
     return this.#underWay
-      .join(number, urgency, () => this.#ask(number, urgency, request))
+      .join(number, request, (shared) => this.#ask(number, shared))
       .outcomeFor(request);
   }
 
-  async #ask(
-    number: PhoneNumber,
-    { signal }: SharedUrgency,
-    { correlator }: LookupRequest,
-  ): Promise<DirectoryJudgement> {
+  async #ask(number: PhoneNumber, { signal, correlator }: Sharing): Promise<DirectoryJudgement> {
     const { directory, settings, clock } = this.#parts;
     const askedAtMs = clock.monotonicMs();
     // A deadline of its own, whatever time the requests have that wait.

@@ -1,6 +1,7 @@
 import type { Clock } from '../system/clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import { Bulkhead, type Permit, type Urgency } from '../http/resilience/bulkhead.ts';
+import { Bulkhead, type Permit } from '../http/resilience/bulkhead.ts';
+import type { Urgency } from '../http/urgency.ts';
 
 /** So many wait for the call about one number; more would wait longer than they may. */
 const QUEUE = 100;

@@ -6,9 +6,9 @@ import type { Fact, TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import type { LightAbortSignal } from '../http/lightAbortSignal.ts';
+import type { LightAbortSignal, Urgency } from '../http/urgency.ts';
 import type { Correlator } from '../http/correlator.ts';
-import type { BulkheadRejection, Urgency } from '../http/resilience/bulkhead.ts';
+import type { BulkheadRejection } from '../http/resilience/bulkhead.ts';
 import type { ConsentStatus } from '../domain/consentStatus.ts';
 import type { Plan } from './plan.ts';
 

@@ -1,7 +1,7 @@
 import type { TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import { SharedUrgency, SharedWork } from '../http/resilience/sharedWork.ts';
+import { SharedWork } from '../http/urgency.ts';
 import type { LookupAuthorizer } from './lookupAuthorizer.ts';
 import type { FactCache } from './factCache.ts';
 import {
@@ -112,60 +112,45 @@ export class SharedLookups implements LookupRoute {
   }
 }
 
-/** One lookup, and the requests that wait for it. */
-class SharedLookup extends SharedWork<LookupOutcome> {
+/** One lookup, and the requests that wait for it: traced to the first that wants it, but not ended with it. */
+class SharedLookup extends SharedWork<LookupOutcome> implements LookupRequest {
   readonly lookup: Lookup;
+  readonly caller: LookupRequest['caller'];
+  readonly purpose: string;
+  readonly cameInAtMs: number;
+  /** When it left, on the monotonic clock. */
+  leftAtMs: number | undefined;
+  readonly outcome: Promise<LookupOutcome>;
   /** Once it is over and its facts are kept. */
   ended: Promise<void> | undefined;
-  readonly #request: SharedRequest;
   /** A request that was told what it brought, and still needs more, looks further. */
   readonly #joined: LookupRequest[];
 
   constructor(lookup: Lookup, session: LookupSession, route: LookupRoute) {
-    const request = new SharedRequest(session.request);
-    super(request, route.lookUp(lookup, { ...session, request }));
+    const { request } = session;
+    super(request);
     this.lookup = lookup;
-    this.#request = request;
-    this.#joined = [session.request];
+    this.caller = request.caller;
+    this.purpose = request.purpose;
+    this.cameInAtMs = request.cameInAtMs;
+    this.#joined = [request];
+    this.outcome = route.lookUp(lookup, { ...session, request: this });
   }
 
-  /** When it left, on the monotonic clock. */
-  get leftAtMs(): number | undefined {
-    return this.#request.leftAtMs;
+  onLeaving(leftAtMs: number): void {
+    this.leftAtMs ??= leftAtMs;
   }
 
   /** Whether it is the same caller's, the last request has not given it up, and this one did not hear it already. */
   mayJoin(request: LookupRequest): boolean {
-    const { caller, purpose } = this.#request;
-    const isOfCaller = caller.key === request.caller.key && purpose === request.purpose;
-    return isOfCaller && !this.isAbandoned && !this.#joined.includes(request);
+    const isOfCaller = this.caller.key === request.caller.key && this.purpose === request.purpose;
+    return isOfCaller && !this.signal.aborted && !this.#joined.includes(request);
   }
 
   /** What it brings to a request that joins it; `late` when the request ends first. */
   join(request: LookupRequest, late: LookupOutcome): Promise<LookupOutcome> {
     this.#joined.push(request);
     return this.outcomeFor(request, late);
-  }
-}
-
-/** The request that a shared lookup is made for: traced to the first that wants it, but not ended with it. */
-class SharedRequest extends SharedUrgency implements LookupRequest {
-  readonly caller: LookupRequest['caller'];
-  readonly purpose: string;
-  readonly correlator: LookupRequest['correlator'];
-  readonly cameInAtMs: number;
-  leftAtMs: number | undefined;
-
-  constructor(first: LookupRequest) {
-    super(first);
-    this.caller = first.caller;
-    this.purpose = first.purpose;
-    this.correlator = first.correlator;
-    this.cameInAtMs = first.cameInAtMs;
-  }
-
-  onLeaving(leftAtMs: number): void {
-    this.leftAtMs ??= leftAtMs;
   }
 }
 

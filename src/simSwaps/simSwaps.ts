@@ -7,7 +7,7 @@ import { COMMON_ERRORS } from '../http/errorMap.ts';
 import { Bulkhead, type BulkheadLoad } from '../http/resilience/bulkhead.ts';
 import { Circuit } from '../http/resilience/circuit.ts';
 import { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
-import { RetryBudget } from '../http/resilience/retryBudget.ts';
+import { RetryBudget } from '../http/resilience/retries.ts';
 import { follow, derived, noFiles, type WatchFiles } from '../system/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';

@@ -1,15 +1,12 @@
-import { SharedUrgency, WorkByKey } from '../http/resilience/sharedWork.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import type { Correlator } from '../http/correlator.ts';
-import type { Urgency } from '../http/resilience/bulkhead.ts';
+import { WorkByKey, type Sharing } from '../http/urgency.ts';
 import type { AccessToken, TokenSubject } from './accessToken.ts';
 import type { KeptTokens } from './keptTokens.ts';
 import type { ReusableToken } from './reusableToken.ts';
 import type { TokenCoverage } from './tokenCoverage.ts';
 
 /** Whose exchange it is: how it is named on the wire, and until when it is of use. */
-export interface ExchangeContext extends Urgency {
-  readonly correlator: Correlator;
+export interface ExchangeContext extends Sharing {
   /** Is called when the first byte of an exchange leaves. */
   readonly onFirstByte?: () => void;
 }
@@ -56,9 +53,8 @@ export class SharedTokens {
     const coverage = this.#parts.coverageOf(subject);
     const known = this.#parts.kept.find(coverage);
     if (known !== undefined) return this.#lend(known, subject);
-    const request = new SharedRequest(context);
     return this.#underWay
-      .join(coverage, request, () => this.#issue(subject, request, isRetry))
+      .join(coverage, context, (shared) => this.#issue(subject, shared, isRetry))
       .outcomeFor(context, TIME_OVER)
       .then((issued) =>
         issued.kind === 'failed' || issued.reusable === undefined
@@ -82,16 +78,6 @@ export class SharedTokens {
   #lend(token: ReusableToken, subject: TokenSubject): Acquired {
     const onRefused = (): void => this.#parts.kept.drop(token.coverage, token);
     return { kind: 'acquired', token: token.lend(subject, onRefused) };
-  }
-}
-
-/** Traced to the first lookup that waits, but not ended with it. */
-class SharedRequest extends SharedUrgency implements ExchangeContext {
-  readonly correlator: ExchangeContext['correlator'];
-
-  constructor(first: ExchangeContext) {
-    super(first);
-    this.correlator = first.correlator;
   }
 }
 

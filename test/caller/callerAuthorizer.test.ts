@@ -11,7 +11,7 @@ import type { AuthorizerRequest } from '../../src/lookups/lookupAuthorizer.ts';
 import { silentLog } from '../silentLog.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours, callerNamed } from '../values.ts';
-import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 const CHECK = { operation: 'check', maxAgeHours: hours(24) } as const;
 

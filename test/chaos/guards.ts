@@ -1,5 +1,5 @@
 import { EchoPolicy } from '../../src/http/echo.ts';
-import { decideRetry } from '../../src/http/resilience/retryDecision.ts';
+import { decideRetry } from '../../src/http/resilience/retries.ts';
 import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
 import type { Judges } from '../../src/simSwaps/operatorEndpoints.ts';
 

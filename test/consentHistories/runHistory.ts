@@ -26,7 +26,7 @@ import {
 import { askerOf, StrictOperators, SWAPPED_HOURS_AGO, type Offences } from './strictOperator.ts';
 import { consentOperator, LEASE_MS, RULES } from '../lookups/askedConsents.ts';
 import { OFFER, requestAt } from '../lookups/requests.ts';
-import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 /** What must be zero, each. */
 export interface Wrongness extends Offences {

@@ -14,7 +14,7 @@ import { answerText, pend, WiredOperator } from '../wiredOperator.ts';
 import { askField } from '../askedFields.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
-import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 /** The number moved: by its prefix it is the losing operator's, which still says `false`. */
 const MOVED = line(1);

@@ -4,7 +4,7 @@ import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import type { Answer } from '../http/recordingServer.ts';
 import { withEntry } from '../operatorEntry.ts';
-import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../src/http/urgency.ts';
 import { SeveralOperators, window } from '../severalOperators.ts';
 import { throughout, WiredOperator } from '../wiredOperator.ts';
 

@@ -4,7 +4,7 @@ import { answerJson, type Answer, type Received } from '../http/recordingServer.
 import { TestClock } from '../testClock.ts';
 import { answerRightly, replying } from '../wiredOperator.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';
-import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 const NUMBERS = 200;
 /** More than may be on the wire to an operator at a time. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import type { AuditEntry, AuditStart } from '../../src/caller/audit/entry.ts';
 import type { Environment } from '../../src/config/environment.ts';
-import { DeadlineExceeded } from '../../src/http/requestLife.ts';
+import { DeadlineExceeded } from '../../src/http/urgency.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { NO_REDIS } from '../redisServer.ts';
@@ -13,7 +13,7 @@ import { AskedSimSwaps, line } from './askedSimSwaps.ts';
 import { answerRightly } from '../wiredOperator.ts';
 import { startService, startSimulated } from '../service.ts';
 import { STORES, useStores } from './stores.ts';
-import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 const settingsOf = useStores();
 const issuer = await TestIssuer.start();

@@ -6,7 +6,7 @@ import { logInto } from '../service.ts';
 import { auditedInto, date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
 import { TestClock } from '../testClock.ts';
 import { grant, lookingUp, replying, WiredOperator } from '../wiredOperator.ts';
-import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 /** Numbers of the three operators; those of the bad one begin with +447700901. */
 const BAD = '+447700901';

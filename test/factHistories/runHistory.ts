@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../src/system/clock.ts';
 import type { TimedFact } from '../../src/domain/fact.ts';
 import type { LookupFailureCode } from '../../src/domain/errors.ts';
-import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../src/http/urgency.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import { OPEN_AUTHORIZER } from '../../src/lookups/lookupAuthorizer.ts';
 import type { Executor } from '../../src/lookups/executor.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { answerJson, deadUrl, RecordingServer, type Received } from './recordingServer.ts';
 import { AMPLE_MS, DEPARTURE, TestEndpoint } from './testEndpoint.ts';
 import { listen } from '../listening.ts';
-import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 const LIMIT_BYTES = 64 * 1024;
 

@@ -17,7 +17,7 @@ import {
   SETTINGS,
 } from './rawHttp2Server.ts';
 import { DEPARTURE, outcome, TestEndpoint } from './testEndpoint.ts';
-import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 const CERTIFICATE = trustedCertificate();
 

@@ -182,7 +182,7 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
-    file: 'src/http/resilience/retryDecision.ts',
+    file: 'src/http/resilience/retries.ts',
     tests: ['test/http/resilience'],
     mutants: [
       ['return sent ? NONE : again(', 'return again('],

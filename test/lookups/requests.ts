@@ -8,7 +8,7 @@ import type { Offer } from '../../src/lookups/plan.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import { told, type Told } from '../askedFields.ts';
 import { callerNamed, hours } from '../values.ts';
-import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 export const DATE: Question = { asks: 'date' };
 

@@ -5,7 +5,7 @@ import { ALICE, changed } from '../values.ts';
 import { AskedConsents, failing, LEASE_MS, PENDING } from './askedConsents.ts';
 import { answersOf, DATE, executorOn, requestAt, window } from './requests.ts';
 import type { ScriptedOperator } from './scriptedOperator.ts';
-import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 const WINDOW = [window(240)];
 const FALSE = [{ swapped: false }];

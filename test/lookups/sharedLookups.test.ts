@@ -14,7 +14,7 @@ import { settled, TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours, callerNamed } from '../values.ts';
 import { answersOf, DATE, executorOn, OFFER, requestAt, window } from './requests.ts';
 import { ScriptedRoute } from './scriptedRoute.ts';
-import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 const ANNA: CallerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
 function check(maxAgeHours: number): Lookup {

@@ -16,7 +16,7 @@ import { answerJson, RecordingServer } from '../http/recordingServer.ts';
 import { settled, TestClock } from '../testClock.ts';
 import { ALICE, BOB } from '../values.ts';
 import { issuing, settingsFor, TestTokens, tokenOf, type Changes } from './testTokens.ts';
-import { LightAbortSignal } from '../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 const TWO_SCOPES: ScopeSettings = {
   operations: { 'retrieve-date': 'retrieve-sim-swap-date', check: 'check-sim-swap' },

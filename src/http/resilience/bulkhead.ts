@@ -1,18 +1,9 @@
 import type { Clock } from '../../system/clock.ts';
-import type { Abortable, LightAbortSignal } from '../lightAbortSignal.ts';
+import type { Abortable, Urgency } from '../urgency.ts';
 
 export interface BulkheadSize {
   readonly permits: number;
   readonly queue: number;
-}
-
-/** Until when a result is still of use. */
-export interface Urgency {
-  /** On the monotonic clock. It may move on while work is shared and more requests join. */
-  readonly deadlineMs: number;
-  readonly signal?: LightAbortSignal | undefined;
-  /** Set where more requests may join: then an exchange under way ends by the signal alone. */
-  readonly isShared?: boolean | undefined;
 }
 
 export interface BulkheadLoad {
@@ -62,10 +53,22 @@ export class Bulkhead {
     return 'acquired';
   }
 
-  /** @param acquiredAtMs on the monotonic clock */
+  /**
+   * Hands the permit on to the waiter that is longest in the queue and still has time.
+   *
+   * @param acquiredAtMs on the monotonic clock
+   */
   release(acquiredAtMs: number): void {
-    this.#typicalMs += SMOOTHING * (this.#clock.monotonicMs() - acquiredAtMs - this.#typicalMs);
-    this.#next();
+    const nowMs = this.#clock.monotonicMs();
+    this.#typicalMs += SMOOTHING * (nowMs - acquiredAtMs - this.#typicalMs);
+    for (const ticket of this.#waiting) {
+      if (nowMs < ticket.urgency.deadlineMs) {
+        ticket.call('acquired');
+        return;
+      }
+      ticket.call('late');
+    }
+    this.#underWay -= 1;
   }
 
   #wait(urgency: Urgency): Promise<Permit> {
@@ -97,18 +100,5 @@ export class Bulkhead {
       }
     }
     return false;
-  }
-
-  /** Hands the permit on to the waiter that is longest in the queue and still has time. */
-  #next(): void {
-    const nowMs = this.#clock.monotonicMs();
-    for (const ticket of this.#waiting) {
-      if (nowMs < ticket.urgency.deadlineMs) {
-        ticket.call('acquired');
-        return;
-      }
-      ticket.call('late');
-    }
-    this.#underWay -= 1;
   }
 }

@@ -52,7 +52,7 @@ export class Circuit {
   /** Counts an exchange about a number that was made while the circuit was closed. */
   count(health: Health, about: PhoneNumber): Switched | undefined {
     // Others may have opened it meanwhile.
-    if (health === 'neither' || !this.isClosed) return undefined;
+    if (health === 'neither' || this.#state.is !== 'closed') return undefined;
     const nowMs = this.#clock.monotonicMs();
     const nowSeconds = Math.floor(nowMs / 1000);
     this.#exchanges.add(nowSeconds);
@@ -102,11 +102,11 @@ export class Circuit {
   }
 
   #isTooMuch(nowSeconds: number): boolean {
-    const exchanges = this.#exchanges.total(nowSeconds);
+    const exchanges = this.#exchanges.add(nowSeconds, 0);
     const [oldestSecond = nowSeconds] = this.#failedNumbers.values();
     return (
       exchanges >= MIN_EXCHANGES &&
-      this.#failures.total(nowSeconds) >= OPENS_AT_SHARE * exchanges &&
+      this.#failures.add(nowSeconds, 0) >= OPENS_AT_SHARE * exchanges &&
       this.#failedNumbers.size === MIN_FAILED_NUMBERS &&
       oldestSecond > nowSeconds - WINDOW_SECONDS
     );
@@ -123,30 +123,22 @@ export class SlidingCount {
     this.#counts = Array.from({ length: windowSeconds }, () => 0);
   }
 
-  add(nowSeconds: number): void {
-    this.#forget(nowSeconds);
-    const slot = nowSeconds % this.#counts.length;
-    this.#counts[slot] = (this.#counts[slot] ?? 0) + 1;
-    this.#total += 1;
-  }
-
-  total(nowSeconds: number): number {
-    this.#forget(nowSeconds);
-    return this.#total;
-  }
-
-  clear(): void {
-    this.#counts.fill(0);
-    this.#total = 0;
-  }
-
-  #forget(nowSeconds: number): void {
-    const length = this.#counts.length;
+  /** Adds so many; returns how many there are with them. */
+  add(nowSeconds: number, more = 1): number {
+    const { length } = this.#counts;
     const oldest = Math.max(this.#lastSecond + 1, nowSeconds - length + 1);
     for (let second = oldest; second <= nowSeconds; second += 1) {
       this.#total -= this.#counts[second % length] ?? 0;
       this.#counts[second % length] = 0;
     }
     this.#lastSecond = Math.max(this.#lastSecond, nowSeconds);
+    this.#counts[nowSeconds % length] = (this.#counts[nowSeconds % length] ?? 0) + more;
+    this.#total += more;
+    return this.#total;
+  }
+
+  clear(): void {
+    this.#counts.fill(0);
+    this.#total = 0;
   }
 }

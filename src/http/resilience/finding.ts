@@ -6,7 +6,7 @@ import { knownTo, type ErrorMap } from '../errorMap.ts';
 import { knownWord, type OperatorWord } from '../operatorWords.ts';
 import { errorWord } from '../refusal.ts';
 import type { ReplyFlaw } from '../replyFlaw.ts';
-import type { ExchangeKind } from './retryDecision.ts';
+import type { ExchangeKind } from './retries.ts';
 
 /** What the log is to say of an exchange: in words from lists of ours, never the operator's free text. */
 export interface Finding {

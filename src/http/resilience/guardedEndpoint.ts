@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../system/clock.ts';
 import {
   circuitChannel,
@@ -8,9 +9,8 @@ import {
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { LookupFailure } from '../../domain/errors.ts';
 import type { Log } from '../../log/log.ts';
-import { DeadlineExceeded } from '../requestLife.ts';
+import { DeadlineExceeded, type Urgency } from '../urgency.ts';
 import type { OpenConnections } from '../connections/connectionSettings.ts';
-import { nameOnWire } from '../correlator.ts';
 import { NO_TIME, type Endpoint } from '../connections/endpoint.ts';
 import type { ErrorMap } from '../errorMap.ts';
 import type { Exchange, OutgoingRequest } from '../exchange.ts';
@@ -22,10 +22,8 @@ import { retryAfterSeconds } from '../headers.ts';
 import type { CorrelatorSettings } from '../wireSettings.ts';
 import type { Circuit, Health, Switched } from './circuit.ts';
 import { addressSetting, findingOf } from './finding.ts';
-import type { RequestRate, Turn } from './requestRate.ts';
-import type { RetryBudget } from './retryBudget.ts';
-import type { decideRetry, ExchangeKind, RetryDecision, RetryRules } from './retryDecision.ts';
-import type { Urgency } from './bulkhead.ts';
+import type { RequestRate } from './requestRate.ts';
+import type { decideRetry, ExchangeKind, RetryBudget, RetryRules } from './retries.ts';
 
 /** Spreads retries over so long, so that many that failed together do not come back together. */
 const JITTER_MS = 200;
@@ -88,19 +86,12 @@ export interface Outcome<J> {
   readonly mayRetryWithNewToken: boolean;
 }
 
-/** An exchange, and what it comes to by itself. */
-interface Attempt<J> {
-  readonly exchange: Exchange;
-  readonly outcome: Outcome<J>;
+function unsent<J>(judged: J): Outcome<J> {
+  return { judged, attempts: 0, mayRetryWithNewToken: false };
 }
 
-/** One attempt, as it leaves. */
-interface Sending {
-  readonly post: OutgoingRequest;
-  /** Its correlator, as the operator sees it. */
-  readonly sentAs: string;
-  readonly isRetry: boolean;
-}
+/** So many numbers without another reply make an address suspicious. */
+const MIN_NUMBERS = 10;
 
 const NOTHING_BUT_NOT_FOUND =
   'The operator has answered nothing but NOT_FOUND, over ten numbers: its address may be wrong.';
@@ -111,41 +102,33 @@ interface ExchangeNames {
   readonly sentAs?: string;
 }
 
+const CIRCUIT_OPEN: Exchange = {
+  kind: 'fault',
+  fault: { cause: 'connection', sent: false, detail: 'circuit open' },
+};
+
 /** The request ended while it waited for its turn. */
 const HUNG_UP: Exchange = {
   kind: 'fault',
   fault: { cause: 'cancelled', sent: false, detail: 'the request ended' },
 };
 
-function rateReached(turn: Extract<Turn, { kind: 'not-in-time' }>): Exchange {
-  const { retryAfterSeconds: seconds } = turn;
+function rateReached(seconds: number): Exchange {
   const detail = 'the rate of the contract is reached';
   const fault = { cause: 'rate', sent: false, detail, retryAfterSeconds: seconds } as const;
   return { kind: 'fault', fault };
 }
 
-/** An exchange that the profile wrote no request for. */
-export function profileFault(detail: string): Exchange {
-  return { kind: 'fault', fault: { cause: 'invalid-reply', sent: false, detail } };
-}
-
-function notBegun<J>(exchange: Exchange, judge: (exchange: Exchange) => J): Attempt<J> {
-  return {
-    exchange,
-    outcome: { judged: judge(exchange), attempts: 0, mayRetryWithNewToken: false },
-  };
-}
-
-const CIRCUIT_OPEN: Exchange = {
-  kind: 'fault',
-  fault: { cause: 'connection', sent: false, detail: 'circuit open' },
-};
-
 /** An endpoint behind its circuit breaker, with the one retry that {@link decideRetry} may allow. */
 export class GuardedEndpoint {
   readonly #endpoint: Endpoint;
   readonly #guards: Guards;
-  readonly #address = new AddressWatch();
+  /**
+   * Numbers that were not found, until a reply shows that the address is right. NOT_FOUND is CAMARA's word for an
+   * unknown number, and many a gateway's for a wrong path: a mistyped URL would tell every user that their number is
+   * not served.
+   */
+  #notFound: Set<PhoneNumber> | undefined = new Set();
 
   constructor(endpoint: Endpoint, guards: Guards) {
     this.#endpoint = endpoint;
@@ -155,43 +138,44 @@ export class GuardedEndpoint {
   /** Never starts after the deadline, and never rejects unless `make` or `judge` do, a {@link ProfileFault} aside. */
   async post<J extends Judged>(request: GuardedPost<J>): Promise<Outcome<J>> {
     const { about, urgency, make, judge, isRetry = false } = request;
-    const { circuit, correlatorForm } = this.#guards;
+    const { circuit, budget, correlatorForm } = this.#guards;
+    if (!isRetry) budget.count();
     const isTrial = !circuit.isClosed;
-    if (isTrial && !circuit.mayTry(about)) {
-      return this.#concluded(request, notBegun(CIRCUIT_OPEN, judge));
-    }
+    if (isTrial && !circuit.mayTry(about)) return unsent(judge(CIRCUIT_OPEN));
     if (isTrial) circuit.trying();
     let health: Health = 'neither';
-    let attempt: Attempt<J>;
+    let exchange: Exchange;
+    let judged: J;
     try {
-      let post: OutgoingRequest;
-      try {
-        const making = make(this.#endpoint.address);
-        post = making instanceof Promise ? await making : making;
-      } catch (error) {
-        if (!(error instanceof ProfileFault)) throw error;
-        return this.#concluded(request, notBegun(this.#notWritten(error), judge));
-      }
+      const making = make(this.#endpoint.address);
+      const post = making instanceof Promise ? await making : making;
       const { correlator } = post;
-      const sentAs = nameOnWire(correlatorForm, correlator);
-      const exchange = await this.#send({ post, sentAs, isRetry }, urgency);
-      const judged = judge(exchange);
-      if (isAnswer(exchange, judged)) {
+      const sentAs = correlatorForm === 'uuid' ? randomUUID() : correlator;
+      const sent = sentAs === correlator ? post : { ...post, correlator: sentAs };
+      // Of a thousand numbers each message costs, and mostly nobody hears it.
+      exchange = await (exchangeChannel.hasSubscribers
+        ? this.#sendTraced(correlator, sent, isRetry, urgency)
+        : this.#send(sent, urgency));
+      judged = judge(exchange);
+      if (isSuccess(exchange) && judged.failure === undefined && judged.isUnproven !== true) {
         health = 'good';
-        this.#address.isRight();
+        this.#notFound = undefined;
       } else {
         health = healthOf(exchange, judged, urgency);
         if (judged.isUnproven === true) this.#endpoint.distrust();
         const names = sentAs === correlator ? { correlator } : { correlator, sentAs };
         this.#report(about, names, exchange, judged);
       }
-      const attempts = exchange.kind === 'fault' && !exchange.fault.sent ? 0 : 1;
-      attempt = { exchange, outcome: { judged, attempts, mayRetryWithNewToken: false } };
+    } catch (error) {
+      if (!(error instanceof ProfileFault)) throw error;
+      return unsent(judge(this.#notWritten(error)));
     } finally {
       const switched = isTrial ? circuit.tried(health, about) : circuit.count(health, about);
       if (switched !== undefined) this.#tellSwitched(switched);
     }
-    return this.#concluded(request, attempt);
+    const attempts = exchange.kind === 'fault' && !exchange.fault.sent ? 0 : 1;
+    const outcome = { judged, attempts, mayRetryWithNewToken: false };
+    return isRetry || isSuccess(exchange) ? outcome : this.#retried(request, exchange, outcome);
   }
 
   get connections(): OpenConnections {
@@ -208,55 +192,46 @@ export class GuardedEndpoint {
     this.#endpoint.distrust();
   }
 
-  /** What an attempt comes to: a first one perhaps to a second. */
-  #concluded<J extends Judged>(
+  /** What a first attempt becomes: itself, or a second one. */
+  async #retried<J extends Judged>(
     request: GuardedPost<J>,
-    { exchange, outcome }: Attempt<J>,
-  ): Promise<Outcome<J>> | Outcome<J> {
-    if (request.isRetry === true) return outcome;
-    const { budget, decideRetry: decide, kind, rules, clock } = this.#guards;
-    budget.count();
+    exchange: Exchange,
+    first: Outcome<J>,
+  ): Promise<Outcome<J>> {
+    const { budget, decideRetry: decide, kind, rules, clock, random } = this.#guards;
+    const { urgency, isTokenUnproven = false } = request;
     const reply = exchange.kind === 'reply' ? exchange.reply : undefined;
-    if (exchange === CIRCUIT_OPEN || (reply !== undefined && reply.status < 300)) return outcome;
     const decision = decide(
       {
         kind,
         exchange,
         retryAfterSeconds:
           reply === undefined ? undefined : retryAfterSeconds(reply, clock.nowMs()),
-        timeLeftMs: request.urgency.deadlineMs - clock.monotonicMs(),
-        isTokenUnproven: request.isTokenUnproven ?? false,
+        timeLeftMs: urgency.deadlineMs - clock.monotonicMs(),
+        isTokenUnproven,
       },
       rules,
     );
-    if (decision.retry === 'none') return outcome;
+    if (decision.retry === 'none') return first;
     // A lookup with a new token is two exchanges.
-    if (!budget.take(decision.retry === 'new-token' ? 2 : 1)) return outcome;
-    return this.#retried(request, outcome, decision);
-  }
-
-  async #retried<J extends Judged>(
-    request: GuardedPost<J>,
-    first: Outcome<J>,
-    { retry, atLeastMs }: Exclude<RetryDecision, { readonly retry: 'none' }>,
-  ): Promise<Outcome<J>> {
-    const { clock, random } = this.#guards;
+    if (!budget.take(decision.retry === 'new-token' ? 2 : 1)) return first;
     // Full jitter on top of the operator's Retry-After.
-    const isInTime = await pause(clock, atLeastMs + random() * JITTER_MS, request.urgency);
+    const isInTime = await pause(clock, decision.atLeastMs + random() * JITTER_MS, urgency);
     if (!isInTime) return first;
-    if (retry === 'new-token') return { ...first, mayRetryWithNewToken: true };
+    if (decision.retry === 'new-token') return { ...first, mayRetryWithNewToken: true };
     const second = await this.post({ ...request, isRetry: true });
     return { ...second, attempts: first.attempts + second.attempts };
   }
 
-  #send({ post, sentAs, isRetry }: Sending, urgency: Urgency): Promise<Exchange> {
-    // Of a thousand numbers each message costs, and mostly nobody hears it.
-    if (!exchangeChannel.hasSubscribers && sentAs === post.correlator) {
-      return this.#sendInTurn(post, urgency);
-    }
+  #sendTraced(
+    correlator: string,
+    post: OutgoingRequest,
+    isRetry: boolean,
+    urgency: Urgency,
+  ): Promise<Exchange> {
     const { operator, name: endpoint } = this.#guards;
     const { address: url } = this.#endpoint;
-    const { method = 'POST', correlator } = post;
+    const { method = 'POST' } = post;
     let { headers } = post;
     const addHeader = (name: string, value: string): void => {
       headers = headers.concat(name, value);
@@ -264,12 +239,12 @@ export class GuardedEndpoint {
     return traced(
       exchangeChannel,
       () => ({ operator, correlator, endpoint, method, url, isRetry, addHeader }),
-      () => this.#sendInTurn({ ...post, headers, correlator: sentAs }, urgency),
+      () => this.#send({ ...post, headers }, urgency),
       resultOf,
     );
   }
 
-  #sendInTurn(post: OutgoingRequest, urgency: Urgency, isItsTurn = false): Promise<Exchange> {
+  #send(post: OutgoingRequest, urgency: Urgency, isItsTurn = false): Promise<Exchange> {
     const { rate, kind, clock } = this.#guards;
     const { deadlineMs, signal, isShared = false } = urgency;
     const leftAtMs = clock.monotonicMs();
@@ -277,8 +252,8 @@ export class GuardedEndpoint {
       // At most half of what is left is waited for: an exchange that leaves has time for its reply.
       const halfMs = (leftAtMs + deadlineMs) / 2;
       return rate.turn(kind, { deadlineMs: halfMs, signal }).then((turn) => {
-        if (turn.kind === 'now') return this.#sendInTurn(post, urgency, true);
-        return signal?.aborted === true ? HUNG_UP : rateReached(turn);
+        if (turn.kind === 'now') return this.#send(post, urgency, true);
+        return signal?.aborted === true ? HUNG_UP : rateReached(turn.retryAfterSeconds);
       });
     }
     const timeLeftMs = deadlineMs - leftAtMs;
@@ -293,7 +268,7 @@ export class GuardedEndpoint {
       endpoint,
       detail,
     });
-    return profileFault(detail);
+    return { kind: 'fault', fault: { cause: 'invalid-reply', sent: false, detail } };
   }
 
   #report(about: PhoneNumber, names: ExchangeNames, exchange: Exchange, judged: Judged): void {
@@ -308,8 +283,10 @@ export class GuardedEndpoint {
     const word =
       failure === undefined ? undefined : knownWord(errorWord(reply, { wordIn: 'code', errors }));
     if (failure === undefined || (word !== undefined && word !== 'NOT_FOUND')) {
-      this.#address.isRight();
-    } else if (failure.code === 'NUMBER_NOT_SERVED' && this.#address.notFound(about)) {
+      this.#notFound = undefined;
+    } else if (failure.code === 'NUMBER_NOT_SERVED' && this.#notFound !== undefined) {
+      if (this.#notFound.size < MIN_NUMBERS) this.#notFound.add(about);
+      if (this.#notFound.size < MIN_NUMBERS) return;
       const setting = addressSetting(kind);
       log.error(NOTHING_BUT_NOT_FOUND, { endpoint, status: reply.status, setting, ...names });
     }
@@ -359,9 +336,8 @@ async function pause(
   }
 }
 
-function isAnswer(exchange: Exchange, { failure, isUnproven }: Judged): boolean {
-  const isSuccess = exchange.kind === 'reply' && exchange.reply.status < 300;
-  return isSuccess && failure === undefined && isUnproven !== true;
+function isSuccess(exchange: Exchange): boolean {
+  return exchange.kind === 'reply' && exchange.reply.status < 300;
 }
 
 /** Transport, timeout, 5xx and bad bodies speak against an endpoint; 4xx do not (docs/design.md, "The circuit"). */
@@ -380,28 +356,5 @@ function healthOf(exchange: Exchange, judged: Judged, { signal }: Urgency): Heal
       if (leavesInDoubt(status) && status !== 501) return 'bad';
       return judged.failure?.code === 'OPERATOR_INVALID_REPLY' ? 'bad' : 'good';
     }
-  }
-}
-
-const MIN_NUMBERS = 10;
-
-/**
- * Suspects an address that knows no number. NOT_FOUND is CAMARA's word for an unknown number, and many a
- * gateway's for a wrong path: a mistyped URL would tell every user that their number is not served.
- */
-class AddressWatch {
-  /** Numbers that were not found, until a reply shows that the address is right. */
-  #notFound: Set<PhoneNumber> | undefined = new Set();
-
-  /** A lookup's number was not found; whether the endpoint has said nothing else over ten numbers. */
-  notFound(number: PhoneNumber): boolean {
-    if (this.#notFound === undefined) return false;
-    if (this.#notFound.size < MIN_NUMBERS) this.#notFound.add(number);
-    return this.#notFound.size >= MIN_NUMBERS;
-  }
-
-  /** The endpoint gave an answer, or an error that only an operator's own endpoint gives. */
-  isRight(): void {
-    this.#notFound = undefined;
   }
 }

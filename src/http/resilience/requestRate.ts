@@ -1,22 +1,20 @@
 import type { Clock } from '../../system/clock.ts';
-import type { Abortable } from '../lightAbortSignal.ts';
-import type { Urgency } from './bulkhead.ts';
-import type { ExchangeKind } from './retryDecision.ts';
+import type { Abortable, Urgency } from '../urgency.ts';
+import type { ExchangeKind } from './retries.ts';
 
 const SECOND_MS = 1000;
 
 /**
- * Who goes first. The token of a lookup grows old, and one that an owner has consented to cannot be had
- * again; what prompts an owner begins new work, and goes last.
+ * Who goes first. The token of a lookup grows old, and one that an owner has consented to cannot be had again; what
+ * prompts an owner begins new work, and goes last. No contract of an operator's bounds the company's own directory.
  */
-const PRECEDENCE: readonly ExchangeKind[] = [
-  'lookup',
-  'token-poll',
-  'client-credentials',
-  'backchannel-authentication',
-  // The company's own, which no contract of an operator's bounds.
-  'directory',
-];
+const RANK: Readonly<Record<ExchangeKind, number>> = {
+  lookup: 0,
+  'token-poll': 1,
+  'client-credentials': 2,
+  'backchannel-authentication': 3,
+  directory: 4,
+};
 
 /** An exchange may begin, or cannot in its time: then again after so many seconds. */
 export type Turn =
@@ -54,8 +52,8 @@ export function mayBeginAtMs(
 }
 
 interface RateTicket extends Abortable {
-  readonly urgency: Urgency;
-  readonly kind: ExchangeKind;
+  readonly deadlineMs: number;
+  readonly rank: number;
   call(turn: Turn): void;
 }
 
@@ -72,13 +70,8 @@ export class RequestRate {
   readonly #clock: Clock;
   /** On the monotonic clock, the latest ones in their order. */
   readonly #begunAtMs: number[] = [];
-  readonly #waiting: Readonly<Record<ExchangeKind, Set<RateTicket>>> = {
-    lookup: new Set(),
-    'token-poll': new Set(),
-    'client-credentials': new Set(),
-    'backchannel-authentication': new Set(),
-    directory: new Set(),
-  };
+  /** In the order in which they may begin. */
+  readonly #waiting: RateTicket[] = [];
   #isServing = false;
 
   constructor(requestsPerSecond: number, clock: Clock) {
@@ -87,35 +80,30 @@ export class RequestRate {
   }
 
   /** Resolves when an exchange may begin, which counts from then on, or cannot before the deadline. */
-  turn(kind: ExchangeKind, urgency: Urgency): Promise<Turn> {
+  turn(kind: ExchangeKind, { deadlineMs, signal }: Urgency): Promise<Turn> {
     const nowMs = this.#clock.monotonicMs();
-    const mayBeginMs = this.#mayBeginMs(this.#aheadOf(kind), nowMs);
+    const rank = RANK[kind];
+    const mayBeginMs = this.#mayBeginMs(this.#aheadOf(rank), nowMs);
     if (mayBeginMs <= nowMs) {
       this.#begin(nowMs);
       return Promise.resolve(NOW);
     }
-    if (mayBeginMs >= urgency.deadlineMs || urgency.signal?.aborted === true) {
+    if (mayBeginMs >= deadlineMs || signal?.aborted === true) {
       return Promise.resolve(notInTime(mayBeginMs - nowMs));
     }
-    return this.#wait(kind, urgency);
-  }
-
-  #wait(kind: ExchangeKind, urgency: Urgency): Promise<Turn> {
-    const { signal } = urgency;
     return new Promise((resolve) => {
-      const waiting = this.#waiting[kind];
       const ticket: RateTicket = {
-        urgency,
-        kind,
+        deadlineMs,
+        rank,
         call: (turn) => {
-          waiting.delete(ticket);
+          this.#waiting.splice(this.#waiting.indexOf(ticket), 1);
           signal?.delete(ticket);
           resolve(turn);
         },
         abort: () => this.#refuse(ticket),
       };
       signal?.add(ticket);
-      waiting.add(ticket);
+      this.#waiting.splice(this.#aheadOf(rank), 0, ticket);
       if (!this.#isServing) void this.#serve();
     });
   }
@@ -123,9 +111,10 @@ export class RequestRate {
   /** Sleeps until the next exchange may begin, or the next deadline, as long as one waits. */
   async #serve(): Promise<void> {
     this.#isServing = true;
-    for (let next = this.#first(); next !== undefined; next = this.#first()) {
+    while (this.#waiting.length > 0) {
       const nowMs = this.#clock.monotonicMs();
-      const wakeAtMs = Math.min(this.#mayBeginMs(0, nowMs), this.#nextDeadlineMs());
+      const deadlines = this.#waiting.map(({ deadlineMs }) => deadlineMs);
+      const wakeAtMs = Math.min(this.#mayBeginMs(0, nowMs), ...deadlines);
       if (wakeAtMs > nowMs) await this.#clock.sleep(wakeAtMs - nowMs);
       this.#step();
     }
@@ -134,10 +123,9 @@ export class RequestRate {
 
   #step(): void {
     const nowMs = this.#clock.monotonicMs();
-    for (const ticket of this.#inTurn()) {
-      if (ticket.urgency.deadlineMs <= nowMs) this.#refuse(ticket);
-    }
-    const next = this.#first();
+    const late = this.#waiting.filter(({ deadlineMs }) => deadlineMs <= nowMs);
+    for (const ticket of late) this.#refuse(ticket);
+    const [next] = this.#waiting;
     if (next === undefined || this.#mayBeginMs(0, nowMs) > nowMs) return;
     this.#begin(nowMs);
     next.call(NOW);
@@ -148,10 +136,11 @@ export class RequestRate {
     if (this.#begunAtMs.length > this.#limit.exchanges) this.#begunAtMs.shift();
   }
 
+  /** Says when one that comes now, in its place, may begin. */
   #refuse(ticket: RateTicket): void {
-    this.#waiting[ticket.kind].delete(ticket);
     const nowMs = this.#clock.monotonicMs();
-    ticket.call(notInTime(this.#mayBeginMs(this.#aheadOf(ticket.kind), nowMs) - nowMs));
+    const ahead = this.#aheadOf(ticket.rank) - 1;
+    ticket.call(notInTime(this.#mayBeginMs(ahead, nowMs) - nowMs));
   }
 
   #mayBeginMs(ahead: number, nowMs: number): number {
@@ -159,27 +148,8 @@ export class RequestRate {
   }
 
   /** Those that go before one that comes now. */
-  #aheadOf(kind: ExchangeKind): number {
-    const before = PRECEDENCE.slice(0, PRECEDENCE.indexOf(kind) + 1);
-    return before.reduce((ahead, one) => ahead + this.#waiting[one].size, 0);
-  }
-
-  #inTurn(): RateTicket[] {
-    return PRECEDENCE.flatMap((kind) => [...this.#waiting[kind]]);
-  }
-
-  #first(): RateTicket | undefined {
-    for (const kind of PRECEDENCE) {
-      for (const ticket of this.#waiting[kind]) return ticket;
-    }
-    return undefined;
-  }
-
-  #nextDeadlineMs(): number {
-    return this.#inTurn().reduce(
-      (next, { urgency }) => Math.min(next, urgency.deadlineMs),
-      Infinity,
-    );
+  #aheadOf(rank: number): number {
+    return this.#waiting.findLastIndex((ticket) => ticket.rank <= rank) + 1;
   }
 }
 

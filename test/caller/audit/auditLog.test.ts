@@ -14,7 +14,7 @@ import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
 import type { LookupToAuthorize } from '../../../src/lookups/lookupAuthorizer.ts';
 import { TestClock } from '../../testClock.ts';
 import { ALICE, BOB, hours } from '../../values.ts';
-import { LightAbortSignal } from '../../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../../src/http/urgency.ts';
 
 const TIME = '2026-01-15T12:00:00.000Z';
 const KEY = 'a-key-of-at-least-thirty-two-characters';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Bulkhead } from '../../../src/http/resilience/bulkhead.ts';
 import { settled, TestClock } from '../../testClock.ts';
-import { LightAbortSignal } from '../../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../../src/http/urgency.ts';
 
 describe('the bulkhead', () => {
   let clock: TestClock;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { LookupFailure } from '../../../src/domain/errors.ts';
 import type { Exchange, TransportFault } from '../../../src/http/exchange.ts';
 import { findingOf } from '../../../src/http/resilience/finding.ts';
-import type { ExchangeKind } from '../../../src/http/resilience/retryDecision.ts';
+import type { ExchangeKind } from '../../../src/http/resilience/retries.ts';
 import { judgeDirectoryReply } from '../../../src/operator/directoryReply.ts';
 import { judgeCheck } from '../../operator/camara.ts';
 import { judgeAcknowledgement, judgePoll, judgeToken } from '../../../src/tokens/tokenResponses.ts';

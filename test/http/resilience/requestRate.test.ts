@@ -7,9 +7,9 @@ import {
   type RateLimit,
   type Turn,
 } from '../../../src/http/resilience/requestRate.ts';
-import type { ExchangeKind } from '../../../src/http/resilience/retryDecision.ts';
+import type { ExchangeKind } from '../../../src/http/resilience/retries.ts';
 import { settled, TestClock } from '../../testClock.ts';
-import { LightAbortSignal } from '../../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../../src/http/urgency.ts';
 
 describe('the limit of a contract', () => {
   it.each<[number, RateLimit]>([

@@ -10,7 +10,7 @@ import { askField } from '../../askedFields.ts';
 import { logInto } from '../../service.ts';
 import { ALICE, callerNamed } from '../../values.ts';
 import { WiredOperator, type OperatorScript } from '../../wiredOperator.ts';
-import { LightAbortSignal } from '../../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../../src/http/urgency.ts';
 
 /** Makes the settings of an operator that departs somewhere from docs/operator-api.md. */
 export type Deviation = (settings: OperatorSettings) => OperatorSettings;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { line } from '../../endToEnd/askedSimSwaps.ts';
 import { settled, TestClock } from '../../testClock.ts';
 import { DeviatingOperator, type Deviation } from './deviatingOperator.ts';
-import { LightAbortSignal } from '../../../src/http/lightAbortSignal.ts';
+import { LightAbortSignal } from '../../../src/http/urgency.ts';
 
 const perSecond =
   (requestsPerSecond: number): Deviation =>

@@ -1,3 +1,4 @@
+import type { Clock } from '../../system/clock.ts';
 import type { Exchange, TransportFault } from '../exchange.ts';
 import { leavesInDoubt } from '../refusal.ts';
 
@@ -5,7 +6,7 @@ import { leavesInDoubt } from '../refusal.ts';
 export type ExchangeKind =
   'backchannel-authentication' | 'token-poll' | 'client-credentials' | 'lookup' | 'directory';
 
-/** One exchange that is over, and what bears on trying again. */
+/** What bears on trying again. */
 export interface FinishedExchange {
   readonly kind: ExchangeKind;
   readonly exchange: Exchange;
@@ -38,18 +39,12 @@ const NONE: RetryDecision = { retry: 'none' };
  * It decides about a first attempt; whether the budget allows it is not its business. Pure.
  */
 export function decideRetry(finished: FinishedExchange, rules: RetryRules): RetryDecision {
-  const decision = byTable(finished, rules);
-  return decision.retry !== 'none' && decision.atLeastMs >= finished.timeLeftMs ? NONE : decision;
-}
-
-function byTable(finished: FinishedExchange, rules: RetryRules): RetryDecision {
-  const { exchange } = finished;
-  switch (exchange.kind) {
-    case 'reply':
-      return byStatus(exchange.reply.status, finished, rules);
-    case 'fault':
-      return byFault(exchange.fault, finished, rules);
-  }
+  const { exchange, timeLeftMs } = finished;
+  const decision =
+    exchange.kind === 'reply'
+      ? byStatus(exchange.reply.status, finished, rules)
+      : byFault(exchange.fault, finished, rules);
+  return decision.retry !== 'none' && decision.atLeastMs >= timeLeftMs ? NONE : decision;
 }
 
 function byFault(
@@ -88,7 +83,6 @@ function byStatus(
       return isServerError(status) ? again('same', afterMs) : NONE;
     // Whatever the operator answers, it may have prompted the owner before.
     case 'backchannel-authentication':
-      return NONE;
     // A poll is repeated by its own rhythm, at the next interval.
     case 'token-poll':
       return NONE;
@@ -109,4 +103,53 @@ function isServerError(status: number): boolean {
 
 function again(retry: 'same' | 'new-token', atLeastMs = 0): RetryDecision {
   return { retry, atLeastMs };
+}
+
+const EARNED_PER_EXCHANGE = 0.1;
+/** What busy times save up for a burst of faults. */
+const MAX_EARNED = 100;
+const GRANTED_PER_MINUTE = 10;
+const MINUTE_MS = 60_000;
+/** Ten tenths are a little less than one. */
+const ROUNDING = 1e-6;
+
+/**
+ * A token bucket that holds retries to a tenth of the exchanges, or to ten a minute where that is more
+ * (docs/design.md, "The retry budget"): a few faults are smoothed over, an operator that is down is not asked
+ * twice as much.
+ *
+ * Exchanges earn tokens, and time grants some. Each retry is taken from both, so that what was granted is not
+ * earned again: the earned ones may run into debt for it.
+ */
+export class RetryBudget {
+  readonly #clock: Clock;
+  #earned = 0;
+  #granted = GRANTED_PER_MINUTE;
+  #grantedAtMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#grantedAtMs = clock.monotonicMs();
+  }
+
+  /** Counts a first attempt. */
+  count(): void {
+    this.#earned = Math.min(MAX_EARNED, this.#earned + EARNED_PER_EXCHANGE);
+  }
+
+  /** Takes a retry of so many exchanges out of the budget; `false` when it does not hold them all. */
+  take(exchanges = 1): boolean {
+    this.#grant();
+    if (Math.max(this.#earned, this.#granted) < exchanges - ROUNDING) return false;
+    this.#earned = Math.max(-GRANTED_PER_MINUTE, this.#earned - exchanges);
+    this.#granted = Math.max(0, this.#granted - exchanges);
+    return true;
+  }
+
+  #grant(): void {
+    const nowMs = this.#clock.monotonicMs();
+    const grant = ((nowMs - this.#grantedAtMs) / MINUTE_MS) * GRANTED_PER_MINUTE;
+    this.#granted = Math.min(GRANTED_PER_MINUTE, this.#granted + grant);
+    this.#grantedAtMs = nowMs;
+  }
 }

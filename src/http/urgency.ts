@@ -1,0 +1,251 @@
+import type { Clock } from '../system/clock.ts';
+import type { Correlator } from './correlator.ts';
+
+/** Until when a result is still of use. */
+export interface Urgency {
+  /** On the monotonic clock. It may move on while work is shared and more requests join. */
+  readonly deadlineMs: number;
+  readonly signal?: LightAbortSignal | undefined;
+  /** Set where more requests may join: then an exchange under way ends by the signal alone. */
+  readonly isShared?: boolean | undefined;
+}
+
+/** Work that ends early when a signal is aborted. */
+export interface Abortable {
+  abort(): void;
+}
+
+/**
+ * An AbortController and its signal in one, for a request and for each of its very many lookups: an EventTarget
+ * would hold half a kilobyte more for each, and look through all its listeners for each that is added.
+ */
+export class LightAbortSignal {
+  /** Most have no more than one at a time. */
+  #listener: Abortable | undefined;
+  #others: Set<Abortable> | undefined;
+  aborted = false;
+  reason: unknown;
+
+  /** Once: a signal that is aborted stays so, for its first reason. */
+  abort(reason?: unknown): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
+    this.#listener?.abort();
+    for (const listener of this.#others ?? []) listener.abort();
+  }
+
+  add(listener: Abortable): void {
+    if (this.#listener === undefined) this.#listener = listener;
+    else (this.#others ??= new Set()).add(listener);
+  }
+
+  delete(listener: Abortable): void {
+    if (this.#listener === listener) this.#listener = undefined;
+    else this.#others?.delete(listener);
+  }
+
+  /** What work returns, or `undefined` when this is aborted first. The work goes on. */
+  async unlessAborted<T>(work: Promise<T>): Promise<T | undefined> {
+    if (this.aborted) {
+      work.catch(() => undefined);
+      return undefined;
+    }
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const waiting: Abortable = { abort: () => resolve(undefined) };
+    this.add(waiting);
+    try {
+      return await Promise.race([work, promise]);
+    } finally {
+      this.delete(waiting);
+    }
+  }
+
+  /** The signal for what takes only an AbortSignal. */
+  asAbortSignal(): AbortSignal {
+    const aborter = new AbortController();
+    const abort = (): void => aborter.abort(this.reason);
+    if (this.aborted) abort();
+    else this.add({ abort });
+    return aborter.signal;
+  }
+}
+
+/** The request's time is over: `REQUEST_TIMEOUT_MS`. */
+export class DeadlineExceeded extends Error {
+  override readonly name = 'DeadlineExceeded';
+}
+
+/** The client has closed its connection. */
+export class CallerGone extends Error {
+  override readonly name = 'CallerGone';
+}
+
+/** The time that one request has. Its timer runs only between {@link begin} and {@link pause}. */
+export class RequestLife {
+  readonly timeoutMs: number;
+  /** When the request came in, on the monotonic clock. */
+  readonly cameInAtMs: number;
+  /** When it is over, on the monotonic clock. */
+  readonly deadlineMs: number;
+  /** Aborted when the caller hangs up and when the time is over. */
+  readonly signal = new LightAbortSignal();
+  readonly #clock: Clock;
+  readonly #given: AbortSignal | undefined;
+  /** One for all that a request waits for: a listener for each would cost more than the rest of this. */
+  readonly #over = Promise.withResolvers<undefined>();
+  #timer: NodeJS.Timeout | undefined;
+  #begun = 0;
+
+  /** @param given ends it as well, while it runs */
+  constructor(timeoutMs: number, clock: Clock, given?: AbortSignal) {
+    this.timeoutMs = timeoutMs;
+    this.cameInAtMs = clock.monotonicMs();
+    this.deadlineMs = this.cameInAtMs + timeoutMs;
+    this.#clock = clock;
+    this.#given = given;
+  }
+
+  /** Something is under way: until as many {@link pause} the request can end. */
+  begin(): void {
+    this.#begun += 1;
+    if (this.#begun > 1 || this.signal.aborted) return;
+    const leftMs = this.deadlineMs - this.#clock.monotonicMs();
+    if (this.#given?.aborted === true) this.hangUp();
+    else if (leftMs <= 0) RequestLife.#timeOut(this);
+    else {
+      this.#timer = setTimeout(RequestLife.#timeOut, Math.ceil(leftMs), this);
+      // What is under way keeps the process alive, and not the time that it has left.
+      this.#timer.unref();
+      this.#given?.addEventListener('abort', this, { once: true });
+    }
+  }
+
+  pause(): void {
+    this.#begun -= 1;
+    if (this.#begun > 0) return;
+    clearTimeout(this.#timer);
+    this.#given?.removeEventListener('abort', this);
+  }
+
+  /**
+   * What `work` returns; `undefined` when the life ends first, and `graceMs` later it has not returned. The work
+   * goes on, but no request waits for it.
+   */
+  within<T>(work: Promise<T>, graceMs = 0): Promise<T | undefined> {
+    const over =
+      graceMs === 0 ? this.#over.promise : this.#over.promise.then(() => elapsed(graceMs));
+    return Promise.race([work, over]);
+  }
+
+  hangUp(): void {
+    this.#end(new CallerGone());
+  }
+
+  /** The signal that was given is aborted. */
+  handleEvent(): void {
+    this.hangUp();
+  }
+
+  static #timeOut(this: void, life: RequestLife): void {
+    life.#end(new DeadlineExceeded());
+  }
+
+  #end(reason: Error): void {
+    this.signal.abort(reason);
+    this.#over.resolve(undefined);
+  }
+}
+
+function elapsed(ms: number): Promise<undefined> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms, undefined).unref();
+  });
+}
+
+/** A request, as far as work that it shares with others takes over from it. */
+export interface Sharing extends Urgency {
+  readonly correlator: Correlator;
+}
+
+/**
+ * Work that several requests wait for: traced to the first of them, with as much time as the one that has the most, and
+ * ended when the last one has gone.
+ */
+export abstract class SharedWork<T> implements Sharing {
+  readonly signal = new LightAbortSignal();
+  readonly isShared = true;
+  readonly correlator: Correlator;
+  deadlineMs: number;
+  abstract readonly outcome: Promise<T>;
+  #waiting = 0;
+
+  constructor({ deadlineMs, correlator }: Sharing) {
+    this.deadlineMs = deadlineMs;
+    this.correlator = correlator;
+  }
+
+  /** Its outcome; `late` when the waiter's own signal is aborted first. */
+  outcomeFor(urgency: Urgency): Promise<T | undefined>;
+  outcomeFor(urgency: Urgency, late: T): Promise<T>;
+  outcomeFor({ deadlineMs, signal }: Urgency, late?: T): Promise<T | undefined> {
+    this.#waiting += 1;
+    this.deadlineMs = Math.max(this.deadlineMs, deadlineMs);
+    if (signal === undefined) return this.outcome;
+    if (signal.aborted) {
+      this.#leave(signal.reason);
+      return Promise.resolve(late);
+    }
+    // By hand: a race would hold twice as much for each of a thousand numbers.
+    return new Promise((resolve, reject) => {
+      const waiter: Abortable = {
+        abort: () => {
+          this.#leave(signal.reason);
+          resolve(late);
+        },
+      };
+      signal.add(waiter);
+      // Not `resolve(this.outcome)`: to take over a promise costs two more turns of the queue.
+      const tell = (outcome: T): void => {
+        signal.delete(waiter);
+        resolve(outcome);
+      };
+      const fail = (defect: unknown): void => {
+        signal.delete(waiter);
+        reject(defect);
+      };
+      this.outcome.then(tell, fail);
+    });
+  }
+
+  #leave(reason: unknown): void {
+    this.#waiting -= 1;
+    if (this.#waiting === 0) this.signal.abort(reason);
+  }
+}
+
+/** Shared work by key: what is under way is joined, and begun again once its last waiter has gone. */
+export class WorkByKey<K, T> {
+  readonly #underWay = new Map<K, SharedWork<T>>();
+
+  join(key: K, first: Sharing, begin: (shared: Sharing) => Promise<T>): SharedWork<T> {
+    const underWay = this.#underWay.get(key);
+    if (underWay !== undefined && !underWay.signal.aborted) return underWay;
+    const begun = new BegunWork(first, begin);
+    const forget = (): void => {
+      if (this.#underWay.get(key) === begun) this.#underWay.delete(key);
+    };
+    this.#underWay.set(key, begun);
+    begun.outcome.then(forget, forget);
+    return begun;
+  }
+}
+
+class BegunWork<T> extends SharedWork<T> {
+  readonly outcome: Promise<T>;
+
+  constructor(first: Sharing, begin: (shared: Sharing) => Promise<T>) {
+    super(first);
+    this.outcome = begin(this);
+  }
+}
