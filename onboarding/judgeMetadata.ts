@@ -1,6 +1,6 @@
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
-import { scopeOf } from '../src/tokens/tokenRequest.ts';
-import type { DiscoveryFlaw } from '../src/tokens/discoveryDocument.ts';
+import { scopeOf } from '../src/tokens/authorizationSettings.ts';
+import type { DiscoveryFlaw } from '../src/tokens/discovery.ts';
 import type { Finding } from './finding.ts';
 
 /** What became of reading a discovery document. */

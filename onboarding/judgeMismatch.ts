@@ -1,7 +1,6 @@
 import { sendsPhoneNumber } from '../src/operator/lookupRequest.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
-import { asksOwner } from '../src/tokens/authorizationSettings.ts';
-import { namesNumber } from '../src/tokens/tokenCoverage.ts';
+import { asksOwner, namesNumber } from '../src/tokens/authorizationSettings.ts';
 import type { Finding } from './finding.ts';
 import { isBilled, type LookupTrial } from './judgeLookup.ts';
 

@@ -5,7 +5,7 @@ import {
   type AuthorizationAddresses,
   type DiscoverySource,
 } from '../src/tokens/authorizationSettings.ts';
-import { readDiscovery } from '../src/tokens/discoveryDocument.ts';
+import { readDiscovery } from '../src/tokens/discovery.ts';
 import type { Way } from './connection.ts';
 import { placeOf, placeText } from './connectionTrace.ts';
 import type { Finding } from './finding.ts';

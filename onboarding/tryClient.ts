@@ -1,7 +1,6 @@
 import { parsePhoneNumber, type PhoneNumber } from '../src/domain/phoneNumber.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
-import { asksOwner } from '../src/tokens/authorizationSettings.ts';
-import { scopeOf } from '../src/tokens/tokenRequest.ts';
+import { asksOwner, scopeOf } from '../src/tokens/authorizationSettings.ts';
 import type { NumberTrial } from './askAbout.ts';
 import { readClientReply } from './clientReply.ts';
 import type { Finding } from './finding.ts';

@@ -88,6 +88,7 @@ export function settingsOf(
     tokens: {
       ...profile.tokens,
       use: entry.tokens.use ?? profile.tokens.use,
+      types: profile.tokens.types.map((type) => type.toLowerCase()),
       sentIn: { ...profile.tokens.sentIn, header: profile.tokens.sentIn.header.toLowerCase() },
     },
     lookupAddresses: { retrieveDate: at('retrieve-date'), check: at('check') },

@@ -4,10 +4,10 @@ import type { LookupFailure } from '../domain/errors.ts';
 import type { TokenSubject } from '../tokens/accessToken.ts';
 import { hashedCallerKey } from '../lookups/factCache.ts';
 import { lookupFailed, type LookupRoute } from '../lookups/lookupRoute.ts';
-import { KeptTokens } from '../tokens/keptTokens.ts';
-import type { ReusableToken } from '../tokens/reusableToken.ts';
+import { KeptTokens } from '../tokens/reusedTokens.ts';
+import type { ReusableToken } from '../tokens/reusedTokens.ts';
 import type { Acquired } from '../tokens/tokenManager.ts';
-import type { TokenCoverage } from '../tokens/tokenCoverage.ts';
+import type { TokenCoverage } from '../tokens/authorizationSettings.ts';
 
 export interface ConsentTokensParts {
   readonly clock: Clock;

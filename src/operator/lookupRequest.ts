@@ -3,7 +3,6 @@ import type { Lookup } from '../domain/question.ts';
 import type { OutgoingRequest } from '../http/exchange.ts';
 import { OWN_HEADERS } from '../http/headers.ts';
 import { callProfile, ProfileFault } from '../http/profileCalls.ts';
-import { encodeForm } from '../tokens/tokenRequest.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 import type { LookupAsk, LookupProfile } from './profile.ts';
 
@@ -42,7 +41,7 @@ export function writeLookup(
   if (Object.keys(others).length > 0 || !isObject(body)) throw notItsParts();
   const written = {
     method,
-    query: query === undefined ? '' : encodeForm(textsIn(query)),
+    query: query === undefined ? '' : new URLSearchParams(textsIn(query)).toString(),
     headers: headers === undefined ? NO_HEADERS : headersIn(headers, settings),
   };
   return method === 'GET'

@@ -143,8 +143,10 @@ export class Operator {
   #headers(token: string, sentTo: string): readonly string[] | Promise<readonly string[]> {
     const address = sentTo.split('?', 1)[0] ?? sentTo;
     if (this.#settings.grant.type === 'none') {
-      const proof = this.#proof.authenticate()(address);
-      return proof instanceof Promise ? proof.then(({ headers }) => headers) : proof.headers;
+      const proof = this.#proof.authenticate();
+      return typeof proof === 'function'
+        ? proof(address).then(({ headers }) => headers)
+        : proof.headers;
     }
     const { header, prefix } = this.#settings.tokens.sentIn ?? AS_BEARER;
     return [header, prefix + token];

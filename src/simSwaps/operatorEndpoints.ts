@@ -18,12 +18,12 @@ import {
   asksOwner,
   AUTHORIZATION_ENDPOINTS,
   authorizationEndpointsOf,
+  namesNumber,
   type DiscoverySource,
 } from '../tokens/authorizationSettings.ts';
-import { DiscoveredEndpoint } from '../tokens/discoveredEndpoint.ts';
+import { DiscoveredEndpoint } from '../tokens/discovery.ts';
 import { Discovery } from '../tokens/discovery.ts';
 import type { AuthorizationEndpoints } from '../tokens/tokenManager.ts';
-import { namesNumber } from '../tokens/tokenCoverage.ts';
 
 /** Everything that decides whether what the operator sends may be believed, and sent again. */
 export interface Judges extends LookupJudges {

@@ -44,20 +44,19 @@ import {
   type OperatorSettings,
 } from '../operator/operatorSettings.ts';
 import { COMMAND_TIMEOUT_MS } from '../sharedState/sharedStateLost.ts';
-import { asksOwner, type CibaGrant } from '../tokens/authorizationSettings.ts';
+import { asksOwner, tokenCoverage, type CibaGrant } from '../tokens/authorizationSettings.ts';
 import { OperatorClock } from '../operator/operatorClock.ts';
 import {
   createClientAuthentication,
   type ClientAuthentication,
 } from '../tokens/clientAuthentication.ts';
 import { DpopProofs } from '../tokens/dpop.ts';
-import { tokenCoverage } from '../tokens/tokenCoverage.ts';
 import type { ConsentStore } from '../consents/consentStore.ts';
 import type { OperatorRefusals } from '../consents/consentOperator.ts';
 import { MemoryConsentStore } from '../consents/memoryConsentStore.ts';
 import { MemoryRefusals } from '../consents/memoryRefusals.ts';
 import { operatorIdentityOf } from '../operator/operatorIdentity.ts';
-import { SeenTokens } from '../tokens/seenTokens.ts';
+import { SeenTokens } from '../tokens/accessToken.ts';
 import { TokenManager, type AuthorizationEndpoints } from '../tokens/tokenManager.ts';
 import {
   authorizationEndpoints,

@@ -1,6 +1,7 @@
 import type { NumberTemplate } from '../domain/numberTemplate.ts';
 import type { Operation } from '../domain/question.ts';
 import type { ConnectionSettings } from '../http/connections/connectionSettings.ts';
+import type { TokenSubject } from './accessToken.ts';
 
 /** How an access token comes about, fixed with the operator at onboarding (docs/operator-api.md, "Who we are"). */
 export type Flow = '2-legged' | '3-legged';
@@ -169,7 +170,7 @@ export interface TokenReuseSettings {
   readonly marginSeconds: number;
   /** How long a token is taken to live whose `expires_in` is absent. Only for tokens that are kept. */
   readonly defaultLifetimeSeconds: number;
-  /** What `token_type` may be, whatever the case of its letters; `Bearer` where absent. */
+  /** What `token_type` may be, in lower case; `bearer` where absent. */
   readonly types?: readonly string[];
   /** Where a lookup carries it, and what stands before it there; `authorization: Bearer …` where absent. */
   readonly sentIn?: { readonly header: string; readonly prefix: string };
@@ -202,3 +203,57 @@ interface AuthorizationBase {
 }
 
 export type AuthorizationSettings = AuthorizationBase & FlowSettings;
+
+/**
+ * Whether the grant itself shows which client asks: CAMARA takes the signed assertion of the JWT bearer grant
+ * for the client's authentication, and a second one beside it would be two methods (RFC 6749 §2.3). Pure.
+ */
+export function grantProvesClient({
+  grant,
+  clientAuthentication,
+}: Pick<AuthorizationSettings, 'grant' | 'clientAuthentication'>): boolean {
+  return grant.type === 'jwt-bearer' && clientAuthentication.method === 'private_key_jwt';
+}
+
+/**
+ * The `scope` of a request: `openid` first, then the purpose and the operation's own, joined as the operator
+ * wants it. Empty where it knows no scopes. Pure.
+ */
+export function scopeOf(
+  { operations, openid, purpose, joinedBy }: ScopeSettings,
+  operation: Operation,
+): string {
+  const purposed = [purpose ?? '', operations[operation]].filter((one) => one !== '');
+  return [openid ? 'openid' : '', purposed.join(joinedBy)].filter((one) => one !== '').join(' ');
+}
+
+/** What one token may be used for: equal for two lookups exactly where one token serves both. */
+export type TokenCoverage = string;
+
+/** Whether a token of this grant is issued for one number. Pure. */
+export function namesNumber(grant: FlowSettings['grant']): boolean {
+  switch (grant.type) {
+    case 'client_credentials':
+      return grant.username !== undefined;
+    case 'none':
+      return false;
+    case 'jwt-bearer':
+    case 'ciba':
+      return true;
+  }
+}
+
+/**
+ * The scopes of a token and, where it is for one number, that number. A token that was issued for a number
+ * serves no other, whatever the settings say: some operators answer by the token, and the answer would be
+ * about a stranger. Pure.
+ */
+export function tokenCoverage(
+  { scopes, tokens, grant }: Pick<AuthorizationSettings, 'scopes' | 'tokens' | 'grant'>,
+  { number, operation }: TokenSubject,
+): TokenCoverage {
+  // `scope` is a set (RFC 6749 §3.3): its order says nothing.
+  const scope = [...new Set(scopeOf(scopes, operation).split(' '))].toSorted().join(' ');
+  const isForAny = tokens.use === 'any-number' && !namesNumber(grant);
+  return isForAny ? scope : `${number} ${scope}`;
+}

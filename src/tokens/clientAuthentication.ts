@@ -1,18 +1,20 @@
+import { createPrivateKey, randomUUID } from 'node:crypto';
+import { SignJWT } from 'jose';
 import type { Clock } from '../system/clock.ts';
 import type { AssertionSettings, ClientAuthenticationSettings } from './authorizationSettings.ts';
-import { createJwtSigner } from './signedJwt.ts';
 
+/** What shows the operator that a request is ours. */
 export interface ClientProof {
   /** Names and values in turn. */
   readonly headers: readonly string[];
-  /** Further members of the form. */
-  readonly form: Readonly<Record<string, string>>;
+  /** Further members of the form, encoded. */
+  readonly form: string;
 }
 
-/** Makes the proof of one exchange with an address; each has an assertion of its own, for a `jti` counts once. */
-export type ClientAuthentication = (address: string) => ClientProof | Promise<ClientProof>;
+/** The same proof each time, or what makes one for an exchange with an address: the `jti` of an assertion counts once. */
+export type ClientAuthentication = ClientProof | ((address: string) => Promise<ClientProof>);
 
-const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+export const NO_PROOF: ClientProof = { headers: [], form: '' };
 
 /** Builds the client authentication that the settings ask for (docs/operator-api.md, "Who we are"). */
 export function createClientAuthentication(
@@ -21,14 +23,13 @@ export function createClientAuthentication(
   clock: Clock,
 ): ClientAuthentication {
   switch (settings.method) {
-    case 'basic': {
-      const proof = { headers: basic(clientId, settings.secret), form: {} };
-      return () => proof;
-    }
-    case 'post': {
-      const form = { client_id: clientId, client_secret: settings.secret };
-      return () => ({ headers: [], form });
-    }
+    case 'basic':
+      return { headers: basic(clientId, settings.secret), form: '' };
+    case 'post':
+      return {
+        headers: [],
+        form: encodeForm({ client_id: clientId, client_secret: settings.secret }),
+      };
     case 'private_key_jwt':
       return asserting(settings.assertion, [], clock);
     case 'both':
@@ -37,13 +38,11 @@ export function createClientAuthentication(
       const sign = createJwtSigner(settings.assertion, clock);
       return async (address) => ({
         headers: ['authorization', `Bearer ${await sign(address)}`],
-        form: {},
+        form: '',
       });
     }
-    case 'headers': {
-      const proof = { headers: Object.entries(settings.headers).flat(), form: {} };
-      return () => proof;
-    }
+    case 'headers':
+      return { headers: Object.entries(settings.headers).flat(), form: '' };
   }
 }
 
@@ -56,10 +55,10 @@ function asserting(
   const sign = createJwtSigner(assertion, clock);
   return async (address) => ({
     headers,
-    form: {
-      client_assertion_type: ASSERTION_TYPE,
+    form: encodeForm({
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
       client_assertion: await sign(address),
-    },
+    }),
   });
 }
 
@@ -70,4 +69,29 @@ function asserting(
 function basic(clientId: string, secret: string): readonly string[] {
   const credentials = Buffer.from(`${clientId}:${secret}`, 'utf8').toString('base64');
   return ['authorization', `Basic ${credentials}`];
+}
+
+/** Signs a JWT for the exchange with an address; the claims stand beside those that each JWT of ours has. */
+type JwtSigner = (address: string, claims?: Readonly<Record<string, unknown>>) => Promise<string>;
+
+/** Makes JWTs with the claims of the profile, short-lived, each with a `jti` of its own, since one counts once. */
+export function createJwtSigner(
+  { privateKeyPem, alg, kid, audience, claims: ownClaims, lifetimeSeconds }: AssertionSettings,
+  clock: Clock,
+): JwtSigner {
+  const privateKey = createPrivateKey(privateKeyPem);
+  return async (address, claims) => {
+    const issuedAtSeconds = Math.floor(clock.nowMs() / 1000);
+    return new SignJWT({ ...ownClaims(audience ?? address), ...claims })
+      .setProtectedHeader({ alg, typ: 'JWT', ...(kid === undefined ? {} : { kid }) })
+      .setJti(randomUUID())
+      .setIssuedAt(issuedAtSeconds)
+      .setExpirationTime(issuedAtSeconds + lifetimeSeconds)
+      .sign(privateKey);
+  };
+}
+
+/** RFC 6749 appendix B. Pure. */
+export function encodeForm(members: Readonly<Record<string, string>>): string {
+  return new URLSearchParams(members).toString();
 }

@@ -1,13 +1,20 @@
 import type { Clock } from '../system/clock.ts';
 import { errorName } from '../domain/errors.ts';
+import { addressProblem } from '../http/address.ts';
 import { connectFailureOf } from '../http/connectFailure.ts';
+import type { Exchange } from '../http/exchange.ts';
+import type {
+  GuardedEndpoint,
+  GuardedPost,
+  Judged,
+  Outcome,
+} from '../http/resilience/guardedEndpoint.ts';
 import type { Log } from '../log/log.ts';
-import type { AuthorizationEndpointName, DiscoverySource } from './authorizationSettings.ts';
-import {
-  readDiscovery,
-  type DiscoveredAddresses,
-  type ReadDiscovery,
-} from './discoveryDocument.ts';
+import type {
+  AuthorizationAddresses,
+  AuthorizationEndpointName,
+  DiscoverySource,
+} from './authorizationSettings.ts';
 
 const REREAD_MS = 3_600_000;
 
@@ -140,4 +147,135 @@ export class Discovery {
 
 function isSame(one: DiscoveredAddresses, other: DiscoveredAddresses): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** The addresses that a document names; those that no grant of ours needs may be absent. */
+export type DiscoveredAddresses = Partial<AuthorizationAddresses>;
+
+export type DiscoveryFlaw =
+  | 'no JSON object'
+  | 'another issuer'
+  | 'an endpoint is missing'
+  | 'an endpoint without https'
+  | 'an endpoint on another host';
+
+export type ReadDiscovery =
+  | { readonly kind: 'read'; readonly addresses: DiscoveredAddresses }
+  | { readonly kind: 'refused'; readonly flaw: DiscoveryFlaw };
+
+/** Where the metadata of OpenID Connect Discovery 1.0 §3 and OpenID CIBA Core §4 name each endpoint. */
+const MEMBERS: Readonly<Record<AuthorizationEndpointName, string>> = {
+  token: 'token_endpoint',
+  backchannelAuthentication: 'backchannel_authentication_endpoint',
+  cibaToken: 'token_endpoint',
+};
+
+/**
+ * Reads the addresses of the endpoints that are needed. The document is that of the configured issuer (OpenID Connect
+ * Discovery 1.0 §4.3), and its endpoints lie on hosts and ports that the settings name: our credentials are sent there,
+ * and a document that was tampered with must not choose where. Pure.
+ */
+export function readDiscovery(
+  document: unknown,
+  { issuer, documentUrl, hosts }: Omit<DiscoverySource, 'connection'>,
+  needed: readonly AuthorizationEndpointName[],
+): ReadDiscovery {
+  if (typeof document !== 'object' || document === null) return refused('no JSON object');
+  const metadata: Readonly<Record<string, unknown>> = { ...document };
+  if (metadata['issuer'] !== issuer) return refused('another issuer');
+  const named = hosts.map((host) => hostOf(`https://${host}`));
+  const trusted = new Set([hostOf(issuer), hostOf(documentUrl), ...named]);
+  const addresses: Partial<Record<AuthorizationEndpointName, string>> = {};
+  for (const name of needed) {
+    const address = metadata[MEMBERS[name]];
+    if (typeof address !== 'string') return refused('an endpoint is missing');
+    if (addressProblem(address) !== undefined) return refused('an endpoint without https');
+    if (!trusted.has(hostOf(address))) return refused('an endpoint on another host');
+    addresses[name] = new URL(address).href;
+  }
+  return { kind: 'read', addresses };
+}
+
+/** With its port, where that is not the one of the scheme. */
+function hostOf(address: string): string {
+  return new URL(address).host;
+}
+
+function refused(flaw: DiscoveryFlaw): ReadDiscovery {
+  return { kind: 'refused', flaw };
+}
+
+/** Where an endpoint was may be asked for a while by what is under way; older places are closed. */
+const MAX_PLACES = 3;
+
+const NOT_DISCOVERED: Exchange = {
+  kind: 'fault',
+  fault: { cause: 'connection', sent: false, detail: 'no address was discovered' },
+};
+
+/** An endpoint of an authorization server that may move: each exchange goes where it is by now. */
+export class DiscoveredEndpoint {
+  readonly #name: AuthorizationEndpointName;
+  readonly #discovery: Pick<Discovery, 'addresses' | 'suspect'>;
+  readonly #at: (address: string) => GuardedEndpoint;
+  /** By address; the place that was used last stands last. */
+  readonly #places = new Map<string, GuardedEndpoint>();
+
+  /** @param at makes the endpoint of an address */
+  constructor(
+    name: AuthorizationEndpointName,
+    discovery: Pick<Discovery, 'addresses' | 'suspect'>,
+    at: (address: string) => GuardedEndpoint,
+  ) {
+    this.#name = name;
+    this.#discovery = discovery;
+    this.#at = at;
+  }
+
+  /** Where no address is known, nothing leaves, and the exchange is one that could not connect. */
+  async post<J extends Judged>(request: GuardedPost<J>): Promise<Outcome<J>> {
+    const address = (await this.#discovery.addresses())?.[this.#name];
+    if (address === undefined) {
+      return { judged: request.judge(NOT_DISCOVERED), attempts: 0, mayRetryWithNewToken: false };
+    }
+    const judge = (exchange: Exchange): J => {
+      if (mayHaveMoved(exchange)) this.#discovery.suspect();
+      return request.judge(exchange);
+    };
+    return this.#place(address).post({ ...request, judge });
+  }
+
+  /** See {@link GuardedEndpoint.distrust}: wherever it was asked of late. */
+  distrust(): void {
+    for (const place of this.#places.values()) place.distrust();
+  }
+
+  /** Breaks what is still under way and closes the connections. */
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#places.values(), (place) => place.close()));
+  }
+
+  #place(address: string): GuardedEndpoint {
+    const place = this.#places.get(address) ?? this.#at(address);
+    this.#places.delete(address);
+    this.#places.set(address, place);
+    const [oldest] = this.#places;
+    if (this.#places.size > MAX_PLACES && oldest !== undefined) {
+      this.#places.delete(oldest[0]);
+      void oldest[1].close();
+    }
+    return place;
+  }
+}
+
+/** Whether another address, or another key, would explain it: no connection, a wrong path, a refused client. */
+function mayHaveMoved(exchange: Exchange): boolean {
+  switch (exchange.kind) {
+    case 'fault':
+      return exchange.fault.cause === 'connection' && !exchange.fault.sent;
+    case 'reply': {
+      const { status } = exchange.reply;
+      return (status >= 300 && status < 400) || [401, 404, 405, 410].includes(status);
+    }
+  }
 }

@@ -1,32 +1,39 @@
 import type { Clock } from '../system/clock.ts';
 import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../log/diagnostics.ts';
-import { fillTemplate } from '../domain/numberTemplate.ts';
 import type { LookupFailureCode } from '../domain/errors.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { COMMON_ERRORS, type ErrorMap } from '../http/errorMap.ts';
 import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
 import { errorWord } from '../http/refusal.ts';
 import type { GuardedEndpoint, Judged, Outcome } from '../http/resilience/guardedEndpoint.ts';
-import { AccessToken, type TokenSubject } from './accessToken.ts';
-import type {
-  AuthorizationEndpointName,
-  AuthorizationSettings,
-  CibaGrant,
-} from './authorizationSettings.ts';
-import type { ClientAuthentication, ClientProof } from './clientAuthentication.ts';
-import type { DpopProofs } from './dpop.ts';
-import { createJwtBearerForm, grantProvesClient } from './jwtBearer.ts';
-import { KeptTokens } from './keptTokens.ts';
-import { ReusableToken } from './reusableToken.ts';
-import { SharedTokens, type Acquired, type ExchangeContext } from './sharedTokens.ts';
-import type { SeenTokens } from './seenTokens.ts';
-import { createRequestForm, type RequestForm } from './signedRequest.ts';
+import { AccessToken, type SeenTokens, type TokenSubject } from './accessToken.ts';
 import {
-  clientCredentialsRequest,
+  grantProvesClient,
+  tokenCoverage,
+  type AuthorizationEndpointName,
+  type AuthorizationSettings,
+  type CibaGrant,
+} from './authorizationSettings.ts';
+import {
   encodeForm,
+  NO_PROOF,
+  type ClientAuthentication,
+  type ClientProof,
+} from './clientAuthentication.ts';
+import type { DpopProofs } from './dpop.ts';
+import {
+  KeptTokens,
+  ReusableToken,
+  SharedTokens,
+  type Acquired,
+  type ExchangeContext,
+} from './reusedTokens.ts';
+import {
+  createConsentRequest,
+  createTokenRequest,
   joinForms,
   type AuthorizationRequest,
-  scopeOf,
+  type WriteRequest,
 } from './tokenRequest.ts';
 import {
   judgeAcknowledgement,
@@ -34,10 +41,12 @@ import {
   judgeToken,
   SEEN_TOKEN,
   type AcknowledgementJudgement,
+  type GoOn,
   type IssuedToken,
   type TokenJudgement,
 } from './tokenResponses.ts';
-import { tokenCoverage } from './tokenCoverage.ts';
+
+export type { Acquired, ExchangeContext } from './reusedTokens.ts';
 
 /** So many owners in a row have hardly opted out: it is our assertion. */
 const MAX_OPTED_OUT_IN_A_ROW = 5;
@@ -45,17 +54,8 @@ const MAX_OPTED_OUT_IN_A_ROW = 5;
 /** Where tokens keep coming that came before: the operator hands one out to many, or is out of step for good. */
 const MAX_TOKEN_REQUESTS = 3;
 
-export type { Acquired, ExchangeContext } from './sharedTokens.ts';
-
 /** What a poll came to: a token, an end, or (with nothing decided yet) when to go on. */
-export type Polled =
-  | Acquired
-  | {
-      readonly kind: 'go-on';
-      readonly goOn: 'authorization_pending' | 'slow_down' | 'no_reply';
-      readonly retryAfterSeconds?: number;
-      readonly isUnproven?: true;
-    };
+export type Polled = Acquired | GoOn;
 
 /** What the authorization server wants to hear, and how it words its errors. */
 export type TokenSettings = AuthorizationSettings & {
@@ -112,7 +112,14 @@ export class TokenManager {
     this.#endpoints = endpoints;
     this.#credentials = credentialsOf(settings, authenticate, clock);
     this.#clock = clock;
-    this.#sharedTokens = this.#createSharedTokens();
+    const { use, marginSeconds } = settings.tokens;
+    if (use !== 'once') {
+      this.#sharedTokens = new SharedTokens(
+        new KeptTokens(clock, marginSeconds * 1000),
+        (subject) => tokenCoverage(settings, subject),
+        (subject, context, isRetry) => this.#request(subject, context, isRetry),
+      );
+    }
   }
 
   /** Exchanges from now on carry these credentials; nothing else of the settings is taken over. */
@@ -141,22 +148,8 @@ export class TokenManager {
       : this.#sharedTokens.acquire(subject, context, isRetry);
   }
 
-  #createSharedTokens(): SharedTokens | undefined {
-    const { use, marginSeconds } = this.#settings.tokens;
-    switch (use) {
-      case 'once':
-        return undefined;
-      case 'per-number':
-      case 'any-number':
-        return new SharedTokens({
-          kept: new KeptTokens(this.#clock, marginSeconds * 1000),
-          coverageOf: (subject) => tokenCoverage(this.#settings, subject),
-          issue: (subject, context, isRetry) => this.#request(subject, context, isRetry),
-        });
-    }
-  }
-
   #request(subject: TokenSubject, context: ExchangeContext, isRetry: boolean): Promise<Acquired> {
+    if (!tokenChannel.hasSubscribers) return this.#requestToken(subject, context, isRetry);
     const message = () => messageOf(this.#settings, subject, context);
     const work = () => this.#requestToken(subject, context, isRetry);
     return traced(tokenChannel, message, work, resultOf);
@@ -167,23 +160,25 @@ export class TokenManager {
     context: ExchangeContext,
     isRetry: boolean,
   ): Promise<Acquired> {
-    const write: WriteRequest = (address) => this.#credentials.tokenRequest(subject, address);
+    const write = (address: string) => this.#credentials.tokenRequest(subject, address);
     const judge = (exchange: Exchange) => this.#judgeToken(exchange, subject);
-    let { judged } = await this.#post('token', subject, context, write, judge, isRetry);
-    // The connections may be out of step: the next one is fresh. What comes on it is the reply to this
-    // request, and yet its token may have come to another request that was still on an older connection.
-    for (let requests = 1; judged === SEEN_TOKEN && requests < MAX_TOKEN_REQUESTS; requests += 1) {
-      ({ judged } = await this.#post('token', subject, context, write, judge, isRetry));
+    let isNonceKnown = false;
+    for (let requests = 1; ; requests += 1) {
+      const { judged } = await this.#post('token', subject, context, write, judge, isRetry);
+      if (judged.kind === 'issued') return this.#acquired(subject, judged.issued);
+      if (judged === NONCE_WANTED && !isNonceKnown) {
+        // The server has said which nonce it wants (RFC 9449 §8), and has issued nothing.
+        isNonceKnown = true;
+      } else if (judged !== SEEN_TOKEN || requests >= MAX_TOKEN_REQUESTS) {
+        return judged;
+      }
+      // Connections may be out of step: the next one is fresh. What comes on it is the reply to this request,
+      // and yet its token may have come to another request that was still on an older connection.
     }
-    // The server has said which nonce it wants (RFC 9449 §8), and has issued nothing.
-    if (judged === NONCE_WANTED) {
-      ({ judged } = await this.#post('token', subject, context, write, judge, isRetry));
-    }
-    return judged.kind === 'issued' ? this.#acquired(subject, judged.issued) : judged;
   }
 
   #judgeToken(exchange: Exchange, { number }: TokenSubject): TokenJudgement {
-    if (wantsNonce(this.#dpop, exchange)) return NONCE_WANTED;
+    if (this.#dpop !== undefined && wantsNonce(exchange)) return NONCE_WANTED;
     const { grant, errors, tokens } = this.#settings;
     const judged = judgeToken(exchange, this.#clock.nowMs(), errors, tokens.types);
     if (judged.kind === 'failed') {
@@ -225,59 +220,56 @@ export class TokenManager {
       ? { isUnproven, onRefused: () => this.#endpoints.token.distrust() }
       : undefined;
     const token = new AccessToken(subject, value, expiresAtMs, origin);
-    if (this.#settings.tokens.use === 'once') return { kind: 'acquired', token };
-    return { kind: 'acquired', token, reusable: this.#reusable(subject, issued) };
-  }
-
-  #reusable(subject: TokenSubject, { value, leftAtMs, expiresAtMs }: IssuedToken): ReusableToken {
-    const { tokens } = this.#settings;
-    return new ReusableToken({
-      value,
-      expiresAtMs: expiresAtMs ?? leftAtMs + tokens.defaultLifetimeSeconds * 1000,
-      coverage: tokenCoverage(this.#settings, subject),
-      coverageOf: (other) => tokenCoverage(this.#settings, other),
-    });
+    const { use, defaultLifetimeSeconds } = this.#settings.tokens;
+    if (use === 'once') return { kind: 'acquired', token };
+    const endsAtMs = expiresAtMs ?? issued.leftAtMs + defaultLifetimeSeconds * 1000;
+    const coverageOf = (other: TokenSubject) => tokenCoverage(this.#settings, other);
+    const reusable = new ReusableToken(value, endsAtMs, subject, coverageOf);
+    return { kind: 'acquired', token, reusable };
   }
 
   /** 3-legged: asks the owner of the number, which may ring their phone (OpenID CIBA Core §7.1). */
   requestConsent(subject: TokenSubject, context: ExchangeContext): Promise<RequestedConsent> {
-    const { scopes, errors } = this.#settings;
-    const { loginHint, minIntervalSeconds, parameters } = cibaOf(this.#settings);
-    const login_hint = fillTemplate(loginHint, subject.number);
-    const scope = scopeOf(scopes, subject.operation);
-    const request = scope === '' ? { login_hint } : { login_hint, scope };
-    const form = async (address: string): Promise<AuthorizationRequest> => ({
-      form: encodeForm({
-        ...(await this.#credentials.requestForm(request, address)),
-        ...parameters,
-      }),
-    });
-    return this.#post('backchannelAuthentication', subject, context, form, (exchange) =>
-      judgeAcknowledgement(exchange, this.#clock.nowMs(), { errors, minIntervalSeconds }),
+    const { errors } = this.#settings;
+    const { minIntervalSeconds } = cibaOf(this.#settings);
+    return this.#post(
+      'backchannelAuthentication',
+      subject,
+      context,
+      (address) => this.#credentials.consentRequest(subject, address),
+      (exchange) =>
+        judgeAcknowledgement(exchange, this.#clock.nowMs(), { errors, minIntervalSeconds }),
     );
   }
 
   /** 3-legged: asks once whether the owner has consented (OpenID CIBA Core §10.1). */
   poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
-    const { grantType } = cibaOf(this.#settings);
-    const { errors, tokens } = this.#settings;
-    const form = encodeForm({ grant_type: grantType, auth_req_id: authReqId });
-    const judge = (exchange: Exchange): Polled => {
-      const judged = judgePoll(exchange, this.#clock.nowMs(), errors, tokens.types);
-      return judged.kind === 'issued' ? this.#acquired(subject, judged.issued) : judged;
-    };
-    const work = async (): Promise<Polled> =>
-      (await this.#post('cibaToken', subject, context, () => ({ form }), judge)).judged;
+    if (!tokenChannel.hasSubscribers) return this.#poll(authReqId, subject, context);
     const message = () => messageOf(this.#settings, subject, context);
+    const work = () => this.#poll(authReqId, subject, context);
     return traced(tokenChannel, message, work, resultOf);
   }
 
-  /** @param write makes what is sent, anew for each attempt */
+  async #poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
+    const { errors, tokens } = this.#settings;
+    const { grantType } = cibaOf(this.#settings);
+    const form = encodeForm({ grant_type: grantType, auth_req_id: authReqId });
+    const { judged } = await this.#post(
+      'cibaToken',
+      subject,
+      context,
+      () => ({ form }),
+      (exchange) => judgePoll(exchange, this.#clock.nowMs(), errors, tokens.types),
+    );
+    return judged.kind === 'issued' ? this.#acquired(subject, judged.issued) : judged;
+  }
+
+  /** @param write makes what is sent, anew for each attempt: credentials may be renewed between two */
   #post<J extends Judged>(
     endpoint: AuthorizationEndpointName,
     { number }: TokenSubject,
     context: ExchangeContext,
-    write: WriteRequest,
+    write: (address: string) => AuthorizationRequest | Promise<AuthorizationRequest>,
     judge: (exchange: Exchange) => J,
     isRetry = false,
   ): Promise<Outcome<J>> {
@@ -290,28 +282,32 @@ export class TokenManager {
       make: (address) => {
         sentTo = address;
         const written = write(address);
-        const proof = this.#credentials.authenticate(address);
-        const isMade = !(written instanceof Promise || proof instanceof Promise);
-        if (isMade && dpop === undefined) return requestOf(written, proof, context);
+        const { proof } = this.#credentials;
+        if (typeof proof !== 'function' && !(written instanceof Promise) && dpop === undefined) {
+          return requestOf(written, proof, context);
+        }
         return signed(written, proof, context, dpop, address);
       },
-      judge(exchange) {
-        dpop?.learn({ address: sentTo }, exchange);
-        return judge(exchange);
-      },
+      judge:
+        dpop === undefined
+          ? judge
+          : (exchange) => {
+              dpop.learn({ address: sentTo }, exchange);
+              return judge(exchange);
+            },
     });
   }
 }
 
 async function signed(
   writing: AuthorizationRequest | Promise<AuthorizationRequest>,
-  proving: ClientProof | Promise<ClientProof>,
+  proof: ClientAuthentication,
   context: ExchangeContext,
   dpop: DpopProofs | undefined,
   address: string,
 ): Promise<OutgoingRequest> {
-  const [written, proof] = await Promise.all([writing, proving]);
-  const request = requestOf(written, proof, context);
+  const proving = typeof proof === 'function' ? proof(address) : proof;
+  const request = requestOf(...(await Promise.all([writing, proving])), context);
   return dpop === undefined ? request : dpop.bind(request, { address });
 }
 
@@ -324,15 +320,12 @@ function requestOf(
     headers: proof.headers,
     query,
     contentType: 'application/x-www-form-urlencoded',
-    body: joinForms(form, encodeForm(proof.form)),
+    body: joinForms(form, proof.form),
     correlator: correlator.next(),
     signal,
     onFirstByte,
   };
 }
-
-/** Writes what an exchange with an address carries, beside the proof of who sends it. */
-type WriteRequest = (address: string) => AuthorizationRequest | Promise<AuthorizationRequest>;
 
 /** The server wants another proof than the one that it got: with its nonce. */
 const NONCE_WANTED: TokenJudgement = {
@@ -340,14 +333,11 @@ const NONCE_WANTED: TokenJudgement = {
   failure: { code: 'OPERATOR_REFUSED', reach: 'number' },
 };
 
-function wantsNonce(dpop: DpopProofs | undefined, exchange: Exchange): boolean {
-  if (dpop === undefined || exchange.kind !== 'reply') return false;
-  const { reply } = exchange;
-  const isRefusal = reply.status === 400 || reply.status === 401;
-  return isRefusal && errorWord(reply, OAUTH_WORDING) === 'use_dpop_nonce';
+function wantsNonce(exchange: Exchange): boolean {
+  if (exchange.kind === 'fault' || ![400, 401].includes(exchange.reply.status)) return false;
+  const wording = { wordIn: 'error', errors: COMMON_ERRORS } as const;
+  return errorWord(exchange.reply, wording) === 'use_dpop_nonce';
 }
-
-const OAUTH_WORDING = { wordIn: 'error', errors: COMMON_ERRORS } as const;
 
 function messageOf(
   { name: operator, grant: { type: grant } }: TokenSettings,
@@ -370,11 +360,11 @@ function resultOf(polled: Polled): TokenResult {
   }
 }
 
-/** What shows who asks, in each of the places where it may stand. */
+/** What shows who sends a request, in each of the places where it may stand. */
 interface TokenCredentials {
-  readonly authenticate: ClientAuthentication;
-  readonly requestForm: RequestForm;
-  readonly tokenRequest: TokenRequest;
+  readonly proof: ClientAuthentication;
+  readonly tokenRequest: WriteRequest;
+  readonly consentRequest: WriteRequest;
 }
 
 function credentialsOf(
@@ -383,38 +373,10 @@ function credentialsOf(
   clock: Clock,
 ): TokenCredentials {
   return {
-    authenticate: grantProvesClient(settings) ? () => NO_PROOF : authenticate,
-    requestForm: createRequestForm(settings, clock),
+    proof: grantProvesClient(settings) ? NO_PROOF : authenticate,
     tokenRequest: createTokenRequest(settings, clock),
+    consentRequest: createConsentRequest(settings, clock),
   };
-}
-
-/** Makes one token request, in whichever way the operator issues tokens without asking an owner. */
-type TokenRequest = (
-  subject: TokenSubject,
-  address: string,
-) => AuthorizationRequest | Promise<AuthorizationRequest>;
-
-function createTokenRequest(settings: AuthorizationSettings, clock: Clock): TokenRequest {
-  const { grant, scopes } = settings;
-  switch (grant.type) {
-    case 'client_credentials': {
-      const byOperation = {
-        'retrieve-date': clientCredentialsRequest(grant, scopeOf(scopes, 'retrieve-date')),
-        check: clientCredentialsRequest(grant, scopeOf(scopes, 'check')),
-      };
-      return ({ operation, number }) => byOperation[operation](number);
-    }
-    case 'jwt-bearer': {
-      const formOf = createJwtBearerForm(settings, grant, clock);
-      return async (subject, address) => ({ form: encodeForm(await formOf(subject, address)) });
-    }
-    case 'none':
-    case 'ciba':
-      return () => {
-        throw new Error('A token was requested where there is none without consent.');
-      };
-  }
 }
 
 /** @throws {Error} in a flow without consents: a defect of ours */
@@ -422,5 +384,3 @@ function cibaOf({ grant }: AuthorizationSettings): CibaGrant {
   if (grant.type !== 'ciba') throw new Error('A consent was polled for in the 2-legged flow.');
   return grant;
 }
-
-const NO_PROOF: ClientProof = { headers: [], form: {} };

@@ -1,11 +1,14 @@
 import { fillTemplate } from '../domain/numberTemplate.ts';
-import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Operation } from '../domain/question.ts';
-import type {
-  ClientCredentialsGrant,
-  ScopeSettings,
-  TokenRequestMember,
+import type { Clock } from '../system/clock.ts';
+import type { TokenSubject } from './accessToken.ts';
+import {
+  scopeOf,
+  type AuthorizationSettings,
+  type ClientCredentialsGrant,
+  type ScopeSettings,
 } from './authorizationSettings.ts';
+import { createJwtSigner, encodeForm } from './clientAuthentication.ts';
 
 /** What a request to the authorization server carries, encoded, beside the proof of who sends it. */
 export interface AuthorizationRequest {
@@ -14,51 +17,99 @@ export interface AuthorizationRequest {
   readonly query?: string;
 }
 
-/**
- * Writes requests of the client_credentials grant (RFC 6749 §4.4.2) for one scope; all but the number is
- * encoded once. An empty scope is left out. Pure.
- */
-export function clientCredentialsRequest(
-  { username, inQuery, parameters }: ClientCredentialsGrant,
-  scope: string,
-): (number: PhoneNumber) => AuthorizationRequest {
-  const members: Readonly<Partial<Record<TokenRequestMember, string>>> = {
-    grant_type: 'client_credentials',
-    ...(scope === '' ? {} : { scope }),
+/** Writes one exchange with an address; what is signed has a `jti` of its own, which counts once. */
+export type WriteRequest = (
+  subject: TokenSubject,
+  address: string,
+) => AuthorizationRequest | Promise<AuthorizationRequest>;
+
+type RequestSettings = Pick<AuthorizationSettings, 'grant' | 'scopes' | 'signedRequest'>;
+
+/** Token requests, in whichever way the operator issues tokens without prompting an owner. */
+export function createTokenRequest({ grant, scopes }: RequestSettings, clock: Clock): WriteRequest {
+  switch (grant.type) {
+    case 'client_credentials': {
+      const { username } = grant;
+      const byOperation = clientCredentialsRequests(grant, scopes);
+      return ({ operation, number }) => {
+        const { form, query } = byOperation[operation];
+        if (username === undefined) return { form, query };
+        const named = `username=${encodeURIComponent(fillTemplate(username, number))}`;
+        return { form: joinForms(form, named), query };
+      };
+    }
+    case 'jwt-bearer': {
+      // As CAMARA profiles RFC 7523 §2.1 ("JWT Bearer Flow"): no `scope` stands beside the assertion.
+      const sign = createJwtSigner(grant.assertion, clock);
+      return async ({ operation, number }, address) => {
+        const scope = scopeOf(scopes, operation);
+        const sub = fillTemplate(grant.subject, number);
+        const assertion = await sign(address, scope === '' ? { sub } : { sub, scope });
+        return {
+          form: encodeForm({
+            grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+            assertion,
+            ...grant.parameters,
+          }),
+        };
+      };
+    }
+    case 'none':
+    case 'ciba':
+      return () => {
+        throw new Error('A token was requested where there is none without consent.');
+      };
+  }
+}
+
+/** RFC 6749 §4.4.2: all but the number is encoded once. An empty scope is left out. */
+function clientCredentialsRequests(
+  { inQuery, parameters }: ClientCredentialsGrant,
+  scopes: ScopeSettings,
+): Readonly<Record<Operation, Required<AuthorizationRequest>>> {
+  const requestFor = (operation: Operation): Required<AuthorizationRequest> => {
+    const query = new URLSearchParams();
+    const form = new URLSearchParams();
+    const write = (name: 'grant_type' | 'scope', value: string): void =>
+      (inQuery.includes(name) ? query : form).set(name, value);
+    write('grant_type', 'client_credentials');
+    const scope = scopeOf(scopes, operation);
+    if (scope !== '') write('scope', scope);
+    for (const [name, value] of Object.entries(parameters ?? {})) form.set(name, value);
+    return { form: form.toString(), query: query.toString() };
   };
-  const isInQuery = (name: string): boolean => inQuery.some((one) => one === name);
-  const query = encodeForm(only(members, isInQuery));
-  const form = encodeForm({ ...only(members, (name) => !isInQuery(name)), ...parameters });
-  const all = { form, query };
-  if (username === undefined) return () => all;
-  return (number) => ({
-    form: joinForms(form, `username=${encodeURIComponent(fillTemplate(username, number))}`),
-    query,
-  });
+  return { 'retrieve-date': requestFor('retrieve-date'), check: requestFor('check') };
 }
 
 /**
- * The `scope` of a request: `openid` first, then the purpose and the operation's own, joined as the operator
- * wants it. Empty where it knows no scopes. Pure.
+ * Backchannel authentication requests (OpenID CIBA Core §7.1), their parameters as they are or in a signed `request`
+ * (§7.1.1). There nothing stands beside it, which `strict` holds to; operators that want `scope` present all the same are
+ * why `on` repeats it (docs/operator-api.md, "Requesting consent").
  */
-export function scopeOf(
-  { operations, openid, purpose, joinedBy }: ScopeSettings,
-  operation: Operation,
-): string {
-  const purposed = [purpose ?? '', operations[operation]].filter((one) => one !== '');
-  return [openid ? 'openid' : '', purposed.join(joinedBy)].filter((one) => one !== '').join(' ');
-}
-
-type Form = Readonly<Record<string, string>>;
-
-function only(members: Form, isWanted: (name: string) => boolean): Form {
-  return Object.fromEntries(Object.entries(members).filter(([name]) => isWanted(name)));
-}
-
-/** RFC 6749 appendix B. Pure. */
-export function encodeForm(members: Form): string {
-  // Empty for most requests, which prove who sends them by a header.
-  return Object.keys(members).length === 0 ? '' : new URLSearchParams(members).toString();
+export function createConsentRequest(
+  { grant, scopes, signedRequest }: RequestSettings,
+  clock: Clock,
+): WriteRequest {
+  if (grant.type !== 'ciba') {
+    return () => {
+      throw new Error('A consent was requested in the 2-legged flow.');
+    };
+  }
+  const written = (members: Readonly<Record<string, string>>): AuthorizationRequest => ({
+    form: encodeForm({ ...members, ...grant.parameters }),
+  });
+  const sign = signedRequest && createJwtSigner(signedRequest.assertion, clock);
+  return ({ operation, number }, address) => {
+    const scope = scopeOf(scopes, operation);
+    const besides = scope === '' ? {} : { scope };
+    const members = { login_hint: fillTemplate(grant.loginHint, number), ...besides };
+    if (sign === undefined) return written(members);
+    // An assertion names the client in `sub`, a signed request does not (RFC 9101 §10.8); only here `nbf` is required.
+    const claims = { ...members, sub: undefined, nbf: Math.floor(clock.nowMs() / 1000) };
+    return sign(address, claims).then((request) =>
+      written(signedRequest?.isStrict === true ? { request } : { request, ...besides }),
+    );
+  };
 }
 
 /** Encoded forms as one; those that are empty leave nothing behind. Pure. */

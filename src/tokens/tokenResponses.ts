@@ -1,6 +1,6 @@
 import type { LookupFailure } from '../domain/errors.ts';
 import { COMMON_ERRORS, type ErrorMap } from '../http/errorMap.ts';
-import type { Exchange, HttpReply, Replied, TransportFault } from '../http/exchange.ts';
+import type { Exchange, HttpReply, Replied } from '../http/exchange.ts';
 import { readAnswer, type JsonObject } from '../http/json.ts';
 import {
   errorWord,
@@ -53,11 +53,9 @@ export const SEEN_TOKEN: Failed & { readonly isUnproven: true } = {
 
 export type TokenJudgement = { readonly kind: 'issued'; readonly issued: IssuedToken } | Failed;
 
-type Acknowledged = { readonly kind: 'acknowledged'; readonly acknowledged: Acknowledgement };
-
 /** What `bc-authorize` came to. It is never repeated once a byte has left: that could prompt twice. */
 export type AcknowledgementJudgement =
-  | Acknowledged
+  | { readonly kind: 'acknowledged'; readonly acknowledged: Acknowledgement }
   | (Failed & {
       /** Whether a prompt may be on its way all the same: then the owner may not be prompted again yet. */
       readonly mayHavePrompted: boolean;
@@ -68,22 +66,23 @@ export type AcknowledgementJudgement =
   /** The request left and no reply of its own came back: nothing is known. */
   | { readonly kind: 'reply-lost'; readonly isUnproven?: true };
 
-/** What a poll of the token endpoint came to (OpenID CIBA Core §11). */
-export type PollJudgement =
-  | TokenJudgement
-  | {
-      readonly kind: 'go-on';
-      /** The person has not answered, we ask too often, or this poll told nothing. */
-      readonly goOn: 'authorization_pending' | 'slow_down' | 'no_reply';
-      readonly retryAfterSeconds?: number;
-      /** Whether a reply came that may be another request's: the next poll takes a fresh connection. */
-      readonly isUnproven?: true;
-    };
+/** A poll decided nothing yet. */
+export type GoOn = {
+  readonly kind: 'go-on';
+  /** The person has not answered, we ask too often, or this poll told nothing. */
+  readonly goOn: 'authorization_pending' | 'slow_down' | 'no_reply';
+  readonly retryAfterSeconds?: number;
+  /** Whether a reply came that may be another request's: the next poll takes a fresh connection. */
+  readonly isUnproven?: true;
+};
 
-/** What `token_type` may be, whatever the case of its letters. */
+/** What a poll of the token endpoint came to (OpenID CIBA Core §11). */
+export type PollJudgement = TokenJudgement | GoOn;
+
+/** What `token_type` may be, in lower case. */
 type TokenTypes = readonly string[];
 
-const BEARER: TokenTypes = ['Bearer'];
+const BEARER: TokenTypes = ['bearer'];
 
 /** `b64token` of RFC 6750 §2.1: what may stand behind `Bearer `. */
 const BEARER_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
@@ -103,21 +102,13 @@ export function judgeToken(
   errors: ErrorMap = COMMON_ERRORS,
   types: TokenTypes = BEARER,
 ): TokenJudgement {
-  switch (exchange.kind) {
-    case 'fault':
-      return { kind: 'failed', failure: { ...judgeFault(exchange.fault), reach: 'number' } };
-    case 'reply': {
-      const { reply } = exchange;
-      if (isSuccess(reply)) return readToken(exchange, errors, types);
-      const context = { wordIn: 'error', asksOwner: false, errors } as const;
-      const failure = judgeTokenRefusal(reply, nowMs, context);
-      return {
-        kind: 'failed',
-        failure:
-          exchange.isUnproven === true ? failure : markUnknownNumber(failure, reply, context),
-      };
-    }
-  }
+  if (exchange.kind === 'fault') return failed({ ...judgeFault(exchange.fault), reach: 'number' });
+  if (isSuccess(exchange)) return readToken(exchange, errors, types);
+  const context = { wordIn: 'error', asksOwner: false, errors } as const;
+  const failure = judgeTokenRefusal(exchange.reply, nowMs, context);
+  return failed(
+    exchange.isUnproven === true ? failure : markUnknownNumber(failure, exchange.reply, context),
+  );
 }
 
 /** How the replies of `bc-authorize` are read. */
@@ -135,65 +126,36 @@ export function judgeAcknowledgement(
   nowMs: number,
   reading: AcknowledgementReading = COMMON_READING,
 ): AcknowledgementJudgement {
-  switch (exchange.kind) {
-    case 'fault':
-      return judgeUnacknowledged(exchange.fault);
-    case 'reply':
-      return judgeAcknowledgementReply(exchange, nowMs, reading);
+  if (exchange.kind === 'fault') {
+    const { fault } = exchange;
+    if (fault.sent) return isUnprovenOrigin(fault.flaw) ? UNPROVEN_REPLY : { kind: 'reply-lost' };
+    return { ...failed({ ...judgeFault(fault), reach: 'number' }), mayHavePrompted: false };
   }
-}
-
-function judgeUnacknowledged(fault: TransportFault): AcknowledgementJudgement {
-  if (fault.sent) {
-    return isUnprovenOrigin(fault.flaw)
-      ? { kind: 'reply-lost', isUnproven: true }
-      : { kind: 'reply-lost' };
-  }
-  const failure = { ...judgeFault(fault), reach: 'number' } as const;
-  return { kind: 'failed', failure, mayHavePrompted: false };
-}
-
-function judgeAcknowledgementReply(
-  exchange: Replied,
-  nowMs: number,
-  reading: AcknowledgementReading,
-): AcknowledgementJudgement {
   const { reply } = exchange;
-  if (isSuccess(reply)) {
-    const read = readAcknowledgement(reply, reading);
-    switch (read.kind) {
-      case 'acknowledged':
-        return read;
-      case 'failed':
-        return { ...read, mayHavePrompted: true };
-    }
-  }
+  if (isSuccess(exchange)) return readAcknowledgement(reply, reading);
   const context = consentContext(reading.errors);
   const failure = judgeTokenRefusal(reply, nowMs, context);
   if (exchange.isUnproven === true) return judgeUnprovenAcknowledgement(failure);
-  if (reply.status === 429 || reply.status === 409) {
-    return hold(Math.max(MIN_HOLD_SECONDS, retryAfterSeconds(reply, nowMs) ?? 0));
-  }
-  const { code, retryAfterSeconds: seconds = 0 } = failure;
+  if (reply.status === 429 || reply.status === 409) return hold(retryAfterSeconds(reply, nowMs));
   const isDoubtful = leavesInDoubt(reply.status);
-  if (code === 'OPERATOR_RATE_LIMITED' && !isDoubtful) {
-    return hold(Math.max(MIN_HOLD_SECONDS, seconds));
+  if (failure.code === 'OPERATOR_RATE_LIMITED' && !isDoubtful) {
+    return hold(failure.retryAfterSeconds);
   }
   return {
-    kind: 'failed',
-    failure: markUnknownNumber(failure, reply, context),
-    mayHavePrompted: isDoubtful || PASSES.has(code),
+    ...failed(markUnknownNumber(failure, reply, context)),
+    mayHavePrompted: isDoubtful || PASSES.has(failure.code),
   };
 }
 
 /** The operator is left alone about this number. */
-function hold(holdSeconds: number): AcknowledgementJudgement {
-  const failure = {
-    code: 'OPERATOR_RATE_LIMITED',
-    reach: 'number',
-    retryAfterSeconds: holdSeconds,
-  } as const;
-  return { kind: 'failed', failure, mayHavePrompted: false, holdSeconds };
+function hold(saidSeconds = 0): AcknowledgementJudgement {
+  const holdSeconds = Math.max(MIN_HOLD_SECONDS, saidSeconds);
+  const code = 'OPERATOR_RATE_LIMITED';
+  return {
+    ...failed({ code, reach: 'number', retryAfterSeconds: holdSeconds }),
+    mayHavePrompted: false,
+    holdSeconds,
+  };
 }
 
 /** What is no refusal: what was asked for may have been done, or may be done the next time. */
@@ -213,11 +175,13 @@ function judgeUnprovenAcknowledgement(failure: LookupFailure): AcknowledgementJu
     case 'CONSENT_DENIED':
     case 'CONSENT_EXPIRED':
     case 'NUMBER_NOT_SERVED':
-      return { kind: 'reply-lost', isUnproven: true };
+      return UNPROVEN_REPLY;
     default:
-      return { kind: 'failed', failure, mayHavePrompted: true, isUnproven: true };
+      return { ...failed(failure), mayHavePrompted: true, isUnproven: true };
   }
 }
+
+const UNPROVEN_REPLY: AcknowledgementJudgement = { kind: 'reply-lost', isUnproven: true };
 
 /**
  * Judges what the token endpoint answered to a poll (OpenID CIBA Core §11; docs/operator-api.md, "Polling for a
@@ -229,26 +193,14 @@ export function judgePoll(
   errors: ErrorMap = COMMON_ERRORS,
   types: TokenTypes = BEARER,
 ): PollJudgement {
-  switch (exchange.kind) {
-    case 'fault': {
-      const { cause, flaw } = exchange.fault;
-      if (isUnprovenOrigin(flaw)) return UNPROVEN_POLL;
-      // A reply that cannot be read ends the consent; one that never came is requested again.
-      return cause === 'invalid-reply' ? invalid() : { kind: 'go-on', goOn: 'no_reply' };
-    }
-    case 'reply':
-      return judgePollReply(exchange, nowMs, errors, types);
+  if (exchange.kind === 'fault') {
+    const { cause, flaw } = exchange.fault;
+    if (isUnprovenOrigin(flaw)) return UNPROVEN_POLL;
+    // A reply that cannot be read ends the consent; one that never came is requested again.
+    return cause === 'invalid-reply' ? invalid() : goOn('no_reply');
   }
-}
-
-function judgePollReply(
-  exchange: Replied,
-  nowMs: number,
-  errors: ErrorMap,
-  types: TokenTypes,
-): PollJudgement {
   const { reply } = exchange;
-  if (isSuccess(reply)) return readToken(exchange, errors, types);
+  if (isSuccess(exchange)) return readToken(exchange, errors, types);
   if (reply.status === 429 || leavesInDoubt(reply.status)) {
     return goOn(reply.status === 429 ? 'slow_down' : 'no_reply', retryAfterSeconds(reply, nowMs));
   }
@@ -264,19 +216,15 @@ function judgePollReply(
   const error = errorWord(reply, context);
   const isOver = error === 'expired_token' || error === 'invalid_grant';
   const isMapped = judgeByMap(reply, nowMs, context) !== undefined;
-  if (isOver && !isMapped && reply.status >= 400) {
-    return { kind: 'failed', failure: { code: 'CONSENT_EXPIRED', reach: 'number' } };
-  }
-  return { kind: 'failed', failure };
+  const isExpired = isOver && !isMapped && reply.status >= 400;
+  return failed(isExpired ? { code: 'CONSENT_EXPIRED', reach: 'number' } : failure);
 }
 
-function goOn(why: GoOn['goOn'], seconds?: number): PollJudgement {
+function goOn(why: GoOn['goOn'], seconds?: number): GoOn {
   return seconds === undefined
     ? { kind: 'go-on', goOn: why }
     : { kind: 'go-on', goOn: why, retryAfterSeconds: seconds };
 }
-
-type GoOn = Extract<PollJudgement, { kind: 'go-on' }>;
 
 const UNPROVEN_POLL: PollJudgement = { kind: 'go-on', goOn: 'no_reply', isUnproven: true };
 
@@ -286,21 +234,15 @@ function readToken(
   types: TokenTypes,
 ): TokenJudgement {
   const read = readAnswer(reply, wordAt);
-  switch (read.kind) {
-    case 'read':
-      return readTokenBody(read.body, leftAtMs, types);
-    case 'flawed':
-      return invalid(read.flaw);
+  if (read.kind === 'flawed') return invalid(read.flaw);
+  const { access_token: value, token_type: type } = read.body;
+  if (typeof type !== 'string' || !types.includes(type.toLowerCase())) {
+    return invalid('wrong token_type');
   }
-}
-
-function readTokenBody(body: JsonObject, leftAtMs: number, types: TokenTypes): TokenJudgement {
-  if (!isOf(types, body['token_type'])) return invalid('wrong token_type');
-  const value = body['access_token'];
   if (typeof value !== 'string' || value.length > MAX_TOKEN_LENGTH || !BEARER_TOKEN.test(value)) {
     return invalid('wrong access_token');
   }
-  const expiresInSeconds = readSeconds(body, 'expires_in');
+  const expiresInSeconds = readSeconds(read.body, 'expires_in');
   if (expiresInSeconds === 'absent') return { kind: 'issued', issued: { value, leftAtMs } };
   if (expiresInSeconds === 'unreadable') return invalid('wrong expires_in');
   const expiresAtMs = leftAtMs + expiresInSeconds * 1000;
@@ -310,43 +252,41 @@ function readTokenBody(body: JsonObject, leftAtMs: number, types: TokenTypes): T
 function readAcknowledgement(
   reply: HttpReply,
   { errors, minIntervalSeconds }: AcknowledgementReading,
-): Acknowledged | Failed {
+): AcknowledgementJudgement {
   const read = readAnswer(reply, errors.wordAt);
-  switch (read.kind) {
-    case 'read':
-      return readAcknowledgementBody(read.body, minIntervalSeconds);
-    case 'flawed':
-      return invalid(read.flaw);
-  }
-}
-
-function readAcknowledgementBody(
-  body: JsonObject,
-  minIntervalSeconds: number,
-): Acknowledged | Failed {
-  const authReqId = body['auth_req_id'];
-  const expiresInSeconds = readSeconds(body, 'expires_in');
-  const interval = readSeconds(body, 'interval');
+  if (read.kind === 'flawed') return notAcknowledged(read.flaw);
+  const { auth_req_id: authReqId } = read.body;
+  const expiresInSeconds = readSeconds(read.body, 'expires_in');
+  const interval = readSeconds(read.body, 'interval');
   if (typeof authReqId !== 'string' || !AUTH_REQ_ID.test(authReqId)) {
-    return invalid('wrong auth_req_id');
+    return notAcknowledged('wrong auth_req_id');
   }
   if (typeof expiresInSeconds !== 'number' || expiresInSeconds <= 0) {
-    return invalid('wrong expires_in');
+    return notAcknowledged('wrong expires_in');
   }
-  if (interval === 'unreadable') return invalid('wrong interval');
+  if (interval === 'unreadable') return notAcknowledged('wrong interval');
   const saidSeconds = interval === 'absent' ? DEFAULT_INTERVAL_SECONDS : interval;
   const intervalSeconds = Math.max(minIntervalSeconds, Math.min(saidSeconds, MAX_INTERVAL_SECONDS));
   return { kind: 'acknowledged', acknowledged: { authReqId, expiresInSeconds, intervalSeconds } };
 }
 
-function isSuccess({ status }: HttpReply): boolean {
+/** A reply of success that cannot be read: the prompt may be on its way. */
+function notAcknowledged(flaw: ReplyFlaw): AcknowledgementJudgement {
+  return { ...invalid(flaw), mayHavePrompted: true };
+}
+
+function isSuccess({ reply: { status } }: Replied): boolean {
   return status >= 200 && status < 300;
+}
+
+function failed(failure: LookupFailure): Failed {
+  return { kind: 'failed', failure };
 }
 
 /** Any trouble with tokens is trouble with all of them. */
 function invalid(flaw?: ReplyFlaw): Failed {
-  const failure: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'number' };
-  return flaw === undefined ? { kind: 'failed', failure } : { kind: 'failed', failure, flaw };
+  const judged = failed({ code: 'OPERATOR_INVALID_REPLY', reach: 'number' });
+  return flaw === undefined ? judged : { ...judged, flaw };
 }
 
 function judgeTokenRefusal(
@@ -360,11 +300,6 @@ function judgeTokenRefusal(
   // A token endpoint that is not implemented is a wrong address.
   const code = failure.code === 'OPERATION_NOT_OFFERED' ? 'OPERATOR_REFUSED' : failure.code;
   return { ...failure, code, reach };
-}
-
-function isOf(types: TokenTypes, tokenType: unknown): boolean {
-  if (typeof tokenType !== 'string') return false;
-  return types.some((type) => type.toLowerCase() === tokenType.toLowerCase());
 }
 
 /** Seconds as a number or, as some operators write them, as digits in a string. */

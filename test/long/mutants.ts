@@ -165,12 +165,8 @@ export const PARTS: readonly Part[] = [
       ['this.#value = undefined;\n', ''],
       [' || subject.operation !== this.subject.operation', ''],
       ['monotonicMs >= this.#expires', 'monotonicMs > this.#expires'],
+      [' || this.#earlier.has(hashed)', ''],
     ],
-  },
-  {
-    file: 'src/tokens/seenTokens.ts',
-    tests: ['test/tokens'],
-    mutants: [[' || this.#earlier.has(hashed)', '']],
   },
   {
     file: 'src/http/echo.ts',

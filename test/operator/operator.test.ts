@@ -4,6 +4,7 @@ import type { Lookup } from '../../src/domain/question.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { Operator, type LookupOrder } from '../../src/operator/operator.ts';
 import { CAMARA_LOOKUPS, CLIENT_CREDENTIALS, judgeCheck, judgeRetrieveDate } from './camara.ts';
+import { NO_PROOF } from '../../src/tokens/clientAuthentication.ts';
 import { AccessToken, TokenMisused } from '../../src/tokens/accessToken.ts';
 import type { ExchangeContext } from '../../src/tokens/tokenManager.ts';
 import { answerJson, deadUrl, RecordingServer, type Answer } from '../http/recordingServer.ts';
@@ -41,7 +42,7 @@ class TestOperator implements AsyncDisposable {
       },
       { retrieveDate: judgeRetrieveDate, check: judgeCheck },
       this.clock,
-      { authenticate: () => () => ({ headers: [], form: {} }) },
+      { authenticate: () => NO_PROOF },
     );
   }
 

@@ -1,6 +1,11 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { AccessToken, TokenMisused, type TokenSubject } from '../../src/tokens/accessToken.ts';
+import {
+  AccessToken,
+  SeenTokens,
+  TokenMisused,
+  type TokenSubject,
+} from '../../src/tokens/accessToken.ts';
 import { ALICE, BOB } from '../values.ts';
 
 const SUBJECT: TokenSubject = { number: ALICE, operation: 'check' };
@@ -51,5 +56,34 @@ describe('an access token', () => {
     [undefined, Number.MAX_SAFE_INTEGER, false],
   ])('that expires at %s is expired at %d: %s', (expiresAtMs, nowMs, isExpired) => {
     expect(new AccessToken(SUBJECT, SECRET, expiresAtMs).isExpired(nowMs)).toBe(isExpired);
+  });
+});
+
+function tenThousandsOf(count: number): SeenTokens {
+  const seen = new SeenTokens();
+  for (let index = 0; index < count; index += 1) seen.see(`token-${index}`);
+  return seen;
+}
+
+describe('tokens that came before', () => {
+  it('knows a token that came before', () => {
+    const seen = new SeenTokens();
+    expect([seen.see('one'), seen.see('two'), seen.see('one'), seen.see('two')]).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  it.each([10_000, 12_345, 19_999, 40_000])('of %i, knows the latest ten thousand', (count) => {
+    const seen = tenThousandsOf(count);
+    for (let index = count - 10_000; index < count; index += 1) {
+      expect(seen.see(`token-${index}`)).toBe(true);
+    }
+  });
+
+  it('knows no more than twice as many', () => {
+    expect(tenThousandsOf(40_000).see(`token-${40_000 - 20_001}`)).toBe(false);
   });
 });

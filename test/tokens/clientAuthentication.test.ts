@@ -55,8 +55,17 @@ function assertion(alg: Alg, kid?: string): AssertionSettings {
   return kid === undefined ? settings : { ...settings, kid };
 }
 
-function authenticate(settings: ClientAuthenticationSettings, clientId = CLIENT_ID) {
-  return createClientAuthentication(clientId, settings, new TestClock());
+/** Makes a proof for an address; its form is read. */
+function authenticate(
+  settings: ClientAuthenticationSettings,
+  clientId = CLIENT_ID,
+  clock = new TestClock(),
+) {
+  const made = createClientAuthentication(clientId, settings, clock);
+  return async (address: string) => {
+    const { headers, form } = typeof made === 'function' ? await made(address) : made;
+    return { headers, form: Object.fromEntries(new URLSearchParams(form)) };
+  };
 }
 
 describe('basic', () => {
@@ -122,7 +131,7 @@ describe('private_key_jwt', () => {
   it('lives by the clock of its exchange', async () => {
     const clock = new TestClock();
     const settings = { method: 'private_key_jwt', assertion: assertion('ES256') } as const;
-    const prove = createClientAuthentication(CLIENT_ID, settings, clock);
+    const prove = authenticate(settings, CLIENT_ID, clock);
     await prove(AUDIENCE);
     await clock.advance(90_500);
     const { form } = await prove(AUDIENCE);

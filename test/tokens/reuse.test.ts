@@ -3,15 +3,14 @@ import { decodeJwt, decodeProtectedHeader, exportPKCS8, generateKeyPair, jwtVeri
 import { describe, expect, it } from 'vitest';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { TokenMisused } from '../../src/tokens/accessToken.ts';
-import type {
-  AssertionSettings,
-  ClientCredentialsGrant,
-  ScopeSettings,
-  TokenReuseSettings,
+import {
+  tokenCoverage,
+  type AssertionSettings,
+  type ClientCredentialsGrant,
+  type ScopeSettings,
+  type TokenReuseSettings,
 } from '../../src/tokens/authorizationSettings.ts';
-import { KeptTokens } from '../../src/tokens/keptTokens.ts';
-import { ReusableToken } from '../../src/tokens/reusableToken.ts';
-import { tokenCoverage } from '../../src/tokens/tokenCoverage.ts';
+import { KeptTokens, ReusableToken } from '../../src/tokens/reusedTokens.ts';
 import { answerJson, RecordingServer } from '../http/recordingServer.ts';
 import { settled, TestClock } from '../testClock.ts';
 import { ALICE, BOB } from '../values.ts';
@@ -181,8 +180,7 @@ describe('kept tokens', () => {
 
   function reusable(number: PhoneNumber, value: string, expiresAtMs = 1e9): ReusableToken {
     const coverageOf = tokenCoverage.bind(undefined, settings);
-    const coverage = coverageOf({ number, operation: 'check' });
-    return new ReusableToken({ value, expiresAtMs, coverage, coverageOf });
+    return new ReusableToken(value, expiresAtMs, { number, operation: 'check' }, coverageOf);
   }
 
   it('are bounded in bytes: the one that is kept longest goes first', () => {

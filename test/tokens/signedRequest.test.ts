@@ -1,8 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { createRequestForm } from '../../src/tokens/signedRequest.ts';
+import { createConsentRequest } from '../../src/tokens/tokenRequest.ts';
 import { START_MS, TestClock } from '../testClock.ts';
+import { ALICE } from '../values.ts';
+import { settingsFor } from './testTokens.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const ASSERTION = {
@@ -15,20 +17,24 @@ const ASSERTION = {
 } as const;
 const ADDRESS = 'https://operator.example/bc-authorize';
 const REQUEST = { login_hint: 'tel:+447700900001', scope: 'check-sim-swap' };
+const SETTINGS = settingsFor('http://127.0.0.1:9', { flow: '3-legged' });
 
-function formOf(isStrict: boolean) {
-  const signedRequest = { assertion: ASSERTION, isStrict };
-  return createRequestForm({ signedRequest }, new TestClock());
+/** Writes the form; one that is to be signed where that is said to be strict or not. */
+async function formOf(isStrict?: boolean): Promise<Record<string, string>> {
+  const signed =
+    isStrict === undefined ? {} : { signedRequest: { assertion: ASSERTION, isStrict } };
+  const write = createConsentRequest({ ...SETTINGS, ...signed }, new TestClock());
+  const { form } = await write({ number: ALICE, operation: 'check' }, ADDRESS);
+  return Object.fromEntries(new URLSearchParams(form));
 }
 
 describe('the request of bc-authorize', () => {
   it('is a plain form unless it is to be signed', async () => {
-    const form = createRequestForm({}, new TestClock());
-    expect(await form(REQUEST, ADDRESS)).toEqual(REQUEST);
+    expect(await formOf()).toEqual(REQUEST);
   });
 
   it('is signed with everything that OpenID CIBA Core 7.1.1 wants', async () => {
-    const { request = '' } = await formOf(true)(REQUEST, ADDRESS);
+    const { request = '' } = await formOf(true);
     const { payload, protectedHeader } = await jwtVerify(request, publicKey, {
       issuer: 'client',
       audience: ASSERTION.audience,
@@ -45,12 +51,11 @@ describe('the request of bc-authorize', () => {
     ['on', false, ['request', 'scope']],
     ['strict', true, ['request']],
   ])('has these members beside it when %s', async (_name, isStrict, members) => {
-    expect(Object.keys(await formOf(isStrict)(REQUEST, ADDRESS)).toSorted()).toEqual(members);
+    expect(Object.keys(await formOf(isStrict)).toSorted()).toEqual(members);
   });
 
   it('has another jti each time', async () => {
-    const form = formOf(true);
-    const [one, other] = [await form(REQUEST, ADDRESS), await form(REQUEST, ADDRESS)];
+    const [one, other] = [await formOf(true), await formOf(true)];
     expect(one['request']).not.toBe(other['request']);
   });
 });

@@ -22,7 +22,7 @@ it('the proof of the client goes into the form, and each attempt has its own', a
   let made = 0;
   const authenticate: ClientAuthentication = () => {
     made += 1;
-    return Promise.resolve({ headers: [], form: { client_assertion: `jwt-${made}` } });
+    return Promise.resolve({ headers: [], form: `client_assertion=jwt-${made}` });
   };
   await using server = await RecordingServer.start(issuingAfter(1, 500, 'server_error'));
   await using test = new TestTokens(server.url, {}, authenticate);

@@ -5,7 +5,7 @@ import type {
   GuardedPost,
   Judged,
 } from '../../../src/http/resilience/guardedEndpoint.ts';
-import { DiscoveredEndpoint } from '../../../src/tokens/discoveredEndpoint.ts';
+import { DiscoveredEndpoint } from '../../../src/tokens/discovery.ts';
 import { Discovery } from '../../../src/tokens/discovery.ts';
 import type { Log } from '../../../src/log/log.ts';
 import { RecordingServer } from '../../http/recordingServer.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readDiscovery } from '../../../src/tokens/discoveryDocument.ts';
+import { readDiscovery } from '../../../src/tokens/discovery.ts';
 
 const SOURCE = {
   issuer: 'https://auth.example/realm',
