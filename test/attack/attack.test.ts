@@ -1,16 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ATTACKS } from './all.ts';
-import { isClean, outcomeOf, type Outcome } from './attack.ts';
-import { rowsOf, summaryOf } from './table.ts';
+import { isClean, outcomeOf } from './attack.ts';
 
 const HELD = { what: 'lookups', isHeld: true, seen: '0' };
 const NOT_HELD = { what: 'lookups', isHeld: false, seen: '155, over 100' };
 const ATTACK = { name: 'an-attack', tries: 'to ask too much', holds: 'no lookup more' };
-
-function reportOf(outcome: Outcome) {
-  return { attack: ATTACK, outcome, seconds: 1 };
-}
 
 describe('an attack', () => {
   test.each([
@@ -21,20 +16,7 @@ describe('an attack', () => {
   ] as const)('%s', (_name, findings, why, state, clean) => {
     const outcome = outcomeOf(findings, why);
     expect(outcome.state).toBe(state);
-    expect(isClean([reportOf(outcome)])).toBe(clean);
-  });
-
-  test('that was left out is not a failure, and is reported', () => {
-    const report = reportOf({ state: 'left out', findings: [], why: 'The time was over.' });
-    expect(isClean([report])).toBe(true);
-    expect(summaryOf([report])).toContain('left out 1: an-attack');
-  });
-
-  test('that succeeded is reported with what it tries, what must hold and what was seen', () => {
-    const text = rowsOf(reportOf(outcomeOf([HELD, NOT_HELD], undefined)));
-    expect(text).toContain(ATTACK.tries);
-    expect(text).toContain(ATTACK.holds);
-    expect(text).toContain('NOT     lookups: 155, over 100');
+    expect(isClean([{ attack: ATTACK, outcome, seconds: 1 }])).toBe(clean);
   });
 });
 

@@ -122,15 +122,10 @@ export class Stage {
   }
 
   async #judgeTarget(target: Target): Promise<void> {
-    if (target.end !== 'judged by the attack') {
-      const status = await target.statusOf('/livez');
-      if (status !== 200) this.holds('serves on', false, exitText(target) ?? `/livez: ${status}`);
-      const exit = await target.terminate(ENDS_WITHIN_MS);
-      const isWell = target.end === 'well' ? exit?.code === 0 : exit !== undefined;
-      if (!isWell) {
-        this.holds('ends on SIGTERM', false, exitText(target) ?? 'did not end');
-      }
-    }
+    const status = await target.statusOf('/livez');
+    if (status !== 200) this.holds('serves on', false, exitText(target) ?? `/livez: ${status}`);
+    const exit = await target.terminate(ENDS_WITHIN_MS);
+    if (exit?.code !== 0) this.holds('ends on SIGTERM', false, exitText(target) ?? 'did not end');
     const { output } = target;
     for (const secret of this.#secrets) {
       if (output.includes(secret))

@@ -22,8 +22,6 @@ const MAX_OUTPUT_CHARACTERS = 8_000_000;
 export interface TargetOptions {
   /** Flags of Node's beside those of `npm start`, such as a limit for the heap. */
   readonly flags?: readonly string[];
-  /** Where standard output goes in place of our own reader. */
-  readonly stdout?: number;
 }
 
 /** How a process ended; `undefined` while it has not. */
@@ -60,12 +58,6 @@ export class Target {
   readonly #exited: Promise<Exit>;
   #output = '';
   #errors = '';
-  /**
-   * What is expected of its end: to serve until SIGTERM and to end well; to end in time where something
-   * that it drains into is broken; nothing, where the attack judges its end itself.
-   */
-  end: 'well' | 'in time' | 'judged by the attack' = 'well';
-
   private constructor(url: string, child: ChildProcess) {
     this.url = url;
     this.#child = child;
@@ -88,7 +80,7 @@ export class Target {
   /** Resolves when it serves; rejects with what it said when it ends before. */
   static async start(
     settings: Readonly<Record<string, string>>,
-    { flags = [], stdout }: TargetOptions = {},
+    { flags = [] }: TargetOptions = {},
   ): Promise<Target> {
     const port = await freePort();
     const { PATH = '', HOME = '' } = process.env;
@@ -98,7 +90,7 @@ export class Target {
       {
         cwd: ROOT,
         env: { PATH, HOME, PORT: String(port), ...settings },
-        stdio: ['ignore', stdout ?? 'pipe', 'pipe', 'ipc'],
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       },
     );
     const target = new Target(`http://127.0.0.1:${port}`, child);
@@ -193,11 +185,6 @@ export class Target {
     return grownMb(before, await this.figures());
   }
 
-  /** Threads of the process, as the operating system counts them. */
-  async threads(): Promise<number> {
-    return (await readdir(`/proc/${this.pid}/task`)).length;
-  }
-
   async fileDescriptors(): Promise<number> {
     return (await readdir(`/proc/${this.pid}/fd`)).length;
   }
@@ -218,11 +205,6 @@ export class Target {
     const ended = await Promise.race([this.#exited, sleep(withinMs, undefined, { ref: false })]);
     if (ended === undefined) await this.kill();
     return ended;
-  }
-
-  /** Closes our end of its standard output, as a collector of logs that dies. */
-  closeOutput(): void {
-    this.#child.stdout?.destroy();
   }
 
   async kill(): Promise<void> {

@@ -9,10 +9,6 @@ export interface ProbeFigures extends LoopFigures {
   readonly residentBytes: number;
   readonly sockets: number;
   readonly timers: number;
-  /** Whether a string could become code. */
-  readonly takesCode: boolean;
-  /** Members that every object has and none should. */
-  readonly polluted: readonly string[];
   /** What was not caught, or not foreseen. */
   readonly defects: readonly string[];
 }
@@ -46,21 +42,9 @@ async function tell(): Promise<void> {
     sockets: resources.filter((one) => one === 'TCPSocketWrap').length,
     timers: resources.filter((one) => one === 'Timeout').length,
     ...turns,
-    takesCode: takesCode(),
-    polluted: Object.keys(Object.prototype),
     defects,
   };
   // Collecting is work of the probe's own.
   watch.goOnFrom(turns.ownTurnMs);
   process.send?.(figures);
-}
-
-function takesCode(): boolean {
-  try {
-    // It asks whether the flag is on.
-    // oxlint-disable-next-line typescript/no-implied-eval
-    return new Function('return true')() === true;
-  } catch {
-    return false;
-  }
 }
