@@ -14,7 +14,6 @@ process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'sim-swap-compile-cache');
 const LONG = [
   'chaos/chaos',
   'canary/leaks',
-  'endToEnd/prompts',
   'conformance/oidcProvider',
   'endToEnd/testNumbers',
   'sharedState/faults',
@@ -25,8 +24,6 @@ const LONG = [
   'endToEnd/profiles',
   'tracing/tracing',
   'http/endpointSpares',
-  'endToEnd/overload',
-  'endToEnd/memory',
   'endToEnd/stopping',
   'chaos/threeOperators',
   'rotation/restart',

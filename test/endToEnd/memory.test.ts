@@ -20,7 +20,7 @@ function largest(index: number): string {
 
 test.each([
   ['17 documents of a megabyte of comments', 17, 512, comments, 'GRAPHQL_PARSE_FAILED'],
-  ['100 documents that are served and kept', 100, 100, largest, '{"data":{'],
+  ['60 documents that are served and kept', 60, 48, largest, '{"data":{'],
 ])('%s do not end a process', async (_what, count, heapMiB, documentOf, told) => {
   await using server = await ServerProcess.start('http://127.0.0.1:1', {
     NODE_OPTIONS: `--max-old-space-size=${heapMiB}`,

@@ -4,8 +4,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { AUDIENCE, ISSUER, TestIssuer } from '../caller/testIssuer.ts';
 import { RecordingServer } from '../http/recordingServer.ts';
 import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
+import { startService } from '../service.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
-import { ServerProcess } from './serverProcess.ts';
 
 /** Nothing listens there: an operator that is away. */
 const NOWHERE = 'http://127.0.0.1:1';
@@ -29,7 +29,7 @@ describe('/readyz', () => {
     const issuer = await TestIssuer.start();
     onTestFinished(() => issuer.close());
     issuer.status = 503;
-    await using server = await ServerProcess.start(NOWHERE, issuer.settings);
+    await using server = await startService(NOWHERE, issuer.settings);
     expect(await readiness(server.url)).toEqual(starting('JWT_JWKS_URL'));
     expect((await fetch(`${server.url}/livez`)).status).toBe(200);
 
@@ -41,12 +41,12 @@ describe('/readyz', () => {
 
   test('fails for good where JWT_JWKS_URL is an address of something else', async () => {
     await using other = await RecordingServer.start((_, response) => response.end('<html></html>'));
-    await using server = await ServerProcess.start(NOWHERE, {
+    await using server = await startService(NOWHERE, {
       JWT_JWKS_URL: `${other.url}/`,
       JWT_ISSUER: ISSUER,
       JWT_AUDIENCE: AUDIENCE,
     });
-    await expect.poll(() => server.out).toContain('"need":"JWT_JWKS_URL"');
+    await expect.poll(() => server.logged.join()).toContain('"need":"JWT_JWKS_URL"');
     expect(await readiness(server.url)).toEqual(starting('JWT_JWKS_URL'));
   });
 
@@ -56,7 +56,7 @@ describe('/readyz', () => {
       const known = await startRedis();
       const port = Number(new URL(known.url).port);
       await known.kill();
-      await using server = await ServerProcess.start(NOWHERE, {
+      await using server = await startService(NOWHERE, {
         OPERATOR_FLOW: '3-legged',
         REDIS_URL: known.url,
         STATE_KEY: freshStateKey(),
@@ -71,7 +71,7 @@ describe('/readyz', () => {
   );
 
   test('is not about Redis where no consent lies in it', async () => {
-    await using server = await ServerProcess.start(NOWHERE, {
+    await using server = await startService(NOWHERE, {
       REDIS_URL: 'redis://127.0.0.1:1',
       STATE_KEY: freshStateKey(),
     });
@@ -79,18 +79,18 @@ describe('/readyz', () => {
   });
 
   test('fails while the audit log cannot be written: a disk that is full', async () => {
-    await using server = await ServerProcess.start(NOWHERE, {
+    await using server = await startService(NOWHERE, {
       AUDIT_KEY,
       AUDIT_LOG: '/dev/full',
     });
-    await expect.poll(() => server.out).toContain('"need":"AUDIT_LOG"');
+    await expect.poll(() => server.logged.join()).toContain('"need":"AUDIT_LOG"');
     expect(await readiness(server.url)).toEqual(starting('AUDIT_LOG'));
   });
 
   test('says that the audit log can be written once it has been', async () => {
     using files = new TemporaryFiles();
     const file = join(files.folder, 'audit.jsonl');
-    await using server = await ServerProcess.start(NOWHERE, { AUDIT_KEY, AUDIT_LOG: file });
+    await using server = await startService(NOWHERE, { AUDIT_KEY, AUDIT_LOG: file });
     await expect.poll(() => readiness(server.url)).toEqual(READY);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
       audit: 'start',
@@ -99,7 +99,7 @@ describe('/readyz', () => {
   });
 
   test('is not about the operator: its outage is not a reason to replace a process', async () => {
-    await using server = await ServerProcess.start(NOWHERE, {});
+    await using server = await startService(NOWHERE, {});
     expect(await readiness(server.url)).toEqual(READY);
     const { codes } = await server.ask(
       '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }',
