@@ -1,13 +1,52 @@
+import type { FailedLookup } from '../domain/failedLookup.ts';
+import type { Fact, TimedFact } from '../domain/fact.ts';
+import type { CallerKey } from '../domain/identity.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import { lookupFailed } from '../lookups/lookupRoute.ts';
-import { SharedStateLost } from '../sharedState/sharedStateLost.ts';
-import { LOOK_AGAIN_MS, nextStep, pendingFailure } from './consentView.ts';
-import { ConsentExchanges, type ExchangeParts, type Progress } from './consentExchanges.ts';
-import { ConsentLedger, type ConsentSnapshot } from './consentLedger.ts';
+import type { Lookup } from '../domain/question.ts';
+import type { LookupFailure } from '../domain/errors.ts';
+import type { Outcome } from '../http/resilience/guardedEndpoint.ts';
+import type { FactCache } from '../lookups/factCache.ts';
+import { BROKEN, type Ending } from '../lookups/lookupAuthorizer.ts';
+import {
+  lookupFailed,
+  rejectionFailure,
+  timed,
+  type LookupRequest,
+} from '../lookups/lookupRoute.ts';
+import { nextWindowAmong } from '../lookups/planner.ts';
+import type { Judgement } from '../operator/responses.ts';
+import { COMMAND_TIMEOUT_MS, SharedStateLost, unlessLost } from '../sharedState/sharedStateLost.ts';
+import { withinTime } from '../system/clock.ts';
+import type { ExchangeContext, Polled, RequestedConsent } from '../tokens/tokenManager.ts';
+import type { AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
+import {
+  ConsentLedger,
+  LOOK_AGAIN_MS,
+  type Claim,
+  type ConsentSnapshot,
+  type LedgerParts,
+} from './consentLedger.ts';
 import type { ConsentOperator } from './consentOperator.ts';
+import {
+  acknowledged,
+  answered,
+  countsAt,
+  endedByLookup,
+  endedByPoll,
+  failureIn,
+  inDoubt,
+  polled,
+  refused,
+  type Learned,
+  type Pending,
+  type Redeemed,
+  type Requested,
+} from './consentRecord.ts';
+import { failureToTell, pendingFailure } from './consentView.ts';
 import { knownFrom, Waiters, type Waiter } from './consentWaiters.ts';
 
-export interface ConsentFlowParts extends ExchangeParts {
+export interface ConsentFlowParts extends LedgerParts {
+  readonly factCache: FactCache;
   /** By their identities: those that can be polled. */
   readonly operators: ReadonlyMap<string, ConsentOperator>;
   /** By caller key, those for which something is under way: each takes itself out. */
@@ -15,22 +54,43 @@ export interface ConsentFlowParts extends ExchangeParts {
 }
 
 /**
+ * What a step of a consent flow has done. There is no word for nothing: `told` is one request fewer that waits
+ * or has a pending step.
+ */
+type Progress = 'told' | 'exchanged' | 'wrote' | 'slept';
+
+/** Live consents go on, and make room when they end. */
+const STORE_FULL: LookupFailure = {
+  code: 'STATE_UNAVAILABLE',
+  reach: 'number',
+  retryAfterSeconds: 60,
+};
+
+/** A reply that takes longer was held back by the operator, and not its request by the way there. */
+const MAX_WAY_MS = 500;
+
+/** The reply says nothing of what was asked. */
+const UNTOLD: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'operation' };
+
+/**
  * Pursues consent about one number for the requests of one caller, as long as one of them waits: at the operator that the
  * record names, and where it names none, at the one that the request is to ask.
  *
- * The record in the store is the truth; how the caller stands to it says the next step, which is taken
- * here. Every step tells a request, waits, writes, or makes an exchange: none comes to nothing, so the
- * flow cannot spin.
+ * The record in the store is the truth; how the caller stands to it says the next step. Every step tells a request, waits,
+ * writes, or makes an exchange: none comes to nothing, so the flow cannot spin.
+ *
+ * An exchange (the prompt, a poll, the lookup) is claimed in the ledger, made, told to the requests that wait, and written
+ * down. It runs to its own timeout, even if no request waits.
  */
 export class ConsentFlow {
   /** Resolves when the record was read once, and what it says was told: no patience ends before. */
   readonly looked: Promise<void>;
   readonly #resolveLooked: () => void;
+  readonly #number: PhoneNumber;
   readonly #callerKey: string;
   readonly #parts: ConsentFlowParts;
   readonly #waiters: Waiters;
   readonly #ledger: ConsentLedger;
-  readonly #exchanges: ConsentExchanges;
   #sleeping = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -39,11 +99,11 @@ export class ConsentFlow {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.looked = promise;
     this.#resolveLooked = resolve;
+    this.#number = number;
     this.#callerKey = callerKey;
     this.#parts = parts;
     this.#waiters = new Waiters(parts.factCache);
     this.#ledger = new ConsentLedger(number, callerKey, parts);
-    this.#exchanges = new ConsentExchanges(number, parts, this.#ledger, this.#waiters);
   }
 
   /** Resolves when no request waits and nothing is under way; never rejects. */
@@ -61,7 +121,7 @@ export class ConsentFlow {
   /** A waiter waits no more, and is told what its caller may know of the consent. */
   leave(waiter: Waiter): void {
     this.#waiters.remove(waiter);
-    if (this.#waiters.first === undefined) this.#sleeping.abort();
+    if (this.#waiters.all.size === 0) this.#sleeping.abort();
     waiter.settle(lookupFailed(waiter.wanted, this.#ledger.failureNow()));
   }
 
@@ -92,7 +152,7 @@ export class ConsentFlow {
     if (page.lost !== undefined) {
       if (await this.#waiters.tellKept(cause)) return 'told';
       const written = await this.#ledger.restore(page, page.lost, operator);
-      return typeof written === 'string' ? this.#sleep(LOOK_AGAIN_MS) : 'wrote';
+      return typeof written === 'string' ? this.#lookAgain() : 'wrote';
     }
 
     const { departures } = this.#waiters;
@@ -102,7 +162,7 @@ export class ConsentFlow {
     if (expiredIds.length > 0) await this.#ledger.markTold(page, expiredIds);
     if (this.#waiters.departures > departures) return 'told';
     // Another request may have come while the one with the pending step has left.
-    const { first } = this.#waiters;
+    const [first] = this.#waiters.all;
     // The page has the refusals of the earlier waiter's operator.
     if (first !== undefined && first.operator !== operator) return 'slept';
     if (first !== undefined) return this.#follow(first, page);
@@ -112,38 +172,354 @@ export class ConsentFlow {
   async #follow(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
     const { clock, operators } = this.#parts;
     const { prompt } = page.view;
-    const next = nextStep(prompt, page.nowMs);
     this.#resolveLooked();
-    switch (next.step) {
-      case 'request':
+    switch (prompt.state) {
+      case 'free':
         return !this.#waiters.hasRecalled(cause, page) && (await this.#waiters.tellKept(cause))
           ? 'told'
-          : this.#exchanges.request(cause, page);
-      case 'poll': {
-        const operator = operators.get(next.pending.operator);
+          : this.#request(cause, page);
+      case 'due': {
+        const operator = operators.get(prompt.pending.operator);
         if (operator === undefined) throw new Error('A consent of an unknown operator is due.');
-        return this.#exchanges.poll(cause, page, next.pending, operator);
+        return this.#poll(cause, page, prompt.pending, operator);
       }
-      case 'wait':
-        // The page of then may be the one of now: by it the moment has come.
-        return this.#sleep(next.untilMs - page.time.atLeast(clock.monotonicMs()));
-      case 'answer-pending':
+      // The page of then may be the one of now: by it the moment has come.
+      case 'waiting':
+        return this.#sleepUntil(prompt.dueAtMs - page.time.minAheadMs);
+      case 'under-way': {
+        const againAtMs = Math.min(prompt.leaseUntilMs, page.nowMs + LOOK_AGAIN_MS);
+        return this.#sleepUntil(againAtMs - page.time.minAheadMs);
+      }
+      case 'forgotten':
+      case 'anothers':
+      case 'in-doubt':
+      case 'closed':
         return this.#waiters.fail(pendingFailure(prompt, page.nowMs, clock.nowMs()));
-      case 'fail':
-        return this.#waiters.fail(next.failure);
     }
   }
 
-  /** Until then, or until a request joins or the last one leaves. */
-  async #sleep(ms: number): Promise<Progress> {
-    if (this.#waiters.first === undefined) return 'told';
+  /** Another process, or another caller, was first: what it does takes some time. */
+  #lookAgain(): Promise<Progress> {
+    return this.#sleepUntil(this.#parts.clock.monotonicMs() + LOOK_AGAIN_MS);
+  }
+
+  /** Until then by our own clock, or until a request joins or the last one leaves. */
+  async #sleepUntil(atMs: number): Promise<Progress> {
+    if (this.#waiters.all.size === 0) return 'told';
     this.#sleeping = new AbortController();
     const { signal } = this.#sleeping;
     const { clock } = this.#parts;
-    const wakesAtMs = clock.monotonicMs() + Math.max(1, ms);
+    let leftMs = Math.max(1, atMs - clock.monotonicMs());
     // A timer may be early by less than a millisecond.
-    do await clock.sleep(wakesAtMs - clock.monotonicMs(), signal).catch(() => undefined);
-    while (!signal.aborted && clock.monotonicMs() < wakesAtMs);
+    while (leftMs > 0 && !signal.aborted) {
+      await clock.sleep(leftMs, signal).catch(() => undefined);
+      leftMs = atMs - clock.monotonicMs();
+    }
     return 'slept';
   }
+
+  /** Prompts the owner once there is a permit for it. */
+  async #request(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
+    const { clock } = this.#parts;
+    const { operator } = cause;
+    const { requests } = operator.bulkheads;
+    const queuedAtMs = clock.monotonicMs();
+    const permit = await requests.acquire(this.#waiters);
+    if (permit !== 'acquired') return this.#waiters.fail(rejectionFailure(permit));
+    const acquiredAtMs = clock.monotonicMs();
+    try {
+      let current = page;
+      if (acquiredAtMs - queuedAtMs >= LOOK_AGAIN_MS) {
+        // Much may have been learned since: that the operator refuses us, or the answer, by another process.
+        current = await this.#ledger.read(operator);
+        const isFree = current.lost === undefined && current.view.prompt.state === 'free';
+        if (!isFree || knownFrom(current, cause) !== undefined) return 'slept';
+        if (!this.#waiters.hasRecalled(cause, current) && (await this.#waiters.tellKept(cause)))
+          return 'told';
+      }
+      const lookup = this.#lookupToRequest(cause, current);
+      const claim = await this.#ledger.claimRequest(current, lookup, operator);
+      switch (claim.kind) {
+        case 'claimed':
+          await this.#prompt(cause, lookup, claim);
+          return 'exchanged';
+        case 'conflict':
+          return await this.#lookAgain();
+        case 'late':
+          return 'wrote';
+        case 'full':
+          return this.#waiters.fail(STORE_FULL);
+        case 'lost':
+          this.#waiters.fail(this.#ledger.failureWithoutStore());
+          await claim.takeBack();
+          return 'told';
+      }
+    } finally {
+      requests.release(acquiredAtMs);
+    }
+  }
+
+  async #prompt(cause: Waiter, lookup: Lookup, claim: Claim<Requested>): Promise<void> {
+    const { operator, session } = cause;
+    const { tokens, rules, admission } = operator;
+    const { consent } = claim;
+    const number = this.#number;
+    const event = { event: 'consent-request', lookup, number, request: session.request } as const;
+    const admitted = await admission.admit({ ...event, consentId: consent.id });
+    if (admitted.kind === 'denied') {
+      const denied = { kind: 'failed', failure: admitted.failure, mayHavePrompted: false } as const;
+      return this.#requestFailed(lookup, claim, denied, operator);
+    }
+    let exchanged: RequestedConsent | undefined;
+    try {
+      const subject = { number, operation: lookup.operation };
+      exchanged = await tokens.requestConsent(subject, this.#context(cause, operator));
+    } finally {
+      // Of one without a reply nothing is known but that it was sent.
+      await admitted.ended(endingOf(exchanged, 'asked'));
+    }
+    const { judged } = exchanged;
+    const nowMs = this.#ledger.nowMs();
+    switch (judged.kind) {
+      case 'acknowledged': {
+        const lives = acknowledged(consent, judged.acknowledged, claim.nowMs, nowMs, rules);
+        await this.#ledger.learn(claim, { kind: 'lives', lives });
+        return;
+      }
+      case 'reply-lost':
+        await this.#ledger.learn(claim, { kind: 'lives', lives: inDoubt(consent, nowMs) });
+        return;
+      case 'failed':
+        await this.#requestFailed(lookup, claim, judged, operator);
+    }
+  }
+
+  /** Tells why there is no consent to wait for, or that none may be asked for yet. */
+  async #requestFailed(
+    lookup: Lookup,
+    claim: Claim<Requested>,
+    { failure, mayHavePrompted, holdSeconds }: FailedRequest,
+    { rules }: ConsentOperator,
+  ): Promise<void> {
+    const { consent } = claim;
+    const nowMs = this.#ledger.nowMs();
+    const lives = mayHavePrompted
+      ? inDoubt(consent, nowMs)
+      : refused(consent, failure, holdSeconds, nowMs, rules);
+    const learned: Learned =
+      lives === undefined ? { kind: 'withdrawn', id: consent.id } : { kind: 'lives', lives };
+    const told = failureTold(learned, nowMs) ?? failure;
+    await this.#waiters.tellFailure({ lookup, failure: told }, consent.operator);
+    await this.#ledger.learn(claim, learned);
+  }
+
+  /** Polls once there is a permit for it, and makes the lookup if the owner has consented. */
+  async #poll(
+    cause: Waiter,
+    page: ConsentSnapshot,
+    pending: Pending,
+    operator: ConsentOperator,
+  ): Promise<Progress> {
+    const { polls } = operator.bulkheads;
+    const permit = await polls.acquire(this.#waiters);
+    if (permit !== 'acquired') return this.#waiters.fail(rejectionFailure(permit));
+    const acquiredAtMs = this.#parts.clock.monotonicMs();
+    try {
+      const claim = await this.#ledger.claimPoll(page, pending, operator);
+      if (claim.kind === 'conflict') return await this.#lookAgain();
+      if (claim.kind === 'late') return 'wrote';
+      const { lookup, authReqId } = pending;
+      let sentAtMs = claim.nowMs;
+      const subject = { number: this.#number, operation: lookup.operation };
+      const outcome = await operator.tokens.poll(authReqId, subject, {
+        ...this.#context(cause, operator),
+        // A connection may take long to make, and this process may be held up.
+        onFirstByte: () => {
+          sentAtMs = this.#ledger.nowMs();
+        },
+      });
+      const nowMs = this.#ledger.nowMs();
+      switch (outcome.kind) {
+        case 'acquired':
+          await this.#redeem(cause, page, outcome, claim, operator);
+          break;
+        case 'go-on': {
+          // The operator counts the interval from when a poll arrives, which is some time between its first byte and
+          // its reply. One without a reply may arrive as late as it is given up.
+          const latestMs = outcome.goOn === 'no_reply' ? nowMs : sentAtMs + MAX_WAY_MS;
+          const lives = polled(pending, outcome, Math.min(nowMs, latestMs), nowMs);
+          await this.#ledger.learn(claim, { kind: 'lives', lives });
+          break;
+        }
+        case 'failed': {
+          const isTold = this.#waiters.all.size > 0;
+          const learned = endedByPoll(pending, outcome.failure, isTold, nowMs, operator.rules);
+          const failure = failureTold(learned, nowMs) ?? outcome.failure;
+          await this.#waiters.tellFailure({ lookup, failure }, pending.operator);
+          await this.#ledger.learn(claim, learned);
+        }
+      }
+      return 'exchanged';
+    } finally {
+      polls.release(acquiredAtMs);
+    }
+  }
+
+  /** The token goes out at once with the lookup that now helps most, even if no request waits any more. */
+  async #redeem(
+    cause: Waiter,
+    page: ConsentSnapshot,
+    { token, reusable }: Extract<Polled, { kind: 'acquired' }>,
+    claim: Claim<Pending>,
+    operator: ConsentOperator,
+  ): Promise<void> {
+    const { clock } = this.#parts;
+    const { request } = cause.session;
+    const number = this.#number;
+    const spent = await this.#ledger.spend(claim, operator.rules);
+    const { id: consentId } = spent.consent;
+    const failed = (told: FailedLookup) => this.#lookupFailed(told, request, spent, operator);
+
+    const lookup = this.#lookupToSpendOn(spent.consent.lookup, page, operator);
+    const event = { event: 'lookup', lookup, number, request, consentId } as const;
+    const admitted = await operator.admission.admit(event);
+    if (admitted.kind === 'denied') return failed({ lookup, failure: admitted.failure });
+    const leftAtMs = clock.monotonicMs();
+    let exchanged: Outcome<Judgement<Fact>> | undefined;
+    try {
+      const order = { lookup, number, token };
+      exchanged = await operator.operator.lookUp(order, this.#context(cause, operator));
+    } finally {
+      await admitted.ended(endingOf(exchanged, 'answered'));
+    }
+    const { judged } = exchanged;
+    if (judged.kind === 'failed') return failed({ lookup, failure: judged.failure });
+    // Before waiters have the answer: a request that wants more finds the token.
+    if (reusable !== undefined) {
+      const subject = { number, operation: lookup.operation };
+      operator.consentTokens?.keep(request, subject, reusable, consentId);
+    }
+    // What the owner consented to, and nothing else that the reply may say.
+    const own = judged.facts.filter(({ operation }) => operation === lookup.operation);
+    const [fact] = timed(own, leftAtMs, false, operator.identity, clock);
+    if (fact === undefined) return failed(judged.closed ?? { lookup, failure: UNTOLD });
+    await this.#waiters.tellFact(fact, consentId, request);
+    // Requests may wait in other processes: they find the fact before they find the consent gone.
+    await this.#keep(fact, request, spent);
+    await this.#ledger.learn(spent, answered(spent.consent, this.#ledger.nowMs()));
+    await operator.refusals.answered(fact.operation).catch(unlessLost);
+  }
+
+  /** Keeps it as soon as the store is there for it, while the lease lasts. */
+  async #keep(fact: TimedFact, callerKey: CallerKey, spent: Claim<Redeemed>): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#parts.factCache.keep(callerKey, this.#number, fact);
+      } catch (error) {
+        await this.#ledger.again(error, spent.leaseUntilMs);
+      }
+    }
+  }
+
+  /** @param madeFor the request in whose name the lookup is audited */
+  async #lookupFailed(
+    { lookup, failure }: FailedLookup,
+    madeFor: LookupRequest,
+    spent: Claim<Redeemed>,
+    { refusals, rules }: ConsentOperator,
+  ): Promise<void> {
+    const { consent } = spent;
+    const nowMs = this.#ledger.nowMs();
+    const failed = { lookup, failure: asOfConsent(failure) };
+    const learned = endedByLookup(consent, failed, nowMs, rules);
+    const told = { lookup, failure: failureTold(learned, nowMs) ?? failed.failure };
+    // Written before it is returned: if the replica dies in between, the next request gets the failure. One that
+    // was returned and not written would ring the phone again.
+    const learning = this.#ledger.learn(spent, learned);
+    const written = learning.then(
+      () => undefined,
+      () => undefined,
+    );
+    // A store that is lost longer than one command takes is not waited for.
+    await withinTime(this.#parts.clock, COMMAND_TIMEOUT_MS, written, undefined);
+    await this.#waiters.tellFailure(told, consent.operator, { consentId: consent.id, madeFor });
+    const { barsAfterNumbers } = told.failure;
+    if (barsAfterNumbers !== undefined) {
+      await refusals
+        .refuse(this.#number, lookup.operation, barsAfterNumbers, rules.failureMs)
+        .catch(unlessLost);
+    }
+    await learning;
+  }
+
+  /** The date first if a request wants it, since it may answer every window; else what helps most. */
+  #lookupToRequest({ operator, wanted }: Waiter, page: ConsentSnapshot): Lookup {
+    // A request that has come since the page was read may want what the owner is not to be prompted for.
+    let first: Lookup | undefined;
+    for (const one of this.#waiters.all) {
+      if (one.operator !== operator || knownFrom(page, one) !== undefined) continue;
+      if (one.wanted.operation === 'retrieve-date') return one.wanted;
+      first ??= one.wanted;
+    }
+    return this.#lookupToSpendOn(first ?? wanted, page, operator);
+  }
+
+  /**
+   * bc-authorize fixed the operation by its scope; the window is free until now, and is chosen among the
+   * open questions of the requests that wait, but for those that a failed lookup has closed.
+   */
+  #lookupToSpendOn(
+    original: Lookup,
+    { view }: ConsentSnapshot,
+    { identity, offer }: ConsentOperator,
+  ): Lookup {
+    switch (original.operation) {
+      case 'retrieve-date':
+        return original;
+      case 'check': {
+        const failed = view.ends
+          .filter((end) => end.kind === 'failed')
+          .filter((end) => countsAt(end, identity));
+        const plans = [...this.#waiters.all].map(({ session }) => ({
+          ...session,
+          failures: [...session.failures, ...failed],
+        }));
+        const maxAgeHours = nextWindowAmong(plans, offer);
+        return maxAgeHours === undefined ? original : { operation: 'check', maxAgeHours };
+      }
+    }
+  }
+
+  /** Traced to a request, but not ended with it. */
+  #context({ session }: Waiter, { exchangeMs }: ConsentOperator): ExchangeContext {
+    const deadlineMs = this.#parts.clock.monotonicMs() + exchangeMs;
+    return { correlator: session.request.correlator, deadlineMs };
+  }
+}
+
+type FailedRequest = Extract<AcknowledgementJudgement, { kind: 'failed' }>;
+
+/** @param done what the audit log says of one that did not fail */
+function endingOf(
+  exchanged:
+    Pick<Outcome<AcknowledgementJudgement | Judgement<Fact>>, 'judged' | 'attempts'> | undefined,
+  done: Ending['outcome'],
+): Ending {
+  if (exchanged === undefined) return BROKEN;
+  const { judged, attempts } = exchanged;
+  return { outcome: judged.kind === 'failed' ? judged.failure.code : done, attempts };
+}
+
+/** What was learned as a failure to tell, where it is remembered as one. */
+function failureTold(learned: Learned, nowMs: number): LookupFailure | undefined {
+  const failure = failureIn(learned);
+  return failure === undefined ? undefined : failureToTell(failure, nowMs);
+}
+
+/**
+ * A reply that cannot be trusted answers one question. Where each question takes a prompt, it speaks for
+ * the operation: the next window would ring the owner's phone for a reply of the same kind.
+ */
+function asOfConsent(failure: LookupFailure): LookupFailure {
+  return failure.code === 'OPERATOR_INVALID_REPLY' ? { ...failure, reach: 'operation' } : failure;
 }

@@ -7,14 +7,13 @@ import {
   asOf,
   concluded,
   failureIn,
+  identityOf,
   keptUntilMs,
   overruled,
-  polling,
-  redeemed,
-  requested,
   withLearned,
   withTold,
   type Consent,
+  type ConsentEnd,
   type ConsentRecord,
   type ConsentRules,
   type Learned,
@@ -23,15 +22,9 @@ import {
   type Requested,
 } from './consentRecord.ts';
 import { SharedStateLost, unlessLost } from '../sharedState/sharedStateLost.ts';
-import type { ByOperation, ConsentOperator } from './consentOperator.ts';
-import { newWriteId, type ConsentStore, type Snapshot } from './consentStore.ts';
-import {
-  consentViewOf,
-  LOOK_AGAIN_MS,
-  pendingFailure,
-  type ConsentView,
-  type Operators,
-} from './consentView.ts';
+import type { ConsentOperator } from './consentOperator.ts';
+import { newWriteId, type ByOperation, type ConsentStore, type Snapshot } from './consentStore.ts';
+import { consentViewOf, pendingFailure, type ConsentView, type Operators } from './consentView.ts';
 
 export interface LedgerParts {
   readonly store: ConsentStore;
@@ -47,19 +40,14 @@ export type LedgerOperator = Pick<
   'identity' | 'refusals' | 'rules' | 'exchangeMs'
 >;
 
-/** The store's clock, by its reply to a read or a write. */
-export interface StoreTime extends ClockElsewhere {
-  /** Never behind the store: what we say lasts until a moment lasts no less. */
-  now(): number;
-}
-
 /** What bears on a number at one moment of the store's clock. */
 export interface ConsentSnapshot {
   readonly view: ConsentView;
   /** To be handed back with the next write. */
   readonly version: number;
   readonly nowMs: number;
-  readonly time: StoreTime;
+  /** The store's, by its latest reply. */
+  readonly time: ClockElsewhere;
   /** For how long the operator that is to be asked refuses us each operation: no owner is prompted for it. */
   readonly refusedForMs: ByOperation;
   /** A pending consent of ours that a shared store knows nothing of. */
@@ -67,18 +55,19 @@ export interface ConsentSnapshot {
   readonly isDoubtful: boolean;
 }
 
-/** What may be done now: it stands in the store, and no other process does the same before the lease is over. */
+/** What may be done now: it stands in the store, and no other process does the same before its lease is over. */
 export interface Claim<C extends Consent = Consent> {
   readonly kind: 'claimed';
   readonly consent: C;
-  readonly record: ConsentRecord;
+  readonly ends: readonly ConsentEnd[];
   readonly version: number;
-  readonly time: StoreTime;
+  /** The store's clock when it was here: never behind it. */
+  readonly nowMs: number;
   readonly leaseUntilMs: number;
 }
 
-/** The version that a write left, and the store's time by its reply. */
-type Left = Pick<Claim, 'version' | 'time'>;
+/** The version that a write left, and the store's clock when that was here: never behind it. */
+type Left = Pick<Claim, 'version' | 'nowMs'>;
 
 export type Unclaimed =
   /** Another process, or another caller, was first. */
@@ -89,6 +78,9 @@ export type Unclaimed =
   | { readonly kind: 'late' }
   /** The store is lost, and may hold what was written. */
   | { readonly kind: 'lost'; readonly takeBack: () => Promise<void> };
+
+/** How often a request that waits for another process looks whether it is done. */
+export const LOOK_AGAIN_MS = 250;
 
 /** How long to wait before what must not be lost is sent to a lost store again. */
 const STORE_AGAIN_MS = 250;
@@ -107,14 +99,21 @@ export class ConsentLedger {
   readonly #callerKey: string;
   readonly #parts: LedgerParts;
   /** What stood there when we last read or wrote. */
-  #seen: { readonly snapshot: Snapshot; readonly time: StoreTime } | undefined;
+  #seen: Snapshot | undefined;
   /** Whether a write of ours left what is seen. */
   #isOwn = false;
+  /** The store's clock, by what it last replied to a reading or a write. */
+  #time: ClockElsewhere = { minAheadMs: 0, maxAheadMs: 0 };
 
   constructor(number: PhoneNumber, callerKey: string, parts: LedgerParts) {
     this.#number = number;
     this.#callerKey = callerKey;
     this.#parts = parts;
+  }
+
+  /** The store's clock, never behind it: what we say lasts until a moment lasts no less. */
+  nowMs(): number {
+    return this.#parts.clock.monotonicMs() + this.#time.maxAheadMs;
   }
 
   /**
@@ -126,17 +125,16 @@ export class ConsentLedger {
    */
   async page(operator: LedgerOperator): Promise<ConsentSnapshot> {
     if (!this.#isOwn || this.#seen === undefined) return this.read(operator);
-    const { snapshot, time } = this.#seen;
     // What is over by it is over in the store.
-    const nowMs = time.atLeast(this.#parts.clock.monotonicMs());
-    const page = this.#pageOf({ ...snapshot, nowMs }, time, NOT_REFUSED);
+    const nowMs = this.#parts.clock.monotonicMs() + this.#time.minAheadMs;
+    const page = this.#pageOf({ ...this.#seen, nowMs }, NOT_REFUSED);
     switch (page.view.prompt.state) {
       case 'free':
         return this.read(operator);
       case 'due':
         return page;
       default:
-        return nowMs < snapshot.nowMs + LOOK_AGAIN_MS ? page : this.read(operator);
+        return nowMs < this.#seen.nowMs + LOOK_AGAIN_MS ? page : this.read(operator);
     }
   }
 
@@ -148,11 +146,12 @@ export class ConsentLedger {
       store.read(this.#number),
       refusals.leftMs(),
     ]);
-    const time = this.#timeOf(snapshot.nowMs, sentAtMs);
-    const lost = snapshot.record === undefined ? this.#livingHere() : undefined;
-    if (lost === undefined) this.#seen = { snapshot, time };
+    const mayBeLost = snapshot.record === undefined && store.isShared;
+    const lost = mayBeLost ? this.#livingHere() : undefined;
+    if (lost === undefined) this.#seen = snapshot;
+    this.#time = clockElsewhere(snapshot.nowMs, sentAtMs, clock.monotonicMs());
     this.#isOwn = false;
-    return { ...this.#pageOf(snapshot, time, refusedForMs), lost };
+    return { ...this.#pageOf(snapshot, refusedForMs), lost };
   }
 
   /** What a request hears that waits no more. */
@@ -168,88 +167,105 @@ export class ConsentLedger {
 
   /** That the owner is about to be prompted. */
   async claimRequest(
-    { view, version, time }: ConsentSnapshot,
+    { view, version }: ConsentSnapshot,
     lookup: Lookup,
-    operator: LedgerOperator,
+    { identity, rules, exchangeMs }: LedgerOperator,
   ): Promise<Claim<Requested> | Unclaimed> {
-    const names = { id: randomUUID(), asker: this.#callerKey, operator: operator.identity };
-    const consent = requested({ ...names, lookup }, time.now(), operator.rules);
-    const record = { consent, ends: view.record.ends };
-    const { leaseUntilMs } = consent;
+    const sentAtMs = this.#parts.clock.monotonicMs();
+    const nowMs = sentAtMs + this.#time.maxAheadMs;
+    const leaseUntilMs = nowMs + rules.leaseMs;
+    const consent: Requested = {
+      id: randomUUID(),
+      asker: this.#callerKey,
+      operator: identity,
+      lookup,
+      state: 'requested',
+      leaseUntilMs,
+      doubtUntilMs: nowMs + rules.doubtMs,
+    };
+    const { ends } = view.record;
     let written: Left | 'conflict' | 'full';
     try {
-      written = await this.#write(version, record, time);
+      written = await this.#write(version, { consent, ends }, sentAtMs);
     } catch (error) {
       unlessLost(error);
-      return { kind: 'lost', takeBack: () => this.#takeBack(consent, time) };
+      return { kind: 'lost', takeBack: () => this.#takeBack(consent) };
     }
     if (typeof written === 'string') return { kind: written };
-    const claim = { kind: 'claimed', consent, record, ...written, leaseUntilMs } as const;
-    if (claim.time.now() + operator.exchangeMs < leaseUntilMs) return claim;
+    const claim = { kind: 'claimed', consent, ends, ...written, leaseUntilMs } as const;
+    if (claim.nowMs + exchangeMs < leaseUntilMs) return claim;
     await this.learn(claim, { kind: 'withdrawn', id: consent.id });
     return { kind: 'late' };
   }
 
   /** That the operator is about to be asked whether the owner has answered. */
   async claimPoll(
-    { view, version, time }: ConsentSnapshot,
+    { view, version }: ConsentSnapshot,
     pending: Pending,
-    operator: LedgerOperator,
+    { rules, exchangeMs }: LedgerOperator,
   ): Promise<Claim<Pending> | Extract<Unclaimed, { kind: 'conflict' | 'late' }>> {
-    const { rules } = operator;
-    const nowMs = time.now();
-    const consent = polling(pending, nowMs, rules);
-    const record = { consent, ends: view.record.ends };
-    const written = await this.#write(version, record, time);
+    const sentAtMs = this.#parts.clock.monotonicMs();
+    const nowMs = sentAtMs + this.#time.maxAheadMs;
+    const leaseUntilMs = nowMs + rules.leaseMs;
+    // The next poll waits its interval, counted from this sending.
+    const nextPollAtMs = nowMs + pending.intervalMs;
+    const consent = { ...pending, nextPollAtMs, leaseUntilMs };
+    const { ends } = view.record;
+    const written = await this.#write(version, { consent, ends }, sentAtMs);
     // A record that is there already takes no further room; a store that is full is as good as lost.
     if (written === 'full') throw new SharedStateLost();
     if (written === 'conflict') return { kind: written };
-    const leaseUntilMs = nowMs + rules.leaseMs;
-    const claim = { kind: 'claimed', consent, record, ...written, leaseUntilMs } as const;
     // Our own lease says when the next poll may be made.
-    return claim.time.now() + operator.exchangeMs < leaseUntilMs ? claim : { kind: 'late' };
+    return written.nowMs + exchangeMs < leaseUntilMs
+      ? { kind: 'claimed', consent, ends, ...written, leaseUntilMs }
+      : { kind: 'late' };
   }
 
   /**
    * That the token goes out. It does so even when that cannot be written: the operator takes the token
    * once, and for nothing else. Never rejects for a lost store.
    */
-  async spend(claim: Claim<Pending>, rules: ConsentRules): Promise<Claim<Redeemed>> {
-    const nowMs = claim.time.now();
-    const consent = redeemed(claim.consent, nowMs, rules);
+  async spend(claim: Claim<Pending>, { leaseMs }: ConsentRules): Promise<Claim<Redeemed>> {
+    const leaseUntilMs = this.nowMs() + leaseMs;
+    const identity = identityOf(claim.consent);
+    const consent = { ...identity, state: 'redeemed', leaseUntilMs } as const;
     // Tried once: the lookup waits for it.
     const once = { ...claim, leaseUntilMs: 0 };
-    const written = await this.learn(once, { kind: 'lives', lives: consent }).catch(unlessLost);
-    return { ...claim, consent, leaseUntilMs: nowMs + rules.leaseMs, ...written };
+    const left = await this.learn(once, { kind: 'lives', lives: consent }).catch(unlessLost);
+    return { ...claim, ...left, consent, leaseUntilMs };
   }
 
   /**
    * What an exchange taught, over whatever is found in the place of the claim. What bars prompts for longer than its lease is
    * written for as long as it does. `undefined` where it counts no more.
    */
-  learn(claim: Claim, learned: Learned): Promise<(Left & Pick<Claim, 'record'>) | undefined> {
-    const { store, rules } = this.#parts;
-    const { time } = claim;
+  async learn(
+    claim: Claim,
+    learned: Learned,
+  ): Promise<Pick<Claim, 'ends' | 'version' | 'nowMs'> | undefined> {
+    const { store, rules, clock } = this.#parts;
     let { version } = claim;
-    let record = withLearned(claim.record, learned);
+    let record = withLearned(claim, learned);
     let writeId = newWriteId();
-    const write = async () => {
-      for (;;) {
-        const written = await this.#write(version, record, time, writeId);
+    for (;;) {
+      try {
+        const written = await this.#write(version, record, clock.monotonicMs(), writeId);
         if (written === 'full') throw new SharedStateLost();
-        if (written !== 'conflict') return { record, ...written };
+        if (written !== 'conflict') return { ends: record.ends, ...written };
         const found = await store.read(this.#number);
         const next = overruled(asOf(found.record, found.nowMs, rules), learned);
         if (next === undefined) return undefined;
         [version, record, writeId] = [found.version, next, newWriteId()];
+      } catch (error) {
+        await this.again(error, claim.leaseUntilMs, failureIn(learned)?.untilMs);
       }
-    };
-    return this.untilDone(claim, write, failureIn(learned)?.untilMs);
+    }
   }
 
   /** That expiries were told. Told twice they do no harm: a lost store and a conflict are passed over. */
-  async markTold({ view, version, time }: ConsentSnapshot, ids: readonly string[]): Promise<void> {
-    await this.#write(version, withTold(view.record, ids), time).catch(unlessLost);
+  async markTold({ view, version }: ConsentSnapshot, ids: readonly string[]): Promise<void> {
+    const record = withTold(view.record, ids);
+    await this.#write(version, record, this.#parts.clock.monotonicMs()).catch(unlessLost);
   }
 
   /**
@@ -257,103 +273,95 @@ export class ConsentLedger {
    * left. In either case it does no harm: the next poll tells.
    */
   async restore(
-    { view, version, time, isDoubtful }: ConsentSnapshot,
+    { view, version, isDoubtful }: ConsentSnapshot,
     lost: Pending,
     { rules }: LedgerOperator,
   ): Promise<Left | 'conflict' | 'full'> {
     this.#seen = undefined;
+    const sentAtMs = this.#parts.clock.monotonicMs();
+    const leaseUntilMs = sentAtMs + this.#time.maxAheadMs + rules.leaseMs;
     // A store that has lost all it knew may have known of another process's poll that is on the wire.
-    const consent = isDoubtful ? { ...lost, leaseUntilMs: time.now() + rules.leaseMs } : lost;
-    return this.#write(version, { consent, ends: view.record.ends }, time);
+    const consent = isDoubtful ? { ...lost, leaseUntilMs } : lost;
+    return this.#write(version, { consent, ends: view.record.ends }, sentAtMs);
   }
 
   /**
-   * Does what may be done twice, until the store is there for it or the lease is over.
+   * Waits until what may be done twice may be tried again; rejects with the error where it is no lost store's, or the time is
+   * over.
    *
-   * @param barredUntilMs goes on until then while the process does
+   * @param barredUntilMs the later end while the process goes on
    */
-  async untilDone<T>(
-    { time, leaseUntilMs }: Pick<Claim, 'time' | 'leaseUntilMs'>,
-    act: () => Promise<T>,
-    barredUntilMs = 0,
-  ): Promise<T> {
+  async again(error: unknown, leaseUntilMs: number, barredUntilMs = 0): Promise<void> {
     const { clock, closing } = this.#parts;
-    for (;;) {
-      try {
-        return await act();
-      } catch (error) {
-        const untilMs = closing.aborted ? leaseUntilMs : Math.max(leaseUntilMs, barredUntilMs);
-        if (!(error instanceof SharedStateLost) || time.now() >= untilMs) throw error;
-        await clock.sleep(STORE_AGAIN_MS);
-      }
-    }
+    const untilMs = closing.aborted ? leaseUntilMs : Math.max(leaseUntilMs, barredUntilMs);
+    if (!(error instanceof SharedStateLost) || this.nowMs() >= untilMs) throw error;
+    await clock.sleep(STORE_AGAIN_MS);
   }
 
-  /** Writes the record for as long as it has something to say. */
+  /**
+   * Writes the record for as long as it has something to say.
+   *
+   * @param sentAtMs just now, on our own clock
+   */
   async #write(
     version: number,
     record: ConsentRecord,
-    time: StoreTime,
-    writeId = newWriteId(),
+    sentAtMs: number,
+    writeId?: number,
   ): Promise<Left | 'conflict' | 'full'> {
     const { store, rules, clock } = this.#parts;
-    const nowMs = time.now();
+    const nowMs = sentAtMs + this.#time.maxAheadMs;
     const keepMs = keptUntilMs(record, rules) - nowMs;
     this.#isOwn = false;
     if (keepMs <= 0) {
       await store.remove(this.#number, version);
-      this.#seen = { snapshot: { record, nowMs, version: 0 }, time };
-      return { version: 0, time };
+      this.#seen = { record, nowMs, version: 0 };
+      return { version: 0, nowMs };
     }
-    const sentAtMs = clock.monotonicMs();
     const written = await store.write(this.#number, version, record, keepMs, writeId);
     if (typeof written === 'string') return written;
+    const repliedAtMs = clock.monotonicMs();
+    this.#time = clockElsewhere(written.nowMs, sentAtMs, repliedAtMs);
     this.#isOwn = true;
-    this.#seen = {
-      snapshot: { record, ...written },
-      time: this.#timeOf(written.nowMs, sentAtMs),
-    };
-    return { version: written.version, time: this.#seen.time };
+    this.#seen = { record, ...written };
+    return { version: written.version, nowMs: repliedAtMs + this.#time.maxAheadMs };
   }
 
-  /** Told from a reply that is here just now. */
-  #timeOf(nowMs: number, sentAtMs: number): StoreTime {
-    const { clock } = this.#parts;
-    const time = clockElsewhere(nowMs, sentAtMs, clock.monotonicMs());
-    return { ...time, now: () => time.atMost(clock.monotonicMs()) };
-  }
-
-  #pageOf(snapshot: Snapshot, time: StoreTime, refusedForMs: ByOperation): ConsentSnapshot {
+  #pageOf(snapshot: Snapshot, refusedForMs: ByOperation): ConsentSnapshot {
     const { rules, operators } = this.#parts;
     const { version, nowMs, doubtUntilMs } = snapshot;
     const view = consentViewOf(snapshot, this.#callerKey, rules, operators);
-    return { view, version, nowMs, time, refusedForMs, isDoubtful: doubtUntilMs !== undefined };
+    const isDoubtful = doubtUntilMs !== undefined;
+    return { view, version, nowMs, time: this.#time, refusedForMs, isDoubtful };
   }
 
   /** By what was seen last; `undefined` where by that the owner may be prompted, or nothing was seen. */
   #pendingNow(): LookupFailure | undefined {
     if (this.#seen === undefined) return undefined;
     const { rules, operators, clock } = this.#parts;
-    const nowMs = this.#seen.time.now();
-    const snapshot = { ...this.#seen.snapshot, nowMs };
-    const { prompt } = consentViewOf(snapshot, this.#callerKey, rules, operators);
+    const nowMs = this.nowMs();
+    const { prompt } = consentViewOf({ ...this.#seen, nowMs }, this.#callerKey, rules, operators);
     return prompt.state === 'free' ? undefined : pendingFailure(prompt, nowMs, clock.nowMs());
   }
 
-  async #takeBack(intent: Requested, time: StoreTime): Promise<void> {
-    const { store } = this.#parts;
-    await this.untilDone({ time, leaseUntilMs: intent.leaseUntilMs }, async () => {
-      const { record, version } = await store.read(this.#number);
-      if (record?.consent?.id !== intent.id) return;
-      await this.#write(version, concluded(record, intent.id), time);
-    });
+  async #takeBack(intent: Requested): Promise<void> {
+    const { store, clock } = this.#parts;
+    for (;;) {
+      try {
+        const { record, version } = await store.read(this.#number);
+        if (record?.consent?.id !== intent.id) return;
+        await this.#write(version, concluded(record, intent.id), clock.monotonicMs());
+        return;
+      } catch (error) {
+        await this.again(error, intent.leaseUntilMs);
+      }
+    }
   }
 
-  /** What we know to live, where a shared store may know of nothing. */
+  /** What we know to live, where a shared store knows of nothing. */
   #livingHere(): Pending | undefined {
-    const consent = this.#seen?.snapshot.record?.consent;
-    if (!this.#parts.store.isShared || this.#seen === undefined) return undefined;
+    const consent = this.#seen?.record?.consent;
     if (consent?.state !== 'pending' || consent.asker !== this.#callerKey) return undefined;
-    return consent.livesUntilMs > this.#seen.time.now() ? consent : undefined;
+    return consent.livesUntilMs > this.nowMs() ? consent : undefined;
   }
 }

@@ -169,11 +169,12 @@ export function keptUntilMs(
   { consent, ends }: ConsentRecord,
   { resultMs }: Pick<ConsentRules, 'resultMs'>,
 ): number {
-  const times = ends.map(({ untilMs }) => untilMs);
+  let untilMs = 0;
   if (consent !== undefined) {
-    times.push(endsAtMs(consent) + (consent.state === 'closed' ? 0 : resultMs));
+    untilMs = endsAtMs(consent) + (consent.state === 'closed' ? 0 : resultMs);
   }
-  return Math.max(0, ...times);
+  for (const end of ends) untilMs = Math.max(untilMs, end.untilMs);
+  return untilMs;
 }
 
 /** Whether what a lookup failed with counts at an operator: one that does not know the number says nothing of others. */
@@ -182,20 +183,6 @@ export function countsAt(
   at: string,
 ): boolean {
   return operator === at || failure.isUnknownNumber !== true;
-}
-
-/** What is written before the request to prompt leaves. */
-export function requested(
-  identity: ConsentIdentity,
-  nowMs: number,
-  rules: ConsentRules,
-): Requested {
-  return {
-    ...identity,
-    state: 'requested',
-    leaseUntilMs: nowMs + rules.leaseMs,
-    doubtUntilMs: nowMs + rules.doubtMs,
-  };
 }
 
 /** The request to prompt was answered, or not, in a way that leaves open whether a prompt is on its way. */
@@ -243,15 +230,6 @@ export function refused(
   return closed(identity, held, nowMs + holdSeconds * 1000);
 }
 
-/** What is written before a poll leaves: the next one waits its interval, counted from this sending. */
-export function polling(pending: Pending, nowMs: number, { leaseMs }: ConsentRules): Pending {
-  return {
-    ...pending,
-    nextPollAtMs: nowMs + pending.intervalMs,
-    leaseUntilMs: nowMs + leaseMs,
-  };
-}
-
 /** A poll sent at `sentAtMs` left everything open: `slow_down` adds five seconds for good (CIBA §11). */
 export function polled(
   pending: Pending,
@@ -287,15 +265,6 @@ export function endedByPoll(
       return { kind: 'lives', lives: closed(pending, failure, untilMs) };
     }
   }
-}
-
-/** The token has come. */
-export function redeemed(
-  identity: ConsentIdentity,
-  nowMs: number,
-  { leaseMs }: ConsentRules,
-): Redeemed {
-  return { ...identityOf(identity), state: 'redeemed', leaseUntilMs: nowMs + leaseMs };
 }
 
 /** The lookup that the consent bought brought a fact. */
@@ -423,6 +392,7 @@ function expired(identity: ConsentIdentity, atMs: number, resultMs: number): Exp
   return { ...identityOf(identity), kind: 'expired', isTold: false, ...times };
 }
 
-function identityOf({ id, asker, operator, lookup }: ConsentIdentity): ConsentIdentity {
+/** A consent without its state. */
+export function identityOf({ id, asker, operator, lookup }: ConsentIdentity): ConsentIdentity {
   return { id, asker, operator, lookup };
 }

@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { Operation } from '../domain/question.ts';
+import type { Clock } from '../system/clock.ts';
 import type { ConsentRecord } from './consentRecord.ts';
 
 /** A record as it stood at one moment of the store's clock, the only one that counts for what is in it. */
@@ -51,4 +53,178 @@ export interface ConsentStore {
 /** Tells one write from every other one, by whichever process: two that write the same are not both first. */
 export function newWriteId(): number {
   return randomInt(1, 2 ** 47);
+}
+
+/** For each operation a time in milliseconds. */
+export type ByOperation = Readonly<Record<Operation, number>>;
+
+/**
+ * Which operations an operator refuses us, whatever the number: no owner is prompted for them meanwhile.
+ *
+ * Methods of shared ones reject with {@link SharedStateLost} while they cannot be asked.
+ */
+export interface OperatorRefusals {
+  /** For how long each is refused still; 0 where it is not. */
+  leftMs(): Promise<ByOperation>;
+
+  /**
+   * Notes that the operator refused us an operation at a lookup about this number. Once it has about so many
+   * numbers, each within `forMs` of the one before, no owner is prompted for the operation for so long: a caller
+   * with one number that the operator refuses keeps no other caller from an answer.
+   */
+  refuse(
+    number: PhoneNumber,
+    operation: Operation,
+    afterNumbers: number,
+    forMs: number,
+  ): Promise<void>;
+
+  /** Notes that a lookup of an operation was answered: the numbers before it are no longer counted. */
+  answered(operation: Operation): Promise<void>;
+}
+
+interface StoredRecord {
+  readonly record: ConsentRecord;
+  readonly version: number;
+  readonly keepUntilMs: number;
+  readonly bytes: number;
+}
+
+/** Some 50,000 consents; fewer where an operator's `auth_req_id` are long. */
+const MAX_BYTES = 64 * 2 ** 20;
+
+/** A record's place among the others, and its own fields beside their texts. */
+const RECORD_BYTES = 512;
+
+/** What is over is cleared away once in so many writes, and when there is no room, but only once in so long. */
+const WRITES_BETWEEN_SWEEPS = 1000;
+const MS_BETWEEN_SWEEPS = 1000;
+
+/**
+ * The consents of one process at all operators, by its monotonic clock, in about `maxBytes`: a new number finds no room
+ * beyond, while the consents that live go on.
+ */
+export class MemoryConsentStore implements ConsentStore {
+  readonly isShared: boolean = false;
+  readonly #clock: Clock;
+  readonly #maxBytes: number;
+  readonly #records = new Map<PhoneNumber, StoredRecord>();
+  #bytes = 0;
+  #lastVersion = 0;
+  #writesSinceSweep = 0;
+  #mayNextSweepAtMs = -Infinity;
+
+  constructor(clock: Clock, maxBytes = MAX_BYTES) {
+    this.#clock = clock;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Records, the overdue ones included. */
+  get size(): number {
+    return this.#records.size;
+  }
+
+  read(number: PhoneNumber): Promise<Snapshot> {
+    const nowMs = this.#clock.monotonicMs();
+    const stored = this.#current(number, nowMs);
+    const { record, version = 0 } = stored ?? {};
+    return Promise.resolve({ record, version, nowMs });
+  }
+
+  write(
+    number: PhoneNumber,
+    version: number,
+    record: ConsentRecord,
+    keepMs: number,
+  ): Promise<Written> {
+    const nowMs = this.#clock.monotonicMs();
+    const current = this.#current(number, nowMs);
+    if ((current?.version ?? 0) !== version) return Promise.resolve('conflict');
+    if (current === undefined && !this.#hasRoom(nowMs)) return Promise.resolve('full');
+    this.#lastVersion += 1;
+    const next = this.#lastVersion;
+    // Its texts in UTF-16, and what holds them.
+    const bytes = RECORD_BYTES + 2 * JSON.stringify(record).length;
+    this.#bytes += bytes - (current?.bytes ?? 0);
+    this.#records.set(number, { record, version: next, keepUntilMs: nowMs + keepMs, bytes });
+    return Promise.resolve({ version: next, nowMs });
+  }
+
+  remove(number: PhoneNumber, version: number): Promise<void> {
+    if (this.#records.get(number)?.version === version) this.#delete(number);
+    return Promise.resolve();
+  }
+
+  #current(number: PhoneNumber, nowMs: number): StoredRecord | undefined {
+    const stored = this.#records.get(number);
+    if (stored === undefined || stored.keepUntilMs > nowMs) return stored;
+    this.#delete(number);
+    return undefined;
+  }
+
+  #delete(number: PhoneNumber): void {
+    this.#bytes -= this.#records.get(number)?.bytes ?? 0;
+    this.#records.delete(number);
+  }
+
+  /** Whether a new number finds room. Clears away what is over where that is due. */
+  #hasRoom(nowMs: number): boolean {
+    this.#writesSinceSweep += 1;
+    const isDue = this.#bytes >= this.#maxBytes || this.#writesSinceSweep >= WRITES_BETWEEN_SWEEPS;
+    if (isDue && nowMs >= this.#mayNextSweepAtMs) {
+      this.#writesSinceSweep = 0;
+      this.#mayNextSweepAtMs = nowMs + MS_BETWEEN_SWEEPS;
+      for (const number of this.#records.keys()) this.#current(number, nowMs);
+    }
+    return this.#bytes < this.#maxBytes;
+  }
+}
+
+/** Numbers at which an operation was refused, each with the count that it is for, and until when they count. */
+interface Refused {
+  readonly noted: ReadonlySet<string>;
+  readonly untilMs: number;
+}
+
+/** The refusals of one operator in one process, by its monotonic clock. */
+export class MemoryRefusals implements OperatorRefusals {
+  readonly #clock: Clock;
+  readonly #refusedUntilMs: Partial<Record<Operation, number>> = {};
+  readonly #refused: Partial<Record<Operation, Refused>> = {};
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  leftMs(): Promise<ByOperation> {
+    const nowMs = this.#clock.monotonicMs();
+    const { 'retrieve-date': date = 0, check = 0 } = this.#refusedUntilMs;
+    return Promise.resolve({
+      'retrieve-date': Math.max(0, date - nowMs),
+      check: Math.max(0, check - nowMs),
+    });
+  }
+
+  refuse(
+    number: PhoneNumber,
+    operation: Operation,
+    afterNumbers: number,
+    forMs: number,
+  ): Promise<void> {
+    const nowMs = this.#clock.monotonicMs();
+    const untilMs = nowMs + forMs;
+    const before = this.#refused[operation];
+    const isOver = before === undefined || before.untilMs <= nowMs;
+    const kind = `${afterNumbers}:`;
+    const noted = new Set(isOver ? [] : before.noted).add(kind + number);
+    const isBarred = [...noted].filter((one) => one.startsWith(kind)).length >= afterNumbers;
+    if (isBarred) this.#refusedUntilMs[operation] = untilMs;
+    this.#refused[operation] = { noted: isBarred ? new Set([kind + number]) : noted, untilMs };
+    return Promise.resolve();
+  }
+
+  answered(operation: Operation): Promise<void> {
+    delete this.#refused[operation];
+    return Promise.resolve();
+  }
 }

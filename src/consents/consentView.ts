@@ -3,7 +3,7 @@ import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
 import {
   asOf,
   countsAt,
-  endsAtMs,
+  type Closed,
   type Consent,
   type ConsentEnd,
   type ConsentRecord,
@@ -37,15 +37,11 @@ export type PromptView =
   /** The request to prompt was never answered, or its operator cannot be asked any more. */
   | { readonly state: 'in-doubt'; readonly endsAtMs: number }
   /** The operator can be asked whether the owner has answered. */
-  | {
-      readonly state: 'due';
-      readonly pending: Pending;
-      readonly endsAtMs: number;
-    }
+  | { readonly state: 'due'; readonly pending: Pending; readonly endsAtMs: number }
   /** The owner has the question, and the operator is not asked before `dueAtMs`. */
   | { readonly state: 'waiting'; readonly dueAtMs: number; readonly endsAtMs: number }
   /** The owner declined, or the operator refused to go on. */
-  | { readonly state: 'closed'; readonly failure: LookupFailure; readonly untilMs: number };
+  | Closed;
 
 /** Those that can be asked how a consent stands, by their identities. */
 export type Operators = Pick<ReadonlySet<string>, 'has'>;
@@ -83,79 +79,41 @@ export function consentViewOf(
 const ANOTHERS = { state: 'anothers' } as const;
 
 function ownView(consent: Consent, nowMs: number, operators: Operators): PromptView {
-  const until = endsAtMs(consent);
-  const underWay = (leaseUntilMs: number): PromptView => ({
-    state: 'under-way',
-    leaseUntilMs,
-    endsAtMs: until,
-  });
   switch (consent.state) {
-    case 'requested':
-      return consent.leaseUntilMs > nowMs
-        ? underWay(consent.leaseUntilMs)
-        : { state: 'in-doubt', endsAtMs: until };
+    case 'requested': {
+      const { leaseUntilMs, doubtUntilMs: endsAtMs } = consent;
+      return leaseUntilMs > nowMs
+        ? { state: 'under-way', leaseUntilMs, endsAtMs }
+        : { state: 'in-doubt', endsAtMs };
+    }
     case 'pending': {
-      const { leaseUntilMs = 0, nextPollAtMs, redeemableUntilMs, livesUntilMs } = consent;
-      if (leaseUntilMs > nowMs) return underWay(leaseUntilMs);
+      const { leaseUntilMs = 0, nextPollAtMs, redeemableUntilMs, livesUntilMs: endsAtMs } = consent;
+      if (leaseUntilMs > nowMs) {
+        return { state: 'under-way', leaseUntilMs, endsAtMs: Math.max(endsAtMs, leaseUntilMs) };
+      }
       // Its operator is no longer configured, or no longer 3-legged: the prompt is still on the phone.
-      if (!operators.has(consent.operator)) return { state: 'in-doubt', endsAtMs: until };
+      if (!operators.has(consent.operator)) return { state: 'in-doubt', endsAtMs };
       if (Math.max(nextPollAtMs, nowMs) >= redeemableUntilMs) {
-        return { state: 'waiting', dueAtMs: livesUntilMs, endsAtMs: livesUntilMs };
+        return { state: 'waiting', dueAtMs: endsAtMs, endsAtMs };
       }
       return nextPollAtMs > nowMs
-        ? { state: 'waiting', dueAtMs: nextPollAtMs, endsAtMs: livesUntilMs }
-        : { state: 'due', pending: consent, endsAtMs: livesUntilMs };
+        ? { state: 'waiting', dueAtMs: nextPollAtMs, endsAtMs }
+        : { state: 'due', pending: consent, endsAtMs };
     }
-    case 'redeemed':
-      return underWay(consent.leaseUntilMs);
+    case 'redeemed': {
+      const { leaseUntilMs } = consent;
+      return { state: 'under-way', leaseUntilMs, endsAtMs: leaseUntilMs };
+    }
     case 'closed':
-      return { state: 'closed', failure: consent.failure, untilMs: consent.untilMs };
+      return consent;
   }
 }
 
-export type NextStep =
-  /** Ask the owner. */
-  | { readonly step: 'request' }
-  /** Ask the operator whether the owner has answered. */
-  | { readonly step: 'poll'; readonly pending: Pending }
-  /** Nothing is to be done before then. */
-  | { readonly step: 'wait'; readonly untilMs: number }
-  /** It is not for this request to wait: CONSENT_PENDING. */
-  | { readonly step: 'answer-pending' }
-  /** It is over for now. */
-  | { readonly step: 'fail'; readonly failure: LookupFailure };
-
-/** How often a request that waits for another process looks whether it is done. */
-export const LOOK_AGAIN_MS = 250;
-
-/** Pure. */
-export function nextStep(prompt: PromptView, nowMs: number): NextStep {
-  switch (prompt.state) {
-    case 'free':
-      return { step: 'request' };
-    case 'due':
-      return { step: 'poll', pending: prompt.pending };
-    case 'under-way':
-      return { step: 'wait', untilMs: Math.min(prompt.leaseUntilMs, nowMs + LOOK_AGAIN_MS) };
-    case 'waiting':
-      return { step: 'wait', untilMs: prompt.dueAtMs };
-    case 'forgotten':
-    case 'anothers':
-    case 'in-doubt':
-      return { step: 'answer-pending' };
-    case 'closed':
-      return { step: 'fail', failure: failureToTell(prompt, nowMs) };
-  }
-}
-
-/** Says nothing of when another caller's consent ends. */
-const ANOTHERS_RETRY_SECONDS = 60;
-
-/** What a request hears that asks about what another caller's consent stands in the way of. */
+/** Where another caller's consent stands in the way; says nothing of when that ends. */
 export const ANOTHERS_PENDING: LookupFailure = {
   code: 'CONSENT_PENDING',
   reach: 'number',
-  retryAfterSeconds: ANOTHERS_RETRY_SECONDS,
+  retryAfterSeconds: 60,
 };
 
 /**
@@ -239,12 +197,7 @@ export function consentStatus(
         state: closedState(prompt.failure),
         retryAfterSeconds: secondsUntil(prompt.untilMs, nowMs),
       };
-    case 'anothers':
-    case 'forgotten':
-    case 'under-way':
-    case 'in-doubt':
-    case 'due':
-    case 'waiting':
+    default:
       return pendingStatus(pendingFailure(prompt, nowMs, wallNowMs));
   }
 }

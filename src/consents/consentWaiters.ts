@@ -58,6 +58,8 @@ export class Waiters {
   departures = 0;
   readonly #factCache: Pick<FactCache, 'recall'>;
   readonly #waiting = new Set<Waiter>();
+  /** The one that waits longest first. */
+  readonly all: ReadonlySet<Waiter> = this.#waiting;
   #pendingStep: Waiter | undefined;
 
   constructor(factCache: Pick<FactCache, 'recall'>) {
@@ -66,18 +68,10 @@ export class Waiters {
 
   /** Of the one that has most time left; a step for which no request waits any more has no deadline. */
   get deadlineMs(): number {
-    if (this.first === undefined) return Infinity;
-    return this.all().reduce((last, { session }) => Math.max(last, session.request.deadlineMs), 0);
-  }
-
-  /** The one that waits longest. */
-  get first(): Waiter | undefined {
-    const [first] = this.#waiting;
-    return first;
-  }
-
-  all(): readonly Waiter[] {
-    return [...this.#waiting];
+    if (this.all.size === 0) return Infinity;
+    let lastMs = 0;
+    for (const { session } of this.all) lastMs = Math.max(lastMs, session.request.deadlineMs);
+    return lastMs;
   }
 
   add(waiter: Waiter): void {
@@ -97,21 +91,21 @@ export class Waiters {
   takeCause(): Waiter | undefined {
     const pendingStep = this.#pendingStep;
     this.#pendingStep = undefined;
-    const { first } = this;
+    const [first] = this.all;
     if (first === undefined && pendingStep !== undefined) this.departures += 1;
     return first ?? pendingStep;
   }
 
   /** Tells all of them that what they wanted failed. */
   fail(failure: LookupFailure): 'told' {
-    for (const waiter of this.#waiting) this.#settle(waiter, lookupFailed(waiter.wanted, failure));
+    for (const waiter of this.all) this.#settle(waiter, lookupFailed(waiter.wanted, failure));
     this.#pendingStep = undefined;
     return 'told';
   }
 
   reject(defect: unknown): void {
-    for (const waiter of this.#waiting) waiter.reject(defect);
-    this.departures += this.#waiting.size;
+    for (const waiter of this.all) waiter.reject(defect);
+    this.departures += this.all.size;
     this.#waiting.clear();
     this.#pendingStep = undefined;
   }
@@ -119,7 +113,7 @@ export class Waiters {
   /** Tells each request what the record says to it. Returns the ids of the expiries that were told. */
   async tellRecorded(page: ConsentSnapshot): Promise<readonly string[]> {
     const telling: Promise<Told | undefined>[] = [];
-    for (const waiter of this.#waiting) {
+    for (const waiter of this.all) {
       const known = knownFrom(page, waiter);
       if (known !== undefined) telling.push(this.#tell(waiter, known));
     }
@@ -136,8 +130,8 @@ export class Waiters {
     return view.ends.some((end) => {
       switch (end.kind) {
         case 'answered':
-          return this.#allWith(cause).some(
-            ({ recalledAtMs }) => time.atLeast(recalledAtMs) <= end.atMs,
+          return [cause, ...this.all].some(
+            ({ recalledAtMs }) => recalledAtMs + time.minAheadMs <= end.atMs,
           );
         case 'expired':
           return !end.isTold;
@@ -154,9 +148,8 @@ export class Waiters {
    */
   hasRecalled(cause: Waiter, { view, nowMs, time }: ConsentSnapshot): boolean {
     if (view.ends.some(({ kind }) => kind !== 'failed')) return false;
-    const isRecent = ({ recalledAtMs }: Waiter): boolean =>
-      nowMs - time.atLeast(recalledAtMs) < RECALL_HOLDS_MS;
-    return isRecent(cause) && this.all().every(isRecent);
+    const sinceMs = nowMs - time.minAheadMs - RECALL_HOLDS_MS;
+    return [cause, ...this.all].every(({ recalledAtMs }) => recalledAtMs > sinceMs);
   }
 
   /**
@@ -164,13 +157,13 @@ export class Waiters {
    * that the step is taken for although it waits no more: then nothing is to be asked yet.
    */
   async tellKept(cause: Waiter): Promise<boolean> {
-    const all = this.#allWith(cause);
+    const all = [...new Set([cause, ...this.all])];
     const { number, request } = cause.session;
     // What the request that came first may not hear, none may.
-    const firstCameInAtMs = all.reduce(
-      (earliest, { session }) => Math.min(earliest, session.request.cameInAtMs),
-      Infinity,
-    );
+    let firstCameInAtMs = Infinity;
+    for (const { session } of all) {
+      firstCameInAtMs = Math.min(firstCameInAtMs, session.request.cameInAtMs);
+    }
     const most = await this.#factCache.recall(request, number, firstCameInAtMs);
     for (const waiter of all) waiter.recalledAtMs = most.recalledAtMs;
     if (!all.some((waiter) => isNews(most, waiter))) return false;
@@ -198,12 +191,13 @@ export class Waiters {
    */
   async tellFact(fact: TimedFact, consentId: string, madeFor: LookupRequest): Promise<void> {
     const outcome = { kind: 'facts', facts: [fact] } as const;
-    const heard = heardOf('shared', lookupOf(fact), fact.toldBy, consentId);
     const telling: Promise<unknown>[] = [];
-    for (const waiter of this.#waiting) {
+    for (const waiter of this.all) {
       const { request } = waiter.session;
       if (request.cameInAtMs > fact.leftAtMs) continue;
-      telling.push(this.#tell(waiter, { outcome, heard: request === madeFor ? [] : [heard] }));
+      const isMadeForIt = request === madeFor;
+      const heard = isMadeForIt ? [] : [heardOf('shared', lookupOf(fact), fact.toldBy, consentId)];
+      telling.push(this.#tell(waiter, { outcome, heard }));
     }
     await Promise.all(telling);
   }
@@ -224,7 +218,7 @@ export class Waiters {
     const isHeard = made !== undefined && failure.reach === 'number';
     const heard = isHeard ? [heardOf('shared', lookup, operator, made.consentId)] : [];
     const telling: Promise<unknown>[] = [];
-    for (const waiter of this.#waiting) {
+    for (const waiter of this.all) {
       const { session } = waiter;
       const { identity, offer } = waiter.operator;
       if (!countsAt({ operator, failure }, identity)) continue;
@@ -233,11 +227,6 @@ export class Waiters {
       telling.push(this.#tell(waiter, { outcome, heard: isMadeForIt ? [] : heard }));
     }
     await Promise.all(telling);
-  }
-
-  /** The request that the step is taken for may wait no more. */
-  #allWith(cause: Waiter): readonly Waiter[] {
-    return [...new Set([cause, ...this.#waiting])];
   }
 
   /**
@@ -276,7 +265,7 @@ export function knownFrom(
       case 'answered':
         break;
       case 'expired':
-        if (!end.isTold || time.atMost(joinedAtMs) < end.atMs) {
+        if (!end.isTold || joinedAtMs + time.maxAheadMs < end.atMs) {
           return { outcome: lookupFailed(wanted, EXPIRED), expiredId: end.id };
         }
         break;

@@ -4,7 +4,6 @@ import type { Lookup } from '../domain/question.ts';
 import { LightAbortSignal } from '../http/urgency.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { ConsentOperator } from './consentOperator.ts';
-import type { Snapshot } from './consentStore.ts';
 import { consentStatus, consentViewOf } from './consentView.ts';
 import { hashedCallerKey } from '../lookups/factCache.ts';
 import { ConsentFlow, type ConsentFlowParts } from './consentFlow.ts';
@@ -33,7 +32,7 @@ export class ConsentedLookups {
   readonly #closing = new AbortController();
   readonly #flows = new Map<string, ConsentFlow>();
   /** A request's patience counts once for a number, over all the consents and operators that it takes. */
-  readonly #patienceEndsAtMs = new WeakMap<LookupRequest, Map<PhoneNumber, number>>();
+  readonly #patienceEnds = new WeakMap<LookupRequest, Map<PhoneNumber, number>>();
 
   /** @param waitMs how long a request waits that does not say */
   constructor(parts: ConsentedParts, waitMs: number) {
@@ -71,18 +70,13 @@ export class ConsentedLookups {
     const admitted = await admission.admit({ event: 'consent-status', number, request });
     if (admitted.kind === 'denied') return { kind: 'failed', failure: admitted.failure };
     const { clock, rules } = this.#parts;
-    const snapshot = await this.#read(number, request);
+    // Not known when the store is lost, or the request ends first.
+    const reading = this.#parts.store.read(number).catch(unlessLost);
+    const snapshot = await request.signal.unlessAborted(reading);
     if (snapshot === undefined) return { kind: 'read', status: undefined };
-    const key = hashedCallerKey(request, number);
-    const view = consentViewOf(snapshot, key, rules, this.#operators);
+    const view = consentViewOf(snapshot, hashedCallerKey(request, number), rules, this.#operators);
     const status = consentStatus(view, identity, snapshot.nowMs, clock.nowMs());
     return { kind: 'read', status };
-  }
-
-  /** `undefined` when the store is lost, or the request ends first. */
-  #read(number: PhoneNumber, { signal }: LookupRequest): Promise<Snapshot | undefined> {
-    const reading = this.#parts.store.read(number).catch(unlessLost);
-    return signal.unlessAborted(reading);
   }
 
   /** What is on the wire for a consent runs to its end: its outcome must be stored. */
@@ -104,6 +98,7 @@ export class ConsentedLookups {
 
     const { promise: outcome, resolve, reject } = Promise.withResolvers<LookupOutcome>();
     const joinedAtMs = clock.monotonicMs();
+    const patienceMs = this.#patienceEndsAtMs(session, joinedAtMs) - joinedAtMs;
     const waiter: Waiter = {
       operator,
       session,
@@ -125,7 +120,7 @@ export class ConsentedLookups {
       if (!isSettled) flow.leave(waiter);
     };
     signal.add(over);
-    Promise.all([clock.sleep(this.#patienceLeftMs(session), over.asAbortSignal()), flow.looked])
+    Promise.all([clock.sleep(patienceMs, over.asAbortSignal()), flow.looked])
       .then(leave, leave)
       .catch(reject);
     try {
@@ -138,15 +133,12 @@ export class ConsentedLookups {
     }
   }
 
-  #patienceLeftMs(session: LookupSession): number {
-    const { number, request } = session;
-    const { waitMs = this.#waitMs } = request;
-    const nowMs = this.#parts.clock.monotonicMs();
-    const ends = this.#patienceEndsAtMs.get(request) ?? new Map<PhoneNumber, number>();
-    this.#patienceEndsAtMs.set(request, ends);
-    const endsAtMs = ends.get(number) ?? nowMs + waitMs;
+  #patienceEndsAtMs({ number, request }: LookupSession, nowMs: number): number {
+    const ends = this.#patienceEnds.get(request) ?? new Map<PhoneNumber, number>();
+    this.#patienceEnds.set(request, ends);
+    const endsAtMs = ends.get(number) ?? nowMs + (request.waitMs ?? this.#waitMs);
     ends.set(number, endsAtMs);
-    return Math.max(0, endsAtMs - nowMs);
+    return endsAtMs;
   }
 }
 

@@ -5,7 +5,7 @@ import { bucketOf, keyIn } from '../sharedState/buckets.ts';
 import { adoptRenamed, type StateSeals } from '../sharedState/stateSeals.ts';
 import type { Redis } from '../sharedState/redis.ts';
 import { lostIfOutOfMemory, unlessLost } from '../sharedState/sharedStateLost.ts';
-import type { ByOperation, OperatorRefusals } from './consentOperator.ts';
+import type { ByOperation, OperatorRefusals } from './consentStore.ts';
 
 /** Another replica's refusal is known so much later at most. */
 const LOOK_EVERY_MS = 1000;

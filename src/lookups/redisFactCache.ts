@@ -65,11 +65,11 @@ export class RedisFactCache implements FactCache {
     await this.#redis
       .run(KEEP, keys, (server) => {
         // An end that Redis computed when the command reaches it would be as late as the command is.
-        const endsAtMs = server.atLeast(leftAtMs) + keptMs;
+        const endsAtMs = leftAtMs + server.minAheadMs + keptMs;
         const kept: SealedFact = {
           fact,
-          leftAtMs: server.atLeast(leftAtMs),
-          repliedAtMs: server.atMost(repliedAtMs),
+          leftAtMs: leftAtMs + server.minAheadMs,
+          repliedAtMs: repliedAtMs + server.maxAheadMs,
           endsAtMs,
         };
         return [

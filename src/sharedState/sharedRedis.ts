@@ -159,9 +159,9 @@ function timedValues(
   server: ClockElsewhere | undefined,
 ): ScriptValues {
   if (server === undefined) return [0, 0];
-  const lastMoment = server.atLeast(endsAtMs).toFixed(3);
+  const lastMoment = (endsAtMs + server.minAheadMs).toFixed(3);
   return typeof values === 'function'
-    ? [server.atLeast(sentAtMs).toFixed(3), lastMoment, ...values(server)]
+    ? [(sentAtMs + server.minAheadMs).toFixed(3), lastMoment, ...values(server)]
     : [0, lastMoment, ...values];
 }
 

@@ -51,10 +51,12 @@ import {
   type ClientAuthentication,
 } from '../tokens/clientAuthentication.ts';
 import { DpopProofs } from '../tokens/dpop.ts';
-import type { ConsentStore } from '../consents/consentStore.ts';
-import type { OperatorRefusals } from '../consents/consentOperator.ts';
-import { MemoryConsentStore } from '../consents/memoryConsentStore.ts';
-import { MemoryRefusals } from '../consents/memoryRefusals.ts';
+import {
+  MemoryConsentStore,
+  MemoryRefusals,
+  type ConsentStore,
+  type OperatorRefusals,
+} from '../consents/consentStore.ts';
 import { operatorIdentityOf } from '../operator/operatorIdentity.ts';
 import { SeenTokens } from '../tokens/accessToken.ts';
 import { TokenManager, type AuthorizationEndpoints } from '../tokens/tokenManager.ts';

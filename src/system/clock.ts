@@ -52,25 +52,19 @@ export async function withinTime<T, Late>(
   }
 }
 
-/** A clock of another machine, by ours. */
+/** A clock of another machine: how far it is ahead of our monotonic one. */
 export interface ClockElsewhere {
-  /** What it shows at a moment of ours, or a little before that. */
-  atLeast(monotonicMs: number): number;
-  /** What it shows at a moment of ours, or a little after that. */
-  atMost(monotonicMs: number): number;
+  /** At least so far: what is counted with it is never ahead of what that clock shows. */
+  readonly minAheadMs: number;
+  /** At most so far: what is counted with it is never behind. */
+  readonly maxAheadMs: number;
 }
 
-/**
- * By one reply that says what it showed. It was read after we sent and before the reply was here: counted on from the reply,
- * it is never ahead of itself, counted on from the sending never behind, and by no more than the reply took to come.
- */
+/** By one reply that says what it showed: it was read after we sent and before the reply was here. */
 export function clockElsewhere(
   shownMs: number,
   sentAtMs: number,
   repliedAtMs: number,
 ): ClockElsewhere {
-  return {
-    atLeast: (monotonicMs) => shownMs + (monotonicMs - repliedAtMs),
-    atMost: (monotonicMs) => shownMs + (monotonicMs - sentAtMs),
-  };
+  return { minAheadMs: shownMs - repliedAtMs, maxAheadMs: shownMs - sentAtMs };
 }

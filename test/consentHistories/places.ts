@@ -3,8 +3,11 @@ import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { recalledFor } from '../../src/lookups/factCache.ts';
 import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
 import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
-import type { Snapshot, Written } from '../../src/consents/consentStore.ts';
-import { MemoryConsentStore } from '../../src/consents/memoryConsentStore.ts';
+import {
+  MemoryConsentStore,
+  type Snapshot,
+  type Written,
+} from '../../src/consents/consentStore.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';

@@ -10,7 +10,6 @@ import {
   keptUntilMs,
   overruled,
   polled,
-  polling,
   refused,
   type Consent,
   type ConsentRecord,
@@ -41,12 +40,6 @@ describe('what is written', () => {
     const rules = { ...RULES, firstPoll };
     expect(acknowledged(IDENTITY, acknowledgement, NOW - 2_000, NOW, rules)).toEqual(
       pendingFor(times),
-    );
-  });
-
-  it('before a poll leaves: the next one is an interval from here', () => {
-    expect(polling(pendingFor({}), NOW + 100, RULES)).toEqual(
-      pendingFor({ nextPollMs: 5_100, leaseMs: 11_100 }),
     );
   });
 });

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/system/clock.ts';
-import { acknowledged, requested, type ConsentRecord } from '../../src/consents/consentRecord.ts';
+import { acknowledged, type ConsentRecord } from '../../src/consents/consentRecord.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
-import { newWriteId, type ConsentStore } from '../../src/consents/consentStore.ts';
-import { MemoryConsentStore } from '../../src/consents/memoryConsentStore.ts';
+import {
+  MemoryConsentStore,
+  newWriteId,
+  type ConsentStore,
+} from '../../src/consents/consentStore.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import { BUCKETS, keyIn } from '../../src/sharedState/buckets.ts';
@@ -12,7 +15,7 @@ import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { command as commandTo, commands as commandsTo } from '../redisCommands.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { ALICE, BOB, CAROL } from '../values.ts';
-import { IDENTITY, RULES } from './records.ts';
+import { IDENTITY, intentOf, RULES } from './records.ts';
 
 const KEEP_MS = 60_000;
 
@@ -20,7 +23,7 @@ const KEEP_MS = 60_000;
 const EARLIER = 'https://operator.example client';
 
 function intent(nowMs: number, id = 'one'): ConsentRecord {
-  return { ends: [], consent: requested({ ...IDENTITY, id }, nowMs, RULES) };
+  return { ends: [], consent: intentOf(id, nowMs) };
 }
 
 function pending(nowMs: number): ConsentRecord {

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { FailureReach, LookupFailure } from '../../src/domain/errors.ts';
+import type { FailureReach } from '../../src/domain/errors.ts';
 import type { Consent, ConsentRecord } from '../../src/consents/consentRecord.ts';
 import type { ConsentStatus } from '../../src/domain/consentStatus.ts';
 import {
   consentStatus,
-  nextStep,
   pendingFailure,
   consentViewOf,
-  type NextStep,
+  type PromptView,
 } from '../../src/consents/consentView.ts';
 import { START_MS } from '../testClock.ts';
 import {
@@ -35,13 +34,6 @@ function living(consent: Consent): ConsentRecord {
   return { consent, ends: [] };
 }
 
-const REQUEST = { step: 'request' } as const;
-const PENDING = { step: 'answer-pending' } as const;
-const wait = (ms: number) => ({ step: 'wait', untilMs: NOW + ms }) as const;
-const poll = (times: Parameters<typeof pendingFor>[0]) =>
-  ({ step: 'poll', pending: pendingFor(times) }) as const;
-const fail = (failure: LookupFailure) => ({ step: 'fail', failure }) as const;
-
 /** What asking again in so many seconds can bring, and when the consent ends. */
 function pendingWith(retryAfterSeconds: number, lifeMs?: number): ConsentStatus {
   return {
@@ -54,81 +46,76 @@ function pendingWith(retryAfterSeconds: number, lifeMs?: number): ConsentStatus 
 const NOT_ASKED: ConsentStatus = { state: 'NOT_ASKED' };
 const ANOTHERS = pendingWith(60);
 
-/** Of one record: the next step, and how it stands as data. */
+/** Of one record: how far asking the owner has come, and how it stands as data. */
 type Case = readonly [
   name: string,
   record: ConsentRecord | undefined,
-  own: readonly [NextStep, ConsentStatus],
-  others: readonly [NextStep, ConsentStatus],
+  own: readonly [PromptView['state'], ConsentStatus],
+  others: readonly [PromptView['state'], ConsentStatus],
 ];
 
-const FREE = [REQUEST, NOT_ASKED] as const;
-const IN_THE_WAY = [PENDING, ANOTHERS] as const;
+const FREE = ['free', NOT_ASKED] as const;
+const IN_THE_WAY = ['anothers', ANOTHERS] as const;
 
 /** A consent that lives, and how it stands to its caller; it is in the way of every other one. */
-const LIVING: readonly (readonly [string, Consent, NextStep, ConsentStatus])[] = [
-  ['a request on the wire', requestedFor(11_000, 300_000), wait(250), pendingWith(1, 300_000)],
+const LIVING: readonly (readonly [string, Consent, PromptView['state'], ConsentStatus])[] = [
+  ['a request on the wire', requestedFor(11_000, 300_000), 'under-way', pendingWith(1, 300_000)],
   [
     'one whose lease is nearly over',
     requestedFor(100, 300_000),
-    wait(100),
+    'under-way',
     pendingWith(1, 300_000),
   ],
-  ['one whose reply was lost', requestedFor(0, 300_000), PENDING, pendingWith(300, 300_000)],
-  ['the last moment of its doubt', requestedFor(-1, 1), PENDING, pendingWith(1, 1)],
-  ['a prompt that may be polled', pendingFor({}), poll({}), pendingWith(1, 120_000)],
+  ['one whose reply was lost', requestedFor(0, 300_000), 'in-doubt', pendingWith(300, 300_000)],
+  ['the last moment of its doubt', requestedFor(-1, 1), 'in-doubt', pendingWith(1, 1)],
+  ['a prompt that may be polled', pendingFor({}), 'due', pendingWith(1, 120_000)],
   [
     'a prompt before its next poll',
     pendingFor({ nextPollMs: 3_001 }),
-    wait(3_001),
+    'waiting',
     pendingWith(4, 120_000),
   ],
   [
     'a prompt that is being polled',
     pendingFor({ nextPollMs: 5_000, leaseMs: 11_000 }),
-    wait(250),
+    'under-way',
     pendingWith(1, 120_000),
   ],
-  [
-    'a poll whose process died',
-    pendingFor({ leaseMs: 0 }),
-    poll({ leaseMs: 0 }),
-    pendingWith(1, 120_000),
-  ],
+  ['a poll whose process died', pendingFor({ leaseMs: 0 }), 'due', pendingWith(1, 120_000)],
   [
     'the last moment in which it may be redeemed',
     pendingFor({ redeemableMs: 1 }),
-    poll({ redeemableMs: 1 }),
+    'due',
     pendingWith(1, 120_000),
   ],
   [
     'a prompt too late to redeem, too early to repeat',
     pendingFor({ redeemableMs: 0, livesMs: 2_000 }),
-    wait(2_000),
+    'waiting',
     pendingWith(2, 2_000),
   ],
   [
     'a next poll that would come too late',
     pendingFor({ nextPollMs: 3_000, redeemableMs: 3_000, livesMs: 5_000 }),
-    wait(5_000),
+    'waiting',
     pendingWith(5, 5_000),
   ],
-  ['a token that goes out with its lookup', redeemedFor(11_000), wait(250), pendingWith(1, 11_000)],
   [
-    'a denial',
-    closedFor(DENIED, 600_000),
-    fail({ ...DENIED, retryAfterSeconds: 600 }),
-    { state: 'DENIED', retryAfterSeconds: 600 },
+    'a token that goes out with its lookup',
+    redeemedFor(11_000),
+    'under-way',
+    pendingWith(1, 11_000),
   ],
+  ['a denial', closedFor(DENIED, 600_000), 'closed', { state: 'DENIED', retryAfterSeconds: 600 }],
   [
     'a refusal while the prompt may live',
     closedFor(REFUSED, 60_000),
-    fail(REFUSED),
+    'closed',
     { state: 'EXPIRED', retryAfterSeconds: 60 },
   ],
 ];
 
-const OVER = [REQUEST, { state: 'EXPIRED' }] as const;
+const OVER = ['free', { state: 'EXPIRED' }] as const;
 const failedAs = (reach: FailureReach, count = 1): ConsentRecord => ({
   ends: Array.from({ length: count }, () => failedFor({ ...REFUSED, reach }, 60_000)),
 });
@@ -145,8 +132,8 @@ const CASES: readonly Case[] = [
   [
     'the failure of a lookup that applies to the number',
     failedAs('number'),
-    [REQUEST, { state: 'NOT_ASKED', retryAfterSeconds: 60 }],
-    [REQUEST, ANOTHERS],
+    ['free', { state: 'NOT_ASKED', retryAfterSeconds: 60 }],
+    ['free', ANOTHERS],
   ],
   ['the failure of a lookup that applies to its operation', failedAs('operation'), FREE, FREE],
   ['more failures than are kept', failedAs('question', 16), IN_THE_WAY, IN_THE_WAY],
@@ -156,16 +143,16 @@ describe.each(CASES)('on %s', (_, record, own, others) => {
   it.each([
     ['its caller', 'bank', own],
     ['another caller', 'shop', others],
-  ] as const)('%s', (_name, callerKey, [step, status]) => {
-    const { prompt, ...rest } = viewOf(record, callerKey);
-    expect(nextStep(prompt, NOW)).toEqual(step);
-    expect(consentStatus({ prompt, ...rest }, IDENTITY.operator, NOW, START_MS)).toEqual(status);
+  ] as const)('%s', (_name, callerKey, [state, status]) => {
+    const view = viewOf(record, callerKey);
+    expect(view.prompt.state).toBe(state);
+    expect(consentStatus(view, IDENTITY.operator, NOW, START_MS)).toEqual(status);
   });
 });
 
 describe('CONSENT_PENDING', () => {
   const pending = LIVING.filter(([, , , { state }]) => state === 'PENDING');
-  it.each(pending)('says what simSwapConsent says of %s', (_, consent, _step, status) => {
+  it.each(pending)('says what simSwapConsent says of %s', (_, consent, _state, status) => {
     const { retryAfterSeconds, expiresAtMs } = status;
     expect(pendingFailure(viewOf(living(consent), 'bank').prompt, NOW, START_MS)).toEqual({
       code: 'CONSENT_PENDING',
@@ -190,13 +177,11 @@ describe('what bars a prompt', () => {
   });
 
   it('is the doubt of a store that has lost what it knew, until it is over', () => {
-    const { prompt, ...rest } = viewOf(undefined, 'bank', NOW + 7000);
-    expect(nextStep(prompt, NOW)).toEqual(PENDING);
-    expect(consentStatus({ prompt, ...rest }, IDENTITY.operator, NOW, START_MS)).toEqual(
-      pendingWith(7),
-    );
-    expect(nextStep(viewOf(undefined, 'bank', NOW).prompt, NOW)).toEqual(REQUEST);
-    expect(nextStep(viewOf({ ends: [] }, 'bank', NOW + 7000).prompt, NOW)).toEqual(REQUEST);
+    const view = viewOf(undefined, 'bank', NOW + 7000);
+    expect(view.prompt.state).toBe('forgotten');
+    expect(consentStatus(view, IDENTITY.operator, NOW, START_MS)).toEqual(pendingWith(7));
+    expect(viewOf(undefined, 'bank', NOW).prompt.state).toBe('free');
+    expect(viewOf({ ends: [] }, 'bank', NOW + 7000).prompt.state).toBe('free');
   });
 });
 

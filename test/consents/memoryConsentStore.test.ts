@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
-import { MemoryConsentStore } from '../../src/consents/memoryConsentStore.ts';
+import { MemoryConsentStore } from '../../src/consents/consentStore.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, BOB, CAROL } from '../values.ts';
 import { redeemedFor } from './records.ts';

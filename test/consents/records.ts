@@ -34,6 +34,13 @@ export const DENIED: LookupFailure = { code: 'CONSENT_DENIED', reach: 'number' }
 export const EXPIRED: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
 export const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'number' };
 
+/** An intent that is written at this moment. */
+export function intentOf(id: string, nowMs: number): ConsentIdentity & Requested {
+  const { leaseMs, doubtMs } = RULES;
+  const times = { leaseUntilMs: nowMs + leaseMs, doubtUntilMs: nowMs + doubtMs };
+  return { ...IDENTITY, id, state: 'requested', ...times };
+}
+
 export function requestedFor(leaseMs: number, doubtMs: number): ConsentIdentity & Requested {
   return {
     ...IDENTITY,

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { OperatorRefusals } from '../../src/consents/consentOperator.ts';
-import { MemoryRefusals } from '../../src/consents/memoryRefusals.ts';
+import { MemoryRefusals, type OperatorRefusals } from '../../src/consents/consentStore.ts';
 import { RedisRefusals } from '../../src/consents/redisRefusals.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';

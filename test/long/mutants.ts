@@ -60,7 +60,6 @@ export const PARTS: readonly Part[] = [
     file: 'src/consents/consentRecord.ts',
     tests: ['test/consents', 'test/consentHistories'],
     mutants: [
-      ['doubtUntilMs: nowMs + rules.doubtMs', 'doubtUntilMs: nowMs + rules.leaseMs'],
       ['redeemableUntilMs: sentAtMs + lifeMs', 'redeemableUntilMs: nowMs + 2 * lifeMs'],
       ["(goOn === 'slow_down' ? SLOW_DOWN_MS : 0)", '0'],
       [
@@ -91,19 +90,20 @@ export const PARTS: readonly Part[] = [
       'test/consentHistories',
     ],
     mutants: [
-      ['if (claim.time.now() + operator.exchangeMs < leaseUntilMs) return claim;', 'return claim;'],
+      ['doubtUntilMs: nowMs + rules.doubtMs', 'doubtUntilMs: nowMs + rules.leaseMs'],
+      ['if (claim.nowMs + exchangeMs < leaseUntilMs) return claim;', 'return claim;'],
       ['if (record?.consent?.id !== intent.id) return;', 'return;'],
       ['isDoubtful ? { ...lost', 'false ? { ...lost'],
-      ['time: this.#timeOf(written.nowMs, sentAtMs)', 'time'],
-      ['nowMs < snapshot.nowMs + LOOK_AGAIN_MS ? page : this.read(operator)', 'page'],
+      ['this.#time = clockElsewhere(written.nowMs, sentAtMs, repliedAtMs);\n', ''],
+      ['nowMs < this.#seen.nowMs + LOOK_AGAIN_MS ? page : this.read(operator)', 'page'],
     ],
   },
   {
     file: 'src/consents/consentWaiters.ts',
     tests: ['test/lookups/afterConsent', 'test/lookups/sharedConsents', 'test/consentHistories'],
     mutants: [
-      ['({ recalledAtMs }) => time.atLeast(recalledAtMs) <= end.atMs', '() => false'],
-      ['nowMs - time.atLeast(recalledAtMs) < RECALL_HOLDS_MS', 'recalledAtMs > -Infinity'],
+      ['({ recalledAtMs }) => recalledAtMs + time.minAheadMs <= end.atMs', '() => false'],
+      ['recalledAtMs > sinceMs', 'recalledAtMs > -Infinity'],
       [
         "view.ends.some(({ kind }) => kind !== 'failed')",
         "view.ends.some(({ kind }) => kind === 'answered')",
@@ -118,15 +118,18 @@ export const PARTS: readonly Part[] = [
     file: 'src/lookups/redisFactCache.ts',
     tests: ['test/lookups/factCache'],
     mutants: [
-      ['leftAtMs: server.atLeast(leftAtMs)', 'leftAtMs: server.atMost(leftAtMs)'],
-      ['repliedAtMs: server.atMost(repliedAtMs)', 'repliedAtMs: server.atLeast(repliedAtMs)'],
+      ['leftAtMs: leftAtMs + server.minAheadMs', 'leftAtMs: leftAtMs + server.maxAheadMs'],
+      [
+        'repliedAtMs: repliedAtMs + server.maxAheadMs',
+        'repliedAtMs: repliedAtMs + server.minAheadMs',
+      ],
       ['Math.max(0, nowMs - kept.repliedAtMs)', '(nowMs - kept.repliedAtMs)'],
     ],
   },
   {
     file: 'src/sharedState/sharedRedis.ts',
     tests: ['test/sharedState/sharedRedis'],
-    mutants: [['? [server.atLeast(sentAtMs).toFixed(3), lastMoment', '? [0, lastMoment']],
+    mutants: [['? [(sentAtMs + server.minAheadMs).toFixed(3), lastMoment', '? [0, lastMoment']],
   },
   {
     file: 'src/consents/redisScripts.ts',
@@ -135,14 +138,6 @@ export const PARTS: readonly Part[] = [
       ['if ARGV[1] == epoch and tonumber(ARGV[2]) > writes then', 'if false then'],
       ["if version ~= ARGV[4] then return { 'conflict', nowText, writes, behind } end", ''],
       ['epoch + 2 * removals + (doubtUntilMs and 1 or 0)', 'epoch + 2 * removals'],
-    ],
-  },
-  {
-    file: 'src/consents/consentExchanges.ts',
-    tests: ['test/lookups/afterConsent'],
-    mutants: [
-      ['requests.release(acquiredAtMs);\n', ''],
-      ['polls.release(acquiredAtMs);\n', ''],
     ],
   },
   {
@@ -155,6 +150,8 @@ export const PARTS: readonly Part[] = [
     ],
     mutants: [
       ['this.#waiters.remove(waiter);\n', ''],
+      ['requests.release(acquiredAtMs);\n', ''],
+      ['polls.release(acquiredAtMs);\n', ''],
       ['(await this.#waiters.tellKept(cause))\n          ?', 'false\n          ?'],
     ],
   },

@@ -16,9 +16,12 @@ import type { ConsentOperator } from '../../src/consents/consentOperator.ts';
 import type { LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
 import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
-import type { Snapshot, Written } from '../../src/consents/consentStore.ts';
-import { MemoryConsentStore } from '../../src/consents/memoryConsentStore.ts';
-import { MemoryRefusals } from '../../src/consents/memoryRefusals.ts';
+import {
+  MemoryConsentStore,
+  MemoryRefusals,
+  type Snapshot,
+  type Written,
+} from '../../src/consents/consentStore.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import type { Polled } from '../../src/tokens/tokenManager.ts';
 import { RULES as RECORD_RULES } from '../consents/records.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SharedCounts } from '../../src/caller/quotas/sharedCounts.ts';
 import { ConsentLedger, type LedgerOperator } from '../../src/consents/consentLedger.ts';
-import { MemoryRefusals } from '../../src/consents/memoryRefusals.ts';
+import { MemoryRefusals } from '../../src/consents/consentStore.ts';
 import { acknowledged, type ConsentRules } from '../../src/consents/consentRecord.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
@@ -154,11 +154,10 @@ export class Replica {
       const claim = await ledger.claimRequest(page, { operation: 'retrieve-date' }, OPERATOR);
       if (claim.kind === 'lost') void claim.takeBack().catch(unlessLost);
       if (claim.kind !== 'claimed') return;
-      const sentAtMs = claim.time.now();
       this.#phones.ring(number);
       const acknowledgement = { authReqId: 'x', expiresInSeconds: LIFE_MS / 1000 };
       const told = { ...acknowledgement, intervalSeconds: 60 };
-      const lives = acknowledged(claim.consent, told, sentAtMs, claim.time.now(), RULES);
+      const lives = acknowledged(claim.consent, told, claim.nowMs, ledger.nowMs(), RULES);
       await ledger.learn(claim, { kind: 'lives', lives });
     } catch (error) {
       unlessLost(error);

@@ -11,7 +11,7 @@ import { bucketOfNumber, keyIn } from '../../src/sharedState/buckets.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { StateSeals, type StateKeys } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { requested, type ConsentRecord } from '../../src/consents/consentRecord.ts';
+import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import { RedisRefusals } from '../../src/consents/redisRefusals.ts';
 import { inForm } from '../forms.ts';
@@ -20,7 +20,7 @@ import { command } from '../redisCommands.ts';
 import { connectionTo, NO_REDIS, openRedis, startRedis } from '../redisServer.ts';
 import { ALICE, BOB, callerNamed, CAROL, checked } from '../values.ts';
 import { silentLog } from '../silentLog.ts';
-import { IDENTITY, RULES } from '../consents/records.ts';
+import { intentOf, RULES } from '../consents/records.ts';
 
 /** What STATE_KEY is in turn; a replica goes on once all others have come as far as it has. */
 type Phases = readonly [StateKeys, ...StateKeys[]];
@@ -122,7 +122,7 @@ async function keysOn(ports: readonly number[]): Promise<readonly string[]> {
 }
 
 function consentNamed(id: string, nowMs: number): ConsentRecord {
-  return { ends: [], consent: requested({ ...IDENTITY, id }, nowMs, RULES) };
+  return { ends: [], consent: intentOf(id, nowMs) };
 }
 
 describe.skipIf(NO_REDIS !== undefined).each(PLACES)(
