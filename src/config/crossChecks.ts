@@ -1,19 +1,25 @@
 import { withoutLastSlash } from '../http/address.ts';
 import { OWN_HEADERS } from '../http/headers.ts';
 import type { OperatorProfile } from '../operator/profile.ts';
-import { didYouMean } from './settingNames.ts';
 import { valueAt, type FileProblem, type Path } from './document.ts';
-import { GONE_MEMBERS } from './goneMembers.ts';
 import { flowsOf, METHOD_NEEDS, methodOf, operationsOf } from './entrySettings.ts';
+import { GONE_MEMBERS } from './gone.ts';
+import { didYouMean } from './settingNames.ts';
 
 /*
- * What no single member shows. Each check reads the file as it is and passes over what is not there, or is
- * of another type, so that it speaks beside all other problems.
+ * What no single member shows. Each check reads the file as it is and passes over what is not there, or is of another type,
+ * so that it is reported beside all other problems.
  */
 
 interface Entry {
-  readonly path: Path;
   readonly at: (...path: Path) => unknown;
+  /** Reports a problem with a member. */
+  readonly tell: (path: Path, what: string) => void;
+  readonly name: string;
+  /** Such as `the profile kpn`. */
+  readonly profileName: string;
+  /** `undefined` where it cannot be used. */
+  readonly profile: OperatorProfile | undefined;
 }
 
 /**
@@ -25,56 +31,74 @@ export function crossProblems(
   file: unknown,
   profiles: readonly (OperatorProfile | undefined)[],
 ): readonly FileProblem[] {
-  const operators = valueAt(file, ['operators']);
-  const entries = (Array.isArray(operators) ? operators : []).map((operator: unknown, index) => ({
-    path: ['operators', index],
-    at: (...path: Path) => valueAt(operator, path),
-  }));
-  return [
-    ...namesThatMeet(entries),
-    ...prefixesThatMeet(entries),
-    ...badOthers(entries),
-    ...otherCurrencies(entries),
-    ...entries.flatMap((entry, index) => ownProblems(entry, profiles[index])),
-    ...badHeaders(['directory', 'headers'], valueAt(file, ['directory', 'headers'])),
-  ];
-}
-
-function namesThatMeet(entries: readonly Entry[]): readonly FileProblem[] {
-  const seen = new Set<unknown>();
-  return entries.flatMap(({ path, at }) => {
+  const problems: FileProblem[] = [];
+  const entries = listOf(valueAt(file, ['operators'])).map((operator, index): Entry => {
+    const at = (...path: Path): unknown => valueAt(operator, path);
     const name = at('name');
-    if (typeof name !== 'string' || !seen.has(name)) {
-      seen.add(name);
-      return [];
-    }
-    return [{ path: [...path, 'name'], what: 'is the name of another operator as well' }];
+    const profile = at('profile') ?? 'vodafone';
+    return {
+      at,
+      tell: (path, what) => problems.push({ path: ['operators', index, ...path], what }),
+      name: isText(name) ? name : 'another operator',
+      profileName: `the profile ${isText(profile) ? profile : 'that is handed in'}`,
+      profile: profiles[index],
+    };
   });
+  checkTogether(entries);
+  for (const entry of entries) {
+    checkConnection(entry);
+    checkGoneMembers(entry);
+    checkHeaders(entry.at('headers'), headersTaken(entry), entry.tell);
+    // Without these it is something else, and is reported as that.
+    const isEntry = entry.at('name') !== undefined || entry.at('simSwapUrl') !== undefined;
+    if (entry.profile === undefined || !isEntry) continue;
+    checkContract(entry, entry.profile);
+    checkOptions(entry, entry.profile);
+    checkPaths(entry, entry.profile);
+    checkClient(entry, entry.profile);
+  }
+  // The directory learns who we are by `authorization`, which is otherwise of our own making.
+  const taken = [...OWN_HEADERS].filter((name) => name !== 'authorization');
+  checkHeaders(
+    valueAt(file, ['directory', 'headers']),
+    new Map(taken.map((name) => [name, OWN])),
+    (path, what) => problems.push({ path: ['directory', ...path], what }),
+  );
+  return problems;
 }
 
-function prefixesThatMeet(entries: readonly Entry[]): readonly FileProblem[] {
+/** What operators have with each other. */
+function checkTogether(entries: readonly Entry[]): void {
+  const names = new Set<unknown>();
   const owners = new Map<unknown, string>();
-  return entries.flatMap(({ path, at }) =>
-    listOf(at('prefixes')).flatMap((prefix, index) => {
-      const owner = owners.get(prefix);
-      owners.set(prefix, owner ?? nameOf(at));
-      if (owner === undefined) return [];
-      const what = `is a prefix of ${owner} as well: a number belongs to one operator`;
-      return [{ path: [...path, 'prefixes', index], what }];
-    }),
-  );
-}
-
-function badOthers(entries: readonly Entry[]): readonly FileProblem[] {
   const othersOf = new Map(
-    entries.map(({ at }) => [nameOf(at), listOf(at('others')).filter(isText)] as const),
+    entries.map(({ name, at }) => [name, listOf(at('others')).filter(isText)] as const),
   );
-  return entries.flatMap(({ path, at }) =>
-    listOf(at('others')).flatMap((other, index) => {
-      const what = isText(other) ? problemWithOther(nameOf(at), other, othersOf) : undefined;
-      return what === undefined ? [] : [{ path: [...path, 'others', index], what }];
-    }),
-  );
+  // What is billed is summed up over all operators.
+  const currency = entries.map(({ at }) => at('price', 'currency')).find(isText);
+  for (const { at, tell, name } of entries) {
+    if (isText(at('name')) && names.has(name))
+      tell(['name'], 'is the name of another operator as well');
+    names.add(at('name'));
+    for (const [index, prefix] of listOf(at('prefixes')).entries()) {
+      const owner = owners.get(prefix);
+      if (owner !== undefined) {
+        tell(
+          ['prefixes', index],
+          `is a prefix of ${owner} as well: a number belongs to one operator`,
+        );
+      }
+      owners.set(prefix, owner ?? name);
+    }
+    for (const [index, other] of listOf(at('others')).entries()) {
+      const what = isText(other) ? problemWithOther(name, other, othersOf) : undefined;
+      if (what !== undefined) tell(['others', index], what);
+    }
+    const own = at('price', 'currency');
+    if (isText(own) && own !== currency) {
+      tell(['price', 'currency'], 'must be the currency of all other prices in this file');
+    }
+  }
 }
 
 function problemWithOther(
@@ -83,117 +107,71 @@ function problemWithOther(
   othersOf: ReadonlyMap<string, readonly string[]>,
 ): string | undefined {
   if (other === name) return 'is the operator itself';
-  const others = othersOf.get(other);
-  if (others === undefined) {
+  if (!othersOf.has(other)) {
     return `is not the name of an operator in this file${didYouMean(other, othersOf.keys())}`;
   }
-  return leadsTo(name, other, othersOf, new Set())
+  const reached = new Set([other]);
+  for (const one of reached) for (const next of othersOf.get(one) ?? []) reached.add(next);
+  return reached.has(name)
     ? `leads back to ${name}, by the others of ${other}: a number would be looked up in circles`
     : undefined;
 }
 
-function leadsTo(
-  name: string,
-  from: string,
-  othersOf: ReadonlyMap<string, readonly string[]>,
-  passed: Set<string>,
-): boolean {
-  if (passed.has(from)) return false;
-  passed.add(from);
-  const others = othersOf.get(from) ?? [];
-  return others.some((other) => other === name || leadsTo(name, other, othersOf, passed));
-}
-
-/** What is billed is summed up over all operators. */
-function otherCurrencies(entries: readonly Entry[]): readonly FileProblem[] {
-  const path = ['price', 'currency'];
-  const [first, ...others] = entries.filter(({ at }) => isText(at(...path)));
-  return others
-    .filter(({ at }) => at(...path) !== first?.at(...path))
-    .map((entry) => ({
-      path: [...entry.path, ...path],
-      what: 'must be the currency of all other prices in this file',
-    }));
-}
-
-function ownProblems(entry: Entry, profile: OperatorProfile | undefined): readonly FileProblem[] {
-  const checks = [
-    ...connection(entry),
-    ...goneMembers(entry),
-    ...headers(entry, profile),
-    ...(profile === undefined || !isEntry(entry)
-      ? []
-      : [...contract(entry, profile), ...client(entry, profile)]),
-  ];
-  return checks.map(({ path, what }) => ({ path: [...entry.path, ...path], what }));
-}
-
-/** Without these it is something else, and is told as that. */
-function isEntry({ at }: Entry): boolean {
-  return at('name') !== undefined || at('simSwapUrl') !== undefined;
-}
-
-function* contract({ at }: Entry, profile: OperatorProfile): Generator<FileProblem> {
-  const name = `the profile ${profileName(at)}`;
+function checkContract({ at, tell, profileName }: Entry, profile: OperatorProfile): void {
   const flows: readonly unknown[] = flowsOf(profile);
   const flow = at('flow');
   if (flow === undefined && flows.length > 1) {
-    yield { path: ['flow'], what: `is missing: ${name} has both` };
+    tell(['flow'], `is missing: ${profileName} has both`);
   } else if ((flow === '2-legged' || flow === '3-legged') && !flows.includes(flow)) {
-    const what = `must be ${String(flows[0])}, or left out: ${name} has no other`;
-    yield { path: ['flow'], what };
+    tell(['flow'], `must be ${String(flows[0])}, or left out: ${profileName} has no other`);
   }
-  const hasTokens = flow === '3-legged' || profile.grants['2-legged']?.type !== 'none';
+  const direct = profile.grants['2-legged'];
   const places = ['authUrl', 'discovery'].filter((place) => at(place) !== undefined);
-  if (!hasTokens) {
-    const what = `is for tokens, and ${name} has no token step`;
-    yield* places.map((place) => ({ path: [place], what }));
+  if (flow !== '3-legged' && direct?.type === 'none') {
+    for (const place of places) {
+      tell([place], `is for tokens, and ${profileName} has no token step`);
+    }
   } else if (places.length > 1) {
-    const what = 'cannot be set together with discovery: one of them names the endpoints';
-    yield { path: ['authUrl'], what };
+    tell(['authUrl'], 'cannot be set together with discovery: one of them names the endpoints');
   } else if (places.length === 0) {
-    yield { path: ['authUrl'], what: 'is missing, and so is discovery in its place' };
+    tell(['authUrl'], 'is missing, and so is discovery in its place');
   }
   const operations: readonly unknown[] = operationsOf(profile);
   for (const [index, operation] of listOf(at('operations')).entries()) {
     if (!operations.includes(operation)) {
-      yield { path: ['operations', index], what: `is not an operation of ${name}` };
+      tell(['operations', index], `is not an operation of ${profileName}`);
     }
   }
-  const direct = profile.grants['2-legged'];
   const isFree = direct?.type === 'client_credentials' && direct.username === undefined;
   if (at('tokens', 'use') === 'any-number' && !(isFree && flow !== '3-legged')) {
-    const what = `would answer about another number: tokens of ${name} hold theirs. Write "per-number"`;
-    yield { path: ['tokens', 'use'], what };
+    const what = `would answer about another number: tokens of ${profileName} hold theirs. Write "per-number"`;
+    tell(['tokens', 'use'], what);
   }
   const margin = at('dateMarginHours') ?? profile.dateMarginHours;
   const hasDays = Object.values(profile.lookups).some(({ read }) => read.date?.form === 'day');
   if (hasDays && typeof margin === 'number' && margin < MIN_DAY_MARGIN_HOURS) {
-    const what = `must be ${MIN_DAY_MARGIN_HOURS} or more: ${name} has days without a time and a zone`;
-    yield { path: ['dateMarginHours'], what };
+    const what = `must be ${MIN_DAY_MARGIN_HOURS} or more: ${profileName} has days without a time and a zone`;
+    tell(['dateMarginHours'], what);
   }
-  yield* options(at, profile, name);
-  yield* pathsElsewhere(at, profile);
 }
 
 /** A day, and the zones that it may be of. */
 const MIN_DAY_MARGIN_HOURS = 38;
 
-function* options(at: Entry['at'], profile: OperatorProfile, name: string): Generator<FileProblem> {
+function checkOptions({ at, tell, profileName }: Entry, profile: OperatorProfile): void {
   const given = at('options') ?? {};
   if (typeof given !== 'object' || given === null) return;
   for (const key of Object.keys(given)) {
-    if (!Object.hasOwn(profile.options, key)) {
-      const hint = didYouMean(key, Object.keys(profile.options));
-      yield { path: ['options', key], what: `is not an option of ${name}${hint}` };
-    }
+    if (Object.hasOwn(profile.options, key)) continue;
+    const hint = didYouMean(key, Object.keys(profile.options));
+    tell(['options', key], `is not an option of ${profileName}${hint}`);
   }
   for (const [key, option] of Object.entries(profile.options)) {
     const value = valueAt(given, [key]) ?? option.default;
     if (value === undefined) {
-      yield { path: ['options', key], what: `is missing: ${option.description}` };
+      tell(['options', key], `is missing: ${option.description}`);
     } else if (isText(value) && value !== option.default && !isFit(value, option.pattern)) {
-      yield { path: ['options', key], what: `does not fit: ${option.description}` };
+      tell(['options', key], `does not fit: ${option.description}`);
     }
   }
 }
@@ -204,145 +182,123 @@ function isFit(value: string, pattern = /^[\x20-\x7e]{1,200}$/): boolean {
 }
 
 /** No path leads to another host than the one that the entry names. */
-function* pathsElsewhere(at: Entry['at'], profile: OperatorProfile): Generator<FileProblem> {
+function checkPaths({ at, tell, profileName }: Entry, profile: OperatorProfile): void {
   const { '2-legged': direct, '3-legged': ciba } = profile.grants;
   const paths = {
     authUrl: [
       ...(direct !== undefined && 'path' in direct ? [direct.path] : []),
-      ...(ciba === undefined ? [] : Object.values(ciba.paths)),
+      ...Object.values(ciba?.paths ?? {}),
     ],
     simSwapUrl: Object.values(profile.lookups).map(({ path }) => path),
   };
   for (const [root, below] of Object.entries(paths)) {
     const url = at(root);
-    // What is no address is told as that.
+    // What is not an address is reported as that.
     if (!isText(url) || !URL.canParse(url)) continue;
     const { origin } = new URL(url);
     if (below.some((path) => URL.parse(withoutLastSlash(url) + path)?.origin !== origin)) {
-      const what = `leads to another host with a path of the profile ${profileName(at)}`;
-      yield { path: [root], what };
+      tell([root], `leads to another host with a path of ${profileName}`);
     }
   }
 }
 
-function* client({ at }: Entry, profile: OperatorProfile): Generator<FileProblem> {
+function checkClient({ at, tell, profileName }: Entry, profile: OperatorProfile): void {
   if (typeof at('client') !== 'object') return;
-  const { methods, signedRequest } = profile.authentication;
+  const { methods, signedRequest, headers } = profile.authentication;
   const named = at('client', 'method');
   const known = methods.find((one) => one === named);
   if (isText(named) && known === undefined) {
-    const what = `must be one of ${methods.join(', ')}, or left out: so has the profile ${profileName(at)}`;
-    yield { path: ['client', 'method'], what };
+    const what = `must be one of ${methods.join(', ')}, or left out: so has ${profileName}`;
+    tell(['client', 'method'], what);
     return;
   }
-  const members = {
-    id: at('client', 'id'),
-    secret: at('client', 'secret'),
-    key: at('client', 'key'),
-  };
+  const [id, secret, key] = ['id', 'secret', 'key'].map((member) => at('client', member));
+  const members = { id, secret, key };
   const method = methodOf(known, members, profile);
-  const isSigned = at('flow') !== '2-legged' && signedRequest !== 'off';
   const isAssertion =
     at('flow') !== '3-legged' && profile.grants['2-legged']?.type === 'jwt-bearer';
   const needed = new Set(METHOD_NEEDS[method]);
-  if (isSigned || isAssertion) needed.add('key');
-  if (isAssertion) needed.add('id');
-  const headerTexts = Object.values(profile.authentication.headers);
-  if (method === 'headers' && headerTexts.some((text) => text.includes('{id}'))) needed.add('id');
+  if (isAssertion || (at('flow') !== '2-legged' && signedRequest !== 'off')) needed.add('key');
+  const isInHeader =
+    method === 'headers' && Object.values(headers).some((text) => text.includes('{id}'));
+  if (isAssertion || isInHeader) needed.add('id');
   for (const member of needed) {
     if (members[member] === undefined) {
-      const what = `is missing: the profile ${profileName(at)} shows who we are by ${method}`;
-      yield { path: ['client', member], what };
+      tell(['client', member], `is missing: ${profileName} shows who we are by ${method}`);
     }
   }
 }
 
-function profileName(at: Entry['at']): string {
-  const name = at('profile') ?? 'vodafone';
-  return isText(name) ? name : 'that is handed in';
-}
-
-function* goneMembers({ at }: Entry): Generator<FileProblem> {
+function checkGoneMembers({ at, tell }: Entry): void {
   for (const [name, what] of Object.entries(GONE_MEMBERS)) {
     const path = name.split('.');
-    if (at(...path) !== undefined) yield { path, what };
+    if (at(...path) !== undefined) tell(path, what);
   }
   if (Array.isArray(at('headers'))) {
-    const what =
-      'is an object by now, { "x-name": "text" }: what is generated or for some endpoints alone is in profiles';
-    yield { path: ['headers'], what };
+    tell(
+      ['headers'],
+      'is an object by now, { "x-name": "text" }: what is generated or for some endpoints alone is in profiles',
+    );
   }
 }
 
 /** How TLS is agreed on, and the proxy, beside the addresses that they are for. */
-function* connection({ at }: Entry): Generator<FileProblem> {
+function checkConnection({ at, tell }: Entry): void {
   for (const [name, other] of [
     ['certificate', 'key'],
     ['key', 'certificate'],
     ['passphrase', 'key'],
   ] as const) {
     if (at('tls', name) !== undefined && at('tls', other) === undefined) {
-      yield { path: ['tls', other], what: `is missing: ${name} is there` };
+      tell(['tls', other], `is missing: ${name} is there`);
     }
   }
+  const starts = (url: unknown, scheme: string): boolean => isText(url) && url.startsWith(scheme);
   const proxyUrl = at('proxy', 'url');
-  if (at('proxy', 'ca') !== undefined && isText(proxyUrl) && !proxyUrl.startsWith('https:')) {
-    yield { path: ['proxy', 'ca'], what: 'is for a proxy whose url starts with https://' };
+  if (at('proxy', 'ca') !== undefined && isText(proxyUrl) && !starts(proxyUrl, 'https:')) {
+    tell(['proxy', 'ca'], 'is for a proxy whose url starts with https://');
   }
-  const plain = ['authUrl', 'simSwapUrl'].find((name) => {
-    const url = at(name);
-    return isText(url) && url.startsWith('http:');
-  });
+  const plain = ['authUrl', 'simSwapUrl'].find((name) => starts(at(name), 'http:'));
   for (const block of ['tls', 'proxy']) {
     if (at(block) !== undefined && plain !== undefined) {
-      yield { path: [block], what: `is for addresses with https://, and ${plain} has http://` };
-    }
-  }
-}
-
-function* headers({ at }: Entry, profile: OperatorProfile | undefined): Generator<FileProblem> {
-  const named = at('headers');
-  if (typeof named !== 'object' || named === null || Array.isArray(named)) return;
-  // Each name has one value: which of two counts is up to the receiver.
-  const taken = new Map(Array.from(OWN_HEADERS, (name) => [name, OWN]));
-  const profiles = `is a header of the profile ${profileName(at)} already`;
-  for (const { name } of profile?.headers ?? []) taken.set(name.toLowerCase(), profiles);
-  for (const name of [profile?.correlator.header, profile?.tokens.sentIn.header]) {
-    if (name !== undefined) taken.set(name.toLowerCase(), OWN);
-  }
-  for (const [name, value] of Object.entries(named)) {
-    const what = taken.get(name.toLowerCase());
-    if (what !== undefined) yield { path: ['headers', name], what };
-    taken.set(name.toLowerCase(), 'stands twice');
-    if (isText(value) && SECRET_HEADER.test(name)) {
-      yield { path: ['headers', name], what: NO_SECRET };
+      tell([block], `is for addresses with https://, and ${plain} has http://`);
     }
   }
 }
 
 const OWN = 'is a header that this service sets itself';
 
-const SECRET_HEADER = /auth|secret|key|token|password|cookie|credential/i;
-
-const NO_SECRET =
-  'looks like a secret: put it into a file and write { "file": … }, or { "variable": … }';
-
-function badHeaders(path: Path, named: unknown): readonly FileProblem[] {
-  if (typeof named !== 'object' || named === null) return [];
-  return Object.entries(named).flatMap(([name, value]) => {
-    // These are what proves who we are, by a header that is otherwise of our own making.
-    if (name.toLowerCase() !== 'authorization' && OWN_HEADERS.has(name.toLowerCase())) {
-      return [{ path: [...path, name], what: OWN }];
-    }
-    return isText(value) && SECRET_HEADER.test(name)
-      ? [{ path: [...path, name], what: NO_SECRET }]
-      : [];
-  });
+function headersTaken({ profile, profileName }: Entry): ReadonlyMap<string, string> {
+  const ofProfile = (profile?.headers ?? []).map(({ name }) => name.toLowerCase());
+  const own = [profile?.correlator.header, profile?.tokens.sentIn.header];
+  return new Map([
+    ...Array.from(OWN_HEADERS, (name) => [name, OWN] as const),
+    ...ofProfile.map((name) => [name, `is a header of ${profileName} already`] as const),
+    ...own.map((name) => [name?.toLowerCase() ?? '', OWN] as const),
+  ]);
 }
 
-function nameOf(at: Entry['at']): string {
-  const name = at('name');
-  return isText(name) ? name : 'another operator';
+const SECRET_HEADER = /auth|secret|key|token|password|cookie|credential/i;
+
+/** @param taken in lower case, each with the problem of a header of that name */
+function checkHeaders(
+  named: unknown,
+  taken: ReadonlyMap<string, string>,
+  tell: Entry['tell'],
+): void {
+  if (typeof named !== 'object' || named === null || Array.isArray(named)) return;
+  // Each name has one value: which of two counts is up to the receiver.
+  const seen = new Map(taken);
+  for (const [name, value] of Object.entries(named)) {
+    const what = seen.get(name.toLowerCase());
+    if (what !== undefined) tell(['headers', name], what);
+    seen.set(name.toLowerCase(), 'stands twice');
+    if (isText(value) && SECRET_HEADER.test(name)) {
+      const secret =
+        'looks like a secret: put it into a file and write { "file": … }, or { "variable": … }';
+      tell(['headers', name], secret);
+    }
+  }
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -1,7 +1,7 @@
 import type { FromFiles } from '../system/fromFiles.ts';
 import { addressProblem, withoutLastSlash } from '../http/address.ts';
 import { readTextNow } from '../system/textFile.ts';
-import { GONE_SETTINGS } from './goneSettings.ts';
+import { GONE_SETTINGS } from './gone.ts';
 import { findTypos } from './settingNames.ts';
 import {
   ALL_SETTINGS,

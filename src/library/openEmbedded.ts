@@ -7,7 +7,7 @@ import {
   type Environment,
   type FixedValues,
 } from '../config/environment.ts';
-import { GONE_SETTINGS } from '../config/goneSettings.ts';
+import { GONE_SETTINGS } from '../config/gone.ts';
 import { SECTIONS, variablesOf, type Setting, type SettingName } from '../config/settings.ts';
 import type { Log } from '../log/log.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';

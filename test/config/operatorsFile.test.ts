@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig, readUsageConfig } from '../../src/config/config.ts';
 import type { Path } from '../../src/config/document.ts';
 import type { Environment } from '../../src/config/environment.ts';
-import { GONE_MEMBERS } from '../../src/config/goneMembers.ts';
+import { GONE_MEMBERS } from '../../src/config/gone.ts';
 import { ENDPOINT_NAMES } from '../../src/http/wireSettings.ts';
 import { operatorIdentityOf } from '../../src/operator/operatorIdentity.ts';
 import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';

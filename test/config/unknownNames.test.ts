@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/config/environment.ts';
-import { GONE_SETTINGS } from '../../src/config/goneSettings.ts';
+import { GONE_SETTINGS } from '../../src/config/gone.ts';
 import { settingNames } from '../settingNames.ts';
 import { problemsOf } from './problems.ts';
 

@@ -1,0 +1,113 @@
+/*
+ * Settings and members of an operator that there were once, each with what took its place: the end of a sentence about it.
+ */
+
+const OWN = 'went into profiles: write your own (docs/operators.md)';
+
+const profile = (names: string): string =>
+  `went into profiles: take ${names}, or write your own (docs/operators.md)`;
+
+/** Of an operator in the file. */
+export const GONE_MEMBERS = {
+  paths: profile('the one of this operator, such as telefonica, kpn or aggregator-in'),
+  'grant.type': 'went: the profile has the grant, and camara-jwt-bearer that of RFC 7523',
+  'grant.username': profile('camara-jwt-bearer, kpn or claro, which send none'),
+  'grant.inQuery': profile('kpn or mtn'),
+  'grant.grantType': profile('orange, telefonica or vodafone-marketplace'),
+  'grant.loginHint': OWN,
+  'grant.firstPoll': OWN,
+  'grant.minIntervalSeconds': OWN,
+  'client.assertion':
+    'went: client.key is the key, client.kid its name; audience and algorithm are in the profile',
+  'client.signedRequest': OWN,
+  'client.headers': profile('nokia, which sends client.secret in a header'),
+  'scopes.openid': profile('orange or vodafone-marketplace'),
+  'scopes.purpose': profile('orange, telefonica or camara-jwt-bearer'),
+  'scopes.joinedBy': OWN,
+  'tokens.marginSeconds': OWN,
+  'tokens.defaultLifetimeSeconds': OWN,
+  phoneNumber: profile('aggregator-in, claro or mtn'),
+  reading: profile('aggregator-in, mtn or twilio-lookup'),
+  retryLookups: OWN,
+  errors: profile('claro, telefonica, mtn or twilio-lookup'),
+  'correlator.header': profile('aggregator-in or mtn'),
+  'correlator.form': profile('mtn'),
+  'correlator.echo': 'went: write "echo"',
+  http2: OWN,
+  tokenMismatch: OWN,
+  'limits.permits': 'went: limits.connections bounds the lookups under way as well',
+};
+
+/** Names of settings by what took their place. */
+const SETTINGS = {
+  'went: changed settings count from the next start on, and files of secrets are read again by themselves':
+    'RELOAD_ON_CHANGE',
+  'removed: settings are variables, here or in .env, and operators are in the file that OPERATORS_FILE names':
+    'SETTINGS_FILE',
+  'went: set ROUTER_SECRET to both, with a comma between':
+    'ROUTER_SECRET_PREVIOUS ROUTER_SECRET_PREVIOUS_FILE',
+  'went: EGRESS_PROXY_URL, EGRESS_PROXY_CREDENTIALS_FILE and EGRESS_CA_FILE are for all that is not an operator':
+    'JWT_JWKS_PROXY_URL JWT_JWKS_PROXY_CA_FILE JWT_JWKS_TLS_CA_FILE JWT_JWKS_TLS_SERVER_NAME JWT_JWKS_PROXY_CREDENTIALS JWT_JWKS_PROXY_CREDENTIALS_FILE',
+  'went: no client certificate is shown to the issuer of tokens':
+    'JWT_JWKS_TLS_CERTIFICATE_FILE JWT_JWKS_TLS_KEY_FILE JWT_JWKS_TLS_KEY_PASSPHRASE JWT_JWKS_TLS_KEY_PASSPHRASE_FILE',
+  'went: OpenTelemetry knows no such name; set the headers themselves':
+    'OTEL_EXPORTER_OTLP_HEADERS_FILE OTEL_EXPORTER_OTLP_TRACES_HEADERS_FILE',
+  'removed: without tokens use localhost, with tokens any name': 'ALLOWED_HOSTS',
+  'went: REDIS_URL says it, as redis+cluster://… or redis+sentinel://…': 'REDIS_TOPOLOGY',
+  'went: REDIS_URL says it, as redis+sentinel://host:26379/mymaster': 'REDIS_SENTINEL_MASTER',
+  'went: REDIS_URL says it, as redis://user:password@host:6379':
+    'REDIS_USERNAME REDIS_PASSWORD REDIS_PASSWORD_FILE',
+  'went: REDIS_URL says it, as redis+sentinel://…?sentinelUsername=…&sentinelPassword=…':
+    'REDIS_SENTINEL_USERNAME REDIS_SENTINEL_PASSWORD REDIS_SENTINEL_PASSWORD_FILE',
+  'went: REDIS_URL says it, as rediss://…?serverName=…': 'REDIS_TLS_SERVER_NAME',
+  'went: set REDIS_TLS_CA_FILE to a file that holds it': 'REDIS_TLS_CA',
+  'went: set REDIS_TLS_CERT_FILE to a file that holds it': 'REDIS_TLS_CERT',
+  'went: set REDIS_TLS_KEY_FILE to a file that holds it': 'REDIS_TLS_KEY',
+  'went: RS256, PS256 and ES256 count, as the keys of JWT_JWKS_URL say': 'JWT_ALGORITHMS',
+  'went: REQUEST_TIMEOUT_MS is the longest that a request waits': 'CONSENT_MAX_WAIT_MS',
+  'went: the bound grows with MAX_NUMBERS_PER_OPERATION, from 2 MB on': 'MAX_REPLY_BYTES',
+  'went into profiles: take one that has it, or write your own (OPERATOR_PROFILE, docs/operators.md)':
+    'OPERATOR_ASSERTION_ALG OPERATOR_ASSERTION_AUDIENCE OPERATOR_SIGNED_REQUEST OPERATOR_CIBA_GRANT_TYPE OPERATOR_CIBA_FIRST_POLL OPERATOR_SEND_PHONE_NUMBER OPERATOR_HTTP2 OPERATOR_TOKEN_MISMATCH OPERATOR_RETRY_LOOKUPS',
+  'went: LOG_LEVEL=warn leaves out the lines of requests': 'LOG_REQUESTS',
+};
+
+/** Of an operator: the member of the file that each became. */
+const BECAME_MEMBERS = {
+  CLIENT_AUTH: 'client.method',
+  ASSERTION_KID: 'client.kid',
+  TLS_CERTIFICATE_FILE: 'tls.certificate',
+  TLS_KEY_FILE: 'tls.key',
+  TLS_KEY_PASSPHRASE: 'tls.passphrase',
+  TLS_KEY_PASSPHRASE_FILE: 'tls.passphrase',
+  TLS_CA_FILE: 'tls.ca',
+  TLS_SERVER_NAME: 'tls.serverName',
+  PROXY_URL: 'proxy.url',
+  PROXY_CREDENTIALS: 'proxy.credentials',
+  PROXY_CREDENTIALS_FILE: 'proxy.credentials',
+  PROXY_CA_FILE: 'proxy.ca',
+  OPERATIONS: 'operations',
+  SCOPE_RETRIEVE_DATE: 'scopes.retrieve-date',
+  SCOPE_CHECK: 'scopes.check',
+  MAX_AGE_HOURS: 'maxAgeHours',
+  DATE_MARGIN_HOURS: 'dateMarginHours',
+  TRUST_MONITORED_PERIOD: 'trustMonitoredPeriod',
+  CORRELATOR_ECHO: 'echo',
+  HEADERS: 'headers',
+  HEADERS_FILE: 'headers',
+  PRICE_CHECK: 'price.check',
+  PRICE_RETRIEVE_DATE: 'price.retrieve-date',
+  PRICE_CURRENCY: 'price.currency',
+};
+
+export const GONE_SETTINGS: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(SETTINGS).flatMap(([what, names]) =>
+    names.split(' ').map((name) => [name, what] as const),
+  ),
+  ...Object.entries(BECAME_MEMBERS).map(
+    ([name, path]) =>
+      [
+        `OPERATOR_${name}`,
+        `went: name the operator in OPERATORS_FILE, where it is "${path}"`,
+      ] as const,
+  ),
+]);
