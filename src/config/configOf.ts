@@ -83,16 +83,15 @@ export function configOf(
     read.problem('DEV_TOKENS', FOR_REHEARSALS);
   }
   const maxNumbersPerOperation = read.integer('MAX_NUMBERS_PER_OPERATION');
+  const documents = read.made((reader) => readDocuments(reader, role));
   const config: Config = {
     listen: { host, port: read.integer('PORT') },
     role,
     production,
     allowedOrigins: readAllowedOrigins(read),
     logLevel: read.oneOf('LOG_LEVEL'),
-    trustedDocuments: readDocuments(read, role),
-    trustedDocumentsFile: read.fromFiles(['TRUSTED_DOCUMENTS'], (again) =>
-      readDocuments(again, role),
-    ),
+    trustedDocuments: documents.value,
+    trustedDocumentsFile: documents.fromFiles,
     ...operators,
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS'),
     docsUrl: readDocsUrl(read),

@@ -35,12 +35,11 @@ export function crossProblems(
   const entries = listOf(valueAt(file, ['operators'])).map((operator, index): Entry => {
     const at = (...path: Path): unknown => valueAt(operator, path);
     const name = at('name');
-    const profile = at('profile') ?? 'vodafone';
     return {
       at,
       tell: (path, what) => problems.push({ path: ['operators', index, ...path], what }),
       name: isText(name) ? name : 'another operator',
-      profileName: `the profile ${isText(profile) ? profile : 'that is handed in'}`,
+      profileName: `the profile ${String(at('profile') ?? 'vodafone')}`,
       profile: profiles[index],
     };
   });

@@ -41,12 +41,8 @@ export function readDocument(text: string): JsonDocument {
   }
 }
 
-/** A problem as a sentence without its subject, the variable that names the file. Pure. */
-export function sentence(
-  { path, what }: FileProblem,
-  document: Pick<JsonDocument, 'lineOf'>,
-  where = `(line ${document.lineOf(path)}): `,
-): string {
+/** A problem as a sentence without its subject, what names the file; `where` begins it. Pure. */
+export function sentence({ path, what }: FileProblem, where = ''): string {
   return path.length === 0 ? what : `${where}${pathText(path)} ${what}`;
 }
 

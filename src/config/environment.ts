@@ -1,4 +1,4 @@
-import type { FromFiles } from '../system/fromFiles.ts';
+import type { FileTexts, FromFiles, Reread } from '../system/fromFiles.ts';
 import { addressProblem, withoutLastSlash } from '../http/address.ts';
 import { readTextNow } from '../system/textFile.ts';
 import { GONE_SETTINGS } from './gone.ts';
@@ -51,53 +51,62 @@ export class ConfigError extends Error {
  */
 export class EnvironmentReader {
   readonly #environment: Environment;
-  readonly #problems: string[] = [];
-  readonly #named = new Set<string>();
-  readonly #texts = new Map<string, string>();
-  readonly #readText: (path: string) => string;
   readonly #fixed: FixedValues;
+  readonly #readText: (path: string) => string | undefined;
+  readonly #texts = new Map<string, string | undefined>();
+  readonly #problems: string[];
+  readonly #named: Set<string>;
 
   /**
    * @param fixed values that count in the place of what is set
-   * @param readText reads a file, or throws
+   * @param readText reads a file, as far as it can be read
+   * @param problems of another reader, which collects them
    */
   constructor(
     environment: Environment,
     fixed: FixedValues = new Map(),
-    readText: (path: string) => string = readTextNow,
+    readText: (path: string) => string | undefined = readTextIfThere,
+    problems: string[] = [],
+    named = new Set<string>(),
   ) {
-    this.#readText = readText;
-    this.#fixed = fixed;
     this.#environment = environment;
+    this.#fixed = fixed;
+    this.#readText = readText;
+    this.#problems = problems;
+    this.#named = named;
   }
 
   /**
-   * What is made of the files that these variables name, for it to be made again when they change; `undefined` where
-   * none of them is set. All else is as it is now.
+   * A value that is made of settings; with how to make it again when files change that it is made of, where there are any.
+   * All else is as it is now.
    *
-   * @param make returns `undefined`, or tells of a problem, where the files cannot be used
+   * @param make returns `undefined`, or reports a problem, where the files cannot be used
    */
-  fromFiles<T>(
-    names: readonly VariableName[],
-    make: (read: EnvironmentReader) => T | undefined,
-  ): FromFiles<T> | undefined {
-    const paths = names.flatMap((name) => this.#valueOf(name) ?? []);
-    if (paths.length === 0) return undefined;
-    return {
-      texts: new Map(paths.map((path) => [path, this.#texts.get(path)])),
-      read: (texts) => {
-        const textOf = (path: string): string => {
-          const text = texts.has(path) ? texts.get(path) : this.#texts.get(path);
-          if (text === undefined) throw new Error('It cannot be read.');
-          return text;
-        };
-        const again = new EnvironmentReader(this.#environment, this.#fixed, textOf);
-        const value = make(again);
-        return value === undefined || again.#problems.length > 0
-          ? { kind: 'flawed', flaw: again.#problems.join(' ') }
-          : { kind: 'read', value };
-      },
+  made<T>(make: (read: EnvironmentReader) => T): {
+    readonly value: T;
+    readonly fromFiles: FromFiles<NonNullable<T>> | undefined;
+  } {
+    const [environment, fixed] = [this.#environment, this.#fixed];
+    const first = new EnvironmentReader(
+      environment,
+      fixed,
+      (path) => this.textOf(path),
+      this.#problems,
+      this.#named,
+    );
+    const value = make(first);
+    const texts = first.#texts;
+    if (texts.size === 0) return { value, fromFiles: undefined };
+    const read = (now: FileTexts): Reread<NonNullable<T>> => {
+      const again = new EnvironmentReader(environment, fixed, (path) =>
+        (now.has(path) ? now : texts).get(path),
+      );
+      const renewed = make(again);
+      return renewed === undefined || renewed === null || again.#problems.length > 0
+        ? { kind: 'flawed', flaw: again.#problems.join(' ') }
+        : { kind: 'read', value: renewed };
     };
+    return { value, fromFiles: { texts, read } };
   }
 
   isSet(name: VariableName): boolean {
@@ -239,15 +248,16 @@ export class EnvironmentReader {
     return value === '' ? undefined : value;
   }
 
+  /** What a file held when it was first read here; `undefined` where it cannot be read. */
+  textOf(path: string): string | undefined {
+    if (!this.#texts.has(path)) this.#texts.set(path, this.#readText(path));
+    return this.#texts.get(path);
+  }
+
   #readFile(name: VariableName, path: string): string | undefined {
-    try {
-      const text = this.#readText(path);
-      this.#texts.set(path, text);
-      return text;
-    } catch {
-      this.problem(name, 'names a file that cannot be read');
-      return undefined;
-    }
+    const text = this.textOf(path);
+    if (text === undefined) this.problem(name, 'names a file that cannot be read');
+    return text;
   }
 
   #isQuotable(value: string): boolean {
@@ -257,6 +267,14 @@ export class EnvironmentReader {
     return Object.entries(this.#environment).every(
       ([name, other]) => other !== value || !isSecret(name),
     );
+  }
+}
+
+function readTextIfThere(path: string): string | undefined {
+  try {
+    return readTextNow(path);
+  } catch {
+    return undefined;
   }
 }
 

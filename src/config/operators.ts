@@ -10,7 +10,7 @@ import {
   readOperatorsOf,
   readSimulated,
   type OperatorsSource,
-} from './readOperatorsFile.ts';
+} from './operatorsFile.ts';
 import { flowsOf } from './entrySettings.ts';
 import { VARIABLE_NAMES, type VariableName } from './settings.ts';
 
@@ -126,7 +126,7 @@ function shortForm(
     ...inItsPlace,
   };
   return {
-    path: 'operators',
+    folder: process.cwd(),
     // Members without a value are absent, as they are in JSON.
     value: JSON.parse(JSON.stringify({ operators: [entry] })),
     problems: [],
@@ -142,7 +142,7 @@ function shortForm(
       const isMissing = of.endsWith('Url') && what.startsWith('is missing');
       return [name, isMissing ? `is missing: ${whyAddresses}` : what];
     },
-    lineOf: ({ length }) => length,
+    lineOf: () => 0,
   };
 }
 

@@ -28,19 +28,17 @@ const SENTINEL_PORT = 26_379;
 /** Reads REDIS_… and STATE_KEY; `undefined` where there is no Redis. */
 export function readSharedState(read: EnvironmentReader): SharedState | undefined {
   const stateKeys = readStateKeys(read);
-  const redis = readRedis(read);
+  let first: RedisSettings | undefined;
+  const { value: redis, fromFiles: redisFromFiles } = read.made((reader) => {
+    const found = readRedis(reader);
+    if (first !== undefined && found !== undefined && !isSamePlace(found, first)) {
+      reader.problem('REDIS_URL', 'names another Redis, which takes a restart');
+    }
+    first ??= found;
+    return found;
+  });
   if (redis === undefined) return undefined;
   read.requiredSecret('STATE_KEY', 'what lies in the Redis of REDIS_URL is encrypted with it');
-  const redisFromFiles = read.fromFiles(
-    ['REDIS_URL_FILE', 'REDIS_TLS_CA_FILE', 'REDIS_TLS_CERT_FILE', 'REDIS_TLS_KEY_FILE'],
-    (again) => {
-      const renewed = readRedis(again);
-      if (renewed !== undefined && !isSamePlace(renewed, redis)) {
-        again.problem('REDIS_URL', 'names another Redis, which takes a restart');
-      }
-      return renewed;
-    },
-  );
   return { redis, redisFromFiles, stateKeys };
 }
 

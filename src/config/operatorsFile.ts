@@ -1,0 +1,280 @@
+import { dirname, resolve } from 'node:path';
+import type { Price } from '../domain/price.ts';
+import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
+import type { FromFiles } from '../system/fromFiles.ts';
+import { crossProblems } from './crossChecks.ts';
+import { operatorsFile, type OperatorsFile, type SecretEntry } from './definition.ts';
+import {
+  readDocument,
+  sentence,
+  valueAt,
+  type FileProblem,
+  type JsonDocument,
+  type Path,
+} from './document.ts';
+import {
+  algFor,
+  directoryOf,
+  priceOf,
+  settingsOf,
+  type ForAllOperators,
+  type PointedTo,
+} from './entrySettings.ts';
+import type { EnvironmentReader } from './environment.ts';
+import { readProfile, type LoadedProfile } from './profiles.ts';
+import { IN_WORDS, problemsOf } from './wording.ts';
+
+/** What names operators: a file, a program that hands them in, or OPERATOR_…. */
+export interface OperatorsSource extends JsonDocument {
+  /** Names of files in it are relative to this one. */
+  readonly folder: string;
+  /** A problem as a sentence, and the name that it begins with. */
+  readonly told: (problem: FileProblem) => readonly [name: string, what: string];
+}
+
+/** The file that OPERATORS_FILE names; `undefined` where it cannot be read. */
+export function operatorsInFile(read: EnvironmentReader): OperatorsSource | undefined {
+  const name = 'OPERATORS_FILE';
+  const text = read.file(name);
+  if (text === undefined) return undefined;
+  const document = readDocument(text);
+  return {
+    ...document,
+    folder: dirname(resolve(read.text(name) ?? '')),
+    told: (problem) => [name, sentence(problem, `(line ${document.lineOf(problem.path)}): `)],
+  };
+}
+
+/** Operators that a program hands in. */
+export function operatorsHandedIn(value: object): OperatorsSource {
+  return {
+    value,
+    problems: [],
+    lineOf: () => 0,
+    folder: process.cwd(),
+    told: (problem) => ['operators, as handed in:', sentence(problem)],
+  };
+}
+
+export interface ReadOperators {
+  readonly operators: readonly OperatorSettings[];
+  readonly directory: NumberDirectorySettings | undefined;
+}
+
+/**
+ * Reads operators, their profiles, and the secrets that they point to. Every problem is reported at once, each with where
+ * it is, and none with what is there.
+ */
+export function readOperatorsOf(
+  source: OperatorsSource,
+  read: EnvironmentReader,
+  forAll: ForAllOperators,
+): ReadOperators {
+  const { file, profiles } = parse(source, read, secretsOf(read, source.folder));
+  /** Settings that can be made again of what their files hold by then. */
+  const made = <T extends object>(
+    path: Path,
+    make: (pointedTo: PointedTo) => T,
+    profile?: LoadedProfile,
+  ): T & { readonly fromFiles?: FromFiles<T> } => {
+    // Problems of the files of connections are reported where those are used.
+    const members = Object.entries(Object(valueAt(source.value, path)));
+    const entry = Object.fromEntries(
+      members.filter(([name]) => name !== 'tls' && name !== 'proxy'),
+    );
+    const { value, fromFiles } = read.made((reader) => {
+      const secrets = secretsOf(reader, source.folder);
+      for (const problem of secretProblems(entry, path, secrets, profile)) {
+        reader.problem(...source.told(problem));
+      }
+      return make(secrets);
+    });
+    return fromFiles === undefined ? value : { ...value, fromFiles };
+  };
+  const directory = file?.directory;
+  return {
+    operators: (file?.operators ?? []).flatMap((entry, index) => {
+      const profile = profiles[index];
+      if (profile === undefined) return [];
+      return made(['operators', index], (to) => settingsOf(entry, profile, to, forAll), profile);
+    }),
+    directory: directory && made(['directory'], (to) => directoryOf(directory, to, forAll.egress)),
+  };
+}
+
+interface SimulatorPlace {
+  readonly authUrl: string;
+  readonly simSwapUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** The one operator of a source, with the simulator's address and credentials, known once it runs, in place of its own. */
+export function readSimulated(
+  source: OperatorsSource,
+  read: EnvironmentReader,
+  forAll: ForAllOperators,
+): (place: SimulatorPlace) => OperatorSettings {
+  const { file, profiles } = parse(source, read);
+  const [entry, profile] = [file?.operators[0], profiles[0]];
+  return ({ authUrl, simSwapUrl, clientId, clientSecret }) => {
+    if (entry === undefined || profile === undefined) throw new Error('It has not been read.');
+    const known: PointedTo = {
+      read: () => clientSecret,
+      source: () => ({ kind: 'text', text: clientSecret }),
+    };
+    const client = { ...entry.client, id: clientId };
+    return settingsOf({ ...entry, authUrl, simSwapUrl, client }, profile, known, forAll);
+  };
+}
+
+/** Reads what each operator of the file bills, by its name; neither secrets nor profiles are read for it. */
+export function readOperatorPrices(read: EnvironmentReader): ReadonlyMap<string, Price> {
+  const source = operatorsInFile(read);
+  const operators = (source && parse(source, read, undefined, []).file?.operators) ?? [];
+  return new Map(operators.flatMap(({ name, price }) => (price ? [[name, priceOf(price)]] : [])));
+}
+
+/**
+ * Reports all problems.
+ *
+ * @param secrets are not looked at where absent
+ * @returns the operators where there is none, and the profiles that can be used
+ */
+function parse(
+  source: OperatorsSource,
+  read: EnvironmentReader,
+  secrets?: PointedTo,
+  readings = listOf(valueAt(source.value, ['operators'])).map((one) =>
+    readProfile(valueAt(one, ['profile']) ?? 'vodafone', source.folder),
+  ),
+): { readonly file?: OperatorsFile; readonly profiles: readonly (LoadedProfile | undefined)[] } {
+  const value = withNames(source.value);
+  const profiles = readings.map((one) => (one.kind === 'loaded' ? one : undefined));
+  const parsed = operatorsFile.safeParse(value, IN_WORDS);
+  const entries = listOf(valueAt(value, ['operators']));
+  const cross = [
+    ...crossProblems(
+      value,
+      profiles.map((one) => one?.profile),
+    ),
+    ...readings.flatMap((one, index) =>
+      one.kind === 'loaded'
+        ? []
+        : one.problems.map((what) => ({ path: ['operators', index, 'profile'], what })),
+    ),
+    ...(secrets === undefined
+      ? []
+      : [
+          ...secretProblems(valueAt(value, ['directory']), ['directory'], secrets),
+          ...entries.flatMap((entry, index) => [
+            ...secretProblems(entry, ['operators', index], secrets, profiles[index]),
+          ]),
+        ]),
+  ];
+  // A member that is gone is reported once, with what took its place.
+  const issues = (parsed.error?.issues ?? [])
+    .flatMap(problemsOf)
+    .filter(
+      ({ path, what }) =>
+        !what.startsWith('is not a known member') ||
+        cross.every((other) => path.some((part, index) => other.path[index] !== part)),
+    );
+  // A file that is not JSON has no members.
+  const found =
+    source.problems.length > 0
+      ? source.problems
+      : [...issues, ...cross].toSorted((a, b) => source.lineOf(a.path) - source.lineOf(b.path));
+  for (const problem of found) read.problem(...source.told(problem));
+  return found.length > 0 || parsed.data === undefined
+    ? { profiles }
+    : { file: parsed.data, profiles };
+}
+
+/** With a name for each profile that a program hands in, as the definition has it. */
+function withNames(value: unknown): unknown {
+  const operators = valueAt(value, ['operators']);
+  if (!Array.isArray(operators)) return value;
+  return {
+    ...Object(value),
+    operators: operators.map((one: unknown) => {
+      const profile = valueAt(one, ['profile']);
+      const isHandedIn = typeof profile === 'function' || Object(profile) === profile;
+      return isHandedIn ? { ...Object(one), profile: 'handed in' } : one;
+    }),
+  };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** @param folder that names of files are relative to */
+function secretsOf(read: EnvironmentReader, folder: string): PointedTo {
+  const textOf = ({ kind, name }: SecretEntry): string =>
+    kind === 'file'
+      ? (read.textOf(resolve(folder, name))?.replace(/\r?\n$/, '') ?? '')
+      : (read.namedVariable(name) ?? '');
+  return {
+    read: textOf,
+    source: (entry) =>
+      entry.kind === 'file'
+        ? { kind: 'file', path: resolve(folder, entry.name) }
+        : { kind: 'text', text: textOf(entry) },
+  };
+}
+
+/** What is wrong with the secrets that an entry points to, whose members may be anything. */
+function* secretProblems(
+  entry: unknown,
+  path: Path,
+  secrets: PointedTo,
+  loaded?: LoadedProfile,
+): Generator<FileProblem> {
+  for (const { entry: secret, path: at } of secretsIn(entry, path)) {
+    const text = secrets.read(secret);
+    // Where a header holds it, a line break in it would begin another header.
+    const fits = at.includes('headers') ? /^[\t\x20-\x7e]*$/ : /^[^\r\n]*$/;
+    const isPem = PEM_MEMBERS.has(at.at(-1));
+    if (text === '') {
+      yield { path: [...at, secret.kind], what: MISSING[secret.kind] };
+    } else if (!isPem && !fits.test(text)) {
+      const what = 'leads to more than one line, or to what no header carries';
+      yield { path: [...at, secret.kind], what };
+    }
+  }
+  const [key] = secretsIn(valueAt(entry, ['client', 'key']), [...path, 'client', 'key']);
+  const pem = key === undefined ? '' : secrets.read(key.entry);
+  if (
+    key !== undefined &&
+    loaded !== undefined &&
+    pem !== '' &&
+    algFor(pem, loaded.profile) === undefined
+  ) {
+    const algs = loaded.profile.authentication.assertion.algs.join(' or ');
+    yield { path: key.path, what: `must be a private key for ${algs} in PEM` };
+  }
+}
+
+const PEM_MEMBERS = new Set<string | number | undefined>(['key', 'certificate', 'ca']);
+
+const MISSING: Readonly<Record<SecretEntry['kind'], string>> = {
+  file: 'names a file that cannot be read, or is empty',
+  variable: 'names a variable that is not set',
+};
+
+function* secretsIn(
+  value: unknown,
+  path: Path,
+): Generator<{ readonly entry: SecretEntry; readonly path: Path }> {
+  if (typeof value !== 'object' || value === null) return;
+  const members = Object.entries(value);
+  const [[kind, name] = [], ...others] = members;
+  if ((kind === 'file' || kind === 'variable') && typeof name === 'string' && others.length === 0) {
+    yield { entry: { kind, name }, path };
+    return;
+  }
+  for (const [member, inner] of members) {
+    yield* secretsIn(inner, [...path, Array.isArray(value) ? Number(member) : member]);
+  }
+}
