@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import { styleText } from 'node:util';
 import { argumentsOf, numberOf, settingsOf, TEXT } from './arguments.ts';
-import { readOperatorsConfig, type OperatorsCheckConfig } from '../config/config.ts';
+import { readOperatorsConfig } from '../config/config.ts';
+import type { OperatorsConfig } from '../config/operators.ts';
 import { byLongestPrefix } from '../domain/numberPrefix.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { NumberTrial } from '../../onboarding/askAbout.ts';
@@ -112,7 +113,7 @@ interface ChosenTrial {
 /** Whom to ask about, and at which operator: the one that serves the number, and no other hears of it. */
 async function numberTrial(
   wanted: ReturnType<typeof readArguments>,
-  { directory }: OperatorsCheckConfig,
+  { directory }: OperatorsConfig,
   chosen: readonly OperatorSettings[],
 ): Promise<ChosenTrial | undefined> {
   if (wanted.number === undefined) return undefined;

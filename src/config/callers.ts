@@ -1,17 +1,28 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import * as z from 'zod';
+import type { AuditSettings } from '../caller/audit/auditLog.ts';
 import type { CallerSettings, IssuerSettings } from '../caller/callerSettings.ts';
 import { developmentTokens } from '../caller/developmentTokens.ts';
+import type { QuotaSettings } from '../caller/quotas/quotas.ts';
 import type { Role } from '../graphql/schema.ts';
+import { hasDuplicateMember } from '../http/duplicateMembers.ts';
+import { AS_DATA } from './definition.ts';
 import { egressTo, type Egress } from './egress.ts';
-import { MIN_SECRET_CHARACTERS, type EnvironmentReader } from './environment.ts';
+import type { EnvironmentReader } from './environment.ts';
+import { SETTINGS } from './settings.ts';
+
+/** Of a secret that we choose ourselves: as many characters as 24 random bytes make in base64. */
+const MIN_SECRET_CHARACTERS = 32;
 
 const TOKEN_NAMES = ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'] as const;
 
 /** Of a setting that means nothing to anonymous callers. */
-export const FOR_KNOWN_CALLERS =
+const FOR_KNOWN_CALLERS =
   'is for callers with a token: set JWT_JWKS_URL, JWT_ISSUER and JWT_AUDIENCE';
 
 /**
- * Reads who may ask. `exposure` says why strangers can reach the server; then nothing may be missing.
+ * Reads who may query. `exposure` says why strangers can reach the server; then nothing may be missing.
  *
  * @param isEmbedded whether another program knows its callers
  */
@@ -22,17 +33,15 @@ export function readCallers(
   isEmbedded: boolean,
   egress: Egress,
 ): CallerSettings {
-  const batchScope = readBatchScope(read);
+  const batchScope = read.text('BATCH_SCOPE');
   const tokens = readTokens(read, exposure, batchScope, egress);
   if (batchScope !== undefined && tokens === undefined && !isEmbedded) {
     read.problem('BATCH_SCOPE', FOR_KNOWN_CALLERS);
   }
-  return {
-    tokens,
-    batchScope,
-    routerSecrets: readRouterSecrets(read, role, exposure),
-    purposes: readPurposes(read),
-  };
+  const [purpose = '', ...others] = read.list('PURPOSES');
+  if (purpose === '') read.unfit('PURPOSES', SETTINGS.PURPOSES.must);
+  const routerSecrets = readRouterSecrets(read, role, exposure);
+  return { tokens, batchScope, routerSecrets, purposes: [purpose, ...others] };
 }
 
 function readTokens(
@@ -50,7 +59,9 @@ function readTokens(
   if (!isAnySet && exposure === undefined) return undefined;
   const why =
     exposure ?? 'callers are known by all three of JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE';
-  for (const name of TOKEN_NAMES) read.required(name, why);
+  for (const name of TOKEN_NAMES) {
+    if (!read.isSet(name)) read.problem(name, `is missing: ${why}`);
+  }
   const jwksUrl = read.url('JWT_JWKS_URL') ?? '';
   return {
     jwksUrl,
@@ -59,16 +70,6 @@ function readTokens(
     audience: read.text('JWT_AUDIENCE') ?? '',
     ...(batchScope === undefined ? {} : { batchScope }),
   };
-}
-
-function readBatchScope(read: EnvironmentReader): string | undefined {
-  const name = 'BATCH_SCOPE';
-  const scope = read.text(name);
-  // RFC 6749 §3.3.
-  if (scope !== undefined && !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)) {
-    read.unfit(name, 'must be one scope, as an access token names it');
-  }
-  return scope;
 }
 
 /** Two count while one takes the other's place. */
@@ -85,7 +86,7 @@ function readRouterSecrets(
       read.problem(name, 'is for ROLE=subgraph: a BFF has no router before it');
     return [];
   }
-  if (exposure !== undefined) read.requiredSecret(name, exposure);
+  if (exposure !== undefined) read.requireSecret(name, exposure);
   if (secrets.length === 0 && secret !== undefined) {
     read.problem(name, 'is set but holds no secret');
   }
@@ -99,12 +100,107 @@ function readRouterSecrets(
   return secrets;
 }
 
-function readPurposes(read: EnvironmentReader): readonly [string, ...string[]] {
-  const name = 'PURPOSES';
-  const [first, ...others] = read.list(name);
-  const purposes = [first ?? '', ...others] as const;
-  if (purposes.some((purpose) => !/^[A-Za-z][A-Za-z0-9:_-]{0,63}$/.test(purpose))) {
-    read.unfit(name, 'must be names of letters, digits, colons and hyphens, with commas between');
+/**
+ * Reads where the audit log goes; `undefined` where there is none, on loopback only. `exposure` says why strangers can
+ * reach the server.
+ */
+export function readAudit(
+  read: EnvironmentReader,
+  exposure: string | undefined,
+): AuditSettings | undefined {
+  const file = read.text('AUDIT_LOG');
+  const secret = read.secret('AUDIT_KEY');
+  if (exposure !== undefined || file !== undefined) {
+    read.requireSecret('AUDIT_KEY', exposure ?? 'AUDIT_LOG needs it');
   }
-  return [...purposes];
+  if (secret === undefined) return undefined;
+  const [first = '', ...previous] = secret.split(',').map((key) => key.trim());
+  if ([first, ...previous].some((key) => key.length < MIN_SECRET_CHARACTERS)) {
+    read.problem('AUDIT_KEY', `must have at least ${MIN_SECRET_CHARACTERS} characters in each key`);
+  }
+  if (file !== undefined && !canAppendTo(file)) {
+    read.problem('AUDIT_LOG', 'names a file that cannot be written');
+  }
+  return { keys: [first, ...previous], file };
+}
+
+/** The server had better not start than find out with the first lookup. Leaves no file behind. */
+function canAppendTo(file: string): boolean {
+  try {
+    const found = statSync(file, { throwIfNoEntry: false });
+    accessSync(found === undefined ? dirname(file) : file, constants.W_OK);
+    return found?.isDirectory() !== true;
+  } catch {
+    return false;
+  }
+}
+
+/** Reads how much may be queried in an hour. Quotas of clients are for callers that are known. */
+export function readQuotas(read: EnvironmentReader, areCallersKnown: boolean): QuotaSettings {
+  const clients = readClientQuotas(read);
+  if (clients.size > 0 && !areCallersKnown) read.problem('QUOTA_CLIENTS', FOR_KNOWN_CALLERS);
+  return {
+    numbersPerHour: read.integer('QUOTA_NUMBERS_PER_HOUR'),
+    lookupsPerHour: read.integer('QUOTA_LOOKUPS_PER_HOUR'),
+    promptsPerHour: read.integer('QUOTA_PROMPTS_PER_HOUR'),
+    promptsPerHourAllCallers: read.integer('QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS'),
+    clients,
+  };
+}
+
+const { min, max } = SETTINGS.QUOTA_NUMBERS_PER_HOUR;
+const quota = z.exactOptional(z.int().min(min).max(max));
+/** What may be set for a client, in the order in which messages name it. */
+const clientQuotas = z.strictObject({
+  numbersPerHour: quota,
+  lookupsPerHour: quota,
+  promptsPerHour: quota,
+});
+const QUOTAS = Object.keys(clientQuotas.shape).join(', ');
+
+function readClientQuotas(read: EnvironmentReader): QuotaSettings['clients'] {
+  const name = 'QUOTA_CLIENTS';
+  const text = read.text(name);
+  const clients = membersOf(parseJson(text));
+  if (clients?.some(([, quotas]) => membersOf(quotas) === undefined) !== false) {
+    const what = `must be a JSON object of client ids, each with an object of ${QUOTAS}`;
+    read.problem(name, what);
+    return new Map();
+  }
+  // JSON.parse takes the last of two and says nothing: the other may be the one that was meant.
+  if (hasDuplicateMember(text)) read.problem(name, 'has a member twice');
+  return new Map(
+    clients.map(([client, value]) => {
+      const quoted = JSON.stringify(client);
+      const { data = {}, error } = clientQuotas.safeParse(value, AS_DATA);
+      if (client === '') read.problem(name, 'has a client without a name');
+      if (membersOf(value)?.length === 0) {
+        read.problem(name, `sets no quota for the client ${quoted}`);
+      }
+      for (const issue of error?.issues ?? []) {
+        if (issue.code !== 'unrecognized_keys') {
+          read.problem(name, `must have whole numbers from ${min} to ${max}`);
+          continue;
+        }
+        for (const key of issue.keys) {
+          const unknown = `${JSON.stringify(key)} for the client ${quoted}`;
+          read.problem(name, `has ${unknown}, which is not one of ${QUOTAS}`);
+        }
+      }
+      return [client, data];
+    }),
+  );
+}
+
+function membersOf(value: unknown): readonly (readonly [string, unknown])[] | undefined {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? Object.entries(value) : undefined;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,81 +1,56 @@
 import type { AuditSettings } from '../caller/audit/auditLog.ts';
-import { readAudit } from './audit.ts';
-import { configOf, type Config, type ConfigReading } from './configOf.ts';
-import { readEgress } from './egress.ts';
-import { EnvironmentReader, type Environment } from './environment.ts';
-import {
-  readOperators,
-  readPrices,
-  type OperatorPrices,
-  type OperatorsConfig,
-} from './operators.ts';
 import { createSchema, type Role } from '../graphql/schema.ts';
 import {
   invalidDocuments,
   readManifest,
   type TrustedDocuments,
 } from '../graphql/trustedDocuments.ts';
+import { readAudit } from './callers.ts';
+import { configOf, type Config } from './configOf.ts';
+import { readEgress } from './egress.ts';
+import { EnvironmentReader, type Environment } from './environment.ts';
+import { readOperators, readPrices, type OperatorsConfig } from './operators.ts';
 
 export type { Config } from './configOf.ts';
 
-/**
- * Reads the settings. Nothing else in the program reads the environment.
- *
- * @param operators an object with the members of OPERATORS_FILE, in its place
- * @throws {ConfigError} that lists every problem by name
+/*
+ * What each program reads. Nothing else reads the environment, and each of these throws a ConfigError that lists every
+ * problem by name.
  */
+
+/** @param operators an object with the members of OPERATORS_FILE, in its place */
 export function readConfig(environment: Environment = process.env, operators?: object): Config {
   const read = new EnvironmentReader(environment);
-  return configOf(read, { ...PROGRAM, operators });
+  return configOf(read, { readDocuments: readTrustedDocuments, isEmbedded: false, operators });
 }
 
-/**
- * Reads what a search of the audit log needs.
- *
- * @throws {ConfigError} that lists every problem by name
- */
+/** What a search of the audit log needs. */
 export function readAuditConfig(environment: Environment = process.env): AuditSettings | undefined {
-  const read = new EnvironmentReader(environment);
-  const audit = readAudit(read, 'a search needs it');
-  read.finish();
-  return audit;
+  return allOf(environment, (read) => readAudit(read, 'a search needs it'));
 }
 
-export type OperatorsCheckConfig = Pick<OperatorsConfig, 'operators' | 'directory'>;
-
-/**
- * Reads the operators alone, so that they can be tried before the rest of the settings is there.
- *
- * @throws {ConfigError} that lists every problem by name
- */
+/** The operators only, so that they can be tried before the rest of the settings is there. */
 export function readOperatorsConfig(
   environment: Environment = process.env,
   handedIn?: object,
-): OperatorsCheckConfig {
+): OperatorsConfig {
+  return allOf(environment, (read) => readOperators(read, false, readEgress(read), handedIn));
+}
+
+/** What a report of usage needs. */
+export function readUsageConfig(environment: Environment = process.env) {
+  return allOf(environment, (read) => ({
+    auditLog: read.text('AUDIT_LOG'),
+    ...readPrices(read),
+  }));
+}
+
+function allOf<T>(environment: Environment, make: (read: EnvironmentReader) => T): T {
   const read = new EnvironmentReader(environment);
-  const { operators, directory } = readOperators(read, false, readEgress(read), handedIn);
+  const value = make(read);
   read.finish();
-  return { operators, directory };
+  return value;
 }
-
-export interface UsageConfig extends OperatorPrices {
-  readonly auditLog: string | undefined;
-}
-
-/**
- * Reads what a report of usage needs.
- *
- * @throws {ConfigError} that lists every problem by name
- */
-export function readUsageConfig(environment: Environment = process.env): UsageConfig {
-  const read = new EnvironmentReader(environment);
-  const auditLog = read.text('AUDIT_LOG');
-  const prices = readPrices(read);
-  read.finish();
-  return { auditLog, ...prices };
-}
-
-const PROGRAM: ConfigReading = { readDocuments: readTrustedDocuments, isEmbedded: false };
 
 function readTrustedDocuments(read: EnvironmentReader, role: Role): TrustedDocuments | undefined {
   const name = 'TRUSTED_DOCUMENTS';

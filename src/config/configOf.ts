@@ -1,55 +1,17 @@
-import type { AuditSettings } from '../caller/audit/auditLog.ts';
-import type { CallerSettings } from '../caller/callerSettings.ts';
-import type { QuotaSettings } from '../caller/quotas/quotas.ts';
-import type { ConsentSettings } from '../consents/consentRecord.ts';
-import type { FromFiles } from '../system/fromFiles.ts';
-import type { OperationLimits } from '../graphql/operationCost.ts';
 import type { Role } from '../graphql/schema.ts';
 import type { TrustedDocuments } from '../graphql/trustedDocuments.ts';
+import { MAX_DOCS_URL_CHARACTERS } from '../domain/errors.ts';
 import { isLoopback } from '../http/address.ts';
-import type { LogLevel } from '../log/log.ts';
-import { readAudit } from './audit.ts';
-import { readCallers } from './callers.ts';
+import { readAudit, readCallers, readQuotas } from './callers.ts';
 import { readEgress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
-import { loadLimits, type LoadLimits } from './loadLimits.ts';
-import { readOperators, type OperatorsConfig } from './operators.ts';
-import { readQuotas } from './quotas.ts';
-import { readSharedState, type SharedState } from './sharedState.ts';
-import { readTracing, type TracingSettings } from './tracing.ts';
-import { MAX_DOCS_URL_CHARACTERS } from '../domain/errors.ts';
+import { loadLimits } from './loadLimits.ts';
+import { readOperators } from './operators.ts';
+import { readSharedState } from './sharedState.ts';
+import { readTracing } from './tracing.ts';
 
 /** All settings of a process (docs/design.md, "Settings"), read once. */
-export interface Config extends OperatorsConfig {
-  readonly listen: { readonly host: string; readonly port: number };
-  readonly role: Role;
-  readonly production: boolean;
-  readonly allowedOrigins: readonly string[];
-  readonly logLevel: LogLevel;
-  /** Where there are any, nothing else is served. */
-  readonly trustedDocuments: TrustedDocuments | undefined;
-  /** The same, as their file has them by now. */
-  readonly trustedDocumentsFile: FromFiles<TrustedDocuments> | undefined;
-  readonly requestTimeoutMs: number;
-  /** Where docs/ can be read, without a slash at its end; errors and alerts link there. */
-  readonly docsUrl: string | undefined;
-  /** Where Prometheus scrapes, on a port of its own; nothing is counted where absent. */
-  readonly metricsPort: number | undefined;
-  /** Where traces go; there are none where absent. */
-  readonly tracing: TracingSettings | undefined;
-  /** How long to go on after /readyz fails, for the load balancer to notice. */
-  readonly drainGraceMs: number;
-  readonly consent: ConsentSettings;
-  /** Where consents lie that several processes share; in the process itself where absent. */
-  readonly sharedState: SharedState | undefined;
-  readonly limits: OperationLimits;
-  /** For all requests together. */
-  readonly load: LoadLimits;
-  readonly callers: CallerSettings;
-  readonly quotas: QuotaSettings;
-  /** Absent where nothing is audited: on loopback alone. */
-  readonly audit: AuditSettings | undefined;
-}
+export type Config = Readonly<ReturnType<typeof configOf>>;
 
 /** What is read in one way by the program, and in another inside another program. */
 export interface ConfigReading {
@@ -68,12 +30,13 @@ export interface ConfigReading {
 export function configOf(
   read: EnvironmentReader,
   { readDocuments, isEmbedded, operators: handedIn }: ConfigReading,
-): Config {
+) {
   if (!isEmbedded && read.namedVariable(CHECKS_CERTIFICATES) === '0') {
     read.problem(CHECKS_CERTIFICATES, 'must not be 0: certificates are always checked. Unset it');
   }
   const production = read.oneOf('NODE_ENV') === 'production';
   const host = read.text('HOST');
+  const port = read.integer('PORT');
   const role = read.oneOf('ROLE');
   const exposure = exposureOf(host, production);
   const egress = readEgress(read);
@@ -82,22 +45,37 @@ export function configOf(
   if (callers.tokens?.isForDevelopment === true && operators.simulator === undefined) {
     read.problem('DEV_TOKENS', FOR_REHEARSALS);
   }
-  const maxNumbersPerOperation = read.integer('MAX_NUMBERS_PER_OPERATION');
   const documents = read.made((reader) => readDocuments(reader, role));
-  const config: Config = {
-    listen: { host, port: read.integer('PORT') },
+  const maxNumbersPerOperation = read.integer('MAX_NUMBERS_PER_OPERATION');
+  const metricsPort = read.integer('METRICS_PORT');
+  // On the port of the service a proxy may show them to anyone.
+  if (metricsPort === port && port !== 0) {
+    read.problem('METRICS_PORT', 'must be another port than PORT');
+  }
+  const docsUrl = read.url('DOCS_URL');
+  // Each error of a reply has it.
+  if (docsUrl !== undefined && docsUrl.length > MAX_DOCS_URL_CHARACTERS) {
+    read.problem('DOCS_URL', `must have ${MAX_DOCS_URL_CHARACTERS} characters at most`);
+  }
+  const config = {
+    ...operators,
+    listen: { host, port },
     role,
     production,
     allowedOrigins: readAllowedOrigins(read),
     logLevel: read.oneOf('LOG_LEVEL'),
+    /** Where there are any, nothing else is served. */
     trustedDocuments: documents.value,
+    /** The same, as their file has them by now. */
     trustedDocumentsFile: documents.fromFiles,
-    ...operators,
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS'),
-    docsUrl: readDocsUrl(read),
-    metricsPort: readMetricsPort(read),
-    // The other program may have variables of OpenTelemetry's for itself.
+    /** Where docs/ can be read, without a slash at its end; errors and alerts link there. */
+    docsUrl,
+    /** Where Prometheus scrapes, on a port of its own; nothing is counted where absent. */
+    metricsPort,
+    /** Where traces go; there are none where absent. The other program may have variables of OpenTelemetry's for itself. */
     tracing: isEmbedded ? undefined : readTracing(read, egress),
+    /** How long to go on after /readyz fails, for the load balancer to notice. */
     drainGraceMs: read.integer('DRAIN_GRACE_MS'),
     consent: {
       waitMs: read.integer('CONSENT_WAIT_MS'),
@@ -106,7 +84,9 @@ export function configOf(
       failureSeconds: read.integer('CONSENT_FAILURE_SECONDS'),
       resultSeconds: read.integer('CONSENT_RESULT_SECONDS'),
     },
+    /** Where consents are that several processes share; in the process itself where absent. */
     sharedState: readSharedState(read),
+    /** For all requests together. */
     load: loadLimits(read.integer('MAX_NUMBERS_AT_WORK'), maxNumbersPerOperation),
     limits: {
       maxNumbersPerOperation,
@@ -118,6 +98,7 @@ export function configOf(
     },
     callers,
     quotas: readQuotas(read, isEmbedded || callers.tokens !== undefined),
+    /** Absent where nothing is audited: on loopback only. */
     audit: readAudit(read, exposure),
   };
   read.findUnknown();
@@ -127,14 +108,6 @@ export function configOf(
 
 /** By Node: with 0, connections trust any certificate. */
 const CHECKS_CERTIFICATES = 'NODE_TLS_REJECT_UNAUTHORIZED';
-
-/** On the port of the service a proxy may show them to anyone. */
-function readMetricsPort(read: EnvironmentReader): number | undefined {
-  const port = read.integer('METRICS_PORT');
-  const isMain = port !== undefined && port !== 0 && port === read.integer('PORT');
-  if (isMain) read.problem('METRICS_PORT', 'must be another port than PORT');
-  return port;
-}
 
 /** Of the replies to all questions about one number, with their errors; and of any reply. */
 const REPLY_BYTES_PER_NUMBER = 20_000;
@@ -169,13 +142,4 @@ function readAllowedOrigins(read: EnvironmentReader): readonly string[] {
     }
   }
   return origins;
-}
-
-/** Reads DOCS_URL: it is bounded, since each error of a reply has it. */
-function readDocsUrl(read: EnvironmentReader): string | undefined {
-  const url = read.url('DOCS_URL');
-  if (url !== undefined && url.length > MAX_DOCS_URL_CHARACTERS) {
-    read.problem('DOCS_URL', `must have ${MAX_DOCS_URL_CHARACTERS} characters at most`);
-  }
-  return url;
 }

@@ -4,6 +4,7 @@ import type { OperatorProfile } from '../operator/profile.ts';
 import { valueAt, type FileProblem, type Path } from './document.ts';
 import { flowsOf, METHOD_NEEDS, methodOf, operationsOf } from './entrySettings.ts';
 import { GONE_MEMBERS } from './gone.ts';
+import type { LoadedProfile } from './profiles.ts';
 import { didYouMean } from './settingNames.ts';
 
 /*
@@ -29,7 +30,7 @@ interface Entry {
  */
 export function crossProblems(
   file: unknown,
-  profiles: readonly (OperatorProfile | undefined)[],
+  profiles: readonly (LoadedProfile | undefined)[],
 ): readonly FileProblem[] {
   const problems: FileProblem[] = [];
   const entries = listOf(valueAt(file, ['operators'])).map((operator, index): Entry => {
@@ -39,8 +40,8 @@ export function crossProblems(
       at,
       tell: (path, what) => problems.push({ path: ['operators', index, ...path], what }),
       name: isText(name) ? name : 'another operator',
-      profileName: `the profile ${String(at('profile') ?? 'vodafone')}`,
-      profile: profiles[index],
+      profileName: `the profile ${profiles[index]?.name}`,
+      profile: profiles[index]?.profile,
     };
   });
   checkTogether(entries);

@@ -31,12 +31,6 @@ export function readEgress(read: EnvironmentReader): Egress {
   const problem = url === undefined ? undefined : proxyProblem(url);
   // Never quoted: it may hold a password, which is one of its problems.
   if (problem !== undefined) read.problem('EGRESS_PROXY_URL', problem);
-  if (noProxy.some((host) => !/^\.?[a-z\d_-]+(?:\.[a-z\d_-]+)*$|^\[[\da-f:.]+\]$/.test(host))) {
-    read.unfit(
-      'EGRESS_NO_PROXY',
-      'must be hosts, or domains with a dot before them, with commas between and without ports',
-    );
-  }
   return { noProxy, proxy: url === undefined ? undefined : { url, credentials }, ca };
 }
 

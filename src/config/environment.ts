@@ -24,9 +24,6 @@ export type FixedValues = ReadonlyMap<string, string | undefined>;
 /** Variables, whether settings or not, whose values are secrets or may hold one. */
 const SECRET_NAMES = /SECRET|KEY|TOKEN|PASSWORD|HEADERS/;
 
-/** Of a secret that we choose ourselves: as many characters as 24 random bytes make in base64. */
-export const MIN_SECRET_CHARACTERS = 32;
-
 /** A value that may be quoted is short, and does not look like a secret that stands in the wrong place. */
 const MAX_QUOTED_CHARACTERS = 60;
 const LOOKS_RANDOM = /^(?=.*\d)(?=.*[A-Za-z])[\w+/=-]{20,}$/;
@@ -115,14 +112,10 @@ export class EnvironmentReader {
 
   /** As it stands there, or the default. */
   text<Name extends NamesOf<'text' | 'file' | 'json'>>(name: Name): Yields<Name, string>;
-  text(name: SettingName): string | undefined {
-    return this.#valueOf(name) ?? defaultOf(SETTINGS[name]);
-  }
-
-  required(name: NamesOf<'text' | 'file' | 'url'>, why: string): string {
-    const value = this.#valueOf(name);
-    if (value === undefined) this.problem(name, `is missing: ${why}`);
-    return value ?? '';
+  text(name: NamesOf<'text' | 'file' | 'json'>): string | undefined {
+    const value = this.#valueOf(name) ?? defaultOf(SETTINGS[name]);
+    if (value !== undefined) this.#fit(name, [value]);
+    return value;
   }
 
   oneOf<Name extends NamesOf<'oneOf'>>(name: Name): ValuesOf<Name> {
@@ -169,10 +162,9 @@ export class EnvironmentReader {
   list(name: NamesOf<'list'>): readonly string[] {
     const value = this.#valueOf(name);
     if (value === undefined) return SETTINGS[name].default;
-    return value
-      .split(',')
-      .map((one) => one.trim())
-      .filter((one) => one !== '');
+    const texts = value.split(',').flatMap((one) => one.trim() || []);
+    this.#fit(name, texts);
+    return texts;
   }
 
   /** What the variable holds, or the file that `<name>_FILE` names, without the line break at its end. */
@@ -188,12 +180,9 @@ export class EnvironmentReader {
     return text;
   }
 
-  requiredSecret(name: NamesOf<'secret'>, why: string): string {
-    const value = this.secret(name);
-    if (value === undefined && !this.isSet(`${name}_FILE`)) {
-      this.problem(name, `is missing: ${why}, here or in the file that ${name}_FILE names`);
-    }
-    return value ?? '';
+  requireSecret(name: NamesOf<'secret'>, why: string): void {
+    if (this.isSet(name) || this.isSet(`${name}_FILE`)) return;
+    this.problem(name, `is missing: ${why}, here or in the file that ${name}_FILE names`);
   }
 
   /** The text of the file that the setting names; `undefined` where it is not set, or cannot be read. */
@@ -258,6 +247,11 @@ export class EnvironmentReader {
     const text = this.textOf(path);
     if (text === undefined) this.problem(name, 'names a file that cannot be read');
     return text;
+  }
+
+  #fit(name: SettingName, texts: readonly string[]): void {
+    const { fits, must = '' }: Setting = SETTINGS[name];
+    if (fits !== undefined && !texts.every((one) => fits.test(one))) this.unfit(name, must);
   }
 
   #isQuotable(value: string): boolean {

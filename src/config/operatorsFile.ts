@@ -154,10 +154,7 @@ function parse(
   const parsed = operatorsFile.safeParse(value, IN_WORDS);
   const entries = listOf(valueAt(value, ['operators']));
   const cross = [
-    ...crossProblems(
-      value,
-      profiles.map((one) => one?.profile),
-    ),
+    ...crossProblems(value, profiles),
     ...readings.flatMap((one, index) =>
       one.kind === 'loaded'
         ? []

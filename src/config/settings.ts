@@ -7,6 +7,9 @@ interface Common {
   readonly detail: string;
   /** What holds where it is not set, in words, and no value of this setting says the same. */
   readonly whenUnset?: string;
+  /** What each text is, and the end of a sentence about one that is not. */
+  readonly fits?: RegExp;
+  readonly must?: string;
 }
 
 interface IntegerKind {
@@ -45,7 +48,8 @@ export type Setting = Common &
 /** What a cell of a table holds without a line's end on a screen. */
 export const MAX_DESCRIPTION_CHARACTERS = 100;
 
-type Further<Default> = Pick<Common, 'whenUnset'> & { readonly default?: Default };
+type Fit = Pick<Common, 'fits' | 'must'>;
+type Further<Default> = Omit<Common, 'description' | 'detail'> & { readonly default?: Default };
 
 function settingOf<const Kind extends object, Given extends object>(kind: Kind, given?: Given) {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is not given adds nothing
@@ -73,7 +77,8 @@ const milliseconds = integerIn('ms');
 const seconds = integerIn('s');
 const perHour = (quota: number) => integer(1, 999_999_999, { default: quota });
 const boolean = () => settingOf({ kind: 'boolean', default: false });
-const list = (values: readonly string[]) => settingOf({ kind: 'list', default: values });
+const list = <const Given extends Fit>(values: readonly string[], given?: Given) =>
+  settingOf({ kind: 'list', default: values }, given);
 const oneOf = <const Values extends readonly [string, ...string[]]>(
   values: Values,
   given?: { readonly isLeftEmpty: true },
@@ -145,14 +150,20 @@ export const SECTIONS = {
     ),
     JWT_ISSUER: text().sets('The issuer whose access tokens are accepted.'),
     JWT_AUDIENCE: text().sets('The audience of access tokens for this service.'),
-    BATCH_SCOPE: text({ whenUnset: 'no scope is required' }).sets(
-      'The scope that an operation about several numbers requires: `sim-swap:batch`.',
-    ),
+    // RFC 6749 §3.3.
+    BATCH_SCOPE: text({
+      whenUnset: 'no scope is required',
+      fits: /^[\x21\x23-\x5b\x5d-\x7e]+$/,
+      must: 'must be one scope, as an access token names it',
+    }).sets('The scope that an operation about several numbers requires: `sim-swap:batch`.'),
     ROUTER_SECRET: secret({ whenUnset: 'no proof is required' }).sets(
       'What the router sends in `x-router-secret`; for `ROLE=subgraph`.',
       'It has 32 characters at least. While one takes the place of another both are set, with a comma between.',
     ),
-    PURPOSES: list(['fraud-prevention']).sets(
+    PURPOSES: list(['fraud-prevention'], {
+      fits: /^[A-Za-z][A-Za-z0-9:_-]{0,63}$/,
+      must: 'must be names of letters, digits, colons and hyphens, with commas between',
+    }).sets(
       'The purposes that a caller may give, in the claim `purpose` or the header `x-purpose`.',
       'The first is the default.',
     ),
@@ -266,9 +277,10 @@ export const SECTIONS = {
     EGRESS_PROXY_CREDENTIALS_FILE: file().sets(
       'A file with `user:password`, sent to that proxy only.',
     ),
-    EGRESS_NO_PROXY: list([]).sets(
-      'Hosts that are called without it; `.internal` is all hosts of that domain.',
-    ),
+    EGRESS_NO_PROXY: list([], {
+      fits: /^\.?[a-z\d_-]+(?:\.[a-z\d_-]+)*$|^\[[\da-f:.]+\]$/i,
+      must: 'must be hosts, or domains with a dot before them, with commas between and without ports',
+    }).sets('Hosts that are called without it; `.internal` is all hosts of that domain.'),
     EGRESS_CA_FILE: file({ whenUnset: 'those that Node trusts' }).sets(
       'The authorities that may sign these certificates, in PEM, and no others.',
       'They apply to all four, and to a proxy with `https://`: an authority for the number directory can also sign for the issuer.',

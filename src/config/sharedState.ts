@@ -38,7 +38,7 @@ export function readSharedState(read: EnvironmentReader): SharedState | undefine
     return found;
   });
   if (redis === undefined) return undefined;
-  read.requiredSecret('STATE_KEY', 'what lies in the Redis of REDIS_URL is encrypted with it');
+  read.requireSecret('STATE_KEY', 'what lies in the Redis of REDIS_URL is encrypted with it');
   return { redis, redisFromFiles, stateKeys };
 }
 
