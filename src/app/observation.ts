@@ -2,7 +2,7 @@ import type { RefusalReason } from '../caller/gate.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Config } from '../config/config.ts';
 import type { WatchFiles } from '../system/fromFiles.ts';
-import type { Log } from '../log/log.ts';
+import type { Log, ProgramLog } from '../log/log.ts';
 import type { AdmissionObserver } from '../lookups/observedAuthorizers.ts';
 import { logOf } from '../log/logAbout.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -10,20 +10,21 @@ import { serveMetrics } from '../telemetry/metricsServer.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { requestLinesOf } from '../telemetry/requestLines.ts';
 import type { RequestReport } from '../graphql/request.ts';
-import { endpointNames } from '../simSwaps/operatorEndpoints.ts';
 import type { SpanOutcome } from '../telemetry/metricDefinitions.ts';
 import type { SimSwaps } from '../simSwaps/simSwaps.ts';
-import { asksOwner } from '../tokens/authorizationSettings.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 
 export interface ObservationParts {
-  readonly config: Pick<Config, 'metricsPort' | 'docsUrl' | 'tracing' | 'listen' | 'audit'>;
+  readonly config: Pick<
+    Config,
+    'metricsPort' | 'docsUrl' | 'tracing' | 'listen' | 'audit' | 'logLevel'
+  >;
   readonly operators: readonly OperatorSettings[];
   readonly clock: Clock;
   readonly log: Log;
   readonly watchFiles: WatchFiles;
   /** Where a line for each request goes; there are none where absent. */
-  readonly requestLog?: Log;
+  readonly requestLog?: ProgramLog;
 }
 
 /** Everything that tells those who run the service what it does. */
@@ -50,8 +51,11 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
   const counting = await openCounting(parts);
   const metrics = counting?.metrics;
   const tracing = await openTracing(parts, metrics);
+  const writesRequests = config.logLevel === 'info' || config.logLevel === 'debug';
   const requestLines =
-    requestLog && requestLinesOf(traced(requestLog, tracing), config.audit?.keys[0]);
+    requestLog !== undefined && writesRequests
+      ? requestLinesOf(traced(requestLog, tracing), config.audit?.keys[0])
+      : undefined;
   return {
     log: traced(log, tracing),
     observers: [metrics?.observer, requestLines?.observer].filter((one) => one !== undefined),
@@ -63,7 +67,8 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
     watch: (simSwaps) => metrics?.watch(simSwaps),
     async close() {
       await tracing?.close();
-      await counting?.close();
+      await counting?.server.close();
+      metrics?.close();
     },
   };
 }
@@ -89,32 +94,21 @@ async function openTracing(
   return new Opened({ settings, clock, log, watchFiles, random: Math.random, onSpans });
 }
 
-interface OpenMetrics {
-  readonly metrics: Metrics;
-  readonly close: () => Promise<void>;
-}
-
-async function openCounting(parts: ObservationParts): Promise<OpenMetrics | undefined> {
-  const { clock, log, config } = parts;
-  const { metricsPort, docsUrl } = config;
-  if (metricsPort === undefined) return undefined;
+async function openCounting(parts: ObservationParts) {
+  const { clock, log, operators, config, requestLog } = parts;
+  const { metricsPort: port, docsUrl } = config;
+  if (port === undefined) return undefined;
   // Its packages are a tenth of all modules.
   const { Metrics: Opened } = await import('../telemetry/metrics.ts');
-  const operators = parts.operators.map((settings) => ({
-    name: settings.name,
-    endpoints: endpointNames(settings),
-    isPrompting: asksOwner(settings.flow),
-    price: settings.price,
-  }));
-  const metrics = new Opened({ operators, docsUrl, monotonicMs: () => clock.monotonicMs(), log });
+  const metrics = new Opened({
+    operators,
+    docsUrl,
+    monotonicMs: () => clock.monotonicMs(),
+    lostLogLines: () => requestLog?.lostLines() ?? 0,
+    log,
+  });
   const { host } = config.listen;
-  const server = await serveMetrics(metrics, { host, port: metricsPort }, clock);
+  const server = await serveMetrics(metrics, { host, port }, clock);
   log.info('metrics', { host, port: server.port });
-  return {
-    metrics,
-    async close() {
-      await server.close();
-      metrics.close();
-    },
-  };
+  return { metrics, server };
 }

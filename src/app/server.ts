@@ -11,7 +11,7 @@ import { frontPage } from '../graphql/frontPage.ts';
 import { HttpServer } from '../graphql/httpServer.ts';
 import { REHEARSED } from '../graphql/rehearsals.ts';
 import { follow } from '../system/fromFiles.ts';
-import type { Log } from '../log/log.ts';
+import type { ProgramLog } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
 import { AUDIT_BUDGET_MS } from '../lookups/lookupAuthorizer.ts';
 import { OBSERVATION_CLOSE_LIMIT_MS, openObservation } from './observation.ts';
@@ -32,7 +32,7 @@ export interface RunningServer {
 
 export interface ServerParts extends Omit<AppParts, 'observers'> {
   /** Where a line for each request goes; there are none where absent. */
-  readonly requestLog?: Log;
+  readonly requestLog?: ProgramLog;
   /** What GraphiQL opens with, where there is to be one: not in production, not beside trusted documents. */
   readonly explorerQuery?: string;
 }

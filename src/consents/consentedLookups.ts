@@ -48,13 +48,9 @@ export class ConsentedLookups {
       lookUp: (lookup, session, recalledAtMs) => {
         const correlator = session.request.correlator.name;
         const { operation } = lookup;
-        const message = () => ({ operator: operator.name, correlator, operation });
-        return traced(
-          consentChannel,
-          message,
-          () => this.#wait(lookup, session, operator, recalledAtMs),
-          resultOf,
-        );
+        const message = { operator: operator.name, correlator, operation };
+        const wait = () => this.#wait(lookup, session, operator, recalledAtMs);
+        return traced(consentChannel, message, wait, resultOf);
       },
       consent: (number, request) => this.#consent(number, request, operator),
       close: () => this.#close(),

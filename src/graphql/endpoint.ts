@@ -95,11 +95,9 @@ export function createEndpoint(
         underWay -= 1;
       }
     };
-    return traced(
-      requestChannel,
-      () => messageOf(incoming, request),
-      respond,
-      ({ status }) => resultOf(request.report(status)),
+    if (!requestChannel.hasSubscribers) return respond();
+    return traced(requestChannel, messageOf(incoming, request), respond, ({ status }) =>
+      resultOf(request.report(status)),
     );
   };
 }

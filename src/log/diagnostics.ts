@@ -1,9 +1,4 @@
-import {
-  channel,
-  tracingChannel,
-  type TracingChannel,
-  type TracingChannelSubscribers,
-} from 'node:diagnostics_channel';
+import { channel, tracingChannel, type Channel as NodeChannel } from 'node:diagnostics_channel';
 import type { Operation } from '../domain/question.ts';
 import type { LookupFailureCode } from '../domain/errors.ts';
 
@@ -12,16 +7,22 @@ import type { LookupFailureCode } from '../domain/errors.ts';
  * it: what a subscriber does with a message is its own affair.
  */
 
-/** What all messages tell: `correlator` is the part that the exchanges of one GraphQL request share. */
+/** What all messages of work tell: `correlator` is the part that the exchanges of one GraphQL request share. */
 interface Traced<Result extends object> {
   readonly correlator: string;
-  /** Set when the work is over, before `asyncStart`. */
-  readonly result?: Result | Broken;
+  /** Set by {@link traced} when the work is over, before `asyncStart`. */
+  result?: Result | Broken;
 }
 
 /** A defect of ours; the log names it. */
 export interface Broken {
   readonly outcome: 'broken';
+}
+
+interface AboutOperation {
+  /** As in the settings. */
+  readonly operator: string;
+  readonly operation: Operation;
 }
 
 /** The trace of a caller that a request goes on with (W3C Trace Context). */
@@ -63,11 +64,8 @@ export interface PlanResult {
 }
 
 /** An access token is asked for: once, with its retry. */
-export interface TokenMessage extends Traced<TokenResult> {
-  /** As in the settings. */
-  readonly operator: string;
+export interface TokenMessage extends Traced<TokenResult>, AboutOperation {
   readonly grant: 'client_credentials' | 'jwt-bearer' | 'ciba';
-  readonly operation: Operation;
 }
 
 export interface TokenResult {
@@ -76,10 +74,7 @@ export interface TokenResult {
 }
 
 /** A billed lookup is made: once, with its retry. */
-export interface LookupMessage extends Traced<LookupResult> {
-  /** As in the settings. */
-  readonly operator: string;
-  readonly operation: Operation;
+export interface LookupMessage extends Traced<LookupResult>, AboutOperation {
   /** Of `check`. */
   readonly maxAgeHours?: number;
 }
@@ -99,7 +94,6 @@ export interface ExchangeMessage extends Traced<ExchangeResult> {
   readonly method: 'GET' | 'POST';
   /** Without its query; a number in its path is written as its place, `{number}` or `{digits}`. */
   readonly url: string;
-  /** Whether it was made before, and this is the one more time that it may be. */
   readonly isRetry: boolean;
   /** Sends a header beside those of the service. To be called in `start`: later it is of no effect. */
   addHeader(name: string, value: string): void;
@@ -116,10 +110,7 @@ export type ExchangeResult =
     };
 
 /** A request waits for a lookup that takes the consent of the number's owner. */
-export interface ConsentMessage extends Traced<ConsentResult> {
-  readonly operator: string;
-  readonly operation: Operation;
-}
+export interface ConsentMessage extends Traced<ConsentResult>, AboutOperation {}
 
 export interface ConsentResult {
   readonly outcome: 'answered' | LookupFailureCode;
@@ -133,7 +124,7 @@ export interface CircuitMessage {
   readonly state: 'open' | 'closed';
 }
 
-/** A caller has used so much of a quota: something was counted in it, or did not fit any more. */
+/** Something was counted in a quota of a caller's, or did not fit any more. */
 export interface QuotaMessage {
   readonly quota: 'numbers' | 'lookups' | 'prompts';
   /** The share of the quota that is used now, from 0 to 1. */
@@ -153,91 +144,92 @@ export type StoreMessage =
       readonly untilMs: number;
     };
 
-export const requestChannel = tracingChannel<unknown, RequestMessage>('sim-swap:request');
-export const planChannel = tracingChannel<unknown, PlanMessage>('sim-swap:plan');
-export const tokenChannel = tracingChannel<unknown, TokenMessage>('sim-swap:token');
-export const lookupChannel = tracingChannel<unknown, LookupMessage>('sim-swap:lookup');
-export const exchangeChannel = tracingChannel<unknown, ExchangeMessage>('sim-swap:exchange');
-export const consentChannel = tracingChannel<unknown, ConsentMessage>('sim-swap:consent');
-export const circuitChannel = noticesOf<CircuitMessage>('sim-swap:circuit');
-export const quotaChannel = noticesOf<QuotaMessage>('sim-swap:quota');
-export const storeChannel = noticesOf<StoreMessage>('sim-swap:store');
+/** A channel of Node's, with the type of its messages. */
+export interface Channel<Message> extends Pick<
+  NodeChannel,
+  'hasSubscribers' | 'subscribe' | 'unsubscribe'
+> {
+  publish(message: Message): void;
+}
 
-/** A channel of what has no end of its own. */
-function noticesOf<Message>(name: string) {
-  const notices = channel(name);
-  return {
-    publish(message: Message): void {
-      if (notices.hasSubscribers) notices.publish(message);
-    },
-    /** Returns what ends it. */
-    listen(listener: (message: Message) => void): () => void {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is published on it
-      const heard = (message: unknown): void => listener(message as Message);
-      notices.subscribe(heard);
-      return () => notices.unsubscribe(heard);
-    },
+/** Of work that takes its time; what runs inside it is in the stores that are bound to `start`. */
+export interface WorkChannel<Message> {
+  readonly hasSubscribers: boolean;
+  readonly start: Channel<Message> &
+    Pick<NodeChannel<unknown, Message>, 'bindStore' | 'runStores' | 'unbindStore'>;
+  readonly end: Channel<Message>;
+  readonly asyncStart: Channel<Message>;
+  readonly asyncEnd: Channel<Message>;
+}
+
+export const requestChannel: WorkChannel<RequestMessage> = tracingChannel('sim-swap:request');
+export const planChannel: WorkChannel<PlanMessage> = tracingChannel('sim-swap:plan');
+export const tokenChannel: WorkChannel<TokenMessage> = tracingChannel('sim-swap:token');
+export const lookupChannel: WorkChannel<LookupMessage> = tracingChannel('sim-swap:lookup');
+export const exchangeChannel: WorkChannel<ExchangeMessage> = tracingChannel('sim-swap:exchange');
+export const consentChannel: WorkChannel<ConsentMessage> = tracingChannel('sim-swap:consent');
+export const circuitChannel: Channel<CircuitMessage> = channel('sim-swap:circuit');
+export const quotaChannel: Channel<QuotaMessage> = channel('sim-swap:quota');
+export const storeChannel: Channel<StoreMessage> = channel('sim-swap:store');
+
+/** Returns what ends it. */
+export function listen<Message>(
+  to: Channel<Message>,
+  listener: (message: Message) => void,
+): () => void {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is published on it
+  const heard = (message: unknown): void => listener(message as Message);
+  to.subscribe(heard);
+  return () => to.unsubscribe(heard);
+}
+
+/** Hears of work that is over, and how long it took. Returns what ends it. */
+export function listenTimed<Message extends object>(
+  { start, asyncEnd }: WorkChannel<Message>,
+  monotonicMs: () => number,
+  listener: (message: Message, tookMs: number) => void,
+): () => void {
+  const startedAtMs = new MessageNotes<number>();
+  const unlisten = listen(start, (message) => startedAtMs.set(message, monotonicMs()));
+  const unlistenEnd = listen(asyncEnd, (message) => {
+    const nowMs = monotonicMs();
+    listener(message, nowMs - (startedAtMs.get(message) ?? nowMs));
+  });
+  return () => {
+    unlisten();
+    unlistenEnd();
   };
 }
 
 const BROKEN: Broken = { outcome: 'broken' };
 
-/** Hears some of a channel's events; what nobody hears costs nothing. Returns what ends it. */
-export function listen<Message extends object>(
-  to: TracingChannel<unknown, Message>,
-  listeners: Partial<TracingChannelSubscribers<Message>>,
-): () => void {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Node takes those that are there
-  const heard = listeners as TracingChannelSubscribers<Message>;
-  to.subscribe(heard);
-  return () => to.unsubscribe(heard);
-}
-
 /**
- * Does the work and publishes around it, as `TracingChannel.tracePromise` does with fewer promises; without subscribers it
- * does the work alone. What the work comes to is handed back as it is: subscribers see `resultOf` it alone, and of a
- * defect not even the error, for that may quote what it stumbled over.
+ * Does the work and publishes around it, as `TracingChannel.tracePromise` does with fewer promises. Called only where the
+ * channel has subscribers: a number of a list costs nothing for what nobody hears. What the work comes to is handed back
+ * as it is: subscribers see `resultOf` it alone, and of a defect not even the error, for that may quote what it stumbled
+ * over.
  */
 export function traced<Result extends object, Message extends Traced<Result>, T>(
-  to: TracingChannel<unknown, Message>,
-  messageOf: () => Message,
+  { start, end, asyncStart, asyncEnd }: WorkChannel<Message>,
+  message: Message,
   work: () => Promise<T>,
   resultOf: (value: T) => Result,
 ): Promise<T> {
-  if (!to.hasSubscribers) return work();
-  const message = messageOf();
-  const { start, end, asyncStart, asyncEnd } = to;
-  const finish = (result: Result | Broken): void => {
-    // What is handed to a subscriber is for reading; until then it is ours.
-    (message as Mutable<Traced<Result>>).result = result;
-    asyncStart.publish(message);
-    asyncEnd.publish(message);
-  };
-  return start.runStores(message, () => {
-    const working = begin(work);
-    end.publish(message);
-    return working.then(
-      (value) => {
-        finish(resultOf(value));
-        return value;
-      },
-      (error: unknown) => {
-        finish(BROKEN);
-        throw error;
-      },
-    );
+  const ended: Traced<Result> = message;
+  return start.runStores(message, async () => {
+    let result: Result | Broken = BROKEN;
+    try {
+      const working = work();
+      end.publish(message);
+      const value = await working;
+      result = resultOf(value);
+      return value;
+    } finally {
+      ended.result = result;
+      asyncStart.publish(message);
+      asyncEnd.publish(message);
+    }
   });
-}
-
-type Mutable<T> = { -readonly [Member in keyof T]: T[Member] };
-
-/** What is thrown at once rejects as well. */
-function begin<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return work();
-  } catch (error) {
-    return Promise.reject(error instanceof Error ? error : new Error('The work broke.'));
-  }
 }
 
 /**
@@ -248,13 +240,16 @@ export class MessageNotes<T> {
   readonly #key = Symbol('note');
 
   set(message: object, note: T): void {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is set under this name
-    (message as Record<symbol, T>)[this.#key] = note;
+    this.#notesOn(message)[this.#key] = note;
   }
 
   get(message: object): T | undefined {
-    // Not by `Reflect`, which takes ten times as long.
+    return this.#notesOn(message)[this.#key];
+  }
+
+  /** Not by `Reflect`, which takes ten times as long. */
+  #notesOn(message: object): Record<symbol, T | undefined> {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is set under this name
-    return (message as Record<symbol, T | undefined>)[this.#key];
+    return message as Record<symbol, T | undefined>;
   }
 }

@@ -1,7 +1,7 @@
 import { pino, type DestinationStream } from 'pino';
 import { maskPhoneNumbers } from '../domain/mask.ts';
 import { prettyLine } from './prettyLine.ts';
-import { lostLines, StandardOutput } from './standardOutput.ts';
+import { StandardOutput } from './standardOutput.ts';
 
 /** What may stand beside a message: names and counts, never a number, a token, a URL or a body. */
 export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -18,6 +18,8 @@ export interface Log {
 /** The log of the program: what is of use to find a fault, and too much otherwise, has a level of its own. */
 export interface ProgramLog extends Log {
   debug(message: string, details?: LogDetails): void;
+  /** How many lines have been dropped so far: their reader was gone, or far behind. */
+  lostLines(): number;
 }
 
 /**
@@ -32,18 +34,25 @@ export function createLog(level: LogLevel = 'info'): ProgramLog {
   );
   let told = 0;
   const tellLost = (): void => {
-    const lines = lostLines() - told;
+    const lines = output.lostLines - told;
     if (lines === 0 || !output.hasRoom) return;
     told += lines;
     logger.warn({ lines }, 'lines of the log were lost: what reads standard output was too slow');
   };
-  const write =
-    (at: LogLevel) =>
-    (message: string, details: LogDetails = {}): void => {
+  const write = (at: LogLevel): Log['info'] => {
+    if (!logger.isLevelEnabled(at)) return () => undefined;
+    return (message, details = {}) => {
       tellLost();
       logger[at](masked(details), maskPhoneNumbers(message));
     };
-  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+  };
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    lostLines: () => output.lostLines,
+  };
 }
 
 /** pino's own destination blocks the process while the reader has stopped. */

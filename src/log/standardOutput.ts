@@ -3,19 +3,13 @@ import type { Writable } from 'node:stream';
 /** What waits for a reader that has stopped; further lines of the log are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-let lost = 0;
-
-/** How many lines have been dropped so far: their reader was gone, or far behind. */
-export function lostLines(): number {
-  return lost;
-}
-
 /**
  * Writes to standard output without ever blocking the process, whether its reader reads, stops or is gone.
  * The log and the audit log may share it.
  */
 export class StandardOutput {
   readonly #stream: Writable;
+  #lostLines = 0;
 
   constructor(stream: Writable = process.stdout) {
     this.#stream = stream;
@@ -23,10 +17,15 @@ export class StandardOutput {
     if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
   }
 
+  /** How many lines have been dropped so far. */
+  get lostLines(): number {
+    return this.#lostLines;
+  }
+
   /** Writes a line, or drops it when the reader is gone or far behind. */
   write(line: string): void {
-    if (this.hasRoom) this.#stream.write(line, countFailure);
-    else lost += 1;
+    if (this.hasRoom) this.#stream.write(line, this.#countFailure);
+    else this.#lostLines += 1;
   }
 
   get hasRoom(): boolean {
@@ -42,10 +41,10 @@ export class StandardOutput {
       });
     });
   }
+
+  readonly #countFailure = (error: Error | null | undefined): void => {
+    if (error instanceof Error) this.#lostLines += 1;
+  };
 }
 
 function ignore(): void {}
-
-function countFailure(error: Error | null | undefined): void {
-  if (error instanceof Error) lost += 1;
-}

@@ -141,16 +141,20 @@ export class Executor implements SimSwapLoader {
     try {
       do {
         takeUp(session);
-        const { name: correlator } = this.#request.correlator;
-        const message = () => ({ correlator, questions: session.questions.length });
-        const work = () => this.#askInTurn(session);
-        await traced(planChannel, message, work, () => planned(session));
+        await (planChannel.hasSubscribers ? this.#askTraced(session) : this.#askInTurn(session));
       } while (session.gathered.length > 0);
     } catch (defect) {
       session.defect = defect instanceof Error ? defect : new Error('A lookup broke.');
     }
     // In one turn with the end: a question that comes later begins another run.
     session.run = undefined;
+  }
+
+  #askTraced(session: NumberSession): Promise<void> {
+    const { name: correlator } = this.#request.correlator;
+    const message = { correlator, questions: session.questions.length };
+    const work = () => this.#askInTurn(session);
+    return traced(planChannel, message, work, () => planned(session));
   }
 
   /**

@@ -10,7 +10,7 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup, Operation } from '../domain/question.ts';
 import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
 import { judgeFault } from '../http/refusal.ts';
-import type { GuardedEndpoint, Outcome } from '../http/resilience/guardedEndpoint.ts';
+import type { GuardedEndpoint, GuardedPost, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { AccessToken } from '../tokens/accessToken.ts';
 import type { ClientAuthentication } from '../tokens/clientAuthentication.ts';
 import type { DpopProofs } from '../tokens/dpop.ts';
@@ -96,24 +96,24 @@ export class Operator {
         signal: context.signal,
       };
     };
-    const post = (): Promise<Outcome<Judgement<Fact>>> =>
-      endpoint.post({
-        about: number,
-        urgency: context,
-        isRetry,
-        isTokenUnproven: token.isUnproven,
-        make: () => {
-          const headers = this.#headers(value, sentTo);
-          if (headers instanceof Promise) return headers.then(write);
-          return dpop === undefined ? write(headers) : dpop.bind(write(headers), place);
-        },
-        judge: (exchange) => {
-          dpop?.learn(place, exchange);
-          return this.#judge(exchange, order);
-        },
-      });
-    const message = () => messageOf(this.#settings.name, order, context);
-    return traced(lookupChannel, message, post, resultOf);
+    const post: GuardedPost<Judgement<Fact>> = {
+      about: number,
+      urgency: context,
+      isRetry,
+      isTokenUnproven: token.isUnproven,
+      make: () => {
+        const headers = this.#headers(value, sentTo);
+        if (headers instanceof Promise) return headers.then(write);
+        return dpop === undefined ? write(headers) : dpop.bind(write(headers), place);
+      },
+      judge: (exchange) => {
+        dpop?.learn(place, exchange);
+        return this.#judge(exchange, order);
+      },
+    };
+    if (!lookupChannel.hasSubscribers) return endpoint.post(post);
+    const message = messageOf(this.#settings.name, order, context);
+    return traced(lookupChannel, message, () => endpoint.post(post), resultOf);
   }
 
   #judge(exchange: Exchange, { lookup, number, token }: LookupOrder): Judgement<Fact> {

@@ -1,8 +1,8 @@
 /** A metric, as Prometheus knows it: with buckets a histogram, with a name in `_total` a counter, otherwise a gauge. */
-export interface MetricDefinition {
+export interface MetricDefinition<Label extends string = string> {
   readonly name: string;
   readonly help: string;
-  readonly labels?: readonly string[];
+  readonly labels?: readonly Label[];
   /** Upper bounds, in seconds or shares. */
   readonly buckets?: readonly number[];
 }

@@ -1,34 +1,30 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
+import { collectDefaultMetrics, Registry } from '@prometheus-io/client';
 import { REFUSAL_REASONS, type RefusalReason } from '../caller/gate.ts';
 import {
   circuitChannel,
   consentChannel,
   exchangeChannel,
   listen,
-  MessageNotes,
+  listenTimed,
   planChannel,
   quotaChannel,
   storeChannel,
   tokenChannel,
-  type ConsentMessage,
   type ExchangeMessage,
   type StoreMessage,
 } from '../log/diagnostics.ts';
 import { OPERATIONS, type Operation } from '../domain/question.ts';
-import type { Price } from '../domain/price.ts';
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
 import type { AdmissionObserver } from '../lookups/observedAuthorizers.ts';
+import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import type { RequestReport } from '../graphql/request.ts';
+import { endpointNames } from '../simSwaps/operatorEndpoints.ts';
 import type { SimSwaps } from '../simSwaps/simSwaps.ts';
-import { lostLines } from '../log/standardOutput.ts';
 import { BUILD } from '../system/build.ts';
-import {
-  METRICS,
-  SPAN_OUTCOMES,
-  type MetricDefinition,
-  type SpanOutcome,
-} from './metricDefinitions.ts';
+import { asksOwner } from '../tokens/authorizationSettings.ts';
+import { Meter } from './meter.ts';
+import { METRICS, SPAN_OUTCOMES, type SpanOutcome } from './metricDefinitions.ts';
 
 const MICROS = 1_000_000;
 
@@ -39,65 +35,53 @@ const FEW_DESCRIPTORS_LEFT = 0.8;
 
 const REFUSED: ErrorCode = 'OPERATOR_REFUSED';
 
-export interface MeteredOperator {
-  readonly name: string;
-  /** As messages of the circuits name them. */
-  readonly endpoints: readonly string[];
-  readonly isPrompting: boolean;
-  readonly price: Price | undefined;
-}
-
 export interface MetricsParts {
-  readonly operators: readonly MeteredOperator[];
+  readonly operators: readonly OperatorSettings[];
   readonly docsUrl: string | undefined;
-  monotonicMs(): number;
   readonly log: Log;
+  monotonicMs(): number;
+  /** How many lines of the log were dropped so far. */
+  lostLogLines(): number;
 }
 
 /** Counts what the service does, for Prometheus. It listens from its making until it is closed. */
 export class Metrics {
+  /** Of the process itself. */
   readonly #registry = new Registry();
-  readonly #meters = metersIn(this.#registry);
+  readonly #meters = createMeters();
   readonly #parts: MetricsParts;
   /** By server, on the monotonic clock. */
   readonly #awaySinceMs = new Map<string, number>();
-  readonly #startedAtMs = new MessageNotes<number>();
   readonly #unlisten: readonly (() => void)[];
-  #knownLostLines = 0;
   #sources: Pick<SimSwaps, 'load' | 'connections' | 'clocks'> | undefined;
 
   constructor(parts: MetricsParts) {
     this.#parts = parts;
     collectDefaultMetrics({ register: this.#registry });
     this.#startAtZero();
-    const { consentsWaiting, deducedAnswers, tokens, circuitOpen, quotaUsed } = this.#meters;
+    const now = (): number => parts.monotonicMs();
+    const { consentsWaiting, consentWaitSeconds, ...meters } = this.#meters;
     this.#unlisten = [
-      listen(exchangeChannel, {
-        start: (message) => this.#start(message),
-        asyncEnd: (message) => this.#exchanged(message),
-      }),
-      listen(planChannel, {
-        asyncEnd({ result }) {
-          if (result?.outcome !== 'planned' || result.deduced === 0) return;
-          deducedAnswers.inc(result.deduced);
-        },
-      }),
-      listen(tokenChannel, {
-        asyncEnd: ({ operator, grant, result }) =>
-          tokens.inc({ operator, grant, outcome: result?.outcome ?? 'broken' }),
-      }),
-      listen(consentChannel, {
-        start: (message) => {
-          consentsWaiting.inc({ operator: message.operator });
-          this.#start(message);
-        },
-        asyncEnd: (message) => this.#waited(message),
-      }),
-      circuitChannel.listen(({ operator, endpoint, state }) =>
-        circuitOpen.set({ operator, endpoint }, state === 'open' ? 1 : 0),
+      listenTimed(exchangeChannel, now, (message, tookMs) =>
+        this.#exchanged(message, tookMs / 1000),
       ),
-      quotaChannel.listen(({ quota, used }) => quotaUsed.observe({ quota }, used)),
-      storeChannel.listen((message) => this.#stored(message)),
+      listen(planChannel.asyncEnd, ({ result }) => {
+        if (result?.outcome === 'planned') meters.deducedAnswers.add({}, result.deduced);
+      }),
+      listen(tokenChannel.asyncEnd, ({ operator, grant, result }) =>
+        meters.tokens.add({ operator, grant, outcome: result?.outcome ?? 'broken' }),
+      ),
+      listen(consentChannel.start, ({ operator }) => consentsWaiting.add({ operator })),
+      listenTimed(consentChannel, now, ({ operator, result }, tookMs) => {
+        const outcome = result?.outcome ?? 'broken';
+        consentsWaiting.add({ operator }, -1);
+        consentWaitSeconds.observe({ operator, outcome }, tookMs / 1000);
+      }),
+      listen(circuitChannel, ({ operator, endpoint, state }) =>
+        meters.circuitOpen.set({ operator, endpoint }, state === 'open' ? 1 : 0),
+      ),
+      listen(quotaChannel, ({ quota, used }) => meters.quotaUsed.observe({ quota }, used)),
+      listen(storeChannel, (message) => this.#stored(message)),
     ];
   }
 
@@ -110,14 +94,14 @@ export class Metrics {
     const { workUnderWay, workWaiting, connections, streams, ...meters } = this.#meters;
     for (const meter of [workUnderWay, workWaiting, connections, streams]) meter.reset();
     for (const { operator, work, underWay, waiting } of this.#sources?.load() ?? []) {
-      workUnderWay.inc({ operator, work }, underWay);
-      workWaiting.inc({ operator, work }, waiting);
+      workUnderWay.add({ operator, work }, underWay);
+      workWaiting.add({ operator, work }, waiting);
     }
     for (const { operator, endpoint, connections: open } of this.#sources?.connections() ?? []) {
       const { streams: underWay, ...counts } = open;
-      streams.inc({ operator, endpoint }, underWay);
+      streams.add({ operator, endpoint }, underWay);
       for (const [protocol, count] of Object.entries(counts)) {
-        connections.inc({ operator, endpoint, protocol }, count);
+        connections.add({ operator, endpoint, protocol }, count);
       }
     }
     for (const { operator, aheadMs } of this.#sources?.clocks() ?? []) {
@@ -125,13 +109,11 @@ export class Metrics {
     }
     const nowMs = this.#parts.monotonicMs();
     const sinceMs = Math.min(...this.#awaySinceMs.values(), nowMs);
-    meters.storeAwaySeconds.set((nowMs - sinceMs) / 1000);
-    const lost = lostLines();
-    meters.lostLogLines.inc(lost - this.#knownLostLines);
-    this.#knownLostLines = lost;
-    const text = await this.#registry.metrics();
-    this.#tellStrain(text);
-    return text;
+    meters.storeAwaySeconds.set({}, (nowMs - sinceMs) / 1000);
+    meters.lostLogLines.set({}, this.#parts.lostLogLines());
+    const ofProcess = await this.#registry.metrics();
+    this.#tellStrain(ofProcess);
+    return [...Object.values(this.#meters).map((meter) => meter.text()), ofProcess].join('\n');
   }
 
   /** What an alert is raised for has a line as well, where there is a process to write it. */
@@ -158,21 +140,21 @@ export class Metrics {
   }
 
   callerRefused(reason: RefusalReason): void {
-    this.#meters.refusedCallers.inc({ reason });
+    this.#meters.refusedCallers.add({ reason });
   }
 
   spansEnded(outcome: SpanOutcome, spans: number): void {
-    this.#meters.spans.inc({ outcome }, spans);
+    this.#meters.spans.add({ outcome }, spans);
   }
 
   requestAnswered(report: RequestReport): void {
     const { requests, requestSeconds, answers, repeatedQuestions } = this.#meters;
     const { document = 'other' } = report;
     const [code = 'ok'] = report.codes.keys();
-    requests.inc({ document, code });
+    requests.add({ document, code });
     requestSeconds.observe({ document }, report.tookMs / 1000);
-    for (const [outcome, count] of report.answers) answers.inc({ outcome }, count);
-    if (report.repeatedQuestions > 0) repeatedQuestions.inc(report.repeatedQuestions);
+    for (const [outcome, count] of report.answers) answers.add({ outcome }, count);
+    repeatedQuestions.add({}, report.repeatedQuestions);
   }
 
   /** Told of what is asked of operators: the bill, and what was saved of it. */
@@ -185,88 +167,71 @@ export class Metrics {
             this.#lookedUp(operator, asked.lookup.operation, outcome, attempts);
             return;
           case 'consent-request':
-            prompts.inc({ operator, outcome });
+            prompts.add({ operator, outcome });
             return;
           case 'consent-status':
         }
       },
-      denied: (operator, { event }, { code }) => denied.inc({ operator, event, code }),
-      heard: (operator, { how }) => answersWithoutLookup.inc({ operator, how }),
+      denied: (operator, { event }, { code }) => denied.add({ operator, event, code }),
+      heard: (operator, { how }) => answersWithoutLookup.add({ operator, how }),
     };
   }
 
   /** Prometheus sees no increase in a counter whose first sample is not 0; alerts wait for these. */
   #startAtZero(): void {
-    const { spans, storeFailures, refusedCallers, answers, storeDoubt, ...meters } = this.#meters;
+    const { spans, storeFailures, refusedCallers, answers, ...meters } = this.#meters;
     const { operators, docsUrl = '' } = this.#parts;
     meters.build.set({ ...BUILD, docs: docsUrl }, 1);
-    for (const outcome of SPAN_OUTCOMES) spans.inc({ outcome }, 0);
-    for (const reason of ['lost', 'full']) storeFailures.inc({ reason }, 0);
-    for (const reason of REFUSAL_REASONS) refusedCallers.inc({ reason }, 0);
-    for (const outcome of ['answered', ...Object.keys(ERRORS)]) answers.inc({ outcome }, 0);
-    for (const { name: operator, endpoints, isPrompting } of operators) {
-      for (const endpoint of endpoints) meters.circuitOpen.set({ operator, endpoint }, 0);
+    for (const outcome of SPAN_OUTCOMES) spans.add({ outcome }, 0);
+    for (const reason of ['lost', 'full']) storeFailures.add({ reason }, 0);
+    for (const reason of REFUSAL_REASONS) refusedCallers.add({ reason }, 0);
+    for (const outcome of ['answered', ...Object.keys(ERRORS)]) answers.add({ outcome }, 0);
+    for (const settings of operators) {
+      const { name: operator, flow } = settings;
+      for (const endpoint of endpointNames(settings))
+        meters.circuitOpen.set({ operator, endpoint }, 0);
       for (const operation of OPERATIONS) {
-        meters.lookupAttempts.inc({ operator, operation }, 0);
-        meters.lookups.inc({ operator, operation, outcome: REFUSED }, 0);
+        meters.lookupAttempts.add({ operator, operation }, 0);
+        meters.lookups.add({ operator, operation, outcome: REFUSED }, 0);
       }
-      if (!isPrompting) continue;
-      meters.consentsWaiting.inc({ operator }, 0);
-      meters.prompts.inc({ operator, outcome: REFUSED }, 0);
-      storeDoubt.set(0);
+      if (!asksOwner(flow)) continue;
+      meters.consentsWaiting.add({ operator }, 0);
+      meters.prompts.add({ operator, outcome: REFUSED }, 0);
     }
   }
 
   #lookedUp(operator: string, operation: Operation, outcome: string, attempts: number): void {
     const { lookups, lookupAttempts, lookupPrice } = this.#meters;
-    lookups.inc({ operator, operation, outcome });
+    lookups.add({ operator, operation, outcome });
     if (attempts === 0) return;
-    lookupAttempts.inc({ operator, operation }, attempts);
+    lookupAttempts.add({ operator, operation }, attempts);
     const price = this.#parts.operators.find(({ name }) => name === operator)?.price;
     if (price === undefined) return;
     const { currency, microsPerLookup } = price;
     const amount = (attempts * microsPerLookup[operation]) / MICROS;
-    lookupPrice.inc({ operator, operation, currency }, amount);
+    lookupPrice.add({ operator, operation, currency }, amount);
   }
 
-  #start(message: object): void {
-    this.#startedAtMs.set(message, this.#parts.monotonicMs());
-  }
-
-  #secondsSince(message: object): number {
-    const nowMs = this.#parts.monotonicMs();
-    return (nowMs - (this.#startedAtMs.get(message) ?? nowMs)) / 1000;
-  }
-
-  #exchanged(message: ExchangeMessage): void {
-    const { operator, endpoint, isRetry, result } = message;
+  #exchanged({ operator, endpoint, isRetry, result }: ExchangeMessage, seconds: number): void {
     const outcome =
       result?.outcome === 'replied'
         ? `${Math.floor(result.status / 100)}xx`
         : (result?.outcome ?? 'broken');
-    if (isRetry) this.#meters.retries.inc({ operator, endpoint });
-    const seconds = this.#secondsSince(message);
+    if (isRetry) this.#meters.retries.add({ operator, endpoint });
     this.#meters.exchangeSeconds.observe({ operator, endpoint, outcome }, seconds);
     if (seconds > SLOW_SECONDS) {
       this.#parts.log.warn('the operator took more than a second', { operator, endpoint });
     }
   }
 
-  #waited(message: ConsentMessage): void {
-    const { operator, result } = message;
-    const outcome = result?.outcome ?? 'broken';
-    this.#meters.consentsWaiting.dec({ operator });
-    this.#meters.consentWaitSeconds.observe({ operator, outcome }, this.#secondsSince(message));
-  }
-
   #stored(message: StoreMessage): void {
     switch (message.event) {
       case 'lost':
       case 'full':
-        this.#meters.storeFailures.inc({ reason: message.event }, 1);
+        this.#meters.storeFailures.add({ reason: message.event }, 1);
         return;
       case 'doubt':
-        this.#meters.storeDoubt.set(message.untilMs / 1000);
+        this.#meters.storeDoubt.set({}, message.untilMs / 1000);
         return;
       case 'away':
         if (this.#awaySinceMs.has(message.host)) return;
@@ -282,23 +247,10 @@ type LabelOf<Definition> = Definition extends { readonly labels: readonly (infer
   ? Label & string
   : never;
 
-type MeterOf<Definition extends MetricDefinition> = Definition extends { readonly buckets: unknown }
-  ? Histogram<LabelOf<Definition>>
-  : Definition['name'] extends `${string}_total`
-    ? Counter<LabelOf<Definition>>
-    : Gauge<LabelOf<Definition>>;
+type Meters = { readonly [Name in keyof typeof METRICS]: Meter<LabelOf<(typeof METRICS)[Name]>> };
 
-type Meters = { readonly [Name in keyof typeof METRICS]: MeterOf<(typeof METRICS)[Name]> };
-
-function metersIn(registry: Registry): Meters {
-  const meters = Object.entries<MetricDefinition>(METRICS).map(([key, definition]) => {
-    const { name, help, labels = [], buckets } = definition;
-    const configuration = { name, help, labelNames: [...labels], registers: [registry] };
-    if (buckets !== undefined) {
-      return [key, new Histogram({ ...configuration, buckets: [...buckets] })];
-    }
-    return [key, new (name.endsWith('_total') ? Counter : Gauge)(configuration)];
-  });
+function createMeters(): Meters {
+  const meters = Object.entries(METRICS).map(([key, metric]) => [key, new Meter(metric)]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each under its own name, as the type says
   return Object.fromEntries(meters) as Meters;
 }

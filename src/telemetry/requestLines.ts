@@ -1,5 +1,10 @@
 import { auditHash, callerId } from '../caller/audit/entry.ts';
-import { MessageNotes, exchangeChannel, listen, type ExchangeMessage } from '../log/diagnostics.ts';
+import {
+  MessageNotes,
+  exchangeChannel,
+  listenTimed,
+  type ExchangeMessage,
+} from '../log/diagnostics.ts';
 import type { Identity } from '../domain/identity.ts';
 import type { Log, LogDetails, ProgramLog } from '../log/log.ts';
 import type { AdmissionObserver } from '../lookups/observedAuthorizers.ts';
@@ -53,15 +58,11 @@ function callerOf(caller: Identity | undefined, auditKey: string | undefined): s
 
 /** Writes a line of each exchange with an operator from now on. */
 export function writeExchangeLines(log: Pick<ProgramLog, 'debug'>, clock: Clock): void {
-  const startedAtMs = new MessageNotes<number>();
-  listen(exchangeChannel, {
-    start: (message) => startedAtMs.set(message, clock.monotonicMs()),
-    asyncEnd(message) {
-      const { operator, endpoint, isRetry, correlator, result } = message;
-      const nowMs = clock.monotonicMs();
-      const ms = Math.round((nowMs - (startedAtMs.get(message) ?? nowMs)) * 10) / 10;
-      log.debug('exchange', { operator, endpoint, isRetry, ...endOf(result), ms, correlator });
-    },
+  const now = (): number => clock.monotonicMs();
+  listenTimed(exchangeChannel, now, (message, tookMs) => {
+    const { operator, endpoint, isRetry, correlator, result } = message;
+    const ms = Math.round(tookMs * 10) / 10;
+    log.debug('exchange', { operator, endpoint, isRetry, ...endOf(result), ms, correlator });
   });
 }
 

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { TracingChannel } from 'node:diagnostics_channel';
 import {
   ROOT_CONTEXT,
   trace,
@@ -31,6 +30,7 @@ import {
   tokenChannel,
   type ExchangeMessage,
   type TraceParent,
+  type WorkChannel,
 } from '../log/diagnostics.ts';
 import { writeTraceparent } from '../http/headers.ts';
 import type { WatchFiles } from '../system/fromFiles.ts';
@@ -124,7 +124,7 @@ export class Tracing {
    * @param onBegun told of each message, once its span has begun
    */
   #listen<Message extends object>(
-    channel: TracingChannel<unknown, Message>,
+    channel: WorkChannel<Message>,
     shape: SpanShape<Message>,
     parentOf?: (message: Message) => Context,
     onBegun?: (message: Message, scope: Scope) => void,
@@ -135,16 +135,14 @@ export class Tracing {
       return scope;
     };
     channel.start.bindStore(this.#scopes, begin);
-    const unlisten = listen(channel, {
-      asyncEnd: (message) => {
-        const scope = this.#recorded.get(message);
-        if (scope === undefined) return;
-        const { span } = scope;
-        const { attributes, status } = shape.end(message);
-        span.setAttributes(attributes);
-        if (status !== undefined) span.setStatus(status);
-        span.end(this.#time(scope));
-      },
+    const unlisten = listen(channel.asyncEnd, (message) => {
+      const scope = this.#recorded.get(message);
+      if (scope === undefined) return;
+      const { span } = scope;
+      const { attributes, status } = shape.end(message);
+      span.setAttributes(attributes);
+      if (status !== undefined) span.setStatus(status);
+      span.end(this.#time(scope));
     });
     this.#undo.push(() => {
       channel.start.unbindStore(this.#scopes);

@@ -150,7 +150,7 @@ export class TokenManager {
 
   #request(subject: TokenSubject, context: ExchangeContext, isRetry: boolean): Promise<Acquired> {
     if (!tokenChannel.hasSubscribers) return this.#requestToken(subject, context, isRetry);
-    const message = () => messageOf(this.#settings, subject, context);
+    const message = messageOf(this.#settings, subject, context);
     const work = () => this.#requestToken(subject, context, isRetry);
     return traced(tokenChannel, message, work, resultOf);
   }
@@ -245,7 +245,7 @@ export class TokenManager {
   /** 3-legged: asks once whether the owner has consented (OpenID CIBA Core §10.1). */
   poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
     if (!tokenChannel.hasSubscribers) return this.#poll(authReqId, subject, context);
-    const message = () => messageOf(this.#settings, subject, context);
+    const message = messageOf(this.#settings, subject, context);
     const work = () => this.#poll(authReqId, subject, context);
     return traced(tokenChannel, message, work, resultOf);
   }

@@ -232,16 +232,12 @@ export class GuardedEndpoint {
     const { operator, name: endpoint } = this.#guards;
     const { address: url } = this.#endpoint;
     const { method = 'POST' } = post;
-    let { headers } = post;
+    let sent = post;
     const addHeader = (name: string, value: string): void => {
-      headers = headers.concat(name, value);
+      sent = { ...sent, headers: sent.headers.concat(name, value) };
     };
-    return traced(
-      exchangeChannel,
-      () => ({ operator, correlator, endpoint, method, url, isRetry, addHeader }),
-      () => this.#send({ ...post, headers }, urgency),
-      resultOf,
-    );
+    const message = { operator, correlator, endpoint, method, url, isRetry, addHeader };
+    return traced(exchangeChannel, message, () => this.#send(sent, urgency), resultOf);
   }
 
   #send(post: OutgoingRequest, urgency: Urgency, isItsTurn = false): Promise<Exchange> {
