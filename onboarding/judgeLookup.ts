@@ -2,9 +2,8 @@ import type { Operation } from '../src/domain/question.ts';
 import { formatAmount, type Price } from '../src/domain/price.ts';
 import { ERRORS, type LookupFailure, type LookupFailureCode } from '../src/domain/errors.ts';
 import type { ErrorMap } from '../src/http/errorMap.ts';
-import type { Exchange } from '../src/http/exchange.ts';
+import type { Exchange, ReplyFlaw } from '../src/http/exchange.ts';
 import { leavesInDoubt } from '../src/http/refusal.ts';
-import type { ReplyFlaw } from '../src/http/replyFlaw.ts';
 import { findingOf } from '../src/http/resilience/finding.ts';
 import type { Finding, Verdict } from './finding.ts';
 

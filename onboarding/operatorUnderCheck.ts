@@ -1,7 +1,7 @@
 import type { Clock } from '../src/system/clock.ts';
 import type { WatchFiles } from '../src/system/fromFiles.ts';
 import type { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
-import { IdleDetector } from '../src/http/connections/idleDetector.ts';
+import { IdleDetector } from '../src/http/connections/spareConnections.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
 import { Operator } from '../src/operator/operator.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';

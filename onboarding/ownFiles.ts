@@ -1,7 +1,7 @@
 import type { Clock } from '../src/system/clock.ts';
 import type { WatchFiles } from '../src/system/fromFiles.ts';
 import { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
-import type { ConnectionSettings } from '../src/http/connections/connectionSettings.ts';
+import type { ConnectionSettings } from '../src/http/wireSettings.ts';
 import type { Finding } from './finding.ts';
 import { judgeFiles } from './judgeConnection.ts';
 import { SILENT } from './silent.ts';

@@ -8,7 +8,7 @@ import {
   type ConnectStage,
 } from '../src/http/connectFailure.ts';
 import { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
-import type { ConnectionSettings } from '../src/http/connections/connectionSettings.ts';
+import type { ConnectionSettings } from '../src/http/wireSettings.ts';
 import { TlsConnector, type AlpnProtocol } from '../src/http/connections/tlsConnector.ts';
 
 /** What a connection that was tried came to. */

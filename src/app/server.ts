@@ -2,7 +2,7 @@ import { watchFilesBy } from '../system/watchedFiles.ts';
 import { openApp, type App, type AppParts } from './app.ts';
 import { openGate } from './callers.ts';
 import type { SigningKeys } from '../caller/signingKeys.ts';
-import { isLoopback } from '../http/address.ts';
+import { isLoopback } from '../http/wireSettings.ts';
 import { createApolloServer } from '../graphql/apollo.ts';
 import { CrossOrigin } from '../graphql/crossOrigin.ts';
 import { createEndpoint } from '../graphql/endpoint.ts';

@@ -1,4 +1,4 @@
-import type { ConnectionSettings } from '../http/connections/connectionSettings.ts';
+import type { ConnectionSettings } from '../http/wireSettings.ts';
 
 export interface CallerSettings {
   /** Absent where every caller is anonymous: on loopback alone. */

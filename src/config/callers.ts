@@ -6,7 +6,7 @@ import type { CallerSettings, IssuerSettings } from '../caller/callerSettings.ts
 import { developmentTokens } from '../caller/developmentTokens.ts';
 import type { QuotaSettings } from '../caller/quotas/quotas.ts';
 import type { Role } from '../graphql/schema.ts';
-import { hasDuplicateMember } from '../http/duplicateMembers.ts';
+import { hasDuplicateMember } from '../http/json.ts';
 import { AS_DATA } from './definition.ts';
 import { egressTo, type Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';

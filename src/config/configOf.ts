@@ -1,7 +1,7 @@
 import type { Role } from '../graphql/schema.ts';
 import type { TrustedDocuments } from '../graphql/trustedDocuments.ts';
 import { MAX_DOCS_URL_CHARACTERS } from '../domain/errors.ts';
-import { isLoopback } from '../http/address.ts';
+import { isLoopback } from '../http/wireSettings.ts';
 import { readAudit, readCallers, readQuotas } from './callers.ts';
 import { readEgress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';

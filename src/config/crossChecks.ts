@@ -1,4 +1,4 @@
-import { withoutLastSlash } from '../http/address.ts';
+import { withoutLastSlash } from '../http/wireSettings.ts';
 import { OWN_HEADERS } from '../http/headers.ts';
 import type { OperatorProfile } from '../operator/profile.ts';
 import { valueAt, type FileProblem, type Path } from './document.ts';

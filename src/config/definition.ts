@@ -3,8 +3,7 @@ import { MAX_MAX_AGE_HOURS } from '../domain/maxAge.ts';
 import { NUMBER_PREFIX } from '../domain/numberPrefix.ts';
 import { parseAmount } from '../domain/price.ts';
 import { OPERATIONS } from '../domain/question.ts';
-import { proxyProblem, serverNameProblem } from '../http/connections/connectionSettings.ts';
-import { addressProblem } from '../http/address.ts';
+import { proxyProblem, serverNameProblem, addressProblem } from '../http/wireSettings.ts';
 
 const { array, boolean, optional, record, strictObject, string, union } = z;
 

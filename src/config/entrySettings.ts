@@ -3,11 +3,15 @@ import type { NumberTemplate } from '../domain/numberTemplate.ts';
 import { parseAmount, type Price } from '../domain/price.ts';
 import { OPERATIONS } from '../domain/question.ts';
 import type { FailureReach } from '../domain/errors.ts';
-import { withoutLastSlash } from '../http/address.ts';
-import type { ConnectionSettings, TextSource } from '../http/connections/connectionSettings.ts';
+import {
+  withoutLastSlash,
+  type ConnectionSettings,
+  type TextSource,
+  ENDPOINT_NAMES,
+  type OperatorHeader,
+} from '../http/wireSettings.ts';
 import type { ErrorRule, MappedCode } from '../http/errorMap.ts';
-import { callProfile } from '../http/profileCalls.ts';
-import { ENDPOINT_NAMES, type OperatorHeader } from '../http/wireSettings.ts';
+import { callProfile } from '../http/json.ts';
 import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
 import type {
   AuthenticationMethod,

@@ -1,5 +1,5 @@
 import type { FileTexts, FromFiles, Reread } from '../system/fromFiles.ts';
-import { addressProblem, withoutLastSlash } from '../http/address.ts';
+import { addressProblem, withoutLastSlash } from '../http/wireSettings.ts';
 import { readTextNow } from '../system/textFile.ts';
 import { GONE_SETTINGS } from './gone.ts';
 import { findTypos } from './settingNames.ts';

@@ -8,7 +8,7 @@ import { PROFILES } from '../../profiles/index.ts';
 import { MAX_MAX_AGE_HOURS } from '../domain/maxAge.ts';
 import { MAPPED_CODES } from '../http/errorMap.ts';
 import { OWN_HEADERS } from '../http/headers.ts';
-import { deepFreeze } from '../http/profileCalls.ts';
+import { deepFreeze } from '../http/json.ts';
 import { ENDPOINT_NAMES } from '../http/wireSettings.ts';
 import type { OperatorProfile } from '../operator/profile.ts';
 import { readTextNow } from '../system/textFile.ts';

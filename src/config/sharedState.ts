@@ -8,7 +8,7 @@ import type {
   RedisTopology,
 } from '../sharedState/redisSettings.ts';
 import type { StateKeys } from '../sharedState/stateSeals.ts';
-import { readMaterial, type ConnectionTexts } from '../http/connections/connectionMaterial.ts';
+import { readMaterial, type ConnectionTexts } from '../http/connections/connectionFiles.ts';
 import type { EnvironmentReader } from './environment.ts';
 
 export interface SharedState {

@@ -1,7 +1,7 @@
 import { egressTo, type Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { isHeaderName, isHeaderText } from '../operator/lookupRequest.ts';
-import type { ConnectionSettings } from '../http/connections/connectionSettings.ts';
+import type { ConnectionSettings } from '../http/wireSettings.ts';
 
 /** The first is the default. */
 const SAMPLERS = [

@@ -30,7 +30,7 @@ import {
   type RequestParts,
   type RequestReport,
 } from './request.ts';
-import { isOwnHost } from '../http/address.ts';
+import { isOwnHost } from '../http/wireSettings.ts';
 import { derived } from '../system/fromFiles.ts';
 import { documentNames, resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';

@@ -35,9 +35,9 @@ export interface Correlator {
  */
 export function createCorrelator(callersCorrelator: string | undefined): Correlator {
   const sent = callersCorrelator ?? '';
-  const clean = withoutNumbers(sent);
+  const clean = sent === '' ? '' : withoutNumbers(sent);
   const callersPart = clean.slice(0, MAX_CALLERS_PART_CHARACTERS);
-  const random = sixCharacters() + sixCharacters();
+  const random = randomCharacters();
   const prefix = callersPart === '' ? random : `${callersPart}-${random}`;
   let count = 0;
   return {
@@ -59,10 +59,11 @@ function sanitised(text: string): string {
   return text.slice(0, MAX_READ).replaceAll(/[^A-Za-z0-9-]/g, '');
 }
 
-function sixCharacters(): string {
-  let left = randomInt(ALPHABET.length ** CHARACTERS_A_DRAW);
+function randomCharacters(): string {
   let characters = '';
-  for (let count = 0; count < CHARACTERS_A_DRAW; count += 1) {
+  let left = 0;
+  for (let count = 0; count < RANDOM_CHARACTERS; count += 1) {
+    if (count % CHARACTERS_A_DRAW === 0) left = randomInt(ALPHABET.length ** CHARACTERS_A_DRAW);
     characters += ALPHABET[left % ALPHABET.length];
     left = Math.floor(left / ALPHABET.length);
   }

@@ -1,6 +1,5 @@
 import type { Clock } from '../system/clock.ts';
-import type { HttpReply } from './exchange.ts';
-import type { UnprovenOrigin } from './replyFlaw.ts';
+import type { HttpReply, UnprovenOrigin } from './exchange.ts';
 
 /**
  * `echo`: what to expect of the operator's correlator header (docs/design.md, "Whose reply

@@ -1,6 +1,5 @@
 import type { LightAbortSignal } from './urgency.ts';
 import type { ConnectStage } from './connectFailure.ts';
-import type { ReplyFlaw } from './replyFlaw.ts';
 
 /** A reply as it came: only the judges read it. */
 export interface HttpReply {
@@ -86,4 +85,56 @@ export interface AddressedRequest extends OutgoingRequest {
   readonly path: string;
   /** The name of the header, which stands among the headers, in lower case. */
   readonly correlatorHeader: string;
+}
+
+/** Which check a reply failed, in words for the log; nothing of the reply stands in them. */
+export type ReplyFlaw =
+  // The exchange
+  | 'not HTTP'
+  | 'too large'
+  | 'unexpected status'
+  | UnprovenOrigin
+  // The body
+  | 'an encoding that was not requested'
+  | 'no JSON'
+  | 'no JSON object'
+  | 'a member twice'
+  | 'a problem document with a status of success'
+  | 'an error beside the answer'
+  // Its members
+  | 'wrong type of swapped'
+  | 'wrong type of latestSimChange'
+  | 'wrong type of monitoredPeriod'
+  | 'date without a zone'
+  | 'date not of RFC 3339'
+  | 'date not of its form'
+  | 'date ahead'
+  | 'date before 1991'
+  | 'wrong access_token'
+  /** On a connection that a stray reply may have come on. */
+  | 'a token that came before'
+  | 'wrong token_type'
+  | 'wrong expires_in'
+  | 'wrong auth_req_id'
+  | 'wrong interval'
+  | 'wrong type of operator'
+  | 'wrong window'
+  | 'another number'
+  /** A function of its profile failed. */
+  | 'cannot be read by its profile';
+
+/** Whose reply it is cannot be known: its correlator is not that of the request, or there is none. */
+const UNPROVEN_ORIGINS = [
+  'another correlator',
+  'no correlator',
+  // At an endpoint that has never echoed: its gateway may write correlators of its own, or none.
+  'another correlator, never ours',
+  'no correlator, never ours',
+] as const;
+
+export type UnprovenOrigin = (typeof UNPROVEN_ORIGINS)[number];
+
+/** Whether the flaw says that the reply may be that of another request. */
+export function isUnprovenOrigin(flaw: ReplyFlaw | undefined): boolean {
+  return UNPROVEN_ORIGINS.some((origin) => origin === flaw);
 }

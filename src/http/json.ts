@@ -1,6 +1,4 @@
-import { hasDuplicateMember } from './duplicateMembers.ts';
-import type { HttpReply } from './exchange.ts';
-import type { ReplyFlaw } from './replyFlaw.ts';
+import type { HttpReply, ReplyFlaw } from './exchange.ts';
 import { singleValue } from './headers.ts';
 
 /** A JSON object whose members are not checked yet. */
@@ -31,8 +29,70 @@ export function readJsonObject(reply: HttpReply): ReadBody {
   } catch {
     return flawed('no JSON');
   }
-  if (!isJsonObject(value)) return flawed('no JSON object');
-  return hasDuplicateMember(reply.body) ? flawed('a member twice') : { kind: 'read', body: value };
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return flawed('no JSON object');
+  }
+  if (hasDuplicateMember(reply.body)) return flawed('a member twice');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON has no other objects
+  return { kind: 'read', body: value as JsonObject };
+}
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+
+/** The greatest of the four characters that JSON takes for white space (RFC 8259 §2). */
+const SPACE = 0x20;
+
+/**
+ * Whether an object anywhere in a JSON text names a member twice. RFC 8259 §4 leaves open which of the
+ * two counts, and `JSON.parse` silently takes the last one: `{"swapped":true,"swapped":false}` would be
+ * a wrong `false`. Names are compared as they read, so that an escape hides nothing.
+ *
+ * One pass without recursion: time and memory grow with the length of the text, and not with its depth.
+ *
+ * @param json a text that `JSON.parse` accepts
+ */
+export function hasDuplicateMember(json: string): boolean {
+  /** The names seen so far in each object that is open. */
+  const open: Set<string>[] = [];
+  for (let at = 0; at < json.length; at += 1) {
+    switch (json.charCodeAt(at)) {
+      case OPENING_BRACE:
+        open.push(new Set());
+        break;
+      case CLOSING_BRACE:
+        open.pop();
+        break;
+      case QUOTE: {
+        let end = json.indexOf('"', at + 1);
+        while (json.charCodeAt(end - 1) === BACKSLASH && isEscaped(json, end))
+          end = json.indexOf('"', end + 1);
+        let next = end + 1;
+        while (json.charCodeAt(next) <= SPACE) next += 1;
+        // In valid JSON a string before a colon is a name, and belongs to the innermost open object.
+        if (json.charCodeAt(next) === COLON) {
+          const names = open.at(-1);
+          const raw = json.slice(at + 1, end);
+          const name = raw.includes('\\') ? String(JSON.parse(`"${raw}"`)) : raw;
+          if (names?.has(name) === true) return true;
+          names?.add(name);
+        }
+        at = end;
+        break;
+      }
+      default:
+    }
+  }
+  return false;
+}
+
+function isEscaped(json: string, at: number): boolean {
+  let backslashes = 0;
+  while (json.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1;
+  return backslashes % 2 === 1;
 }
 
 /** The names of members, from the outermost inwards; an item of a list by its index. */
@@ -42,8 +102,9 @@ export type MemberPath = readonly string[];
 export function memberAt(body: JsonObject, path: MemberPath): unknown {
   let value: unknown = body;
   for (const name of path) {
-    if (!isObjectOrList(value) || !Object.hasOwn(value, name)) return undefined;
-    value = value[name];
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name))
+      return undefined;
+    value = Reflect.get(value, name);
   }
   return value;
 }
@@ -65,29 +126,23 @@ export function readAnswer(
     return flawed('a problem document with a status of success');
   }
   const read = readJsonObject(reply);
-  switch (read.kind) {
-    case 'read':
-      return tellsOfError(said.length === 0 ? read.body : without(read.body, said), errorsAt)
-        ? flawed('an error beside the answer')
-        : read;
-    case 'flawed':
-      return read;
+  if (read.kind === 'flawed') return read;
+  const { body } = read;
+  for (const name of Object.keys(body)) {
+    if (ERROR_MEMBERS.get(name)?.(body[name]) === true && !said.includes(name)) {
+      return flawed('an error beside the answer');
+    }
   }
-}
-
-function without(body: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
+  for (const path of errorsAt) {
+    if (!said.includes(path[0] ?? '') && isErrorWord(memberAt(body, path))) {
+      return flawed('an error beside the answer');
+    }
+  }
+  return read;
 }
 
 function flawed(flaw: ReplyFlaw): ReadBody {
   return { kind: 'flawed', flaw };
-}
-
-function tellsOfError(body: JsonObject, errorsAt: readonly MemberPath[]): boolean {
-  for (const name of Object.keys(body)) {
-    if (ERROR_MEMBERS.get(name)?.(body[name]) === true) return true;
-  }
-  return errorsAt.some((path) => isErrorWord(memberAt(body, path)));
 }
 
 /** Where gateways and frameworks put what went wrong, and which values of it tell of an error. */
@@ -95,7 +150,7 @@ const ERROR_MEMBERS: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
   ['error', isTold],
   ['errors', isTold],
   ['fault', isTold],
-  ['code', (code: unknown) => isTextOrObject(code) || isErrorCode(code)],
+  ['code', isErrorCode],
   ['status', isNoSuccess],
   ['statusCode', isNoSuccess],
   ['success', (success: unknown) => success === false],
@@ -118,9 +173,9 @@ function isTextOrObject(value: unknown): boolean {
   return typeof value === 'string' || (typeof value === 'object' && value !== null);
 }
 
-/** A number that is a status of HTTP; others count in ways of their own. */
+/** Of numbers, one that is a status of HTTP; others count in ways of their own. */
 function isErrorCode(code: unknown): boolean {
-  return typeof code === 'number' && code >= 300 && code < 600;
+  return isTextOrObject(code) || (typeof code === 'number' && code >= 300 && code < 600);
 }
 
 /** A number, a text that begins with a status, or a word of failure; words such as "OK" are no status. */
@@ -131,11 +186,58 @@ function isNoSuccess(status: unknown): boolean {
   );
 }
 
-/** A list is an object whose members are named by their indexes. */
-function isObjectOrList(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null;
+/*
+ * A profile is an operator's own code, and may be anybody's: what its functions get is frozen, and what they return is
+ * judged before any of it is sent or believed.
+ */
+
+/** A function of a profile did not keep to its type: OPERATOR_INVALID_REPLY for that operator. */
+export class ProfileFault extends Error {
+  override readonly name = 'ProfileFault';
+  /** Which function, and what it did: in words from lists of ours, since what it threw may hold a number. */
+  readonly detail: string;
+
+  constructor(detail: string) {
+    super(`A function of the profile failed: ${detail}.`);
+    this.detail = detail;
+  }
 }
 
-function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** More than this of JSON is no request of ours. */
+const MAX_JSON_CHARACTERS = 16_384;
+
+/**
+ * What a function of a profile returns, as JSON has it: nothing of the profile's own, such as a getter, is left in it.
+ *
+ * @throws {ProfileFault} for a throw, a promise, what is no object, or what is too large
+ */
+export function callProfile(name: string, call: () => unknown): Readonly<Record<string, unknown>> {
+  let text: string | undefined;
+  try {
+    const returned = call();
+    const isObject = typeof returned === 'object' && returned !== null;
+    if (isObject && 'then' in returned && typeof returned.then === 'function') {
+      // Its rejection would end the process.
+      Promise.resolve(returned).catch(() => undefined);
+      throw new ProfileFault(`${name} returned a promise`);
+    }
+    text = JSON.stringify(returned);
+  } catch (error) {
+    throw error instanceof ProfileFault ? error : new ProfileFault(`${name} threw`);
+  }
+  if (text === undefined || !text.startsWith('{')) {
+    throw new ProfileFault(`${name} returned no object`);
+  }
+  if (text.length > MAX_JSON_CHARACTERS) throw new ProfileFault(`${name} returned too much`);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a text that begins with { is an object
+  return JSON.parse(text) as Readonly<Record<string, unknown>>;
+}
+
+/** The value and all that it holds, which no one can change from now on. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    for (const member of Object.values(value)) deepFreeze(member);
+    Object.freeze(value);
+  }
+  return value;
 }

@@ -1,12 +1,17 @@
 import type { FailureReach, LookupFailure, LookupFailureCode } from '../domain/errors.ts';
-import { isNamed, reachOf, ruleFor, wordOf, wordsOf, type ErrorWording } from './errorMap.ts';
-import type { HttpReply, TransportFault } from './exchange.ts';
-import { readJsonObject, type JsonObject } from './json.ts';
 import {
+  isNamed,
+  reachOf,
+  ruleFor,
+  wordOf,
+  wordsOf,
+  type ErrorWording,
   LINE_NOT_SERVED_CODES,
   MOVED_NUMBER_WORDS,
   UNKNOWN_NUMBER_CODES,
-} from './operatorWords.ts';
+} from './errorMap.ts';
+import type { HttpReply, TransportFault } from './exchange.ts';
+import { readJsonObject, type JsonObject } from './json.ts';
 import { retryAfterSeconds } from './headers.ts';
 
 export interface RefusalContext extends ErrorWording {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { EchoSetting } from './echo.ts';
 
 /** The five endpoints of an operator (docs/operator-api.md, "Endpoints"). */
@@ -42,4 +43,111 @@ export interface LimitSettings {
   readonly permits: number;
   /** Exchanges begun in a second over all endpoints, by the operator's contract; no bound where absent. */
   readonly requestsPerSecond?: number;
+}
+
+/** `http2` of the profile: HTTP/2 where the server takes it by ALPN, or nowhere. */
+export type Http2Setting = 'auto' | 'never';
+
+/** A text of the settings: in a file, which is read again when it changes, or as it is. */
+export type TextSource =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'text'; readonly text: string };
+
+/** How TLS is agreed on with a server, beside TLS 1.2 at least, which always holds. */
+export interface TlsSettings {
+  /** Shows who we are: one or more certificates in PEM, ours first. It has a key. */
+  readonly certificate?: TextSource | undefined;
+  /** The private key of the certificate, in PEM. */
+  readonly key?: TextSource | undefined;
+  /** Of the key, where it is encrypted. */
+  readonly passphrase?: TextSource | undefined;
+  /** The authorities that are trusted, in PEM, in the place of those that Node trusts. */
+  readonly ca?: TextSource | undefined;
+  /** What the server's certificate must be for, and what it is asked for, in the place of the address's host. */
+  readonly serverName?: string | undefined;
+}
+
+/** The proxy through which connections are made, by HTTP's CONNECT (RFC 9110 §9.3.6). */
+export interface ProxySettings {
+  /** `http://` or `https://`, host and port. */
+  readonly url: string;
+  /** `user:password`, sent to the proxy alone (RFC 7617). */
+  readonly credentials?: TextSource | undefined;
+  /** The authorities that may sign the certificate of a proxy with `https://`, in place of Node's. */
+  readonly ca?: TextSource | undefined;
+}
+
+/** How connections to servers are made, beside their addresses: of TLS, so not to those without it on loopback. */
+export interface ConnectionSettings {
+  readonly tls?: TlsSettings | undefined;
+  readonly proxy?: ProxySettings | undefined;
+}
+
+/** Why a text is no address of a proxy, as the end of a sentence; `undefined` where it is one. Pure. */
+export function proxyProblem(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    return 'must be the address of a proxy that starts with http:// or https://';
+  }
+  if (url.username !== '' || url.password !== '') {
+    return 'must be without user and password: they belong in a separate file';
+  }
+  return url.pathname === '/' && !/[?#]/.test(text)
+    ? undefined
+    : 'must be only scheme, host and port, without path, query and fragment';
+}
+
+/** Why a text is no name that a certificate is for, as the end of a sentence; `undefined` where it is one. Pure. */
+export function serverNameProblem(text: string): string | undefined {
+  const isName = text.length <= 253 && /^(?:[a-z\d_](?:[a-z\d_-]{0,61}[a-z\d])?\.?)+$/i.test(text);
+  return isName && isIP(text) === 0
+    ? undefined
+    : 'must be the name of a host, without scheme and port';
+}
+
+/**
+ * Why a text is no address to send requests to, as the end of a sentence; `undefined` where it is one: https,
+ * without credentials, query and fragment. On loopback it may be http, since the traffic does not leave the
+ * machine. Pure.
+ */
+export function addressProblem(text: string): AddressProblem | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    return { what: 'must be an address that starts with http:// or https://', isQuotable: true };
+  }
+  if (url.username !== '' || url.password !== '' || /[?#]/.test(text)) {
+    const what = 'must be an address without user, password, query and fragment';
+    return { what, isQuotable: false };
+  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    return {
+      what: 'must be an address that starts with https://, as it is not on this machine',
+      isQuotable: true,
+    };
+  }
+  return undefined;
+}
+
+/** What is wrong with an address, and whether the address may stand beside it. */
+export interface AddressProblem {
+  readonly what: string;
+  readonly isQuotable: boolean;
+}
+
+/** The address without a slash at its end. Pure. */
+export function withoutLastSlash(address: string): string {
+  return new URL(address).href.replace(/\/+$/, '');
+}
+
+/** Whether a host is this machine alone, whatever the resolver says. */
+export function isLoopback(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
+}
+
+/** This machine by a name of its own, and a port that does not matter here (RFC 9110 §7.2). */
+const OWN_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;
+
+/** Whether a header `host` names this machine by a name of its own. Pure. */
+export function isOwnHost(header: string | undefined): boolean {
+  return OWN_HOST.test(header ?? '');
 }

@@ -1,8 +1,7 @@
 import type { LookupFailure } from '../domain/errors.ts';
-import type { Exchange, HttpReply } from '../http/exchange.ts';
+import type { Exchange, HttpReply, ReplyFlaw } from '../http/exchange.ts';
 import { readAnswer, type JsonObject } from '../http/json.ts';
 import { judgeFault, leavesInDoubt } from '../http/refusal.ts';
-import type { ReplyFlaw } from '../http/replyFlaw.ts';
 
 export type DirectoryJudgement =
   | { readonly kind: 'named'; readonly operator: string }

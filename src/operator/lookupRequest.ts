@@ -2,7 +2,7 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { OutgoingRequest } from '../http/exchange.ts';
 import { OWN_HEADERS } from '../http/headers.ts';
-import { callProfile, ProfileFault } from '../http/profileCalls.ts';
+import { callProfile, ProfileFault } from '../http/json.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 import type { LookupAsk, LookupProfile } from './profile.ts';
 

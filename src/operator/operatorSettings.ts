@@ -3,9 +3,13 @@ import type { NumberPrefix } from '../domain/numberPrefix.ts';
 import type { Price } from '../domain/price.ts';
 import type { Operation } from '../domain/question.ts';
 import type { ErrorMap } from '../http/errorMap.ts';
-import type { ConnectionSettings } from '../http/connections/connectionSettings.ts';
-import type { Http2Setting } from '../http/connections/httpVersion.ts';
-import type { CorrelatorSettings, LimitSettings, OperatorHeader } from '../http/wireSettings.ts';
+import type {
+  ConnectionSettings,
+  Http2Setting,
+  CorrelatorSettings,
+  LimitSettings,
+  OperatorHeader,
+} from '../http/wireSettings.ts';
 import type { AuthorizationSettings } from '../tokens/authorizationSettings.ts';
 import type { OperatorProfile, Options } from './profile.ts';
 

@@ -6,9 +6,16 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import { saysOk, type ErrorMap } from '../http/errorMap.ts';
-import type { HttpReply } from '../http/exchange.ts';
-import { memberAt, readAnswer, type JsonObject, type MemberPath } from '../http/json.ts';
-import { callProfile, deepFreeze, ProfileFault } from '../http/profileCalls.ts';
+import type { HttpReply, ReplyFlaw } from '../http/exchange.ts';
+import {
+  memberAt,
+  readAnswer,
+  type JsonObject,
+  type MemberPath,
+  callProfile,
+  deepFreeze,
+  ProfileFault,
+} from '../http/json.ts';
 import {
   errorWord,
   judgeByMap,
@@ -17,7 +24,6 @@ import {
   markUnknownNumber,
   type RefusalContext,
 } from '../http/refusal.ts';
-import type { ReplyFlaw } from '../http/replyFlaw.ts';
 import { asksOwner, type Flow } from '../tokens/authorizationSettings.ts';
 import type { DateReading, LookupReading, Pointer } from './profile.ts';
 

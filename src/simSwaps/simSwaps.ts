@@ -1,8 +1,7 @@
 import type { Clock } from '../system/clock.ts';
 import { ConnectionFiles } from '../http/connections/connectionFiles.ts';
-import { IdleDetector } from '../http/connections/idleDetector.ts';
-import type { OpenConnections } from '../http/connections/connectionSettings.ts';
-import { Endpoint } from '../http/connections/endpoint.ts';
+import { IdleDetector } from '../http/connections/spareConnections.ts';
+import { type OpenConnections, Endpoint } from '../http/connections/endpoint.ts';
 import { COMMON_ERRORS } from '../http/errorMap.ts';
 import { Bulkhead, type BulkheadLoad } from '../http/resilience/bulkhead.ts';
 import { Circuit } from '../http/resilience/circuit.ts';

@@ -1,6 +1,6 @@
 import type { NumberTemplate } from '../domain/numberTemplate.ts';
 import type { Operation } from '../domain/question.ts';
-import type { ConnectionSettings } from '../http/connections/connectionSettings.ts';
+import type { ConnectionSettings } from '../http/wireSettings.ts';
 import type { TokenSubject } from './accessToken.ts';
 
 /** How an access token comes about, fixed with the operator at onboarding (docs/operator-api.md, "Who we are"). */

@@ -1,6 +1,6 @@
 import type { Clock } from '../system/clock.ts';
 import { errorName } from '../domain/errors.ts';
-import { addressProblem } from '../http/address.ts';
+import { addressProblem } from '../http/wireSettings.ts';
 import { connectFailureOf } from '../http/connectFailure.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type {

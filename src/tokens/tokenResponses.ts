@@ -1,6 +1,12 @@
 import type { LookupFailure } from '../domain/errors.ts';
 import { COMMON_ERRORS, type ErrorMap } from '../http/errorMap.ts';
-import type { Exchange, HttpReply, Replied } from '../http/exchange.ts';
+import {
+  type Exchange,
+  type HttpReply,
+  type Replied,
+  isUnprovenOrigin,
+  type ReplyFlaw,
+} from '../http/exchange.ts';
 import { readAnswer, type JsonObject } from '../http/json.ts';
 import {
   errorWord,
@@ -12,7 +18,6 @@ import {
   markUnknownNumber,
   type RefusalContext,
 } from '../http/refusal.ts';
-import { isUnprovenOrigin, type ReplyFlaw } from '../http/replyFlaw.ts';
 import { retryAfterSeconds } from '../http/headers.ts';
 
 /** A token as it was issued; `id_token` and `refresh_token` are not kept. */

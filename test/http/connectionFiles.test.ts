@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { FileTexts } from '../../src/system/fromFiles.ts';
 import { ConnectionFiles } from '../../src/http/connections/connectionFiles.ts';
-import type { ConnectionSettings } from '../../src/http/connections/connectionSettings.ts';
+import type { ConnectionSettings } from '../../src/http/wireSettings.ts';
 import { RecordedLog } from '../recordedLog.ts';
 import { TestClock } from '../testClock.ts';
 import { Authority } from '../tls/authority.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inForm } from '../forms.ts';
-import { hasDuplicateMember } from '../../src/http/duplicateMembers.ts';
+import { hasDuplicateMember } from '../../src/http/json.ts';
 
 /** JSON before it is a text: an object may name a member as often as it likes. */
 type Json =

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
-import { MAX_CONNECTION_AGE_MS } from '../../src/http/connections/connectionSettings.ts';
+import { MAX_CONNECTION_AGE_MS } from '../../src/http/connections/http1Connections.ts';
 import type { EchoSetting } from '../../src/http/echo.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { TestClock } from '../testClock.ts';

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import type { TlsOptions } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import type { TlsSettings } from '../../src/http/connections/connectionSettings.ts';
+import type { TlsSettings } from '../../src/http/wireSettings.ts';
 import { RecordedLog } from '../recordedLog.ts';
 import { Authority, demanding } from '../tls/authority.ts';
 import type { Certificate } from '../tls/certificate.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import type { ConnectionSettings } from '../../src/http/connections/connectionSettings.ts';
+import type { ConnectionSettings } from '../../src/http/wireSettings.ts';
 import { listen } from '../listening.ts';
 import { RecordedLog } from '../recordedLog.ts';
 import { Authority } from '../tls/authority.ts';

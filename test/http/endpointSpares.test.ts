@@ -1,6 +1,6 @@
 import { stat } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { IdleDetector } from '../../src/http/connections/idleDetector.ts';
+import { IdleDetector } from '../../src/http/connections/spareConnections.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { Random } from '../random.ts';
 import { TestClock } from '../testClock.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TEL_URI } from '../../src/domain/numberTemplate.ts';
-import { ProfileFault } from '../../src/http/profileCalls.ts';
+import { ProfileFault } from '../../src/http/json.ts';
 import { pathWith, writeLookup, type LookupWriting } from '../../src/operator/lookupRequest.ts';
 import type { LookupAsk, LookupParts } from '../../src/operator/profile.ts';
 import type { JwtBearerGrant } from '../../src/tokens/authorizationSettings.ts';

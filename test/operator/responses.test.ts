@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { describe, expect, it } from 'vitest';
-import type { HttpReply } from '../../src/http/exchange.ts';
-import type { ReplyFlaw } from '../../src/http/replyFlaw.ts';
+import type { HttpReply, ReplyFlaw } from '../../src/http/exchange.ts';
 import { judgeCheck, judgeRetrieveDate } from './camara.ts';
 import { jsonReply } from '../http/replies.ts';
 import { START_MS } from '../testClock.ts';

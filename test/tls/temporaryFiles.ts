@@ -1,7 +1,7 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TextSource } from '../../src/http/connections/connectionSettings.ts';
+import type { TextSource } from '../../src/http/wireSettings.ts';
 
 /** Files in a folder of their own, removed with the test that made them. */
 export class TemporaryFiles implements Disposable {

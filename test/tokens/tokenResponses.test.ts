@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LookupFailure } from '../../src/domain/errors.ts';
-import type { Exchange, FaultCause } from '../../src/http/exchange.ts';
-import type { ReplyFlaw } from '../../src/http/replyFlaw.ts';
+import type { Exchange, FaultCause, ReplyFlaw } from '../../src/http/exchange.ts';
 import { judgeAcknowledgement, judgePoll, judgeToken } from '../../src/tokens/tokenResponses.ts';
 import { anyText } from '../anyText.ts';
 import { jsonReply } from '../http/replies.ts';

@@ -7,10 +7,9 @@ import type { ConnectFailure } from '../connectFailure.ts';
 import type { ConnectionFiles } from './connectionFiles.ts';
 import { Http1Connections } from './http1Connections.ts';
 import { Http2Connections, type Http2Fallback } from './http2Connections.ts';
-import type { IdleDetector } from './idleDetector.ts';
-import { HTTP1_FOR_MS, HttpVersion, type Http2Setting } from './httpVersion.ts';
-import type { OpenConnections } from './connectionSettings.ts';
-import { TlsConnector } from './tlsConnector.ts';
+import type { IdleDetector } from './spareConnections.ts';
+import type { Http2Setting } from '../wireSettings.ts';
+import { TlsConnector, type AlpnProtocol } from './tlsConnector.ts';
 import { derived } from '../../system/fromFiles.ts';
 import { ReplyReader } from '../replyReader.ts';
 
@@ -38,6 +37,17 @@ export interface EndpointSettings {
   readonly correlatorHeader?: string;
   /** Names and values in turn of headers that are made anew for each exchange. */
   readonly generatedHeaders?: (departure: Departure) => readonly string[];
+}
+
+/** The connections of one endpoint that are open now. */
+export interface OpenConnections {
+  /** Over HTTP/1.1, in use or kept. */
+  readonly http1: number;
+  /** Over TLS and HTTP/1.1, ready and unused. */
+  readonly spare: number;
+  readonly http2: number;
+  /** Exchanges under way over HTTP/2. */
+  readonly streams: number;
 }
 
 /** What the endpoints of an operator share. */
@@ -196,5 +206,52 @@ export class Endpoint implements Http2Fallback {
   #carry(reader: ReplyReader): void {
     if (this.#http2 !== undefined && this.#version.next === 'h2') this.#http2.carry(reader);
     else this.#http1.carry(reader, this.#replyCheck.needsFreshConnection);
+  }
+}
+
+/** For so long HTTP/2 is not offered to a server that does not take it, or breaks it. */
+export const HTTP1_FOR_MS = 10 * 60_000;
+
+/** So many connections in a row that end without one reply, by the server's doing, are not bad luck. */
+const MAX_BROKEN_CONNECTIONS = 2;
+
+/** Which version of HTTP one endpoint is spoken to in, as far as is known. */
+class HttpVersion {
+  readonly #isOffered: boolean;
+  readonly #clock: Clock;
+  #http1UntilMs = -Infinity;
+  #broken = 0;
+
+  constructor(url: URL, setting: Http2Setting, clock: Clock) {
+    // In plain text there is no ALPN to agree by.
+    this.#isOffered = setting === 'auto' && url.protocol === 'https:';
+    this.#clock = clock;
+  }
+
+  /** What the next exchange is to be sent by; with `h2` the server has the last word. */
+  get next(): AlpnProtocol {
+    return this.#isOffered && this.#clock.monotonicMs() >= this.#http1UntilMs ? 'h2' : 'http/1.1';
+  }
+
+  /** The server took HTTP/1.1, of both. */
+  choseHttp1(): void {
+    this.#http1UntilMs = this.#clock.monotonicMs() + HTTP1_FOR_MS;
+  }
+
+  /** A reply came by HTTP/2. */
+  replied(): void {
+    this.#broken = 0;
+  }
+
+  /**
+   * The server broke HTTP/2 on a connection that brought no reply; `isFinal` where it says that it wants
+   * none. Returns whether that is enough to leave HTTP/2 for a while.
+   */
+  broke(isFinal: boolean): boolean {
+    this.#broken += 1;
+    if (!isFinal && this.#broken < MAX_BROKEN_CONNECTIONS) return false;
+    this.#broken = 0;
+    this.choseHttp1();
+    return true;
   }
 }

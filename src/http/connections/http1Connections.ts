@@ -3,13 +3,17 @@ import { Pool, type buildConnector } from 'undici';
 import type { Clock } from '../../system/clock.ts';
 import type { ReplyReader } from '../replyReader.ts';
 import { ConnectFailure } from '../connectFailure.ts';
-import type { IdleDetector } from './idleDetector.ts';
-import { type OpenConnections, MAX_CONNECTION_AGE_MS } from './connectionSettings.ts';
-import { SpareConnections } from './spareConnections.ts';
+import { SpareConnections, type IdleDetector } from './spareConnections.ts';
 import type { OnConnected, TlsConnector } from './tlsConnector.ts';
 
 /** Kept for so long between exchanges where the server does not say for how long it keeps them. */
 const KEEP_ALIVE_MS = 30_000;
+
+/**
+ * A connection that is never idle lives until something breaks it: what has changed since it was made (where
+ * the name leads to, the server's certificate) never takes effect. After so long another takes its place.
+ */
+export const MAX_CONNECTION_AGE_MS = 10 * 60_000;
 
 export interface Http1Parts {
   readonly url: URL;
@@ -56,7 +60,7 @@ export class Http1Connections {
     }
   }
 
-  get open(): Pick<OpenConnections, 'http1' | 'spare'> {
+  get open() {
     const http1 = this.#kept.stats.connected + this.#fresh.stats.connected;
     return { http1, spare: this.#spares?.count ?? 0 };
   }

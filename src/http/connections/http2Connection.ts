@@ -14,7 +14,7 @@ import { errorName } from '../../domain/errors.ts';
 import type { Carrier, ReplyReader } from '../replyReader.ts';
 import { singleValue } from '../headers.ts';
 import { noteLateRefusal } from '../connectFailure.ts';
-import { MAX_CONNECTION_AGE_MS } from './connectionSettings.ts';
+import { MAX_CONNECTION_AGE_MS } from './http1Connections.ts';
 
 /** More at a time are not sent on one connection, whatever the server allows. */
 const MAX_STREAMS = 100;

@@ -4,7 +4,6 @@ import type { Clock } from '../../system/clock.ts';
 import { derived } from '../../system/fromFiles.ts';
 import { CONNECTION_HEADERS } from '../headers.ts';
 import type { ReplyReader } from '../replyReader.ts';
-import type { OpenConnections } from './connectionSettings.ts';
 import { Http2Connection, type ConnectionEvents, type ConnectionParts } from './http2Connection.ts';
 import type { TlsConnector } from './tlsConnector.ts';
 
@@ -66,7 +65,7 @@ export class Http2Connections implements ConnectionEvents {
   }
 
   /** How many are open now, those included that take no further streams. */
-  get open(): Pick<OpenConnections, 'http2' | 'streams'> {
+  get open() {
     const open = [...this.#connections, ...this.#retired];
     return { http2: open.length, streams: open.reduce((sum, { streams }) => sum + streams, 0) };
   }

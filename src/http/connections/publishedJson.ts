@@ -1,9 +1,9 @@
 import { Pool } from 'undici';
 import type { Clock } from '../../system/clock.ts';
 import { ConnectionFiles, type ConnectionFilesParts } from './connectionFiles.ts';
-import type { ConnectionSettings } from './connectionSettings.ts';
+import type { ConnectionSettings } from '../wireSettings.ts';
 import { handTo } from './http1Connections.ts';
-import { hasDuplicateMember } from '../duplicateMembers.ts';
+import { hasDuplicateMember } from '../json.ts';
 import { TlsConnector } from './tlsConnector.ts';
 
 const TIMEOUT_MS = 5000;

@@ -1,4 +1,15 @@
-import type { TLSSocket } from 'node:tls';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import {
+  checkServerIdentity,
+  connect as connectTls,
+  createSecureContext,
+  type ConnectionOptions,
+  type SecureContext,
+  type SecureContextOptions,
+  type TLSSocket,
+} from 'node:tls';
+import { Client, errors, type buildConnector } from 'undici';
 import type { Clock } from '../../system/clock.ts';
 import { errorName } from '../../domain/errors.ts';
 import {
@@ -7,10 +18,7 @@ import {
   refusesCertificate,
   type ConnectStage,
 } from '../connectFailure.ts';
-import type { ConnectionFiles } from './connectionFiles.ts';
-import type { ConnectionMaterial } from './connectionMaterial.ts';
-import { openTunnel, type Tunnel } from './proxyTunnel.ts';
-import { TlsPeer } from './tlsPeer.ts';
+import type { ConnectionFiles, ConnectionMaterial } from './connectionFiles.ts';
 
 /** A version of HTTP by its name in ALPN (RFC 7301). */
 export type AlpnProtocol = 'h2' | 'http/1.1';
@@ -205,4 +213,161 @@ function portOf(url: URL): number {
 
 function ignore(): void {
   // Nothing to do.
+}
+
+/** A resumed handshake does not look at the certificate again: so often, at the least, one is looked at. */
+const MAX_RESUMED_MS = 3_600_000;
+
+/**
+ * A server that TLS is agreed on with, and what it is agreed by. All connections share one context and the latest
+ * session: all but the first are resumed where the server allows it, and cost about two thirds. No early data
+ * is sent: it could be replayed.
+ */
+class TlsPeer {
+  readonly #name: string;
+  readonly #options: SecureContextOptions;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  #context: SecureContext | undefined;
+  #session: Buffer | undefined;
+  #verifiedAtMs = -Infinity;
+
+  /** @param name what the server's certificate must be for: a host, or an IP address */
+  constructor(name: string, options: SecureContextOptions, clock: Pick<Clock, 'monotonicMs'>) {
+    this.#name = name;
+    this.#options = options;
+    this.#clock = clock;
+  }
+
+  /** Begins a handshake, on a connection that there is or on one of its own. */
+  connect(way: Pick<ConnectionOptions, 'host' | 'port' | 'socket' | 'ALPNProtocols'>): TLSSocket {
+    this.#context ??= createSecureContext(this.#options);
+    const beganAtMs = this.#clock.monotonicMs();
+    if (beganAtMs - this.#verifiedAtMs >= MAX_RESUMED_MS) this.#session = undefined;
+    const socket = connectTls({
+      ...way,
+      // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+      rejectUnauthorized: true,
+      // The name may be another than that of the host.
+      checkServerIdentity: (_host, certificate) => checkServerIdentity(this.#name, certificate),
+      ...(isIP(this.#name) === 0 ? { servername: this.#name } : {}),
+      secureContext: this.#context,
+      ...(this.#session === undefined ? {} : { session: this.#session }),
+    });
+    // A session that the server chokes on is not offered again.
+    const forget = (): void => {
+      this.#session = undefined;
+    };
+    socket
+      .once('error', forget)
+      .once('secureConnect', () => {
+        socket.off('error', forget);
+        if (!socket.isSessionReused()) this.#verifiedAtMs = beganAtMs;
+      })
+      .on('session', (session) => {
+        this.#session = session;
+      });
+    return socket;
+  }
+}
+
+/** A tunnel to be made through a proxy. */
+interface TunnelOrder {
+  /** Of the proxy. */
+  readonly url: URL;
+  readonly host: string;
+  readonly port: number;
+  /** Of a proxy that speaks TLS itself. */
+  readonly tls: TlsPeer | undefined;
+  /** The value of `proxy-authorization`. */
+  readonly authorization: string | undefined;
+  /** Where the tunnel is to end: host and port. */
+  readonly authority: string;
+}
+
+/** A tunnel under way. */
+interface Tunnel {
+  readonly stage: ConnectStage;
+  /** Ends it, where it is not handed over yet. */
+  destroy(): void;
+}
+
+/**
+ * Asks a proxy for a tunnel (RFC 9110 §9.3.6) and hands over the connection that has become one. What the proxy says
+ * beside its status is not read. It has no time limit of its own.
+ */
+function openTunnel(
+  order: TunnelOrder,
+  onOpened: (tunnel: Duplex | ConnectFailure) => void,
+): Tunnel {
+  let stage: ConnectStage = 'proxy-connection';
+  let socket: Socket | undefined;
+  const client = new Client(order.url.origin, {
+    connect: (_, callback) => {
+      socket = connectTo(order, callback, (reached) => {
+        stage = reached;
+      });
+    },
+    allowH2: false,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const { authority, authorization } = order;
+  const headers = {
+    host: authority,
+    ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }),
+  };
+  client.connect({ path: authority, headers }, (error, reply) => {
+    if (error !== null) {
+      onOpened(failureOf(error, stage));
+    } else if (reply.statusCode < 200 || reply.statusCode > 299) {
+      reply.socket.on('error', ignore).destroy();
+      onOpened(new ConnectFailure(stage, `PROXY_STATUS_${reply.statusCode}`));
+    } else if (reply.socket.readableLength > 0) {
+      // A server of TLS does not speak first: this is a page, or whatever the proxy took for an answer.
+      reply.socket.on('error', ignore).destroy();
+      onOpened(new ConnectFailure(stage, 'PROXY_SENT_A_BODY'));
+    } else {
+      onOpened(reply.socket);
+    }
+    // The tunnel is its no more.
+    void client.destroy();
+  });
+  return {
+    get stage() {
+      return stage;
+    },
+    destroy() {
+      void client.destroy();
+      socket?.on('error', ignore).destroy();
+    },
+  };
+}
+
+function connectTo(
+  { host, port, tls }: TunnelOrder,
+  callback: buildConnector.Callback,
+  onReached: (stage: ConnectStage) => void,
+): Socket {
+  const socket: Socket =
+    tls === undefined
+      ? connectTcp({ host, port })
+      : tls.connect({ host, port, ALPNProtocols: ['http/1.1'] });
+  const fail = (error: Error): void => callback(error, null);
+  const ready = (): void => {
+    onReached('proxy-tunnel');
+    socket.off('error', fail);
+    callback(null, socket);
+  };
+  socket.setNoDelay(true).once('error', fail);
+  if (tls === undefined) socket.once('connect', ready);
+  else socket.once('connect', () => onReached('proxy-tls')).once('secureConnect', ready);
+  return socket;
+}
+
+function failureOf(error: Error, stage: ConnectStage): ConnectFailure {
+  const isName = 'syscall' in error && error.syscall === 'getaddrinfo';
+  if (error instanceof errors.HTTPParserError) return new ConnectFailure(stage, 'PROXY_NOT_HTTP');
+  // It closed, or its first status was 100 or 101.
+  if (error instanceof errors.SocketError) return new ConnectFailure(stage, 'PROXY_NO_REPLY');
+  return new ConnectFailure(isName ? 'proxy-name' : stage, errorName(error));
 }

@@ -1,11 +1,9 @@
 import type { LogDetails } from '../../log/log.ts';
 import type { LookupFailure } from '../../domain/errors.ts';
-import type { Exchange, HttpReply, TransportFault } from '../exchange.ts';
+import type { Exchange, HttpReply, TransportFault, ReplyFlaw } from '../exchange.ts';
 import type { ConnectStage } from '../connectFailure.ts';
-import { knownTo, type ErrorMap } from '../errorMap.ts';
-import { knownWord, type OperatorWord } from '../operatorWords.ts';
+import { knownTo, type ErrorMap, knownWord, type OperatorWord } from '../errorMap.ts';
 import { errorWord } from '../refusal.ts';
-import type { ReplyFlaw } from '../replyFlaw.ts';
 import type { ExchangeKind } from './retries.ts';
 
 /** What the log is to say of an exchange: in words from lists of ours, never the operator's free text. */
