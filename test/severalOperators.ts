@@ -1,6 +1,6 @@
 import { AuditLog } from '../src/caller/audit/auditLog.ts';
 import type { AuditEntry } from '../src/caller/audit/entry.ts';
-import { CallerAuthorizers } from '../src/caller/callerAuthorizer.ts';
+import { callerAuthorizers } from '../src/caller/callerAuthorizer.ts';
 import { MemoryCounts } from '../src/caller/quotas/memoryCounts.ts';
 import { Quotas, type QuotaSettings } from '../src/caller/quotas/quotas.ts';
 import { type Clock, systemClock } from '../src/system/clock.ts';
@@ -9,6 +9,7 @@ import type { Environment } from '../src/config/environment.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
 import { createCorrelator } from '../src/http/correlator.ts';
 import type { SimSwapLoader } from '../src/lookups/executor.ts';
+import type { LookupAuthorizers } from '../src/lookups/lookupAuthorizer.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
 import { createSimSwaps, type SimSwapParts, type SimSwaps } from '../src/simSwaps/simSwaps.ts';
 import { askField } from './askedFields.ts';
@@ -83,12 +84,12 @@ export function auditedInto(
   lines: AuditEntry[],
   clock: Clock = systemClock,
   limits: Partial<QuotaSettings> = {},
-): CallerAuthorizers {
+): LookupAuthorizers {
   const append = (text: string): Promise<void> => {
     for (const one of text.trim().split('\n')) lines.push(JSON.parse(one) as AuditEntry);
     return Promise.resolve();
   };
-  return new CallerAuthorizers({
+  return callerAuthorizers({
     quotas: new Quotas({ ...readConfig({}).quotas, ...limits }, new MemoryCounts(clock), []),
     audit: { auditLog: new AuditLog({ append }, clock), key: 'a-key' },
     clock,

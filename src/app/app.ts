@@ -1,6 +1,6 @@
 import { AuditFile } from '../caller/audit/auditFile.ts';
 import { AuditLog } from '../caller/audit/auditLog.ts';
-import { CallerAuthorizers } from '../caller/callerAuthorizer.ts';
+import { callerAuthorizers } from '../caller/callerAuthorizer.ts';
 import { Quotas } from '../caller/quotas/quotas.ts';
 import type { Config } from '../config/config.ts';
 import { watchFilesBy } from '../system/watchedFiles.ts';
@@ -50,7 +50,7 @@ export async function openApp(parts: AppParts): Promise<App> {
   const quotas = new Quotas(config.quotas, stores.counts, names);
   const auditLog = openAuditLog(config, clock);
   const audit = auditLog && config.audit && { auditLog, key: config.audit.keys[0] };
-  const admissions = new CallerAuthorizers({ quotas, audit, clock, log });
+  const admissions = callerAuthorizers({ quotas, audit, clock, log });
   const simSwaps = createSimSwaps({
     operators,
     stores,
@@ -73,7 +73,7 @@ export async function openApp(parts: AppParts): Promise<App> {
     redis: stores.redis,
     async close() {
       await simSwaps.close();
-      await admissions.close();
+      await auditLog?.close();
       stores.close();
     },
   };

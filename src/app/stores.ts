@@ -1,5 +1,5 @@
-import type { HourlyCounts } from '../caller/quotas/hourlyCounts.ts';
 import { MemoryCounts } from '../caller/quotas/memoryCounts.ts';
+import type { HourlyCounts } from '../caller/quotas/quotas.ts';
 import { SharedCounts } from '../caller/quotas/sharedCounts.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Config } from '../config/config.ts';

@@ -17,50 +17,30 @@ import { OUT_OF_TIME } from '../lookups/lookupRoute.ts';
 import { AUDIT_TIMEOUT_MS, type AuditLog } from './audit/auditLog.ts';
 import {
   auditedCaller,
-  auditedRequest,
   entryAfter,
   entryBefore,
   entryHeard,
   type AuditedCaller,
-  type AuditedRequest,
   type AuditEntry,
   type LineParts,
 } from './audit/entry.ts';
-import type { OverQuota, Quotas, WithinQuota } from './quotas/quotas.ts';
+import type { Counting, OverQuota, Quotas, WithinQuota } from './quotas/quotas.ts';
 
 export interface AdmissionParts {
   readonly quotas: Quotas;
-  /** Absent where nothing is recorded: on loopback alone. */
-  readonly audit: AuditParts | undefined;
+  /** Absent where nothing is recorded: on loopback only. */
+  readonly audit: { readonly auditLog: AuditLog; readonly key: string } | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-interface AuditParts {
-  readonly auditLog: AuditLog;
-  readonly key: string;
-}
-
 /** Stands before all operators: quotas and the audit log are one for all. */
-export class CallerAuthorizers implements LookupAuthorizers {
-  readonly #parts: AdmissionParts;
-
-  constructor(parts: AdmissionParts) {
-    this.#parts = parts;
-  }
-
-  of(operator: string): CallerAuthorizer {
-    return new CallerAuthorizer(operator, this.#parts);
-  }
-
-  /** Closes the audit log, once nothing is asked any more. */
-  async close(): Promise<void> {
-    await this.#parts.audit?.auditLog.close();
-  }
+export function callerAuthorizers(parts: AdmissionParts): LookupAuthorizers {
+  return { of: (operator) => new CallerAuthorizer(operator, parts) };
 }
 
 /** Admits what is inside its quotas and is recorded; what never left is given back to the quotas. */
-export class CallerAuthorizer implements LookupAuthorizer {
+class CallerAuthorizer implements LookupAuthorizer {
   readonly #operator: string;
   readonly #parts: AdmissionParts;
   /** Put into words once, not once a lookup: each has a request of its own, which may be shared. */
@@ -74,56 +54,44 @@ export class CallerAuthorizer implements LookupAuthorizer {
   }
 
   admit(asked: AuthorizerRequest): Promise<Admitted | Denied> | Admitted {
-    const { audit } = this.#parts;
-    const quotas = quotasOf(asked);
-    return audit === undefined && quotas.length === 0 ? OPEN : this.#admit(asked, quotas, audit);
+    const countings = countingsOf(asked);
+    return this.#parts.audit === undefined && countings.length === 0
+      ? OPEN
+      : this.#admit(asked, countings);
   }
 
   heard(heard: CachedAnswer): Promise<LookupFailure | undefined> | undefined {
     const { audit } = this.#parts;
     if (audit === undefined) return undefined;
-    const { key, auditLog } = audit;
-    const { operator = this.#operator } = heard;
-    const line = { ...this.#lineParts(key), operator };
-    const entry = entryHeard(heard, this.#requestOf(heard, key), line);
-    return this.#inTime(this.#timeLeftMs(heard), this.#record(auditLog, entry), OUT_OF_TIME);
+    const line = this.#lineParts(heard, audit.key, heard.operator);
+    const recorded = this.#record(audit.auditLog, entryHeard(heard, line));
+    return this.#inTime(this.#timeLeftMs(heard), recorded, OUT_OF_TIME);
   }
 
   async #admit(
     asked: AuthorizerRequest,
-    quotas: readonly Counting[],
-    audit: AuditParts | undefined,
+    countings: readonly Counting[],
   ): Promise<Admitted | Denied> {
-    // In all quotas or in none.
-    const counted: WithinQuota[] = [];
-    const quotaMs = this.#timeLimitMs(asked) / 2;
-    for (const quota of quotas) {
-      const one = await this.#countIn(quota, asked, quotaMs);
-      switch (one.kind) {
-        case 'within':
-          counted.push(one);
-          break;
-        case 'over':
-          await giveBack(counted);
-          return { kind: 'denied', failure: failureOf(one) };
-      }
+    const { audit, quotas } = this.#parts;
+    const { number, request } = asked;
+    let counted = NOTHING_COUNTED;
+    if (countings.length > 0) {
+      const whose = { caller: request.caller, number, operator: this.#operator };
+      const found = await quotas.count(countings, whose, this.#timeLimitMs(asked) / 2);
+      if (found.kind === 'over') return { kind: 'denied', failure: failureOf(found) };
+      counted = found;
     }
     if (audit === undefined) {
       return {
         kind: 'admitted',
-        ended: (ending) => (isToBeGivenBack(asked, ending) ? giveBack(counted) : undefined),
+        ended: (ending) => (isToBeGivenBack(asked, ending) ? counted.giveBack() : undefined),
       };
     }
-    const { key, auditLog } = audit;
-    const request = this.#requestOf(asked, key);
-    const before = entryBefore(asked, request, this.#lineParts(key));
-    const failure = await this.#inTime(
-      this.#timeLimitMs(asked),
-      this.#record(auditLog, before),
-      OUT_OF_TIME,
-    );
+    const before = entryBefore(asked, this.#lineParts(asked, audit.key));
+    const recorded = this.#record(audit.auditLog, before);
+    const failure = await this.#inTime(this.#timeLimitMs(asked), recorded, OUT_OF_TIME);
     if (failure !== undefined) {
-      await giveBack(counted);
+      await counted.giveBack();
       return { kind: 'denied', failure };
     }
     // The operator is not called for a status: it has no line after it.
@@ -131,30 +99,13 @@ export class CallerAuthorizer implements LookupAuthorizer {
     return {
       kind: 'admitted',
       ended: async (ending) => {
-        const after = entryAfter(before, ending, this.#time());
-        const recorded = this.#record(auditLog, after);
+        const after = this.#record(audit.auditLog, entryAfter(before, ending, this.#time()));
         const told: Promise<unknown> = isToBeGivenBack(asked, ending)
-          ? Promise.all([recorded, giveBack(counted)])
-          : recorded;
+          ? Promise.all([after, counted.giveBack()])
+          : after;
         await this.#inTime(this.#timeLimitMs(asked), told, undefined);
       },
     };
-  }
-
-  #countIn(
-    counting: Counting,
-    { number, request: { caller } }: AuthorizerRequest,
-    timeLimitMs: number,
-  ): Promise<WithinQuota | OverQuota> {
-    const { quotas } = this.#parts;
-    switch (counting) {
-      case 'lookup':
-        return quotas.countLookup(caller, number, this.#operator, timeLimitMs);
-      case 'number':
-        return quotas.countNumber(caller, number, timeLimitMs);
-      case 'prompt':
-        return quotas.countPrompt(caller, number, timeLimitMs);
-    }
   }
 
   /** What belongs to a consent is not ended by the request that asks for it. */
@@ -168,8 +119,17 @@ export class CallerAuthorizer implements LookupAuthorizer {
     return request.deadlineMs - this.#parts.clock.monotonicMs();
   }
 
-  #lineParts(key: string): LineParts {
-    return { key, time: this.#time(), operator: this.#operator };
+  #lineParts(
+    { request: { caller } }: Pick<AuthorizerRequest, 'request'>,
+    key: string,
+    operator = this.#operator,
+  ): LineParts {
+    let known = this.#callers.get(caller);
+    if (known === undefined) {
+      known = auditedCaller(caller, key);
+      this.#callers.set(caller, known);
+    }
+    return { key, time: this.#time(), operator, caller: known };
   }
 
   /** Written out once a millisecond, in which a hundred lookups may begin. */
@@ -177,16 +137,6 @@ export class CallerAuthorizer implements LookupAuthorizer {
     const nowMs = this.#parts.clock.nowMs();
     if (nowMs !== this.#now.ms) this.#now = { ms: nowMs, text: new Date(nowMs).toISOString() };
     return this.#now.text;
-  }
-
-  #requestOf({ request }: Pick<AuthorizerRequest, 'request'>, key: string): AuditedRequest {
-    const { caller } = request;
-    let known = this.#callers.get(caller);
-    if (known === undefined) {
-      known = auditedCaller(caller, key);
-      this.#callers.set(caller, known);
-    }
-    return auditedRequest(request, known);
   }
 
   /** Waits so long, or {@link AUDIT_TIMEOUT_MS} if that is less; what is under way goes on by itself. */
@@ -209,18 +159,16 @@ export class CallerAuthorizer implements LookupAuthorizer {
         error: errorName(error),
         correlator: entry.correlator,
       });
-      return NOT_RECORDED;
+      return { code: 'AUDIT_UNAVAILABLE', reach: 'number' };
     }
   }
 }
-
-type Counting = 'lookup' | 'number' | 'prompt';
 
 /**
  * Anonymous callers have no quota of their own, and a lookup bought by a consent was counted when the
  * consent was requested. The owner of a number is guarded against every caller.
  */
-function quotasOf(asked: AuthorizerRequest): readonly Counting[] {
+function countingsOf(asked: AuthorizerRequest): readonly Counting[] {
   const isAnonymous = asked.request.caller.kind === 'anonymous';
   switch (asked.event) {
     case 'lookup':
@@ -237,10 +185,6 @@ function isBoughtByConsent({ consentId, isFurther }: LookupToAuthorize): boolean
   return consentId !== undefined && isFurther !== true;
 }
 
-async function giveBack(counted: readonly WithinQuota[]): Promise<void> {
-  await Promise.all(counted.map(async (one) => one.giveBack()));
-}
-
 /**
  * Whether a lookup never left. It is spent all the same where the token endpoint said something of the number, or was
  * asked for a caller that hung up: otherwise either would be asked for nothing, without end.
@@ -255,8 +199,8 @@ function isToBeGivenBack(
 
 const OPEN: Admitted = { kind: 'admitted', ended: () => undefined };
 
+const NOTHING_COUNTED: Pick<WithinQuota, 'giveBack'> = { giveBack: () => Promise.resolve() };
+
 function failureOf({ over, retryAfterSeconds }: OverQuota): LookupFailure {
   return { code: 'RATE_LIMITED', reach: 'number', quota: over, retryAfterSeconds };
 }
-
-const NOT_RECORDED: LookupFailure = { code: 'AUDIT_UNAVAILABLE', reach: 'number' };

@@ -1,7 +1,6 @@
 import type { ApolloServerPlugin, GraphQLRequestListener } from '@apollo/server';
 import { OperationTypeNode } from 'graphql';
-import { WINDOW_MS } from '../caller/quotas/hourlyCounts.ts';
-import type { QuotaStanding } from '../caller/quotas/quotas.ts';
+import { WINDOW_MS, type QuotaStanding } from '../caller/quotas/quotas.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { statusOfRefusal } from './mediaType.ts';
 import {

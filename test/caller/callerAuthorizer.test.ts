@@ -3,11 +3,11 @@ import type { Identity } from '../../src/domain/identity.ts';
 import { AuditLog } from '../../src/caller/audit/auditLog.ts';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
 import { ANONYMOUS } from '../../src/caller/caller.ts';
-import { CallerAuthorizers, type CallerAuthorizer } from '../../src/caller/callerAuthorizer.ts';
+import { callerAuthorizers } from '../../src/caller/callerAuthorizer.ts';
 import { MemoryCounts } from '../../src/caller/quotas/memoryCounts.ts';
 import { Quotas, type QuotaSettings } from '../../src/caller/quotas/quotas.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
-import type { AuthorizerRequest } from '../../src/lookups/lookupAuthorizer.ts';
+import type { AuthorizerRequest, LookupAuthorizer } from '../../src/lookups/lookupAuthorizer.ts';
 import { silentLog } from '../silentLog.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours, callerNamed } from '../values.ts';
@@ -18,7 +18,7 @@ const CHECK = { operation: 'check', maxAgeHours: hours(24) } as const;
 class Admitting {
   readonly lines: AuditEntry[] = [];
   readonly clock = new TestClock();
-  readonly admission: CallerAuthorizer;
+  readonly admission: LookupAuthorizer;
   isDiskFull = false;
   hangs = false;
 
@@ -38,7 +38,7 @@ class Admitting {
       await Promise.resolve();
     };
     const counted = new Quotas(quotas, new MemoryCounts(this.clock), ['first-operator']);
-    const admissions = new CallerAuthorizers({
+    const admissions = callerAuthorizers({
       quotas: counted,
       audit: { auditLog: new AuditLog({ append }, this.clock), key: 'a-key' },
       clock: this.clock,

@@ -198,9 +198,14 @@ export const PARTS: readonly Part[] = [
     tests: ['test/caller/quotas/counts'],
     mutants: [
       ['>= claim.limit', '> claim.limit'],
-      ['lower(window, count);\n        continue;', 'continue;'],
-      ['if (claimedBy > 1) {', 'if (claimedBy > 2) {'],
+      ['if (claimedBy !== 1) return;', ''],
+      ['Math.max(0, (window.counts.get(count) ?? 0) - 1)', 'window.counts.get(count) ?? 0'],
     ],
+  },
+  {
+    file: 'src/caller/quotas/quotas.ts',
+    tests: ['test/caller/quotas/quotas', 'test/caller/callerAuthorizer'],
+    mutants: [['await giveBack();\n        const', 'const']],
   },
   {
     file: 'src/caller/callerAuthorizer.ts',
@@ -212,7 +217,7 @@ export const PARTS: readonly Part[] = [
       ],
       ['consentId !== undefined && isFurther !== true', 'consentId !== undefined'],
       [
-        "await giveBack(counted);\n      return { kind: 'denied', failure };",
+        "await counted.giveBack();\n      return { kind: 'denied', failure };",
         "return { kind: 'denied', failure };",
       ],
       ['|| signal.reason instanceof CallerGone', ''],

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import slotOf from 'cluster-key-slot';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Quotas, type QuotaSettings } from '../../src/caller/quotas/quotas.ts';
+import { Quotas, type Counting, type QuotaSettings } from '../../src/caller/quotas/quotas.ts';
 import { SharedCounts } from '../../src/caller/quotas/sharedCounts.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
@@ -89,6 +89,11 @@ class Replica {
       counts,
       ['operator'],
     );
+  }
+
+  count(counting: Counting, number: PhoneNumber): ReturnType<Quotas['count']> {
+    const whose = { caller: callerNamed('anna'), number, operator: 'operator' };
+    return this.quotas.count([counting], whose, 1000);
   }
 
   async goOn(): Promise<void> {
@@ -272,7 +277,7 @@ describe.skipIf(NO_REDIS !== undefined).each(PLACES)(
       ['of all callers', { promptsPerHourAllCallers: 2 }, '+447700900987' as PhoneNumber],
     ])('the prompts to a number %s stay counted', async (_whose, limits, number) => {
       const [one, other] = replicas(limits);
-      const prompt = ({ quotas }: Replica) => quotas.countPrompt(callerNamed('anna'), number, 1000);
+      const prompt = (replica: Replica) => replica.count('prompt', number);
       expect(await prompt(one)).toMatchObject({ kind: 'within' });
       await goApart(one, other);
       expect(await prompt(other)).toMatchObject({ kind: 'within' });
@@ -284,11 +289,10 @@ describe.skipIf(NO_REDIS !== undefined).each(PLACES)(
 
     it('a number counts once against its caller’s quota', async () => {
       const [one, other] = replicas({ numbersPerHour: 1 });
-      const anna = callerNamed('anna');
-      expect(await one.quotas.countNumber(anna, ALICE, 1000)).toMatchObject({ kind: 'within' });
+      expect(await one.count('number', ALICE)).toMatchObject({ kind: 'within' });
       await goApart(one, other);
-      for (const { quotas } of [one, other]) {
-        expect(await quotas.countNumber(anna, ALICE, 1000)).toMatchObject({ kind: 'within' });
+      for (const replica of [one, other]) {
+        expect(await replica.count('number', ALICE)).toMatchObject({ kind: 'within' });
       }
     });
   },

@@ -53,25 +53,16 @@ export interface AuditedCaller {
   readonly numbers?: readonly string[];
 }
 
-export type AuditedRequest = Pick<AuditEntry, 'caller' | 'purpose' | 'correlator'>;
-
-export function auditedRequest(
-  { purpose, correlator }: Pick<AuthorizerRequest['request'], 'purpose' | 'correlator'>,
-  caller: AuditedCaller,
-): AuditedRequest {
-  return { caller, purpose, correlator: correlator.name };
-}
-
 export interface LineParts {
   readonly key: string;
   readonly time: string;
   readonly operator: string;
+  readonly caller: AuditedCaller;
 }
 
 export function entryBefore(
   asked: AuthorizerRequest,
-  { caller, purpose, correlator }: AuditedRequest,
-  { key, time, operator }: LineParts,
+  { key, time, operator, caller }: LineParts,
 ): AuditEntry {
   const { lookup, consentId } = asked.event === 'consent-status' ? NO_LOOKUP : asked;
   return {
@@ -80,11 +71,11 @@ export function entryBefore(
     event: asked.event,
     operator,
     caller,
-    purpose,
+    purpose: asked.request.purpose,
     number: auditHash(key, asked.number),
     operation: lookup?.operation,
     maxAgeHours: lookup?.operation === 'check' ? lookup.maxAgeHours : undefined,
-    correlator,
+    correlator: asked.request.correlator.name,
     consentId,
   };
 }
@@ -96,13 +87,9 @@ export function entryAfter(before: AuditEntry, ending: Ending, time: string): Au
   return { ...before, audit: 'after', time, outcome, attempts };
 }
 
-/** The line of an answer that is heard without a lookup. Pure. */
-export function entryHeard(
-  { how, ...heard }: CachedAnswer,
-  request: AuditedRequest,
-  line: LineParts,
-): AuditEntry {
-  return { ...entryBefore({ event: 'lookup', ...heard }, request, line), audit: how };
+/** The line of an answer that is heard without a lookup. */
+export function entryHeard({ how, ...heard }: CachedAnswer, line: LineParts): AuditEntry {
+  return { ...entryBefore({ event: 'lookup', ...heard }, line), audit: how };
 }
 
 /**

@@ -6,15 +6,9 @@ import {
   type Claimed,
   type HourlyCounts,
   type Standing,
-  type WindowOwner,
-} from './hourlyCounts.ts';
+} from './quotas.ts';
 
-export interface MemoryBounds {
-  readonly maxWindowBytes: number;
-  readonly maxMemberBytes: number;
-}
-
-const BOUNDS: MemoryBounds = { maxWindowBytes: 32 * 1024 ** 2, maxMemberBytes: 32 * 1024 ** 2 };
+const BOUNDS = { maxWindowBytes: 32 * 1024 ** 2, maxMemberBytes: 32 * 1024 ** 2 };
 
 /** What a window, and what a count or a member in it, takes beside its name. Measured, and rounded up. */
 const WINDOW_BYTES = 640;
@@ -33,11 +27,11 @@ interface Window {
 /**
  * The counts of one process, bounded in bytes. When members need more, those of the oldest windows are
  * forgotten: they count again then, which is too much and never too little. When windows need more, the
- * oldest one, which would end first, starts anew.
+ * oldest one, which would end first, starts again.
  */
 export class MemoryCounts implements HourlyCounts {
   readonly #clock: Clock;
-  readonly #bounds: MemoryBounds;
+  readonly #bounds: typeof BOUNDS;
   /** The oldest first: all of them last as long. */
   readonly #windows = new Map<string, Window>();
   /** The windows with members, the oldest first. */
@@ -45,7 +39,7 @@ export class MemoryCounts implements HourlyCounts {
   #windowBytes = 0;
   #memberBytes = 0;
 
-  constructor(clock: Clock, bounds: MemoryBounds = BOUNDS) {
+  constructor(clock: Clock, bounds = BOUNDS) {
     this.#clock = clock;
     this.#bounds = bounds;
   }
@@ -58,53 +52,54 @@ export class MemoryCounts implements HourlyCounts {
     return hash('sha256', text, 'base64url');
   }
 
-  windowOf(whose: WindowOwner, text: string): string {
+  windowOf(whose: 'caller' | 'number', text: string): string {
     return `${whose}:${this.nameOf(text)}`;
   }
 
   claim(name: string, claims: readonly CountClaim[]): Claimed {
-    const window = this.#live(name) ?? this.#open(name);
-    const resetMs = window.endsAtMs - this.#clock.monotonicMs();
-    const raised = claims.filter(
-      ({ member }) => member === undefined || !window.members.has(member),
-    );
-    const over = claims.findIndex(
-      (claim) => raised.includes(claim) && countIn(window, claim.count) >= claim.limit,
-    );
-    if (over < 0) this.#raise(window, claims, raised);
+    const nowMs = this.#clock.monotonicMs();
+    const window = this.#live(name, nowMs) ?? this.#open(name, nowMs);
+    const { counts, members } = window;
+    const raised: CountClaim[] = [];
+    let over: number | undefined;
+    for (const [place, claim] of claims.entries()) {
+      if (claim.member !== undefined && members.has(claim.member)) continue;
+      if ((counts.get(claim.count) ?? 0) >= claim.limit) over ??= place;
+      raised.push(claim);
+    }
+    if (over === undefined) {
+      for (const { count } of raised) this.#raise(window, count);
+      for (const { member } of claims) if (member !== undefined) this.#join(window, member);
+    }
     return {
-      over: over < 0 ? undefined : over,
-      counts: claims.map(({ count }) => countIn(window, count)),
-      resetMs,
+      over,
+      counts: claims.map(({ count }) => counts.get(count) ?? 0),
+      resetMs: window.endsAtMs - nowMs,
       giveBack: () => {
-        this.#giveBack(window, claims);
+        for (const claim of claims) this.#giveBack(window, claim);
       },
     };
   }
 
-  read(name: string, counts: readonly string[]): Standing {
-    const window = this.#live(name);
-    return window === undefined
-      ? { counts: counts.map(() => 0), resetMs: WINDOW_MS }
-      : {
-          counts: counts.map((count) => countIn(window, count)),
-          resetMs: window.endsAtMs - this.#clock.monotonicMs(),
-        };
-  }
-
-  #live(name: string): Window | undefined {
-    const window = this.#windows.get(name);
-    if (window === undefined || window.endsAtMs > this.#clock.monotonicMs()) return window;
-    this.#drop(window);
-    return undefined;
-  }
-
-  #open(name: string): Window {
+  read(name: string, names: readonly string[]): Standing {
     const nowMs = this.#clock.monotonicMs();
+    const window = this.#live(name, nowMs);
+    return {
+      counts: names.map((count) => window?.counts.get(count) ?? 0),
+      resetMs: window === undefined ? WINDOW_MS : window.endsAtMs - nowMs,
+    };
+  }
+
+  /** A window, once all that are over are dropped. */
+  #live(name: string, nowMs: number): Window | undefined {
     for (const window of this.#windows.values()) {
       if (window.endsAtMs > nowMs) break;
       this.#drop(window);
     }
+    return this.#windows.get(name);
+  }
+
+  #open(name: string, nowMs: number): Window {
     const window: Window = {
       name,
       endsAtMs: nowMs + WINDOW_MS,
@@ -118,34 +113,28 @@ export class MemoryCounts implements HourlyCounts {
     return window;
   }
 
-  #raise(window: Window, claims: readonly CountClaim[], raised: readonly CountClaim[]): void {
-    for (const { count } of raised) {
-      if (!window.counts.has(count)) this.#growWindow(window, ENTRY_BYTES + count.length);
-      window.counts.set(count, countIn(window, count) + 1);
-    }
-    for (const { member } of claims) {
-      if (member === undefined) continue;
-      if (!window.members.has(member)) this.#growMembers(window, ENTRY_BYTES + member.length);
-      window.members.set(member, (window.members.get(member) ?? 0) + 1);
-    }
+  #raise(window: Window, count: string): void {
+    const before = window.counts.get(count);
+    if (before === undefined) this.#growWindow(window, ENTRY_BYTES + count.length);
+    window.counts.set(count, (before ?? 0) + 1);
   }
 
-  #giveBack(window: Window, claims: readonly CountClaim[]): void {
-    for (const { count, member } of claims) {
-      if (member === undefined) {
-        lower(window, count);
-        continue;
-      }
-      const claimedBy = window.members.get(member);
-      if (claimedBy === undefined) continue;
-      if (claimedBy > 1) {
-        window.members.set(member, claimedBy - 1);
-        continue;
-      }
+  #join(window: Window, member: string): void {
+    const before = window.members.get(member);
+    if (before === undefined) this.#growMembers(window, ENTRY_BYTES + member.length);
+    window.members.set(member, (before ?? 0) + 1);
+  }
+
+  /** A member that other claims name as well stays counted, and one that is forgotten is not taken back. */
+  #giveBack(window: Window, { count, member }: CountClaim): void {
+    if (member !== undefined) {
+      const claimedBy = window.members.get(member) ?? 0;
+      if (claimedBy > 1) window.members.set(member, claimedBy - 1);
+      if (claimedBy !== 1) return;
       window.members.delete(member);
       this.#growMembers(window, -(ENTRY_BYTES + member.length));
-      lower(window, count);
     }
+    window.counts.set(count, Math.max(0, (window.counts.get(count) ?? 0) - 1));
   }
 
   #growWindow(window: Window, bytes: number): void {
@@ -179,12 +168,4 @@ export class MemoryCounts implements HourlyCounts {
     this.#windowBytes -= window.windowBytes;
     this.#windows.delete(window.name);
   }
-}
-
-function countIn({ counts }: Window, count: string): number {
-  return counts.get(count) ?? 0;
-}
-
-function lower(window: Window, count: string): void {
-  window.counts.set(count, Math.max(0, countIn(window, count) - 1));
 }

@@ -1,7 +1,54 @@
 import { quotaChannel } from '../../log/diagnostics.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { Identity } from '../../domain/identity.ts';
-import type { CountClaim, HourlyCounts } from './hourlyCounts.ts';
+
+/** How long a window lasts; it starts with the first that is counted in it. */
+export const WINDOW_MS = 3_600_000;
+
+/** A count of a window that is to be raised by one. */
+export interface CountClaim {
+  readonly count: string;
+  readonly limit: number;
+  /** Raises the count only with the first claim that names this member of the window. */
+  readonly member?: string;
+}
+
+export interface Standing {
+  /** The counts, in the order in which they were named. */
+  readonly counts: readonly number[];
+  /** Until the window ends and all counts in it are 0 again. */
+  readonly resetMs: number;
+}
+
+export interface Claimed extends Standing {
+  /** Which claim is over its limit, by its place; then no count was raised. */
+  readonly over: number | undefined;
+  /** Takes the claims back; once at most, and only where none is over. Never rejects. */
+  readonly giveBack: () => Promise<void> | void;
+}
+
+/**
+ * Counts in windows of an hour. No method rejects.
+ * Claims are made together or not at all, in one step: two made at the same moment, in whichever processes, never
+ * both get the last one, nor count one member twice.
+ */
+export interface HourlyCounts {
+  /** What a caller or a number is called in it: of bounded length, whatever the text's. */
+  nameOf(text: string): string;
+  windowOf(whose: 'caller' | 'number', text: string): string;
+  /** @param timeLimitMs for a store that is not in this process */
+  claim(
+    window: string,
+    claims: readonly CountClaim[],
+    timeLimitMs: number,
+  ): Promise<Claimed> | Claimed;
+  /** Reads counts without raising any. */
+  read(
+    window: string,
+    counts: readonly string[],
+    timeLimitMs: number,
+  ): Promise<Standing> | Standing;
+}
 
 export interface CallerQuotas {
   /** Distinct numbers. */
@@ -20,23 +67,32 @@ export interface QuotaSettings extends CallerQuotas {
   readonly promptsPerHourAllCallers: number;
 }
 
-export type QuotaName = 'numbers' | 'lookups' | 'prompts';
+/** What is counted at once: a number without a lookup, a lookup with its number, a prompt to the number's owner. */
+export type Counting = 'number' | 'lookup' | 'prompt';
+
+/** Who asks, about which number, and whom. */
+export interface CountedFor {
+  readonly caller: Identity;
+  readonly number: PhoneNumber;
+  /** Its name comes from the settings, so that there are few. */
+  readonly operator: string;
+}
 
 interface QuotaClaim extends CountClaim {
-  readonly quota: QuotaName;
+  readonly quota: 'numbers' | 'lookups' | 'prompts';
 }
 
 /** What was counted; it may be given back, when it turns out that nothing left. */
 export interface WithinQuota {
   readonly kind: 'within';
   /** Once at most. Never rejects. */
-  readonly giveBack: () => Promise<void> | void;
+  readonly giveBack: () => Promise<void>;
 }
 
 /** What was not counted, since the quota is used up. */
 export interface OverQuota {
   readonly kind: 'over';
-  readonly over: QuotaName;
+  readonly over: QuotaClaim['quota'];
   readonly retryAfterSeconds: number;
 }
 
@@ -69,46 +125,38 @@ export class Quotas {
     this.#operators = operators;
   }
 
-  countLookup(
-    caller: Identity,
-    number: PhoneNumber,
-    operator: string,
+  /** Counts all of it or none. */
+  async count(
+    countings: readonly Counting[],
+    whose: CountedFor,
     timeLimitMs: number,
   ): Promise<WithinQuota | OverQuota> {
-    const limit = this.#quotasOf(caller).lookupsPerHour;
-    const lookup = { quota: 'lookups', count: lookupsAt(operator), limit } as const;
-    const claims = [this.#numberClaim(caller, number), lookup];
-    return this.#claim(this.#callerWindow(caller), claims, timeLimitMs);
-  }
-
-  /** Counts a number that is asked about without a lookup. */
-  countNumber(
-    caller: Identity,
-    number: PhoneNumber,
-    timeLimitMs: number,
-  ): Promise<WithinQuota | OverQuota> {
-    const claims = [this.#numberClaim(caller, number)];
-    return this.#claim(this.#callerWindow(caller), claims, timeLimitMs);
-  }
-
-  countPrompt(
-    caller: Identity,
-    number: PhoneNumber,
-    timeLimitMs: number,
-  ): Promise<WithinQuota | OverQuota> {
-    const { promptsPerHour } = this.#quotasOf(caller);
-    const { promptsPerHourAllCallers } = this.#settings;
-    const claims = [
-      { quota: 'prompts', count: this.#counts.nameOf(caller.key), limit: promptsPerHour },
-      { quota: 'prompts', count: 'all', limit: promptsPerHourAllCallers },
-    ] as const;
-    return this.#claim(this.#counts.windowOf('number', number), claims, timeLimitMs);
+    const counted: Claimed[] = [];
+    const giveBack = async (): Promise<void> => {
+      await Promise.all(counted.map(async (one) => one.giveBack()));
+    };
+    for (const counting of countings) {
+      const { window, claims } = this.#claimsFor(counting, whose);
+      const claiming = this.#counts.claim(window, claims, timeLimitMs);
+      const claimed = claiming instanceof Promise ? await claiming : claiming;
+      for (const [index, { quota, limit }] of claims.entries()) {
+        quotaChannel.publish({ quota, used: Math.min(1, (claimed.counts[index] ?? 0) / limit) });
+      }
+      const over = claims[claimed.over ?? -1];
+      if (over !== undefined) {
+        await giveBack();
+        const retryAfterSeconds = secondsOf(claimed.resetMs);
+        return { kind: 'over', over: over.quota, retryAfterSeconds };
+      }
+      counted.push(claimed);
+    }
+    return { kind: 'within', giveBack };
   }
 
   /** What a caller has left of each of its quotas. Anonymous callers have none. */
   async standingOf(caller: Identity, timeLimitMs: number): Promise<readonly QuotaStanding[]> {
     if (caller.kind === 'anonymous') return [];
-    const window = this.#callerWindow(caller);
+    const window = this.#counts.windowOf('caller', caller.key);
     const names = ['numbers', ...this.#operators.map(lookupsAt)];
     const found = await this.#counts.read(window, names, timeLimitMs);
     const [numbers = 0, ...lookups] = found.counts;
@@ -126,44 +174,41 @@ export class Quotas {
     ];
   }
 
-  /** A number counts once an hour. */
-  #numberClaim(caller: Identity, number: PhoneNumber): QuotaClaim {
-    const member = this.#counts.nameOf(`${caller.key} ${number}`);
-    const limit = this.#quotasOf(caller).numbersPerHour;
-    return { quota: 'numbers', count: 'numbers', limit, member };
+  #claimsFor(
+    counting: Counting,
+    { caller, number, operator }: CountedFor,
+  ): { readonly window: string; readonly claims: readonly QuotaClaim[] } {
+    const counts = this.#counts;
+    const { numbersPerHour, lookupsPerHour, promptsPerHour } = this.#quotasOf(caller);
+    if (counting === 'prompt') {
+      const { promptsPerHourAllCallers } = this.#settings;
+      return {
+        window: counts.windowOf('number', number),
+        claims: [
+          { quota: 'prompts', count: counts.nameOf(caller.key), limit: promptsPerHour },
+          { quota: 'prompts', count: 'all', limit: promptsPerHourAllCallers },
+        ],
+      };
+    }
+    const window = counts.windowOf('caller', caller.key);
+    // A number counts once an hour.
+    const member = counts.nameOf(`${caller.key} ${number}`);
+    const ofNumber = { quota: 'numbers', count: 'numbers', limit: numbersPerHour, member } as const;
+    if (counting === 'number') return { window, claims: [ofNumber] };
+    const ofLookup = {
+      quota: 'lookups',
+      count: lookupsAt(operator),
+      limit: lookupsPerHour,
+    } as const;
+    return { window, claims: [ofNumber, ofLookup] };
   }
 
   #quotasOf(caller: Identity): CallerQuotas {
-    switch (caller.kind) {
-      case 'anonymous':
-        return this.#settings;
-      case 'token':
-        return this.#clients.get(caller.client ?? '') ?? this.#settings;
-    }
-  }
-
-  #callerWindow(caller: Identity): string {
-    return this.#counts.windowOf('caller', caller.key);
-  }
-
-  async #claim(
-    window: string,
-    claims: readonly QuotaClaim[],
-    timeLimitMs: number,
-  ): Promise<WithinQuota | OverQuota> {
-    const claimed = await this.#counts.claim(window, claims, timeLimitMs);
-    for (const [index, { quota, limit }] of claims.entries()) {
-      const used = Math.min(1, (claimed.counts[index] ?? 0) / limit);
-      quotaChannel.publish({ quota, used });
-    }
-    const over = claimed.over === undefined ? undefined : claims[claimed.over];
-    return over === undefined
-      ? { kind: 'within', giveBack: claimed.giveBack }
-      : { kind: 'over', over: over.quota, retryAfterSeconds: secondsOf(claimed.resetMs) };
+    const own = caller.kind === 'token' ? this.#clients.get(caller.client ?? '') : undefined;
+    return own ?? this.#settings;
   }
 }
 
-/** The operator's name comes from the settings, so that there are few of these. */
 function lookupsAt(operator: string): string {
   return `lookups ${operator}`;
 }

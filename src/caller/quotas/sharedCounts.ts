@@ -11,12 +11,8 @@ import {
   type Claimed,
   type HourlyCounts,
   type Standing,
-  type WindowOwner,
-} from './hourlyCounts.ts';
+} from './quotas.ts';
 import { MemoryCounts } from './memoryCounts.ts';
-
-/** Counts are of all operators. */
-const SCOPE = 'counts';
 
 /** More may be asked than the quota allows, by as many as are counted apart. */
 export const COUNTED_APART =
@@ -52,8 +48,9 @@ export class SharedCounts implements HourlyCounts {
   }
 
   /** Its key, and behind blanks the keys that it has under other seals. */
-  windowOf(whose: WindowOwner, text: string): string {
-    const bucket = bucketOf(SCOPE, text);
+  windowOf(whose: 'caller' | 'number', text: string): string {
+    // Counts are of all operators.
+    const bucket = bucketOf('counts', text);
     return this.#seals.all
       .map((seal) => keyIn(bucket, 'counts', `${whose}:${nameUnder(seal, text)}`))
       .join(' ');
@@ -115,7 +112,9 @@ export class SharedCounts implements HourlyCounts {
       return undefined;
     }
     try {
-      return numbersOf(await this.#redis.run(script, keys, values));
+      const reply = await this.#redis.run(script, keys, values);
+      const parts = typeof reply === 'string' ? reply.split(' ') : reply;
+      return Array.isArray(parts) ? parts.map(Number) : [];
     } catch {
       if (!this.#away.has(server)) this.#log.warn(COUNTED_APART, { host: server });
       this.#away.add(server);
@@ -132,13 +131,12 @@ export class SharedCounts implements HourlyCounts {
 
   async #probe(server: string, key: string): Promise<void> {
     this.#probed.add(server);
-    const isBack = await this.#redis.run(PROBE, [`${key}:probe`]).then(
-      () => true,
-      () => false,
-    );
-    if (isBack) {
+    try {
+      await this.#redis.run(PROBE, [`${key}:probe`]);
       this.#away.delete(server);
       this.#log.info(COUNTED_TOGETHER, { host: server });
+    } catch {
+      // It is probed again with the next claim.
     }
     this.#probed.delete(server);
   }
@@ -146,11 +144,6 @@ export class SharedCounts implements HourlyCounts {
 
 function nameUnder(seal: StateSeal, text: string): string {
   return seal.name('counts', text);
-}
-
-function numbersOf(reply: unknown): readonly number[] {
-  const parts = typeof reply === 'string' ? reply.split(' ') : reply;
-  return Array.isArray(parts) ? parts.map(Number) : [];
 }
 
 /** How long the result of what may arrive twice is known: longer than it may take to arrive. */

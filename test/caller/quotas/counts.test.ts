@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { CountClaim } from '../../../src/caller/quotas/hourlyCounts.ts';
+import type { CountClaim } from '../../../src/caller/quotas/quotas.ts';
 import { MemoryCounts } from '../../../src/caller/quotas/memoryCounts.ts';
 import {
   COUNTED_APART,

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { tokenIdentity, type Identity } from '../../../src/domain/identity.ts';
 import { ANONYMOUS } from '../../../src/caller/caller.ts';
-import type { HourlyCounts } from '../../../src/caller/quotas/hourlyCounts.ts';
 import { MemoryCounts } from '../../../src/caller/quotas/memoryCounts.ts';
 import { Quotas, type QuotaSettings } from '../../../src/caller/quotas/quotas.ts';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
@@ -20,16 +19,6 @@ function line(n: number): PhoneNumber {
   return `+4477009${String(n).padStart(7, '0')}` as PhoneNumber;
 }
 
-type Counted = Awaited<ReturnType<Quotas['countLookup']>>;
-
-function wordFor(counted: Counted): string {
-  return counted.kind === 'over' ? `${counted.over}: ${counted.retryAfterSeconds}` : 'counted';
-}
-
-function identityOf(caller: string | Identity): Identity {
-  return typeof caller === 'string' ? callerNamed(caller) : caller;
-}
-
 /** A caller whose token names this client, or none. */
 function ofClient(client: string | null): Identity {
   return tokenIdentity('https://issuer.example', 'a', client);
@@ -39,36 +28,44 @@ function ofClient(client: string | null): Identity {
 class Counting {
   readonly quotas: Quotas;
 
-  constructor(settings: Partial<QuotaSettings>, counts: HourlyCounts = new MemoryCounts(clock)) {
+  constructor(settings: Partial<QuotaSettings>) {
     const limits = { numbersPerHour: 100, lookupsPerHour: 100, promptsPerHour: 100 };
     this.quotas = new Quotas(
       { ...limits, promptsPerHourAllCallers: 100, clients: new Map(), ...settings },
-      counts,
+      new MemoryCounts(clock),
       ['first', 'second'],
     );
   }
 
-  async lookup(
-    caller: string | Identity,
+  lookup(caller: string | Identity, number: PhoneNumber, operator = 'first'): Promise<string> {
+    return this.#count('lookup', caller, number, operator);
+  }
+
+  number(caller: string | Identity, number: PhoneNumber): Promise<string> {
+    return this.#count('number', caller, number);
+  }
+
+  prompt(caller: string | Identity, number: PhoneNumber): Promise<string> {
+    return this.#count('prompt', caller, number);
+  }
+
+  async #count(
+    counting: 'number' | 'lookup' | 'prompt',
+    who: string | Identity,
     number: PhoneNumber,
     operator = 'first',
   ): Promise<string> {
-    return wordFor(await this.quotas.countLookup(identityOf(caller), number, operator, Infinity));
-  }
-
-  async number(caller: string | Identity, number: PhoneNumber): Promise<string> {
-    return wordFor(await this.quotas.countNumber(identityOf(caller), number, Infinity));
-  }
-
-  async prompt(caller: string | Identity, number: PhoneNumber): Promise<string> {
-    return wordFor(await this.quotas.countPrompt(identityOf(caller), number, Infinity));
+    const caller = typeof who === 'string' ? callerNamed(who) : who;
+    const counted = await this.quotas.count([counting], { caller, number, operator }, Infinity);
+    return counted.kind === 'over' ? `${counted.over}: ${counted.retryAfterSeconds}` : 'counted';
   }
 
   /** Counts a lookup that is not made; the returned function gives it back. */
-  async unsent(caller: string, number: PhoneNumber): Promise<() => Promise<void> | void> {
-    const counted = await this.quotas.countLookup(callerNamed(caller), number, 'first', Infinity);
+  async unsent(name: string, number: PhoneNumber): Promise<() => Promise<void>> {
+    const whose = { caller: callerNamed(name), number, operator: 'first' };
+    const counted = await this.quotas.count(['lookup'], whose, Infinity);
     if (counted.kind === 'over') throw new Error(counted.over);
-    return () => counted.giveBack();
+    return counted.giveBack;
   }
 
   /** How many lookups of a scan over so many numbers may be made. */
