@@ -31,16 +31,20 @@ interface Batch extends PromiseWithResolvers<void> {
   readonly settled: AbortController;
 }
 
+/** Handed to `abort` so that it makes no error, with its stack, for each batch. */
+const SETTLED = 'settled';
+
 /**
- * An append-only log of JSON lines. One write is under way at a time; what comes meanwhile goes out with
- * the next. A write that hangs is not joined by another, for each would keep a thread of the few that
+ * An append-only log of JSON lines. The lines of one tick go out with one write; one is under way at a time, and what
+ * comes meanwhile goes out with the next. A write that hangs is not joined by another, for each would keep a thread of the few that
  * Node has for files, DNS and cryptography: until it returns, every entry is refused at once.
  */
 export class AuditLog {
   readonly #target: AuditTarget;
   readonly #clock: Clock;
   #waiting: Batch | undefined;
-  #writing: Batch | undefined;
+  #latest: Batch | undefined;
+  #isWriting = false;
   /** The write under way has made an entry wait too long. */
   #isStuck = false;
   /** After a write that failed, half a line may stand at the end. */
@@ -53,25 +57,26 @@ export class AuditLog {
 
   /** Resolves when the entry is written; rejects when it cannot be, or takes more than two seconds. */
   write(entry: AuditEntry | AuditStart): Promise<void> {
-    if (this.#isStuck) return Promise.reject(new AuditStuck());
     const line = `${textOf(entry)}\n`;
     const waiting = this.#waiting?.text.length ?? 0;
-    if (waiting + line.length > MAX_WAITING_CHARACTERS) return Promise.reject(new AuditStuck());
+    if (this.#isStuck || waiting + line.length > MAX_WAITING_CHARACTERS) {
+      return Promise.reject(new AuditStuck());
+    }
     const batch = (this.#waiting ??= this.#newBatch());
     batch.text += line;
-    if (this.#writing === undefined) void this.#writeAll();
+    if (!this.#isWriting) void this.#writeAll();
     return batch.promise;
   }
 
   /** Waits for what is being written, unless that hangs, and closes the log. */
   async close(): Promise<void> {
-    const written = this.#waiting?.promise ?? this.#writing?.promise;
-    await written?.catch(() => undefined);
+    await this.#latest?.promise.catch(() => undefined);
     if (!this.#isStuck) await this.#target.close?.();
   }
 
   #newBatch(): Batch {
     const batch = { text: '', settled: new AbortController(), ...Promise.withResolvers<void>() };
+    this.#latest = batch;
     void this.#limit(batch);
     return batch;
   }
@@ -86,17 +91,18 @@ export class AuditLog {
       return;
     }
     this.#isStuck = true;
-    batch.reject(new AuditStuck());
-    const waiting = this.#waiting;
+    for (const late of [batch, this.#waiting]) {
+      late?.reject(new AuditStuck());
+      late?.settled.abort(SETTLED);
+    }
     this.#waiting = undefined;
-    waiting?.reject(new AuditStuck());
-    waiting?.settled.abort(SETTLED);
   }
 
   async #writeAll(): Promise<void> {
+    this.#isWriting = true;
+    await new Promise<void>((resolve) => process.nextTick(resolve));
     for (let batch = this.#waiting; batch !== undefined; batch = this.#waiting) {
       this.#waiting = undefined;
-      this.#writing = batch;
       try {
         await this.#target.append((this.#isTorn ? '\n' : '') + batch.text);
         this.#isTorn = false;
@@ -108,7 +114,7 @@ export class AuditLog {
       batch.settled.abort(SETTLED);
       this.#isStuck = false;
     }
-    this.#writing = undefined;
+    this.#isWriting = false;
   }
 }
 
@@ -116,9 +122,6 @@ export class AuditLog {
 function textOf(entry: AuditEntry | AuditStart): string {
   return JSON.stringify(entry).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
-
-/** Handed to `abort` so that it makes no error, with its stack, for each batch. */
-const SETTLED = 'settled';
 
 /** Where the audit log goes, and how it names numbers. */
 export interface AuditSettings {
