@@ -108,7 +108,8 @@ export function simSwapMocks(answers: SimSwapMockAnswers = {}, ownNumber?: strin
   const own = ownNumber === undefined ? undefined : numberIn(ownNumber);
   const mockedRequest: Pick<GraphqlRequest, 'rights' | 'answer'> = {
     rights: { ...ANONYMOUS, ...(own === undefined ? {} : { ownNumber: own }) },
-    answer: (number, { asked }) => Promise.resolve(mocked(answers[number] ?? UNLESS_SAID, asked)),
+    answer: async (number, asked, tell, place) =>
+      tell(mocked(answers[number] ?? UNLESS_SAID, asked), asked, place),
   };
   const { DateTime, PhoneNumber, SimSwapConsent, Query } = bffResolvers;
   const { e164: _e164, ...asking } = PhoneNumber;
@@ -160,11 +161,10 @@ export function simSwapMocks(answers: SimSwapMockAnswers = {}, ownNumber?: strin
  * ```
  */
 export function simSwapFixture(mock: SimSwapMock, maxAgeHours = 240): SimSwapFixture {
-  const ask = FIELDS.simSwapCheck({ maxAgeHours });
-  if (ask.kind === 'refused') throw new RangeError(ask.reason);
-  const { asked } = ask.value;
-  const answer = mocked(mock, asked, MOMENT_MS);
-  const { asOf, expiresAt, ...check } = toSimSwapCheck(answer, asked);
+  const asked = FIELDS.simSwapCheck({ maxAgeHours });
+  if (asked.kind === 'refused') throw new RangeError(asked.reason);
+  const answer = mocked(mock, asked.value, MOMENT_MS);
+  const { asOf, expiresAt, ...check } = toSimSwapCheck(answer, asked.value);
   const simSwapCheck = { ...check, asOf: textOf(asOf), expiresAt: textOf(expiresAt) };
   if (answer.kind !== 'failure')
     return { simSwappedWithin: check.result === 'SWAPPED', simSwapCheck };

@@ -4,22 +4,20 @@ import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
 import type { LookupFailure } from '../src/domain/errors.ts';
 import { toDate, toSwapped } from '../src/graphql/answers.ts';
 import type { FieldAnswer, SimSwapLoader } from '../src/lookups/executor.ts';
-import type { Answer } from '../src/lookups/plan.ts';
 
 /** Asks a loader what a field asks. */
-export function askField(
+export async function askField(
   loader: SimSwapLoader,
   number: PhoneNumber,
   field: AskingField,
   args: FieldArguments = {},
 ): Promise<FieldAnswer> {
-  const ask = FIELDS[field](args);
-  switch (ask.kind) {
-    case 'parsed':
-      return loader.answer(number, ask.value);
-    case 'refused':
-      return Promise.reject(new RangeError(ask.reason));
-  }
+  const asked = FIELDS[field](args);
+  if (asked.kind === 'refused') throw new RangeError(asked.reason);
+  await loader.ask(number, asked.value);
+  const answer = loader.answerTo(number, asked.value);
+  if (answer instanceof Error) throw answer;
+  return answer;
 }
 
 /** A loader by the names of the fields, which rejects with an `AnswerError` as they do. */
@@ -39,7 +37,7 @@ export type Told =
   | { readonly failure: LookupFailure };
 
 /** An answer, for a test that is not about when the operator was called. */
-export function told(answer: Answer | Error): Told | Error {
+export function told(answer: FieldAnswer | Error): Told | Error {
   if (answer instanceof Error) return answer;
   switch (answer.kind) {
     case 'date':
@@ -48,5 +46,7 @@ export function told(answer: Answer | Error): Told | Error {
       return { swapped: answer.swapped };
     case 'failure':
       return { failure: answer.failure };
+    case 'consent':
+      throw new Error('A test about the consent reads it itself.');
   }
 }

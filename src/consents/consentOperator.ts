@@ -1,6 +1,6 @@
 import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { LookupAuthorizer } from '../lookups/lookupAuthorizer.ts';
-import type { Offer } from '../lookups/plan.ts';
+import type { Offer } from '../lookups/planner.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { TokenManager } from '../tokens/tokenManager.ts';
 import type { ConsentRules } from './consentRecord.ts';

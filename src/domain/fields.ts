@@ -2,34 +2,28 @@ import { parseMaxAge } from './maxAge.ts';
 import type { Parsed } from './phoneNumber.ts';
 import type { Question } from './question.ts';
 
-/** What a field asks about a number: the operator, or our own store how the owner's consent stands. */
+/**
+ * What a field asks about a number: the operator, whose lookup is billed unless known facts answer, or our own store how
+ * the owner's consent stands.
+ */
 export type FieldQuestion = Question | { readonly asks: 'consent' };
-
-/** What an answer takes: a lookup that is billed, unless known facts answer; or a look into our own store. */
-export type Cost = 'lookup' | 'stored-state';
-
-/** What a field asks about a number, and everything that follows from the field. */
-export interface FieldAsk {
-  readonly asked: FieldQuestion;
-  /** Equal for equal questions, whichever fields and aliases they come from. */
-  readonly key: string;
-  readonly cost: Cost;
-}
 
 /** The arguments that the fields of a number take. */
 export interface FieldArguments {
   readonly maxAgeHours?: unknown;
 }
 
-type Field = (args: FieldArguments) => Parsed<FieldAsk>;
+type Field = (args: FieldArguments) => Parsed<FieldQuestion>;
 
-const DATE = ask({ asks: 'date' }, 'lookup');
-const CONSENT = ask({ asks: 'consent' }, 'stored-state');
+const DATE: Parsed<FieldQuestion> = { kind: 'parsed', value: { asks: 'date' } };
+const CONSENT: Parsed<FieldQuestion> = { kind: 'parsed', value: { asks: 'consent' } };
+/** By their hours, once they were asked. */
+const WINDOWS: Parsed<FieldQuestion>[] = [];
 
 /**
- * The fields of `PhoneNumber` that ask something: by their names, what they ask with these arguments, or
- * why the arguments are refused. Resolvers, loader and limits all read this table, so a field
- * that is not in it asks nothing.
+ * The fields of `PhoneNumber` that ask something: by their names, what they ask with these arguments, or why the
+ * arguments are refused. Resolvers, loader and limits all read this table, so a field that is not in it asks nothing.
+ * Equal questions are one object, whichever fields and aliases they come from.
  */
 export const FIELDS = {
   lastSimSwap: () => DATE,
@@ -45,26 +39,11 @@ export function isAskingField(name: string): name is AskingField {
   return Object.hasOwn(FIELDS, name);
 }
 
-function window({ maxAgeHours }: FieldArguments): Parsed<FieldAsk> {
-  const parsed = parseMaxAge(maxAgeHours);
-  switch (parsed.kind) {
-    case 'parsed':
-      return ask({ asks: 'window', maxAgeHours: parsed.value }, 'lookup');
-    case 'refused':
-      return parsed;
-  }
-}
-
-function ask(asked: FieldQuestion, cost: Cost): Parsed<FieldAsk> {
-  return { kind: 'parsed', value: { asked, key: keyOf(asked), cost } };
-}
-
-function keyOf(asked: FieldQuestion): string {
-  switch (asked.asks) {
-    case 'date':
-    case 'consent':
-      return asked.asks;
-    case 'window':
-      return `window ${asked.maxAgeHours}`;
-  }
+function window({ maxAgeHours }: FieldArguments): Parsed<FieldQuestion> {
+  const hours = parseMaxAge(maxAgeHours);
+  if (hours.kind === 'refused') return hours;
+  return (WINDOWS[hours.value] ??= {
+    kind: 'parsed',
+    value: { asks: 'window', maxAgeHours: hours.value },
+  });
 }

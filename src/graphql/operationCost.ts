@@ -8,7 +8,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import { FIELDS, isAskingField } from '../domain/fields.ts';
+import { FIELDS, isAskingField, type FieldQuestion } from '../domain/fields.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import { KnownReply } from './knownReply.ts';
 import {
@@ -55,9 +55,12 @@ export interface IncomingOperation {
   readonly ownNumber?: PhoneNumber | undefined;
 }
 
+/** Equal ones are one. Each that is `refused` is told why by its resolver. */
+type Asked = FieldQuestion | 'refused';
+
 interface AskedBelow {
   readonly fields: number;
-  readonly questions: ReadonlySet<string>;
+  readonly questions: ReadonlySet<Asked>;
   readonly asksConsent: boolean;
   /** Of the reply, for each number. */
   readonly bytes: number;
@@ -118,7 +121,7 @@ export function costOf(
   readBefore: ReadOperations,
 ): OperationCost {
   const cost = { numbers: 0, questionsPerNumber: 0, answers: 0, replyBytes: MAX_ENVELOPE_BYTES };
-  const questionsByNumber = new Map<unknown, ReadonlySet<string>>();
+  const questionsByNumber = new Map<unknown, ReadonlySet<Asked>>();
   const most = mostOf(limits);
   const isFarBeyond = () =>
     LIMITED.some((limited) => cost[limited] > COUNTED_TIMES * most[limited]);
@@ -235,7 +238,7 @@ function askedBelow(
   parent: GraphQLObjectType,
   { selections, path }: { readonly selections: Selections; readonly path: number },
 ): AskedBelow {
-  const questions = new Set<string>();
+  const questions = new Set<Asked>();
   const below = { fields: 0, bytes: 2, asksConsent: false };
   const fields = field.selectionSet === undefined ? [] : selections.fieldsOf(field.selectionSet);
   for (const asked of fields) {
@@ -244,12 +247,12 @@ function askedBelow(
     below.fields += 1;
     let nested: AskedBelow | undefined;
     if (definition !== undefined && isAskingField(definition.name)) {
-      const ask = FIELDS[definition.name](selections.argumentsOf(definition, asked));
-      switch (ask.kind) {
+      const question = FIELDS[definition.name](selections.argumentsOf(definition, asked));
+      switch (question.kind) {
         case 'parsed':
-          if (ask.value.cost === 'lookup') questions.add(ask.value.key);
-          // No lookup, but not for any number of numbers.
-          else below.asksConsent = true;
+          // The consent is no lookup, but is not read for any number of numbers.
+          if (question.value.asks === 'consent') below.asksConsent = true;
+          else questions.add(question.value);
           break;
         // The resolver says why, for each number.
         case 'refused':

@@ -1,16 +1,17 @@
 import { mayAskAbout, type Caller } from '../caller/caller.ts';
 import type { AdmittedRequest } from '../caller/gate.ts';
 import type { Quotas, QuotaStanding } from '../caller/quotas/quotas.ts';
+import { INTERNAL_ERROR } from '../domain/errors.ts';
 import { ANONYMOUS_IDENTITY, type Identity } from '../domain/identity.ts';
-import type { FieldAsk } from '../domain/fields.ts';
+import type { FieldQuestion } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { createCorrelator, type Correlator } from '../http/correlator.ts';
 import { RequestLife } from '../http/urgency.ts';
-import type { LookupRequest } from '../lookups/lookupRoute.ts';
+import { OUT_OF_TIME, type LookupRequest } from '../lookups/lookupRoute.ts';
 import type { FieldAnswer, SimSwapLoader } from '../lookups/executor.ts';
 import type { SimSwaps } from '../simSwaps/simSwaps.ts';
 import type { Clock } from '../system/clock.ts';
-import { forbidden } from './answerErrors.ts';
+import { forbidden, type FieldPlace } from './answerErrors.ts';
 import type { OperationLimits } from './operationCost.ts';
 import { limitExceeded, severalForbidden } from './refusals.ts';
 import { rehearsedAnswer, type Rehearsal } from './rehearsals.ts';
@@ -66,6 +67,9 @@ export interface RequestParts {
   readonly rehearsals?: ReadonlyMap<string, Rehearsal> | undefined;
 }
 
+/** Makes the value of a field of an answer. @throws {AnswerError} why there is none */
+export type TellAnswer<T> = (answer: FieldAnswer, asked: FieldQuestion, place: FieldPlace) => T;
+
 /** What a request brings beside its caller. */
 export interface RequestTerms {
   readonly timeoutMs: number;
@@ -100,7 +104,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
   readonly #parts: RequestParts;
   readonly #codes = new Map<string, number>();
   readonly #answers = new Map<string, number>();
-  readonly #questions = new Map<PhoneNumber, string[]>();
+  readonly #questions = new Map<PhoneNumber, readonly FieldQuestion[]>();
   #repeatedQuestions = 0;
   #loader: SimSwapLoader | undefined;
 
@@ -129,20 +133,29 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
    * it is looked up. The service counts the whole operation before it executes; inside another program numbers come in by
    * its own fields too, and show only here.
    *
+   * @param tell makes the field's value of the answer, or throws why there is none
    * @throws {AnswerError}
    */
-  async answer(number: PhoneNumber, ask: FieldAsk): Promise<FieldAnswer> {
+  answer<T>(
+    number: PhoneNumber,
+    asked: FieldQuestion,
+    tell: TellAnswer<T>,
+    place: FieldPlace,
+  ): Promise<T> {
     if (!mayAskAbout(this.rights, number)) throw forbidden();
-    this.#countQuestion(number, ask.key);
-    const answering = this.load(number, ask);
-    let outcome = 'INTERNAL_SERVER_ERROR';
-    try {
-      const answer = await answering;
-      outcome = answer.kind === 'failure' ? answer.failure.code : 'answered';
-      return answer;
-    } finally {
-      this.countAnswer(outcome);
-    }
+    this.#countQuestion(number, asked);
+    const rehearsal = this.#parts.rehearsals?.get(number);
+    let loader: Answering;
+    if (this.signal.aborted) loader = OVER;
+    else if (rehearsal !== undefined) loader = answering(rehearsedAnswer(rehearsal));
+    else loader = this.#loader ??= this.#parts.simSwaps.forRequest(this);
+    // Not by await, and in one step: of a thousand numbers each promise counts.
+    return loader.ask(number, asked).then(() => {
+      const answer = loader.answerTo(number, asked);
+      this.countAnswer(outcomeOf(answer));
+      if (answer instanceof Error) throw answer;
+      return tell(answer, asked, place);
+    });
   }
 
   /** The answers have reached the caller: without it they count as not heard. */
@@ -187,15 +200,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     };
   }
 
-  /** Asks, whatever was asked before. */
-  protected load(number: PhoneNumber, ask: FieldAsk): Promise<FieldAnswer> {
-    const rehearsal = this.#parts.rehearsals?.get(number);
-    if (rehearsal !== undefined) return Promise.resolve(rehearsedAnswer(rehearsal));
-    this.#loader ??= this.#parts.simSwaps.forRequest(this);
-    return this.#loader.answer(number, ask);
-  }
-
-  #countQuestion(number: PhoneNumber, question: string): void {
+  #countQuestion(number: PhoneNumber, question: FieldQuestion): void {
     const { maxNumbersPerOperation, maxQuestionsPerNumber } = this.#parts.config.limits;
     const questions = this.#questions.get(number);
     if (questions?.includes(question) === true) {
@@ -204,7 +209,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
       if (questions.length >= maxQuestionsPerNumber + CONSENT) {
         throw tooMuch('questionsPerNumber', maxQuestionsPerNumber);
       }
-      questions.push(question);
+      this.#questions.set(number, [...questions, question]);
     } else {
       const numbers = this.#questions.size;
       const { missingBatchScope } = this.rights;
@@ -216,6 +221,20 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     }
   }
 }
+
+function outcomeOf(answer: FieldAnswer | Error): string {
+  if (answer instanceof Error) return INTERNAL_ERROR;
+  return answer.kind === 'failure' ? answer.failure.code : 'answered';
+}
+
+type Answering = Pick<SimSwapLoader, 'ask' | 'answerTo'>;
+
+function answering(answer: FieldAnswer): Answering {
+  return { ask: () => Promise.resolve(), answerTo: () => answer };
+}
+
+/** After its end a request hears nothing, not even what it has learned. */
+const OVER = answering({ kind: 'failure', failure: OUT_OF_TIME });
 
 function tooMuch(limited: 'numbers' | 'questionsPerNumber', limit: number): Error {
   return limitExceeded({ limited, limit, asked: limit + 1 });

@@ -1,6 +1,5 @@
-import { FIELDS, type FieldQuestion, type FieldArguments } from '../domain/fields.ts';
+import { FIELDS, type FieldArguments } from '../domain/fields.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
-import type { FieldAnswer } from '../lookups/executor.ts';
 import { badUserInput, forbidden, type FieldPlace } from './answerErrors.ts';
 import { toConsent, toDate, toSimSwapCheck, toSwapped } from './answers.ts';
 import type {
@@ -8,7 +7,7 @@ import type {
   QueryResolvers,
   SimSwapConsentResolvers,
 } from './generated/resolvers.ts';
-import type { PhoneNumberEntity, RequestContext } from './request.ts';
+import type { PhoneNumberEntity, RequestContext, TellAnswer } from './request.ts';
 import { GraphQLScalarType } from 'graphql';
 import { instantAt, type Instant } from '../domain/instant.ts';
 
@@ -38,25 +37,19 @@ const PhoneNumber: Required<Omit<PhoneNumberResolvers, '__resolveReference'>> = 
 };
 
 /** Asks what the table of fields says, and tells the answer in the field's own way. */
-function asking<T>(
-  field: SchemaField,
-  tell: (answer: FieldAnswer, asked: FieldQuestion, place: FieldPlace) => T,
-) {
+function asking<T>(field: SchemaField, tell: TellAnswer<T>) {
   return (
     { e164 }: PhoneNumberEntity,
     args: FieldArguments,
     { request }: RequestContext,
-    info: FieldPlace,
+    place: FieldPlace,
   ): Promise<T> => {
-    const ask = FIELDS[field](args);
-    switch (ask.kind) {
+    const asked = FIELDS[field](args);
+    switch (asked.kind) {
       case 'parsed':
-        // Not by await: of a thousand numbers each promise counts.
-        return request
-          .answer(e164, ask.value)
-          .then((answer) => tell(answer, ask.value.asked, info));
+        return request.answer(e164, asked.value, tell, place);
       case 'refused':
-        throw badUserInput(ask.reason);
+        throw badUserInput(asked.reason);
     }
   };
 }

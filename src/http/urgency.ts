@@ -168,59 +168,63 @@ export interface Sharing extends Urgency {
   readonly correlator: Correlator;
 }
 
+interface Waiter<T> extends Abortable {
+  readonly signal: LightAbortSignal | undefined;
+  readonly resolve: (outcome: T | Promise<T>) => void;
+}
+
 /**
- * Work that several requests wait for: traced to the first of them, with as much time as the one that has the most, and
- * ended when the last one has gone.
+ * Work that several wait for, and until when it is of use. It belongs to all of them: it has as much time as the waiter
+ * that has the most, and is ended when the last one has gone.
  */
-export abstract class SharedWork<T> implements Sharing {
+export class SharedWork<T> implements Sharing {
   readonly signal = new LightAbortSignal();
   readonly isShared = true;
+  /** Of the first that waits: it is traced to that one, but not ended with it. */
   readonly correlator: Correlator;
+  /** The latest of all that have joined. */
   deadlineMs: number;
-  abstract readonly outcome: Promise<T>;
-  #waiting = 0;
+  /** Replaced rather than added to: most work has one, and a list that grows makes room for seventeen. */
+  #waiters: readonly Waiter<T>[] = [];
+  #outcome: T | Promise<T> | undefined;
 
-  constructor({ deadlineMs, correlator }: Sharing) {
-    this.deadlineMs = deadlineMs;
+  constructor({ correlator, deadlineMs }: Sharing) {
     this.correlator = correlator;
+    this.deadlineMs = deadlineMs;
   }
 
-  /** Its outcome; `late` when the waiter's own signal is aborted first. */
-  outcomeFor(urgency: Urgency): Promise<T | undefined>;
-  outcomeFor(urgency: Urgency, late: T): Promise<T>;
-  outcomeFor({ deadlineMs, signal }: Urgency, late?: T): Promise<T | undefined> {
-    this.#waiting += 1;
+  /** What it comes to; `late` when the waiter's own signal is aborted first. */
+  outcomeFor({ deadlineMs, signal }: Urgency, late: T): Promise<T> {
+    if (this.#outcome !== undefined) return Promise.resolve(this.#outcome);
     this.deadlineMs = Math.max(this.deadlineMs, deadlineMs);
-    if (signal === undefined) return this.outcome;
-    if (signal.aborted) {
-      this.#leave(signal.reason);
-      return Promise.resolve(late);
-    }
     // By hand: a race would hold twice as much for each of a thousand numbers.
-    return new Promise((resolve, reject) => {
-      const waiter: Abortable = {
+    return new Promise((resolve) => {
+      const waiter: Waiter<T> = {
+        signal,
+        resolve,
         abort: () => {
-          this.#leave(signal.reason);
+          this.#leave(waiter, signal?.reason);
           resolve(late);
         },
       };
-      signal.add(waiter);
-      // Not `resolve(this.outcome)`: to take over a promise costs two more turns of the queue.
-      const tell = (outcome: T): void => {
-        signal.delete(waiter);
-        resolve(outcome);
-      };
-      const fail = (defect: unknown): void => {
-        signal.delete(waiter);
-        reject(defect);
-      };
-      this.outcome.then(tell, fail);
+      this.#waiters = [...this.#waiters, waiter];
+      if (signal?.aborted === true) waiter.abort();
+      else signal?.add(waiter);
     });
   }
 
-  #leave(reason: unknown): void {
-    this.#waiting -= 1;
-    if (this.#waiting === 0) this.signal.abort(reason);
+  /** Tells all that wait, and those that still come, what the work came to. */
+  settle(outcome: T | Promise<T>): void {
+    this.#outcome = outcome;
+    for (const waiter of this.#waiters) {
+      waiter.signal?.delete(waiter);
+      waiter.resolve(outcome);
+    }
+  }
+
+  #leave(waiter: Waiter<T>, reason: unknown): void {
+    this.#waiters = this.#waiters.filter((other) => other !== waiter);
+    if (this.#waiters.length === 0) this.signal.abort(reason);
   }
 }
 
@@ -228,24 +232,20 @@ export abstract class SharedWork<T> implements Sharing {
 export class WorkByKey<K, T> {
   readonly #underWay = new Map<K, SharedWork<T>>();
 
-  join(key: K, first: Sharing, begin: (shared: Sharing) => Promise<T>): SharedWork<T> {
+  /** What the work comes to; `late` when the request ends first. */
+  join(key: K, request: Sharing, late: T, begin: (work: Sharing) => Promise<T>): Promise<T> {
     const underWay = this.#underWay.get(key);
-    if (underWay !== undefined && !underWay.signal.aborted) return underWay;
-    const begun = new BegunWork(first, begin);
-    const forget = (): void => {
-      if (this.#underWay.get(key) === begun) this.#underWay.delete(key);
+    if (underWay !== undefined && !underWay.signal.aborted) {
+      return underWay.outcomeFor(request, late);
+    }
+    const work = new SharedWork<T>(request);
+    this.#underWay.set(key, work);
+    const outcome = begin(work);
+    const end = (): void => {
+      work.settle(outcome);
+      if (this.#underWay.get(key) === work) this.#underWay.delete(key);
     };
-    this.#underWay.set(key, begun);
-    begun.outcome.then(forget, forget);
-    return begun;
-  }
-}
-
-class BegunWork<T> extends SharedWork<T> {
-  readonly outcome: Promise<T>;
-
-  constructor(first: Sharing, begin: (shared: Sharing) => Promise<T>) {
-    super(first);
-    this.outcome = begin(this);
+    outcome.then(end, end);
+    return work.outcomeFor(request, late);
   }
 }

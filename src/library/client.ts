@@ -5,11 +5,12 @@ import { FIELDS, type AskingField } from '../domain/fields.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
 import { openEmbedded } from './openEmbedded.ts';
 import type { App } from '../app/app.ts';
-import { answerWithin, purposeOf, timeoutOf, waitAskedOf } from './requests.ts';
+import { purposeOf, timeoutOf, waitAskedOf } from './requests.ts';
 import { ERRORS, QUOTA_MESSAGES, type LookupFailure } from '../domain/errors.ts';
 import { createCorrelator } from '../http/correlator.ts';
 import { RequestLife } from '../http/urgency.ts';
 import type { FieldAnswer } from '../lookups/executor.ts';
+import { OUT_OF_TIME } from '../lookups/lookupRoute.ts';
 
 /** What {@link createSimSwapClient} takes. */
 export interface SimSwapClientOptions {
@@ -309,7 +310,19 @@ function requestOf(
     if (number.kind === 'refused') return number;
     const asked = FIELDS[field]({ maxAgeHours: hours });
     if (asked.kind === 'refused') return asked;
-    return answerWithin(request, loader, () => loader.answer(number.value, asked.value));
+    // It runs only while something is asked; after its end not even what it has learned is told.
+    request.begin();
+    try {
+      if (request.signal.aborted) return { kind: 'failure', failure: OUT_OF_TIME };
+      await loader.ask(number.value, asked.value);
+      const answer = loader.answerTo(number.value, asked.value);
+      if (answer instanceof Error) throw answer;
+      // There is no reply to wait for: the answer is here.
+      loader.told();
+      return answer;
+    } finally {
+      request.pause();
+    }
   };
   return {
     lastSimSwap: async (number) => dateOf(await ask('lastSimSwap', number)),

@@ -1,6 +1,7 @@
 import type { FieldNode, GraphQLResolveInfo } from 'graphql';
-import type { FieldAsk } from '../domain/fields.ts';
+import type { FieldQuestion } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { FieldPlace } from '../graphql/answerErrors.ts';
 import { limitExceeded } from '../graphql/refusals.ts';
 import {
   failedNumberBytes,
@@ -14,10 +15,9 @@ import {
   type RequestContext,
   type RequestParts,
   type RequestTerms,
+  type TellAnswer,
 } from '../graphql/request.ts';
 import { Selections } from '../graphql/selections.ts';
-import type { FieldAnswer } from '../lookups/executor.ts';
-import { answerWithin } from './requests.ts';
 
 /** What the context of a request has under `simSwap`; of use to our own resolvers alone. */
 export class MountedRequest extends GraphqlRequest {
@@ -31,8 +31,24 @@ export class MountedRequest extends GraphqlRequest {
     this.#maxReplyBytes = parts.config.limits.maxReplyBytes;
   }
 
-  protected override load(number: PhoneNumber, ask: FieldAsk): Promise<FieldAnswer> {
-    return answerWithin(this, this, () => super.load(number, ask));
+  /** Nobody says when a request of another program ends: it runs only while something is asked. */
+  override async answer<T>(
+    number: PhoneNumber,
+    asked: FieldQuestion,
+    tell: TellAnswer<T>,
+    place: FieldPlace,
+  ): Promise<T> {
+    this.begin();
+    try {
+      const telling: TellAnswer<T> = (...heard) => {
+        // There is no reply to wait for: the answer is here.
+        if (!this.signal.aborted) this.told();
+        return tell(...heard);
+      };
+      return await super.answer(number, asked, telling, place);
+    } finally {
+      this.pause();
+    }
   }
 
   /**

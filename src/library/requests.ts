@@ -1,6 +1,3 @@
-import type { RequestLife } from '../http/urgency.ts';
-import type { FieldAnswer, SimSwapLoader } from '../lookups/executor.ts';
-
 /**
  * What a request is for: what it says, or else the first that is allowed.
  *
@@ -42,31 +39,4 @@ export function timeoutOf(
   const chosen = timeoutMs ?? requestTimeoutMs;
   if (chosen >= 1 && chosen <= MAX_TIMEOUT_MS) return chosen;
   throw new RangeError(`timeoutMs is a number from 1 to ${MAX_TIMEOUT_MS}.`);
-}
-
-/** What is asked of a request whose time is over. */
-const OVER: FieldAnswer = {
-  kind: 'failure',
-  failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' },
-};
-
-/**
- * Answers as long as the request lives: after it, not even what the request has learned. Nobody says when a request of
- * another program ends: the operations of a batch share one. So it runs only while something is asked.
- */
-export async function answerWithin(
-  life: RequestLife,
-  heard: Pick<SimSwapLoader, 'told'>,
-  ask: () => Promise<FieldAnswer>,
-): Promise<FieldAnswer> {
-  life.begin();
-  try {
-    if (life.signal.aborted) return OVER;
-    const answer = await ask();
-    // There is no reply to wait for: the answer is here.
-    heard.told();
-    return answer;
-  } finally {
-    life.pause();
-  }
 }

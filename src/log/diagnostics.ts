@@ -201,7 +201,7 @@ export function listenTimed<Message extends object>(
   };
 }
 
-const BROKEN: Broken = { outcome: 'broken' };
+export const BROKEN: Broken = { outcome: 'broken' };
 
 /**
  * Does the work and publishes around it, as `TracingChannel.tracePromise` does with fewer promises. Called only where the
@@ -213,7 +213,7 @@ export function traced<Result extends object, Message extends Traced<Result>, T>
   { start, end, asyncStart, asyncEnd }: WorkChannel<Message>,
   message: Message,
   work: () => Promise<T>,
-  resultOf: (value: T) => Result,
+  resultOf: (value: T) => Result | Broken,
 ): Promise<T> {
   const ended: Traced<Result> = message;
   return start.runStores(message, async () => {

@@ -1,24 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../system/clock.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup, Operation } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import type { Bulkhead } from '../http/resilience/bulkhead.ts';
+import { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { TokenSubject } from '../tokens/accessToken.ts';
 import type { Acquired } from '../tokens/tokenManager.ts';
 import {
   lookupFailed,
-  OUT_OF_TIME,
   rejectionFailure,
   timed,
-  type ConsentReading,
-  type LookupSession,
+  type DirectRoute,
   type LookupOutcome,
   type LookupRequest,
-  type LookupRoute,
+  type NumberOfRequest,
 } from './lookupRoute.ts';
 import { BROKEN, type Admitted, type Ending, type LookupAuthorizer } from './lookupAuthorizer.ts';
-import type { KeyedMutex } from './keyedMutex.ts';
 
 /** Where the right to a lookup comes from. */
 export interface LookupTokens {
@@ -40,13 +38,11 @@ export interface DirectParts {
   readonly admission: Pick<LookupAuthorizer, 'admit'>;
   /** A token and its lookup share one permit; with separate queues tokens would expire while waiting. */
   readonly bulkheads: Readonly<Record<Operation, Bulkhead>>;
-  /** Where the operator takes one call about a number at a time. */
-  readonly mutex: KeyedMutex | undefined;
   readonly clock: Clock;
 }
 
 /** Lookups that ask no owner: each takes its token and goes out. */
-export class DirectLookups implements LookupRoute {
+export class DirectLookups implements DirectRoute {
   readonly #parts: DirectParts;
   /** Names replies, with their number: a UUID for each would cost more. */
   readonly #id = randomUUID();
@@ -56,47 +52,12 @@ export class DirectLookups implements LookupRoute {
     this.#parts = parts;
   }
 
-  lookUp(lookup: Lookup, session: LookupSession): Promise<LookupOutcome> {
-    const { mutex } = this.#parts;
-    return mutex === undefined
-      ? this.#lookUp(lookup, session)
-      : this.#lookUpExclusively(lookup, session, mutex);
-  }
-
-  /** No owner is asked for consent. */
-  consent(): Promise<ConsentReading> {
-    return Promise.resolve({ kind: 'read', status: { state: 'NOT_NEEDED' } });
-  }
-
-  /** Nothing of a direct lookup outlives its request. */
-  close(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  async #lookUpExclusively(
-    lookup: Lookup,
-    session: LookupSession,
-    mutex: KeyedMutex,
-  ): Promise<LookupOutcome> {
-    const { number, request } = session;
-    if (request.signal.aborted) return lookupFailed(lookup, OUT_OF_TIME);
-    const permit = await mutex.acquire(number, request);
-    if (permit !== 'acquired') return lookupFailed(lookup, rejectionFailure(permit));
-    const acquiredAtMs = this.#parts.clock.monotonicMs();
-    try {
-      return await this.#lookUp(lookup, session);
-    } finally {
-      mutex.release(number, acquiredAtMs);
-    }
-  }
-
   /**
    * Permit, authorization, token, exchange, judgement, record. Nothing waits for what is there at once: of a thousand
    * numbers each promise counts.
    */
-  async #lookUp(lookup: Lookup, { number, request }: LookupSession): Promise<LookupOutcome> {
+  async lookUp(lookup: Lookup, { number, request }: NumberOfRequest): Promise<LookupOutcome> {
     const { tokens, operator, identity, admission, bulkheads, clock } = this.#parts;
-    if (request.signal.aborted) return lookupFailed(lookup, OUT_OF_TIME);
     const bulkhead = bulkheads[lookup.operation];
     const acquiring = bulkhead.acquire(request);
     const permit = acquiring instanceof Promise ? await acquiring : acquiring;
@@ -108,13 +69,10 @@ export class DirectLookups implements LookupRoute {
     try {
       const subject = { number, operation: lookup.operation };
       const consentId = tokens.consentIdOf?.(subject, request);
-      const admitting = admission.admit({
-        event: 'lookup',
-        lookup,
-        number,
-        request,
-        ...(consentId === undefined ? {} : { consentId, isFurther: true }),
-      });
+      const about = { event: 'lookup', lookup, number, request } as const;
+      const admitting = admission.admit(
+        consentId === undefined ? about : { ...about, consentId, isFurther: true },
+      );
       const authorization = admitting instanceof Promise ? await admitting : admitting;
       if (authorization.kind === 'denied') return lookupFailed(lookup, authorization.failure);
       admitted = authorization;
@@ -167,3 +125,39 @@ function endingOf(outcome: LookupOutcome | undefined, attempts: number): Ending 
 
 /** A token that is over before it can be used could only be refused. */
 const STALE_TOKEN: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'number' };
+
+/** So many wait for the call about one number; more would wait longer than they may. */
+const QUEUE = 100;
+
+/**
+ * One lookup about a number at a time, for an operator that answers 409 to a second call. Waiting for it takes no
+ * permit, so that one number keeps no other from being asked about.
+ */
+export class OneLookupPerNumber implements DirectRoute {
+  readonly #route: DirectRoute;
+  readonly #clock: Clock;
+  readonly #bulkheads = new Map<PhoneNumber, Bulkhead>();
+
+  constructor(route: DirectRoute, clock: Clock) {
+    this.#route = route;
+    this.#clock = clock;
+  }
+
+  async lookUp(lookup: Lookup, about: NumberOfRequest): Promise<LookupOutcome> {
+    const { number, request } = about;
+    let bulkhead = this.#bulkheads.get(number);
+    if (bulkhead === undefined) {
+      bulkhead = new Bulkhead({ permits: 1, queue: QUEUE }, this.#clock);
+      this.#bulkheads.set(number, bulkhead);
+    }
+    const permit = await bulkhead.acquire(request);
+    if (permit !== 'acquired') return lookupFailed(lookup, rejectionFailure(permit));
+    const acquiredAtMs = this.#clock.monotonicMs();
+    try {
+      return await this.#route.lookUp(lookup, about);
+    } finally {
+      bulkhead.release(acquiredAtMs);
+      if (bulkhead.load.underWay === 0) this.#bulkheads.delete(number);
+    }
+  }
+}

@@ -1,44 +1,49 @@
 import DataLoader from 'dataloader';
-import { planChannel, type PlanResult, traced } from '../log/diagnostics.ts';
+import { BROKEN, planChannel, traced, type Broken, type PlanResult } from '../log/diagnostics.ts';
 import type { FailedLookup } from '../domain/failedLookup.ts';
-import type { FieldAsk } from '../domain/fields.ts';
+import type { FieldQuestion } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { lookupOf, type TimedFact } from '../domain/fact.ts';
 import { lookupFor, lookupKey, type Question } from '../domain/question.ts';
 import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
 import type { ConsentStatus } from '../domain/consentStatus.ts';
-import type { ConsentReading, LookupSession, LookupOutcome, LookupRequest } from './lookupRoute.ts';
+import type { LookupSession, LookupOutcome, LookupRequest } from './lookupRoute.ts';
 import type { NumbersAtWork } from './numbersAtWork.ts';
 import type { Operators, RoutedOperator, Routing } from './operators.ts';
-import type { Answer, Plan } from './plan.ts';
-import { answerTo, heardIn, mayBeElsewhere, nextLookup } from './planner.ts';
+import {
+  answerTo,
+  heardIn,
+  mayBeElsewhere,
+  nextLookup,
+  type Answer,
+  type Plan,
+} from './planner.ts';
 
 /** What a field hears: an answer, or how the consent stands, `undefined` when that cannot be told. */
 export type FieldAnswer =
   Answer | { readonly kind: 'consent'; readonly consent: ConsentStatus | undefined };
 
 /** Gathers one request's questions, tick by tick, and answers each. */
-export interface SimSwapLoader {
-  /**
-   * The answer to what a field asks. The consent is told after what is asked in the same tick. Rejects for
-   * a defect of ours alone: a lookup that failed is an answer.
-   */
-  answer(number: PhoneNumber, ask: FieldAsk): Promise<FieldAnswer>;
-  /** Notes that the answers so far have reached the caller: without it they count as not heard. */
-  told(): void;
-}
+export type SimSwapLoader = Pick<Executor, 'ask' | 'answerTo' | 'told'>;
 
 /** Answers the questions of one request: plans, looks up, adds what was learned, until nothing is open. */
-export class Executor implements SimSwapLoader {
+export class Executor {
   readonly #operators: Operators;
   readonly #request: LookupRequest;
   readonly #numbersAtWork: NumbersAtWork | undefined;
   /** Facts live as long as the request, so a later question finds what an earlier one learned. */
   readonly #sessions = new Map<PhoneNumber, NumberSession>();
-  /** Gathers what all fields ask in one tick; sessions tell equal questions. */
-  readonly #loader = new DataLoader<NumberAsk, FieldAnswer>(
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- resolved with a promise, a promise takes it over
-    (asks) => Promise.resolve(this.#answerAll(asks) as unknown as FieldAnswer[]),
+  /** Gathers what all fields ask in one tick. Each number is over as soon as its own operator has answered. */
+  readonly #loader = new DataLoader<NumberAsk, void>(
+    (asks) => {
+      const over = asks.map(({ session, asked }) =>
+        asked.asks === 'consent'
+          ? (session.consent ??= this.#readConsent(session))
+          : this.#run(session),
+      );
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- resolved with a promise, a promise takes it over
+      return Promise.resolve(over as unknown as void[]);
+    },
     { cache: false },
   );
 
@@ -50,40 +55,48 @@ export class Executor implements SimSwapLoader {
     if (numbersAtWork === undefined) return;
     request.onOwnerWait = (number, isWaiting) => {
       const session = this.#sessions.get(number);
-      if (session === undefined || session.openAnswers === 0) return;
+      if (session?.isRunning !== true) return;
       if (isWaiting !== session.waitsForOwner) numbersAtWork.wait(request.caller.key, isWaiting);
       session.waitsForOwner = isWaiting;
     };
   }
 
-  answer(number: PhoneNumber, { asked }: FieldAsk): Promise<FieldAnswer> {
-    const session = this.#session(number);
-    if (session.openAnswers === 0 && this.#numbersAtWork !== undefined) {
-      // For good where a number was refused once: its fields say the same.
-      session.isRefused ||= !this.#numbersAtWork.take(this.#request.caller.key);
-      if (session.isRefused) return Promise.resolve(REFUSED);
+  /**
+   * Resolves once {@link answerTo} knows the answer. Questions about one number are planned together, whatever fields
+   * they come from (docs/design.md, "From questions to lookups"); the consent is read after them. Never rejects.
+   */
+  ask(number: PhoneNumber, asked: FieldQuestion): Promise<void> {
+    let session = this.#sessions.get(number);
+    if (session === undefined) {
+      session = sessionAbout(number, this.#request);
+      this.#sessions.set(number, session);
     }
-    session.openAnswers += 1;
+    if (asked.asks === 'consent') session.asksConsent = true;
+    else if (!session.questions.some((known) => isEqual(known, asked))) {
+      session.questions = [...session.questions, asked];
+    }
     return this.#loader.load({ session, asked });
   }
 
-  /** Looks up until these questions have answers. Never rejects; {@link answerTo} tells what came of it. */
-  ask(number: PhoneNumber, questions: readonly Question[]): Promise<void> {
-    const session = this.#session(number);
-    session.gathered.push(...questions);
-    return (session.run ??= this.#run(session));
+  /** The answer to what was asked: a lookup that failed is one. An `Error` for a defect of ours. */
+  answerTo(number: PhoneNumber, asked: FieldQuestion): FieldAnswer | Error {
+    const session = this.#sessions.get(number);
+    if (session === undefined) return new Error('A number was not asked about.');
+    if (session.isRefused) return REFUSED;
+    const { operator, unrouted, defect, consentAnswer } = session;
+    let answer: FieldAnswer | undefined;
+    if (asked.asks === 'consent') answer = consentAnswer;
+    else if (operator !== undefined) answer = answerTo(asked, session, operator.offer);
+    if (answer !== undefined) return answer;
+    if (unrouted !== undefined) return { kind: 'failure', failure: unrouted };
+    return defect ?? new Error('A question was left open.');
   }
 
-  /** The answer to a question that was asked; an `Error` for a defect of ours. */
-  answerTo(number: PhoneNumber, question: Question): Answer | Error {
-    return answerIn(this.#session(number), question);
-  }
-
+  /** Notes that the answers so far have reached the caller: without it they count as not heard. */
   told(): void {
-    for (const { current } of this.#sessions.values()) {
-      if (current === undefined) continue;
-      const { offer, route } = current.operator;
-      route.told?.(heardIn(current, offer), current);
+    for (const session of this.#sessions.values()) {
+      const { operator } = session;
+      operator?.route.told?.(heardIn(session, operator.offer), session);
     }
   }
 
@@ -91,167 +104,127 @@ export class Executor implements SimSwapLoader {
    * How the consent about a number stands once what this request asks is answered. What an answer said
    * of it holds: an expiry is told once, and a pending one may have ended a moment later.
    */
-  async consent(number: PhoneNumber): Promise<ConsentReading> {
-    const session = this.#session(number);
-    session.asksConsent = true;
-    do await this.ask(number, []);
-    while (session.current?.operator === this.#operators.kept && !isOver(session));
-    const { current, unrouted, defect } = session;
-    if (unrouted !== undefined) return { kind: 'failed', failure: unrouted };
-    if (current === undefined) throw defect ?? new Error('A number was left without an operator.');
-    const reading = await current.operator.route.consent(number, this.#request);
-    switch (reading.kind) {
-      case 'read':
-        return { kind: 'read', status: statusBeside(current, reading.status) };
-      case 'failed':
-        return reading;
+  async #readConsent(session: NumberSession): Promise<void> {
+    await this.#run(session);
+    // What is kept may have answered all before the consent was asked about.
+    const { kept } = this.#operators;
+    if (kept !== undefined && session.operator === kept && session.unrouted === undefined) {
+      await this.#run(session);
     }
-  }
-
-  /**
-   * Questions about one number are planned together, whatever fields they come from (docs/design.md, "From
-   * questions to lookups"). Each number has its answers as soon as its own operator has given them.
-   */
-  #answerAll(asks: readonly NumberAsk[]): Promise<FieldAnswer>[] {
-    for (const { session, asked } of asks) {
-      if (asked.asks !== 'consent') session.gathered.push(asked);
-    }
-    return asks.map((ask) => this.#answerOf(ask));
-  }
-
-  async #answerOf({ session, asked }: NumberAsk): Promise<FieldAnswer> {
+    const { operator, unrouted, number } = session;
+    if (unrouted !== undefined || operator === undefined) return;
     try {
-      if (asked.asks === 'consent') {
-        return consentAnswer(await (session.consent ??= this.consent(session.number)));
-      }
-      await (session.run ??= this.#run(session));
-      const answer = answerIn(session, asked);
-      if (answer instanceof Error) throw answer;
-      return answer;
-    } finally {
-      session.openAnswers -= 1;
-      if (session.openAnswers === 0) {
-        this.#numbersAtWork?.giveBack(this.#request.caller.key, session.waitsForOwner);
-        session.waitsForOwner = false;
-      }
-    }
-  }
-
-  async #run(session: NumberSession): Promise<void> {
-    try {
-      do {
-        takeUp(session);
-        await (planChannel.hasSubscribers ? this.#askTraced(session) : this.#askInTurn(session));
-      } while (session.gathered.length > 0);
+      const reading = await operator.route.consent(number, this.#request);
+      session.consentAnswer =
+        reading.kind === 'failed'
+          ? { kind: 'failure', failure: reading.failure }
+          : { kind: 'consent', consent: statusBeside(session, reading.status) };
     } catch (defect) {
-      session.defect = defect instanceof Error ? defect : new Error('A lookup broke.');
+      session.defect = errorOf(defect);
     }
-    // In one turn with the end: a question that comes later begins another run.
-    session.run = undefined;
   }
 
-  #askTraced(session: NumberSession): Promise<void> {
-    const { name: correlator } = this.#request.correlator;
-    const message = { correlator, questions: session.questions.length };
-    const work = () => this.#askInTurn(session);
-    return traced(planChannel, message, work, () => planned(session));
+  /** Joins the run that is under way, which takes up all that is asked meanwhile. Never rejects. */
+  #run(session: NumberSession): Promise<void> {
+    if (session.isRunning) return session.run;
+    // For good where a number was refused once: its fields say the same.
+    session.isRefused ||= this.#numbersAtWork?.take(this.#request.caller.key) === false;
+    if (session.isRefused) return session.run;
+    session.isRunning = true;
+    session.run = planChannel.hasSubscribers
+      ? traced(
+          planChannel,
+          {
+            correlator: this.#request.correlator.name,
+            questions: session.questions.length,
+          },
+          () => this.#lookUp(session),
+          () => planned(session),
+        )
+      : this.#lookUp(session);
+    return session.run;
   }
 
   /**
-   * The next operator is asked where the one before does not know the number. What that one said counts no
-   * more: a number that moved has another SIM.
+   * Looks up what is open about a number: first in what is kept, where its operator is not known at once, then at that
+   * operator. The next one is asked where the one before does not know the number. What that one said counts no more: a
+   * number that moved has another SIM.
    */
-  async #askInTurn(session: NumberSession): Promise<void> {
-    let routing = (session.routing ??= this.#operators.of(session.number, this.#request));
-    if (typeof routing === 'function' || routing.kind === 'failed') {
-      if (await this.#isKept(session)) return;
+  async #lookUp(session: NumberSession): Promise<void> {
+    const { kept } = this.#operators;
+    try {
+      let routing = (session.routing ??= this.#operators.of(session.number, this.#request));
+      const isRouted = typeof routing !== 'function' && routing.kind === 'served';
+      if (!isRouted && kept !== undefined && session.questions.length > 0) {
+        session.operator ??= kept;
+        for (let lookup; (lookup = nextLookup(session, kept.offer)) !== undefined;) {
+          learn(session, await kept.route.lookUp(lookup, session));
+        }
+        const isAnswered = session.failures.length === 0;
+        // What is not kept is still to be looked up, and the consent's status to be read.
+        session.failures = [];
+        if (isAnswered && !session.asksConsent) return;
+      }
       if (typeof routing === 'function') session.routing = routing = await routing();
-    }
-    switch (routing.kind) {
-      case 'failed':
+      if (routing.kind === 'failed') {
         session.unrouted = routing.failure;
         return;
-      case 'served':
-    }
-    const { inTurn } = routing;
-    const { current } = session;
-    let turn =
-      current === undefined || current.operator === this.#operators.kept
-        ? this.#turnOf(inTurn[0], session, current)
-        : current;
-    session.current = turn;
-    for (;;) {
-      const { offer, route } = turn.operator;
-      // One lookup at a time: the next one may not be needed, and some operators refuse a second.
-      for (let lookup; (lookup = nextLookup(turn, offer)) !== undefined;) {
-        learn(turn, await route.lookUp(lookup, turn));
-        takeUp(session);
       }
-      const next = mayBeElsewhere(turn) ? inTurn[inTurn.indexOf(turn.operator) + 1] : undefined;
-      if (next === undefined) return;
-      session.current = turn = this.#turnOf(next, session);
+      const { inTurn } = routing;
+      let { operator } = session;
+      if (operator === undefined || operator === kept) [operator] = inTurn;
+      for (;;) {
+        session.operator = operator;
+        const { offer, route }: RoutedOperator = operator;
+        // One lookup at a time: the next one may not be needed, and some operators refuse a second.
+        for (let lookup; (lookup = nextLookup(session, offer)) !== undefined;) {
+          learn(session, await route.lookUp(lookup, session));
+        }
+        if (!mayBeElsewhere(session)) return;
+        operator = inTurn[inTurn.indexOf(operator) + 1];
+        if (operator === undefined) return;
+        session.facts = session.besides = [];
+        session.failures = [];
+      }
+    } catch (defect) {
+      session.defect = errorOf(defect);
+    } finally {
+      // In one turn with the end: a question that comes later begins another run.
+      session.isRunning = false;
+      this.#numbersAtWork?.giveBack(this.#request.caller.key, session.waitsForOwner);
+      session.waitsForOwner = false;
     }
-  }
-
-  /** Whether what is kept answers all that is asked, so that nobody has to be chosen for it. */
-  async #isKept(session: NumberSession): Promise<boolean> {
-    const { kept } = this.#operators;
-    if (kept === undefined || session.questions.length === 0) return false;
-    const turn = (session.current ??= this.#turnOf(kept, session));
-    for (let lookup; (lookup = nextLookup(turn, kept.offer)) !== undefined;) {
-      learn(turn, await kept.route.lookUp(lookup, turn));
-      takeUp(session);
-    }
-    // What is not kept is still to be looked up, and the consent's status to be read.
-    return turn.failures.splice(0).length === 0 && !session.asksConsent;
-  }
-
-  #turnOf(
-    operator: RoutedOperator,
-    { number, questions }: NumberSession,
-    { facts = [], besides = [] }: Partial<OperatorSession> = {},
-  ): OperatorSession {
-    const known = { facts, besides, failures: [] };
-    return { operator, number, questions, request: this.#request, ...known };
-  }
-
-  #session(number: PhoneNumber): NumberSession {
-    let session = this.#sessions.get(number);
-    if (session === undefined) {
-      session = {
-        number,
-        gathered: [],
-        questions: [],
-        routing: undefined,
-        unrouted: undefined,
-        current: undefined,
-        consent: undefined,
-        asksConsent: false,
-        run: undefined,
-        openAnswers: 0,
-        isRefused: false,
-        waitsForOwner: false,
-        deducedBefore: 0,
-        defect: undefined,
-      };
-      this.#sessions.set(number, session);
-    }
-    return session;
   }
 }
 
-function answerIn(
-  { current, unrouted, defect }: NumberSession,
-  question: Question,
-): Answer | Error {
-  const answer =
-    current === undefined ? undefined : answerTo(question, current, current.operator.offer);
-  if (answer === undefined && unrouted !== undefined) return { kind: 'failure', failure: unrouted };
-  return answer ?? defect ?? new Error('A question was left open.');
+function sessionAbout(number: PhoneNumber, request: LookupRequest): NumberSession {
+  return {
+    number,
+    request,
+    questions: NOTHING,
+    facts: NOTHING,
+    besides: NOTHING,
+    failures: NOTHING,
+    operator: undefined,
+    routing: undefined,
+    unrouted: undefined,
+    run: NOT_BEGUN,
+    isRunning: false,
+    defect: undefined,
+    isRefused: false,
+    waitsForOwner: false,
+    asksConsent: false,
+    consent: undefined,
+    consentAnswer: undefined,
+    deducedBefore: 0,
+  };
 }
 
-function isOver({ unrouted, defect }: NumberSession): boolean {
-  return unrouted !== undefined || defect !== undefined;
+const NOTHING: readonly never[] = [];
+const NOT_BEGUN = Promise.resolve();
+
+function errorOf(defect: unknown): Error {
+  return defect instanceof Error ? defect : new Error('A lookup broke.');
 }
 
 /** What a number hears that is not taken in. */
@@ -260,22 +233,6 @@ const REFUSED: FieldAnswer = {
   failure: { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 },
 };
 
-function consentAnswer(reading: ConsentReading): FieldAnswer {
-  switch (reading.kind) {
-    case 'read':
-      return { kind: 'consent', consent: reading.status };
-    case 'failed':
-      return { kind: 'failure', failure: reading.failure };
-  }
-}
-
-/** Takes what was gathered into the plan; equal questions are one. */
-function takeUp({ gathered, questions }: NumberSession): void {
-  for (const question of gathered.splice(0)) {
-    if (!questions.some((known) => isEqual(known, question))) questions.push(question);
-  }
-}
-
 function isEqual(one: Question, other: Question): boolean {
   return one.asks === 'date' || other.asks === 'date'
     ? one.asks === other.asks
@@ -283,56 +240,43 @@ function isEqual(one: Question, other: Question): boolean {
 }
 
 /** What is published of a plan: no number and no answer. */
-function planned(session: NumberSession): PlanResult {
+function planned(session: NumberSession): PlanResult | Broken {
+  if (session.defect !== undefined) return BROKEN;
+  // A number's questions may be run more than once: what was deduced since the last time.
+  const { deducedBefore } = session;
+  session.deducedBefore = deducedOf(session);
   return {
     outcome: 'planned',
-    facts: session.current?.facts.length ?? 0,
-    deduced: newlyDeduced(session),
-    failures: session.current?.failures.map(({ failure }) => failure.code) ?? [],
+    facts: session.facts.length,
+    deduced: Math.max(0, session.deducedBefore - deducedBefore),
+    failures: session.failures.map(({ failure }) => failure.code),
   };
 }
 
-/** Since the last time: a number's questions may be run more than once. */
-function newlyDeduced(session: NumberSession): number {
-  const { deducedBefore } = session;
-  session.deducedBefore = deducedOf(session);
-  return Math.max(0, session.deducedBefore - deducedBefore);
-}
-
-/** Fields that ask the same count once. */
-function deducedOf({ questions, current }: NumberSession): number {
+/** How many questions were answered without their own lookup; those that take the same one count once. */
+function deducedOf(session: NumberSession): number {
+  const { questions, facts, operator } = session;
   // A single question needs its lookup: nothing is deduced.
-  if (current === undefined || questions.length < 2) return 0;
-  const { offer } = current.operator;
-  const told = new Set(current.facts.map((fact) => lookupKey(lookupOf(fact))));
-  const asked = new Map(questions.map((question) => [lookupKey(lookupFor(question)), question]));
-  let deduced = 0;
-  for (const [key, question] of asked) {
-    if (!told.has(key) && isAnswer(answerTo(question, current, offer))) deduced += 1;
-  }
-  return deduced;
+  if (operator === undefined || questions.length < 2) return 0;
+  const told = new Set(facts.map((fact) => lookupKey(lookupOf(fact))));
+  return questions.filter((question) => {
+    const answer = answerTo(question, session, operator.offer);
+    const isAnswered = answer !== undefined && answer.kind !== 'failure';
+    return isAnswered && !told.has(lookupKey(lookupFor(question)));
+  }).length;
 }
 
-function isAnswer(answer: Answer | undefined): boolean {
-  switch (answer?.kind) {
-    case 'date':
-    case 'window':
-      return true;
-    case 'failure':
-    case undefined:
-      return false;
-  }
-}
-
-function learn(session: OperatorSession, outcome: LookupOutcome): void {
+function learn(session: NumberSession, outcome: LookupOutcome): void {
   switch (outcome.kind) {
-    case 'facts':
-      session.facts.push(...outcome.facts);
-      session.besides.push(...(outcome.besides ?? []));
-      if (outcome.closed !== undefined) session.failures.push(outcome.closed);
+    case 'facts': {
+      const { facts, besides, closed } = outcome;
+      session.facts = session.facts.concat(facts);
+      if (besides !== undefined) session.besides = session.besides.concat(besides);
+      if (closed !== undefined) session.failures = [...session.failures, closed];
       break;
+    }
     case 'failed':
-      session.failures.push(outcome.failed);
+      session.failures = [...session.failures, outcome.failed];
       break;
     default:
       outcome satisfies never;
@@ -363,39 +307,33 @@ const STATES: Readonly<Partial<Record<LookupFailureCode, ConsentStatus['state']>
 
 interface NumberAsk {
   readonly session: NumberSession;
-  readonly asked: FieldAsk['asked'];
+  readonly asked: FieldQuestion;
 }
 
-interface NumberSession {
-  readonly number: PhoneNumber;
-  /** Not yet planned. */
-  readonly gathered: Question[];
-  readonly questions: Question[];
+/**
+ * What is asked about one number, and what the operator whose turn it is has said. Its lists are replaced and never
+ * added to: a list that grows makes room for seventeen, and most have one member.
+ */
+interface NumberSession extends LookupSession {
+  questions: readonly Question[];
+  facts: readonly TimedFact[];
+  besides: readonly TimedFact[];
+  failures: readonly FailedLookup[];
+  operator: RoutedOperator | undefined;
   routing: Routing | (() => Promise<Routing>) | undefined;
   /** Why no operator is asked. */
   unrouted: LookupFailure | undefined;
-  /** At the operator whose turn it is. */
-  current: OperatorSession | undefined;
-  /** Read once, for all fields that ask. */
-  consent: Promise<ConsentReading> | undefined;
-  /** How it stands is for the number's operator to say. */
-  asksConsent: boolean;
-  /** Under way. */
-  run: Promise<void> | undefined;
-  /** The number has a place as long as there are any. */
-  openAnswers: number;
+  /** The latest. The number has a place among those at work as long as it is under way. */
+  run: Promise<void>;
+  isRunning: boolean;
+  defect: Error | undefined;
   isRefused: boolean;
   waitsForOwner: boolean;
+  /** How it stands is for the number's operator to say. */
+  asksConsent: boolean;
+  /** Read once, for all fields that ask. */
+  consent: Promise<void> | undefined;
+  consentAnswer: FieldAnswer | undefined;
   /** So many deduced answers have been published. */
   deducedBefore: number;
-  defect: Error | undefined;
-}
-
-/** What was asked of one operator, and what it said. */
-interface OperatorSession extends LookupSession {
-  readonly operator: RoutedOperator;
-  readonly questions: Question[];
-  readonly facts: TimedFact[];
-  readonly besides: TimedFact[];
-  readonly failures: FailedLookup[];
 }

@@ -14,7 +14,7 @@ import {
   type LookupRequest,
   type LookupRoute,
 } from './lookupRoute.ts';
-import type { Offer } from './plan.ts';
+import type { Offer } from './planner.ts';
 import { answerMore } from './planner.ts';
 
 export interface KeptAnswersParts {

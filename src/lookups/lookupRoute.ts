@@ -10,7 +10,7 @@ import type { LightAbortSignal, Urgency } from '../http/urgency.ts';
 import type { Correlator } from '../http/correlator.ts';
 import type { BulkheadRejection } from '../http/resilience/bulkhead.ts';
 import type { ConsentStatus } from '../domain/consentStatus.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './planner.ts';
 
 /** What lookups need to know of the GraphQL request that they are made for. */
 export interface LookupRequest extends CallerKey, Urgency {
@@ -32,6 +32,8 @@ export interface LookupSession extends Plan {
   readonly number: PhoneNumber;
   readonly request: LookupRequest;
 }
+
+export type NumberOfRequest = Pick<LookupSession, 'number' | 'request'>;
 
 /** What a lookup brought. In the 3-legged flow it may be more, or something else, than was asked for. */
 export type LookupOutcome =
@@ -96,9 +98,14 @@ export interface LookupRoute {
    */
   lookUp(lookup: Lookup, session: LookupSession, recalledAtMs?: number): Promise<LookupOutcome>;
   /** Notes that a caller has heard these facts. Absent where that makes no difference. */
-  told?(facts: readonly TimedFact[], session: Pick<LookupSession, 'number' | 'request'>): void;
+  told?(facts: readonly TimedFact[], about: NumberOfRequest): void;
   /** How the consent about a number stands for the caller of a request. */
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading>;
   /** Resolves when nothing is under way any more that must not be cut. */
   close(): Promise<void>;
+}
+
+/** The end of a route: makes a lookup that is planned already. */
+export interface DirectRoute {
+  lookUp(lookup: Lookup, about: NumberOfRequest): Promise<LookupOutcome>;
 }

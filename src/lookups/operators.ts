@@ -1,7 +1,8 @@
+import { byLongestPrefix, type NumberPrefix } from '../domain/numberPrefix.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { LookupRequest, LookupRoute } from './lookupRoute.ts';
-import type { Offer } from './plan.ts';
+import type { Offer } from './planner.ts';
 
 /** An operator as lookups see it: what it offers, and the way to ask it. */
 export interface RoutedOperator {
@@ -9,6 +10,13 @@ export interface RoutedOperator {
   readonly name: string;
   readonly offer: Offer;
   readonly route: LookupRoute;
+}
+
+/** An operator, the numbers that it serves, and the operators that numbers may have moved to. */
+export interface ServingOperator extends RoutedOperator {
+  readonly prefixes: readonly NumberPrefix[];
+  /** Names. */
+  readonly others: readonly string[];
 }
 
 /** Whom to ask about a number, in turn: the next one only where the one before does not know it. */
@@ -32,3 +40,47 @@ export const NOT_SERVED: Routing = {
   kind: 'failed',
   failure: { code: 'NUMBER_NOT_SERVED', reach: 'number' },
 };
+
+/** The operator of the longest prefix of a number, and then its `others`; not the others of these. */
+export class OperatorsByPrefix implements Operators {
+  readonly #byPrefix: ReadonlyMap<NumberPrefix, Routing>;
+  readonly #longestPrefix: number;
+  readonly #byName: ReadonlyMap<string, Routing>;
+
+  /** @throws {Error} when `others` names an operator that is not there */
+  constructor(operators: readonly ServingOperator[]) {
+    const byName = new Map(operators.map((operator) => [operator.name, operator]));
+    this.#byName = new Map(
+      operators.map((operator) => [operator.name, inTurn(operator, byName)] as const),
+    );
+    this.#byPrefix = new Map(
+      operators.flatMap(({ name, prefixes }) =>
+        prefixes.map((prefix) => [prefix, this.named(name) ?? NOT_SERVED] as const),
+      ),
+    );
+    const prefixes = [...this.#byPrefix.keys()].filter((prefix) => prefix !== 'default');
+    this.#longestPrefix = Math.max(0, ...prefixes.map(({ length }) => length));
+  }
+
+  of(number: PhoneNumber): Routing {
+    return byLongestPrefix(this.#byPrefix, number, this.#longestPrefix) ?? NOT_SERVED;
+  }
+
+  /** The operator of this name, and then its `others`; `undefined` where it has none. */
+  named(name: string): Routing | undefined {
+    return this.#byName.get(name);
+  }
+}
+
+/** Each is asked once at most, whatever the list says. */
+function inTurn(first: ServingOperator, byName: ReadonlyMap<string, RoutedOperator>): Routing {
+  const others = first.others.map((name) => {
+    const other = byName.get(name);
+    if (other === undefined) {
+      throw new Error(`\`others\` of the operator ${first.name} names one that is not there.`);
+    }
+    return other;
+  });
+  const rest = [...new Set(others)].filter((other) => other !== first);
+  return { kind: 'served', inTurn: [first, ...rest] };
+}

@@ -1,49 +1,97 @@
+import type { Clock } from '../system/clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import { WorkByKey, type Sharing } from '../http/urgency.ts';
 import type { Log } from '../log/log.ts';
 import type { DirectoryJudgement } from '../operator/directoryReply.ts';
+import type { NumberDirectory } from '../operator/numberDirectory.ts';
 import type { NumberDirectorySettings } from '../operator/operatorSettings.ts';
-import type { DirectoryAnswers } from './directoryAnswers.ts';
 import { OUT_OF_TIME, type LookupRequest } from './lookupRoute.ts';
-import { NOT_SERVED, type Operators, type RoutedOperator, type Routing } from './operators.ts';
-import type { OperatorsByPrefix } from './operatorsByPrefix.ts';
+import {
+  NOT_SERVED,
+  type Operators,
+  type OperatorsByPrefix,
+  type RoutedOperator,
+  type Routing,
+} from './operators.ts';
 
 export interface ByDirectoryParts {
-  readonly answers: Pick<DirectoryAnswers, 'find' | 'ask'>;
-  readonly fallback: NumberDirectorySettings['fallback'];
+  readonly directory: Pick<NumberDirectory, 'operatorOf'>;
+  readonly settings: Pick<NumberDirectorySettings, 'timeoutMs' | 'keepSeconds' | 'fallback'>;
   readonly operators: OperatorsByPrefix;
-  readonly kept?: RoutedOperator | undefined;
+  readonly kept: RoutedOperator | undefined;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
-/** The operator that the company's number directory names, which is asked before any operator is. */
+/** Numbers whose operator is kept; the one that is kept longest goes first. */
+const MAX_NUMBERS = 50_000;
+
+/** More than an operator's name has: what is longer names none, and need not be kept whole. */
+const MAX_NAME_CHARACTERS = 100;
+
+interface Kept {
+  readonly said: DirectoryJudgement;
+  readonly untilMs: number;
+}
+
+/**
+ * The operator that the company's number directory names, before any operator is asked. What the directory says of a
+ * number is asked once for all requests that come meanwhile, and kept for a while; what follows from it is not, since
+ * operators come and go.
+ */
 export class OperatorsByDirectory implements Operators {
+  readonly kept: RoutedOperator | undefined;
   readonly #parts: ByDirectoryParts;
+  /** In the order in which they came. */
+  readonly #said = new Map<PhoneNumber, Kept>();
+  readonly #underWay = new WorkByKey<PhoneNumber, DirectoryJudgement>();
 
   constructor(parts: ByDirectoryParts) {
+    this.kept = parts.kept;
     this.#parts = parts;
   }
 
-  get kept(): RoutedOperator | undefined {
-    return this.#parts.kept;
-  }
-
   of(number: PhoneNumber, request: LookupRequest): Routing | (() => Promise<Routing>) {
-    const said = this.#parts.answers.find(number);
-    return said === undefined ? () => this.#ask(number, request) : this.#routingOf(said, number);
+    const kept = this.#said.get(number);
+    if (kept !== undefined && this.#parts.clock.monotonicMs() < kept.untilMs) {
+      return this.#routingOf(kept.said, number);
+    }
+    return async () => {
+      const said = await this.#underWay.join(number, request, LATE, (work) =>
+        this.#ask(number, work),
+      );
+      return said === LATE ? NOT_IN_TIME : this.#routingOf(said, number);
+    };
   }
 
-  async #ask(number: PhoneNumber, request: LookupRequest): Promise<Routing> {
-    const said = await this.#parts.answers.ask(number, request);
-    return said === undefined
-      ? { kind: 'failed', failure: OUT_OF_TIME }
-      : this.#routingOf(said, number);
+  async #ask(number: PhoneNumber, { signal, correlator }: Sharing): Promise<DirectoryJudgement> {
+    const { directory, settings, clock } = this.#parts;
+    const askedAtMs = clock.monotonicMs();
+    // A deadline of its own, whatever time the requests have that wait.
+    const urgency = { signal, deadlineMs: askedAtMs + settings.timeoutMs };
+    const said = await directory.operatorOf(number, urgency, correlator);
+    if (said.kind !== 'failed') {
+      const untilMs = askedAtMs + settings.keepSeconds * 1000;
+      this.#keep(number, { said: withShortName(said), untilMs });
+    }
+    return said;
+  }
+
+  #keep(number: PhoneNumber, kept: Kept): void {
+    this.#said.delete(number);
+    this.#said.set(number, kept);
+    for (const [oldest, { untilMs }] of this.#said) {
+      const isOver = untilMs <= this.#parts.clock.monotonicMs();
+      if (this.#said.size <= MAX_NUMBERS && !isOver) return;
+      this.#said.delete(oldest);
+    }
   }
 
   #routingOf(said: DirectoryJudgement, number: PhoneNumber): Routing {
-    const { operators, log } = this.#parts;
+    const { operators, settings, log } = this.#parts;
     switch (said.kind) {
       case 'failed':
-        return this.#withoutDirectory(number);
+        return settings.fallback === 'prefix' ? operators.of(number) : DIRECTORY_DOWN;
       case 'none':
         return NOT_SERVED;
       case 'named': {
@@ -54,15 +102,15 @@ export class OperatorsByDirectory implements Operators {
       }
     }
   }
+}
 
-  #withoutDirectory(number: PhoneNumber): Routing {
-    const { fallback, operators } = this.#parts;
-    switch (fallback) {
-      case 'none':
-        return DIRECTORY_DOWN;
-      case 'prefix':
-        return operators.of(number);
-    }
+function withShortName(said: DirectoryJudgement): DirectoryJudgement {
+  switch (said.kind) {
+    case 'named':
+      return { kind: 'named', operator: said.operator.slice(0, MAX_NAME_CHARACTERS) };
+    case 'none':
+    case 'failed':
+      return said;
   }
 }
 
@@ -74,3 +122,7 @@ const DIRECTORY_DOWN: Routing = {
   kind: 'failed',
   failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' },
 };
+
+/** The request ended before the directory answered. */
+const LATE: DirectoryJudgement = { kind: 'failed', failure: OUT_OF_TIME };
+const NOT_IN_TIME: Routing = { kind: 'failed', failure: OUT_OF_TIME };

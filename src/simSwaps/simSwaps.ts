@@ -19,20 +19,21 @@ import {
 import type { ConsentSettings } from '../consents/consentRecord.ts';
 import { ConsentedLookups } from '../consents/consentedLookups.ts';
 import { ConsentTokens, reusedConsents } from '../consents/consentTokens.ts';
-import { DirectLookups, type LookupTokens } from '../lookups/directLookups.ts';
-import { DirectoryAnswers } from '../lookups/directoryAnswers.ts';
+import { DirectLookups, OneLookupPerNumber, type LookupTokens } from '../lookups/directLookups.ts';
 import { Executor, type SimSwapLoader } from '../lookups/executor.ts';
 import { KeptAnswers, NOBODY } from '../lookups/keptAnswers.ts';
 import type { FactCache, FactCacheSettings, KeptFor } from '../lookups/factCache.ts';
-import type { Offer } from '../lookups/plan.ts';
+import type { Offer } from '../lookups/planner.ts';
 import type { DateTrust } from '../domain/deduction.ts';
-import type { LookupRequest, LookupRoute } from '../lookups/lookupRoute.ts';
+import type { DirectRoute, LookupRequest, LookupRoute } from '../lookups/lookupRoute.ts';
 import { MemoryFactCache } from '../lookups/memoryFactCache.ts';
 import { NumbersAtWork, type NumberLimits } from '../lookups/numbersAtWork.ts';
-import { KeyedMutex } from '../lookups/keyedMutex.ts';
-import type { RoutedOperator } from '../lookups/operators.ts';
+import {
+  OperatorsByPrefix,
+  type RoutedOperator,
+  type ServingOperator,
+} from '../lookups/operators.ts';
 import { OperatorsByDirectory } from '../lookups/operatorsByDirectory.ts';
-import { OperatorsByPrefix, type ServingOperator } from '../lookups/operatorsByPrefix.ts';
 import { SharedLookups } from '../lookups/sharedLookups.ts';
 import { Operator } from '../operator/operator.ts';
 import { ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
@@ -206,10 +207,11 @@ export function createSimSwaps({
     directory === undefined || opened === undefined
       ? byPrefix
       : new OperatorsByDirectory({
-          answers: opened.answers,
-          fallback: directory.fallback,
+          directory: opened.directory,
+          settings: directory,
           operators: byPrefix,
           kept: keptOf(operators, own),
+          clock,
           log: shared.log,
         });
   const numbersAtWork = new NumbersAtWork(shared.numberLimits ?? NO_LIMITS, shared.clock);
@@ -259,7 +261,7 @@ interface ServedOperator extends ServingOperator, Closable {
 
 /** A number directory, with its connections. */
 interface OpenedDirectory extends Closable {
-  readonly answers: DirectoryAnswers;
+  readonly directory: NumberDirectory;
 }
 
 const NO_LIMITS: NumberLimits = { atWork: Infinity, held: Infinity };
@@ -306,9 +308,8 @@ function openDirectory(
     log,
     random: Math.random,
   });
-  const directory = new NumberDirectory(guarded);
   return {
-    answers: new DirectoryAnswers({ directory, settings, clock }),
+    directory: new NumberDirectory(guarded),
     close() {
       unfollow();
       files.close();
@@ -471,14 +472,14 @@ function bulkhead({ settings, bulkheads, clock }: RouteParts, name: BulkheadName
   return made;
 }
 
-function directLookups(parts: RouteParts, tokens: LookupTokens): DirectLookups {
+function directLookups(parts: RouteParts, tokens: LookupTokens): DirectRoute {
   const { settings, operator, identity, admission, clock } = parts;
-  const mutex = settings.oneCallPerNumber ? new KeyedMutex(clock) : undefined;
   const bulkheads = {
     'retrieve-date': bulkhead(parts, 'retrieve-date'),
     check: bulkhead(parts, 'check'),
   };
-  return new DirectLookups({ tokens, operator, identity, admission, bulkheads, mutex, clock });
+  const direct = new DirectLookups({ tokens, operator, identity, admission, bulkheads, clock });
+  return settings.oneCallPerNumber ? new OneLookupPerNumber(direct, clock) : direct;
 }
 
 function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {

@@ -161,8 +161,7 @@ export class SharedTokens {
       return issued;
     };
     return this.#underWay
-      .join(coverage, context, issue)
-      .outcomeFor(context, TIME_OVER)
+      .join(coverage, context, TIME_OVER, issue)
       .then((issued) =>
         issued.kind === 'failed' || issued.reusable === undefined
           ? issued

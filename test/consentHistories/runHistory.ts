@@ -10,7 +10,12 @@ import { ConsentedLookups } from '../../src/consents/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import { KeptAnswers, NOBODY } from '../../src/lookups/keptAnswers.ts';
 import type { FactCache, KeptFor } from '../../src/lookups/factCache.ts';
-import { timed, type LookupRequest, type LookupRoute } from '../../src/lookups/lookupRoute.ts';
+import {
+  timed,
+  type DirectRoute,
+  type LookupRequest,
+  type LookupRoute,
+} from '../../src/lookups/lookupRoute.ts';
 import type { Operators, RoutedOperator } from '../../src/lookups/operators.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
@@ -25,7 +30,7 @@ import {
 } from './history.ts';
 import { askerOf, StrictOperators, SWAPPED_HOURS_AGO, type Offences } from './strictOperator.ts';
 import { consentOperator, LEASE_MS, RULES } from '../lookups/askedConsents.ts';
-import { OFFER, requestAt } from '../lookups/requests.ts';
+import { askAll, OFFER, requestAt } from '../lookups/requests.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 /** What must be zero, each. */
@@ -114,7 +119,7 @@ async function makeRequest(
           () => hungUp.abort(),
           () => undefined,
         );
-  await executor.ask(number, questions);
+  await askAll(executor, number, questions);
   if (!hungUp.aborted) executor.told();
   over.abort();
   await hangingUp;
@@ -132,6 +137,7 @@ async function makeRequest(
     }
     switch (answer.kind) {
       case 'failure':
+      case 'consent':
         continue;
       case 'date':
         if (answer.latestSimChange === null) wrong.wrongAnswers += 1;
@@ -177,7 +183,7 @@ class ServingProcess {
           consentOperator(identity, asked, clock, { name, admission, rules }),
         );
       }
-      const direct: LookupRoute = {
+      const direct: DirectRoute = {
         async lookUp(lookup, { number, request }) {
           const leftAtMs = clock.monotonicMs();
           request.onLeaving?.(leftAtMs);
@@ -185,8 +191,6 @@ class ServingProcess {
           const fact = await asked.lookUpWithoutConsent(lookup, askerOf(request.correlator.name));
           return { kind: 'facts', facts: timed([fact], leftAtMs, true, identity, clock) };
         },
-        consent: () => Promise.resolve({ kind: 'read', status: { state: 'NOT_NEEDED' } }),
-        close: () => Promise.resolve(),
       };
       return new SharedLookups(direct, { factCache, keepMs, admission });
     };

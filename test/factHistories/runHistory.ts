@@ -15,12 +15,12 @@ import type {
   LookupRoute,
 } from '../../src/lookups/lookupRoute.ts';
 import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
-import type { Offer } from '../../src/lookups/plan.ts';
+import type { Offer } from '../../src/lookups/planner.ts';
 import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { SlowRedis } from '../lookups/slowRedis.ts';
-import { executorOn, OFFER, requestAt } from '../lookups/requests.ts';
+import { askAll, executorOn, OFFER, requestAt } from '../lookups/requests.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, HOUR_MS } from '../values.ts';
 import type { Ask, History } from './history.ts';
@@ -273,7 +273,7 @@ class World {
     this.#asked.set(request.correlator.name, asked);
     const executor = executorOn(replica.route, request, this.#offer);
     this.#underWay += 1;
-    await executor.ask(ALICE, ask.questions);
+    await askAll(executor, ALICE, ask.questions);
     this.#underWay -= 1;
     // The consents that are played here keep their facts before they answer.
     const isJudged = !this.#history.isConsented;

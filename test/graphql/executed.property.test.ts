@@ -1,7 +1,7 @@
 import { execute, parse, validate, type SourceLocation } from 'graphql';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FieldAsk } from '../../src/domain/fields.ts';
+import type { FieldQuestion } from '../../src/domain/fields.ts';
 import { instantAt } from '../../src/domain/instant.ts';
 import { lookupFailed } from '../../src/graphql/answerErrors.ts';
 import { createApolloServer } from '../../src/graphql/apollo.ts';
@@ -28,9 +28,9 @@ afterAll(() => Promise.all([SERVERS.bff.stop(), SERVERS.subgraph.stop()]));
 
 /** Answers that depend on the question, so that a mix-up shows; some of them fail. */
 function createContext({ failsWith }: { failsWith?: () => Error } = {}) {
-  const answer = <T>(value: T, seed: number): Promise<T> =>
-    failsWith !== undefined && seed % 4 < 2 ? Promise.reject(failsWith()) : Promise.resolve(value);
-  const tell = (number: string, { asked }: FieldAsk): Promise<FieldAnswer> => {
+  const answer = (value: FieldAnswer, seed: number): FieldAnswer | Error =>
+    failsWith !== undefined && seed % 4 < 2 ? failsWith() : value;
+  const tell = (number: string, asked: FieldQuestion): FieldAnswer | Error => {
     const asOfMs = 1_700_000_000_000;
     switch (asked.asks) {
       case 'date': {

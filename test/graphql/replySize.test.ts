@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { assertObjectType, getIntrospectionQuery, getOperationAST, parse } from 'graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RequestContext } from '../../src/graphql/request.ts';
-import type { FieldAsk } from '../../src/domain/fields.ts';
+import type { FieldQuestion } from '../../src/domain/fields.ts';
 import { ERRORS, type LookupFailure, type LookupFailureCode } from '../../src/domain/errors.ts';
 import { createApolloServer } from '../../src/graphql/apollo.ts';
 import { coerceVariables, costOf } from '../../src/graphql/operationCost.ts';
@@ -152,7 +152,7 @@ function longWindedContext(): RequestContext {
   const epochMs = 1_900_000_000_000;
   const latestSimChange = { text: '2026-03-14T10:26:53.123456789+01:00', epochMs };
   let count = 0;
-  const answerTo = ({ asked }: FieldAsk): FieldAnswer => {
+  const answerTo = (_number: string, asked: FieldQuestion): FieldAnswer => {
     count += 1;
     const code = FIELD_CODES[count % (3 * FIELD_CODES.length)];
     if (code !== undefined && asked.asks !== 'consent') {
@@ -170,7 +170,7 @@ function longWindedContext(): RequestContext {
         };
     }
   };
-  const request = requestAnswering((_number, ask) => Promise.resolve(answerTo(ask)), {
+  const request = requestAnswering(answerTo, {
     correlator: long(300),
     config: { limits: LIMITS, docsUrl: `https://${long(92)}` },
   });

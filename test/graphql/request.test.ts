@@ -1,9 +1,11 @@
 import { expect, test, vi } from 'vitest';
-import { FIELDS, type FieldAsk } from '../../src/domain/fields.ts';
+import { FIELDS, type FieldQuestion } from '../../src/domain/fields.ts';
+import type { FieldPlace } from '../../src/graphql/answerErrors.ts';
 import { GraphqlRequest } from '../../src/graphql/request.ts';
-import type { FieldAnswer } from '../../src/lookups/executor.ts';
+import type { FieldAnswer, SimSwapLoader } from '../../src/lookups/executor.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { ALICE, BOB } from '../values.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { requestAnswering } from './requestAnswering.ts';
 
 const SWAPPED: FieldAnswer = { kind: 'window', swapped: true, asOfMs: 0, from: [] };
@@ -12,14 +14,24 @@ const TIMED_OUT: FieldAnswer = {
   failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' },
 };
 
-function window(maxAgeHours: number): FieldAsk {
-  const ask = FIELDS.simSwappedWithin({ maxAgeHours });
-  if (ask.kind === 'refused') throw new Error(ask.reason);
-  return ask.value;
+const PLACE: FieldPlace = { fieldNodes: [], path: { prev: undefined, key: 0, typename: 'Query' } };
+
+async function ask(
+  request: GraphqlRequest,
+  number: PhoneNumber,
+  asked: FieldQuestion,
+): Promise<FieldAnswer> {
+  return request.answer(number, asked, (answer) => answer, PLACE);
+}
+
+function window(maxAgeHours: number): FieldQuestion {
+  const asked = FIELDS.simSwappedWithin({ maxAgeHours });
+  if (asked.kind === 'refused') throw new Error(asked.reason);
+  return asked.value;
 }
 
 test('a question passes the permission first, then the count, then the lookup', async () => {
-  const lookUp = vi.fn<() => Promise<FieldAnswer>>(() => Promise.resolve(SWAPPED));
+  const lookUp = vi.fn<SimSwapLoader['answerTo']>(() => SWAPPED);
   const limits = { maxNumbersPerOperation: 1, maxQuestionsPerNumber: 1, maxReplyBytes: 1e6 };
   const request = requestAnswering(lookUp, {
     caller: { mayAskAboutAnyone: false },
@@ -27,14 +39,14 @@ test('a question passes the permission first, then the count, then the lookup', 
   });
 
   // Bob's number is neither queried nor counted: Alice's is still the first.
-  await expect(request.answer(BOB, window(1))).rejects.toThrow(
+  await expect(ask(request, BOB, window(1))).rejects.toThrow(
     expect.objectContaining({ extensions: { code: 'FORBIDDEN' } }),
   );
   expect(lookUp).not.toHaveBeenCalled();
-  expect(await request.answer(ALICE, window(1))).toBe(SWAPPED);
-  expect(await request.answer(ALICE, window(1))).toBe(SWAPPED);
-  await request.answer(ALICE, window(2));
-  await expect(request.answer(ALICE, window(3))).rejects.toThrow('1');
+  expect(await ask(request, ALICE, window(1))).toBe(SWAPPED);
+  expect(await ask(request, ALICE, window(1))).toBe(SWAPPED);
+  await ask(request, ALICE, window(2));
+  await expect(ask(request, ALICE, window(3))).rejects.toThrow('1');
   expect(lookUp).toHaveBeenCalledTimes(3);
   expect(request.report(200)).toMatchObject({
     answers: new Map([['answered', 3]]),
@@ -43,10 +55,10 @@ test('a question passes the permission first, then the count, then the lookup', 
 });
 
 test('a failure counts by its code, and a defect as one', async () => {
-  const outcomes = [() => Promise.resolve(TIMED_OUT), () => Promise.reject(new Error('broken'))];
-  const request = requestAnswering(() => outcomes.shift()?.() ?? Promise.resolve(SWAPPED));
-  await request.answer(ALICE, window(1));
-  await expect(request.answer(ALICE, window(2))).rejects.toThrow('broken');
+  const outcomes = [TIMED_OUT, new Error('broken')];
+  const request = requestAnswering(() => outcomes.shift() ?? SWAPPED);
+  await ask(request, ALICE, window(1));
+  await expect(ask(request, ALICE, window(2))).rejects.toThrow('broken');
   expect(request.report(200).answers).toEqual(
     new Map([
       ['OPERATOR_TIMEOUT', 1],
@@ -69,7 +81,7 @@ test('a request that is not admitted asks nothing, and its report names no calle
     },
     { timeoutMs: 1000, correlator: undefined },
   );
-  await expect(request.answer(ALICE, window(1))).rejects.toThrow(
+  await expect(ask(request, ALICE, window(1))).rejects.toThrow(
     expect.objectContaining({ extensions: { code: 'FORBIDDEN' } }),
   );
   expect(forRequest).not.toHaveBeenCalled();

@@ -13,14 +13,17 @@ export interface RequestChanges {
 
 /** A request of Alice's, who may ask about anyone, with answers of the test's. */
 export function requestAnswering(
-  answer: SimSwapLoader['answer'],
+  answerTo: SimSwapLoader['answerTo'],
   { caller, correlator, config }: RequestChanges = {},
 ): GraphqlRequest {
   const limits = { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 100, maxReplyBytes: 1e6 };
   const request = new GraphqlRequest(
     {
       config: { limits, docsUrl: undefined, ...config },
-      simSwaps: { forRequest: () => ({ answer, told: () => undefined }), asksOwners: false },
+      simSwaps: {
+        forRequest: () => ({ ask: () => Promise.resolve(), answerTo, told: () => undefined }),
+        asksOwners: false,
+      },
       quotas: { standingOf: () => Promise.resolve([]) },
       clock: systemClock,
     },

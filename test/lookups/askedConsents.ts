@@ -28,7 +28,14 @@ import { RULES as RECORD_RULES } from '../consents/records.ts';
 import type { Told } from '../askedFields.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE } from '../values.ts';
-import { answersOf, executorOn, OFFER, requestAt, type RequestSettings } from './requests.ts';
+import {
+  answersOf,
+  askAll,
+  executorOn,
+  OFFER,
+  requestAt,
+  type RequestSettings,
+} from './requests.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
 
 export const SECOND_MS = 1000;
@@ -99,7 +106,7 @@ export class AskedConsents {
     const deadlineMs = clock.monotonicMs() + timeLeftMs;
     const request = requestAt(clock, { deadlineMs, ...settings });
     const executor = executorOn(this.replica(replica), request);
-    await executor.ask(number, questions);
+    await askAll(executor, number, questions);
     if (!isGone && !request.signal.aborted) executor.told();
     return answersOf(executor, number, questions);
   }

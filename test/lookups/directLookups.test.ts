@@ -23,7 +23,6 @@ it('gives a permit back although the lookup could not be recorded', async () => 
       admit: () => ({ kind: 'admitted', ended: () => Promise.reject(new Error('A defect.')) }),
     },
     bulkheads: { 'retrieve-date': bulkhead, check: bulkhead },
-    mutex: undefined,
     clock,
   });
   const request = requestAt(clock);

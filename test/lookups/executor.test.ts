@@ -3,7 +3,7 @@ import type { Lookup } from '../../src/domain/question.ts';
 import type { LookupOutcome, LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import { ALICE, hours, timed } from '../values.ts';
 import { TestClock } from '../testClock.ts';
-import { DATE, executorOn, requestAt, window } from './requests.ts';
+import { askAll, DATE, executorOn, requestAt, window } from './requests.ts';
 
 const WINDOW = window(240);
 
@@ -23,10 +23,10 @@ it.each([0, 1, 2, 3, 4, 5, 6, 8, 12])(
       return neverSwapped(lookup);
     });
 
-    const asked = executor.ask(ALICE, [WINDOW]);
+    const asked = executor.ask(ALICE, WINDOW);
     first.resolve();
     for (let passed = 0; passed < microtasks; passed += 1) await Promise.resolve();
-    await Promise.all([asked, executor.ask(ALICE, [DATE])]);
+    await Promise.all([asked, executor.ask(ALICE, DATE)]);
 
     expect(executor.answerTo(ALICE, WINDOW)).toMatchObject({ kind: 'window', swapped: false });
     expect(executor.answerTo(ALICE, DATE)).toMatchObject({ kind: 'date', latestSimChange: null });
@@ -45,7 +45,7 @@ it('a reply that speaks of a window of its own is not asked for twice', async ()
   });
   const windows = [12, 48, 49, 240].map(window);
 
-  await executor.ask(ALICE, [...windows, DATE]);
+  await askAll(executor, ALICE, [...windows, DATE]);
 
   expect(windows.map((one) => executor.answerTo(ALICE, one))).toMatchObject([
     { swapped: false },

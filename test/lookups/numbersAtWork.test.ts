@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { loadLimits } from '../../src/config/loadLimits.ts';
-import { FIELDS, type FieldAsk } from '../../src/domain/fields.ts';
+import type { AskingField } from '../../src/domain/fields.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import { NumbersAtWork } from '../../src/lookups/numbersAtWork.ts';
 import { NOT_SERVED, type Routing } from '../../src/lookups/operators.ts';
+import { askField } from '../askedFields.ts';
 import { settled, TestClock } from '../testClock.ts';
 import { ALICE, BOB } from '../values.ts';
 import { requestAt } from './requests.ts';
@@ -89,17 +90,13 @@ describe('the numbers of a request', () => {
       atWork,
     );
 
-    async ask(number: PhoneNumber, fields: readonly (keyof typeof FIELDS)[]): Promise<void> {
-      for (const field of fields) {
-        const ask = FIELDS[field]({ maxAgeHours: 24 });
-        if (ask.kind === 'refused') throw new Error(ask.reason);
-        void this.#hear(number, ask.value);
-      }
+    async ask(number: PhoneNumber, fields: readonly AskingField[]): Promise<void> {
+      for (const field of fields) void this.#hear(number, field);
       await settled();
     }
 
-    async #hear(number: PhoneNumber, ask: FieldAsk): Promise<void> {
-      const answer = await this.#executor.answer(number, ask);
+    async #hear(number: PhoneNumber, field: AskingField): Promise<void> {
+      const answer = await askField(this.#executor, number, field, { maxAgeHours: 24 });
       if (answer.kind !== 'failure') return;
       const { code, retryAfterSeconds } = answer.failure;
       this.codes.push(`${code} ${retryAfterSeconds}`);

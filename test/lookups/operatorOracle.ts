@@ -2,7 +2,7 @@ import type { Fact, TimedFact } from '../../src/domain/fact.ts';
 import type { FailedLookup } from '../../src/domain/failedLookup.ts';
 import type { Lookup, Question } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
-import type { Offer, Plan } from '../../src/lookups/plan.ts';
+import type { Offer, Plan } from '../../src/lookups/planner.ts';
 import { nextLookup } from '../../src/lookups/planner.ts';
 import { HOUR_MS, timed } from '../values.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { deduceSwapped } from '../../src/domain/deduction.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/domain/errors.ts';
-import type { Offer, Plan } from '../../src/lookups/plan.ts';
+import type { Offer, Plan } from '../../src/lookups/planner.ts';
 import { answerTo } from '../../src/lookups/planner.ts';
 import { inForm } from '../forms.ts';
 import { isRight, operate, play, swappedWithin, type Line, type Played } from './operatorOracle.ts';

@@ -3,7 +3,7 @@ import type { FailedLookup } from '../../src/domain/failedLookup.ts';
 import type { Fact, TimedFact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/domain/errors.ts';
-import type { Answer, Offer, Plan } from '../../src/lookups/plan.ts';
+import type { Answer, Offer, Plan } from '../../src/lookups/planner.ts';
 import {
   answerTo,
   mayBeElsewhere,

@@ -4,7 +4,7 @@ import { createCorrelator } from '../../src/http/correlator.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import type { Operators, OperatorsInTurn } from '../../src/lookups/operators.ts';
-import type { Offer } from '../../src/lookups/plan.ts';
+import type { Offer } from '../../src/lookups/planner.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import { told, type Told } from '../askedFields.ts';
 import { callerNamed, hours } from '../values.ts';
@@ -52,6 +52,15 @@ export function servedBy(...inTurn: OperatorsInTurn): Operators {
 /** The questions of a request, which one operator is asked. */
 export function executorOn(route: LookupRoute, request: LookupRequest, offer = OFFER): Executor {
   return new Executor(servedBy({ name: 'operator', offer, route }), request);
+}
+
+/** Asks all of them in one tick. */
+export async function askAll(
+  executor: Executor,
+  number: PhoneNumber,
+  questions: readonly Question[],
+): Promise<void> {
+  await Promise.all(questions.map((question) => executor.ask(number, question)));
 }
 
 /** The answers as values or failures, in the order of the questions. */

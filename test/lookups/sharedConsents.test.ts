@@ -3,7 +3,7 @@ import type { Consent } from '../../src/consents/consentRecord.ts';
 import { settled, type TestClock } from '../testClock.ts';
 import { ALICE, changed } from '../values.ts';
 import { AskedConsents, failing, LEASE_MS, PENDING } from './askedConsents.ts';
-import { answersOf, DATE, executorOn, requestAt, window } from './requests.ts';
+import { answersOf, askAll, DATE, executorOn, requestAt, window } from './requests.ts';
 import type { ScriptedOperator } from './scriptedOperator.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
@@ -106,7 +106,7 @@ describe('lookups with consent in several replicas', () => {
     const over = new LightAbortSignal();
     const questions = [DATE, window(240)];
     const executor = executorOn(service.replica(), requestAt(clock, { signal: over }));
-    const asked = executor.ask(ALICE, questions);
+    const asked = askAll(executor, ALICE, questions);
     await clock.advance(0);
     await settled();
     service.factCache.isSilent = true;

@@ -12,7 +12,7 @@ import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import type { Told } from '../askedFields.ts';
 import { settled, TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours, callerNamed } from '../values.ts';
-import { answersOf, DATE, executorOn, OFFER, requestAt, window } from './requests.ts';
+import { answersOf, askAll, DATE, executorOn, OFFER, requestAt, window } from './requests.ts';
 import { ScriptedRoute } from './scriptedRoute.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
@@ -65,7 +65,7 @@ async function ask(
   { callerKey = ANNA, number = ALICE, signal = new LightAbortSignal() }: Asking = {},
 ): Promise<(Told | Error)[]> {
   const executor = executorOn(route, { ...requestAt(clock, { signal }), ...callerKey });
-  await executor.ask(number, questions);
+  await askAll(executor, number, questions);
   return answersOf(executor, number, questions);
 }
 
