@@ -9,7 +9,8 @@ import { readAudit } from './callers.ts';
 import { configOf, type Config } from './configOf.ts';
 import { readEgress } from './egress.ts';
 import { EnvironmentReader, type Environment } from './environment.ts';
-import { readOperators, readPrices, type OperatorsConfig } from './operators.ts';
+import { readOperators, type OperatorsConfig } from './operators.ts';
+import { readPrices } from './operatorsFile.ts';
 
 export type { Config } from './configOf.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { MAX_MAX_AGE_HOURS } from '../domain/maxAge.ts';
 import { NUMBER_PREFIX } from '../domain/numberPrefix.ts';
-import { parseAmount } from '../domain/price.ts';
+import { parseAmount, type Price } from '../domain/price.ts';
 import { OPERATIONS } from '../domain/question.ts';
 import { proxyProblem, serverNameProblem, addressProblem } from '../http/wireSettings.ts';
 
@@ -82,6 +82,7 @@ const amount = string()
     'must be an amount with at most six decimals, such as "0.0215"',
   )
   .default('0')
+  .transform((text) => parseAmount(text) ?? 0)
   .describe('a text such as `"0.0215"`');
 
 export const authenticationMethod = z.enum([
@@ -213,6 +214,7 @@ const operator = strictObject({
     'retrieve-date': amount,
     check: amount,
   })
+    .transform(({ currency, ...microsPerLookup }): Price => ({ currency, microsPerLookup }))
     .optional()
     .describe('the price of a lookup, for `npm run usage`'),
   tls: tls.optional(),

@@ -1,6 +1,5 @@
 import { isNumberPrefix } from '../domain/numberPrefix.ts';
 import type { NumberTemplate } from '../domain/numberTemplate.ts';
-import { parseAmount, type Price } from '../domain/price.ts';
 import { OPERATIONS } from '../domain/question.ts';
 import type { FailureReach } from '../domain/errors.ts';
 import {
@@ -70,7 +69,7 @@ export function settingsOf(
     profile: { name: profileName, ...(sha256 === undefined ? {} : { sha256 }) },
     prefixes: entry.prefixes.filter((prefix) => isNumberPrefix(prefix)),
     others: entry.others,
-    price: entry.price === undefined ? undefined : priceOf(entry.price),
+    price: entry.price,
     keepFactsSeconds: entry.keepFactsSeconds ?? keepFactsSeconds ?? KEEP_FACTS_SECONDS[flow],
     ...grantOf(flow, making),
     authorization: authorizationOf(flow, making, egress),
@@ -108,7 +107,10 @@ export function settingsOf(
     errors: {
       wordAt: errors.wordAt.map((pointer) => pointer.split('/').slice(1)),
       okWords: errors.okWords,
-      rules: errors.rules.map(ruleOf),
+      rules: errors.rules.map((rule) => ({
+        ...rule,
+        reach: rule.reach ?? REACHES[rule.code] ?? 'number',
+      })),
     },
     correlator: {
       header: correlator.header.toLowerCase(),
@@ -324,9 +326,13 @@ function assertionOf({ entry, profile, options, pointedTo }: Making): AssertionS
   };
 }
 
-function ruleOf({ code, reach, ...rule }: ErrorRuleProfile): ErrorRule {
-  return { ...rule, code, reach: reach ?? REACHES[code] };
-}
+/** What a code closes where the profile does not say; the others close all that is open about the number. */
+const REACHES: Readonly<Partial<Record<MappedCode, FailureReach>>> = {
+  PERIOD_NOT_SUPPORTED: 'question',
+  OPERATION_NOT_OFFERED: 'operation',
+  OPERATOR_REFUSED: 'operation',
+  OPERATOR_INVALID_REPLY: 'question',
+};
 
 function headerOf(
   { name, value, endpoints = ENDPOINT_NAMES }: ProfileHeader,
@@ -372,34 +378,6 @@ function connectionOf({ tls, proxy }: OperatorEntry, pointedTo: PointedTo): Conn
   };
 }
 
-export function priceOf({
-  currency,
-  check,
-  'retrieve-date': retrieveDate,
-}: NonNullable<OperatorEntry['price']>): Price {
-  return {
-    currency,
-    microsPerLookup: {
-      'retrieve-date': parseAmount(retrieveDate) ?? 0,
-      check: parseAmount(check) ?? 0,
-    },
-  };
-}
-
-/** How far each code speaks where the file does not say. */
-const REACHES: Readonly<Record<MappedCode, FailureReach>> = {
-  NUMBER_NOT_SERVED: 'number',
-  PERIOD_NOT_SUPPORTED: 'question',
-  OPERATION_NOT_OFFERED: 'operation',
-  CONSENT_DENIED: 'number',
-  CONSENT_EXPIRED: 'number',
-  OPERATOR_RATE_LIMITED: 'number',
-  OPERATOR_UNAVAILABLE: 'number',
-  OPERATOR_TIMEOUT: 'number',
-  OPERATOR_REFUSED: 'operation',
-  OPERATOR_INVALID_REPLY: 'question',
-};
-
 function textsOf(
   named: Readonly<Record<string, TextEntry>>,
   pointedTo: PointedTo,
@@ -412,24 +390,16 @@ function textsOf(
   );
 }
 
-/** The curve or the kind of key that each algorithm signs with (RFC 7518 §3.1). */
-const KEY_TYPES: Readonly<Record<SigningKey['alg'], string>> = {
-  ES256: 'ec',
-  PS256: 'rsa',
-  RS256: 'rsa',
-};
-
-/** RFC 7518 §3.3. */
-const MIN_RSA_KEY_BITS = 2048;
-
-export function isPrivateKeyFor(alg: SigningKey['alg'], pem: string): boolean {
+/** RFC 7518 §3.1 and §3.3. */
+function isPrivateKeyFor(alg: SigningKey['alg'], pem: string): boolean {
   try {
-    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
-    if (asymmetricKeyType !== KEY_TYPES[alg]) return false;
+    const { asymmetricKeyType: type, asymmetricKeyDetails: details } = createPrivateKey(pem);
     return alg === 'ES256'
-      ? asymmetricKeyDetails?.namedCurve === 'prime256v1'
-      : (asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_KEY_BITS;
+      ? type === 'ec' && details?.namedCurve === 'prime256v1'
+      : type === 'rsa' && (details?.modulusLength ?? 0) >= MIN_RSA_KEY_BITS;
   } catch {
     return false;
   }
 }
+
+const MIN_RSA_KEY_BITS = 2048;

@@ -1,4 +1,3 @@
-import type { Price } from '../domain/price.ts';
 import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
 import type { Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
@@ -6,7 +5,6 @@ import { readProfile } from './profiles.ts';
 import {
   operatorsHandedIn,
   operatorsInFile,
-  readOperatorPrices,
   readOperatorsOf,
   readSimulated,
   type OperatorsSource,
@@ -170,18 +168,6 @@ function readSimulator(read: EnvironmentReader): string {
     read.unfit(name, 'must be auto, built-in, or an address such as http://simulator:4010');
   }
   return url?.origin ?? 'built-in';
-}
-
-export interface OperatorPrices {
-  /** By the name that an operator's audit lines have; `undefined` where it is not set. */
-  readonly priceOf: (operator: string) => Price | undefined;
-  readonly currency: string | undefined;
-}
-
-export function readPrices(read: EnvironmentReader): OperatorPrices {
-  const prices = read.isSet('OPERATORS_FILE') ? readOperatorPrices(read) : new Map<string, Price>();
-  const [first] = prices.values();
-  return { priceOf: (operator) => prices.get(operator), currency: first?.currency };
 }
 
 /** Beside the file that is read they would be read by nothing. */

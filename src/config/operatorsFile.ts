@@ -1,5 +1,4 @@
 import { dirname, resolve } from 'node:path';
-import type { Price } from '../domain/price.ts';
 import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
 import type { FromFiles } from '../system/fromFiles.ts';
 import { crossProblems } from './crossChecks.ts';
@@ -15,7 +14,6 @@ import {
 import {
   algFor,
   directoryOf,
-  priceOf,
   settingsOf,
   type ForAllOperators,
   type PointedTo,
@@ -128,11 +126,15 @@ export function readSimulated(
   };
 }
 
-/** Reads what each operator of the file bills, by its name; neither secrets nor profiles are read for it. */
-export function readOperatorPrices(read: EnvironmentReader): ReadonlyMap<string, Price> {
+/** What each operator of OPERATORS_FILE bills, by its name; neither secrets nor profiles are read for it. */
+export function readPrices(read: EnvironmentReader) {
   const source = operatorsInFile(read);
   const operators = (source && parse(source, read, undefined, []).file?.operators) ?? [];
-  return new Map(operators.flatMap(({ name, price }) => (price ? [[name, priceOf(price)]] : [])));
+  const prices = new Map(operators.map(({ name, price }) => [name, price]));
+  return {
+    priceOf: (operator: string) => prices.get(operator),
+    currency: operators.find(({ price }) => price !== undefined)?.price?.currency,
+  };
 }
 
 /**

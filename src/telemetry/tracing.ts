@@ -39,7 +39,7 @@ import { CONSENT, EXCHANGE, LOOKUP, PLAN, REQUEST, TOKEN, type SpanShape } from 
 import type { SpanOutcome } from './metricDefinitions.ts';
 import { OtlpSender } from './otlpSender.ts';
 import { SpanQueue } from './spanQueue.ts';
-import type { SamplerSettings, TracingSettings } from '../config/tracing.ts';
+import type { TracingSettings } from '../config/tracing.ts';
 
 /** A drain waits no longer for a collector. */
 export const TRACING_CLOSE_LIMIT_MS = 2000;
@@ -212,7 +212,7 @@ function tell(message: ExchangeMessage, { span }: Scope): void {
   message.addHeader('traceparent', writeTraceparent({ traceId, spanId, isSampled }));
 }
 
-function samplerOf({ name, ratio }: SamplerSettings): Sampler {
+function samplerOf({ name, ratio }: TracingSettings['sampler']): Sampler {
   switch (name) {
     case 'always_on':
       return new AlwaysOnSampler();
