@@ -65,27 +65,25 @@ function parseDocument(text: string): JsonDocument {
   const errors: ParseError[] = [];
   // Formatters write a comma after the last member.
   const root = parseTree(text, errors, { allowTrailingComma: true });
-  const value: unknown = root === undefined ? undefined : getNodeValue(root);
   const lineAt = (offset: number): number => text.slice(0, offset).split('\n').length;
-  const lineOf = (path: Path): number =>
-    lineAt(root === undefined ? 0 : innermost(root, path).offset);
   // A text that is not JSON can be guessed at, and the guesses would be problems of their own.
   const [first] = errors;
   if (first !== undefined) {
-    const what = `is not JSON: ${wordOf(first)} in line ${lineAt(first.offset)}`;
-    return { value, lineOf, problems: [{ path: [], what }] };
+    return unread(`is not JSON: ${wordsOf(first.error)} in line ${lineAt(first.offset)}`);
   }
-  return { value, lineOf, problems: root === undefined ? [] : [...duplicates(root, [])] };
+  if (root === undefined) return unread('is not JSON');
+  return {
+    value: getNodeValue(root),
+    lineOf: (path) => lineAt(innermost(root, path).offset),
+    problems: [...duplicates(root, [])],
+  };
 }
 
-/** What stands at the path; `undefined` where nothing does. Pure. */
-export function valueAt(value: unknown, path: Path): unknown {
-  let found = value;
-  for (const part of path) {
-    if (typeof found !== 'object' || found === null) return undefined;
-    found = Object.hasOwn(found, part) ? Reflect.get(found, part) : undefined;
-  }
-  return found;
+/** What is at the path; `undefined` where nothing is. Pure. */
+export function valueAt(value: unknown, [part, ...further]: Path): unknown {
+  if (part === undefined) return value;
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
+  return valueAt(Reflect.get(value, part), further);
 }
 
 function innermost(root: Node, path: Path): Node {
@@ -97,10 +95,9 @@ function innermost(root: Node, path: Path): Node {
   return root;
 }
 
-function wordOf({ error }: ParseError): string {
-  const code = printParseErrorCode(error);
-  const words = code.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).trim();
-  return words === '' ? 'something is wrong' : words;
+function wordsOf(error: ParseError['error']): string {
+  const words = printParseErrorCode(error).replaceAll(/[A-Z]/g, ' $&');
+  return words.trim().toLowerCase();
 }
 
 /** RFC 8259 §4 leaves open which of two members of one name counts. */

@@ -9,12 +9,11 @@ import {
   ENDPOINT_NAMES,
   type OperatorHeader,
 } from '../http/wireSettings.ts';
-import type { ErrorRule, MappedCode } from '../http/errorMap.ts';
+import type { MappedCode } from '../http/errorMap.ts';
 import { callProfile } from '../http/json.ts';
 import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
 import type {
   AuthenticationMethod,
-  ErrorRuleProfile,
   OperatorProfile,
   Options,
   ProfileHeader,
@@ -57,8 +56,15 @@ export function settingsOf(
   { keepFactsSeconds, egress }: ForAllOperators,
 ): OperatorSettings {
   const { authentication, correlator, errors, lookups } = profile;
-  const options = optionsOf(entry, profile);
-  const flow = flowOf(entry, profile);
+  const options = Object.freeze(
+    Object.fromEntries(
+      Object.entries(profile.options).map(([name, option]) => [
+        name,
+        entry.options[name] ?? option.default ?? '',
+      ]),
+    ),
+  );
+  const flow = entry.flow ?? flowsOf(profile)[0] ?? '2-legged';
   const simSwapUrl = withoutLastSlash(entry.simSwapUrl);
   const at = (operation: keyof typeof lookups): string =>
     simSwapUrl + filled((lookups[operation] ?? camara.lookups[operation]).path, options);
@@ -150,28 +156,11 @@ export function operationsOf({ lookups }: OperatorProfile): OperatorEntry['opera
   return OPERATIONS.filter((operation) => lookups[operation] !== undefined);
 }
 
-/** The flow of the entry, or the only one of the profile. Pure. */
-export function flowOf({ flow }: Pick<OperatorEntry, 'flow'>, profile: OperatorProfile): Flow {
-  return flow ?? flowsOf(profile)[0] ?? '2-legged';
-}
-
-function optionsOf({ options }: OperatorEntry, profile: OperatorProfile): Options {
-  return Object.freeze(
-    Object.fromEntries(
-      Object.entries(profile.options).map(([name, option]) => [
-        name,
-        options[name] ?? option.default ?? '',
-      ]),
-    ),
-  );
-}
-
 /** A path with the options in their places, percent-encoded; those of the number stay. Pure. */
-export function filled(path: string, options: Options): string {
-  return path.replaceAll(/\{(\w+)\}/g, (place, name: string) => {
-    const value = Object.hasOwn(options, name) ? options[name] : undefined;
-    return value === undefined ? place : encodeURIComponent(value);
-  });
+function filled(path: string, options: Options): string {
+  return path.replaceAll(/\{(\w+)\}/g, (place, name: string) =>
+    Object.hasOwn(options, name) ? encodeURIComponent(options[name] ?? '') : place,
+  );
 }
 
 function grantOf(flow: Flow, making: Making): FlowSettings {
@@ -240,9 +229,9 @@ function authorizationOf(
   };
 }
 
-export const METHOD_NEEDS: Readonly<
-  Record<AuthenticationMethod, readonly ('id' | 'secret' | 'key')[]>
-> = {
+type ClientMember = 'id' | 'secret' | 'key';
+
+export const METHOD_NEEDS: Readonly<Record<AuthenticationMethod, readonly ClientMember[]>> = {
   basic: ['id', 'secret'],
   post: ['id', 'secret'],
   private_key_jwt: ['id', 'key'],
@@ -251,36 +240,33 @@ export const METHOD_NEEDS: Readonly<
   headers: ['secret'],
 };
 
-export type ClientMembers = Readonly<Partial<Record<'id' | 'secret' | 'key', unknown>>>;
-
 /**
  * How the client shows who it is: as the entry names it, or the first of the profile that what it has is for, a secret
  * with a key before one of them. Pure.
  */
 export function methodOf(
   named: AuthenticationMethod | undefined,
-  client: ClientMembers,
+  client: Readonly<Partial<Record<ClientMember, unknown>>>,
   { authentication: { methods }, grants }: OperatorProfile,
 ): AuthenticationMethod {
   if (named !== undefined) return named;
-  const has = (member: 'id' | 'secret' | 'key'): boolean => client[member] !== undefined;
+  const has = (member: ClientMember): boolean => client[member] !== undefined;
   const isFor = (method: AuthenticationMethod): boolean =>
     METHOD_NEEDS[method].every((member) => member === 'id' || has(member));
   // Of a secret and a key none is left over, unless the grant takes the key.
+  const isKeyOfGrant = grants['2-legged']?.type === 'jwt-bearer';
   const isLeftOver = (method: AuthenticationMethod): boolean =>
     (has('secret') && !METHOD_NEEDS[method].includes('secret')) ||
-    (has('key') &&
-      !METHOD_NEEDS[method].includes('key') &&
-      grants['2-legged']?.type !== 'jwt-bearer');
+    (has('key') && !METHOD_NEEDS[method].includes('key') && !isKeyOfGrant);
   const fitting = methods.filter(isFor);
   return fitting.find((method) => !isLeftOver(method)) ?? fitting[0] ?? methods[0];
 }
 
 function authenticationOf(making: Making): ClientAuthenticationSettings {
   const { entry, profile, pointedTo } = making;
-  const { id = '', secret: secretEntry } = entry.client;
+  const { id = '', secret: named } = entry.client;
   const method = methodOf(entry.client.method, entry.client, profile);
-  const secret = secretEntry === undefined ? '' : pointedTo.read(secretEntry);
+  const secret = named === undefined ? '' : pointedTo.read(named);
   switch (method) {
     case 'basic':
     case 'post':
@@ -368,13 +354,13 @@ function connectionOf({ tls, proxy }: OperatorEntry, pointedTo: PointedTo): Conn
     secret && pointedTo.source(secret);
   return {
     tls: tls && {
+      ...tls,
       certificate: at(tls.certificate),
       key: at(tls.key),
       passphrase: at(tls.passphrase),
       ca: at(tls.ca),
-      serverName: tls.serverName,
     },
-    proxy: proxy && { url: proxy.url, credentials: at(proxy.credentials), ca: at(proxy.ca) },
+    proxy: proxy && { ...proxy, credentials: at(proxy.credentials), ca: at(proxy.ca) },
   };
 }
 

@@ -168,12 +168,11 @@ export class EnvironmentReader {
   }
 
   /** What the variable holds, or the file that `<name>_FILE` names, without the line break at its end. */
-  secret<Name extends NamesOf<'secret'>>(name: Name): Yields<Name, string>;
   secret(name: NamesOf<'secret'>): string | undefined {
     const fileName = `${name}_FILE` as const;
     const value = this.#valueOf(name);
     const path = this.#valueOf(fileName);
-    if (path === undefined) return value ?? defaultOf(SETTINGS[name]);
+    if (path === undefined) return value;
     if (value !== undefined) this.problem(fileName, `is set as well as ${name}: set one of them`);
     const text = this.#readFile(fileName, path)?.replace(/\r?\n$/, '');
     if (text === '') this.problem(fileName, 'names a file that is empty');
@@ -199,19 +198,18 @@ export class EnvironmentReader {
 
   /** Finds variables that were a setting, or look like one but are none. Call it when every setting has been read. */
   findUnknown(): void {
-    // Other programs have settings of a Redis as well.
-    const isOthers = (name: string): boolean =>
-      name.startsWith('REDIS_') && !this.isSet('REDIS_URL') && !this.isSet('REDIS_URL_FILE');
-    const variables = Object.keys(this.#environment).filter(
-      (name) => !this.#named.has(name) && !(GONE_SETTINGS.has(name) && isOthers(name)),
-    );
-    for (const name of variables) {
+    const hasRedis = this.isSet('REDIS_URL') || this.isSet('REDIS_URL_FILE');
+    const names = Object.keys(this.#environment).filter((name) => !this.#named.has(name));
+    for (const name of names) {
       const what = GONE_SETTINGS.get(name);
-      if (what !== undefined && this.#valueOf(name) !== undefined) this.problem(name, what);
+      // Other programs have settings of a Redis as well.
+      const isOurs = hasRedis || !name.startsWith('REDIS_');
+      if (what !== undefined && isOurs && this.#valueOf(name) !== undefined) {
+        this.problem(name, what);
+      }
     }
-    const unknown = variables.filter((name) => !GONE_SETTINGS.has(name));
-    for (const { name, meant } of findTypos(unknown, VARIABLE_NAMES)) {
-      const hint = meant === undefined ? '' : `. Did you mean ${meant}?`;
+    const unknown = names.filter((name) => !GONE_SETTINGS.has(name));
+    for (const { name, hint } of findTypos(unknown, VARIABLE_NAMES)) {
       this.problem(name, `is not a known setting${hint}`);
     }
   }
@@ -259,7 +257,8 @@ export class EnvironmentReader {
     // User and password, or a key in a query.
     if (/[@?]/.test(value) || LOOKS_RANDOM.test(value)) return false;
     return Object.entries(this.#environment).every(
-      ([name, other]) => other !== value || !isSecret(name),
+      ([name, other]) =>
+        other !== value || !(SECRET_NAMES.test(name) || ALL_SETTINGS.get(name)?.kind === 'secret'),
     );
   }
 }
@@ -270,8 +269,4 @@ function readTextIfThere(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isSecret(name: string): boolean {
-  return SECRET_NAMES.test(name) || ALL_SETTINGS.get(name)?.kind === 'secret';
 }

@@ -12,30 +12,26 @@ const SHARED_WORDS: ReadonlySet<string> = new Set(
 const SERVICE_LINK =
   /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
 
-/** A suggestion behind a word of ours differs by no more letters. */
+/** A suggestion differs by no more letters. */
 const MAX_LETTERS = 3;
 
-/** A variable that was not read although it looks like a setting. */
-export interface UnknownName {
-  readonly name: string;
-  readonly meant: string | undefined;
-}
-
 /**
- * Finds typos among the names of variables: unknown ones that begin with a word of ours, and those that are
- * one letter away from a setting. Pure.
+ * Finds typos among the names of variables, each with the hint that ends a sentence about it: unknown ones that begin with
+ * a word of ours, and those that are one letter away from a setting. Pure.
  */
-export function findTypos(names: Iterable<string>, settings: ReadonlySet<string>): UnknownName[] {
+export function findTypos(
+  names: readonly string[],
+  settings: ReadonlySet<string>,
+): readonly { readonly name: string; readonly hint: string }[] {
   const ownWords = new Set([...settings].map(firstWord).filter((word) => !SHARED_WORDS.has(word)));
-  return [...names]
+  return names
     .filter((name) => !settings.has(name) && !SERVICE_LINK.test(name))
     .flatMap((name) => {
-      const isLikeOurs = name.includes('_') && ownWords.has(firstWord(name));
-      const nearest = nearestName(name, settings, isLikeOurs ? MAX_LETTERS : 1);
-      if (nearest !== undefined && nearest.letters <= 1) return [{ name, meant: nearest.name }];
-      if (!isLikeOurs) return [];
+      const typo = didYouMean(name, settings, 1);
+      if (typo !== '') return [{ name, hint: typo }];
+      if (!name.includes('_') || !ownWords.has(firstWord(name))) return [];
       const longer = [...settings].find((setting) => setting.startsWith(`${name}_`));
-      return [{ name, meant: nearest?.name ?? longer }];
+      return [{ name, hint: didYouMean(name, settings) || hintOf(longer) }];
     });
 }
 
@@ -44,21 +40,20 @@ function firstWord(name: string): string {
 }
 
 /** The end of a sentence about a name that is not one of some: which was probably meant. Pure. */
-export function didYouMean(name: string, names: Iterable<string>): string {
-  const meant = nearestName(name, names);
-  return meant === undefined ? '' : `. Did you mean ${meant.name}?`;
-}
-
-/** The one of some names that is the fewest letters away, and no more than so many. Pure. */
-function nearestName(
+export function didYouMean(
   name: string,
   names: Iterable<string>,
   maxLetters = MAX_LETTERS,
-): { readonly name: string; readonly letters: number } | undefined {
+): string {
   const [nearest] = [...names]
-    .map((one) => ({ name: one, letters: lettersBetween(name, one, maxLetters) }))
+    .map((one) => ({ one, letters: lettersBetween(name, one, maxLetters) }))
+    .filter(({ letters }) => letters <= maxLetters)
     .toSorted((a, b) => a.letters - b.letters);
-  return nearest !== undefined && nearest.letters <= maxLetters ? nearest : undefined;
+  return hintOf(nearest?.one);
+}
+
+function hintOf(meant: string | undefined): string {
+  return meant === undefined ? '' : `. Did you mean ${meant}?`;
 }
 
 /** How many letters to add, drop, replace or swap with their neighbour make one name of the other. */
@@ -79,10 +74,7 @@ function lettersBetween(from: string, to: string, most: number): number {
         isSwap ? (before[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
       );
     }
-    // No row after two such is nearer.
-    if (Math.min(...above, ...current) > most) return Number.POSITIVE_INFINITY;
-    before = above;
-    above = current;
+    [before, above] = [above, current];
   }
   return above[to.length] ?? 0;
 }

@@ -10,6 +10,7 @@ import type {
 import type { StateKeys } from '../sharedState/stateSeals.ts';
 import { readMaterial, type ConnectionTexts } from '../http/connections/connectionFiles.ts';
 import type { EnvironmentReader } from './environment.ts';
+import type { VariableName } from './settings.ts';
 
 export interface SharedState {
   /** With credentials: not to be shown. */
@@ -76,48 +77,26 @@ function readRedis(read: EnvironmentReader): RedisSettings | undefined {
   const tls = readTls(read);
   const text = read.secret('REDIS_URL');
   if (text === undefined) return undefined;
-  const found = redisIn(text);
-  if (typeof found === 'string') {
-    read.problem('REDIS_URL', found);
-    return undefined;
-  }
-  const { isTls, serverName, topology, credentials } = found;
-  if (!isTls && (tls.ca !== undefined || tls.client !== undefined)) {
+  const groups = ADDRESS.exec(text)?.groups ?? {};
+  const isTls = groups['tls'] === 's';
+  if (!isTls && groups['hosts'] !== undefined && (tls.ca ?? tls.client) !== undefined) {
     read.problem('REDIS_URL', 'must start with rediss where REDIS_TLS_… is set');
   }
-  return { topology, credentials, tls: isTls ? { ...tls, serverName } : undefined };
-}
-
-interface FoundRedis extends Pick<RedisSettings, 'topology' | 'credentials'> {
-  readonly isTls: boolean;
-  readonly serverName: string | undefined;
-}
-
-/** What an address says, or what is wrong with it, in words that quote nothing of it. Pure. */
-function redisIn(text: string): FoundRedis | string {
-  const groups = ADDRESS.exec(text)?.groups;
-  const kind = groups?.['kind'] ?? 'single';
-  const servers = groups?.['hosts']?.split(',').map((host) => addressIn(host.trim(), kind)) ?? [];
-  if (groups === undefined || servers.includes(undefined)) return NO_ADDRESS;
   const query = new URLSearchParams(groups['query']);
-  if ([...query.keys()].some((name) => !QUERY_NAMES.includes(name))) {
-    return `has a query of other names than ${QUERY_NAMES.join(', ')}`;
-  }
-  const parts = (groups['path'] ?? '').split('/').filter((part) => part !== '');
-  const known = servers.filter((one) => one !== undefined);
+  const serverName = query.get('serverName') ?? undefined;
   try {
-    const topology = topologyOf(kind, known, parts, query);
-    if (typeof topology === 'string') return topology;
-    return {
-      isTls: groups['tls'] === 's',
-      serverName: query.get('serverName') ?? undefined,
-      topology,
-      credentials: credentialsIn(groups['login'] ?? ''),
-    };
+    const topology = topologyIn(groups, query);
+    if (typeof topology !== 'string') {
+      const credentials = credentialsIn(groups['login'] ?? '');
+      return { topology, credentials, tls: isTls ? { ...tls, serverName } : undefined };
+    }
+    read.problem('REDIS_URL', topology);
   } catch (error) {
     if (!(error instanceof URIError)) throw error;
-    return 'has a user or password that is not percent-encoded: write %25 for a percent sign';
+    const where = 'has a user or password that is not percent-encoded';
+    read.problem('REDIS_URL', `${where}: write %25 for a percent sign`);
   }
+  return undefined;
 }
 
 const NO_ADDRESS =
@@ -125,48 +104,51 @@ const NO_ADDRESS =
 
 const NO_DATABASE = 'has a path that names no database: leave it out, or give a number, such as /0';
 
-/** The words of a problem where it is none. */
-function topologyOf(
-  kind: string,
-  servers: readonly RedisAddress[],
-  path: readonly string[],
+/**
+ * Which servers an address names, or what is wrong with it, in words that quote nothing of it. Pure.
+ *
+ * @throws {URIError} where the name of the master is not percent-encoded
+ */
+function topologyIn(
+  groups: Readonly<Record<string, string | undefined>>,
   query: URLSearchParams,
 ): RedisTopology | string {
-  const ofSentinel = ['sentinelUsername', 'sentinelPassword'].some((name) => query.has(name));
-  if (kind !== 'sentinel' && ofSentinel) {
+  const { kind = 'single', hosts = '', path = '' } = groups;
+  const found = hosts.split(',').map((host) => addressIn(host.trim(), kind));
+  const servers = found.filter((one) => one !== undefined);
+  const [server] = servers;
+  if (server === undefined || servers.length < found.length) return NO_ADDRESS;
+  if ([...query.keys()].some((name) => !QUERY_NAMES.includes(name))) {
+    return `has a query of other names than ${QUERY_NAMES.join(', ')}`;
+  }
+  if (kind !== 'sentinel' && (query.has('sentinelUsername') || query.has('sentinelPassword'))) {
     return 'has a login of sentinels: that is for redis+sentinel://';
   }
-  switch (kind) {
-    case 'cluster':
-      return path.length > 0 && path[0] !== '0'
-        ? 'names a database, of which a cluster has none: leave the path out'
-        : { kind, servers };
-    case 'sentinel': {
-      const [masterName, database = '0'] = path;
-      if (masterName === undefined) {
-        return 'lacks the name under which the sentinels know the master: redis+sentinel://host:26379/mymaster';
-      }
-      if (!/^\d{1,5}$/.test(database) || path.length > 2) return NO_DATABASE;
-      const password = query.get('sentinelPassword') ?? '';
-      const username = query.get('sentinelUsername') ?? undefined;
-      return {
-        kind,
-        sentinels: servers,
-        masterName: decodeURIComponent(masterName),
-        sentinelCredentials: password === '' ? undefined : { username, password },
-        database: Number(database),
-      };
-    }
-    default: {
-      const [server] = servers;
-      if (server === undefined || servers.length > 1) {
-        return 'has several servers: start it with redis+cluster:// or redis+sentinel://';
-      }
-      const [database = '0'] = path;
-      if (!/^\d{1,5}$/.test(database) || path.length > 1) return NO_DATABASE;
-      return { kind: 'single', server, database: Number(database) };
-    }
+  const parts = path.split('/').filter((part) => part !== '');
+  const masterName = kind === 'sentinel' ? parts.shift() : undefined;
+  const [database = '0', ...others] = parts;
+  if (kind === 'cluster') {
+    return database === '0'
+      ? { kind, servers }
+      : 'names a database, of which a cluster has none: leave the path out';
   }
+  if (kind === 'sentinel' && masterName === undefined) {
+    return 'lacks the name under which the sentinels know the master: redis+sentinel://host:26379/mymaster';
+  }
+  if (masterName === undefined && servers.length > 1) {
+    return 'has several servers: start it with redis+cluster:// or redis+sentinel://';
+  }
+  if (!/^\d{1,5}$/.test(database) || others.length > 0) return NO_DATABASE;
+  if (masterName === undefined) return { kind: 'single', server, database: Number(database) };
+  const password = query.get('sentinelPassword') ?? '';
+  const username = query.get('sentinelUsername') ?? undefined;
+  return {
+    kind: 'sentinel',
+    sentinels: servers,
+    masterName: decodeURIComponent(masterName),
+    sentinelCredentials: password === '' ? undefined : { username, password },
+    database: Number(database),
+  };
 }
 
 /** A password without a user is the default user's. */
@@ -198,18 +180,13 @@ function readTls(read: EnvironmentReader): Pick<RedisTls, 'ca' | 'client'> {
     read.problem(`REDIS_TLS_${missing}_FILE`, `is missing: REDIS_TLS_${set}_FILE is set, ${both}`);
   }
   const isPair = cert !== undefined && key !== undefined;
-  if (ca !== undefined) demand(read, 'REDIS_TLS_CA_FILE', { ca });
-  if (isPair) demand(read, 'REDIS_TLS_CERT_FILE', { certificate: cert, key });
+  const demand = (name: VariableName, texts: ConnectionTexts): void => {
+    const material = readMaterial(texts);
+    if (material.kind === 'flawed') read.problem(name, `cannot be used: ${material.flaw}`);
+  };
+  if (ca !== undefined) demand('REDIS_TLS_CA_FILE', { ca });
+  if (isPair) demand('REDIS_TLS_CERT_FILE', { certificate: cert, key });
   return { ca, client: isPair ? { cert, key } : undefined };
-}
-
-function demand(
-  read: EnvironmentReader,
-  name: 'REDIS_TLS_CA_FILE' | 'REDIS_TLS_CERT_FILE',
-  texts: ConnectionTexts,
-): void {
-  const material = readMaterial(texts);
-  if (material.kind === 'flawed') read.problem(name, `cannot be used: ${material.flaw}`);
 }
 
 function bytesOf(text: string): Uint8Array | undefined {
