@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { answerJson, deadUrl } from '../http/recordingServer.ts';
-import { tellAbout, told } from './answers.ts';
-import { startService, startSimulated, startWired, type Service } from '../service.ts';
+import { deadUrl } from '../http/recordingServer.ts';
+import { tellAbout } from './answers.ts';
+import { startService, startWired } from '../service.ts';
 
 const NUMBER = '+447700900004';
 const WITHIN = 'query ($number: ID!) { phoneNumber(e164: $number) { swapped: simSwappedWithin } }';
@@ -10,26 +10,20 @@ const WITHIN = 'query ($number: ID!) { phoneNumber(e164: $number) { swapped: sim
 const UNHURRIED = { OPERATOR_TIMEOUT_MS: '60000', REQUEST_TIMEOUT_MS: '60000' };
 
 describe('a caller that hangs up, 2-legged', () => {
-  test.each(['token', 'lookUp'] as const)(
-    'ends the operator call that it waits for: %s',
-    async (held) => {
-      await using service = await startWired({ [held]: () => undefined }, UNHURRIED);
-      const caller = new AbortController();
-      const hungUp = service
-        .ask(WITHIN, { number: NUMBER }, {}, caller.signal)
-        .catch((error: unknown) => error);
-      const exchanges = held === 'token' ? 1 : 2;
-      await expect
-        .poll(() => service.operator.received.length, { timeout: 10_000 })
-        .toBe(exchanges);
+  test('ends the token request that it waits for', async () => {
+    await using service = await startWired({ token: () => undefined }, UNHURRIED);
+    const caller = new AbortController();
+    const hungUp = service
+      .ask(WITHIN, { number: NUMBER }, {}, caller.signal)
+      .catch((error: unknown) => error);
+    await expect.poll(() => service.operator.received.length, { timeout: 10_000 }).toBe(1);
 
-      caller.abort();
+    caller.abort();
 
-      expect(await hungUp).toMatchObject({ name: 'AbortError' });
-      await service.operator.received.at(-1)?.connection.closed;
-      expect(service.operator.received).toHaveLength(exchanges);
-    },
-  );
+    expect(await hungUp).toMatchObject({ name: 'AbortError' });
+    await service.operator.received[0]?.connection.closed;
+    expect(service.operator.received).toHaveLength(1);
+  });
 
   test('ends the calls about all of its numbers', async () => {
     await using service = await startWired({ lookUp: () => undefined }, UNHURRIED);
@@ -53,42 +47,6 @@ describe('a caller that hangs up, 2-legged', () => {
   });
 });
 
-test('a caller that hangs up, 3-legged: the exchange runs on and its result is kept for them', async () => {
-  let answerLookup: (() => void) | undefined;
-  await using service = await startWired(
-    {
-      lookUp: (received, response) => {
-        answerLookup = () => answerJson(received, response, { swapped: true });
-      },
-    },
-    {
-      ...UNHURRIED,
-      OPERATOR_FLOW: '3-legged',
-      CONSENT_WAIT_MS: '30000',
-    },
-  );
-  const caller = new AbortController();
-  const hungUp = service
-    .ask(WITHIN, { number: NUMBER }, {}, caller.signal)
-    .catch((error: unknown) => error);
-  await expect.poll(() => answerLookup, { timeout: 10_000 }).toBeDefined();
-
-  caller.abort();
-  expect(await hungUp).toMatchObject({ name: 'AbortError' });
-  await roundTrips(service);
-  answerLookup?.();
-  await roundTrips(service);
-
-  expect(told(await service.ask(WITHIN, { number: NUMBER }))).toEqual({ swapped: true });
-  // bc-authorize, a poll that brought the token, and the lookup.
-  expect(service.operator.received).toHaveLength(3);
-});
-
-/** After these the service has seen what arrived before them. */
-async function roundTrips({ url }: Service): Promise<void> {
-  for (let count = 0; count < 3; count += 1) await (await fetch(`${url}/livez`)).text();
-}
-
 describe('a time limit that passes', () => {
   test.each([
     ['the request', { REQUEST_TIMEOUT_MS: '300', OPERATOR_TIMEOUT_MS: '60000' }],
@@ -101,21 +59,6 @@ describe('a time limit that passes', () => {
     expect(heard).toEqual({ swapped: 'OPERATOR_TIMEOUT' });
     await service.operator.lookups[0]?.connection.closed;
     expect(service.operator.lookups).toHaveLength(1);
-  });
-
-  test('leaves other numbers their answers', async () => {
-    await using service = await startSimulated({ OPERATOR_TIMEOUT_MS: '500' });
-
-    const { data, errors } = await service.ask(
-      `{ phoneNumbers(e164s: ["+447700900016", "${NUMBER}"]) { simSwappedWithin } }`,
-    );
-
-    expect(data).toEqual({
-      phoneNumbers: [{ simSwappedWithin: null }, { simSwappedWithin: false }],
-    });
-    expect(errors?.map(({ path, extensions }) => [path, extensions?.code])).toEqual([
-      [['phoneNumbers', 0, 'simSwappedWithin'], 'OPERATOR_TIMEOUT'],
-    ]);
   });
 });
 

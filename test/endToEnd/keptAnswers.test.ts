@@ -1,14 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { join } from 'node:path';
-import { afterAll, describe, expect, test, vi } from 'vitest';
-import type { AuditEntry, AuditStart } from '../../src/caller/audit/entry.ts';
+import { describe, expect, test, vi } from 'vitest';
 import type { Environment } from '../../src/config/environment.ts';
 import { DeadlineExceeded } from '../../src/http/urgency.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { TestIssuer } from '../caller/testIssuer.ts';
 import { NO_REDIS } from '../redisServer.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';
 import { answerRightly } from '../wiredOperator.ts';
 import { startService, startSimulated } from '../service.ts';
@@ -16,8 +11,6 @@ import { STORES, useStores } from './stores.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 const settingsOf = useStores();
-const issuer = await TestIssuer.start();
-afterAll(() => issuer.close());
 
 const WINDOW = '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }';
 const ANSWER = { data: { phoneNumber: { simSwappedWithin: false } } };
@@ -84,53 +77,6 @@ function posted(query: string): string {
     body,
   ].join('\r\n');
 }
-
-describe('the audit log', () => {
-  test('has a line of its own for each request that hears a kept answer', async () => {
-    using files = new TemporaryFiles();
-    const file = join(files.folder, 'audit.jsonl');
-    await using service = await startSimulated({
-      ...issuer.settings,
-      KEEP_FACTS_SECONDS: '60',
-      AUDIT_LOG: file,
-      AUDIT_KEY: 'a-key-of-at-least-thirty-two-characters',
-      PURPOSES: 'fraud-prevention,account-recovery',
-    });
-    const ask = async (sub: string, correlator: string, purpose = 'fraud-prevention') => {
-      const token = await issuer.token({ sub, scope: 'sim-swap:read' });
-      const headers = {
-        authorization: `Bearer ${token}`,
-        'x-correlator': correlator,
-        'x-purpose': purpose,
-      };
-      expect(await service.ask(WINDOW, {}, headers)).toMatchObject(ANSWER);
-    };
-    await ask('anna', 'first');
-    await ask('anna', 'second');
-    await ask('anna', 'third', 'account-recovery');
-    await ask('bert', 'fourth');
-    const entries = readFileSync(file, 'utf8')
-      .trimEnd()
-      .split('\n')
-      .map((text) => JSON.parse(text) as AuditEntry | AuditStart)
-      // The line that says that the process has begun may stand anywhere.
-      .filter((entry) => entry.audit !== 'start');
-    expect(
-      entries.map(({ audit, purpose, correlator, outcome }) =>
-        [audit, purpose, correlator.split('-')[0], outcome].join(' '),
-      ),
-    ).toEqual([
-      'before fraud-prevention first ',
-      'after fraud-prevention first answered',
-      'kept fraud-prevention second ',
-      'before account-recovery third ',
-      'after account-recovery third answered',
-      'before fraud-prevention fourth ',
-      'after fraud-prevention fourth answered',
-    ]);
-    expect(service.stats()).toMatchObject({ lookups: 3 });
-  });
-});
 
 describe('requests at the same time', () => {
   test('are answered until the deadline of the last, though that of the first is over', async () => {

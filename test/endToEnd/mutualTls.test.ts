@@ -10,7 +10,6 @@ import { startService, type Service } from '../service.ts';
 import { Authority, demanding } from '../tls/authority.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { acknowledge, grant, pend, WiredOperator } from '../wiredOperator.ts';
-import { ServerProcess } from './serverProcess.ts';
 
 const SERVERS = new Authority('Servers of an operator');
 const CLIENTS = new Authority('Clients of an operator');
@@ -278,23 +277,5 @@ describe('the collector of traces', () => {
     await service.stop();
     expect(collector.received.map(({ path }) => path)).toContain('/v1/traces');
     expect(proxy.requests).not.toEqual([]);
-  });
-});
-
-describe('the program', () => {
-  it('asks an operator with a certificate, through a proxy, and ends on SIGTERM', async () => {
-    await using operator = await WiredOperator.start({}, TLS);
-    await using proxy = await ConnectProxy.start({ manner: tunnelFor(CREDENTIALS) });
-    await using server = await ServerProcess.start(operator.url, {
-      OPERATOR_TLS_CERTIFICATE_FILE: certificate,
-      OPERATOR_TLS_KEY_FILE: key,
-      OPERATOR_TLS_CA_FILE: ca,
-      OPERATOR_PROXY_URL: proxy.url,
-      OPERATOR_PROXY_CREDENTIALS_FILE: credentials,
-    });
-    const { body } = await server.ask(ASK, { e164s: ['+447700900001'] });
-    expect(body).toEqual({ data: { phoneNumbers: [{ simSwappedWithin: false }] } });
-    server.terminate();
-    expect(await server.exit).toMatchObject({ code: 0 });
   });
 });

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { told } from './answers.ts';
 import { lookingUp, replying } from '../wiredOperator.ts';
-import { startWired, type Service } from '../service.ts';
+import { startSimulated, startWired, type Service } from '../service.ts';
 
-const NUMBER = '+447700900004';
 const BOTH = '{ phoneNumber(e164: "+447700900004") { lastSimSwap simSwappedWithin } }';
 
 /** Dates are withheld and checks `false`, so that both operations are used. */
@@ -15,22 +14,16 @@ async function askBoth(service: Service, headers: Readonly<Record<string, string
 }
 
 describe('x-correlator', () => {
-  const random = '[A-Za-z0-9]{12}';
-  test.each([
-    ['is passed on', 'checkout-7', `checkout-7-${random}`],
-    ['is cut to 24 characters', 'x'.repeat(300), `x{24}-${random}`],
-    ['may be absent', undefined, random],
-  ])("the caller's %s, and every exchange has its own", async (_name, sent, prefix) => {
+  test("the caller's is passed on, and every exchange has its own", async () => {
     await using service = await startWired(SCRIPT);
 
-    await askBoth(service, sent === undefined ? {} : { 'x-correlator': sent });
+    await askBoth(service, { 'x-correlator': 'checkout-7' });
 
     const correlators = service.operator.received.map(({ correlator }) => correlator);
     expect(correlators).toHaveLength(4);
     expect(new Set(correlators).size).toBe(4);
     for (const correlator of correlators) {
-      expect(correlator).toMatch(new RegExp(`^${prefix}-\\d+$`));
-      expect(correlator.length).toBeLessThanOrEqual(55);
+      expect(correlator).toMatch(/^checkout-7-[A-Za-z0-9]{12}-\d+$/);
     }
   });
 
@@ -44,31 +37,6 @@ describe('x-correlator', () => {
 
     const correlators = service.operator.received.map(({ correlator }) => correlator);
     expect(new Set(correlators).size).toBe(8);
-  });
-});
-
-describe("a lookup's body", () => {
-  const NAMED = { date: { phoneNumber: NUMBER }, check: { phoneNumber: NUMBER, maxAge: 240 } };
-  const UNNAMED = { date: {}, check: { maxAge: 240 } };
-  test.each([
-    ['2-legged', 'auto', NAMED],
-    ['2-legged', 'always', NAMED],
-    ['2-legged', 'never', UNNAMED],
-    ['3-legged', 'auto', UNNAMED],
-    ['3-legged', 'always', NAMED],
-    ['3-legged', 'never', UNNAMED],
-  ])('%s, OPERATOR_SEND_PHONE_NUMBER=%s', async (flow, setting, bodies) => {
-    await using service = await startWired(SCRIPT, {
-      OPERATOR_FLOW: flow,
-      OPERATOR_SEND_PHONE_NUMBER: setting,
-    });
-
-    await askBoth(service);
-
-    expect(service.operator.lookups.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
-      ['/retrieve-date', bodies.date],
-      ['/check', bodies.check],
-    ]);
   });
 });
 
@@ -91,32 +59,21 @@ describe('settings of how an operator is asked', () => {
       service.operator.received.map(() => 'graph'),
     );
   });
+});
 
-  test('OPERATOR_CIBA_GRANT_TYPE is what a poll says', async () => {
-    await using service = await startWired(SCRIPT, {
-      OPERATOR_FLOW: '3-legged',
-      OPERATOR_CIBA_GRANT_TYPE: 'urn:openid:params:grant-type:ciba',
-    });
-
-    await askBoth(service);
-
-    expect(
-      service.operator.tokens.map(({ body }) => new URLSearchParams(body).get('grant_type')),
-    ).toEqual(['urn:openid:params:grant-type:ciba', 'urn:openid:params:grant-type:ciba']);
-  });
-
+describe('the header Prefer, of a number whose owner grants after two seconds', () => {
   test.each([
-    [
-      'retrieve-date',
-      { lastSimSwap: null, simSwappedWithin: 'PERIOD_NOT_SUPPORTED' },
-      ['/retrieve-date'],
-    ],
-    ['check', { lastSimSwap: 'OPERATION_NOT_OFFERED', simSwappedWithin: false }, ['/check']],
-  ])('OPERATOR_OPERATIONS=%s: the other is never called', async (operations, heard, paths) => {
-    await using service = await startWired(SCRIPT, { OPERATOR_OPERATIONS: operations });
-
-    expect(told(await service.ask(BOTH))).toEqual(heard);
-
-    expect(service.operator.lookups.map(({ path }) => path)).toEqual(paths);
+    ['60', 'wait=30', { simSwappedWithin: false }],
+    ['0', 'wait=0', { simSwappedWithin: 'CONSENT_PENDING' }],
+  ])('waits as long as the request prefers: wait=%s', async (wait, applied, heard) => {
+    await using service = await startSimulated({
+      OPERATOR_FLOW: '3-legged',
+      CONSENT_WAIT_MS: '1000',
+      REQUEST_TIMEOUT_MS: '30000',
+    });
+    const query = '{ phoneNumber(e164: "+447700900050") { simSwappedWithin } }';
+    const reply = await service.ask(query, {}, { prefer: `wait=${wait}` });
+    expect(reply.headers.get('preference-applied')).toBe(applied);
+    expect(told(reply)).toEqual(heard);
   });
 });
