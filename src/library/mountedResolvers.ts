@@ -67,12 +67,8 @@ function entityOf(source: unknown): PhoneNumberEntity {
   const isObject = typeof source === 'object' && source !== null;
   const text: unknown = isObject && 'e164' in source ? source.e164 : undefined;
   const parsed = parsePhoneNumber(typeof text === 'string' ? text : '');
-  switch (parsed.kind) {
-    case 'parsed':
-      return { e164: parsed.value };
-    case 'refused':
-      throw badUserInput(parsed.reason);
-  }
+  if (parsed.kind === 'refused') throw badUserInput(parsed.reason);
+  return { e164: parsed.value };
 }
 
 function eachField(fields: object, mount: (resolve: Resolve) => Resolve): Record<string, Resolve> {

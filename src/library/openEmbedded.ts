@@ -27,42 +27,30 @@ export interface EmbeddedParts {
  * @throws {ConfigError} that lists every problem of the settings by name
  */
 export function openEmbedded(parts: EmbeddedParts): Promise<App> {
-  const { settings, operators, log = SILENT } = parts;
-  const config = readEmbeddedConfig(textsOf(settings), operators);
+  const { settings, operators: file, log = SILENT } = parts;
+  const read = new EnvironmentReader(textsOf(settings), NOT_EMBEDDED);
+  const config = configOf(read, {
+    readDocuments: () => undefined,
+    isEmbedded: true,
+    operators: file,
+  });
   return openApp({ config, operators: operatorsOf(config), clock: systemClock, log });
 }
 
 function operatorsOf({ operators, simulator, simulatorUrl }: Config): readonly OperatorSettings[] {
-  return simulator === undefined || simulatorUrl === undefined
-    ? operators
-    : [simulator(simulatorAt(simulatorUrl))];
-}
-
-const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-
-function textsOf(settings: EmbeddedParts['settings']): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(settings).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, String(value)] as const],
-    ),
-  );
-}
-
-/**
- * Reads the settings of what answers inside another program, which serves it and knows its callers: what concerns a
- * server of our own is not looked at.
- *
- * @param operators what OPERATORS_FILE would hold
- * @throws {ConfigError} that lists every problem by name
- */
-function readEmbeddedConfig(settings: Environment, operators?: object): Config {
-  const read = new EnvironmentReader(settings, NOT_EMBEDDED);
-  const config = configOf(read, { readDocuments: () => undefined, isEmbedded: true, operators });
-  if (config.simulator === undefined || config.simulatorUrl !== undefined) return config;
+  if (simulator === undefined) return operators;
+  if (simulatorUrl !== undefined) return [simulator(simulatorAt(simulatorUrl))];
   // What it invents must not reach a program that did not ask for it.
   throw new ConfigError([
     'OPERATOR_AUTH_URL is missing: the library has no built-in simulator. Set it and OPERATOR_SIM_SWAP_URL, or OPERATORS_FILE.',
   ]);
+}
+
+const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+function textsOf(settings: EmbeddedParts['settings']): Environment {
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 }
 
 /** The parts of the table of settings that are about a server of our own, its callers and those who run it. */

@@ -1,42 +1,30 @@
-/**
- * What a request is for: what it says, or else the first that is allowed.
- *
- * @throws {RangeError} when that is none of those allowed
- */
-export function purposeOf(
-  purpose: string | undefined,
-  allowed: readonly [string, ...string[]],
-): string {
-  const found = allowed.find((one) => one === (purpose ?? allowed[0]));
-  if (found === undefined) throw new RangeError('The purpose is not one of PURPOSES.');
-  return found;
-}
-
-/**
- * How long a request would wait for the owner of a number.
- *
- * @throws {RangeError} where that is no time: a timer would take it for none
- */
-export function waitAskedOf({ waitMs }: { readonly waitMs?: number }): number | undefined {
-  if (waitMs !== undefined && !(waitMs >= 0)) {
-    throw new RangeError('waitMs is a number of milliseconds, from 0.');
-  }
-  return waitMs;
-}
+import type { Config } from '../config/config.ts';
 
 /** As `REQUEST_TIMEOUT_MS`. A timer takes little more, and fires at once for what it does not take. */
 const MAX_TIMEOUT_MS = 300_000;
 
+interface AskedTerms {
+  readonly purpose?: string;
+  readonly waitMs?: number;
+  readonly timeoutMs?: number;
+}
+
 /**
- * How long the answers to a request may take.
+ * What a request is for, how long it would wait for the owner of a number, and how long its answers may take: what it
+ * says, or else what the settings say.
  *
- * @throws {RangeError} when that is no time, or too long
+ * @throws {RangeError} when its purpose is not allowed, or a time is none: a timer would take it for none
  */
-export function timeoutOf(
-  { timeoutMs }: { readonly timeoutMs?: number },
-  { requestTimeoutMs }: { readonly requestTimeoutMs: number },
-): number {
-  const chosen = timeoutMs ?? requestTimeoutMs;
-  if (chosen >= 1 && chosen <= MAX_TIMEOUT_MS) return chosen;
+export function termsOf(
+  { purpose, waitMs, timeoutMs: asked }: AskedTerms,
+  { callers: { purposes }, requestTimeoutMs }: Pick<Config, 'callers' | 'requestTimeoutMs'>,
+) {
+  const found = purposes.find((one) => one === (purpose ?? purposes[0]));
+  if (found === undefined) throw new RangeError('The purpose is not one of PURPOSES.');
+  if (waitMs !== undefined && !(waitMs >= 0)) {
+    throw new RangeError('waitMs is a number of milliseconds, from 0.');
+  }
+  const timeoutMs = asked ?? requestTimeoutMs;
+  if (timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS) return { purpose: found, waitMs, timeoutMs };
   throw new RangeError(`timeoutMs is a number from 1 to ${MAX_TIMEOUT_MS}.`);
 }

@@ -6,6 +6,11 @@ import { examplesOf, FILES } from './examples.ts';
 const ENTRIES = ['client', 'subgraph', 'mocks'] as const;
 const EXAMPLES = ENTRIES.flatMap((entry) => examplesOf(entry));
 
+/** What the examples of a method begin with. */
+const OPENED = `import { createSimSwapClient } from 'sim-swap-subgraph/client';
+await using simSwaps = await createSimSwapClient({ settings: process.env });
+`;
+
 let simulator: Simulator;
 beforeAll(async () => {
   simulator = await startSimulator({ port: 0 });
@@ -15,13 +20,12 @@ afterAll(async () => {
 });
 
 describe('the examples in docstrings', () => {
-  test('are one for each function, and say what they print', () => {
+  test('are one for each function that opens or asks, and say what they print', () => {
     expect(EXAMPLES.map(({ about }) => about)).toEqual([
       'lastSimSwap',
       'simSwappedWithin',
       'simSwapConsent',
       'request',
-      'close',
       'createSimSwapClient',
       'context',
       'createSimSwapSubgraph',
@@ -37,7 +41,7 @@ describe('the examples in docstrings', () => {
     async ({ program, prints }) => {
       const source = ENTRIES.reduce(
         (text, entry) => text.replaceAll(`'sim-swap-subgraph/${entry}'`, `'./${FILES[entry]}'`),
-        program,
+        program.includes('import ') ? program : OPENED + program,
       );
       const run = Program.node(['--input-type=module-typescript', '--eval', source], {
         OPERATOR_AUTH_URL: simulator.authUrl,
