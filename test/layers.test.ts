@@ -172,12 +172,7 @@ describe('imports', () => {
       ({ file, target }) => roomOf(target) === 'simulator' && roomOf(file) !== 'simulator',
     );
     expect(new Set(users.map(({ file }) => file))).toEqual(
-      new Set([
-        'app/service.ts',
-        'app/banner.ts',
-        'app/explorerQuery.ts',
-        'library/openEmbedded.ts',
-      ]),
+      new Set(['app/service.ts', 'app/firstQuery.ts', 'library/openEmbedded.ts']),
     );
   });
 });

@@ -1,4 +1,3 @@
-import { banner } from './banner.ts';
 import { BUILD } from '../system/build.ts';
 import { ConfigError } from '../config/environment.ts';
 import { readConfig, type Config } from '../config/config.ts';
@@ -6,7 +5,7 @@ import { errorName } from '../domain/errors.ts';
 import { writeExchangeLines } from '../telemetry/requestLines.ts';
 import { createLog } from '../log/log.ts';
 import { expectShortLives } from '../system/garbageCollection.ts';
-import { explorerQuery, type ExampleSettings } from './explorerQuery.ts';
+import { banner, explorerQuery, type ExampleSettings } from './firstQuery.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { sumUpRepeats } from '../log/logDeduplication.ts';
 import { startServer } from './server.ts';

@@ -9,9 +9,7 @@ export function fail(message: string): never {
 /** How a service manager, Ctrl-C and a terminal that closes ask a program to end. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/**
- * A terminal sends Ctrl-C to npm and to us, and npm passes it on: signals that come within this time are one.
- */
+/** A terminal sends Ctrl-C to npm and to us, and npm passes it on: signals that come within this time are one. */
 const SAME_REQUEST_MS = 2000;
 
 export type TerminationSignal = (typeof SIGNALS)[number];
@@ -56,10 +54,9 @@ function hasTerminal(): boolean {
   }
 }
 
-let hasCome = false;
-const note = (): void => {
-  hasCome = true;
-};
+/** A listener once SIGHUP has come: whether it has is read from the listeners that there are. */
+const hasCome = (): void => undefined;
+const note = (): void => void process.off('SIGHUP', hasCome).on('SIGHUP', hasCome);
 
 /** To be called before all else: without a listener SIGHUP ends a process, while it starts as well. */
 export function withstandHangup(): void {
@@ -68,6 +65,7 @@ export function withstandHangup(): void {
 
 /** Leaves SIGHUP to the listeners that there are by now, and hands on one that has come before them. */
 export function handOverHangup(): void {
-  process.off('SIGHUP', note);
-  if (hasCome) process.kill(process.pid, 'SIGHUP');
+  const isDue = process.listeners('SIGHUP').includes(hasCome);
+  process.off('SIGHUP', note).off('SIGHUP', hasCome);
+  if (isDue) process.kill(process.pid, 'SIGHUP');
 }

@@ -98,9 +98,11 @@ export class Tracing {
     this.#listen(consentChannel, CONSENT);
     this.#listen(tokenChannel, TOKEN);
     this.#listen(lookupChannel, LOOKUP);
-    this.#listen(exchangeChannel, EXCHANGE, undefined, (message, scope) => {
-      if (settings.tellsOperators) tell(message, scope);
-    });
+    this.#listen(exchangeChannel, EXCHANGE);
+    if (settings.tellsOperators) {
+      const unlisten = listen(exchangeChannel.start, (message) => tell(message, this.#scopes));
+      this.#undo.push(unlisten);
+    }
   }
 
   /** The trace that the work under way belongs to. */
@@ -119,21 +121,13 @@ export class Tracing {
     await sent;
   }
 
-  /**
-   * @param parentOf where the trace of a message begins; it goes on with what it runs in where absent
-   * @param onBegun told of each message, once its span has begun
-   */
+  /** @param rootOf where the trace of a message begins; it goes on with what it runs in where absent */
   #listen<Message extends object>(
     channel: WorkChannel<Message>,
     shape: SpanShape<Message>,
-    parentOf?: (message: Message) => Context,
-    onBegun?: (message: Message, scope: Scope) => void,
+    rootOf?: (message: Message) => Context,
   ): void {
-    const begin = (message: Message): Scope => {
-      const scope = this.#begin(message, shape, parentOf?.(message));
-      onBegun?.(message, scope);
-      return scope;
-    };
+    const begin = (message: Message) => this.#begin(message, shape, rootOf?.(message));
     channel.start.bindStore(this.#scopes, begin);
     const unlisten = listen(channel.asyncEnd, (message) => {
       const scope = this.#recorded.get(message);
@@ -206,8 +200,10 @@ function remoteContext(parent: TraceParent | undefined): Context {
   });
 }
 
-function tell(message: ExchangeMessage, { span }: Scope): void {
-  const { traceId, spanId, traceFlags } = span.spanContext();
+function tell(message: ExchangeMessage, scopes: AsyncLocalStorage<Scope | undefined>): void {
+  const scope = scopes.getStore();
+  if (scope === undefined) return;
+  const { traceId, spanId, traceFlags } = scope.span.spanContext();
   const isSampled = (traceFlags & TraceFlags.SAMPLED) !== 0;
   message.addHeader('traceparent', writeTraceparent({ traceId, spanId, isSampled }));
 }

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
-import { explorerQuery } from '../../src/app/explorerQuery.ts';
+import { explorerQuery } from '../../src/app/firstQuery.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { settingsFor, startService, type Service } from '../service.ts';
 

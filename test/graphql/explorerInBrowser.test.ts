@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { explorerQuery } from '../../src/app/explorerQuery.ts';
+import { explorerQuery } from '../../src/app/firstQuery.ts';
 import { startService } from '../service.ts';
 
 const BROWSER = '/usr/bin/chromium';

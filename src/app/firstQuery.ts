@@ -1,5 +1,6 @@
 import { parse, print } from 'graphql';
 import type { Role } from '../graphql/schema.ts';
+import type { LaunchedSimulator } from '../../simulator/launch.ts';
 import { TEST_NUMBERS } from '../../simulator/testNumbers.ts';
 
 export interface ExampleSettings {
@@ -10,7 +11,7 @@ export interface ExampleSettings {
 }
 
 /** One query to start with: `+447700900002` got a new SIM three days ago. */
-export function exampleQuery(role: Role): string {
+function exampleQuery(role: Role): string {
   return role === 'bff'
     ? '{ phoneNumber(e164: "+447700900002") { e164 lastSimSwap simSwappedWithin(maxAgeHours: 240) } }'
     : '{ _entities(representations: [{__typename: "PhoneNumber", e164: "+447700900002"}]) ' +
@@ -37,7 +38,38 @@ function wordsOnHeaders(headers: ExampleSettings['headers']): string {
 function wordsOnNumbers(isSimulated: boolean): string {
   if (!isSimulated) return '';
   const numbers = TEST_NUMBERS.map(({ number, does }) => `# ${number}  ${does}`);
-  return `# The operator is simulated. Its numbers, each of which does one thing:
-#
-${numbers.join('\n')}`;
+  return `# The operator is simulated. Its numbers, each of which does one thing:\n#\n${numbers.join('\n')}`;
+}
+
+const SHOWN = ['001', '002', '004', '006', '010'];
+
+/** What a user sees who starts the server to try it: where it is, and a query to copy. */
+export function banner(
+  url: string,
+  { role, headers }: ExampleSettings,
+  simulator: LaunchedSimulator,
+): string {
+  const query = exampleQuery(role);
+  const headerLines = Object.entries(headers).map(
+    ([name, value]) => `    -H '${name}: ${value}' \\\n`,
+  );
+  const numbers = TEST_NUMBERS.filter(({ number }) => SHOWN.includes(number.slice(-3)));
+  return `
+SIM swap ${role === 'bff' ? 'BFF' : 'subgraph'}      ${url}/graphql   (open it in a browser to explore)
+operator simulator  ${simulator.authUrl}   (what it has seen: ${simulator.authUrl}/stats)
+
+A query to copy:
+
+  ${query}
+
+The same by curl:
+
+  curl -s ${url}/graphql -H 'content-type: application/json' \\
+${headerLines.join('')}    -d '${JSON.stringify({ query })}'
+
+Numbers to try (all of them: docs/test-numbers.md):
+${numbers.map(({ number, does }) => `  ${number}  ${does}`).join('\n')}
+
+Ctrl-C ends both.
+`;
 }
