@@ -8,9 +8,8 @@ import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import { maskedError } from './maskError.ts';
 import { MountedRequest } from './mountedRequest.ts';
 import { mountedResolvers } from './mountedResolvers.ts';
-import { openEmbedded } from './openEmbedded.ts';
+import { openEmbedded, termsOf } from './openEmbedded.ts';
 import type { App } from '../app/app.ts';
-import { termsOf } from './requests.ts';
 import { typeDefsOf } from '../graphql/schema.ts';
 
 export type {
