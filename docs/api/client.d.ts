@@ -1,17 +1,13 @@
 import '../system/supportedNode.ts';
-/** What {@link createSimSwapClient} takes. */
 export interface SimSwapClientOptions {
   /**
-   * The settings of docs/settings.md by their names: operators (`OPERATOR_…`, or `OPERATORS_FILE`), consents
-   * (`CONSENT_…`), state shared between processes (`REDIS_URL`, `STATE_KEY`), quotas and the audit log. Pass
-   * `process.env` to use the environment: it is not read otherwise. Settings of this package's own server, such as
-   * `PORT` and `JWT_…`, are ignored.
+   * The settings of docs/settings.md by their names. Pass `process.env` to use the environment: it is not read otherwise.
+   * Settings of this package's own server, such as `PORT` and `JWT_…`, are ignored.
    */
   readonly settings: Readonly<Record<string, string | number | boolean | undefined>>;
   /**
-   * The operators, in place of `OPERATORS_FILE`: an object with the members of that file (docs/operators.md). Its
-   * secrets are named there too, as `{ file }` or as `{ variable }` of `settings`; the `profile` of an operator may be the
-   * profile itself (`sim-swap-subgraph/profile`).
+   * In place of `OPERATORS_FILE`: an object with the members of that file (docs/operators.md). Its secrets are `{ file }`
+   * or a `{ variable }` of `settings`; a `profile` may be the profile itself (`sim-swap-subgraph/profile`).
    */
   readonly operators?: Readonly<Record<string, unknown>>;
   /** Gets what the service would log: outages, refusals, contradictions. Without it nothing is logged. */
@@ -23,14 +19,9 @@ export interface SimSwapLog {
   warn(message: string, details?: SimSwapLogDetails): void;
   error(message: string, details?: SimSwapLogDetails): void;
 }
-/** The details of a message: names and counts. */
 export type SimSwapLogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
-/** The caller, and time limits. */
 export interface SimSwapRequestOptions {
-  /**
-   * Consents, quotas and kept answers belong to one caller and are shared with no other. All requests without one are
-   * one caller.
-   */
+  /** Consents, quotas and kept answers are shared with no other. All requests without one are one caller. */
   readonly caller?: SimSwapCallerName;
   /** One of `PURPOSES`; the first of them where absent. */
   readonly purpose?: string;
@@ -68,7 +59,6 @@ export interface SimSwapUnknown {
   /** Of `RATE_LIMITED`: what there was too much of in an hour. */
   readonly quota?: 'numbers' | 'lookups' | 'prompts';
 }
-/** What {@link SimSwapQuestions.lastSimSwap} resolves to. */
 export type LastSimSwap =
   | {
       readonly kind: 'answered';
@@ -78,7 +68,6 @@ export type LastSimSwap =
       readonly asOf: Date;
     }
   | SimSwapUnknown;
-/** What {@link SimSwapQuestions.simSwappedWithin} resolves to. */
 export type SimSwappedWithin =
   | {
       readonly kind: 'answered';
@@ -87,7 +76,6 @@ export type SimSwappedWithin =
       readonly asOf: Date;
     }
   | SimSwapUnknown;
-/** What {@link SimSwapQuestions.simSwapConsent} resolves to. */
 export type SimSwapConsent =
   | {
       readonly kind: 'answered';
@@ -112,18 +100,10 @@ export interface SimSwapQuestions {
    * @example
    *
    * ```ts
-   * import { createSimSwapClient } from 'sim-swap-subgraph/client';
-   *
-   * await using simSwaps = await createSimSwapClient({ settings: process.env });
    * const answer = await simSwaps.lastSimSwap('+44 7700 900002');
+   * const date = answer.kind === 'answered' ? answer.latestSimChange : undefined;
    *
-   * switch (answer.kind) {
-   *   case 'answered':
-   *     console.log(answer.latestSimChange === null ? 'withheld' : 'known'); // known
-   *     break;
-   *   case 'unknown':
-   *     console.log(`do not trust an SMS code: ${answer.code}`);
-   * }
+   * console.log(date === null ? 'withheld' : typeof date); // string
    * ```
    */
   lastSimSwap(number: string, options?: SimSwapRequestOptions): Promise<LastSimSwap>;
@@ -133,10 +113,6 @@ export interface SimSwapQuestions {
    * @example
    *
    * ```ts
-   * import { createSimSwapClient } from 'sim-swap-subgraph/client';
-   *
-   * await using simSwaps = await createSimSwapClient({ settings: process.env });
-   *
    * async function mayTrustSms(number: string): Promise<boolean> {
    *   const answer = await simSwaps.simSwappedWithin(number, 72, { timeoutMs: 3000 });
    *   // Unknown is never `false`.
@@ -144,7 +120,6 @@ export interface SimSwapQuestions {
    * }
    *
    * console.log(await mayTrustSms('+447700900004')); // true
-   * console.log(await mayTrustSms('+447700900001')); // false
    * console.log(await mayTrustSms('+447700900010')); // false
    * ```
    *
@@ -161,11 +136,7 @@ export interface SimSwapQuestions {
    * @example
    *
    * ```ts
-   * import { createSimSwapClient } from 'sim-swap-subgraph/client';
-   *
-   * await using simSwaps = await createSimSwapClient({ settings: process.env });
    * const consent = await simSwaps.simSwapConsent('+447700900001');
-   *
    * // The 2-legged flow needs no consent.
    * console.log(consent.kind === 'answered' ? consent.state : consent.code); // NOT_NEEDED
    * ```
@@ -189,9 +160,6 @@ export interface SimSwapClient extends SimSwapQuestions, AsyncDisposable {
    * @example
    *
    * ```ts
-   * import { createSimSwapClient } from 'sim-swap-subgraph/client';
-   *
-   * await using simSwaps = await createSimSwapClient({ settings: process.env });
    * const request = simSwaps.request({
    *   caller: { issuer: 'https://id.example.com', subject: 'risk-engine' },
    * });
@@ -208,28 +176,15 @@ export interface SimSwapClient extends SimSwapQuestions, AsyncDisposable {
    */
   request(options?: SimSwapRequestOptions): SimSwapRequest;
   /**
-   * Waits for what is under way and must not be cut off, then closes all connections. Do not use the client after it.
-   *
-   * @example
-   *
-   * ```ts
-   * import { createSimSwapClient } from 'sim-swap-subgraph/client';
-   *
-   * const simSwaps = await createSimSwapClient({ settings: process.env });
-   * await simSwaps.close();
-   *
-   * console.log('closed'); // closed
-   * ```
+   * Waits for what is under way and must not be cut off, then closes all connections, as `await using` does. Do not use
+   * the client after it.
    */
   close(): Promise<void>;
 }
 /**
- * Opens a client of the operators that the settings name. Open one for the life of the process: it keeps connections,
- * circuits, consents and kept answers.
- *
- * Nothing happens when this module is imported. The client reads no environment by itself, takes no signal, starts no
- * process and writes nothing, unless the settings name an audit log; several may be open at a time. A Redis or an
- * operator that is away does not hold it up.
+ * Opens a client of the operators that the settings name, for the life of the process: it keeps connections, circuits,
+ * consents and kept answers. It reads no environment by itself, takes no signal, starts no process and writes nothing,
+ * unless the settings name an audit log. A Redis or an operator that is away does not hold it up.
  *
  * @example
  *

@@ -7,7 +7,7 @@ export type {
   SimSwapLogDetails,
   SimSwapRequestOptions,
 } from './client.ts';
-/** What {@link createSimSwapSubgraph} takes: the same as a client, and `ROLE`. */
+/** The same as a client takes, and `ROLE`. */
 export type SimSwapSubgraphOptions = SimSwapClientOptions;
 /** The caller, and which numbers it may query. Your server has verified both: nothing here does. */
 export interface SimSwapCaller extends SimSwapCallerName {
@@ -18,7 +18,6 @@ export interface SimSwapCaller extends SimSwapCallerName {
   /** Of its access token. Where `BATCH_SCOPE` is set, a caller without that scope may query one number a request. */
   readonly scopes?: readonly string[];
 }
-/** One GraphQL request. */
 export interface SimSwapGraphqlRequest extends Omit<SimSwapRequestOptions, 'caller'> {
   readonly caller: SimSwapCaller;
 }
@@ -47,17 +46,14 @@ export interface SimSwapSubgraph extends AsyncDisposable {
    *
    * await using simSwap = await createSimSwapSubgraph({ settings: process.env });
    *
-   * function contextFor(userId: string, signal: AbortSignal) {
-   *   return {
-   *     userId,
-   *     ...simSwap.context({
-   *       caller: { issuer: 'https://id.example.com', subject: userId, mayAskAbout: 'anyone' },
-   *       signal,
-   *     }),
-   *   };
-   * }
+   * const contextFor = (subject: string, signal: AbortSignal) => ({
+   *   ...simSwap.context({
+   *     caller: { issuer: 'https://id.example.com', subject, mayAskAbout: 'anyone' },
+   *     signal,
+   *   }),
+   * });
    *
-   * console.log(Object.keys(contextFor('u-1', AbortSignal.timeout(5000)))); // [ 'userId', 'simSwap' ]
+   * console.log(Object.keys(contextFor('u-1', AbortSignal.timeout(5000)))); // [ 'simSwap' ]
    * ```
    *
    * @throws {RangeError} when the caller's own number is none, or the purpose is not one of `PURPOSES`
@@ -67,13 +63,12 @@ export interface SimSwapSubgraph extends AsyncDisposable {
   close(): Promise<void>;
 }
 /**
- * Makes the types and fields of the service for your own GraphQL server, which authenticates its callers: with `ROLE=bff` the root fields `phoneNumber`, `phoneNumbers` and `myPhoneNumber`; with `ROLE=subgraph` the
- * entity `PhoneNumber` for the subgraph that you build. Your own types may have fields of the type `PhoneNumber` that
- * return `{ e164 }`, with a number in E.164 form.
+ * Makes the types and fields of the service for your own GraphQL server, which authenticates its callers: with `ROLE=bff`
+ * the root fields, with `ROLE=subgraph` the entity `PhoneNumber` for the subgraph that you build. Your own types may have
+ * fields of the type `PhoneNumber` that return `{ e164 }`, with a number in E.164 form.
  *
- * Make one for the life of the process. Nothing happens when this module is imported: it reads no environment by
- * itself, takes no signal and starts no process. `graphql` is a peer dependency: your server and this package must
- * have the same one.
+ * Make one for the life of the process: it reads no environment by itself, takes no signal and starts no process.
+ * `graphql` is a peer dependency: your server and this package must have the same one.
  *
  * @example
  *
@@ -94,10 +89,9 @@ export declare function createSimSwapSubgraph(
  * What a client may see of an error of a server that has the fields of this package. GraphQL's own messages quote the
  * value that they refuse, which may be a phone number: hand every error of a reply to this function.
  *
- * Errors of this package pass. GraphQL's own (of a document, of variables, of arguments) and those of
- * your server get a code where they have none and keep nothing else, and their messages are masked and cut. A `GraphQLError` that a resolver of yours throws is meant for its clients
- * and stays as it is, but for phone numbers in its message. Every other error says nothing but that it happened: log it
- * yourself. `extensions.http`, by which servers choose the status of a reply, can be read, and is left out of JSON.
+ * Errors of this package pass. GraphQL's own and those of your server keep a code, and a message that is masked and cut.
+ * A `GraphQLError` of a resolver of yours stays, but for phone numbers in its message. Every other error says nothing but
+ * that it happened: log it yourself. `extensions.http` can be read, and is left out of JSON.
  *
  * @example
  *
