@@ -1,7 +1,7 @@
 import { developmentKeys } from '../caller/developmentTokens.ts';
-import { Gate, RouterProof } from '../caller/gate.ts';
+import { Gate } from '../caller/gate.ts';
 import { SigningKeys } from '../caller/signingKeys.ts';
-import type { CallerSettings, IssuerSettings } from '../caller/callerSettings.ts';
+import type { CallerSettings, IssuerSettings } from '../caller/caller.ts';
 import { TokenVerifier } from '../caller/tokenVerifier.ts';
 import type { Clock } from '../system/clock.ts';
 import type { WatchFiles } from '../system/fromFiles.ts';
@@ -27,15 +27,14 @@ export function openGate(
   parts: OpenedGateParts,
 ): OpenedGate {
   const { clock, log } = parts;
-  const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
   const source = tokens && keySourceOf(tokens, parts);
   const keys = source && new SigningKeys({ fetch: () => source.fetch(), clock, log });
   const verifier =
     keys &&
-    new TokenVerifier(tokens, keys, clock, undefined, (reason) => {
+    new TokenVerifier(tokens, keys, clock, (reason) => {
       log.warn("a caller's access token was refused", { reason });
     });
-  const gate = new Gate({ router, tokens: verifier, purposes });
+  const gate = new Gate({ routerSecrets, tokens: verifier, purposes });
   return { gate, keys, close: async () => source?.close() };
 }
 

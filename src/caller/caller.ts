@@ -1,5 +1,33 @@
+import type { ConnectionSettings } from '../http/wireSettings.ts';
 import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../domain/identity.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
+
+export interface CallerSettings {
+  /** Absent where every caller is anonymous: on loopback alone. */
+  readonly tokens: IssuerSettings | undefined;
+  /** What a caller needs to ask about several numbers in one operation, if anything. */
+  readonly batchScope: string | undefined;
+  /** Any of them proves that a request comes from the router; where there is none, no proof is asked. */
+  readonly routerSecrets: readonly string[];
+  /** What may be asked for; the first is taken where nothing is said. */
+  readonly purposes: readonly [string, ...string[]];
+}
+
+/** The algorithms that an issuer may sign with: asymmetric ones, so that no shared secret verifies. */
+export const SIGNING_ALGORITHMS = ['RS256', 'PS256', 'ES256'] as const;
+
+/** Whose access tokens are believed (RFC 9068). */
+export interface IssuerSettings {
+  /** Set where these are development tokens: then no keys are fetched. */
+  readonly isForDevelopment?: true;
+  /** Where the issuer publishes its keys (RFC 7517 §5). */
+  readonly jwksUrl: string;
+  readonly jwksConnection: ConnectionSettings;
+  readonly issuer: string;
+  readonly audience: string;
+  /** What a token needs to ask about several numbers in one operation; nothing where absent. */
+  readonly batchScope?: string;
+}
 
 /** Who asks, and about whom they may. */
 export interface Caller {
@@ -72,10 +100,5 @@ function ownNumberIn(claims: Claims): PhoneNumber | undefined {
   const { phone_number: text, phone_number_verified: isVerified } = claims;
   if (typeof text !== 'string' || isVerified !== true) return undefined;
   const parsed = parsePhoneNumber(text);
-  switch (parsed.kind) {
-    case 'parsed':
-      return parsed.value;
-    case 'refused':
-      return undefined;
-  }
+  return parsed.kind === 'parsed' ? parsed.value : undefined;
 }

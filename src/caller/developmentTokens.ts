@@ -1,6 +1,6 @@
 import { createECDH, hash } from 'node:crypto';
 import { SignJWT, type JSONWebKeySet, type JWK } from 'jose';
-import type { IssuerSettings } from './callerSettings.ts';
+import type { IssuerSettings } from './caller.ts';
 
 export const MAX_DEVELOPMENT_MINUTES = 10_080;
 

@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
 import { errors, jwtVerify, type JWTVerifyOptions, type JWTVerifyResult } from 'jose';
 import type { Clock } from '../system/clock.ts';
-import { callerFrom, type Caller } from './caller.ts';
-
+import { callerFrom, SIGNING_ALGORITHMS, type Caller, type IssuerSettings } from './caller.ts';
 import { KeysUnavailable, type SigningKeys } from './signingKeys.ts';
-import { SIGNING_ALGORITHMS, type IssuerSettings } from './callerSettings.ts';
 
 /** For clocks that differ. */
 const TOLERANCE_SECONDS = 5;
@@ -35,30 +33,30 @@ interface Verified {
 }
 
 /** The caller that a token names, or why there is none: it is not valid, or cannot be verified for now. */
-export type CallerJudgement = Caller | 'invalid' | 'unavailable';
+type CallerJudgement = Caller | 'invalid' | 'unavailable';
 
 /** Tells whose an access token is (RFC 9068 §4). A token that it has seen is not verified again. */
 export class TokenVerifier {
-  readonly #settings: Omit<IssuerSettings, 'jwksUrl' | 'jwksConnection'>;
+  readonly #settings: Pick<IssuerSettings, 'issuer' | 'audience' | 'batchScope'>;
   readonly #keys: SigningKeys;
   readonly #clock: Clock;
-  readonly #maxBytes: number;
   readonly #onRefused: (reason: TokenRefusal) => void;
+  readonly #maxBytes: number;
   /** By the token's hash, the oldest first: a dump of memory holds no token. */
   readonly #seen = new Map<string, Verified>();
   #seenBytes = 0;
 
   constructor(
-    settings: Omit<IssuerSettings, 'jwksUrl' | 'jwksConnection'>,
+    settings: Pick<IssuerSettings, 'issuer' | 'audience' | 'batchScope'>,
     keys: SigningKeys,
     clock: Clock,
-    maxBytes = MAX_SEEN_BYTES,
     onRefused: (reason: TokenRefusal) => void = () => undefined,
+    maxBytes = MAX_SEEN_BYTES,
   ) {
-    this.#onRefused = onRefused;
     this.#settings = settings;
     this.#keys = keys;
     this.#clock = clock;
+    this.#onRefused = onRefused;
     this.#maxBytes = maxBytes;
   }
 
@@ -162,40 +160,35 @@ export class TokenVerifier {
   }
 }
 
+/** By the claim that an error of jose's is about, or by its code. */
+const REFUSALS = {
+  aud: 'audience',
+  exp: 'no expiry',
+  iss: 'issuer',
+  nbf: 'not valid yet',
+  sub: 'no subject',
+  ERR_JWT_EXPIRED: 'expired',
+  ERR_JWKS_NO_MATCHING_KEY: 'key',
+  ERR_JWKS_MULTIPLE_MATCHING_KEYS: 'key',
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'signature',
+  ERR_JOSE_ALG_NOT_ALLOWED: 'algorithm',
+} as const;
+
 /** Why an access token was refused: for the log. The caller is told one word for every flaw. */
-export type TokenRefusal =
-  | 'algorithm'
-  | 'audience'
+type TokenRefusal =
+  | (typeof REFUSALS)[keyof typeof REFUSALS]
   | 'bound to a key'
-  | 'expired'
-  | 'issuer'
-  | 'key'
   | 'malformed'
-  | 'no expiry'
-  | 'no subject'
   | 'not issued yet'
-  | 'not valid yet'
-  | 'signature'
   | 'too long'
   | 'type';
 
-const BY_CLAIM: ReadonlyMap<string, TokenRefusal> = new Map([
-  ['aud', 'audience'],
-  ['exp', 'no expiry'],
-  ['iss', 'issuer'],
-  ['nbf', 'not valid yet'],
-  ['sub', 'no subject'],
-]);
+function tokenRefusal(error: unknown): TokenRefusal {
+  if (!(error instanceof errors.JOSEError)) return 'malformed';
+  const name = error instanceof errors.JWTClaimValidationFailed ? error.claim : error.code;
+  return isKnown(name) ? REFUSALS[name] : 'malformed';
+}
 
-/** What an error of jose's says about a token. Pure. */
-export function tokenRefusal(error: unknown): TokenRefusal {
-  if (error instanceof errors.JWTExpired) return 'expired';
-  if (error instanceof errors.JWTClaimValidationFailed) {
-    return BY_CLAIM.get(error.claim) ?? 'malformed';
-  }
-  if (error instanceof errors.JWKSNoMatchingKey) return 'key';
-  if (error instanceof errors.JWKSMultipleMatchingKeys) return 'key';
-  if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature';
-  if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm';
-  return 'malformed';
+function isKnown(name: string): name is keyof typeof REFUSALS {
+  return Object.hasOwn(REFUSALS, name);
 }

@@ -1,7 +1,13 @@
 import { argumentsOf, filesOf, settingsOf, TEXT, timeOf } from './arguments.ts';
 import { textOf, linesOf } from '../caller/audit/logFiles.ts';
-import { DIMENSIONS, MAX_GROUPS, UsageReport, type Dimension } from '../caller/audit/usage.ts';
-import { usageCsv, usageTable } from '../caller/audit/usageText.ts';
+import {
+  DIMENSIONS,
+  MAX_GROUPS,
+  UsageReport,
+  usageCsv,
+  usageTable,
+  type Dimension,
+} from '../caller/audit/usage.ts';
 import { readUsageConfig } from '../config/config.ts';
 import { fail } from '../system/termination.ts';
 

@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as z from 'zod';
 import type { AuditSettings } from '../caller/audit/auditLog.ts';
-import type { CallerSettings, IssuerSettings } from '../caller/callerSettings.ts';
+import type { CallerSettings, IssuerSettings } from '../caller/caller.ts';
 import { developmentTokens } from '../caller/developmentTokens.ts';
 import type { QuotaSettings } from '../caller/quotas/quotas.ts';
 import type { Role } from '../graphql/schema.ts';

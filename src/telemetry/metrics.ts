@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from '@prometheus-io/client';
-import { REFUSAL_REASONS, type RefusalReason } from '../caller/gate.ts';
+import { REFUSALS, type RefusalReason } from '../caller/gate.ts';
 import {
   circuitChannel,
   consentChannel,
@@ -184,7 +184,7 @@ export class Metrics {
     meters.build.set({ ...BUILD, docs: docsUrl }, 1);
     for (const outcome of SPAN_OUTCOMES) spans.add({ outcome }, 0);
     for (const reason of ['lost', 'full']) storeFailures.add({ reason }, 0);
-    for (const reason of REFUSAL_REASONS) refusedCallers.add({ reason }, 0);
+    for (const reason of Object.keys(REFUSALS)) refusedCallers.add({ reason }, 0);
     for (const outcome of ['answered', ...Object.keys(ERRORS)]) answers.add({ outcome }, 0);
     for (const settings of operators) {
       const { name: operator, flow } = settings;

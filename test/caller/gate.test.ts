@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ANONYMOUS } from '../../src/caller/caller.ts';
-import { Gate, purposeOf, RouterProof } from '../../src/caller/gate.ts';
+import { Gate, purposeOf } from '../../src/caller/gate.ts';
 
 const ALLOWED = ['fraud-prevention', 'account-recovery'] as const;
 
@@ -31,7 +31,7 @@ describe('the purpose of a request', () => {
 });
 
 describe('the gate', () => {
-  const gate = new Gate({ router: undefined, tokens: undefined, purposes: ALLOWED });
+  const gate = new Gate({ routerSecrets: [], tokens: undefined, purposes: ALLOWED });
 
   it('lets everyone in as the anonymous caller without an issuer', async () => {
     expect(await gate.admit({ authorization: 'Bearer whatever' })).toEqual({
@@ -55,7 +55,12 @@ describe('the proof of a router', () => {
     ['the one whose place it takes', ['new', 'old'], 'old', true],
     ['another one', ['new', 'old'], 'none', false],
     ['none, whatever the secret', [''], undefined, false],
-  ])('%s', (_, secrets, presented, isAccepted) => {
-    expect(new RouterProof(secrets).accepts(presented)).toBe(isAccepted);
+  ])('%s', async (_, routerSecrets, presented, isAccepted) => {
+    const gate = new Gate({ routerSecrets, tokens: undefined, purposes: ALLOWED });
+    const headers = presented === undefined ? {} : { 'x-router-secret': presented };
+    const admitted = await gate.admit(headers);
+    expect(admitted).toMatchObject(
+      isAccepted ? { kind: 'admitted' } : { status: 403, code: 'FORBIDDEN' },
+    );
   });
 });

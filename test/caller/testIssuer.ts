@@ -3,7 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, type JWK, type JWTPayload } from 'jose';
 import type { CryptoKey } from 'jose';
-import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '../../src/caller/callerSettings.ts';
+import { SIGNING_ALGORITHMS } from '../../src/caller/caller.ts';
+
+type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
 
 export const ISSUER = 'https://issuer.example';
 export const AUDIENCE = 'sim-swap';

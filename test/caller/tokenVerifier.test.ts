@@ -3,7 +3,7 @@ import { decodeProtectedHeader, exportSPKI, importJWK, type JSONWebKeySet } from
 import { describe, expect, it } from 'vitest';
 import { SigningKeys } from '../../src/caller/signingKeys.ts';
 import { TokenVerifier } from '../../src/caller/tokenVerifier.ts';
-import { SIGNING_ALGORITHMS } from '../../src/caller/callerSettings.ts';
+import { SIGNING_ALGORITHMS } from '../../src/caller/caller.ts';
 import { silentLog } from '../silentLog.ts';
 import { START_MS, TestClock } from '../testClock.ts';
 import { AUDIENCE, claimsAt, createKey, ISSUER, sign, type IssuerKey } from './testIssuer.ts';
@@ -35,7 +35,7 @@ class Verifying {
       },
     });
     const settings = { issuer: ISSUER, audience: AUDIENCE };
-    this.verifier = new TokenVerifier(settings, this.signing, this.clock, maxBytes);
+    this.verifier = new TokenVerifier(settings, this.signing, this.clock, undefined, maxBytes);
   }
 }
 

@@ -9,7 +9,7 @@ const TIMEOUT_PARTS = 4;
 const MAX_WAITING_CHARACTERS = 4 * 1024 * 1024;
 
 /** Where the audit log is. It is called again only when the call before has settled, however long that takes. */
-export interface AuditTarget {
+interface AuditTarget {
   /** Adds text at the end; rejects when not all of it is written. */
   append(text: string): Promise<void>;
   close?(): Promise<void>;

@@ -11,10 +11,7 @@ import { createHmac } from 'node:crypto';
 
 /** What one line of the audit log tells. Never a number, a token or an answer. */
 export interface AuditEntry {
-  /**
-   * `before` something is asked and `after` it; `shared` or `kept` where a request hears an answer for
-   * which no lookup was made.
-   */
+  /** `before` something is asked and `after` it; `shared` or `kept` where an answer took no lookup. */
   readonly audit: 'before' | 'after' | CachedAnswer['how'];
   /** RFC 3339. */
   readonly time: string;
@@ -128,16 +125,11 @@ export function auditHash(key: string, text: string): string {
 /** One for each hexadecimal digit, and none that is read as a digit. */
 const LETTERS = 'bcdfghjkmnpqrstv';
 
-/** 64 bits: so many callers do not fall together by chance. */
-const CALLER_ID_LETTERS = 16;
-
 /**
  * A short name for a caller, in the log and in the audit log, from the {@link auditHash} of its subject. In letters, as
- * the log masks runs of digits, which could be a number. Pure.
+ * the log masks runs of digits, which could be a number. Callers do not fall together by chance in its 64 bits.
  */
 export function callerId(subjectHash: string): string {
-  return Array.from(
-    subjectHash.slice(0, CALLER_ID_LETTERS),
-    (digit) => LETTERS[Number.parseInt(digit, 16)],
-  ).join('');
+  const digits = Array.from(subjectHash.slice(0, 16));
+  return digits.map((digit) => LETTERS[Number.parseInt(digit, 16)]).join('');
 }

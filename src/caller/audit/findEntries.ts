@@ -1,6 +1,6 @@
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
-import { mayBeAudited, readAuditedLine, type AuditedLine } from './auditedLine.ts';
 import { auditHash } from './entry.ts';
+import { readAuditedLine, type AuditedLine } from './logFiles.ts';
 import { formsOf, numbersIn } from './numberForms.ts';
 
 export interface Sought {
@@ -29,9 +29,8 @@ export interface SearchCount {
 
 /**
  * The lines that a search is for, as they stand: those that are about a person, or in which the person
- * asked, are for a subject access request. Other lines, such as the log's on the same standard output, are
- * passed over. Lines are found in which names are hashed, under any of the keys, and older ones in which
- * they are in clear.
+ * asked, are for a subject access request. Lines are found in which names are hashed, under any of the keys, and older
+ * ones in which they are in clear.
  */
 export async function* findEntries(
   lines: AsyncIterable<string>,
@@ -41,20 +40,18 @@ export async function* findEntries(
 ): AsyncGenerator<string> {
   const tests = testsFor(sought, keys);
   for await (const line of lines) {
-    if (!mayBeAudited(line)) continue;
     const entry = readAuditedLine(line);
-    if (entry === undefined) {
+    if (entry === undefined) continue;
+    if (entry === 'torn') {
       count.torn += 1;
-      if (TORN_AFTER.test(line)) count.tornAfter += 1;
+      // A line begins so, however little of it was written. What a torn line before stands for was not asked.
+      if (line.startsWith('{"audit":"after"')) count.tornAfter += 1;
     } else if (tests.every((fits) => fits(entry))) {
       count.found += 1;
       yield line;
     }
   }
 }
-
-/** A line begins so, however little of it was written. What a torn line before stands for was not asked. */
-const TORN_AFTER = /^\{"audit":"after"/;
 
 type Test = (entry: AuditedLine) => boolean;
 

@@ -15,7 +15,7 @@ export async function rotatedFiles(path: string): Promise<readonly string[]> {
   const directory = dirname(path);
   const name = basename(path);
   const names = (await readdir(directory)).filter(
-    (one) => one === name || (one.startsWith(name) && /^[.-]/.test(one.slice(name.length))),
+    (one) => one.startsWith(name) && /^(?:$|[.-])/.test(one.slice(name.length)),
   );
   const files = await Promise.all(
     names.map(async (one) => {
@@ -65,4 +65,63 @@ export async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<st
     }
   }
   if (rest !== '') yield rest;
+}
+
+/** What a line tells, as far as it tells it: lines of older versions tell less. What is not told is an empty text. */
+export interface AuditedLine {
+  readonly audit: string;
+  /** Milliseconds since 1970; `NaN` where the line has no time. */
+  readonly atMs: number;
+  readonly event: string;
+  readonly number: string;
+  readonly issuer: string;
+  readonly subject: string;
+  readonly client: string;
+  /** Hashes of the numbers that stand in the caller's names. */
+  readonly numbers: readonly string[];
+  readonly purpose: string;
+  readonly operator: string;
+  readonly operation: string;
+  readonly correlator: string;
+  readonly outcome: string;
+  readonly attempts: number;
+}
+
+/** Reads a line; `undefined` where it is not the audit log's, which shares standard output with the log. Pure. */
+export function readAuditedLine(line: string): AuditedLine | 'torn' | undefined {
+  if (!line.includes('"audit":')) return undefined;
+  let entry: unknown;
+  try {
+    entry = JSON.parse(line);
+  } catch {
+    return 'torn';
+  }
+  const caller = memberOf(entry, 'caller');
+  const numbers = memberOf(caller, 'numbers');
+  const attempts = memberOf(entry, 'attempts');
+  return {
+    audit: textIn(entry, 'audit'),
+    atMs: Date.parse(textIn(entry, 'time')),
+    event: textIn(entry, 'event'),
+    number: textIn(entry, 'number'),
+    issuer: textIn(caller, 'issuer'),
+    subject: textIn(caller, 'subject'),
+    client: textIn(caller, 'client'),
+    numbers: Array.isArray(numbers) ? numbers.map(String) : [],
+    purpose: textIn(entry, 'purpose'),
+    operator: textIn(entry, 'operator'),
+    operation: textIn(entry, 'operation'),
+    correlator: textIn(entry, 'correlator'),
+    outcome: textIn(entry, 'outcome'),
+    attempts: typeof attempts === 'number' ? attempts : 0,
+  };
+}
+
+function textIn(value: unknown, name: string): string {
+  const member = memberOf(value, name);
+  return typeof member === 'string' ? member : '';
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

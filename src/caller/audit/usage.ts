@@ -1,6 +1,6 @@
 import { OPERATIONS } from '../../domain/question.ts';
-import type { Micros, Price } from '../../domain/price.ts';
-import { mayBeAudited, readAuditedLine, type AuditedLine } from './auditedLine.ts';
+import { formatAmount, type Micros, type Price } from '../../domain/price.ts';
+import { readAuditedLine, type AuditedLine } from './logFiles.ts';
 
 export const DIMENSIONS = ['day', 'operator', 'operation', 'client', 'subject', 'purpose'] as const;
 
@@ -9,9 +9,6 @@ export type Dimension = (typeof DIMENSIONS)[number];
 /** More groups than that go into one: a subject may be each person that has the app. */
 export const MAX_GROUPS = 100_000;
 
-/** What a line that tells nothing of a dimension is counted under. */
-const NOT_TOLD = '-';
-
 export interface UsageRange {
   /** From then on, in milliseconds since 1970. */
   readonly sinceMs?: number | undefined;
@@ -19,34 +16,34 @@ export interface UsageRange {
   readonly untilMs?: number | undefined;
 }
 
-export interface Usage {
+const COUNTS = ['lookups', 'attempts', 'consents', 'saved', 'unfinished'] as const;
+
+/**
+ * Counted in a group:
+ * - attempts: exchanges of lookups that may have reached the operator, what an invoice is held against;
+ * - saved: answers that were shared or kept, for which no lookup was made;
+ * - unfinished: lookups and prompts of which only the line before was written: their process ended, or they are under way.
+ */
+export interface Usage extends Record<(typeof COUNTS)[number], number> {
   /** The values of the dimensions, in their order. */
   readonly group: readonly string[];
-  lookups: number;
-  /** Exchanges of lookups that may have reached the operator: what an invoice is held against. */
-  attempts: number;
-  consents: number;
-  /** Answers that were shared or kept, for which no lookup was made. */
-  saved: number;
-  /** Lookups and prompts of which only the line before was written: their process ended, or they are under way. */
-  unfinished: number;
   readonly outcomes: Map<string, number>;
   /** `undefined` where the operator's price is not known. */
   price: Micros | undefined;
 }
 
-/** What a file of the audit log comes to, and what of it could not be read. */
-export interface UsageCount {
-  lines: number;
-  /** Lines that look like the audit log's but are torn. */
-  torn: number;
-  /** Lines of groups that no longer found a place among {@link MAX_GROUPS}. */
-  overflowed: number;
+function noUsage(group: readonly string[]): Usage {
+  const counts = { lookups: 0, attempts: 0, consents: 0, saved: 0, unfinished: 0 };
+  return { group, ...counts, outcomes: new Map(), price: 0 };
 }
+
+/** No group's key: those are JSON. */
+const OTHERS = 'others';
 
 /** Sums up the audit log, in memory that does not grow with it. */
 export class UsageReport {
-  readonly count: UsageCount = { lines: 0, torn: 0, overflowed: 0 };
+  /** Lines; those that look like the audit log's but are torn; those beyond {@link MAX_GROUPS}. */
+  readonly count = { lines: 0, torn: 0, overflowed: 0 };
   readonly #dimensions: readonly Dimension[];
   readonly #range: UsageRange;
   readonly #priceOf: (operator: string) => Price | undefined;
@@ -65,16 +62,20 @@ export class UsageReport {
   /** Adds a line; one that is not the audit log's is passed over. */
   add(line: string): void {
     this.count.lines += 1;
-    if (!mayBeAudited(line)) return;
     const entry = readAuditedLine(line);
-    if (entry === undefined) {
+    if (entry === undefined) return;
+    if (entry === 'torn') {
       this.count.torn += 1;
       return;
     }
     const { sinceMs = -Infinity, untilMs = Infinity } = this.#range;
     if (!(entry.atMs >= sinceMs && entry.atMs < untilMs)) return;
     if (entry.event !== 'lookup' && entry.event !== 'consent-request') return;
-    this.#add(entry);
+    const usage = this.#usageOf(entry);
+    // Another kind is of a version to come.
+    if (entry.audit === 'shared' || entry.audit === 'kept') usage.saved += 1;
+    else if (entry.audit === 'before') usage.unfinished += 1;
+    else if (entry.audit === 'after') this.#addEnded(usage, entry);
   }
 
   get usages(): readonly Usage[] {
@@ -86,27 +87,8 @@ export class UsageReport {
     );
   }
 
-  #add(entry: AuditedLine): void {
-    const usage = this.#usageOf(entry);
-    switch (entry.audit) {
-      case 'before':
-        usage.unfinished += 1;
-        return;
-      case 'after':
-        usage.unfinished -= 1;
-        this.#addEnded(usage, entry);
-        return;
-      case 'shared':
-      case 'kept':
-        usage.saved += 1;
-        return;
-      default:
-        // A line of a version to come.
-        return;
-    }
-  }
-
   #addEnded(usage: Usage, { event, operation, operator, outcome, attempts }: AuditedLine): void {
+    usage.unfinished -= 1;
     usage.outcomes.set(outcome, (usage.outcomes.get(outcome) ?? 0) + 1);
     if (event === 'consent-request') {
       usage.consents += 1;
@@ -115,11 +97,8 @@ export class UsageReport {
     usage.lookups += 1;
     usage.attempts += attempts;
     const known = OPERATIONS.find((one) => one === operation);
-    const price = this.#priceOf(operator);
-    usage.price =
-      usage.price === undefined || price === undefined || known === undefined
-        ? undefined
-        : usage.price + attempts * price.microsPerLookup[known];
+    const micros = known && this.#priceOf(operator)?.microsPerLookup[known];
+    usage.price = sumOf(usage.price, micros === undefined ? undefined : attempts * micros);
   }
 
   #usageOf(entry: AuditedLine): Usage {
@@ -131,35 +110,88 @@ export class UsageReport {
     if (isFull) this.count.overflowed += 1;
     const others = isFull ? this.#groups.get(OTHERS) : undefined;
     if (others !== undefined) return others;
-    const usage = noUsage(isFull ? this.#dimensions.map(() => 'others') : group);
+    const usage = noUsage(isFull ? this.#dimensions.map(() => OTHERS) : group);
     this.#groups.set(isFull ? OTHERS : key, usage);
     return usage;
   }
 }
 
-export function noUsage(group: readonly string[]): Usage {
-  return {
-    group,
-    lookups: 0,
-    attempts: 0,
-    consents: 0,
-    saved: 0,
-    unfinished: 0,
-    outcomes: new Map(),
-    price: 0,
-  };
-}
-
-/** No group's key: those are JSON. */
-const OTHERS = 'others';
-
+/** What a line does not tell is `-`. */
 function valueOf(dimension: Dimension, entry: AuditedLine): string {
-  if (dimension !== 'day') return entry[dimension] || NOT_TOLD;
-  return Number.isNaN(entry.atMs) ? NOT_TOLD : new Date(entry.atMs).toISOString().slice(0, 10);
+  if (dimension !== 'day') return entry[dimension] || '-';
+  return Number.isNaN(entry.atMs) ? '-' : new Date(entry.atMs).toISOString().slice(0, 10);
 }
 
 function compare(a: readonly string[], b: readonly string[]): number {
   const differing = a.findIndex((value, index) => value !== b[index]);
   if (differing < 0) return 0;
   return (a[differing] ?? '') < (b[differing] ?? '') ? -1 : 1;
+}
+
+function sumOf(one: Micros | undefined, other: Micros | undefined): Micros | undefined {
+  return one === undefined || other === undefined ? undefined : one + other;
+}
+
+export function usageTable(
+  dimensions: readonly Dimension[],
+  usages: readonly Usage[],
+  currency: string | undefined,
+): string {
+  const total = noUsage(dimensions.map((_, column) => (column === 0 ? 'total' : '')));
+  for (const usage of usages) {
+    for (const name of COUNTS) total[name] += usage[name];
+    total.price = sumOf(total.price, usage.price);
+  }
+  const rows = rowsOf(dimensions, [...usages, total], currency).map((row) => row.map(plain));
+  const [head = []] = rows;
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const padded = (cell: string, column: number): string => {
+    const width = widths[column] ?? 0;
+    const isText = column < dimensions.length || column === widths.length - 1;
+    return isText ? cell.padEnd(width) : cell.padStart(width);
+  };
+  return rows.map((row) => `${row.map(padded).join('  ').trimEnd()}\n`).join('');
+}
+
+/** A report as CSV (RFC 4180), for a spreadsheet: no cell of it is read as a formula. */
+export function usageCsv(
+  dimensions: readonly Dimension[],
+  usages: readonly Usage[],
+  currency: string | undefined,
+): string {
+  return rowsOf(dimensions, usages, currency)
+    .map((row) => `${row.map(csvCell).join(',')}\r\n`)
+    .join('');
+}
+
+function rowsOf(
+  dimensions: readonly Dimension[],
+  usages: readonly Usage[],
+  currency: string | undefined,
+): readonly (readonly string[])[] {
+  const price = currency === undefined ? 'price' : `price ${currency}`;
+  const rows = usages.map((usage) => [
+    ...usage.group,
+    ...COUNTS.map((name) => String(usage[name])),
+    usage.price === undefined ? '' : formatAmount(usage.price),
+    [...usage.outcomes]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([outcome, count]) => `${outcome} ${count}`)
+      .join(' · '),
+  ]);
+  return [[...dimensions, ...COUNTS, price, 'outcomes'], ...rows];
+}
+
+/** What an issuer calls a client may hold signs that move a terminal's cursor. */
+function plain(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '�').slice(0, 64);
+}
+
+/** As spreadsheets begin one, also behind blanks, and with full-width signs. */
+const FORMULA = /^[\t\r]|^[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]/u;
+
+function csvCell(text: string): string {
+  const line = text.replaceAll(/[\r\n]+/g, ' ');
+  const harmless = FORMULA.test(line) && line !== '-' ? `'${line}` : line;
+  return /[",;]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UsageReport, type Dimension, type UsageRange } from '../../../src/caller/audit/usage.ts';
-import { usageCsv, usageTable } from '../../../src/caller/audit/usageText.ts';
+import {
+  UsageReport,
+  usageCsv,
+  usageTable,
+  type Dimension,
+  type UsageRange,
+} from '../../../src/caller/audit/usage.ts';
 import type { Price } from '../../../src/domain/price.ts';
 
 const PRICE: Price = {
