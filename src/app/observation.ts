@@ -3,7 +3,6 @@ import type { Clock } from '../system/clock.ts';
 import type { Config } from '../config/config.ts';
 import type { WatchFiles } from '../system/fromFiles.ts';
 import type { Log, ProgramLog } from '../log/log.ts';
-import type { AdmissionObserver } from '../lookups/observedAuthorizers.ts';
 import { logOf } from '../log/logAbout.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { serveMetrics } from '../telemetry/metricsServer.ts';
@@ -27,18 +26,6 @@ export interface ObservationParts {
   readonly requestLog?: ProgramLog;
 }
 
-/** Everything that tells those who run the service what it does. */
-export interface Observation {
-  /** The log handed in; where there are traces, its lines say to which they belong. */
-  readonly log: Log;
-  readonly observers: readonly AdmissionObserver[];
-  readonly onAnswered: (report: RequestReport) => void;
-  readonly onRefused: (reason: RefusalReason) => void;
-  /** Hands in what is looked at, once the service is put together. */
-  readonly watch: (simSwaps: Pick<SimSwaps, 'load' | 'connections' | 'clocks'>) => void;
-  readonly close: () => Promise<void>;
-}
-
 /** How long closing may take: a collector of traces that hangs is waited for no longer. */
 export const OBSERVATION_CLOSE_LIMIT_MS = 3000;
 
@@ -46,7 +33,7 @@ export const OBSERVATION_CLOSE_LIMIT_MS = 3000;
  * Counts, where Prometheus is to scrape, records traces, where they have a collector, and writes a line for each
  * request. Rejects when the port is taken.
  */
-export async function openObservation(parts: ObservationParts): Promise<Observation> {
+export async function openObservation(parts: ObservationParts) {
   const { config, log, requestLog } = parts;
   const counting = await openCounting(parts);
   const metrics = counting?.metrics;
@@ -57,14 +44,16 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
       ? requestLinesOf(traced(requestLog, tracing), config.audit?.keys[0])
       : undefined;
   return {
+    /** The log handed in; where there are traces, its lines say to which they belong. */
     log: traced(log, tracing),
     observers: [metrics?.observer, requestLines?.observer].filter((one) => one !== undefined),
-    onAnswered(report) {
+    onAnswered(report: RequestReport) {
       metrics?.requestAnswered(report);
       requestLines?.write(report);
     },
-    onRefused: (reason) => metrics?.callerRefused(reason),
-    watch: (simSwaps) => metrics?.watch(simSwaps),
+    onRefused: (reason: RefusalReason) => metrics?.callerRefused(reason),
+    /** Hands in what is looked at, once the service is put together. */
+    watch: (simSwaps: SimSwaps) => metrics?.watch(simSwaps),
     async close() {
       await tracing?.close();
       await counting?.server.close();

@@ -21,9 +21,8 @@ export interface ReadinessParts {
 }
 
 /**
- * Whether everything that answering needs has been seen to work since the start. Each need is probed until
- * it works once, with pauses that double from a quarter of a second up to ten seconds. What is lost later
- * does not count: then every replica would leave its service at once, and nothing would be left to say why.
+ * Whether everything that answering needs has been seen to work since the start. Each need is probed until it works once.
+ * What is lost later does not count: every replica would leave its service at once, and nothing be left to say why.
  */
 export class Readiness {
   readonly #parts: ReadinessParts;

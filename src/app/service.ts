@@ -85,12 +85,8 @@ if (config.sharedState === undefined && operators.some(({ flow }) => asksOwner(f
     { setting: 'REDIS_URL' },
   );
 }
-void sayWhenReady();
 if (simulator !== undefined) process.stdout.write(banner(server.url, example, simulator));
-
-async function sayWhenReady(): Promise<void> {
-  if (await server.ready) log.info('ready');
-}
+if (await server.ready) log.info('ready');
 
 async function drain(signal: TerminationSignal): Promise<void> {
   const begunAtMs = systemClock.monotonicMs();

@@ -2,12 +2,10 @@ import { channel, tracingChannel, type Channel as NodeChannel } from 'node:diagn
 import type { Operation } from '../domain/question.ts';
 import type { LookupFailureCode } from '../domain/errors.ts';
 
-/**
- * The channels of docs/diagnostics.md. No message has a phone number, a token, a secret or an answer in
- * it: what a subscriber does with a message is its own affair.
- */
+// The channels of docs/diagnostics.md. No message has a phone number, a token, a secret or an answer in it: what a
+// subscriber does with a message is its own affair.
 
-/** What all messages of work tell: `correlator` is the part that the exchanges of one GraphQL request share. */
+/** Of work that takes its time; `correlator` is the part that the exchanges of one GraphQL request share. */
 interface Traced<Result extends object> {
   readonly correlator: string;
   /** Set by {@link traced} when the work is over, before `asyncStart`. */
@@ -32,7 +30,6 @@ export interface TraceParent {
   readonly isSampled: boolean;
 }
 
-/** A request to /graphql is answered. */
 export interface RequestMessage extends Traced<RequestResult> {
   readonly method: 'GET' | 'POST' | '_OTHER';
   /** `undefined` where the caller names none. */
@@ -44,7 +41,6 @@ export interface RequestResult {
   readonly status: number;
   /** `ok`, or the first error code of the reply. */
   readonly code: string;
-  /** The name of the trusted document. */
   readonly document?: string;
 }
 
@@ -116,7 +112,6 @@ export interface ConsentResult {
   readonly outcome: 'answered' | LookupFailureCode;
 }
 
-/** The circuit of an endpoint opens or closes. */
 export interface CircuitMessage {
   readonly operator: string;
   /** As in the log. */
@@ -131,10 +126,7 @@ export interface QuotaMessage {
   readonly used: number;
 }
 
-/**
- * Something that was to be done in the shared store was not, what it has lost casts doubt on numbers, or one of its
- * servers is away or so no more.
- */
+/** Something was not done in the shared store, what it has lost casts doubt on numbers, or a server went or came back. */
 export type StoreMessage =
   | { readonly event: 'lost' | 'full' }
   | { readonly event: 'away' | 'back'; readonly host: string }
@@ -152,7 +144,7 @@ export interface Channel<Message> extends Pick<
   publish(message: Message): void;
 }
 
-/** Of work that takes its time; what runs inside it is in the stores that are bound to `start`. */
+/** What runs inside the work is in the stores that are bound to `start`. */
 export interface WorkChannel<Message> {
   readonly hasSubscribers: boolean;
   readonly start: Channel<Message> &
@@ -204,10 +196,9 @@ export function listenTimed<Message extends object>(
 export const BROKEN: Broken = { outcome: 'broken' };
 
 /**
- * Does the work and publishes around it, as `TracingChannel.tracePromise` does with fewer promises. Called only where the
- * channel has subscribers: a number of a list costs nothing for what nobody hears. What the work comes to is handed back
- * as it is: subscribers see `resultOf` it alone, and of a defect not even the error, for that may quote what it stumbled
- * over.
+ * Does the work and publishes around it, as `TracingChannel.tracePromise` does with fewer promises; to be called only where
+ * the channel has subscribers. They see only `resultOf` what the work comes to, and of a defect not even the error, which
+ * may quote what it stumbled over.
  */
 export function traced<Result extends object, Message extends Traced<Result>, T>(
   { start, end, asyncStart, asyncEnd }: WorkChannel<Message>,
@@ -233,8 +224,8 @@ export function traced<Result extends object, Message extends Traced<Result>, T>
 }
 
 /**
- * What a subscriber keeps of a message from one event to the next. On the message itself, under a name that no other
- * subscriber sees: a WeakMap costs the garbage collector more than the note is worth.
+ * What a subscriber keeps of a message from one event to the next: on the message itself, since a WeakMap costs the garbage
+ * collector more than the note is worth.
  */
 export class MessageNotes<T> {
   readonly #key = Symbol('note');

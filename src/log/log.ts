@@ -6,7 +6,6 @@ import { StandardOutput } from './standardOutput.ts';
 /** What may stand beside a message: names and counts, never a number, a token, a URL or a body. */
 export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** From the least to the most that is said. */
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
 export interface Log {
@@ -15,7 +14,6 @@ export interface Log {
   error(message: string, details?: LogDetails): void;
 }
 
-/** The log of the program: what is of use to find a fault, and too much otherwise, has a level of its own. */
 export interface ProgramLog extends Log {
   debug(message: string, details?: LogDetails): void;
   /** How many lines have been dropped so far: their reader was gone, or far behind. */
@@ -62,10 +60,7 @@ function destination(output: StandardOutput): DestinationStream {
   return { write: (line) => output.write(prettyLine(line, hasColors)) };
 }
 
-/**
- * Details that hold nothing of a caller's: settings, and what `createCorrelator` makes, which lets no number in. Their
- * digits stay: an address could not be read without, and a correlator not be looked for.
- */
+/** Details that hold nothing of a caller's, so that their digits stay: settings, and what `createCorrelator` makes. */
 const OWN: ReadonlySet<string> = new Set([
   'correlator',
   'sentAs',

@@ -20,16 +20,14 @@ interface Kind {
   repeats: number;
 }
 
-/** A log that tells what repeats in summaries. */
 export interface SummedLog extends Log {
   /** Writes what has not been told yet. */
   close(): void;
 }
 
 /**
- * Writes the first line of each kind (level, message and details, the correlator aside) at once, and after
- * a minute one line for all that followed, with `repeats`, how many they were: an outage is some lines a
- * minute, not one for each exchange. Holds a bounded number of kinds, whatever is logged.
+ * Writes the first line of each kind (level, message and details, the correlator aside) at once, and after a minute one line
+ * for all that followed, with `repeats`: an outage is some lines a minute. Holds a bounded number of kinds.
  */
 export function sumUpRepeats(log: Log, clock: Clock): SummedLog {
   const kinds = new Map<string, Kind>();

@@ -17,7 +17,6 @@ export class StandardOutput {
     if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
   }
 
-  /** How many lines have been dropped so far. */
   get lostLines(): number {
     return this.#lostLines;
   }

@@ -25,56 +25,37 @@ export function observedAuthorizers(
   observers: readonly AdmissionObserver[],
 ): LookupAuthorizers {
   if (observers.length === 0) return admissions;
-  return {
-    of: (operator) => new ObservedAuthorizer(operator, admissions.of(operator), observers),
-  };
+  return { of: (operator) => observed(operator, admissions.of(operator), observers) };
 }
 
-class ObservedAuthorizer implements LookupAuthorizer {
-  readonly #operator: string;
-  readonly #admission: LookupAuthorizer;
-  readonly #observers: readonly AdmissionObserver[];
-
-  constructor(
-    operator: string,
-    admission: LookupAuthorizer,
-    observers: readonly AdmissionObserver[],
-  ) {
-    this.#operator = operator;
-    this.#admission = admission;
-    this.#observers = observers;
-  }
-
-  admit(asked: AuthorizerRequest): Promise<Admitted | Denied> | Admitted | Denied {
-    const admitted = this.#admission.admit(asked);
-    return admitted instanceof Promise
-      ? admitted.then((one) => this.#observed(asked, one))
-      : this.#observed(asked, admitted);
-  }
-
-  heard(heard: CachedAnswer): Promise<LookupFailure | undefined> | undefined {
-    for (const observer of this.#observers)
-      observer.heard?.(heard.operator ?? this.#operator, heard);
-    return this.#admission.heard(heard);
-  }
-
-  #observed(asked: AuthorizerRequest, admitted: Admitted | Denied): Admitted | Denied {
-    switch (admitted.kind) {
-      case 'admitted':
-        return {
-          kind: 'admitted',
-          ended: (ending) => {
-            for (const observer of this.#observers) {
-              observer.ended?.(this.#operator, asked, ending);
-            }
-            return admitted.ended(ending);
-          },
-        };
-      case 'denied':
-        for (const observer of this.#observers) {
-          observer.denied?.(this.#operator, asked, admitted.failure);
-        }
-        return admitted;
+function observed(
+  operator: string,
+  authorizer: LookupAuthorizer,
+  observers: readonly AdmissionObserver[],
+): LookupAuthorizer {
+  const tell = (asked: AuthorizerRequest, admitted: Admitted | Denied): Admitted | Denied => {
+    if (admitted.kind === 'denied') {
+      for (const observer of observers) observer.denied?.(operator, asked, admitted.failure);
+      return admitted;
     }
-  }
+    return {
+      kind: 'admitted',
+      ended(ending) {
+        for (const observer of observers) observer.ended?.(operator, asked, ending);
+        return admitted.ended(ending);
+      },
+    };
+  };
+  return {
+    admit(asked) {
+      const admitted = authorizer.admit(asked);
+      return admitted instanceof Promise
+        ? admitted.then((one) => tell(asked, one))
+        : tell(asked, admitted);
+    },
+    heard(heard) {
+      for (const observer of observers) observer.heard?.(heard.operator ?? operator, heard);
+      return authorizer.heard(heard);
+    },
+  };
 }

@@ -15,8 +15,8 @@ const SAME_REQUEST_MS = 2000;
 export type TerminationSignal = (typeof SIGNALS)[number];
 
 /**
- * Calls `stop` once, at the first signal that asks the process to end. A signal that comes later, more than
- * two seconds after the first, ends the process at once.
+ * Calls `stop` once, at the first signal that asks the process to end. One that comes later than the same request may
+ * ends the process at once.
  *
  * @param hangUp called on SIGHUP in its place, unless that says that the terminal is gone
  */

@@ -1,6 +1,5 @@
 import type { MetricDefinition } from './metricDefinitions.ts';
 
-/** What was counted under some labels. */
 class Series {
   readonly labels: readonly string[];
   /** Of a histogram, the sum of what was observed. */

@@ -19,17 +19,12 @@ const FOREIGN: Refusal = {
   message: 'This port does not answer under the host that the request names. Ask it at localhost.',
 };
 
-export interface MetricsServer {
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 /** Serves `/metrics` and nothing else, on a port of its own. Rejects when the port is taken. */
 export async function serveMetrics(
   metrics: Pick<Metrics, 'text' | 'contentType'>,
   { host, port }: { readonly host: string; readonly port: number },
   clock: Pick<Clock, 'monotonicMs'>,
-): Promise<MetricsServer> {
+) {
   let kept: { readonly text: Promise<string>; readonly madeAtMs: number } | undefined;
   const text = (): Promise<string> => {
     const nowMs = clock.monotonicMs();
@@ -67,7 +62,7 @@ export async function serveMetrics(
   const address = server.address();
   return {
     port: address === null || typeof address === 'string' ? port : address.port,
-    async close() {
+    async close(): Promise<void> {
       server.closeAllConnections();
       server.close();
       await once(server, 'close');

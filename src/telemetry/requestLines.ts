@@ -11,22 +11,18 @@ import type { AdmissionObserver } from '../lookups/observedAuthorizers.ts';
 import type { RequestReport } from '../graphql/request.ts';
 import type { Clock } from '../system/clock.ts';
 
-export interface RequestLines {
-  readonly observer: AdmissionObserver;
-  write(report: RequestReport): void;
-}
-
 /** @param auditKey under which callers are hashed, as in the audit log; they are left out where absent */
-export function requestLinesOf(log: Log, auditKey: string | undefined): RequestLines {
+export function requestLinesOf(log: Log, auditKey: string | undefined) {
   const lookups = new MessageNotes<number>();
-  return {
-    observer: {
-      ended(_operator, { event, request }) {
-        if (event !== 'lookup') return;
-        lookups.set(request.correlator, (lookups.get(request.correlator) ?? 0) + 1);
-      },
+  const observer: AdmissionObserver = {
+    ended(_operator, { event, request }) {
+      if (event !== 'lookup') return;
+      lookups.set(request.correlator, (lookups.get(request.correlator) ?? 0) + 1);
     },
-    write(report) {
+  };
+  return {
+    observer,
+    write(report: RequestReport): void {
       log.info('request', detailsOf(report, lookups.get(report.correlator) ?? 0, auditKey));
     },
   };
