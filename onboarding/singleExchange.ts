@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../src/system/clock.ts';
-import type { ReplyCheck, ReplyHead } from '../src/http/echo.ts';
+import type { ReplyCheck } from '../src/http/echo.ts';
 import type { SharedByEndpoints } from '../src/http/connections/endpoint.ts';
 import type { Exchange } from '../src/http/exchange.ts';
 import { createCorrelator } from '../src/http/correlator.ts';
@@ -61,7 +61,7 @@ export class SingleExchange {
     const { header } = this.#settings.correlator;
     return {
       needsFreshConnection: true,
-      originOf: ({ headers, correlator }: ReplyHead) => {
+      originOf: (_status, headers, correlator) => {
         const echoed = headers[header];
         this.echo = echoed === correlator ? 'same' : echoed === undefined ? 'none' : 'another';
         return 'proven';

@@ -13,15 +13,6 @@ export type EchoSetting = 'auto' | 'always' | 'never';
  */
 export type ReplyWay = 'stream' | 'fresh connection' | 'kept connection';
 
-/** A reply's head, and the request that it came after. */
-export interface ReplyHead {
-  readonly status: number;
-  readonly headers: HttpReply['headers'];
-  /** The correlator of the request. */
-  readonly correlator: string;
-  readonly way: ReplyWay;
-}
-
 /**
  * Whose reply it is: `proven` by the echo or by a fresh connection; `unproven` where the echo is due and
  * missing, which an error may be; or a reason to refuse it.
@@ -44,7 +35,13 @@ const DISTRUST_SILENT_MS = 60_000;
 export interface ReplyCheck {
   /** Whether, over HTTP/1.1, only a connection that carried nothing before can be trusted. */
   readonly needsFreshConnection: boolean;
-  originOf(head: ReplyHead): Origin;
+  /** @param correlator of the request that it came after */
+  originOf(
+    status: number,
+    headers: HttpReply['headers'],
+    correlator: string,
+    way: ReplyWay,
+  ): Origin;
   /** Takes fresh connections until the endpoint echoes again, or for a while where it never has. */
   distrust(): void;
 }
@@ -88,7 +85,12 @@ export class EchoPolicy implements ReplyCheck {
    * The correlator of another request refuses every status. An absent one refuses only a success:
    * gateways in front of an operator answer errors of their own without it.
    */
-  originOf({ status, headers, correlator, way }: ReplyHead): Origin {
+  originOf(
+    status: number,
+    headers: HttpReply['headers'],
+    correlator: string,
+    way: ReplyWay,
+  ): Origin {
     if (this.#setting === 'never') return this.#originOfSilent(way);
     const echoed = headers[this.#header];
     if (echoed === correlator) {

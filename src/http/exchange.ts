@@ -78,15 +78,6 @@ export interface OutgoingRequest {
   readonly onFirstByte?: (() => void) | undefined;
 }
 
-/** A request with all that its endpoint adds. */
-export interface AddressedRequest extends OutgoingRequest {
-  readonly method: 'GET' | 'POST';
-  /** With its query. */
-  readonly path: string;
-  /** The name of the header, which stands among the headers, in lower case. */
-  readonly correlatorHeader: string;
-}
-
 /** Which check a reply failed, in words for the log; nothing of the reply stands in them. */
 export type ReplyFlaw =
   // The exchange

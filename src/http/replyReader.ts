@@ -4,15 +4,18 @@ import { connectFailureOf } from './connectFailure.ts';
 import type { Abortable } from './urgency.ts';
 import type { ReplyCheck, ReplyWay } from './echo.ts';
 import type {
-  AddressedRequest,
   Departure,
   Exchange,
   HttpReply,
+  OutgoingRequest,
   TransportFault,
 } from './exchange.ts';
 
 /** A reply with a longer body is refused (docs/design.md, "Limits"). */
 const MAX_BODY_BYTES = 64 * 1024;
+
+const NO_HEADERS: HttpReply['headers'] = {};
+const NO_CHUNKS: readonly Buffer[] = [];
 
 /** What carries an exchange, or lets it wait for its turn; to be told when the exchange ends early. */
 export type Carrier = Pick<Dispatcher.DispatchController, 'abort'>;
@@ -22,7 +25,11 @@ export type Carrier = Pick<Dispatcher.DispatchController, 'abort'>;
  * connections of HTTP/2 speak to it in the same calls.
  */
 export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
-  readonly post: AddressedRequest;
+  readonly post: OutgoingRequest;
+  /** With its query. */
+  readonly path: string;
+  /** Names and values in turn of headers that are made anew for each exchange. */
+  readonly generatedHeaders: readonly string[];
   /** How its reply comes; set by what carries it. */
   way: ReplyWay = 'fresh connection';
   readonly #departure: Departure;
@@ -33,25 +40,27 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   #carrier: Carrier | undefined;
   #isUnproven = false;
   #status = 0;
-  #headers: HttpReply['headers'] = {};
-  #chunks: Buffer[] = [];
+  #headers: HttpReply['headers'] = NO_HEADERS;
+  #chunks: Buffer[] | undefined;
   #bodyBytes = 0;
 
   constructor(
-    post: AddressedRequest,
+    post: OutgoingRequest,
+    path: string,
+    generatedHeaders: readonly string[],
     departure: Departure,
     replyCheck: ReplyCheck,
     timeoutMs: number,
     settle: (exchange: Exchange) => void,
   ) {
     this.post = post;
+    this.path = path;
+    this.generatedHeaders = generatedHeaders;
     this.#departure = departure;
     this.#replyCheck = replyCheck;
     this.#settle = settle;
     this.#timer = setTimeout(timeOut, timeoutMs, this);
-    const { signal } = post;
-    if (signal?.aborted === true) this.abort();
-    else signal?.add(this);
+    post.signal?.add(this);
   }
 
   get isSettled(): boolean {
@@ -70,7 +79,7 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   }
 
   onRequestStart(carrier: Carrier): void {
-    if (this.isSettled) {
+    if (this.#settle === undefined) {
       carrier.abort(new errors.RequestAbortedError());
       return;
     }
@@ -85,12 +94,7 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
     this.#status = status;
     this.#headers = headers;
     // Judged before the body is read: once the reply is complete, undici keeps the connection.
-    const origin = this.#replyCheck.originOf({
-      status,
-      headers,
-      correlator: this.post.correlator,
-      way: this.way,
-    });
+    const origin = this.#replyCheck.originOf(status, headers, this.post.correlator, this.way);
     if (typeof origin === 'object') {
       const detail = 'the reply may be that of another request';
       this.#breakOff({ cause: 'invalid-reply', detail, flaw: origin.refused });
@@ -106,16 +110,15 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
       this.#breakOff({ cause: 'invalid-reply', detail, flaw: 'too large' });
       return;
     }
-    this.#chunks.push(chunk);
+    // Most come in one: an empty list that is pushed to takes room for more.
+    if (this.#chunks === undefined) this.#chunks = [chunk];
+    else this.#chunks.push(chunk);
   }
 
   onResponseEnd(): void {
-    const [only] = this.#chunks;
-    const whole =
-      only !== undefined && this.#chunks.length === 1
-        ? only
-        : Buffer.concat(this.#chunks, this.#bodyBytes);
-    const body = whole.toString('utf8');
+    const chunks = this.#chunks ?? NO_CHUNKS;
+    const whole = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, this.#bodyBytes);
+    const body = whole?.toString('utf8') ?? '';
     const reply = { status: this.#status, headers: this.#headers, body };
     const { sentAtMs, leftAtMs } = this.#departure;
     this.#end(

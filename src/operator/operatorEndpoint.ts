@@ -79,9 +79,15 @@ export function headersAt(
   });
   return {
     fixed: () => sent().fixed,
-    generated: (departure) => sent().makers.flatMap(({ name, make }) => [name, make(departure)]),
+    generated: (departure) => {
+      const { makers } = sent();
+      if (makers.length === 0) return NONE;
+      return makers.flatMap(({ name, make }) => [name, make(departure)]);
+    },
   };
 }
+
+const NONE: readonly string[] = [];
 
 type Generator = Extract<HeaderValue, { kind: 'generated' }>['generator'];
 

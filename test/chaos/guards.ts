@@ -32,7 +32,7 @@ export function judgesWithout(guard: Guard | undefined): Judges {
       return guard === 'fresh-connections'
         ? {
             needsFreshConnection: false,
-            originOf: (head) => policy.originOf(head),
+            originOf: (...head) => policy.originOf(...head),
             distrust: () => undefined,
           }
         : policy;

@@ -24,6 +24,8 @@ export interface Http1Parts {
   readonly idleDetector: IdleDetector;
   /** Names and values, in turn, of the headers of each request; the same list for as long as they stay the same. */
   readonly headers: () => readonly string[];
+  /** In lower case. */
+  readonly correlatorHeader: string;
   readonly timeoutMs: number;
   /** Open at a time, of those that are kept and of those that are not. */
   readonly connections: number;
@@ -66,12 +68,15 @@ export class Http1Connections {
   }
 
   carry(reader: ReplyReader, needsFreshConnection: boolean): void {
-    const { method, path, contentType, headers, body = null } = reader.post;
+    const { method = 'POST', contentType, headers, body = null, correlator } = reader.post;
+    const { correlatorHeader: name } = this.#parts;
+    const { path, generatedHeaders } = reader;
     const always = this.#parts.headers();
-    const own =
+    // One list of them all: each costs for each of a thousand numbers.
+    const sent =
       contentType === undefined
-        ? always.concat(headers)
-        : always.concat('content-type', contentType, headers);
+        ? always.concat(name, correlator, generatedHeaders, headers)
+        : always.concat('content-type', contentType, name, correlator, generatedHeaders, headers);
     reader.way = needsFreshConnection ? 'fresh connection' : 'kept connection';
     const ageMs = this.#parts.clock.monotonicMs() - this.#keptSinceMs;
     if (!needsFreshConnection && ageMs >= MAX_CONNECTION_AGE_MS) this.#renewKept();
@@ -81,7 +86,7 @@ export class Http1Connections {
         method,
         // A lookup may be a GET, and is billed all the same: nothing but us sends it again.
         idempotent: false,
-        headers: own,
+        headers: sent,
         body,
         reset: needsFreshConnection,
       },

@@ -38,6 +38,8 @@ export interface ConnectionParts {
   readonly origin: string;
   /** The names and values, in turn, that begin each request. */
   readonly head: () => readonly string[];
+  /** In lower case. */
+  readonly correlatorHeader: string;
   /** After so long without a word of any kind, a connection may be dead. */
   readonly silentAfterMs: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -143,12 +145,15 @@ export class Http2Connection {
 
   carry(reader: ReplyReader): void {
     if (reader.isSettled) return;
-    const { method, path, contentType, correlatorHeader, headers, body = '' } = reader.post;
+    const { method = 'POST', contentType, headers, body = '', correlator } = reader.post;
+    const { head: always, correlatorHeader } = this.#parts;
+    const { path, generatedHeaders } = reader;
+    const own = [correlatorHeader, correlator].concat(generatedHeaders, headers);
     const content =
       contentType === undefined
         ? []
         : ['content-type', contentType, 'content-length', String(Buffer.byteLength(body))];
-    const head = [':method', method, ':path', path].concat(this.#parts.head(), content, headers);
+    const head = [':method', method, ':path', path].concat(always(), content, own);
     // Different each time: in the table of HPACK they would only push out what is alike.
     Object.assign(head, { [sensitiveHeaders]: ['authorization', correlatorHeader] });
     let stream: ClientHttp2Stream;

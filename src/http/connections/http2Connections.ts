@@ -23,9 +23,11 @@ export interface Http2Parts {
   readonly connector: TlsConnector;
   /** Names and values, in turn, of the headers of each request; the same list for as long as they stay the same. */
   readonly headers: () => readonly string[];
+  /** In lower case. */
+  readonly correlatorHeader: string;
   /** For one exchange, from connecting to the last byte of the reply. */
   readonly timeoutMs: number;
-  readonly maxConnections: number;
+  readonly connections: number;
   readonly clock: Clock;
   readonly fallback: Http2Fallback;
 }
@@ -57,11 +59,11 @@ export class Http2Connections implements ConnectionEvents {
 
   constructor(parts: Http2Parts) {
     this.#parts = parts;
-    const { url, headers, timeoutMs, clock } = parts;
+    const { url, headers, correlatorHeader, timeoutMs, clock } = parts;
     const pseudo = [':scheme', 'https', ':authority', url.host];
     const head = derived(headers, (own) => pseudo.concat(overHttp2(own)));
     const silentAfterMs = Math.min(MAX_SILENCE_MS, timeoutMs / 2);
-    this.#connectionParts = { origin: url.origin, head, silentAfterMs, clock };
+    this.#connectionParts = { origin: url.origin, head, correlatorHeader, silentAfterMs, clock };
   }
 
   /** How many are open now, those included that take no further streams. */
@@ -153,7 +155,7 @@ export class Http2Connections implements ConnectionEvents {
 
   #connectIfNeeded(): void {
     if (this.#waiting.size === 0 || this.#isConnecting || this.#isClosed) return;
-    if (this.#connections.size >= this.#parts.maxConnections) return;
+    if (this.#connections.size >= this.#parts.connections) return;
     for (const connection of this.#connections) if (!connection.isFull) return;
     this.#connect();
   }

@@ -10,7 +10,12 @@ import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { LookupFailure } from '../../domain/errors.ts';
 import type { Log } from '../../log/log.ts';
 import { DeadlineExceeded, type Urgency } from '../urgency.ts';
-import { type OpenConnections, NO_TIME, type Endpoint } from '../connections/endpoint.ts';
+import {
+  type OpenConnections,
+  CANCELLED,
+  NO_TIME,
+  type Endpoint,
+} from '../connections/endpoint.ts';
 import { type ErrorMap, knownWord } from '../errorMap.ts';
 import type { Exchange, OutgoingRequest, ReplyFlaw } from '../exchange.ts';
 import { ProfileFault } from '../json.ts';
@@ -102,12 +107,6 @@ interface ExchangeNames {
 const CIRCUIT_OPEN: Exchange = {
   kind: 'fault',
   fault: { cause: 'connection', sent: false, detail: 'circuit open' },
-};
-
-/** The request ended while it waited for its turn. */
-const HUNG_UP: Exchange = {
-  kind: 'fault',
-  fault: { cause: 'cancelled', sent: false, detail: 'the request ended' },
 };
 
 function rateReached(seconds: number): Exchange {
@@ -246,7 +245,7 @@ export class GuardedEndpoint {
       const halfMs = (leftAtMs + deadlineMs) / 2;
       return rate.turn(kind, { deadlineMs: halfMs, signal }).then((turn) => {
         if (turn.kind === 'now') return this.#send(post, urgency, true);
-        return signal?.aborted === true ? HUNG_UP : rateReached(turn.retryAfterSeconds);
+        return signal?.aborted === true ? CANCELLED : rateReached(turn.retryAfterSeconds);
       });
     }
     const timeLeftMs = deadlineMs - leftAtMs;
