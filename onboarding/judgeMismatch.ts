@@ -1,4 +1,4 @@
-import { sendsPhoneNumber } from '../src/operator/lookupRequest.ts';
+import { sendsPhoneNumber } from '../src/operator/operatorSettings.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
 import { asksOwner, namesNumber } from '../src/tokens/authorizationSettings.ts';
 import type { Finding } from './finding.ts';

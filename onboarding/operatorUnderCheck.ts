@@ -5,7 +5,7 @@ import { IdleDetector } from '../src/http/connections/spareConnections.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
 import { Operator } from '../src/operator/operator.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
-import { judgeCheck, judgeRetrieveDate } from '../src/operator/responses.ts';
+import { judgeLookup } from '../src/operator/responses.ts';
 import type { AuthorizationAddresses } from '../src/tokens/authorizationSettings.ts';
 import { createClientAuthentication } from '../src/tokens/clientAuthentication.ts';
 import { DpopProofs } from '../src/tokens/dpop.ts';
@@ -69,9 +69,8 @@ export class OperatorUnderCheck {
     const once = { ...settings, tokens: { ...settings.tokens, use: 'once' } } as const;
     const dpop = settings.dpop ? new DpopProofs(clock) : undefined;
     this.tokens = new TokenManager(once, this.exchanges, authenticate, clock, { dpop });
-    const judges = { retrieveDate: judgeRetrieveDate, check: judgeCheck };
     const proof = { authenticate: () => authenticate, dpop };
-    this.operator = new Operator(settings, this.exchanges, judges, clock, proof);
+    this.operator = new Operator(settings, this.exchanges, judgeLookup, clock, proof);
   }
 
   /** What became of our correlator at each endpoint that has replied, by the endpoint's name in the log. */

@@ -1,4 +1,4 @@
-import type { LookupAsk, MakeProfile } from '../src/operator/profile.ts';
+import type { LookupAsk, MakeProfile } from '../src/domain/profile.ts';
 
 /*
  * An aggregator for India, client credentials at Keycloak.

@@ -1,4 +1,4 @@
-import type { MakeProfile } from '../src/operator/profile.ts';
+import type { MakeProfile } from '../src/domain/profile.ts';
 
 /*
  * An operator of CAMARA SIM Swap 2.1 that binds its tokens to a key of the client's (DPoP), with the JWT bearer grant.

@@ -1,4 +1,4 @@
-import type { MakeProfile } from '../src/operator/profile.ts';
+import type { MakeProfile } from '../src/domain/profile.ts';
 
 /*
  * An operator of CAMARA SIM Swap 2.1 with the JWT bearer grant (RFC 7523).

@@ -1,4 +1,4 @@
-import type { Camara, LookupAsk } from '../src/operator/profile.ts';
+import type { Camara, LookupAsk } from '../src/domain/profile.ts';
 
 /*
  * CAMARA SIM Swap 0.4 to 2.1, CAMARA Identity and Consent Management r3.3. What each operator decides for itself is as the

@@ -1,4 +1,4 @@
-import type { MakeProfile } from '../src/operator/profile.ts';
+import type { MakeProfile } from '../src/domain/profile.ts';
 import aggregatorIn from './aggregator-in.ts';
 import camaraDpop from './camara-dpop.ts';
 import camaraJwtBearer from './camara-jwt-bearer.ts';

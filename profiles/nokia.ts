@@ -1,4 +1,4 @@
-import type { MakeProfile } from '../src/operator/profile.ts';
+import type { MakeProfile } from '../src/domain/profile.ts';
 
 /*
  * Nokia Network as Code, behind RapidAPI: CAMARA SIM Swap 1.0 with a key in a header, and without OAuth.

@@ -1,4 +1,4 @@
-import type { MakeProfile } from '../src/operator/profile.ts';
+import type { MakeProfile } from '../src/domain/profile.ts';
 
 /*
  * Orange in France and Belgium, CIBA.

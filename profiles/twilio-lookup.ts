@@ -1,4 +1,4 @@
-import type { MakeProfile } from '../src/operator/profile.ts';
+import type { MakeProfile } from '../src/domain/profile.ts';
 
 /*
  * Twilio Lookup v2 with the package SIM Swap, which is in private beta and takes the approval of each carrier.

@@ -1,4 +1,4 @@
-import type { MakeProfile } from '../src/operator/profile.ts';
+import type { MakeProfile } from '../src/domain/profile.ts';
 
 /*
  * The service of docs/operator-api.md, Vodafone's "SIM Swap" with its 2-legged and 3-legged tokens: a profile that is named

@@ -1,4 +1,4 @@
-import type { LookupAsk, LookupReading, MakeProfile } from '../src/operator/profile.ts';
+import type { LookupAsk, LookupReading, MakeProfile } from '../src/domain/profile.ts';
 
 /*
  * Vonage Identity Insights v0.1, which took the place of its SIM Swap API on 23 November 2025.

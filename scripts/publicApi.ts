@@ -12,7 +12,7 @@ const ENTRIES = {
   client: 'src/library/client',
   subgraph: 'src/library/subgraph',
   mocks: 'mocks/mocks',
-  profile: 'src/operator/profile',
+  profile: 'src/domain/profile',
 };
 
 const run = promisify(execFile);

@@ -51,7 +51,7 @@ const CORE = new Set([
 const PURE = [
   /^domain\//,
   /^lookups\/planner\.ts$/,
-  /^operator\/(?:responses|directoryReply)\.ts$/,
+  /^operator\/responses\.ts$/,
   /^tokens\/tokenResponses\.ts$/,
   /^consents\/(?:consentRecord|consentView)\.ts$/,
   /^http\/resilience\/retries\.ts$/,

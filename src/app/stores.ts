@@ -9,7 +9,7 @@ import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
 import { RedisFactCache } from '../lookups/redisFactCache.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
-import { operatorIdentityOf } from '../operator/operatorIdentity.ts';
+import { operatorIdentityOf } from '../operator/operatorSettings.ts';
 import type { Redis } from '../sharedState/redis.ts';
 import { StateSeals } from '../sharedState/stateSeals.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';

@@ -1,6 +1,6 @@
 import { withoutLastSlash } from '../http/wireSettings.ts';
 import { OWN_HEADERS } from '../http/headers.ts';
-import type { OperatorProfile } from '../operator/profile.ts';
+import type { OperatorProfile } from '../domain/profile.ts';
 import { valueAt, type FileProblem, type Path } from './document.ts';
 import { flowsOf, METHOD_NEEDS, methodOf, operationsOf } from './entrySettings.ts';
 import { GONE_MEMBERS } from './gone.ts';

@@ -17,7 +17,7 @@ import type {
   OperatorProfile,
   Options,
   ProfileHeader,
-} from '../operator/profile.ts';
+} from '../domain/profile.ts';
 import type {
   AssertionSettings,
   AuthorizationSource,
@@ -308,7 +308,7 @@ function assertionOf({ entry, profile, options, pointedTo }: Making): AssertionS
       ? {}
       : { audience: audience === 'server' ? withoutLastSlash(server) : audience }),
     claims: (aud) =>
-      callProfile('claims', () => claims(Object.freeze({ clientId, audience: aud, options }))),
+      callProfile('claims', claims, Object.freeze({ clientId, audience: aud, options })),
   };
 }
 

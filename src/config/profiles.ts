@@ -10,7 +10,7 @@ import { MAPPED_CODES } from '../http/errorMap.ts';
 import { OWN_HEADERS } from '../http/headers.ts';
 import { deepFreeze } from '../http/json.ts';
 import { ENDPOINT_NAMES } from '../http/wireSettings.ts';
-import type { OperatorProfile } from '../operator/profile.ts';
+import type { OperatorProfile } from '../domain/profile.ts';
 import { readTextNow } from '../system/textFile.ts';
 import { valueAt } from './document.ts';
 import { didYouMean } from './settingNames.ts';
@@ -132,7 +132,7 @@ function problemsOf(profile: object): readonly string[] {
   });
 }
 
-/* What a profile may be: the types of src/operator/profile.ts, as they are judged. */
+/* What a profile may be: the types of src/domain/profile.ts, as they are judged. */
 
 const text = z.string().max(300);
 const fn = z.custom<unknown>((value) => typeof value === 'function', 'must be a function');

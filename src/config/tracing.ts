@@ -1,6 +1,6 @@
 import { egressTo, type Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
-import { isHeaderName, isHeaderText } from '../operator/lookupRequest.ts';
+import { isHeaderName, isHeaderText } from '../http/headers.ts';
 import type { ConnectionSettings } from '../http/wireSettings.ts';
 
 /** The first is the default. */

@@ -2,7 +2,7 @@ import { closes, type FailedLookup } from '../domain/failedLookup.ts';
 import { lookupOf, unknownFacts, type TimedFact } from '../domain/fact.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import { operatorNameOf } from '../operator/operatorIdentity.ts';
+import { operatorNameOf } from '../operator/operatorSettings.ts';
 import type { CachedAnswer } from '../lookups/lookupAuthorizer.ts';
 import type { CachedFacts, FactCache } from '../lookups/factCache.ts';
 import {

@@ -63,7 +63,7 @@ export interface OutgoingRequest {
   /** POST where absent. */
   readonly method?: 'GET' | 'POST';
   /** In the place of the endpoint's own path where that has a place for a number; encoded, with a slash in front. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Names and values in turn, beside those that the endpoint itself sends. */
   readonly headers: readonly string[];
   /** Members of the URL's query, encoded, beside those of the endpoint's own address. */

@@ -97,3 +97,13 @@ export const OWN_HEADERS: ReadonlySet<string> = new Set([
   'content-type',
   'x-correlator',
 ]);
+
+/** RFC 9110 §5.1. Pure. */
+export function isHeaderName(name: string): boolean {
+  return /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name);
+}
+
+/** Printable ASCII and tabs. Pure. */
+export function isHeaderText(text: string): boolean {
+  return /^[\t\x20-\x7e]*$/.test(text);
+}

@@ -211,10 +211,14 @@ const MAX_JSON_CHARACTERS = 16_384;
  *
  * @throws {ProfileFault} for a throw, a promise, what is no object, or what is too large
  */
-export function callProfile(name: string, call: () => unknown): Readonly<Record<string, unknown>> {
+export function callProfile<About>(
+  name: string,
+  call: (about: About) => unknown,
+  about: About,
+): Readonly<Record<string, unknown>> {
   let text: string | undefined;
   try {
-    const returned = call();
+    const returned = call(about);
     const isObject = typeof returned === 'object' && returned !== null;
     if (isObject && 'then' in returned && typeof returned.then === 'function') {
       // Its rejection would end the process.

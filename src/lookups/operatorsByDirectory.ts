@@ -2,7 +2,7 @@ import type { Clock } from '../system/clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { WorkByKey, type Sharing } from '../http/urgency.ts';
 import type { Log } from '../log/log.ts';
-import type { DirectoryJudgement } from '../operator/directoryReply.ts';
+import type { DirectoryJudgement } from '../operator/responses.ts';
 import type { NumberDirectory } from '../operator/numberDirectory.ts';
 import type { NumberDirectorySettings } from '../operator/operatorSettings.ts';
 import { OUT_OF_TIME, type LookupRequest } from './lookupRoute.ts';

@@ -2,7 +2,7 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Correlator } from '../http/correlator.ts';
 import type { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import type { Urgency } from '../http/urgency.ts';
-import { judgeDirectoryReply, type DirectoryJudgement } from './directoryReply.ts';
+import { judgeDirectoryReply, type DirectoryJudgement } from './responses.ts';
 
 /** The company's number directory, which says which operator serves a number. Nothing of it is billed. */
 export class NumberDirectory {

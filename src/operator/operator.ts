@@ -9,31 +9,41 @@ import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup, Operation } from '../domain/question.ts';
 import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
+import { isHeaderName, isHeaderText, OWN_HEADERS } from '../http/headers.ts';
+import { callProfile, ProfileFault } from '../http/json.ts';
 import { judgeFault } from '../http/refusal.ts';
 import type { GuardedEndpoint, GuardedPost, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { AccessToken } from '../tokens/accessToken.ts';
 import type { ClientAuthentication } from '../tokens/clientAuthentication.ts';
-import type { DpopProofs } from '../tokens/dpop.ts';
+import type { DpopPlace, DpopProofs } from '../tokens/dpop.ts';
 import type { ExchangeContext } from '../tokens/tokenManager.ts';
-import { pathWith, profileOf, writeLookup, type LookupWriting } from './lookupRequest.ts';
 import type { OperatorClock } from './operatorClock.ts';
-import type { OperatorSettings } from './operatorSettings.ts';
-import type { Judgement, LookupJudges } from './responses.ts';
+import {
+  sendsPhoneNumber,
+  type LookupEndpointName,
+  type OperatorSettings,
+} from './operatorSettings.ts';
+import type { LookupAsk, LookupProfile } from '../domain/profile.ts';
+import type { Judgement, judgeLookup } from './responses.ts';
 
 /** Where the operator takes lookups (docs/operator-api.md, "Endpoints"). */
-export interface LookupEndpoints {
-  readonly retrieveDate: Pick<GuardedEndpoint, 'post'>;
-  readonly check: Pick<GuardedEndpoint, 'post'>;
-}
+export type LookupEndpoints = Readonly<Record<LookupEndpointName, Pick<GuardedEndpoint, 'post'>>>;
 
 interface LookupCall {
   readonly endpoint: Pick<GuardedEndpoint, 'post'>;
   readonly address: string;
+  readonly profile: LookupProfile | undefined;
 }
+
+/** What decides how a lookup is written. */
+type LookupWriting = Pick<OperatorSettings, 'options' | 'correlator' | 'tokens'>;
 
 /** What decides how lookups are written and their replies are read. */
 export type LookupManner = LookupWriting &
-  Pick<OperatorSettings, 'name' | 'flow' | 'errors' | 'lookupAddresses'>;
+  Pick<
+    OperatorSettings,
+    'name' | 'flow' | 'grant' | 'errors' | 'lookups' | 'lookupAddresses' | 'sendPhoneNumber'
+  >;
 
 export interface LookupProof {
   /** Of lookups that need no token; by now, for a key may be renewed. */
@@ -42,11 +52,22 @@ export interface LookupProof {
   readonly dpop?: DpopProofs | undefined;
 }
 
+/** One lookup to make, and the token to pay it with. */
+export interface LookupOrder {
+  readonly lookup: Lookup;
+  readonly number: PhoneNumber;
+  readonly token: AccessToken;
+  /** Whether an earlier attempt at it came to nothing: then there is no further one. */
+  readonly isRetry?: boolean;
+}
+
 /** The operator's SIM swap API: one billed call each time. */
 export class Operator {
   readonly #settings: LookupManner;
+  /** Whether lookups name the number beside the token. */
+  readonly #isNamed: boolean;
   readonly #calls: Readonly<Record<Operation, LookupCall>>;
-  readonly #judges: LookupJudges;
+  readonly #judgeLookup: typeof judgeLookup;
   readonly #clock: Clock;
   readonly #proof: LookupProof;
   readonly #operatorClock: Pick<OperatorClock, 'judge'> | undefined;
@@ -55,18 +76,24 @@ export class Operator {
   constructor(
     settings: LookupManner,
     endpoints: LookupEndpoints,
-    judges: LookupJudges,
+    judge: typeof judgeLookup,
     clock: Clock,
     proof: LookupProof,
     operatorClock?: Pick<OperatorClock, 'judge'>,
   ) {
     this.#settings = settings;
-    const { lookupAddresses } = settings;
+    this.#isNamed = sendsPhoneNumber(settings);
+    const { lookups, lookupAddresses } = settings;
+    const callOf = (operation: Operation, name: LookupEndpointName): LookupCall => ({
+      endpoint: endpoints[name],
+      address: lookupAddresses[name],
+      profile: lookups[operation],
+    });
     this.#calls = {
-      'retrieve-date': { endpoint: endpoints.retrieveDate, address: lookupAddresses.retrieveDate },
-      check: { endpoint: endpoints.check, address: lookupAddresses.check },
+      'retrieve-date': callOf('retrieve-date', 'retrieveDate'),
+      check: callOf('check', 'check'),
     };
-    this.#judges = judges;
+    this.#judgeLookup = judge;
     this.#clock = clock;
     this.#proof = proof;
     this.#operatorClock = operatorClock;
@@ -81,42 +108,75 @@ export class Operator {
     const { lookup, number, token, isRetry = false } = order;
     // Spent for good before a byte leaves; a new connection may be tried while none has.
     const value = token.spend({ number, operation: lookup.operation });
-    const { endpoint, address } = this.#calls[lookup.operation];
+    const { endpoint, address, profile } = this.#calls[lookup.operation];
+    if (profile === undefined) throw new Error('A lookup was planned that is not offered.');
     const path = pathWith(number, address);
     const sentTo = path === undefined ? address : new URL(path, address).href;
     const place = { address: sentTo, token: value };
-    const { dpop } = this.#proof;
-    const write = (headers: readonly string[]): OutgoingRequest => {
-      const written = writeLookup(this.#settings, lookup, number, this.#clock.nowMs());
-      return {
-        ...written,
-        ...(path === undefined ? {} : { path }),
-        headers: headers.concat(written.headers),
-        correlator: context.correlator.next(),
-        signal: context.signal,
-      };
-    };
-    const post: GuardedPost<Judgement<Fact>> = {
+    const request: GuardedPost<Judgement<Fact>> = {
       about: number,
       urgency: context,
       isRetry,
       isTokenUnproven: token.isUnproven,
-      make: () => {
-        const headers = this.#headers(value, sentTo);
-        if (headers instanceof Promise) return headers.then(write);
-        return dpop === undefined ? write(headers) : dpop.bind(write(headers), place);
-      },
+      make: () => this.#make(order, context, profile, path, place),
       judge: (exchange) => {
-        dpop?.learn(place, exchange);
-        return this.#judge(exchange, order);
+        this.#proof.dpop?.learn(place, exchange);
+        return this.#judge(exchange, order, profile);
       },
     };
-    if (!lookupChannel.hasSubscribers) return endpoint.post(post);
+    if (!lookupChannel.hasSubscribers) return endpoint.post(request);
     const message = messageOf(this.#settings.name, order, context);
-    return traced(lookupChannel, message, () => endpoint.post(post), resultOf);
+    return traced(lookupChannel, message, () => endpoint.post(request), resultOf);
   }
 
-  #judge(exchange: Exchange, { lookup, number, token }: LookupOrder): Judgement<Fact> {
+  /** The lookup beside what a token shows, or what shows who sends it where there is none. */
+  #make(
+    order: LookupOrder,
+    context: ExchangeContext,
+    profile: LookupProfile,
+    path: string | undefined,
+    place: Required<DpopPlace>,
+  ): OutgoingRequest | Promise<OutgoingRequest> {
+    const { grant, tokens } = this.#settings;
+    const { header, prefix } = tokens.sentIn;
+    const proof =
+      grant.type === 'none'
+        ? this.#proof.authenticate()
+        : { headers: [header, prefix + place.token] };
+    if (typeof proof === 'function') {
+      const address = place.address.split('?', 1)[0] ?? place.address;
+      return proof(address).then(({ headers }) =>
+        this.#write(headers, order, context, profile, path),
+      );
+    }
+    const request = this.#write(proof.headers, order, context, profile, path);
+    const { dpop } = this.#proof;
+    return dpop === undefined ? request : dpop.bind(request, place);
+  }
+
+  #write(
+    shown: readonly string[],
+    { lookup, number }: LookupOrder,
+    { correlator, signal }: ExchangeContext,
+    profile: LookupProfile,
+    path: string | undefined,
+  ): OutgoingRequest {
+    const named = this.#isNamed ? number : undefined;
+    const written = writeLookup(this.#settings, profile, lookup, named, this.#clock.nowMs());
+    return {
+      ...written,
+      path,
+      headers: shown.concat(written.headers),
+      correlator: correlator.next(),
+      signal,
+    };
+  }
+
+  #judge(
+    exchange: Exchange,
+    { lookup, number, token }: LookupOrder,
+    { read: reading }: LookupProfile,
+  ): Judgement<Fact> {
     if (exchange.kind === 'fault') return { kind: 'failed', failure: judgeFault(exchange.fault) };
     const { reply, sentAtMs, isUnproven = false } = exchange;
     const { status } = reply;
@@ -124,36 +184,18 @@ export class Operator {
     const isRefused = status === 401 || (status === 403 && token.isUnproven);
     if (isRefused && !isUnproven) token.refused();
     const { flow, errors } = this.#settings;
-    const { read: reading } = profileOf(this.#settings, lookup);
     const nowMs = this.#clock.nowMs();
     const made = { sentAtMs, nowMs, flow, number, reading, errors, isUnproven };
-    const judged =
-      lookup.operation === 'check'
-        ? this.#judges.check(reply, made, lookup.maxAgeHours)
-        : this.#judges.retrieveDate(reply, made);
+    const judged = this.#judgeLookup(reply, made, lookup);
     const clock = this.#operatorClock;
     if (judged.kind === 'failed' || clock === undefined) return judged;
-    const facts = judged.facts.map((fact) =>
-      fact.operation === 'retrieve-date' ? clock.judge(fact, reply) : fact,
-    );
+    const facts: Fact[] = [];
+    for (const fact of judged.facts) {
+      facts.push(fact.operation === 'retrieve-date' ? clock.judge(fact, reply) : fact);
+    }
     return { ...judged, facts };
   }
-
-  /** What a token shows, or what shows who asks where there is none: names and values in turn. */
-  #headers(token: string, sentTo: string): readonly string[] | Promise<readonly string[]> {
-    const address = sentTo.split('?', 1)[0] ?? sentTo;
-    if (this.#settings.grant.type === 'none') {
-      const proof = this.#proof.authenticate();
-      return typeof proof === 'function'
-        ? proof(address).then(({ headers }) => headers)
-        : proof.headers;
-    }
-    const { header, prefix } = this.#settings.tokens.sentIn ?? AS_BEARER;
-    return [header, prefix + token];
-  }
 }
-
-const AS_BEARER = { header: 'authorization', prefix: 'Bearer ' };
 
 function messageOf(
   operator: string,
@@ -180,11 +222,88 @@ function resultOf({ judged, attempts }: Outcome<Judgement<Fact>>): LookupResult 
   }
 }
 
-/** One lookup to make, and the token to pay it with. */
-export interface LookupOrder {
-  readonly lookup: Lookup;
-  readonly number: PhoneNumber;
-  readonly token: AccessToken;
-  /** Whether an earlier attempt at it came to nothing: then there is no further one. */
-  readonly isRetry?: boolean;
+/** A lookup beside what shows who sends it. */
+type WrittenLookup = Pick<OutgoingRequest, 'method' | 'query' | 'contentType' | 'body' | 'headers'>;
+
+/**
+ * Writes a lookup as the operator wants to read it. Pure, as far as the profile is.
+ *
+ * @param number where the lookup names it beside its token
+ * @throws {ProfileFault} where the profile's function does not keep to its type
+ */
+export function writeLookup(
+  settings: LookupWriting,
+  { method, write }: Pick<LookupProfile, 'method' | 'write'>,
+  lookup: Lookup,
+  number: PhoneNumber | undefined,
+  nowMs: number,
+): WrittenLookup {
+  const ask: LookupAsk = Object.freeze({
+    operation: lookup.operation,
+    number,
+    digits: number?.slice(1),
+    maxAgeHours: lookup.operation === 'check' ? lookup.maxAgeHours : undefined,
+    nowMs,
+    options: settings.options,
+  });
+  const { query, headers, body = {}, ...others } = callProfile('write', write, ask);
+  if (Object.keys(others).length > 0 || !isObject(body)) throw notItsParts();
+  const isGet = method === 'GET';
+  return {
+    method,
+    query: query === undefined ? '' : new URLSearchParams(textsIn(query)).toString(),
+    headers: headers === undefined ? NO_HEADERS : headersIn(headers, settings),
+    contentType: isGet ? undefined : 'application/json',
+    body: isGet ? undefined : JSON.stringify(body),
+  };
+}
+
+const NO_HEADERS: readonly string[] = [];
+
+function notItsParts(): ProfileFault {
+  return new ProfileFault('write returned something else than query, headers and body');
+}
+
+/** The path of a lookup's address with the number in its place; `undefined` where it has none. Pure. */
+export function pathWith(number: PhoneNumber, address: string): string | undefined {
+  if (!NUMBER_PLACE.test(address)) return undefined;
+  const { pathname, search } = new URL(address);
+  const path = pathname
+    .replaceAll('%7Bnumber%7D', encodeURIComponent(number))
+    .replaceAll('%7Bdigits%7D', number.slice(1));
+  return path + search;
+}
+
+const NUMBER_PLACE = /\{(?:number|digits)\}/;
+
+function textsIn(query: unknown): Readonly<Record<string, string>> {
+  if (!isObject(query)) throw notItsParts();
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]: [string, unknown]) => {
+      if (typeof value === 'string' || typeof value === 'number') return [name, String(value)];
+      throw new ProfileFault('write returned a query member that is neither text nor number');
+    }),
+  );
+}
+
+/** Names and values in turn. A line break in one would begin another header. */
+function headersIn(
+  headers: unknown,
+  { correlator, tokens }: Pick<LookupWriting, 'correlator' | 'tokens'>,
+): readonly string[] {
+  if (!isObject(headers)) throw notItsParts();
+  return Object.entries(headers).flatMap(([name, value]: [string, unknown]) => {
+    const lower = name.toLowerCase();
+    if (OWN_HEADERS.has(lower) || lower === correlator.header || lower === tokens.sentIn.header) {
+      throw new ProfileFault('write returned a header that the service sets itself');
+    }
+    if (!isHeaderName(name) || typeof value !== 'string' || !isHeaderText(value)) {
+      throw new ProfileFault('write returned what no header carries');
+    }
+    return [name, value];
+  });
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

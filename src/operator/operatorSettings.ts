@@ -5,42 +5,43 @@ import type { Operation } from '../domain/question.ts';
 import type { ErrorMap } from '../http/errorMap.ts';
 import type {
   ConnectionSettings,
-  Http2Setting,
   CorrelatorSettings,
   LimitSettings,
   OperatorHeader,
 } from '../http/wireSettings.ts';
-import type { AuthorizationSettings } from '../tokens/authorizationSettings.ts';
-import type { OperatorProfile, Options } from './profile.ts';
+import type {
+  AuthorizationSettings,
+  AuthorizationSource,
+} from '../tokens/authorizationSettings.ts';
+import type { OperatorProfile, Options } from '../domain/profile.ts';
 
 /** The endpoints of the SIM swap API (docs/operator-api.md, "Endpoints"). */
 export const LOOKUP_ENDPOINTS = ['retrieveDate', 'check'] as const;
 
 export type LookupEndpointName = (typeof LOOKUP_ENDPOINTS)[number];
 
-export interface LookupSettings {
+type AsInProfile = Pick<
+  OperatorProfile,
+  | 'sendPhoneNumber'
+  | 'lookups'
+  | 'maxAgeHours'
+  | 'dateMarginHours'
+  | 'trustMonitoredPeriod'
+  | 'oneCallPerNumber'
+  | 'http2'
+  | 'tokenMismatch'
+>;
+
+export interface LookupSettings extends AsInProfile {
   /** Absolute, with `{number}` or `{digits}` where the path names the number. */
   readonly lookupAddresses: Readonly<Record<LookupEndpointName, string>>;
   readonly operations: ReadonlySet<Operation>;
-  /** The largest window that the operator's `check` takes. */
-  readonly maxAgeHours: number;
-  /** How far the operator's dates may be off: rounding, mislabelled zones, clocks. */
-  readonly dateMarginHours: number;
-  readonly trustMonitoredPeriod: boolean;
-  /** Whether lookups name the number beside the token; `auto` where the token does not hold it. */
-  readonly sendPhoneNumber: OperatorProfile['sendPhoneNumber'];
-  readonly lookups: OperatorProfile['lookups'];
   /** What the entry says to the functions of the profile. */
   readonly options: Options;
   /** Whether a lookup whose outcome is unknown is made once more, at the price of a second bill. */
   readonly retriesLookups: boolean;
-  /** Whether one call about a number waits for the other: some answer 409 to two at a time. */
-  readonly oneCallPerNumber: boolean;
   readonly errors: ErrorMap;
   readonly correlator: CorrelatorSettings;
-  readonly http2: Http2Setting;
-  /** What the API does with a token that was issued for another number than the body names; `refused`: 401 or 403. */
-  readonly tokenMismatch: 'accepted' | 'refused';
   /** Headers that this operator wants, beside those that every operator is sent. */
   readonly headers: readonly OperatorHeader[];
   readonly limits: LimitSettings;
@@ -83,4 +84,54 @@ export interface NumberDirectorySettings extends ConnectionSettings {
   readonly fallback: 'none' | 'prefix';
   /** The same with the headers that its files hold by now; absent where none of them is in a file. */
   readonly fromFiles?: FromFiles<NumberDirectorySettings>;
+}
+
+/** Whether the lookups of an operator name the number beside the token. Pure. */
+export function sendsPhoneNumber({
+  grant,
+  sendPhoneNumber,
+}: Pick<OperatorSettings, 'grant' | 'sendPhoneNumber'>): boolean {
+  if (sendPhoneNumber !== 'auto') return sendPhoneNumber === 'always';
+  switch (grant.type) {
+    // Its `username` binds the token in ways of each operator's own; docs/operator-api.md, "The date", names both.
+    case 'client_credentials':
+    case 'none':
+      return true;
+    // The API knows the number by the token: then CAMARA 2 answers 422 to one that is named beside it.
+    case 'jwt-bearer':
+    case 'ciba':
+      return false;
+  }
+}
+
+/** What decides with whom a consent was begun, and so with whom it can be pursued. */
+export type OperatorIdentitySettings = Pick<
+  OperatorSettings,
+  'name' | 'flow' | 'clientId' | 'lookupAddresses' | 'authorization'
+>;
+
+/**
+ * Tells one operator from another wherever consents and facts are kept: the same number at another operator, at another
+ * authorization server or by another client is another. Credentials and limits may change under it. Pure.
+ */
+export function operatorIdentityOf(settings: OperatorIdentitySettings): string {
+  const { name, flow, clientId, lookupAddresses, authorization } = settings;
+  const { origin } = new URL(lookupAddresses.check);
+  return [name, origin, clientId, flow, ...placesOf(authorization)].join(' ');
+}
+
+/** The name in an identity: names have no spaces. Pure. */
+export function operatorNameOf(identity: string): string {
+  return identity.split(' ', 1).join('');
+}
+
+function placesOf(source: AuthorizationSource): readonly string[] {
+  switch (source.from) {
+    case 'settings':
+      return [source.addresses.backchannelAuthentication, source.addresses.cibaToken];
+    case 'nowhere':
+      return [];
+    case 'discovery':
+      return [source.issuer, source.documentUrl];
+  }
 }

@@ -6,7 +6,7 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import { saysOk, type ErrorMap } from '../http/errorMap.ts';
-import type { HttpReply, ReplyFlaw } from '../http/exchange.ts';
+import type { Exchange, HttpReply, ReplyFlaw } from '../http/exchange.ts';
 import {
   memberAt,
   readAnswer,
@@ -19,13 +19,15 @@ import {
 import {
   errorWord,
   judgeByMap,
+  judgeFault,
   judgeRefusal,
+  leavesInDoubt,
   markRefusalOfUs,
   markUnknownNumber,
   type RefusalContext,
 } from '../http/refusal.ts';
 import { asksOwner, type Flow } from '../tokens/authorizationSettings.ts';
-import type { DateReading, LookupReading, Pointer } from './profile.ts';
+import type { DateReading, LookupReading, Pointer, SwappedReading } from '../domain/profile.ts';
 
 export type Judgement<F> =
   | {
@@ -58,12 +60,6 @@ export interface LookupExchange {
   readonly isUnproven?: boolean;
 }
 
-/** Reads the replies to the two lookups. */
-export interface LookupJudges {
-  retrieveDate(reply: HttpReply, exchange: LookupExchange): Judgement<Fact>;
-  check(reply: HttpReply, exchange: LookupExchange, maxAgeHours: MaxAgeHours): Judgement<Fact>;
-}
-
 /** Clocks differ; a date further ahead is none. */
 const MAX_LEAD_MS = 5 * 60_000;
 
@@ -73,39 +69,27 @@ const FIRST_SIM_MS = Date.UTC(1991, 0, 1);
 /** CAMARA bounds it nowhere; a century is past belief. */
 const MAX_MONITORED_PERIOD_DAYS = 36_500;
 
-/** Judges a reply to `retrieve-date`: `{latestSimChange: RFC 3339 | null, monitoredPeriod?}` in CAMARA. Pure. */
-export function judgeRetrieveDate(reply: HttpReply, exchange: LookupExchange): Judgement<Fact> {
-  return judgeLookup(reply, exchange, { operation: 'retrieve-date' });
-}
-
-/** Judges a reply to `check`: `{swapped: boolean}` in CAMARA; `"false"` is not false. Pure. */
-export function judgeCheck(
+/**
+ * Judges a reply to a lookup. Of CAMARA to `retrieve-date`: `{latestSimChange: RFC 3339 | null, monitoredPeriod?}`; to
+ * `check`: `{swapped: boolean}`, where `"false"` is not false. Pure.
+ */
+export function judgeLookup(
   reply: HttpReply,
   exchange: LookupExchange,
-  maxAgeHours: MaxAgeHours,
+  lookup: Lookup,
 ): Judgement<Fact> {
-  return judgeLookup(reply, exchange, { operation: 'check', maxAgeHours });
-}
-
-function judgeLookup(reply: HttpReply, exchange: LookupExchange, lookup: Lookup): Judgement<Fact> {
   const { errors, nowMs } = exchange;
-  if (!isSuccess(reply)) return refused(reply, exchange);
+  if (reply.status < 200 || reply.status >= 300) return refused(reply, exchange);
   if (errors.rules.some(({ status }) => status === reply.status)) {
     const failure = judgeByMap(reply, nowMs, contextOf(exchange));
     if (failure !== undefined) return failedBy(failure, reply, exchange);
   }
   const { okWords = [], wordAt } = errors;
   const hasOk = okWords.length > 0;
-  const read = readAnswer(reply, hasOk ? [] : wordAt, hasOk ? wordAt.flatMap(outermost) : []);
-  switch (read.kind) {
-    case 'read':
-      if (hasOk && !saysOk(read.body, errors)) {
-        return invalid('an error beside the answer');
-      }
-      return judgeBody(read.body, exchange, lookup);
-    case 'flawed':
-      return invalid(read.flaw);
-  }
+  const read = hasOk ? readAnswer(reply, [], wordAt.flatMap(outermost)) : readAnswer(reply, wordAt);
+  if (read.kind === 'flawed') return invalid(read.flaw);
+  if (hasOk && !saysOk(read.body, errors)) return invalid('an error beside the answer');
+  return judgeBody(read.body, exchange, lookup);
 }
 
 function outermost(path: MemberPath): readonly string[] {
@@ -115,23 +99,29 @@ function outermost(path: MemberPath): readonly string[] {
 /** Reads what the profile points to, and makes facts of it. */
 function judgeBody(whole: JsonObject, exchange: LookupExchange, lookup: Lookup): Judgement<Fact> {
   const { reading, sentAtMs } = exchange;
-  const body = picked(whole, reading);
+  const body = reading.pick === undefined ? whole : picked(whole, reading.pick);
   if (body === undefined) return invalid('cannot be read by its profile');
   if (reading.number !== undefined && !isAbout(exchange.number, valueAt(body, reading.number))) {
     return invalid('another number');
   }
-  const check = readCheckFact(body, reading, lookup, sentAtMs);
+  const { swapped, isPartial = false } = reading;
+  const check =
+    swapped === undefined
+      ? NOTHING_READ
+      : readCheckFact(body, swapped, isPartial, lookup, sentAtMs);
   if (typeof check === 'string') return invalid(check);
   const date = readDateFact(body, exchange, check.isSaid);
   if (typeof date === 'string') return invalid(date);
-  const own = lookup.operation === 'check' ? check.fact : date;
-  const beside = lookup.operation === 'check' ? date : check.fact;
-  const facts = [own, beside].filter((fact) => fact !== undefined);
+  const isCheck = lookup.operation === 'check';
+  const own = isCheck ? check.fact : date;
+  const beside = isCheck ? date : check.fact;
+  const facts: Fact[] = own === undefined ? [] : [own];
+  if (beside !== undefined) facts.push(beside);
   const closed = check.isOfOwnWindow
-    ? { lookup: lookup.operation === 'check' ? lookup : LONGEST_CHECK, failure: OF_OWN_WINDOW }
+    ? { lookup: isCheck ? lookup : LONGEST_CHECK, failure: OF_OWN_WINDOW }
     : undefined;
   if (own !== undefined || closed?.lookup === lookup) {
-    return { kind: 'answered', facts, ...(closed === undefined ? {} : { closed }) };
+    return closed === undefined ? { kind: 'answered', facts } : { kind: 'answered', facts, closed };
   }
   // The operator knows nothing of what this lookup is for.
   const failure = { code: 'NUMBER_NOT_SERVED', reach: 'operation' } as const;
@@ -147,10 +137,12 @@ const OF_OWN_WINDOW: LookupFailure = { code: 'PERIOD_NOT_SUPPORTED', reach: 'ope
 const LONGEST_WINDOW = MAX_MAX_AGE_HOURS as MaxAgeHours;
 const LONGEST_CHECK: Lookup = { operation: 'check', maxAgeHours: LONGEST_WINDOW };
 
-function picked(body: JsonObject, { pick }: LookupReading): JsonObject | undefined {
-  if (pick === undefined) return body;
+function picked(
+  body: JsonObject,
+  pick: NonNullable<LookupReading['pick']>,
+): JsonObject | undefined {
   try {
-    return callProfile('pick', () => pick(deepFreeze(body)));
+    return callProfile('pick', pick, deepFreeze(body));
   } catch (error) {
     if (error instanceof ProfileFault) return undefined;
     throw error;
@@ -211,37 +203,32 @@ const NOTHING_READ: ReadCheck = { isSaid: false, isOfOwnWindow: false };
 
 function readCheckFact(
   body: JsonObject,
-  { swapped: reading, isPartial = false }: LookupReading,
+  reading: SwappedReading,
+  isPartial: boolean,
   lookup: Lookup,
   sentAtMs: number,
 ): ReadCheck | ReplyFlaw {
-  if (reading === undefined) return NOTHING_READ;
   const { window } = reading;
   const isOfOwnWindow = typeof window === 'string' && window !== 'asked';
   const value = valueAt(body, reading.at);
   if (isPartial && (value === undefined || value === null)) return NOTHING_READ;
   if (value !== reading.true && value !== reading.false) return 'wrong type of swapped';
   const swapped = value === reading.true;
+  const silent = { isSaid: true, isOfOwnWindow };
+  let maxAgeHours: MaxAgeHours;
   if (window === 'asked') {
-    if (lookup.operation !== 'check') return { isSaid: true, isOfOwnWindow };
-    const { maxAgeHours } = lookup;
-    return {
-      fact: { operation: 'check', maxAgeHours, swapped, sentAtMs },
-      isSaid: true,
-      isOfOwnWindow,
-    };
+    if (lookup.operation !== 'check') return silent;
+    ({ maxAgeHours } = lookup);
+  } else {
+    const hours = typeof window === 'number' ? window : hoursOf(valueAt(body, window));
+    if (hours === undefined) return 'wrong window';
+    // The side on which it claims less.
+    const whole = swapped ? Math.ceil(hours) : Math.min(Math.floor(hours), LONGEST_WINDOW);
+    const parsed = parseMaxAge(whole);
+    if (parsed.kind !== 'parsed') return silent;
+    maxAgeHours = parsed.value;
   }
-  const hours = typeof window === 'number' ? window : hoursOf(valueAt(body, window));
-  if (hours === undefined) return 'wrong window';
-  // The side on which it claims less.
-  const whole = swapped ? Math.ceil(hours) : Math.min(Math.floor(hours), LONGEST_WINDOW);
-  const parsed = parseMaxAge(whole);
-  if (parsed.kind !== 'parsed') return { isSaid: true, isOfOwnWindow };
-  return {
-    fact: { operation: 'check', maxAgeHours: parsed.value, swapped, sentAtMs },
-    isSaid: true,
-    isOfOwnWindow,
-  };
+  return { ...silent, fact: { operation: 'check', maxAgeHours, swapped, sentAtMs } };
 }
 
 /** ISO 8601, with lengths alone: a month is none. */
@@ -313,10 +300,6 @@ function isSentinel(text: string, sentinel: string): boolean {
   return sentinel !== '' && text.startsWith(sentinel) && /^[Tt ]/.test(text.slice(sentinel.length));
 }
 
-function isSuccess({ status }: HttpReply): boolean {
-  return status >= 200 && status < 300;
-}
-
 function invalid(flaw: ReplyFlaw): Failed {
   return {
     kind: 'failed',
@@ -363,4 +346,33 @@ function isDays(value: unknown): value is number {
     value >= 0 &&
     value <= MAX_MONITORED_PERIOD_DAYS
   );
+}
+
+export type DirectoryJudgement =
+  | { readonly kind: 'named'; readonly operator: string }
+  /** No operator serves it. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'failed'; readonly failure: LookupFailure; readonly flaw?: ReplyFlaw };
+
+/** Judges a reply of the number directory: `{operator: name | null}` with status 200, and nothing else. Pure. */
+export function judgeDirectoryReply(exchange: Exchange): DirectoryJudgement {
+  if (exchange.kind === 'fault') return { kind: 'failed', failure: judgeFault(exchange.fault) };
+  const { reply } = exchange;
+  if (leavesInDoubt(reply.status) || reply.status === 429) {
+    return { kind: 'failed', failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' } };
+  }
+  if (reply.status >= 300) {
+    return { kind: 'failed', failure: { code: 'OPERATOR_REFUSED', reach: 'number' } };
+  }
+  const read = readAnswer(reply);
+  if (read.kind === 'flawed') return invalidDirectory(read.flaw);
+  const { operator } = read.body;
+  if (operator === null) return { kind: 'none' };
+  return typeof operator === 'string'
+    ? { kind: 'named', operator }
+    : invalidDirectory('wrong type of operator');
+}
+
+function invalidDirectory(flaw: ReplyFlaw): DirectoryJudgement {
+  return { kind: 'failed', failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'number' }, flaw };
 }

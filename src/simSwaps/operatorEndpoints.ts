@@ -11,9 +11,9 @@ import type { CorrelatorSettings, EndpointName, OperatorHeader } from '../http/w
 import type { WatchFiles } from '../system/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { createOperatorEndpoint, ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
-import { sendsPhoneNumber } from '../operator/lookupRequest.ts';
+import { sendsPhoneNumber } from '../operator/operatorSettings.ts';
 import { LOOKUP_ENDPOINTS, type OperatorSettings } from '../operator/operatorSettings.ts';
-import { judgeCheck, judgeRetrieveDate, type LookupJudges } from '../operator/responses.ts';
+import { judgeLookup } from '../operator/responses.ts';
 import {
   asksOwner,
   AUTHORIZATION_ENDPOINTS,
@@ -26,7 +26,8 @@ import { Discovery } from '../tokens/discovery.ts';
 import type { AuthorizationEndpoints } from '../tokens/tokenManager.ts';
 
 /** Everything that decides whether what the operator sends may be believed, and sent again. */
-export interface Judges extends LookupJudges {
+export interface Judges {
+  readonly lookup: typeof judgeLookup;
   echo(
     settings: Pick<CorrelatorSettings, 'echo' | 'header'>,
     silent: SilentReplies,
@@ -38,8 +39,7 @@ export interface Judges extends LookupJudges {
 export const JUDGES: Judges = {
   echo: ({ echo, header }, silent, clock) => new EchoPolicy(echo, silent, clock, header),
   retry: decideRetry,
-  retrieveDate: judgeRetrieveDate,
-  check: judgeCheck,
+  lookup: judgeLookup,
 };
 
 /**

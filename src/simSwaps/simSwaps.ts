@@ -57,7 +57,7 @@ import {
   type ConsentStore,
   type OperatorRefusals,
 } from '../consents/consentStore.ts';
-import { operatorIdentityOf } from '../operator/operatorIdentity.ts';
+import { operatorIdentityOf } from '../operator/operatorSettings.ts';
 import { SeenTokens } from '../tokens/accessToken.ts';
 import { TokenManager, type AuthorizationEndpoints } from '../tokens/tokenManager.ts';
 import {
@@ -376,7 +376,7 @@ function createServedOperator(settings: OperatorSettings, shared: OwnParts): Ser
     operator: new Operator(
       settings,
       lookups,
-      parts.judges ?? JUDGES,
+      (parts.judges ?? JUDGES).lookup,
       parts.clock,
       { authenticate: () => authenticate, dpop },
       operatorClock,

@@ -1,18 +1,23 @@
 import type { NumberTemplate } from '../domain/numberTemplate.ts';
+import type {
+  AssertionProfile,
+  Ciba,
+  ClientCredentials,
+  JwtBearer,
+  NoToken,
+  ProfileFlow,
+  Scopes,
+  Tokens,
+} from '../domain/profile.ts';
 import type { Operation } from '../domain/question.ts';
 import type { ConnectionSettings } from '../http/wireSettings.ts';
 import type { TokenSubject } from './accessToken.ts';
 
 /** How an access token comes about, fixed with the operator at onboarding (docs/operator-api.md, "Who we are"). */
-export type Flow = '2-legged' | '3-legged';
+export type Flow = ProfileFlow;
 
 export function asksOwner(flow: Flow): boolean {
-  switch (flow) {
-    case '2-legged':
-      return false;
-    case '3-legged':
-      return true;
-  }
+  return flow === '3-legged';
 }
 
 /** The endpoints of an authorization server (docs/operator-api.md, "Endpoints"). */
@@ -46,7 +51,7 @@ export interface DiscoverySource {
 export interface SigningKey {
   /** PKCS #8 in PEM. */
   readonly privateKeyPem: string;
-  readonly alg: 'ES256' | 'PS256' | 'RS256';
+  readonly alg: AssertionProfile['algs'][number];
   readonly kid?: string;
 }
 
@@ -87,94 +92,27 @@ export interface SignedRequestSettings {
   readonly isStrict: boolean;
 }
 
-/** What `scope` is made of: `openid`, a purpose and the operation's own scope. */
-export interface ScopeSettings {
-  /** Of each operation, as it stands on the wire; empty where the operator knows no scopes. */
-  readonly operations: Readonly<Record<Operation, string>>;
-  /** Whether `openid` stands first. */
-  readonly openid: boolean;
-  /** Such as `dpv:FraudPreventionAndDetection` (CAMARA, "Purpose as a scope"). */
-  readonly purpose?: string;
-  /** Between the purpose and the operation's scope: a space, or the `#` of older operators. */
-  readonly joinedBy: ' ' | '#';
-}
-
-/**
- * A member of a token request that some operators want in the query of its URL. Never `username`: URLs stand
- * in the logs of every server on the way, and a phone number must not.
- */
-export type TokenRequestMember = 'grant_type' | 'scope';
-
-/** RFC 6749 §4.4. */
-export interface ClientCredentialsGrant {
-  readonly type: 'client_credentials';
-  /**
-   * `username`, which binds the token to its number (docs/operator-api.md, "A token without consent"); absent
-   * where it is not sent.
-   */
+/** RFC 6749 §4.4, with what binds the token to its number (docs/operator-api.md, "A token without consent"). */
+export type ClientCredentialsGrant = Omit<ClientCredentials, 'path' | 'username'> & {
   readonly username?: NumberTemplate;
-  /** Members that stand in the URL's query, and not in the body. */
-  readonly inQuery: readonly TokenRequestMember[];
-  /** Further members of the form, the same each time. */
-  readonly parameters?: Readonly<Record<string, string>>;
-}
+};
 
 /** RFC 7523 §2.1, as CAMARA profiles it: the assertion names the number (`sub`) and the scope. */
-export interface JwtBearerGrant {
-  readonly type: 'jwt-bearer';
+type JwtBearerGrant = Omit<JwtBearer, 'path' | 'subject'> & {
   readonly assertion: AssertionSettings;
-  /** `sub` of the assertion. */
   readonly subject: NumberTemplate;
-  /** Further members of the form, the same each time. */
-  readonly parameters?: Readonly<Record<string, string>>;
-  /** What `invalid_grant` says of the number, where it is not of the assertion. */
-  readonly invalidGrant?: 'CONSENT_DENIED' | 'NUMBER_NOT_SERVED';
-}
-
-/** No token step: lookups themselves show who asks. */
-export interface NoTokenGrant {
-  readonly type: 'none';
-}
+};
 
 /** OpenID CIBA Core, in poll mode. */
-export interface CibaGrant {
-  readonly type: 'ciba';
-  /** `grant_type` of the token request: a URN, of which two are in use. */
-  readonly grantType: string;
-  /** `login_hint` of the authentication request. */
-  readonly loginHint: NumberTemplate;
-  readonly firstPoll: 'at-once' | 'after-interval';
-  /** The least time from sending one poll to sending the next, whatever `interval` says. */
-  readonly minIntervalSeconds: number;
-  /** Further members of bc-authorize, the same each time. */
-  readonly parameters?: Readonly<Record<string, string>>;
-}
+export type CibaGrant = Omit<Ciba, 'paths' | 'loginHint'> & { readonly loginHint: NumberTemplate };
 
 /** The flow, and the grant by which tokens come about in it. */
 export type FlowSettings =
   | {
       readonly flow: '2-legged';
-      readonly grant: ClientCredentialsGrant | JwtBearerGrant | NoTokenGrant;
+      readonly grant: ClientCredentialsGrant | JwtBearerGrant | NoToken;
     }
   | { readonly flow: '3-legged'; readonly grant: CibaGrant };
-
-/**
- * What a token may be used for: one lookup (docs/design.md, "A token works once"), all lookups about one number, or
- * all lookups of its scope. A token of the 3-legged flow never leaves its caller and purpose.
- */
-export type TokenUse = 'once' | 'per-number' | 'any-number';
-
-export interface TokenReuseSettings {
-  readonly use: TokenUse;
-  /** How long before its end a token is used no more. */
-  readonly marginSeconds: number;
-  /** How long a token is taken to live whose `expires_in` is absent. Only for tokens that are kept. */
-  readonly defaultLifetimeSeconds: number;
-  /** What `token_type` may be, in lower case; `bearer` where absent. */
-  readonly types?: readonly string[];
-  /** Where a lookup carries it, and what stands before it there; `authorization: Bearer …` where absent. */
-  readonly sentIn?: { readonly header: string; readonly prefix: string };
-}
 
 /** The endpoints that a grant takes. Pure. */
 export function authorizationEndpointsOf({
@@ -198,8 +136,9 @@ interface AuthorizationBase {
   readonly signedRequest?: SignedRequestSettings;
   /** Whether tokens are bound to a key of ours (RFC 9449). */
   readonly dpop: boolean;
-  readonly scopes: ScopeSettings;
-  readonly tokens: TokenReuseSettings;
+  readonly scopes: Scopes;
+  /** With `types` and the header in lower case. A token of the 3-legged flow never leaves its caller and purpose. */
+  readonly tokens: Tokens;
 }
 
 export type AuthorizationSettings = AuthorizationBase & FlowSettings;
@@ -220,7 +159,7 @@ export function grantProvesClient({
  * wants it. Empty where it knows no scopes. Pure.
  */
 export function scopeOf(
-  { operations, openid, purpose, joinedBy }: ScopeSettings,
+  { operations, openid, purpose, joinedBy }: Scopes,
   operation: Operation,
 ): string {
   const purposed = [purpose ?? '', operations[operation]].filter((one) => one !== '');

@@ -1,4 +1,5 @@
 import { fillTemplate } from '../domain/numberTemplate.ts';
+import type { Scopes } from '../domain/profile.ts';
 import type { Operation } from '../domain/question.ts';
 import type { Clock } from '../system/clock.ts';
 import type { TokenSubject } from './accessToken.ts';
@@ -6,7 +7,6 @@ import {
   scopeOf,
   type AuthorizationSettings,
   type ClientCredentialsGrant,
-  type ScopeSettings,
 } from './authorizationSettings.ts';
 import { createJwtSigner, encodeForm } from './clientAuthentication.ts';
 
@@ -65,7 +65,7 @@ export function createTokenRequest({ grant, scopes }: RequestSettings, clock: Cl
 /** RFC 6749 §4.4.2: all but the number is encoded once. An empty scope is left out. */
 function clientCredentialsRequests(
   { inQuery, parameters }: ClientCredentialsGrant,
-  scopes: ScopeSettings,
+  scopes: Scopes,
 ): Readonly<Record<Operation, Required<AuthorizationRequest>>> {
   const requestFor = (operation: Operation): Required<AuthorizationRequest> => {
     const query = new URLSearchParams();
@@ -75,7 +75,7 @@ function clientCredentialsRequests(
     write('grant_type', 'client_credentials');
     const scope = scopeOf(scopes, operation);
     if (scope !== '') write('scope', scope);
-    for (const [name, value] of Object.entries(parameters ?? {})) form.set(name, value);
+    for (const [name, value] of Object.entries(parameters)) form.set(name, value);
     return { form: form.toString(), query: query.toString() };
   };
   return { 'retrieve-date': requestFor('retrieve-date'), check: requestFor('check') };

@@ -1,6 +1,6 @@
 import { EchoPolicy } from '../../src/http/echo.ts';
 import { decideRetry } from '../../src/http/resilience/retries.ts';
-import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
+import { judgeLookup } from '../../src/operator/responses.ts';
 import type { Judges } from '../../src/simSwaps/operatorEndpoints.ts';
 
 /** What can be taken away, to see what it is good for. */
@@ -46,18 +46,13 @@ export function judgesWithout(guard: Guard | undefined): Judges {
         ? { retry: 'same', atLeastMs: 0 }
         : decideRetry(finished, rules);
     },
-    check: (reply, exchange, maxAgeHours) => {
-      if (guard !== 'strict-types' || reply.status !== 200)
-        return judgeCheck(reply, exchange, maxAgeHours);
-      const swapped = /"swapped":\s*"?true/.test(reply.body);
-      return {
-        kind: 'answered',
-        facts: [{ operation: 'check', maxAgeHours, swapped, sentAtMs: exchange.sentAtMs }],
-      };
-    },
-    retrieveDate: (reply, exchange) => {
-      if (guard !== 'date-checks' || reply.status !== 200)
-        return judgeRetrieveDate(reply, exchange);
+    lookup: (reply, exchange, lookup) => {
+      const disabled = lookup.operation === 'check' ? 'strict-types' : 'date-checks';
+      if (guard !== disabled || reply.status !== 200) return judgeLookup(reply, exchange, lookup);
+      if (lookup.operation === 'check') {
+        const swapped = /"swapped":\s*"?true/.test(reply.body);
+        return { kind: 'answered', facts: [{ ...lookup, swapped, sentAtMs: exchange.sentAtMs }] };
+      }
       const text = /"latestSimChange":\s*"([^"]*)"/.exec(reply.body)?.[1];
       const epochMs = Date.parse(text ?? '');
       const latestSimChange =

@@ -8,7 +8,7 @@ import type { Path } from '../../src/config/document.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { GONE_MEMBERS } from '../../src/config/gone.ts';
 import { ENDPOINT_NAMES } from '../../src/http/wireSettings.ts';
-import { operatorIdentityOf } from '../../src/operator/operatorIdentity.ts';
+import { operatorIdentityOf } from '../../src/operator/operatorSettings.ts';
 import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
 import { problemsOf as problemsIn } from './problems.ts';
 

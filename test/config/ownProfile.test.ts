@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import type { MakeProfile } from '../../src/operator/profile.ts';
+import type { MakeProfile } from '../../src/domain/profile.ts';
 import { codeBlocksOf } from '../documents.ts';
 import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { metricsOf } from '../metrics/scrape.ts';

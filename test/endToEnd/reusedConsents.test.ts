@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
-import type { TokenUse } from '../../src/tokens/authorizationSettings.ts';
+import type { Tokens } from '../../src/domain/profile.ts';
+import { TOKENS } from '../operator/camara.ts';
 import { auditedInto, date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
 import { TestClock } from '../testClock.ts';
 import { replying, WiredOperator, WITHHOLDS_DATES } from '../wiredOperator.ts';
@@ -25,7 +26,7 @@ afterEach(async () => {
 });
 
 function asking(
-  use: TokenUse = 'per-number',
+  use: Tokens['use'] = 'per-number',
   scopes: object = { scopes: ONE_SCOPE },
   lookupsPerHour = 100,
 ) {
@@ -36,7 +37,7 @@ function asking(
     {
       prefixes: ['default'],
       keepFactsSeconds: 0,
-      tokens: { use, marginSeconds: 5, defaultLifetimeSeconds: 60 },
+      tokens: { ...TOKENS, use },
       ...scopes,
     },
     { OPERATOR_FLOW: '3-legged' },
@@ -50,7 +51,7 @@ function reached(): readonly number[] {
 }
 
 describe('the token of a consent', () => {
-  it.each<[TokenUse, readonly number[]]>([
+  it.each<[Tokens['use'], readonly number[]]>([
     ['once', [3, 3, 3]],
     ['per-number', [1, 1, 3]],
     // A consent is about one number, whatever the settings say.

@@ -3,6 +3,7 @@ import type { AuditEntry } from '../../src/caller/audit/entry.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { deadUrl, type Answer } from '../http/recordingServer.ts';
 import { logInto } from '../service.ts';
+import { TOKENS } from '../operator/camara.ts';
 import { auditedInto, date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
 import { TestClock } from '../testClock.ts';
 import { grant, lookingUp, replying, WiredOperator } from '../wiredOperator.ts';
@@ -39,19 +40,18 @@ afterEach(async () => {
 
 /** Three operators, in two flows and three rules for their tokens. */
 function settings(badUrl = bad.url) {
-  const kept = { marginSeconds: 5, defaultLifetimeSeconds: 60 };
   return [
     operatorNamed('bad', badUrl, { prefixes: [BAD] }),
     operatorNamed('well', well.url, {
       prefixes: [WELL],
       flow: '2-legged',
-      grant: { type: 'client_credentials', inQuery: [] },
-      tokens: { use: 'any-number', ...kept },
+      grant: { type: 'client_credentials', inQuery: [], parameters: {} },
+      tokens: { ...TOKENS, use: 'any-number' },
     }),
     operatorNamed(
       'other',
       other.url,
-      { prefixes: [OTHER], tokens: { use: 'per-number', ...kept } },
+      { prefixes: [OTHER], tokens: { ...TOKENS, use: 'per-number' } },
       { OPERATOR_FLOW: '3-legged' },
     ),
   ];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
 import { answerJson } from '../http/recordingServer.ts';
+import { TOKENS } from '../operator/camara.ts';
 import { date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
 import { replying, WiredOperator, WITHHOLDS_DATES } from '../wiredOperator.ts';
 import { line } from './askedSimSwaps.ts';
@@ -11,19 +12,17 @@ const ONE_SCOPE = {
   joinedBy: ' ',
 } as const;
 
-const KEPT = { marginSeconds: 5, defaultLifetimeSeconds: 60 };
-
 const NUMBERS = 200;
 
 describe(`${NUMBERS} numbers at one scope for both operations, the date and three windows`, () => {
   it.each<[string, Partial<OperatorSettings>, number]>([
-    ['per-number', { tokens: { use: 'per-number', ...KEPT } }, NUMBERS],
+    ['per-number', { tokens: { ...TOKENS, use: 'per-number' } }, NUMBERS],
     [
       'any-number',
       {
         flow: '2-legged',
-        grant: { type: 'client_credentials', inQuery: [] },
-        tokens: { use: 'any-number', ...KEPT },
+        grant: { type: 'client_credentials', inQuery: [], parameters: {} },
+        tokens: { ...TOKENS, use: 'any-number' },
       },
       1,
     ],
@@ -59,7 +58,7 @@ describe('a token that is refused with 401', () => {
   const PER_NUMBER = {
     scopes: ONE_SCOPE,
     prefixes: ['default'],
-    tokens: { use: 'per-number', ...KEPT },
+    tokens: { ...TOKENS, use: 'per-number' },
   } as const;
 
   it('is replaced once, and the new one goes on to be used', async () => {

@@ -1,7 +1,10 @@
 import { camara } from '../../profiles/camara.ts';
+import type { Tokens } from '../../src/domain/profile.ts';
 import { TEL_URI } from '../../src/domain/numberTemplate.ts';
+import type { MaxAgeHours } from '../../src/domain/maxAge.ts';
+import type { HttpReply } from '../../src/http/exchange.ts';
 import type { LookupManner } from '../../src/operator/operator.ts';
-import * as responses from '../../src/operator/responses.ts';
+import { judgeLookup, type LookupExchange } from '../../src/operator/responses.ts';
 import type { CibaGrant, ClientCredentialsGrant } from '../../src/tokens/authorizationSettings.ts';
 
 /** The grants of docs/operator-api.md. */
@@ -9,6 +12,7 @@ export const CLIENT_CREDENTIALS: ClientCredentialsGrant = {
   type: 'client_credentials',
   username: TEL_URI,
   inQuery: [],
+  parameters: {},
 };
 
 export const CIBA: CibaGrant = {
@@ -17,7 +21,10 @@ export const CIBA: CibaGrant = {
   loginHint: TEL_URI,
   firstPoll: 'at-once',
   minIntervalSeconds: 1,
+  parameters: {},
 };
+
+export const TOKENS: Tokens = { ...camara.tokens, types: ['bearer'] };
 
 /** How lookups are written and read by CAMARA. */
 export const CAMARA_LOOKUPS: Pick<
@@ -27,24 +34,23 @@ export const CAMARA_LOOKUPS: Pick<
   lookups: camara.lookups,
   options: {},
   correlator: camara.correlator,
-  tokens: camara.tokens,
+  tokens: TOKENS,
   sendPhoneNumber: 'auto',
 };
 
-type Exchange = Omit<responses.LookupExchange, 'reading'>;
+type Exchange = Omit<LookupExchange, 'reading'>;
 
 /** The judges, with the readings of CAMARA. */
-export const judgeCheck = (
-  reply: Parameters<typeof responses.judgeCheck>[0],
-  exchange: Exchange,
-  maxAgeHours: Parameters<typeof responses.judgeCheck>[2],
-) => responses.judgeCheck(reply, { ...exchange, reading: camara.lookups.check.read }, maxAgeHours);
+export const judgeCheck = (reply: HttpReply, exchange: Exchange, maxAgeHours: MaxAgeHours) =>
+  judgeLookup(
+    reply,
+    { ...exchange, reading: camara.lookups.check.read },
+    { operation: 'check', maxAgeHours },
+  );
 
-export const judgeRetrieveDate = (
-  reply: Parameters<typeof responses.judgeRetrieveDate>[0],
-  exchange: Exchange,
-) =>
-  responses.judgeRetrieveDate(reply, {
-    ...exchange,
-    reading: camara.lookups['retrieve-date'].read,
-  });
+export const judgeRetrieveDate = (reply: HttpReply, exchange: Exchange) =>
+  judgeLookup(
+    reply,
+    { ...exchange, reading: camara.lookups['retrieve-date'].read },
+    { operation: 'retrieve-date' },
+  );

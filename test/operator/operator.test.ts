@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../src/domain/question.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { Operator, type LookupOrder } from '../../src/operator/operator.ts';
-import { CAMARA_LOOKUPS, CLIENT_CREDENTIALS, judgeCheck, judgeRetrieveDate } from './camara.ts';
+import { judgeLookup } from '../../src/operator/responses.ts';
+import { CAMARA_LOOKUPS, CLIENT_CREDENTIALS } from './camara.ts';
 import { NO_PROOF } from '../../src/tokens/clientAuthentication.ts';
 import { AccessToken, TokenMisused } from '../../src/tokens/accessToken.ts';
 import type { ExchangeContext } from '../../src/tokens/tokenManager.ts';
@@ -40,7 +41,7 @@ class TestOperator implements AsyncDisposable {
         retrieveDate: retrieveDate.guarded('lookup', this.clock),
         check: check.guarded('lookup', this.clock),
       },
-      { retrieveDate: judgeRetrieveDate, check: judgeCheck },
+      judgeLookup,
       this.clock,
       { authenticate: () => NO_PROOF },
     );

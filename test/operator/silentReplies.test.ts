@@ -3,10 +3,11 @@ import type { SilentReplies } from '../../src/http/echo.ts';
 import { ENDPOINT_NAMES } from '../../src/http/wireSettings.ts';
 import { silentReplies } from '../../src/simSwaps/operatorEndpoints.ts';
 import { operatorNamed, type OperatorChanges } from '../severalOperators.ts';
+import { TOKENS } from './camara.ts';
 
 const NAMES_NO_NUMBER: OperatorChanges = {
   flow: '2-legged',
-  grant: { type: 'client_credentials', inQuery: [] },
+  grant: { type: 'client_credentials', inQuery: [], parameters: {} },
 };
 
 function settingsWith(changes: OperatorChanges, environment: Record<string, string> = {}) {
@@ -26,7 +27,7 @@ describe('replies of a token endpoint that echoes nothing', () => {
     [
       'mismatches are refused, but a token is used again',
       { OPERATOR_TOKEN_MISMATCH: 'refused' },
-      { tokens: { use: 'per-number', marginSeconds: 5, defaultLifetimeSeconds: 60 } },
+      { tokens: { ...TOKENS, use: 'per-number' } },
       'fresh',
     ],
     ['the token names no number', {}, NAMES_NO_NUMBER, 'alike'],

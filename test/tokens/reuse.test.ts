@@ -1,14 +1,13 @@
 import { inspect } from 'node:util';
 import { decodeJwt, decodeProtectedHeader, exportPKCS8, generateKeyPair, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
+import type { Scopes, Tokens } from '../../src/domain/profile.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { TokenMisused } from '../../src/tokens/accessToken.ts';
 import {
   tokenCoverage,
   type AssertionSettings,
   type ClientCredentialsGrant,
-  type ScopeSettings,
-  type TokenReuseSettings,
 } from '../../src/tokens/authorizationSettings.ts';
 import { KeptTokens, ReusableToken } from '../../src/tokens/reusedTokens.ts';
 import { answerJson, RecordingServer } from '../http/recordingServer.ts';
@@ -17,19 +16,23 @@ import { ALICE, BOB } from '../values.ts';
 import { issuing, settingsFor, TestTokens, tokenOf, type Changes } from './testTokens.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
-const TWO_SCOPES: ScopeSettings = {
+const TWO_SCOPES: Scopes = {
   operations: { 'retrieve-date': 'retrieve-sim-swap-date', check: 'check-sim-swap' },
   openid: false,
   joinedBy: ' ',
 };
 /** In two orders: a scope is a set. */
-const ONE_SCOPE: ScopeSettings = {
+const ONE_SCOPE: Scopes = {
   ...TWO_SCOPES,
   operations: { 'retrieve-date': 'sim-swap profile', check: 'profile sim-swap' },
 };
 const PER_NUMBER: Changes = { tokens: { use: 'per-number' } };
-type TokenUse = TokenReuseSettings['use'];
-const NO_USERNAME: ClientCredentialsGrant = { type: 'client_credentials', inQuery: [] };
+type TokenUse = Tokens['use'];
+const NO_USERNAME: ClientCredentialsGrant = {
+  type: 'client_credentials',
+  inQuery: [],
+  parameters: {},
+};
 
 describe('a token', () => {
   it.each<[TokenUse, string, Changes, string[]]>([
@@ -238,9 +241,10 @@ describe('a JWT as the grant', async () => {
   const grant = {
     type: 'jwt-bearer',
     assertion,
+    parameters: {},
     subject: { before: 'tel:', form: 'with-plus', after: '' },
   } as const;
-  const scopes: ScopeSettings = { ...ONE_SCOPE, purpose: 'dpv:FraudPreventionAndDetection' };
+  const scopes: Scopes = { ...ONE_SCOPE, purpose: 'dpv:FraudPreventionAndDetection' };
 
   it('names the number and the scope inside the assertion, which proves the client as well', async () => {
     await using server = await RecordingServer.start(issuing());

@@ -1,13 +1,10 @@
 import { readConfig } from '../../src/config/config.ts';
+import type { Tokens } from '../../src/domain/profile.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Operation } from '../../src/domain/question.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import type { AccessToken } from '../../src/tokens/accessToken.ts';
-import type {
-  AuthorizationSettings,
-  Flow,
-  TokenReuseSettings,
-} from '../../src/tokens/authorizationSettings.ts';
+import type { AuthorizationSettings, Flow } from '../../src/tokens/authorizationSettings.ts';
 import {
   createClientAuthentication,
   type ClientAuthentication,
@@ -27,7 +24,7 @@ import { TestClock } from '../testClock.ts';
 export type Changes = Partial<
   Pick<AuthorizationSettings, 'grant' | 'scopes' | 'clientAuthentication'> & {
     readonly flow: Flow;
-    readonly tokens: Partial<TokenReuseSettings>;
+    readonly tokens: Partial<Tokens>;
   }
 >;
 

@@ -1,5 +1,5 @@
 import type { OperatorSettings } from '../../../src/operator/operatorSettings.ts';
-import type { DateReading, LookupProfile, Pointer } from '../../../src/operator/profile.ts';
+import type { DateReading, LookupProfile, Pointer } from '../../../src/domain/profile.ts';
 import type { Deviation } from './deviatingOperator.ts';
 
 export const AS_DOCUMENTED: Deviation = (settings) => settings;
@@ -22,7 +22,7 @@ export const withGrant =
 export const WITHOUT_USERNAME: Deviation = (settings) => ({
   ...settings,
   flow: '2-legged',
-  grant: { type: 'client_credentials', inQuery: [] },
+  grant: { type: 'client_credentials', inQuery: [], parameters: {} },
 });
 
 /** How the number is named: in a header in place of the body, or as digits. */

@@ -66,7 +66,7 @@ export interface OperatorProfile {
   readonly oneCallPerNumber: boolean;
   /** `auto` uses HTTP/2 where the operator supports it. */
   readonly http2: 'auto' | 'never';
-  /** What a lookup does with a token of another number; `refused` if it answers 401 or 403. */
+  /** What a lookup does with a token of another number than its body names; `refused` if it answers 401 or 403. */
   readonly tokenMismatch: 'accepted' | 'refused';
   /** What an entry may say in `options`, by name: letters and digits. */
   readonly options: Readonly<Record<string, ProfileOption>>;
@@ -138,7 +138,7 @@ export interface ClientCredentials {
   readonly path: string;
   /** What binds the token to its number, such as `tel:{number}` or `{digits}`; absent where it is not sent. */
   readonly username?: string;
-  /** Members that are sent in the query of the address, and not in the body. */
+  /** Members that are sent in the query of the address, and not in the body; never the number, since addresses are logged. */
   readonly inQuery: readonly ('grant_type' | 'scope')[];
   /** Further members of the form, the same each time. */
   readonly parameters: Readonly<Record<string, string>>;

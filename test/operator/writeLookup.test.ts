@@ -1,21 +1,23 @@
 import { describe, expect, it } from 'vitest';
+import { camara } from '../../profiles/camara.ts';
 import { TEL_URI } from '../../src/domain/numberTemplate.ts';
 import { ProfileFault } from '../../src/http/json.ts';
-import { pathWith, writeLookup, type LookupWriting } from '../../src/operator/lookupRequest.ts';
-import type { LookupAsk, LookupParts } from '../../src/operator/profile.ts';
-import type { JwtBearerGrant } from '../../src/tokens/authorizationSettings.ts';
+import { pathWith, writeLookup } from '../../src/operator/operator.ts';
+import { sendsPhoneNumber, type OperatorSettings } from '../../src/operator/operatorSettings.ts';
+import type { LookupAsk, LookupParts } from '../../src/domain/profile.ts';
 import { START_MS } from '../testClock.ts';
 import { ALICE, hours } from '../values.ts';
 import { CAMARA_LOOKUPS, CIBA, CLIENT_CREDENTIALS } from './camara.ts';
 
-const JWT_BEARER: JwtBearerGrant = {
+const JWT_BEARER: OperatorSettings['grant'] = {
   type: 'jwt-bearer',
   assertion: { privateKeyPem: '', alg: 'ES256', lifetimeSeconds: 60, claims: () => ({}) },
   subject: TEL_URI,
+  parameters: {},
 };
 
 describe('whether a lookup names the number', () => {
-  it.each<[LookupWriting['sendPhoneNumber'], LookupWriting['grant'], boolean]>([
+  it.each<[OperatorSettings['sendPhoneNumber'], OperatorSettings['grant'], boolean]>([
     ['auto', CLIENT_CREDENTIALS, true],
     ['auto', CIBA, false],
     ['auto', JWT_BEARER, false],
@@ -27,27 +29,30 @@ describe('whether a lookup names the number', () => {
     ['never', CIBA, false],
     ['never', JWT_BEARER, false],
   ])('%s with $1.type: %s', (sendPhoneNumber, grant, isNamed) => {
-    const { headers, body = '' } = writeLookup(
-      { ...CAMARA_LOOKUPS, grant, sendPhoneNumber },
-      { operation: 'retrieve-date' },
-      ALICE,
+    expect(sendsPhoneNumber({ grant, sendPhoneNumber })).toBe(isNamed);
+  });
+
+  it.each([
+    [ALICE, { phoneNumber: ALICE }],
+    [undefined, {}],
+  ])('%s is what CAMARA gets', (number, body) => {
+    const lookup = { operation: 'retrieve-date' } as const;
+    const written = writeLookup(
+      CAMARA_LOOKUPS,
+      camara.lookups['retrieve-date'],
+      lookup,
+      number,
       START_MS,
     );
-    expect(headers).toEqual([]);
-    expect(JSON.parse(body)).toEqual(isNamed ? { phoneNumber: ALICE } : {});
+    expect([written.headers, JSON.parse(written.body ?? '')]).toEqual([[], body]);
   });
 });
 
 const written = (write: (ask: LookupAsk) => unknown, method: 'GET' | 'POST' = 'POST') => {
   // A profile of one's own may return anything.
-  const check = {
-    ...CAMARA_LOOKUPS.lookups.check,
-    write: write as (ask: LookupAsk) => LookupParts,
-  };
-  const { path = '', read = {} } = check;
-  const lookups = { check: { method, path, read, write: check.write } };
   return writeLookup(
-    { ...CAMARA_LOOKUPS, lookups, grant: CLIENT_CREDENTIALS },
+    CAMARA_LOOKUPS,
+    { method, write: write as (ask: LookupAsk) => LookupParts },
     { operation: 'check', maxAgeHours: hours(240) },
     ALICE,
     START_MS,
