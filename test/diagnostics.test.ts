@@ -296,16 +296,6 @@ describe('work that breaks', () => {
   });
 });
 
-it('what is asked and answered is the same while something listens', async () => {
-  await using operator = await WiredOperator.start();
-  await using service = await startService(operator.url, { OPERATOR_FLOW: '2-legged' });
-  const heard = await service.ask(CHECK, { number: NEVER_SWAPPED });
-  subscriber[Symbol.dispose]();
-  const unheard = await service.ask(CHECK, { number: NEVER_SWAPPED });
-  expect(heard.body).toEqual(unheard.body);
-  expect(operator.lookups).toHaveLength(2);
-});
-
 describe('docs/diagnostics.md', () => {
   const page = new URL('../docs/diagnostics.md', import.meta.url);
 

@@ -27,11 +27,16 @@ function start(...needs: Need[]) {
   return { clock, lines: log.lines, readiness, begun };
 }
 
-it('waits for all that is needed, and no longer once it worked', async () => {
+it('waits for all that is needed, says so, and waits no longer once it worked', async () => {
   const [keys, redis] = [new Switch('keys'), new Switch('redis')];
-  const { clock, readiness, begun } = start(keys, redis);
+  const { clock, lines, readiness, begun } = start(keys, redis);
   await settled();
   expect(readiness.waitingFor).toEqual(['keys', 'redis']);
+  const message = 'not ready: what answering needs does not work yet';
+  expect(lines).toMatchObject([
+    { message, need: 'keys' },
+    { message, need: 'redis' },
+  ]);
 
   keys.works = true;
   await clock.advance(250);
@@ -55,23 +60,6 @@ it('probes ever more slowly, and at least each ten seconds', async () => {
     probes.push(away.probes);
   }
   expect(probes).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
-});
-
-it('says what it waits for', async () => {
-  const { lines } = start(new Switch('the keys of JWT_JWKS_URL'));
-  await settled();
-  expect(lines).toMatchObject([
-    {
-      message: 'not ready: what answering needs does not work yet',
-      need: 'the keys of JWT_JWKS_URL',
-    },
-  ]);
-});
-
-it('is ready at once where nothing is needed', async () => {
-  const { readiness, begun } = start();
-  expect(readiness.waitingFor).toEqual([]);
-  expect(await begun).toBe(true);
 });
 
 it('ends with the server, with no timer left', async () => {

@@ -130,18 +130,21 @@ function flawed(right: string, wrong: string): Manifest {
 }
 
 it.each([
-  ['a misspelt field', 'readinessProbe', 'readynessProbe'],
-  ['a misspelt field deep inside', 'periodSeconds', 'periodSecond'],
-  ['a field of another object', 'enableServiceLinks', 'maxUnavailable'],
-])('%s would be found', (_, right, wrong) => {
-  expect(problemsOf(flawed(`"${right}"`, `"${wrong}"`))).toEqual([
-    expect.stringContaining(`/${wrong} is no field of apps/v1 Deployment`),
-  ]);
-});
-
-it.each([
-  ['a text for a number', '"containerPort":4000', '"containerPort":"4000"'],
-  ['no selector', '"selector":{"matchLabels":', '"selectors":{"matchLabels":'],
-])('%s would be found', (_, right, wrong) => {
-  expect(problemsOf(flawed(right, wrong))).not.toEqual([]);
+  ['a misspelt field', '"readinessProbe"', '"readynessProbe"', /\/readynessProbe is no field of/],
+  [
+    'a misspelt field deep inside',
+    '"periodSeconds"',
+    '"periodSecond"',
+    /\/periodSecond is no field/,
+  ],
+  [
+    'a field of another object',
+    '"enableServiceLinks"',
+    '"maxUnavailable"',
+    /\/maxUnavailable is no/,
+  ],
+  ['a text for a number', '"containerPort":4000', '"containerPort":"4000"', /containerPort: type/],
+  ['no selector', '"selector":{"matchLabels":', '"selectors":{"matchLabels":', /required/],
+])('%s would be found', (_, right, wrong, problem) => {
+  expect(problemsOf(flawed(right, wrong))).toContainEqual(expect.stringMatching(problem));
 });

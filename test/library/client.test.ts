@@ -127,15 +127,6 @@ describe('a client', () => {
     expect(simulator.stats().lookups).toBe(1);
   });
 
-  test('a request answers nothing once its signal has ended', async () => {
-    const { client } = await opened();
-    const hangUp = new AbortController();
-    const request = client.request({ signal: hangUp.signal });
-    expect((await request.simSwappedWithin(NEVER, 24)).kind).toBe('answered');
-    hangUp.abort();
-    expect((await request.simSwappedWithin(NEVER, 24)).kind).toBe('unknown');
-  });
-
   test('tells of a consent that is pending, and prompts once for one caller', async () => {
     const { client, simulator } = await opened({ OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: 0 });
     const caller = { issuer: 'https://id.example.com', subject: 'one' };

@@ -120,6 +120,7 @@ it(
         expect({
           operator,
           requests: of(`${METRICS.exchangeSeconds.name}_count`),
+          tokens: of(METRICS.tokens.name, 'outcome="issued"'),
           lookups: of(METRICS.lookupAttempts.name),
           polls: of(`${METRICS.exchangeSeconds.name}_count`, 'endpoint="CIBA token"'),
           // One that is refused, or fails with a 5xx, reaches no owner.
@@ -127,6 +128,7 @@ it(
         }).toEqual({
           operator,
           requests: counted.requests,
+          tokens: counted.tokens,
           lookups: counted.lookups + counted.refusedLookups,
           polls: counted.polls,
           prompts: counted.prompts,

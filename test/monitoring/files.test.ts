@@ -7,7 +7,6 @@ import { METRICS, type MetricDefinition } from '../../src/telemetry/metricDefini
 import { metricsOf } from '../metrics/scrape.ts';
 import { startSimulated } from '../service.ts';
 import { IS_LONG } from '../forms.ts';
-import { hurried } from './prometheus.ts';
 import { NO_PROMETHEUS, promtool } from './promtool.ts';
 
 interface Rules {
@@ -180,20 +179,7 @@ test.each(ALERTS)(
   },
 );
 
-test('a test has rules in which a minute is a second', () => {
-  expect(hurried('for: 5m')).toBe('for: 5s');
-  expect(hurried('rate(a[1h])\navg_over_time(b[7d] offset 1h)')).toBe(
-    'rate(a[60s])\navg_over_time(b[10080s] offset 60s)',
-  );
-  expect(hurried('record: a:ratio_rate5m\nwindow: 1h')).toBe('record: a:ratio_rate5m\nwindow: 1h');
-});
-
 describe.skipIf(NO_PROMETHEUS !== undefined)(`promtool ${NO_PROMETHEUS ?? ''}`, () => {
-  it('takes the rules', async () => {
-    const said = await promtool('check', 'rules', pathOf('monitoring/rules.yml'));
-    expect(said).toContain('SUCCESS');
-  });
-
   it.each(['rules.test.yml', ...(IS_LONG ? ['longRules.test.yml'] : [])])(
     'finds each alert raised by its series and only by them: %s',
     async (file) => {

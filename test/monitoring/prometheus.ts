@@ -7,7 +7,7 @@ import { freePort } from '../freePort.ts';
 import { PROMETHEUS } from './promtool.ts';
 
 /** The rules with a second for each minute: in `for`, in ranges and in offsets, not in labels. Pure. */
-export function hurried(rules: string): string {
+function hurried(rules: string): string {
   return rules.replaceAll(/(for: |\[|offset )(\d+)([mhd])\b/g, (_, before, count, unit) => {
     const minutes = Number(count) * { m: 1, h: 60, d: 24 * 60 }[unit as 'm' | 'h' | 'd'];
     return `${before}${minutes}s`;

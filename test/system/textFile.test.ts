@@ -28,11 +28,6 @@ const STRANGERS: readonly (readonly [what: string, make: (path: string) => void,
   ];
 
 describe.each(WAYS)('a file that is read %s', (_, read) => {
-  it('is its text', async () => {
-    using files = new TemporaryFiles();
-    expect(await read(files.write('file', 'the text\n'))).toBe('the text\n');
-  });
-
   it.each(STRANGERS)('is refused where it is %s', async (_what, make, code) => {
     using files = new TemporaryFiles();
     const path = join(files.folder, 'stranger');
@@ -44,7 +39,7 @@ describe.each(WAYS)('a file that is read %s', (_, read) => {
     await expect(async () => read(ENDLESS)).rejects.toMatchObject({ code: 'FILE_TOO_LARGE' });
   });
 
-  it('is its text where that comes in several parts', async () => {
+  it('is its text, which comes in several parts', async () => {
     using files = new TemporaryFiles();
     const text = '€'.repeat(100_000);
     expect(await read(files.write('file', text))).toBe(text);
