@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it, test } from 'vitest';
 import { GOALS, isGuarded, isMet, judge, type Goal, type Verdict } from '../../bench/goals.ts';
 import { goalsText, guardText } from '../../bench/report/text.ts';
 import { both, EVERYTHING, rowsOf } from '../../bench/selection.ts';
@@ -86,4 +87,10 @@ describe('the guard', () => {
 
     expect(moving.map(({ says }) => says)).toEqual([]);
   });
+});
+
+test('the results in the project have a place for the goals', () => {
+  const page = new URL('../../bench/results/README.md', import.meta.url);
+  const places = readFileSync(page, 'utf8').matchAll(/<!-- measured: (.+?) -->/g);
+  expect(Array.from(places, ([, name]) => name)).toEqual(['goals', 'end']);
 });

@@ -1,7 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { DEMO_CLIENT, startSimulator } from '../../simulator/simulator.ts';
 import { Program } from '../program.ts';
-import { examplesOf, FILES } from './examples.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { examplesOf, FILES, ROOT } from './examples.ts';
 
 const ENTRIES = ['client', 'subgraph', 'mocks'] as const;
 const EXAMPLES = ENTRIES.flatMap((entry) => examplesOf(entry));
@@ -11,12 +15,37 @@ const OPENED = `import { createSimSwapClient } from 'sim-swap-subgraph/client';
 await using simSwaps = await createSimSwapClient({ settings: process.env });
 `;
 
-let simulator: Simulator;
+/** What each example prints, one after the other in one process. */
+const printed = new Map<string, readonly string[]>();
+
 beforeAll(async () => {
-  simulator = await startSimulator({ port: 0 });
-});
-afterAll(async () => {
+  const simulator = await startSimulator({ port: 0 });
+  using files = new TemporaryFiles();
+  symlinkSync(join(ROOT, 'node_modules'), join(files.folder, 'node_modules'));
+  const statements = EXAMPLES.map(({ about, program }, index) => {
+    const source = ENTRIES.reduce(
+      (text, entry) =>
+        text.replaceAll(
+          `'sim-swap-subgraph/${entry}'`,
+          `'${pathToFileURL(ROOT + FILES[entry]).href}'`,
+        ),
+      program.includes('import ') ? program : OPENED + program,
+    );
+    const file = files.write(`${index}.mts`, source);
+    return `console.log('== ${about}'); await import('${pathToFileURL(file).href}');`;
+  });
+  const run = await Program.runNode(['--input-type=module', '--eval', statements.join('\n')], {
+    OPERATOR_AUTH_URL: simulator.authUrl,
+    OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
+    OPERATOR_CLIENT_ID: DEMO_CLIENT.clientId,
+    OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
+  });
   await simulator.close();
+  expect(run).toMatchObject({ code: 0, signal: null, err: '' });
+  for (const part of run.out.split(/^== /m).slice(1)) {
+    const [about = '', ...lines] = part.trimEnd().split('\n');
+    printed.set(about, lines);
+  }
 });
 
 describe('the examples in docstrings', () => {
@@ -36,21 +65,7 @@ describe('the examples in docstrings', () => {
     expect(EXAMPLES.filter(({ prints }) => prints.length === 0)).toEqual([]);
   });
 
-  test.concurrent.each(EXAMPLES)(
-    '$about prints what its comments say',
-    async ({ program, prints }) => {
-      const source = ENTRIES.reduce(
-        (text, entry) => text.replaceAll(`'sim-swap-subgraph/${entry}'`, `'./${FILES[entry]}'`),
-        program.includes('import ') ? program : OPENED + program,
-      );
-      const run = Program.node(['--input-type=module-typescript', '--eval', source], {
-        OPERATOR_AUTH_URL: simulator.authUrl,
-        OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
-        OPERATOR_CLIENT_ID: DEMO_CLIENT.clientId,
-        OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
-      });
-      expect({ ...(await run.ended), err: run.err }).toEqual({ code: 0, signal: null, err: '' });
-      expect(run.out.trimEnd().split('\n')).toEqual(prints);
-    },
-  );
+  test.each(EXAMPLES)('$about prints what its comments say', ({ about, prints }) => {
+    expect(printed.get(about)).toEqual(prints);
+  });
 });

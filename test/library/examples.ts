@@ -8,7 +8,7 @@ export interface Example {
   readonly prints: readonly string[];
 }
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 export const FILES = {
   client: 'src/library/client.ts',
