@@ -1,19 +1,22 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** What is generated or installed. */
-const LEFT_OUT = /(?:^|\/)(?:node_modules|generated|dist|\.git|\.cache|coverage)(?:\/|$)/;
+const LEFT_OUT = new Set(['node_modules', 'generated', 'dist', '.git', '.cache', 'coverage']);
 
 /** The paths of the project's files whose names fit, from its root. */
 export function filesOfProject(name: RegExp, folders: readonly string[]): readonly string[] {
   return folders.flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: folder !== '.', withFileTypes: true })
+    globSync(folder === '.' ? '*' : '**', {
+      cwd: join(ROOT, folder),
+      withFileTypes: true,
+      exclude: (entry) => LEFT_OUT.has(entry.name),
+    })
       .filter((entry) => entry.isFile() && name.test(entry.name))
-      .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
-      .filter((path) => !LEFT_OUT.test(path)),
+      .map((entry) => relative(ROOT, join(entry.parentPath, entry.name))),
   );
 }
 

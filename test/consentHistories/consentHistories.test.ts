@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inForm } from '../forms.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { connectionTo, NO_REDIS, startRedis } from '../redisServer.ts';
 import { history, type History } from './history.ts';
@@ -20,7 +19,8 @@ describe.each([
       fc.asyncProperty(history, async (one) => {
         expect(wrongIn(await runHistory(one, placeOf(one)))).toEqual([]);
       }),
-      { numRuns: inForm({ short: 100, long: 1000 }) },
+      // `npm run long -- histories` has many more.
+      { numRuns: 100 },
     );
   }, 300_000);
 });

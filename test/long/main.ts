@@ -30,7 +30,7 @@ const RUNS: Readonly<Record<string, LongRun>> = {
 const ALL_RUNS = `npm run long -- RUN [--OPTION VALUE …]
 ${Object.entries(RUNS)
   .map(([each, { about }]) => `  ${each.padEnd(14)} ${about}\n`)
-  .join('')}  short          the short form of each
+  .join('')}  short          the short form of each; of some: short RUN … or short -RUN …
   RUN --help     its options
 
 Ends with 0 when nothing is wrong, 1 when something is, and 2 when the machine was too busy to tell.
@@ -46,7 +46,7 @@ const [name = '', ...words] = process.argv.slice(2);
 if (name === 'short') {
   const verdicts: Verdict[] = [];
   for (const [each, { short }] of Object.entries(RUNS)) {
-    if (short === undefined) continue;
+    if (short === undefined || !isChosen(each)) continue;
     const verdict = await carriedOut(each, short);
     // The machine was too busy to tell: it may be idle by now.
     verdicts.push(verdict === 'INCONCLUSIVE' ? await carriedOut(each, short) : verdict);
@@ -54,6 +54,12 @@ if (name === 'short') {
   process.exitCode = Math.max(...verdicts.map((verdict) => EXIT_CODES[verdict]));
 } else {
   process.exitCode = EXIT_CODES[await carriedOut(name, words)];
+}
+
+/** By `short`: each, those that are named, or all but those that are named behind a hyphen. */
+function isChosen(each: string): boolean {
+  if (words[0]?.startsWith('-') === true) return !words.includes(`-${each}`);
+  return words.length === 0 || words.includes(each);
 }
 
 async function carriedOut(runName: string, args: readonly string[]): Promise<Verdict> {

@@ -195,7 +195,7 @@ describe.skipIf(NO_REDIS !== undefined).each(PLACES)(
           }
           expect(outcomes).toEqual(expected);
         }),
-        { numRuns: inForm({ short: 8, long: 300 }) },
+        { numRuns: inForm({ short: 8, long: 100 }) },
       );
     });
 
