@@ -41,7 +41,7 @@ beforeAll(async () => {
     OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
   });
   await simulator.close();
-  expect(run).toMatchObject({ code: 0, signal: null, err: '' });
+  if (run.code !== 0 || run.err !== '') throw new Error(run.err);
   for (const part of run.out.split(/^== /m).slice(1)) {
     const [about = '', ...lines] = part.trimEnd().split('\n');
     printed.set(about, lines);

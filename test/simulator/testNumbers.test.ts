@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { NEVER_SWAPPED_RANGE } from '../../simulator/testNumbers.ts';
 import { CHECK_SCOPE, DATE_SCOPE, lookUp, read, requestToken } from './client.ts';
