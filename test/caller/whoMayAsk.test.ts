@@ -278,7 +278,7 @@ describe('an issuer that is away', () => {
   });
 });
 
-const UNKNOWN_KEY_IDS = inForm({ short: 500, long: 10_000 });
+const UNKNOWN_KEY_IDS = inForm({ short: 100, long: 10_000 });
 
 describe(`${UNKNOWN_KEY_IDS} unknown key ids`, () => {
   it('cost one fetch of the keys', async () => {

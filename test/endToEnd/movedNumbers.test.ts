@@ -92,17 +92,6 @@ describe('an operator that', () => {
       'NUMBER_NOT_SERVED',
     ],
     ['fails', { lookUp: replying({ code: 'IDENTIFIER_NOT_FOUND' }, 500) }, 'OPERATOR_UNAVAILABLE'],
-    [
-      'breaks off',
-      { lookUp: (_, response) => response.socket?.resetAndDestroy() },
-      'OPERATOR_UNAVAILABLE',
-    ],
-    [
-      'is at its limit',
-      { lookUp: replying({ code: 'IDENTIFIER_NOT_FOUND' }, 429) },
-      'OPERATOR_RATE_LIMITED',
-    ],
-    ['refuses us', { lookUp: replying({ code: 'PERMISSION_DENIED' }, 403) }, 'OPERATOR_REFUSED'],
     ['sends no answer', { lookUp: replying({}) }, 'OPERATOR_INVALID_REPLY'],
     ['knows it', {}, 'false'],
   ])('%s: no other one is asked', async (_, script, told) => {

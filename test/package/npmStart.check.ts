@@ -1,8 +1,5 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { utimes } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NpmProcess } from './npmProcess.ts';
 import { Program } from '../program.ts';
@@ -70,19 +67,6 @@ describe('npm start', () => {
     onTestFinished(() => clearInterval(again));
 
     expect(await ended).toBe(true);
-  });
-
-  test('on a port that is in use it says so, without a stack', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    onTestFinished(() => void other.close());
-    await once(other, 'listening');
-    const { port } = other.address() as AddressInfo;
-
-    const npm = new NpmProcess(['start'], { PORT: String(port) });
-
-    expect(await npm.ended).toEqual({ code: 1, signal: null });
-    expect(npm.err).toContain(`The port is in use (HOST=127.0.0.1, PORT=${port}).`);
-    expect(npm.err + npm.out).not.toMatch(/^\s+at |Error:/m);
   });
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { PROFILE_SECRETS, profileKeys } from '../../scripts/simulatedProfiles.ts';
 import type { DialectName } from '../../simulator/dialects.ts';
 import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
-import { poll, postForm, read } from './client.ts';
+import { postForm, read } from './client.ts';
 
 const NUMBER = '+447700900004';
 const TEL = `tel:${NUMBER}`;
@@ -62,6 +62,7 @@ const HINT = { login_hint: TEL };
 const PROMPT = '/openIDConnectCIBA/v1/bc-authorize';
 const APIGEE = '/oauth/client_credential/accesstoken';
 
+// What each takes when it is asked rightly: test/endToEnd/profiles.test.ts.
 describe('a token request in another manner', () => {
   test.each<[DialectName, string, Record<string, string>, string]>([
     ['kpn', APIGEE, CREDENTIALS, '400 {"error":"unsupported_grant_type"}'],
@@ -83,69 +84,6 @@ describe('a token request in another manner', () => {
     expect(await summary(postForm(simulator.authUrl + path, form))).toContain(expected);
     expect(simulator.stats()).toMatchObject({ tokens: 0, prompts: 0 });
   });
-});
-
-/** A token by the consent of a number's owner. */
-async function consented(simulator: Simulator): Promise<string> {
-  const url = `${simulator.authUrl}/openIDConnectCIBA/v1`;
-  const basic = Buffer.from('demo-client:demo-secret').toString('base64');
-  const form = new URLSearchParams({ login_hint: TEL, scope: 'openid check-sim-swap' });
-  const type = 'application/x-www-form-urlencoded';
-  const sent = { authorization: `Basic ${basic}`, vf_ext_bp_id: 'Acme' };
-  const asked = await post(`${url}/bc-authorize`, type, form.toString(), sent);
-  const authReqId = await read(asked, 'auth_req_id');
-  // The URN of docs/operator-api.md, "Polling for a token", is not Vodafone's.
-  expect(await summary(poll(simulator, authReqId))).toContain('unsupported_grant_type');
-  const polled = await postForm(`${url}/token`, { grant_type: CIBA, auth_req_id: authReqId });
-  return read(polled, 'access_token');
-}
-
-describe('vodafone', () => {
-  test('wants its partner header, and takes a token for its scope until the token expires', async () => {
-    const simulator = await start('vodafone');
-    const token = await consented(simulator);
-    const partner = { vf_ext_bp_id: 'Acme' };
-
-    expect(await summary(lookUp(simulator, 'check', token, {}))).toContain('INVALID_ARGUMENT');
-    for (const expected of ['200 {"swapped":false}', '200 {"swapped":false}']) {
-      expect(await summary(lookUp(simulator, 'check', token, {}, partner))).toBe(expected);
-    }
-    expect(await summary(lookUp(simulator, 'retrieve-date', token, {}, partner))).toContain('403');
-    expect(simulator.stats()).toMatchObject({ lookups: 2, reusedTokens: 0, misusedTokens: 1 });
-  });
-});
-
-test('aggregator: the number is in a header, as digits, and maxAge counts seconds', async () => {
-  const simulator = await start('aggregator');
-  const form = { ...CREDENTIALS, scope: 'sim-swap.read' };
-  const issued = await postForm(simulator.authUrl + KEYCLOAK, form);
-  const token = await read(issued, 'access_token');
-  const ask = (body: object, headers: Headers): Promise<string> =>
-    summary(lookUp(simulator, 'check', token, body, headers));
-
-  expect(await ask({ phoneNumber: NUMBER }, {})).toContain('INVALID_ARGUMENT');
-  expect(await ask({}, {})).toContain('MISSING_IDENTIFIER');
-  expect(await ask({}, { 'x-phone-number': NUMBER })).toContain('INVALID_ARGUMENT');
-  // Swapped two hours ago.
-  const swapped = { 'x-phone-number': '447700900001' };
-  expect(await ask({ maxAge: 7200 }, swapped)).toBe('200 {"simSwapped":true}');
-  expect(await ask({ maxAge: 7199 }, swapped)).toBe('200 {"simSwapped":false}');
-  expect(await ask({ maxAge: 2400 * 3600 + 1 }, swapped)).toContain('OUT_OF_RANGE');
-});
-
-test('claro: an error is in an envelope, and a line that is not served is 451', async () => {
-  const simulator = await start('claro');
-  const form = { ...CREDENTIALS, scope: 'check-sim-swap' };
-  const ask = async (phoneNumber: string): Promise<string> => {
-    const issued = await postForm(`${simulator.authUrl}/oauth/v1/token`, form);
-    const token = await read(issued, 'access_token');
-    return summary(lookUp(simulator, 'check', token, { phoneNumber }));
-  };
-
-  expect(await ask('+447700900010')).toMatch(
-    /^404 \{"apiVersion":"v1",.*"error":\{"httpCode":404,"errorCode":"SIM_SWAP.UNKNOWN_PHONE_NUMBER"/,
-  );
-  expect(await ask('+447700900011')).toMatch(/^451 \{"apiVersion"/);
 });
 
 test('telefonica: a second lookup about a number is a conflict while the first is under way', async () => {
