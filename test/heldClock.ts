@@ -1,18 +1,8 @@
 /**
- * The machine's wall clock, which stands still from so many milliseconds after its start until it is let go.
- * To a simulator it says when an owner answers: not before a test is ready for it, however slow the machine is.
+ * The wall clock of a simulator, which stands still from so many milliseconds after its start: an owner who takes
+ * longer never answers, however slow the machine is.
  */
-export class HeldClock {
-  readonly #heldAtMs: number;
-  #isHeld = true;
-
-  constructor(runsForMs: number) {
-    this.#heldAtMs = Date.now() + runsForMs;
-  }
-
-  readonly nowMs = (): number => (this.#isHeld ? Math.min(Date.now(), this.#heldAtMs) : Date.now());
-
-  letGo(): void {
-    this.#isHeld = false;
-  }
+export function heldClock(runsForMs: number): () => number {
+  const heldAtMs = Date.now() + runsForMs;
+  return () => Math.min(Date.now(), heldAtMs);
 }

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Environment } from '../../src/config/environment.ts';
 import type { SimulatorSettings } from '../../simulator/simulator.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { HeldClock } from '../heldClock.ts';
+import { heldClock } from '../heldClock.ts';
 import { startSimulated, type GraphqlReply, type SimulatedService } from '../service.ts';
 
 const ANSWERED = '+447700900004';
@@ -80,7 +80,7 @@ describe('simSwapConsent', () => {
   });
 
   it('says in the same operation that the owner has yet to answer: PENDING', async () => {
-    await serve('3-legged', IMPATIENT, { nowMs: new HeldClock(1000).nowMs });
+    await serve('3-legged', IMPATIENT, { nowMs: heldClock(1000) });
     const consent = await consentOf(AFTER_2_S, 'simSwappedWithin');
     expect(consent?.state).toBe('PENDING');
     expect(consent?.retryAfterSeconds).toBeTypeOf('number');

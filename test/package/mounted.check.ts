@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
-import { HeldClock } from '../heldClock.ts';
+import { heldClock } from '../heldClock.ts';
 import { listen } from '../listening.ts';
 import { Program, type Run } from '../program.ts';
 import { withoutCorrelators } from '../service.ts';
@@ -30,7 +30,7 @@ async function serve(
   folder: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<Serving> {
-  const simulator = await startSimulator({ port: 0, nowMs: new HeldClock(0).nowMs });
+  const simulator = await startSimulator({ port: 0, nowMs: heldClock(0) });
   const given = {
     ...FOR_NPM,
     PORT: '0',
