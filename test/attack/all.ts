@@ -2,13 +2,11 @@ import type { Attack } from './attack.ts';
 import { explorerExposed } from './browsers/explorerExposed.ts';
 import { hostileIssuer } from './callers/hostileIssuer.ts';
 import { slowSenders } from './callers/slowSenders.ts';
-import { tokenFlood } from './callers/tokenFlood.ts';
 import { badDocuments } from './documents/badDocuments.ts';
 import { heapOfDocuments } from './documents/heapOfDocuments.ts';
 import { hugeReplies } from './documents/hugeReplies.ts';
 import { slowReaders } from './documents/slowReaders.ts';
 import { hostileReplies } from './operators/hostileReplies.ts';
-import { frozenRedis } from './redis/frozenRedis.ts';
 import { hostileRedis } from './redis/hostileRedis.ts';
 
 /**
@@ -19,12 +17,10 @@ export const ATTACKS: readonly Attack[] = [
   heapOfDocuments,
   hugeReplies,
   badDocuments,
-  frozenRedis,
   explorerExposed,
   hostileReplies,
   hostileIssuer,
   hostileRedis,
   slowReaders,
   slowSenders,
-  tokenFlood,
 ];

@@ -7,7 +7,6 @@ export interface Attack {
   readonly tries: string;
   /** What must be so when it is over; it names the figures that the attack judges. */
   readonly holds: string;
-  readonly needsRedis?: boolean;
   /** Does it, and reports to the stage what it saw. Rejects only when it could not be carried out. */
   run(stage: Stage): Promise<void>;
 }

@@ -1,9 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { withEntry } from '../operatorEntry.ts';
-import { freshStateKey, startRedis, type RedisServer } from '../redisServer.ts';
 import type { Finding } from './attack.ts';
 import { type OperatorScript, TOKEN_MARK, WiredOperator } from '../wiredOperator.ts';
 import { Target, type TargetOptions } from './target.ts';
@@ -27,7 +23,6 @@ export class Stage {
   readonly findings: Finding[] = [];
   readonly #targets: Target[] = [];
   readonly #closing: (() => Promise<unknown>)[] = [];
-  readonly #secrets: string[] = [SECRET_MARK, TOKEN_MARK];
   #isJudged = false;
 
   /** The service in front of an operator; its settings are the attack's to choose. */
@@ -74,22 +69,6 @@ export class Stage {
     return issuer;
   }
 
-  /** A Redis of this attack's own, and the settings by which servers share it. */
-  async redis(): Promise<{ redis: RedisServer; settings: Readonly<Record<string, string>> }> {
-    const redis = await startRedis();
-    this.#closing.push(() => redis.kill());
-    const stateKey = freshStateKey();
-    this.#secrets.push(stateKey);
-    return { redis, settings: { REDIS_URL: redis.url, STATE_KEY: stateKey } };
-  }
-
-  /** A directory that goes with the attack. */
-  async directory(): Promise<string> {
-    const directory = await mkdtemp(join(tmpdir(), 'attack-'));
-    this.#closing.push(() => rm(directory, { recursive: true, force: true }));
-    return directory;
-  }
-
   /** To be closed after the attack, the last first. */
   onEnd(close: () => Promise<unknown>): void {
     this.#closing.push(close);
@@ -127,7 +106,7 @@ export class Stage {
     const exit = await target.terminate(ENDS_WITHIN_MS);
     if (exit?.code !== 0) this.holds('ends on SIGTERM', false, exitText(target) ?? 'did not end');
     const { output } = target;
-    for (const secret of this.#secrets) {
+    for (const secret of [SECRET_MARK, TOKEN_MARK]) {
       if (output.includes(secret))
         this.holds('no secret in its output', false, lineOf(output, secret));
     }
