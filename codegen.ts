@@ -18,7 +18,7 @@ const config = {
   contextType: '../request.ts#RequestContext',
   mappers: {
     PhoneNumber: '../request.ts#PhoneNumberEntity',
-    SimSwapConsent: '../../domain/consentStatus.ts#ConsentStatus',
+    SimSwapConsent: '../../domain/fields.ts#ConsentStatus',
   },
   scalars: {
     DateTime: '../../domain/instant.ts#Instant',

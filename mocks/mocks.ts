@@ -5,8 +5,7 @@ import { instantAt } from '../src/domain/instant.ts';
 import { parsePhoneNumber } from '../src/domain/phoneNumber.ts';
 import type { LookupFailure, LookupFailureCode } from '../src/domain/errors.ts';
 import { lookupFailed } from '../src/graphql/answerErrors.ts';
-import { toSimSwapCheck } from '../src/graphql/answers.ts';
-import { bffResolvers, phoneNumberReference } from '../src/graphql/resolvers.ts';
+import { toSimSwapCheck, bffResolvers, phoneNumberReference } from '../src/graphql/resolvers.ts';
 import type { GraphqlRequest } from '../src/graphql/request.ts';
 import type { FieldAnswer } from '../src/lookups/executor.ts';
 

@@ -1,6 +1,5 @@
-import { parseMaxAge } from '../src/domain/maxAge.ts';
+import { parseMaxAge, type Lookup } from '../src/domain/question.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
-import type { Lookup } from '../src/domain/question.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
 import { AccessToken } from '../src/tokens/accessToken.ts';

@@ -2,7 +2,7 @@ import { FIELDS, type AskingField, type FieldArguments } from '../src/domain/fie
 import type { Instant } from '../src/domain/instant.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
 import type { LookupFailure } from '../src/domain/errors.ts';
-import { toDate, toSwapped } from '../src/graphql/answers.ts';
+import { toDate, toSwapped } from '../src/graphql/resolvers.ts';
 import type { FieldAnswer, SimSwapLoader } from '../src/lookups/executor.ts';
 
 /** Asks a loader what a field asks. */

@@ -11,7 +11,14 @@ import { createCorrelator } from '../src/http/correlator.ts';
 import type { SimSwapLoader } from '../src/lookups/executor.ts';
 import type { LookupAuthorizers } from '../src/lookups/lookupAuthorizer.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
-import { createSimSwaps, type SimSwapParts, type SimSwaps } from '../src/simSwaps/simSwaps.ts';
+import {
+  createSimSwaps,
+  storesInMemory,
+  type SimSwapParts,
+  type SimSwaps,
+} from '../src/simSwaps/simSwaps.ts';
+import { noFiles } from '../src/system/fromFiles.ts';
+import { OPEN_AUTHORIZER } from './values.ts';
 import { askField } from './askedFields.ts';
 import { silentLog } from './silentLog.ts';
 import { callerNamed } from './values.ts';
@@ -45,6 +52,23 @@ export function operatorNamed(
   return changed as OperatorSettings;
 }
 
+/** All in this process, without limits, and with nobody's authorization. */
+export function simSwapsOf(parts: Partial<SimSwapParts>): SimSwaps {
+  const { operators = [], consent = readConfig({}).consent, clock = systemClock } = parts;
+  return createSimSwaps({
+    operators,
+    consent,
+    clock,
+    directory: undefined,
+    stores: storesInMemory(operators, consent, clock),
+    watchFiles: noFiles,
+    admissions: { of: () => OPEN_AUTHORIZER },
+    numberLimits: { atWork: Infinity, held: Infinity },
+    log: silentLog,
+    ...parts,
+  });
+}
+
 /** Everything below GraphQL, asking several operators. */
 export class SeveralOperators implements AsyncDisposable {
   readonly simSwaps: SimSwaps;
@@ -52,13 +76,7 @@ export class SeveralOperators implements AsyncDisposable {
 
   constructor(operators: readonly OperatorSettings[], parts: Partial<SimSwapParts> = {}) {
     this.#clock = parts.clock ?? systemClock;
-    this.simSwaps = createSimSwaps({
-      operators,
-      consent: readConfig({}).consent,
-      clock: this.#clock,
-      log: silentLog,
-      ...parts,
-    });
+    this.simSwaps = simSwapsOf({ operators, ...parts });
   }
 
   /** The loader of a request of its own. */

@@ -1,6 +1,7 @@
+import type { LookupAuthorizer } from '../src/lookups/lookupAuthorizer.ts';
 import { tokenIdentity, type TokenIdentity } from '../src/domain/identity.ts';
 import type { CheckFact, DateFact, Fact, TimedFact } from '../src/domain/fact.ts';
-import type { MaxAgeHours } from '../src/domain/maxAge.ts';
+import type { MaxAgeHours } from '../src/domain/question.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
 import { START_MS } from './testClock.ts';
 
@@ -66,3 +67,9 @@ export function withheld(monitoredPeriodDays?: number, atHour = 0): DateFact & T
   const period = monitoredPeriodDays === undefined ? {} : { monitoredPeriodDays };
   return timed({ ...fact, ...period }, leftAtMs);
 }
+
+/** Admits everything and records nothing. */
+export const OPEN_AUTHORIZER: LookupAuthorizer = {
+  admit: () => ({ kind: 'admitted', ended: () => undefined }),
+  heard: () => undefined,
+};

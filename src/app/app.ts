@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import { watchFilesBy } from '../system/watchedFiles.ts';
 import type { Log } from '../log/log.ts';
 import { StandardOutput } from '../log/standardOutput.ts';
-import { observedAuthorizers, type AdmissionObserver } from '../lookups/observedAuthorizers.ts';
+import { observedAuthorizers, type AdmissionObserver } from '../lookups/lookupAuthorizer.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import type { Judges } from '../simSwaps/operatorEndpoints.ts';
 import { createSimSwaps, type SimSwaps } from '../simSwaps/simSwaps.ts';
@@ -61,7 +61,7 @@ export async function openApp(parts: AppParts): Promise<App> {
     numberLimits: config.load.numbers,
     clock,
     log,
-    ...(judges === undefined ? {} : { judges }),
+    judges,
   });
   return {
     config,

@@ -6,8 +6,7 @@ import { isLoopback } from '../http/wireSettings.ts';
 import { createApolloServer } from '../graphql/apollo.ts';
 import { CrossOrigin } from '../graphql/crossOrigin.ts';
 import { createEndpoint } from '../graphql/endpoint.ts';
-import { createExplorer, type Explorer } from '../graphql/explorer.ts';
-import { frontPage } from '../graphql/frontPage.ts';
+import { createExplorer, type Explorer, frontPage } from '../graphql/explorer.ts';
 import { HttpServer } from '../graphql/httpServer.ts';
 import { REHEARSED } from '../graphql/rehearsals.ts';
 import { follow } from '../system/fromFiles.ts';
@@ -64,7 +63,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   });
   const http = new HttpServer({
     ...config.listen,
-    frontPage: frontPage({ role: config.role, hasExplorer: explorer !== undefined }),
+    frontPage: frontPage(config.role, explorer !== undefined),
     waitingFor: () => readiness.waitingFor,
     graphql: createEndpoint({
       ...app,

@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { MAX_MAX_AGE_HOURS } from '../domain/maxAge.ts';
-import { NUMBER_PREFIX } from '../domain/numberPrefix.ts';
+import { MAX_MAX_AGE_HOURS, OPERATIONS } from '../domain/question.ts';
+import { NUMBER_PREFIX } from '../domain/phoneNumber.ts';
 import { parseAmount, type Price } from '../domain/price.ts';
-import { OPERATIONS } from '../domain/question.ts';
 import { proxyProblem, serverNameProblem, addressProblem } from '../http/wireSettings.ts';
 
 const { array, boolean, optional, record, strictObject, string, union } = z;

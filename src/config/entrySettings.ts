@@ -1,5 +1,4 @@
-import { isNumberPrefix } from '../domain/numberPrefix.ts';
-import type { NumberTemplate } from '../domain/numberTemplate.ts';
+import { isNumberPrefix, type NumberTemplate } from '../domain/phoneNumber.ts';
 import { OPERATIONS } from '../domain/question.ts';
 import type { FailureReach } from '../domain/errors.ts';
 import {

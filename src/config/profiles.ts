@@ -5,7 +5,7 @@ import { resolve, sep } from 'node:path';
 import * as z from 'zod';
 import { camara } from '../../profiles/camara.ts';
 import { PROFILES } from '../../profiles/index.ts';
-import { MAX_MAX_AGE_HOURS } from '../domain/maxAge.ts';
+import { MAX_MAX_AGE_HOURS } from '../domain/question.ts';
 import { MAPPED_CODES } from '../http/errorMap.ts';
 import { OWN_HEADERS } from '../http/headers.ts';
 import { deepFreeze } from '../http/json.ts';

@@ -1,5 +1,4 @@
-import type { FailedLookup } from '../domain/failedLookup.ts';
-import type { Fact, TimedFact } from '../domain/fact.ts';
+import type { FailedLookup, Fact, TimedFact } from '../domain/fact.ts';
 import type { CallerKey } from '../domain/identity.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';

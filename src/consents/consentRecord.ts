@@ -1,4 +1,4 @@
-import type { FailedLookup } from '../domain/failedLookup.ts';
+import type { FailedLookup } from '../domain/fact.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { Acknowledgement, PollJudgement } from '../tokens/tokenResponses.ts';

@@ -1,4 +1,4 @@
-import type { ConsentStatus } from '../domain/consentStatus.ts';
+import type { ConsentStatus } from '../domain/fields.ts';
 import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
 import {
   asOf,

@@ -1,5 +1,10 @@
-import { closes, type FailedLookup } from '../domain/failedLookup.ts';
-import { lookupOf, unknownFacts, type TimedFact } from '../domain/fact.ts';
+import {
+  closes,
+  type FailedLookup,
+  lookupOf,
+  unknownFacts,
+  type TimedFact,
+} from '../domain/fact.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import { operatorNameOf } from '../operator/operatorSettings.ts';

@@ -1,5 +1,5 @@
 import { saysSwapped, type DateFact, type TimedFact } from './fact.ts';
-import type { MaxAgeHours } from './maxAge.ts';
+import type { MaxAgeHours } from './question.ts';
 
 const HOUR_MS = 3_600_000;
 

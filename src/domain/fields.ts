@@ -1,6 +1,5 @@
-import { parseMaxAge } from './maxAge.ts';
+import { parseMaxAge, type Question } from './question.ts';
 import type { Parsed } from './phoneNumber.ts';
-import type { Question } from './question.ts';
 
 /**
  * What a field asks about a number: the operator, whose lookup is billed unless known facts answer, or our own store how
@@ -46,4 +45,13 @@ function window({ maxAgeHours }: FieldArguments): Parsed<FieldQuestion> {
     kind: 'parsed',
     value: { asks: 'window', maxAgeHours: hours.value },
   });
+}
+
+/** How the consent about a number stands, for the caller; reading it starts nothing. */
+export interface ConsentStatus {
+  readonly state: 'NOT_NEEDED' | 'NOT_ASKED' | 'PENDING' | 'ANSWERED' | 'DENIED' | 'EXPIRED';
+  /** When asking can bring something new, in whole seconds. */
+  readonly retryAfterSeconds?: number;
+  /** When a pending consent ends, milliseconds since 1970. */
+  readonly expiresAtMs?: number;
 }

@@ -9,34 +9,16 @@ export interface Instant {
 }
 
 const RFC_3339 =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|([+-])(\d{2}):(\d{2}))$/;
+  /^((?!00)\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /** Reads an RFC 3339 date-time, whose zone is mandatory; `undefined` for everything else. */
-export function parseInstant(text: string): Instant | undefined {
-  const parts = RFC_3339.exec(text);
-  if (parts === null) return undefined;
-  const part = (index: number) => Number(parts[index] ?? 0);
-  const [year, month, day] = [part(1), part(2), part(3)];
-  const [hour, minute, second, fraction] = [part(4), part(5), part(6), part(7)];
-  const [offsetHours, offsetMinutes] = [part(10), part(11)];
-  if (hour > 23 || minute > 59 || second > 59 || offsetHours > 23 || offsetMinutes > 59) {
+export function parseInstant(written: string): Instant | undefined {
+  const text = written.toUpperCase();
+  const date = RFC_3339.exec(text)?.[1];
+  // 31 April would be carried over to 1 May.
+  if (date === undefined || new Date(date).getUTCDate() !== Number(date.slice(-2)))
     return undefined;
-  }
-  const midnight = new Date(Date.UTC(year, month - 1, day));
-  // Date.UTC carries 31 April over to 1 May, and reads the years 0 to 99 as 1900 to 1999.
-  const exists =
-    midnight.getUTCFullYear() === year &&
-    midnight.getUTCMonth() === month - 1 &&
-    midnight.getUTCDate() === day;
-  if (!exists) return undefined;
-
-  const sinceMidnightMs = ((hour * 60 + minute) * 60 + second) * 1000;
-  const fractionMs = Math.trunc(fraction * 1000);
-  const offsetMs = (offsetHours * 60 + offsetMinutes) * 60_000 * (parts[9] === '-' ? -1 : 1);
-  return {
-    text: text.toUpperCase(),
-    epochMs: midnight.getTime() + sinceMidnightMs + fractionMs - offsetMs,
-  };
+  return { text, epochMs: Date.parse(text) };
 }
 
 /** The instant of our own clock, in UTC. */

@@ -51,3 +51,72 @@ export function refused(reason: string): Extract<Parsed<never>, { kind: 'refused
 function isE164(digits: string): digits is PhoneNumber {
   return E164.test(digits);
 }
+
+/** How numbers begin (`+44`, `+4477009`), or `default` for every number that no prefix fits. */
+export type NumberPrefix = 'default' | `+${string}`;
+
+/** `default`, or `+` with 1 to 14 digits. */
+export const NUMBER_PREFIX = /^(?:default|\+[1-9]\d{0,13})$/;
+
+export function isNumberPrefix(text: string): text is NumberPrefix {
+  return NUMBER_PREFIX.test(text);
+}
+
+/**
+ * What stands under the longest prefix of the number; under `default` where none fits. Pure.
+ *
+ * @param longest as many characters as the entries' prefixes have at most
+ */
+export function byLongestPrefix<T>(
+  entries: ReadonlyMap<NumberPrefix, T>,
+  number: PhoneNumber,
+  longest = number.length,
+): T | undefined {
+  for (let length = Math.min(longest, number.length); length > 1; length -= 1) {
+    const entry = entries.get(`+${number.slice(1, length)}`);
+    if (entry !== undefined) return entry;
+  }
+  return entries.get('default');
+}
+
+/** How a number is written: `+447700900001`, or `447700900001`. */
+export type NumberForm = 'with-plus' | 'digits';
+
+/** A text around a number, such as `tel:` before one `with-plus`. */
+export interface NumberTemplate {
+  readonly before: string;
+  readonly form: NumberForm;
+  readonly after: string;
+}
+
+/** `tel:` URI (RFC 3966). */
+export const TEL_URI: NumberTemplate = { before: 'tel:', form: 'with-plus', after: '' };
+
+/** The number in that form. Pure. */
+export function writeNumber(number: PhoneNumber, form: NumberForm): string {
+  switch (form) {
+    case 'with-plus':
+      return number;
+    case 'digits':
+      return number.slice(1);
+  }
+}
+
+/** The text with the number in it. Pure. */
+export function fillTemplate({ before, form, after }: NumberTemplate, number: PhoneNumber): string {
+  return `${before}${writeNumber(number, form)}${after}`;
+}
+
+const RUN = /(?:\+|%2B)?\(?\d(?:(?:[\s().-]|%20){0,3}\d){4,}/gi;
+
+/** A port, or a limit: no country's numbers are that short once the area is told, with its zero or its `+`. */
+const BARE_FIVE_DIGITS = /^[1-9]\d{4}$/;
+
+/**
+ * Hides every run of five or more digits, with the `+`, spaces, dots, hyphens, brackets and URL
+ * encoding that people and programs put around a phone number. Five digits in a row with nothing around
+ * them are left, unless they start with zero: they are numbers of our own.
+ */
+export function maskPhoneNumbers(text: string): string {
+  return text.replaceAll(RUN, (run) => (BARE_FIVE_DIGITS.test(run) ? run : '[number]'));
+}

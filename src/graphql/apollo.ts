@@ -13,8 +13,8 @@ import {
   MAX_VALIDATION_ERRORS,
   MAX_VARIABLE_ERRORS,
   PARSE_LIMITS,
-} from './documentDepth.ts';
-import { DocumentStore } from './documentStore.ts';
+  DocumentStore,
+} from './documents.ts';
 import { formatError } from './errors.ts';
 import type { OperationLimits } from './operationCost.ts';
 import { boundOperations } from './operationGuard.ts';

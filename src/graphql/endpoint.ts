@@ -16,8 +16,8 @@ import { DeadlineExceeded } from '../http/urgency.ts';
 import { singleValue, preferredWaitMs, readTraceparent } from '../http/headers.ts';
 import type { CrossOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
-import { statusOfRefusal } from './mediaType.ts';
 import {
+  statusOfRefusal,
   replyOf,
   type Refusal,
   type Reply,
@@ -142,7 +142,7 @@ function replyBefore(
   const preflight = crossOrigin?.admit(incoming, headers);
   if (preflight !== undefined) return preflight;
   if (underWay > maxRequests) return refuse(TOO_MANY, arrived);
-  return incoming.method === 'GET' && wantsPage(incoming) ? explorer?.page() : undefined;
+  return incoming.method === 'GET' && wantsPage(incoming) ? explorer?.() : undefined;
 }
 
 async function answer(

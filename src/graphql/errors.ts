@@ -1,9 +1,9 @@
 import { GraphQLError, Kind, type GraphQLFormattedError } from 'graphql';
-import { maskPhoneNumbers } from '../domain/mask.ts';
+import { maskPhoneNumbers } from '../domain/phoneNumber.ts';
 import { ERRORS, INTERNAL_ERROR } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
 import { AnswerError } from './answerErrors.ts';
-import { PARSE_LIMITS } from './documentDepth.ts';
+import { PARSE_LIMITS } from './documents.ts';
 import { MAX_MESSAGE_CHARACTERS } from './replyBytes.ts';
 
 /** A conflict between fields names the place of each. */

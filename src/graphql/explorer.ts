@@ -1,15 +1,16 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { pageOf, type Reply } from './reply.ts';
+import type { Role } from './schema.ts';
 
-/** GraphiQL, for a browser that opens /graphql. It stands before the gate: for loopback alone. */
-export interface Explorer {
-  /** The page; where its package is not installed, a word on how to get it. */
-  page(): Promise<Reply>;
-}
+/**
+ * The page of GraphiQL, for a browser that opens /graphql; where its package is not installed, a word on how to get it. It
+ * stands before the gate: for loopback alone.
+ */
+export type Explorer = () => Promise<Reply>;
 
 /** The page brings all that it shows along. What it may reach is this service, and nothing else. */
-const CONTENT_SECURITY_POLICY = [
+const EXPLORER_POLICY = [
   "default-src 'none'",
   "script-src 'unsafe-inline' 'unsafe-eval' blob:",
   "style-src 'unsafe-inline'",
@@ -38,12 +39,7 @@ const FORGET_OTHER_TABS = `(opening) => {
  */
 export function createExplorer(document: string): Explorer {
   let rendered: Promise<Reply> | undefined;
-  return {
-    page() {
-      rendered ??= render(document).then((html) => pageOf(html, CONTENT_SECURITY_POLICY));
-      return rendered;
-    },
-  };
+  return () => (rendered ??= render(document).then((html) => pageOf(html, EXPLORER_POLICY)));
 }
 
 /** Whether a browser asks for a page, rather than a client for data. */
@@ -60,4 +56,37 @@ async function render(document: string): Promise<string> {
   } catch {
     return '<p>The explorer is a development package: <code>npm ci</code>.</p>';
   }
+}
+
+/** The page brings its style along, and nothing else. */
+const FRONT_PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+const ROLES: Readonly<Record<Role, string>> = {
+  bff: 'This is the SIM swap BFF. It tells apps whether and when the SIM card of a phone number changed.',
+  subgraph:
+    'This is the SIM swap subgraph. It tells a router whether and when the SIM card of a phone number changed.',
+};
+
+/** The page at `/`: what this service is, and where its endpoints are. It loads nothing. */
+export function frontPage(role: Role, hasExplorer: boolean): Reply {
+  const graphql = hasExplorer
+    ? '<a href="/graphql">/graphql</a>: GraphQL. A browser sees an explorer to try queries in.'
+    : '/graphql: GraphQL, by POST.';
+  const html = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>SIM swap</title>
+<style>body { max-width: 40em; margin: 3em auto; padding: 0 1em; font: 1.1em/1.5 system-ui, sans-serif }</style>
+<h1>SIM swap</h1>
+<p>${ROLES[role]}
+<ul>
+<li>${graphql}
+<li><a href="/livez">/livez</a>: whether the process lives.
+<li><a href="/readyz">/readyz</a>: whether it can answer.
+</ul>
+<p>What to ask, and what each answer means: docs/adopting.md and docs/errors.md of the project.
+</html>
+`;
+  return pageOf(html, FRONT_PAGE_POLICY);
 }

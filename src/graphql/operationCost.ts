@@ -7,11 +7,12 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
   type OperationDefinitionNode,
+  GraphQLError,
 } from 'graphql';
 import { FIELDS, isAskingField, type FieldQuestion } from '../domain/fields.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
-import { KnownReply } from './knownReply.ts';
 import {
+  KnownReply,
   failedNumberBytes,
   failedRootBytes,
   fieldBytes,
@@ -20,6 +21,8 @@ import {
   MAX_INDEX_BYTES,
 } from './replyBytes.ts';
 import { fragmentsOf, readArguments, Selections } from './selections.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import { AnswerError } from './answerErrors.ts';
 
 /** What one operation asks for: equal numbers and equal questions count once. */
 export interface OperationCost {
@@ -49,14 +52,19 @@ export interface IncomingOperation {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  /** As graphql-js coerced them. */
-  readonly variables: Record<string, unknown>;
+  /** As the request has them. */
+  readonly variables: Readonly<Record<string, unknown>>;
   /** The caller's own number, which comes in without being named. */
   readonly ownNumber?: PhoneNumber | undefined;
 }
 
 /** Equal ones are one. Each that is `refused` is told why by its resolver. */
 type Asked = FieldQuestion | 'refused';
+
+/** With its variables as graphql-js coerced them. */
+type Coerced = Omit<IncomingOperation, 'variables'> & {
+  readonly variables: Record<string, unknown>;
+};
 
 interface AskedBelow {
   readonly fields: number;
@@ -94,49 +102,42 @@ const NUMBERS_IN: Readonly<Record<string, { readonly one?: string; readonly list
   _entities: { list: 'representations' },
 };
 
-/** The variables as an execution coerces them; `undefined` when they do not fit, as it will say. */
-export function coerceVariables(
-  schema: GraphQLSchema,
-  operation: OperationDefinitionNode,
-  variables: Readonly<Record<string, unknown>>,
-): Record<string, unknown> | undefined {
-  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
-    // One is enough to know; a list of a hundred thousand nulls has as many.
-    maxErrors: 1,
-  });
-  return coerced;
-}
-
 /**
  * Counts what an operation asks for over aliases, fragments and representations together, without
  * executing it: every selected field counts, wherever it stands. It ends far beyond a limit, so a hostile
  * operation costs little.
  *
+ * @param most from {@link mostOf}
  * @param readBefore takes what it reads, and saves it the next time
+ * @returns `undefined` when the variables do not fit, as the execution will say
  * @throws {GraphQLError} when `@skip` or `@include` is given null
  */
 export function costOf(
-  incoming: IncomingOperation,
-  limits: OperationLimits,
+  { variables: given, ...incoming }: IncomingOperation,
+  most: OperationCost,
   readBefore: ReadOperations,
-): OperationCost {
+): OperationCost | undefined {
+  const { schema, operation, ownNumber } = incoming;
+  // One is enough to know; a list of a hundred thousand nulls has as many.
+  const options = { maxErrors: 1 };
+  const definitions = operation.variableDefinitions ?? [];
+  const { coerced: variables } = getVariableValues(schema, definitions, given, options);
+  if (variables === undefined) return undefined;
   const cost = { numbers: 0, questionsPerNumber: 0, answers: 0, replyBytes: MAX_ENVELOPE_BYTES };
   const questionsByNumber = new Map<unknown, ReadonlySet<Asked>>();
-  const most = mostOf(limits);
-  const isFarBeyond = () =>
-    LIMITED.some((limited) => cost[limited] > COUNTED_TIMES * most[limited]);
-  const roots = readBefore.get(incoming.operation) ?? rootFields(incoming, limits, readBefore);
+  const roots =
+    readBefore.get(operation) ?? rootFields({ ...incoming, variables }, most, readBefore);
   for (const field of roots) {
-    if (isFarBeyond()) return cost;
+    if (firstOver(cost, most, COUNTED_TIMES) !== undefined) return cost;
     cost.replyBytes += field.bytes;
     if (field.kind === 'known') continue;
-    const numbers = numbersIn(field, incoming);
+    const numbers = numbersIn(field, variables, ownNumber);
     const { questions, asksConsent, fields } = field.below;
     cost.answers += numbers.length * Math.max(1, fields);
     cost.replyBytes += numbers.length * field.bytesEach;
     if (questions.size === 0 && !asksConsent) continue;
     for (const one of numbers) {
-      if (isFarBeyond()) return cost;
+      if (firstOver(cost, most, COUNTED_TIMES) !== undefined) return cost;
       const number = canonical(one);
       if (number === undefined) continue;
       const before = questionsByNumber.get(number) ?? questions;
@@ -150,31 +151,33 @@ export function costOf(
 }
 
 /** The first limit that an operation is over; `undefined` when it is within all of them. */
-export function excessOf(cost: OperationCost, limits: OperationLimits): Excess | undefined {
-  const most = mostOf(limits);
-  const limited = LIMITED.find((one) => cost[one] > most[one]);
+export function excessOf(cost: OperationCost, most: OperationCost): Excess | undefined {
+  const limited = firstOver(cost, most, 1);
   return limited && { limited, limit: most[limited], asked: cost[limited] };
 }
 
-function mostOf(limits: OperationLimits): OperationCost {
+/** What one operation may ask for at most. */
+export function mostOf(limits: OperationLimits): OperationCost {
+  const { maxNumbersPerOperation: numbers, maxQuestionsPerNumber: questions } = limits;
   return {
-    numbers: limits.maxNumbersPerOperation,
-    questionsPerNumber: limits.maxQuestionsPerNumber,
-    answers: maxAnswers(limits),
+    numbers,
+    questionsPerNumber: questions,
+    // Repeating a question costs no lookup, but time and memory: room for every question to be asked four times, with
+    // the number and its `__typename` beside.
+    answers: 4 * numbers * (questions + 2),
     replyBytes: limits.maxReplyBytes,
   };
 }
 
 const LIMITED = ['numbers', 'questionsPerNumber', 'answers', 'replyBytes'] as const;
 
-/**
- * Repeating a question costs no lookup, but time and memory: room for every question to be asked four
- * times, with the number and its `__typename` beside.
- */
-export function maxAnswers(
-  limits: Pick<OperationLimits, 'maxNumbersPerOperation' | 'maxQuestionsPerNumber'>,
-): number {
-  return 4 * limits.maxNumbersPerOperation * (limits.maxQuestionsPerNumber + 2);
+function firstOver(
+  cost: OperationCost,
+  most: OperationCost,
+  times: number,
+): keyof OperationCost | undefined {
+  for (const limited of LIMITED) if (cost[limited] > times * most[limited]) return limited;
+  return undefined;
 }
 
 /**
@@ -188,8 +191,8 @@ const MAX_KEPT_FIELDS = 100;
 
 /** Reads one root field after the other, as they are counted, and keeps them where they are the same every time. */
 function* rootFields(
-  { schema, document, operation, variables }: IncomingOperation,
-  { maxReplyBytes }: OperationLimits,
+  { schema, document, operation, variables }: Coerced,
+  { replyBytes: maxReplyBytes }: OperationCost,
   readBefore: ReadOperations,
 ): Generator<RootField, void> {
   const root = schema.getQueryType();
@@ -224,7 +227,8 @@ function* rootFields(
 /** The numbers that come in by a field; none where its arguments do not fit. */
 function numbersIn(
   { node, definition }: NumbersField,
-  { variables, ownNumber }: IncomingOperation,
+  variables: Record<string, unknown>,
+  ownNumber: PhoneNumber | undefined,
 ): readonly unknown[] {
   const { one, list } = NUMBERS_IN[node.name.value] ?? {};
   const args = readArguments(definition, node, variables);
@@ -288,4 +292,77 @@ function canonical(asked: unknown): unknown {
     case 'refused':
       return text;
   }
+}
+
+/** For what is refused before execution: Apollo would say 500. */
+const BAD_REQUEST = { status: 400 };
+
+export function limitExceeded(excess: Excess, options: LimitOptions = {}): AnswerError {
+  const { status, path } = options;
+  return new AnswerError(
+    `${IN_WORDS[excess.limited](inFigures(excess))} Split it into several operations.`,
+    {
+      code: 'LOOKUP_LIMIT_EXCEEDED',
+      ...excess,
+      ...(status === undefined ? {} : { http: { status } }),
+    },
+    path === undefined ? {} : { path },
+  );
+}
+
+interface LimitOptions {
+  /** Of the reply, where nothing is executed. */
+  readonly status?: number;
+  /** Stands in the place of where it happened. */
+  readonly path?: readonly string[];
+}
+
+interface Figures {
+  readonly limit: string;
+  readonly asked: string;
+}
+
+const IN_WORDS: Readonly<Record<keyof OperationCost, (figures: Figures) => string>> = {
+  numbers: ({ limit, asked }) => `One operation may have ${limit} numbers; this one has ${asked}.`,
+  questionsPerNumber: ({ limit, asked }) =>
+    `One operation may have ${limit} questions about a number; this one has ${asked}.`,
+  answers: ({ limit, asked }) =>
+    `One operation may have ${limit} fields of numbers; this one has ${asked}.`,
+  replyBytes: ({ limit, asked }) =>
+    `A reply may have ${limit} bytes; the reply to this operation could have ${asked}.`,
+};
+
+/** With separators: a run of digits would be masked as a phone number. */
+function inFigures({ limit, asked }: Excess): Figures {
+  const counted = COUNTED_TIMES * limit;
+  return {
+    limit: limit.toLocaleString('en'),
+    asked:
+      asked > counted ? `more than ${counted.toLocaleString('en')}` : asked.toLocaleString('en'),
+  };
+}
+
+/** The caller may ask about one number an operation. Says the same of numbers that exist and that do not. */
+export function severalForbidden(scope: string, status?: number): AnswerError {
+  return new AnswerError(
+    `This operation asks about several numbers, and your access token allows one. Send one number an operation, or get a token with the scope ${scope}.`,
+    { code: 'FORBIDDEN', ...(status === undefined ? {} : { http: { status } }) },
+  );
+}
+
+/** The schema has no other root types; left to itself, graphql would call this a defect of ours. */
+export function queriesOnly(): GraphQLError {
+  return badOperation('This service answers queries only.');
+}
+
+/** What graphql-js throws that finds the operation's own values invalid; every other error is a defect, and stays. */
+export function invalidOperation(error: unknown): unknown {
+  return error instanceof GraphQLError ? badOperation(error.message, error) : error;
+}
+
+function badOperation(message: string, { nodes }: { nodes?: GraphQLError['nodes'] } = {}) {
+  return new GraphQLError(message, {
+    nodes: nodes ?? null,
+    extensions: { code: 'BAD_USER_INPUT' satisfies ErrorCode, http: BAD_REQUEST },
+  });
 }

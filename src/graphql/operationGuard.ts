@@ -2,16 +2,19 @@ import type { ApolloServerPlugin, GraphQLRequestListener } from '@apollo/server'
 import { OperationTypeNode } from 'graphql';
 import { WINDOW_MS, type QuotaStanding } from '../caller/quotas/quotas.ts';
 import type { ErrorCode } from '../domain/errors.ts';
-import { statusOfRefusal } from './mediaType.ts';
+import { statusOfRefusal } from './reply.ts';
 import {
-  coerceVariables,
   costOf,
   excessOf,
+  mostOf,
   type OperationCost,
   type OperationLimits,
   type ReadOperations,
+  invalidOperation,
+  limitExceeded,
+  queriesOnly,
+  severalForbidden,
 } from './operationCost.ts';
-import { invalidOperation, limitExceeded, queriesOnly, severalForbidden } from './refusals.ts';
 import type { RequestContext } from './request.ts';
 
 /** What a field comes to before it is looked up, so that no loader hears of it. */
@@ -22,6 +25,7 @@ const NEVER_ASKED: ReadonlySet<string> = new Set<ErrorCode>(['FORBIDDEN', 'BAD_U
  * a whole, before its first lookup. Beside the answers of one that asks about numbers it tells what the caller has left of its quotas.
  */
 export function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
+  const most = mostOf(limits);
   const readBefore: ReadOperations = new WeakMap();
   const listener: GraphQLRequestListener<RequestContext> = {
     async didResolveOperation({ schema, document, operation, request, contextValue }) {
@@ -29,22 +33,21 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
       if (schema.getRootType(operation.operation) === undefined) throw queriesOnly();
       // What another program adds may change something; our own fields are all below Query.
       if (operation.operation !== OperationTypeNode.QUERY) return;
-      const variables = coerceVariables(schema, operation, request.variables ?? {});
-      // Those that do not fit are refused by the execution, which says why.
-      if (variables === undefined) return;
       const { ownNumber, missingBatchScope } = contextValue.request.rights;
+      const { variables = {} } = request;
       const incoming = { schema, document, operation, variables, ownNumber };
-      let cost: OperationCost;
+      let cost: OperationCost | undefined;
       try {
-        cost = costOf(incoming, limits, readBefore);
+        cost = costOf(incoming, most, readBefore);
       } catch (error) {
         throw invalidOperation(error);
       }
+      if (cost === undefined) return;
       const accept = request.http?.headers.get('accept');
       if (missingBatchScope !== undefined && cost.numbers > 1) {
         throw severalForbidden(missingBatchScope, statusOfRefusal(accept, 403));
       }
-      const excess = excessOf(cost, limits);
+      const excess = excessOf(cost, most);
       if (excess !== undefined) {
         throw limitExceeded(excess, { status: statusOfRefusal(accept, 400) });
       }

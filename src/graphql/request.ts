@@ -12,8 +12,7 @@ import type { FieldAnswer, SimSwapLoader } from '../lookups/executor.ts';
 import type { SimSwaps } from '../simSwaps/simSwaps.ts';
 import type { Clock } from '../system/clock.ts';
 import { forbidden, type FieldPlace } from './answerErrors.ts';
-import type { OperationLimits } from './operationCost.ts';
-import { limitExceeded, severalForbidden } from './refusals.ts';
+import { limitExceeded, severalForbidden, type OperationLimits } from './operationCost.ts';
 import { rehearsedAnswer, type Rehearsal } from './rehearsals.ts';
 
 /** What the resolvers below a `PhoneNumber` start from. */
@@ -152,8 +151,10 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     // Not by await, and in one step: of a thousand numbers each promise counts.
     return loader.ask(number, asked).then(() => {
       const answer = loader.answerTo(number, asked);
-      this.countAnswer(outcomeOf(answer));
-      if (answer instanceof Error) throw answer;
+      const isDefect = answer instanceof Error;
+      if (isDefect) this.countAnswer(INTERNAL_ERROR);
+      else this.countAnswer(answer.kind === 'failure' ? answer.failure.code : 'answered');
+      if (isDefect) throw answer;
       return tell(answer, asked, place);
     });
   }
@@ -220,11 +221,6 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
       this.#questions.set(number, [question]);
     }
   }
-}
-
-function outcomeOf(answer: FieldAnswer | Error): string {
-  if (answer instanceof Error) return INTERNAL_ERROR;
-  return answer.kind === 'failure' ? answer.failure.code : 'answered';
 }
 
 type Answering = Pick<SimSwapLoader, 'ask' | 'answerTo'>;

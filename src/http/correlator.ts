@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { maskPhoneNumbers } from '../domain/mask.ts';
+import { maskPhoneNumbers } from '../domain/phoneNumber.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const MAX_CALLERS_PART_CHARACTERS = 24;

@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
-import { maskPhoneNumbers } from '../domain/mask.ts';
+import { maskPhoneNumbers } from '../domain/phoneNumber.ts';
 import { INTERNAL_ERROR, type ErrorCode } from '../domain/errors.ts';
 import { AnswerError, internalError } from '../graphql/answerErrors.ts';
 import { inOurWords, isRefusedValue, MAX_LOCATIONS, originalOf } from '../graphql/errors.ts';

@@ -2,7 +2,7 @@ import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import type { FieldQuestion } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { FieldPlace } from '../graphql/answerErrors.ts';
-import { limitExceeded } from '../graphql/refusals.ts';
+import { limitExceeded } from '../graphql/operationCost.ts';
 import {
   failedNumberBytes,
   fieldBytes,

@@ -1,5 +1,5 @@
 import { pino, type DestinationStream } from 'pino';
-import { maskPhoneNumbers } from '../domain/mask.ts';
+import { maskPhoneNumbers } from '../domain/phoneNumber.ts';
 import { prettyLine } from './prettyLine.ts';
 import { StandardOutput } from './standardOutput.ts';
 

@@ -1,12 +1,10 @@
 import DataLoader from 'dataloader';
 import { BROKEN, planChannel, traced, type Broken, type PlanResult } from '../log/diagnostics.ts';
-import type { FailedLookup } from '../domain/failedLookup.ts';
-import type { FieldQuestion } from '../domain/fields.ts';
+import { type FailedLookup, lookupOf, type TimedFact } from '../domain/fact.ts';
+import type { FieldQuestion, ConsentStatus } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import { lookupOf, type TimedFact } from '../domain/fact.ts';
 import { lookupFor, lookupKey, type Question } from '../domain/question.ts';
 import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
-import type { ConsentStatus } from '../domain/consentStatus.ts';
 import type { LookupSession, LookupOutcome, LookupRequest } from './lookupRoute.ts';
 import type { NumbersAtWork } from './numbersAtWork.ts';
 import type { Operators, RoutedOperator, Routing } from './operators.ts';

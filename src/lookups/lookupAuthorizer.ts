@@ -99,11 +99,53 @@ export interface LookupAuthorizer {
 /** What an admission takes at most: it is counted in a second, and recorded before and after in two each. */
 export const AUDIT_BUDGET_MS = 5000;
 
-/** Admits everything and records nothing. */
-export const OPEN_AUTHORIZER: LookupAuthorizer = {
-  admit: () => ({ kind: 'admitted', ended: () => undefined }),
-  heard: () => undefined,
-};
+/** Is told of all that is asked of operators, as the audit log is, and decides nothing. Must not throw. */
+export interface AdmissionObserver {
+  /** A lookup, or a prompt to an owner, is over. */
+  ended?(operator: string, asked: AuthorizerRequest, ending: Ending): void;
+  /** Something was not asked. */
+  denied?(operator: string, asked: AuthorizerRequest, failure: LookupFailure): void;
+  /** An answer is told for which no lookup was made. */
+  heard?(operator: string, heard: CachedAnswer): void;
+}
 
-/** The same for each operator. */
-export const OPEN_AUTHORIZERS: LookupAuthorizers = { of: () => OPEN_AUTHORIZER };
+/** Authorizers that tell observers what becomes of all that they admit. */
+export function observedAuthorizers(
+  admissions: LookupAuthorizers,
+  observers: readonly AdmissionObserver[],
+): LookupAuthorizers {
+  if (observers.length === 0) return admissions;
+  return {
+    of(operator) {
+      const authorizer = admissions.of(operator);
+      const observed = (
+        asked: AuthorizerRequest,
+        admitted: Admitted | Denied,
+      ): Admitted | Denied => {
+        if (admitted.kind === 'denied') {
+          for (const one of observers) one.denied?.(operator, asked, admitted.failure);
+          return admitted;
+        }
+        return {
+          kind: 'admitted',
+          ended(ending) {
+            for (const one of observers) one.ended?.(operator, asked, ending);
+            return admitted.ended(ending);
+          },
+        };
+      };
+      return {
+        admit(asked) {
+          const admitted = authorizer.admit(asked);
+          return admitted instanceof Promise
+            ? admitted.then((one) => observed(asked, one))
+            : observed(asked, admitted);
+        },
+        heard(heard) {
+          for (const one of observers) one.heard?.(heard.operator ?? operator, heard);
+          return authorizer.heard(heard);
+        },
+      };
+    },
+  };
+}

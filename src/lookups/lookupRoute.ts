@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../system/clock.ts';
 import type { CallerKey } from '../domain/identity.ts';
-import type { FailedLookup } from '../domain/failedLookup.ts';
-import type { Fact, TimedFact } from '../domain/fact.ts';
+import type { FailedLookup, Fact, TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { LightAbortSignal, Urgency } from '../http/urgency.ts';
 import type { Correlator } from '../http/correlator.ts';
 import type { BulkheadRejection } from '../http/resilience/bulkhead.ts';
-import type { ConsentStatus } from '../domain/consentStatus.ts';
+import type { ConsentStatus } from '../domain/fields.ts';
 import type { Plan } from './planner.ts';
 
 /** What lookups need to know of the GraphQL request that they are made for. */

@@ -1,5 +1,4 @@
-import { byLongestPrefix, type NumberPrefix } from '../domain/numberPrefix.ts';
-import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import { byLongestPrefix, type NumberPrefix, type PhoneNumber } from '../domain/phoneNumber.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { LookupRequest, LookupRoute } from './lookupRoute.ts';
 import type { Offer } from './planner.ts';

@@ -5,11 +5,15 @@ import {
   type Deduced,
 } from '../domain/deduction.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import { closes, type FailedLookup } from '../domain/failedLookup.ts';
-import { saysSwapped, type DateFact, type TimedFact } from '../domain/fact.ts';
+import {
+  closes,
+  type FailedLookup,
+  saysSwapped,
+  type DateFact,
+  type TimedFact,
+} from '../domain/fact.ts';
 import type { Instant } from '../domain/instant.ts';
-import type { MaxAgeHours } from '../domain/maxAge.ts';
-import type { Lookup, Operation, Question } from '../domain/question.ts';
+import type { MaxAgeHours, Lookup, Operation, Question } from '../domain/question.ts';
 
 /** What one operator offers, as far as the planner cares. */
 export interface Offer extends DateTrust {

@@ -1,5 +1,5 @@
 import type { FromFiles } from '../system/fromFiles.ts';
-import type { NumberPrefix } from '../domain/numberPrefix.ts';
+import type { NumberPrefix } from '../domain/phoneNumber.ts';
 import type { Price } from '../domain/price.ts';
 import type { Operation } from '../domain/question.ts';
 import type { ErrorMap } from '../http/errorMap.ts';

@@ -1,9 +1,12 @@
-import type { CheckFact, DateFact, Fact } from '../domain/fact.ts';
-import type { FailedLookup } from '../domain/failedLookup.ts';
+import type { CheckFact, DateFact, Fact, FailedLookup } from '../domain/fact.ts';
 import { instantAt, parseInstant, type Instant } from '../domain/instant.ts';
-import { MAX_MAX_AGE_HOURS, parseMaxAge, type MaxAgeHours } from '../domain/maxAge.ts';
+import {
+  MAX_MAX_AGE_HOURS,
+  parseMaxAge,
+  type MaxAgeHours,
+  type Lookup,
+} from '../domain/question.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import { saysOk, type ErrorMap } from '../http/errorMap.ts';
 import type { Exchange, HttpReply, ReplyFlaw } from '../http/exchange.ts';

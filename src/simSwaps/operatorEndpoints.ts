@@ -5,11 +5,9 @@ import { PublishedJson } from '../http/connections/publishedJson.ts';
 import { Circuit } from '../http/resilience/circuit.ts';
 import { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import { RequestRate } from '../http/resilience/requestRate.ts';
-import { RetryBudget } from '../http/resilience/retries.ts';
-import { decideRetry, type ExchangeKind } from '../http/resilience/retries.ts';
+import { decideRetry, RetryBudget, type ExchangeKind } from '../http/resilience/retries.ts';
 import type { CorrelatorSettings, EndpointName, OperatorHeader } from '../http/wireSettings.ts';
 import type { WatchFiles } from '../system/fromFiles.ts';
-import type { Log } from '../log/log.ts';
 import { createOperatorEndpoint, ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
 import { sendsPhoneNumber } from '../operator/operatorSettings.ts';
 import { LOOKUP_ENDPOINTS, type OperatorSettings } from '../operator/operatorSettings.ts';
@@ -19,10 +17,8 @@ import {
   AUTHORIZATION_ENDPOINTS,
   authorizationEndpointsOf,
   namesNumber,
-  type DiscoverySource,
 } from '../tokens/authorizationSettings.ts';
-import { DiscoveredEndpoint } from '../tokens/discovery.ts';
-import { Discovery } from '../tokens/discovery.ts';
+import { DiscoveredEndpoint, Discovery } from '../tokens/discovery.ts';
 import type { AuthorizationEndpoints } from '../tokens/tokenManager.ts';
 
 /** Everything that decides whether what the operator sends may be believed, and sent again. */
@@ -65,12 +61,6 @@ export function silentReplies(settings: OperatorSettings, endpoint: EndpointName
   }
 }
 
-interface EndpointParts {
-  readonly judges?: Judges;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 /** Makes an endpoint of an operator. */
 export type CreateEndpoint = (name: EndpointName, url: string) => GuardedEndpoint;
 
@@ -93,9 +83,9 @@ export function endpointNames({ grant }: Pick<OperatorSettings, 'grant'>): reado
 export function guardedEndpoints(
   settings: OperatorSettings,
   headers: () => readonly OperatorHeader[],
-  { judges = JUDGES, clock, log }: EndpointParts,
-  shared: SharedByEndpoints,
+  shared: SharedByEndpoints & { readonly judges: Judges },
 ): CreateEndpoint {
+  const { judges, clock, log } = shared;
   const { requestsPerSecond } = settings.limits;
   const budget = new RetryBudget(clock);
   const rate =
@@ -134,11 +124,10 @@ interface AuthorizationServer {
 
 /** At the addresses of the settings, or at those of the discovery document as it is by then. */
 export function authorizationEndpoints(
-  settings: OperatorSettings,
+  { authorization, grant }: OperatorSettings,
   create: CreateEndpoint,
-  parts: DiscoveryShares,
+  parts: Pick<SharedByEndpoints, 'clock' | 'log'> & { readonly watchFiles: WatchFiles },
 ): AuthorizationServer {
-  const { authorization } = settings;
   switch (authorization.from) {
     case 'settings': {
       const { addresses } = authorization;
@@ -156,42 +145,30 @@ export function authorizationEndpoints(
         close: () => Promise.resolve(),
       };
     }
-    case 'discovery':
-      return discoveredEndpoints(settings, authorization, create, parts);
+    case 'discovery': {
+      const { documentUrl, connection } = authorization;
+      const published = new PublishedJson(documentUrl, connection, parts);
+      const discovery = new Discovery({
+        source: authorization,
+        needed: authorizationEndpointsOf(grant),
+        fetch: () => published.fetch(),
+        clock: parts.clock,
+        log: parts.log,
+        random: Math.random,
+      });
+      const endpoints = eachOf(
+        AUTHORIZATION_ENDPOINTS,
+        (name) => new DiscoveredEndpoint(name, discovery, (url) => create(name, url)),
+      );
+      return {
+        endpoints,
+        close() {
+          discovery.close();
+          return closeAll([published, ...Object.values(endpoints)]);
+        },
+      };
+    }
   }
-}
-
-type DiscoveryShares = Pick<SharedByEndpoints, 'clock' | 'log'> & {
-  readonly watchFiles: WatchFiles;
-};
-
-function discoveredEndpoints(
-  { grant }: OperatorSettings,
-  source: DiscoverySource,
-  create: CreateEndpoint,
-  parts: DiscoveryShares,
-): AuthorizationServer {
-  const { clock, log } = parts;
-  const published = new PublishedJson(source.documentUrl, source.connection, parts);
-  const discovery = new Discovery({
-    source,
-    needed: authorizationEndpointsOf(grant),
-    fetch: () => published.fetch(),
-    clock,
-    log,
-    random: Math.random,
-  });
-  const endpoints = eachOf(
-    AUTHORIZATION_ENDPOINTS,
-    (name) => new DiscoveredEndpoint(name, discovery, (url) => create(name, url)),
-  );
-  return {
-    endpoints,
-    async close() {
-      discovery.close();
-      await closeAll([published, ...Object.values(endpoints)]);
-    },
-  };
 }
 
 export function eachOf<N extends string, T>(

@@ -7,34 +7,38 @@ import { Bulkhead, type BulkheadLoad } from '../http/resilience/bulkhead.ts';
 import { Circuit } from '../http/resilience/circuit.ts';
 import { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from '../http/resilience/retries.ts';
-import { follow, derived, noFiles, type WatchFiles } from '../system/fromFiles.ts';
+import { follow, derived, type WatchFiles } from '../system/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
 import {
   AUDIT_BUDGET_MS,
-  OPEN_AUTHORIZERS,
   type LookupAuthorizer,
   type LookupAuthorizers,
 } from '../lookups/lookupAuthorizer.ts';
 import type { ConsentSettings } from '../consents/consentRecord.ts';
 import { ConsentedLookups } from '../consents/consentedLookups.ts';
 import { ConsentTokens, reusedConsents } from '../consents/consentTokens.ts';
-import { DirectLookups, OneLookupPerNumber, type LookupTokens } from '../lookups/directLookups.ts';
+import {
+  DirectLookups,
+  OneLookupPerNumber,
+  type LookupTokens,
+  SharedLookups,
+} from '../lookups/directLookups.ts';
 import { Executor, type SimSwapLoader } from '../lookups/executor.ts';
 import { KeptAnswers, NOBODY } from '../lookups/keptAnswers.ts';
-import type { FactCache, FactCacheSettings, KeptFor } from '../lookups/factCache.ts';
+import {
+  type FactCache,
+  type FactCacheSettings,
+  type KeptFor,
+  MemoryFactCache,
+} from '../lookups/factCache.ts';
 import type { Offer } from '../lookups/planner.ts';
 import type { DateTrust } from '../domain/deduction.ts';
-import type { DirectRoute, LookupRequest, LookupRoute } from '../lookups/lookupRoute.ts';
-import { MemoryFactCache } from '../lookups/memoryFactCache.ts';
+import { OPERATIONS } from '../domain/question.ts';
+import type { LookupRequest, LookupRoute } from '../lookups/lookupRoute.ts';
 import { NumbersAtWork, type NumberLimits } from '../lookups/numbersAtWork.ts';
-import {
-  OperatorsByPrefix,
-  type RoutedOperator,
-  type ServingOperator,
-} from '../lookups/operators.ts';
+import { OperatorsByPrefix, type Operators } from '../lookups/operators.ts';
 import { OperatorsByDirectory } from '../lookups/operatorsByDirectory.ts';
-import { SharedLookups } from '../lookups/sharedLookups.ts';
 import { Operator } from '../operator/operator.ts';
 import { ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
 import { NumberDirectory } from '../operator/numberDirectory.ts';
@@ -59,7 +63,7 @@ import {
 } from '../consents/consentStore.ts';
 import { operatorIdentityOf } from '../operator/operatorSettings.ts';
 import { SeenTokens } from '../tokens/accessToken.ts';
-import { TokenManager, type AuthorizationEndpoints } from '../tokens/tokenManager.ts';
+import { TokenManager } from '../tokens/tokenManager.ts';
 import {
   authorizationEndpoints,
   closeAll,
@@ -145,27 +149,35 @@ export function keptFor(
   return (operator) => byIdentity.get(operator);
 }
 
-export interface SharedParts {
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Reads certificates, keys and proxy credentials; none can be read where absent. */
-  readonly watchFiles?: WatchFiles;
-  /** Stands before every lookup; everything is admitted where absent. */
-  readonly admissions?: LookupAuthorizers;
-  /** For all requests together; there are none where absent. */
-  readonly numberLimits?: NumberLimits;
-  /** Overridden only by the chaos tests, which disable one check at a time. */
-  readonly judges?: Judges;
-}
-
-export interface SimSwapParts extends SharedParts {
+export interface SimSwapParts {
   /** A number is asked about at the one whose prefix of it is the longest. */
   readonly operators: readonly OperatorSettings[];
   /** Says which operator serves a number, before any is asked; by prefix alone where absent. */
-  readonly directory?: NumberDirectorySettings | undefined;
+  readonly directory: NumberDirectorySettings | undefined;
   readonly consent: ConsentSettings;
-  /** In this process where absent. */
-  readonly stores?: SimSwapStores;
+  readonly stores: SimSwapStores;
+  /** Reads certificates, keys and proxy credentials. */
+  readonly watchFiles: WatchFiles;
+  /** Stands before every lookup. */
+  readonly admissions: LookupAuthorizers;
+  /** For all requests together. */
+  readonly numberLimits: NumberLimits;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Overridden only by the chaos tests, which disable one check at a time. */
+  readonly judges?: Judges | undefined;
+}
+
+/** What all operators have together. */
+interface OwnParts extends SimSwapParts {
+  readonly judges: Judges;
+  readonly operatorClocks: Set<OperatorClock>;
+  /** One for all operators: the owner of a number is one person. */
+  readonly consented: ConsentedLookups;
+  /** Facts that are being noted as heard. */
+  readonly marking: Map<string, Promise<unknown>>;
+  /** How far each operator's dates may be believed, by its identity. */
+  readonly trusts: ReadonlyMap<string, DateTrust>;
 }
 
 /**
@@ -174,64 +186,39 @@ export interface SimSwapParts extends SharedParts {
  *
  * @throws {Error} when the settings name an operator that is not there
  */
-export function createSimSwaps({
-  operators,
-  directory,
-  consent,
-  clock,
-  stores = storesInMemory(operators, consent, clock),
-  ...others
-}: SimSwapParts): SimSwaps {
-  const shared = { ...others, clock };
+export function createSimSwaps(parts: SimSwapParts): SimSwaps {
+  const { operators, directory, consent, clock, stores, log } = parts;
+  const rules = { resultMs: consent.resultSeconds * 1000 };
+  const consentParts = { store: stores.consents, factCache: stores.factCache, rules, clock };
   const own: OwnParts = {
-    ...shared,
-    consent,
+    ...parts,
+    judges: parts.judges ?? JUDGES,
     operatorClocks: new Set(),
-    stores,
-    consented: new ConsentedLookups(
-      {
-        store: stores.consents,
-        factCache: stores.factCache,
-        rules: { resultMs: consent.resultSeconds * 1000 },
-        clock,
-      },
-      consent.waitMs,
-    ),
+    consented: new ConsentedLookups(consentParts, consent.waitMs),
     marking: new Map(),
     trusts: new Map(operators.map((operator) => [operatorIdentityOf(operator), operator])),
   };
   const served = operators.map((operator) => createServedOperator(operator, own));
   const byPrefix = new OperatorsByPrefix(served);
-  const opened = directory === undefined ? undefined : openDirectory(directory, shared);
-  const routing =
-    directory === undefined || opened === undefined
+  const opened = directory && openDirectory(directory, own);
+  const kept = keptOf(own);
+  const routing: Operators =
+    opened === undefined
       ? byPrefix
-      : new OperatorsByDirectory({
-          directory: opened.directory,
-          settings: directory,
-          operators: byPrefix,
-          kept: keptOf(operators, own),
-          clock,
-          log: shared.log,
-        });
-  const numbersAtWork = new NumbersAtWork(shared.numberLimits ?? NO_LIMITS, shared.clock);
+      : new OperatorsByDirectory({ ...opened, operators: byPrefix, kept, clock, log });
+  const numbersAtWork = new NumbersAtWork(parts.numberLimits, clock);
   return {
     forRequest: (request) => new Executor(routing, request, numbersAtWork),
     asksOwners: operators.some(({ flow }) => asksOwner(flow)),
     load: () => served.flatMap((one) => one.load()),
     connections: () => served.flatMap((one) => one.connections()),
     clocks: () => served.flatMap((one) => one.clock() ?? []),
-    async close() {
-      await closeAll([...served, ...(opened === undefined ? [] : [opened])]);
-    },
+    close: () => closeAll([...served, ...(opened === undefined ? [] : [opened])]),
   };
 }
 
 /** Answers from what is kept, whichever operator told it; `undefined` where nothing is. */
-function keptOf(
-  operators: readonly OperatorSettings[],
-  { admissions = OPEN_AUTHORIZERS, stores, trusts, marking }: OwnParts,
-): RoutedOperator | undefined {
+function keptOf({ operators, admissions, stores, trusts, marking }: OwnParts) {
   if (operators.every(({ keepFactsSeconds }) => keepFactsSeconds === 0)) return undefined;
   const offer: Offer = {
     operations: new Set(['retrieve-date', 'check']),
@@ -247,42 +234,24 @@ function keptOf(
   return { name: 'none', offer, route };
 }
 
-interface Closable {
-  /** Waits for what must not be cut, then closes. */
-  close(): Promise<void>;
-}
+const NUMBER_DIRECTORY = 'number directory';
+/** As many as to an operator's endpoint. */
+const DIRECTORY_CONNECTIONS = 256;
 
-/** An operator with its limits, circuits, connections and tokens. */
-interface ServedOperator extends ServingOperator, Closable {
-  readonly load: () => readonly OperatorLoad[];
-  readonly connections: () => readonly EndpointConnections[];
-  readonly clock: () => ClockAhead | undefined;
-}
-
-/** A number directory, with its connections. */
-interface OpenedDirectory extends Closable {
-  readonly directory: NumberDirectory;
-}
-
-const NO_LIMITS: NumberLimits = { atWork: Infinity, held: Infinity };
-
-/** The company's number directory. */
-function openDirectory(
-  settings: NumberDirectorySettings,
-  { judges = JUDGES, clock, log, watchFiles = noFiles }: SharedParts,
-): OpenedDirectory {
-  const { url, timeoutMs } = settings;
-  const own = { clock, log: logAbout({ operator: NUMBER_DIRECTORY }, log), watchFiles };
-  const files = new ConnectionFiles(settings, own);
+/** The company's number directory, with its connections. */
+function openDirectory(settings: NumberDirectorySettings, parts: OwnParts) {
+  const { judges, clock, watchFiles } = parts;
+  const log = logAbout({ operator: NUMBER_DIRECTORY }, parts.log);
+  const files = new ConnectionFiles(settings, { clock, log, watchFiles });
   let { headers } = settings;
-  const unfollow = follow(settings.fromFiles, own, (renewed) => {
+  const unfollow = follow(settings.fromFiles, { log, watchFiles }, (renewed) => {
     headers = renewed.headers;
   });
   const endpoint = new Endpoint(
     {
       name: NUMBER_DIRECTORY,
-      url,
-      timeoutMs,
+      url: settings.url,
+      timeoutMs: settings.timeoutMs,
       connections: DIRECTORY_CONNECTIONS,
       http2: 'auto',
       replyCheck: judges.echo({ echo: 'auto', header: 'x-correlator' }, 'fresh', clock),
@@ -310,6 +279,7 @@ function openDirectory(
   });
   return {
     directory: new NumberDirectory(guarded),
+    settings,
     close() {
       unfollow();
       files.close();
@@ -318,34 +288,15 @@ function openDirectory(
   };
 }
 
-/** As many as to an operator's endpoint. */
-const NUMBER_DIRECTORY = 'number directory';
-const DIRECTORY_CONNECTIONS = 256;
-
-interface OwnParts extends SharedParts {
-  readonly consent: ConsentSettings;
-  readonly operatorClocks: Set<OperatorClock>;
-  readonly stores: SimSwapStores;
-  /** One for all operators: the owner of a number is one person. */
-  readonly consented: ConsentedLookups;
-  /** Facts that are being noted as heard. */
-  readonly marking: Map<string, Promise<unknown>>;
-  /** How far each operator's dates may be believed, by its identity. */
-  readonly trusts: ReadonlyMap<string, DateTrust>;
-}
-
-/** One operator, from the route of its lookups down to its connections. */
-function createServedOperator(settings: OperatorSettings, shared: OwnParts): ServedOperator {
+/** One operator, from the route of its lookups down to its limits, circuits, connections and tokens. */
+function createServedOperator(settings: OperatorSettings, own: OwnParts) {
   const { name, prefixes, others } = settings;
-  const { watchFiles = noFiles } = shared;
-  const parts = { ...shared, watchFiles, log: logAbout({ operator: name }, shared.log) };
+  const { clock, trusts } = own;
+  const parts = { ...own, log: logAbout({ operator: name }, own.log) };
   const files = new ConnectionFiles(settings, parts);
   let { headers } = settings;
-  const guarded = guardedEndpoints(settings, () => headers, parts, {
-    ...parts,
-    idleDetector: new IdleDetector(),
-    files,
-  });
+  const shared = { ...parts, idleDetector: new IdleDetector(), files };
+  const guarded = guardedEndpoints(settings, () => headers, shared);
   /** The latest of each name: one that is discovered may move. */
   const endpoints = new Map<string, GuardedEndpoint>();
   const create: CreateEndpoint = (endpoint, url) => {
@@ -355,37 +306,46 @@ function createServedOperator(settings: OperatorSettings, shared: OwnParts): Ser
   };
   const authorization = authorizationEndpoints(settings, create, parts);
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
-  const bulkheads = new Map<BulkheadName, Bulkhead>();
-  const operatorClock = new OperatorClock(settings, shared.operatorClocks, parts.log);
-  const dpop = settings.dpop ? new DpopProofs(parts.clock) : undefined;
-  const tokens = createTokenManager(settings, authorization.endpoints, dpop, parts.clock);
-  let authenticate = authenticationOf(settings, parts.clock);
+  const dpop = settings.dpop ? new DpopProofs(clock) : undefined;
+  const isChecked = silentReplies(settings, 'token') === 'checked';
+  const seenTokens = isChecked ? new SeenTokens() : undefined;
+  let authenticate = authenticationOf(settings, clock);
+  const tokenParts = { seenTokens, dpop };
+  const tokens = new TokenManager(
+    settings,
+    authorization.endpoints,
+    authenticate,
+    clock,
+    tokenParts,
+  );
   const unfollow = follow(settings.fromFiles, parts, (renewed) => {
-    authenticate = authenticationOf(renewed, parts.clock);
+    authenticate = authenticationOf(renewed, clock);
     tokens.renew(renewed, authenticate);
     headers = renewed.headers;
   });
+  const operatorClock = new OperatorClock(settings, own.operatorClocks, parts.log);
+  const proof = { authenticate: () => authenticate, dpop };
+  const operator = new Operator(settings, lookups, own.judges.lookup, clock, proof, operatorClock);
+  const bulkheads = new Map<BulkheadName, Bulkhead>();
+  const identity = operatorIdentityOf(settings);
+  const admission = own.admissions.of(name);
+  const offer = { ...settings, trusts };
   const route = createRoute({
     ...parts,
     settings,
-    identity: operatorIdentityOf(settings),
-    offer: { ...settings, trusts: parts.trusts },
+    identity,
+    offer,
     bulkheads,
-    admission: (parts.admissions ?? OPEN_AUTHORIZERS).of(name),
+    admission,
     tokens,
-    operator: new Operator(
-      settings,
-      lookups,
-      (parts.judges ?? JUDGES).lookup,
-      parts.clock,
-      { authenticate: () => authenticate, dpop },
-      operatorClock,
-    ),
+    operator,
   });
   return {
     name,
     prefixes,
     others,
+    offer,
+    route,
     load: () => Array.from(bulkheads, ([work, { load }]) => ({ operator: name, work, ...load })),
     clock() {
       const { aheadMs } = operatorClock;
@@ -396,8 +356,6 @@ function createServedOperator(settings: OperatorSettings, shared: OwnParts): Ser
         const connections = endpoints.get(endpoint)?.connections;
         return connections === undefined ? [] : [{ operator: name, endpoint, connections }];
       }),
-    offer: { ...settings, trusts: parts.trusts },
-    route,
     async close() {
       await route.close();
       unfollow();
@@ -407,59 +365,33 @@ function createServedOperator(settings: OperatorSettings, shared: OwnParts): Ser
   };
 }
 
-function createTokenManager(
-  settings: OperatorSettings,
-  endpoints: AuthorizationEndpoints,
-  dpop: DpopProofs | undefined,
-  clock: Clock,
-): TokenManager {
-  const seenTokens = silentReplies(settings, 'token') === 'checked' ? new SeenTokens() : undefined;
-  const authenticate = authenticationOf(settings, clock);
-  return new TokenManager(settings, endpoints, authenticate, clock, { seenTokens, dpop });
+function authenticationOf(settings: OperatorSettings, clock: Clock): ClientAuthentication {
+  return createClientAuthentication(settings.clientId, settings.clientAuthentication, clock);
 }
 
-function authenticationOf(
-  { clientId, clientAuthentication }: OperatorSettings,
-  clock: Clock,
-): ClientAuthentication {
-  return createClientAuthentication(clientId, clientAuthentication, clock);
-}
-
-interface RouteParts {
+/** What the routes of one operator are made of. */
+interface RouteParts extends OwnParts {
   readonly settings: OperatorSettings;
   readonly identity: string;
   readonly offer: Offer;
-  readonly consent: ConsentSettings;
-  readonly stores: SimSwapStores;
-  readonly consented: ConsentedLookups;
-  readonly marking: Map<string, Promise<unknown>>;
   readonly admission: LookupAuthorizer;
   readonly tokens: TokenManager;
   readonly operator: Operator;
   /** Filled as they are made. */
   readonly bulkheads: Map<BulkheadName, Bulkhead>;
-  readonly clock: Clock;
 }
 
 function createRoute(parts: RouteParts): LookupRoute {
   const { settings, offer, stores, admission, marking } = parts;
-  const { factCache } = stores;
-  const keepMs = settings.keepFactsSeconds * 1000;
+  const keptParts = { factCache: stores.factCache, admission, offer, marking };
   switch (settings.flow) {
     case '2-legged': {
-      const direct = directLookups(parts, parts.tokens);
-      const route = new SharedLookups(direct, { factCache, keepMs, admission });
+      const route = directLookups(parts, parts.tokens);
       // There is nothing to recall unless facts are kept.
-      if (keepMs === 0) return route;
-      return new KeptAnswers(route, { factCache, admission, offer, marking });
+      return settings.keepFactsSeconds === 0 ? route : new KeptAnswers(route, keptParts);
     }
     case '3-legged':
-      return new KeptAnswers(consentRoute(parts, settings.grant), {
-        factCache,
-        admission,
-        offer,
-        marking,
-      });
+      return new KeptAnswers(consentRoute(parts, settings.grant), keptParts);
   }
 }
 
@@ -472,39 +404,30 @@ function bulkhead({ settings, bulkheads, clock }: RouteParts, name: BulkheadName
   return made;
 }
 
-function directLookups(parts: RouteParts, tokens: LookupTokens): DirectRoute {
-  const { settings, operator, identity, admission, clock } = parts;
-  const bulkheads = {
-    'retrieve-date': bulkhead(parts, 'retrieve-date'),
-    check: bulkhead(parts, 'check'),
-  };
+function directLookups(parts: RouteParts, tokens: LookupTokens): SharedLookups {
+  const { settings, operator, identity, admission, clock, stores } = parts;
+  const bulkheads = eachOf(OPERATIONS, (operation) => bulkhead(parts, operation));
   const direct = new DirectLookups({ tokens, operator, identity, admission, bulkheads, clock });
-  return settings.oneCallPerNumber ? new OneLookupPerNumber(direct, clock) : direct;
+  const route = settings.oneCallPerNumber ? new OneLookupPerNumber(direct, clock) : direct;
+  const keepMs = settings.keepFactsSeconds * 1000;
+  return new SharedLookups(route, { factCache: stores.factCache, keepMs, admission });
 }
 
 function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {
-  const { settings, consent, stores, admission, clock } = parts;
-  switch (settings.tokens.use) {
-    case 'once':
-      return consentedLookups(parts, grant);
-    case 'per-number':
-    case 'any-number': {
-      const tokens = new ConsentTokens({
-        clock,
-        marginMs: settings.tokens.marginSeconds * 1000,
-        coverageOf: (subject) => tokenCoverage(settings, subject),
-        failureMs: consent.failureSeconds * 1000,
-      });
-      const further = directLookups(parts, {
-        acquire: (subject, request) => tokens.acquire(request, subject),
-        consentIdOf: (subject, request) => tokens.consentIdOf(request, subject),
-      });
-      const { factCache } = stores;
-      const keepMs = settings.keepFactsSeconds * 1000;
-      const direct = new SharedLookups(further, { factCache, keepMs, admission });
-      return reusedConsents(tokens, consentedLookups(parts, grant, tokens), direct);
-    }
-  }
+  const { settings, consent, clock } = parts;
+  const { use, marginSeconds } = settings.tokens;
+  if (use === 'once') return consentedLookups(parts, grant);
+  const tokens = new ConsentTokens({
+    clock,
+    marginMs: marginSeconds * 1000,
+    coverageOf: (subject) => tokenCoverage(settings, subject),
+    failureMs: consent.failureSeconds * 1000,
+  });
+  const further = directLookups(parts, {
+    acquire: (subject, request) => tokens.acquire(request, subject),
+    consentIdOf: (subject, request) => tokens.consentIdOf(request, subject),
+  });
+  return reusedConsents(tokens, consentedLookups(parts, grant, tokens), further);
 }
 
 function consentedLookups(

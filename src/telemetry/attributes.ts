@@ -7,7 +7,7 @@ import type {
   RequestMessage,
   TokenMessage,
 } from '../log/diagnostics.ts';
-import { maskPhoneNumbers } from '../domain/mask.ts';
+import { maskPhoneNumbers } from '../domain/phoneNumber.ts';
 
 export interface SpanBeginning {
   readonly name: string;

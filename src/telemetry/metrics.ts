@@ -16,7 +16,7 @@ import {
 import { OPERATIONS, type Operation } from '../domain/question.ts';
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
-import type { AdmissionObserver } from '../lookups/observedAuthorizers.ts';
+import type { AdmissionObserver } from '../lookups/lookupAuthorizer.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import type { RequestReport } from '../graphql/request.ts';
 import { endpointNames } from '../simSwaps/operatorEndpoints.ts';

@@ -7,7 +7,7 @@ import {
 } from '../log/diagnostics.ts';
 import type { Identity } from '../domain/identity.ts';
 import type { Log, LogDetails, ProgramLog } from '../log/log.ts';
-import type { AdmissionObserver } from '../lookups/observedAuthorizers.ts';
+import type { AdmissionObserver } from '../lookups/lookupAuthorizer.ts';
 import type { RequestReport } from '../graphql/request.ts';
 import type { Clock } from '../system/clock.ts';
 

@@ -1,4 +1,4 @@
-import type { NumberTemplate } from '../domain/numberTemplate.ts';
+import type { NumberTemplate } from '../domain/phoneNumber.ts';
 import type {
   AssertionProfile,
   Ciba,

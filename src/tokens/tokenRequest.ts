@@ -1,4 +1,4 @@
-import { fillTemplate } from '../domain/numberTemplate.ts';
+import { fillTemplate } from '../domain/phoneNumber.ts';
 import type { Scopes } from '../domain/profile.ts';
 import type { Operation } from '../domain/question.ts';
 import type { Clock } from '../system/clock.ts';

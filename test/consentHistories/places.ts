@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { recalledFor } from '../../src/lookups/factCache.ts';
-import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
+import { recalledFor, MemoryFactCache } from '../../src/lookups/factCache.ts';
 import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
 import {
   MemoryConsentStore,

@@ -17,7 +17,7 @@ import {
   type LookupRoute,
 } from '../../src/lookups/lookupRoute.ts';
 import type { Operators, RoutedOperator } from '../../src/lookups/operators.ts';
-import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
+import { SharedLookups } from '../../src/lookups/directLookups.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { ConsentStore } from '../../src/consents/consentStore.ts';
 import {

@@ -1,6 +1,5 @@
 import type { Clock } from '../../src/system/clock.ts';
-import { closes } from '../../src/domain/failedLookup.ts';
-import type { Fact } from '../../src/domain/fact.ts';
+import { closes, type Fact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { LookupOrder, Operator } from '../../src/operator/operator.ts';

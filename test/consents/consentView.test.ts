@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureReach } from '../../src/domain/errors.ts';
 import type { Consent, ConsentRecord } from '../../src/consents/consentRecord.ts';
-import type { ConsentStatus } from '../../src/domain/consentStatus.ts';
+import type { ConsentStatus } from '../../src/domain/fields.ts';
 import {
   consentStatus,
   pendingFailure,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maskPhoneNumbers } from '../../src/domain/mask.ts';
+import { maskPhoneNumbers } from '../../src/domain/phoneNumber.ts';
 
 describe('maskPhoneNumbers', () => {
   it.each([

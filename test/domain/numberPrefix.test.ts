@@ -4,8 +4,8 @@ import {
   byLongestPrefix,
   isNumberPrefix,
   type NumberPrefix,
-} from '../../src/domain/numberPrefix.ts';
-import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+  type PhoneNumber,
+} from '../../src/domain/phoneNumber.ts';
 import { ALICE } from '../values.ts';
 
 function phoneNumber(text: string): PhoneNumber {

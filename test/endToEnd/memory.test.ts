@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PARSE_LIMITS } from '../../src/graphql/documentDepth.ts';
+import { PARSE_LIMITS } from '../../src/graphql/documents.ts';
 import { ServerProcess } from './serverProcess.ts';
 
 const MEBIBYTE = 1024 * 1024;

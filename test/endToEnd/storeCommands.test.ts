@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { READ, REMOVE, WRITE } from '../../src/consents/redisScripts.ts';
-import { KEEP, RECALL } from '../../src/lookups/redisFactCacheScripts.ts';
+import { KEEP, RECALL } from '../../src/lookups/redisFactCache.ts';
 import { RedisProxy, type SeenCommand } from '../redisProxy.ts';
 import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
 import { startWired } from '../service.ts';

@@ -4,25 +4,23 @@ import type { TimedFact } from '../../src/domain/fact.ts';
 import type { LookupFailureCode } from '../../src/domain/errors.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
-import { OPEN_AUTHORIZER } from '../../src/lookups/lookupAuthorizer.ts';
 import type { Executor } from '../../src/lookups/executor.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
-import type { FactCache } from '../../src/lookups/factCache.ts';
+import { type FactCache, MemoryFactCache } from '../../src/lookups/factCache.ts';
 import type {
   LookupSession,
   LookupOutcome,
   LookupRequest,
   LookupRoute,
 } from '../../src/lookups/lookupRoute.ts';
-import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
 import type { Offer } from '../../src/lookups/planner.ts';
 import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
-import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
+import { SharedLookups } from '../../src/lookups/directLookups.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { SlowRedis } from '../lookups/slowRedis.ts';
 import { askAll, executorOn, OFFER, requestAt } from '../lookups/requests.ts';
 import { TestClock } from '../testClock.ts';
-import { ALICE, HOUR_MS } from '../values.ts';
+import { ALICE, HOUR_MS, OPEN_AUTHORIZER } from '../values.ts';
 import type { Ask, History } from './history.ts';
 import { EPOCH_MS, SwappingLine, type Said } from './swappingLine.ts';
 

@@ -1,6 +1,6 @@
 import { parse, type DocumentNode } from 'graphql';
 import { expect, it } from 'vitest';
-import { DocumentStore } from '../../src/graphql/documentStore.ts';
+import { DocumentStore } from '../../src/graphql/documents.ts';
 
 const KIBIBYTE = 1024;
 

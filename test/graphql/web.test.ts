@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { replyMediaType } from '../../src/graphql/mediaType.ts';
+import { replyMediaType } from '../../src/graphql/reply.ts';
 import { startSimulated, withoutCorrelators, type SimulatedService } from '../service.ts';
 
 const APP = 'https://app.example';

@@ -50,7 +50,7 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
-    file: 'src/domain/failedLookup.ts',
+    file: 'src/domain/fact.ts',
     tests: ['test/lookups/planner'],
     mutants: [
       ['lookup.maxAgeHours <= asked.maxAgeHours', 'lookup.maxAgeHours === asked.maxAgeHours'],

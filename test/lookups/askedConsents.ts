@@ -15,7 +15,7 @@ import { ConsentedLookups } from '../../src/consents/consentedLookups.ts';
 import type { ConsentOperator } from '../../src/consents/consentOperator.ts';
 import type { LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
-import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
+import { MemoryFactCache } from '../../src/lookups/factCache.ts';
 import {
   MemoryConsentStore,
   MemoryRefusals,

@@ -1,16 +1,14 @@
-import type { TimedFact } from '../../src/domain/fact.ts';
+import type { TimedFact, Fact } from '../../src/domain/fact.ts';
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CallerKey } from '../../src/domain/identity.ts';
-import type { Fact } from '../../src/domain/fact.ts';
 import {
   MAX_FACTS_PER_NUMBER,
   type FactCache,
   type FactCacheSettings,
+  MemoryFactCache,
 } from '../../src/lookups/factCache.ts';
-import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
-import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
-import { KEEP } from '../../src/lookups/redisFactCacheScripts.ts';
+import { RedisFactCache, KEEP } from '../../src/lookups/redisFactCache.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';

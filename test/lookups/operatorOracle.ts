@@ -1,9 +1,7 @@
-import type { Fact, TimedFact } from '../../src/domain/fact.ts';
-import type { FailedLookup } from '../../src/domain/failedLookup.ts';
+import type { Fact, TimedFact, FailedLookup } from '../../src/domain/fact.ts';
 import type { Lookup, Question } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
-import type { Offer, Plan } from '../../src/lookups/planner.ts';
-import { nextLookup } from '../../src/lookups/planner.ts';
+import { type Offer, type Plan, nextLookup } from '../../src/lookups/planner.ts';
 import { HOUR_MS, timed } from '../values.ts';
 
 export const NOW_MS = Date.UTC(2026, 0, 1);

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { FailedLookup } from '../../src/domain/failedLookup.ts';
-import type { Fact, TimedFact } from '../../src/domain/fact.ts';
+import type { FailedLookup, Fact, TimedFact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/domain/errors.ts';
-import type { Answer, Offer, Plan } from '../../src/lookups/planner.ts';
 import {
+  type Answer,
+  type Offer,
+  type Plan,
   answerTo,
   mayBeElsewhere,
   nextLookup,

@@ -1,4 +1,4 @@
-import { KEEP, RECALL } from '../../src/lookups/redisFactCacheScripts.ts';
+import { KEEP, RECALL } from '../../src/lookups/redisFactCache.ts';
 import type { PlainRedis, ScriptValues } from '../../src/sharedState/redis.ts';
 import { SharedRedis } from '../../src/sharedState/sharedRedis.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';

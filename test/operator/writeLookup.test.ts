@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { camara } from '../../profiles/camara.ts';
-import { TEL_URI } from '../../src/domain/numberTemplate.ts';
+import { TEL_URI } from '../../src/domain/phoneNumber.ts';
 import { ProfileFault } from '../../src/http/json.ts';
 import { pathWith, writeLookup } from '../../src/operator/operator.ts';
 import { sendsPhoneNumber, type OperatorSettings } from '../../src/operator/operatorSettings.ts';

@@ -1,7 +1,7 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { PhoneNumberEntity, RequestContext } from '../request.ts';
-import type { ConsentStatus } from '../../domain/consentStatus.ts';
+import type { ConsentStatus } from '../../domain/fields.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = Maybe<T>;
 export type RequireFields<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };

@@ -4,7 +4,8 @@ import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
 import { createCorrelator } from '../../../src/http/correlator.ts';
 import type { FieldAnswer, SimSwapLoader } from '../../../src/lookups/executor.ts';
 import type { OperatorSettings } from '../../../src/operator/operatorSettings.ts';
-import { createSimSwaps, type SimSwaps } from '../../../src/simSwaps/simSwaps.ts';
+import type { SimSwaps } from '../../../src/simSwaps/simSwaps.ts';
+import { simSwapsOf } from '../../severalOperators.ts';
 import type { Flow } from '../../../src/tokens/authorizationSettings.ts';
 import { askField } from '../../askedFields.ts';
 import { logInto } from '../../service.ts';
@@ -50,7 +51,7 @@ export class DeviatingOperator implements AsyncDisposable {
     const { operators, consent } = readConfig({ ...wire.settings, OPERATOR_FLOW: flow });
     const log = logInto(this.logged);
     this.wire = wire;
-    this.#simSwaps = createSimSwaps({ operators: operators.map(deviation), consent, clock, log });
+    this.#simSwaps = simSwapsOf({ operators: operators.map(deviation), consent, clock, log });
     this.#clock = clock;
   }
 
