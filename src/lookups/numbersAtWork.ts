@@ -58,33 +58,36 @@ export class NumbersAtWork {
       return false;
     }
     this.#holdings.set(caller, holding);
-    this.#change(holding, 1, 1);
+    holding.atWork += 1;
+    holding.held += 1;
+    this.#atWork += 1;
+    this.#held += 1;
     return true;
   }
 
   /** For its owner to answer: meanwhile a number that has a place is not at work. */
   wait(caller: string, isWaiting: boolean): void {
     const holding = this.#holdings.get(caller);
-    if (holding !== undefined) this.#change(holding, isWaiting ? -1 : 1, 0);
+    if (holding === undefined) return;
+    const change = isWaiting ? -1 : 1;
+    holding.atWork += change;
+    this.#atWork += change;
   }
 
   /** @param isWaiting whether the number waits for its owner still */
   giveBack(caller: string, isWaiting: boolean): void {
     const holding = this.#holdings.get(caller);
     if (holding === undefined) return;
-    this.#change(holding, isWaiting ? 0 : -1, -1);
+    const leaving = isWaiting ? 0 : 1;
+    holding.atWork -= leaving;
+    holding.held -= 1;
+    this.#atWork -= leaving;
+    this.#held -= 1;
     if (holding.held === 0) this.#holdings.delete(caller);
   }
 
   #refusesAnotherThan(caller: string): boolean {
     const sinceMs = this.#clock.monotonicMs() - REMEMBER_REFUSED_MS;
     return this.#refused.some((one) => one.caller !== caller && one.atMs > sinceMs);
-  }
-
-  #change(holding: Holding, atWork: number, held: number): void {
-    holding.atWork += atWork;
-    holding.held += held;
-    this.#atWork += atWork;
-    this.#held += held;
   }
 }
