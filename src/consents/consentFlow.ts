@@ -27,15 +27,12 @@ import {
 } from './consentLedger.ts';
 import type { ConsentOperator } from './consentOperator.ts';
 import {
-  acknowledged,
   answered,
   countsAt,
-  endedByLookup,
-  endedByPoll,
   failureIn,
-  inDoubt,
-  polled,
-  refused,
+  lookupEnded,
+  pollEnded,
+  requestEnded,
   type Learned,
   type Pending,
   type Redeemed,
@@ -58,15 +55,11 @@ export interface ConsentFlowParts extends LedgerParts {
  */
 type Progress = 'told' | 'exchanged' | 'wrote' | 'slept';
 
+/** Nothing is known of a consent yet. */
+const PENDING = { code: 'CONSENT_PENDING', reach: 'number', retryAfterSeconds: 1 } as const;
+const STORE_LOST = { code: 'STATE_UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 } as const;
 /** Live consents go on, and make room when they end. */
-const STORE_FULL: LookupFailure = {
-  code: 'STATE_UNAVAILABLE',
-  reach: 'number',
-  retryAfterSeconds: 60,
-};
-
-/** A reply that takes longer was held back by the operator, and not its request by the way there. */
-const MAX_WAY_MS = 500;
+const STORE_FULL = { ...STORE_LOST, retryAfterSeconds: 60 };
 
 /** The reply says nothing of what was asked. */
 const UNTOLD: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'operation' };
@@ -121,7 +114,7 @@ export class ConsentFlow {
   leave(waiter: Waiter): void {
     this.#waiters.remove(waiter);
     if (this.#waiters.all.size === 0) this.#sleeping.abort();
-    waiter.settle(lookupFailed(waiter.wanted, this.#ledger.failureNow()));
+    waiter.settle(lookupFailed(waiter.wanted, this.#ledger.failureNow(PENDING)));
   }
 
   async #run(): Promise<void> {
@@ -136,7 +129,7 @@ export class ConsentFlow {
         }
       }
     } catch (error) {
-      if (error instanceof SharedStateLost) this.#waiters.fail(this.#ledger.failureWithoutStore());
+      if (error instanceof SharedStateLost) this.#waiters.fail(this.#ledger.failureNow(STORE_LOST));
       else this.#waiters.reject(error);
     } finally {
       this.#resolveLooked();
@@ -184,7 +177,7 @@ export class ConsentFlow {
       }
       // The page of then may be the one of now: by it the moment has come.
       case 'waiting':
-        return this.#sleepUntil(prompt.dueAtMs - page.time.minAheadMs);
+        return this.#sleepUntil(prompt.againAtMs - page.time.minAheadMs);
       case 'under-way': {
         const againAtMs = Math.min(prompt.leaseUntilMs, page.nowMs + LOOK_AGAIN_MS);
         return this.#sleepUntil(againAtMs - page.time.minAheadMs);
@@ -240,7 +233,7 @@ export class ConsentFlow {
       const claim = await this.#ledger.claimRequest(current, lookup, operator);
       switch (claim.kind) {
         case 'claimed':
-          await this.#prompt(cause, lookup, claim);
+          await this.#prompt(cause, claim);
           return 'exchanged';
         case 'conflict':
           return await this.#lookAgain();
@@ -249,7 +242,7 @@ export class ConsentFlow {
         case 'full':
           return this.#waiters.fail(STORE_FULL);
         case 'lost':
-          this.#waiters.fail(this.#ledger.failureWithoutStore());
+          this.#waiters.fail(this.#ledger.failureNow(STORE_LOST));
           await claim.takeBack();
           return 'told';
       }
@@ -258,57 +251,46 @@ export class ConsentFlow {
     }
   }
 
-  async #prompt(cause: Waiter, lookup: Lookup, claim: Claim<Requested>): Promise<void> {
+  async #prompt(cause: Waiter, claim: Claim<Requested>): Promise<void> {
     const { operator, session } = cause;
-    const { tokens, rules, admission } = operator;
     const { consent } = claim;
+    const { id: consentId, lookup } = consent;
     const number = this.#number;
-    const event = { event: 'consent-request', lookup, number, request: session.request } as const;
-    const admitted = await admission.admit({ ...event, consentId: consent.id });
+    const { request } = session;
+    const event = { event: 'consent-request', lookup, number, request, consentId } as const;
+    const admitted = await operator.admission.admit(event);
+    let judged: AcknowledgementJudgement;
     if (admitted.kind === 'denied') {
-      const denied = { kind: 'failed', failure: admitted.failure, mayHavePrompted: false } as const;
-      return this.#requestFailed(lookup, claim, denied, operator);
-    }
-    let exchanged: RequestedConsent | undefined;
-    try {
-      const subject = { number, operation: lookup.operation };
-      exchanged = await tokens.requestConsent(subject, this.#context(cause, operator));
-    } finally {
-      // Of one without a reply nothing is known but that it was sent.
-      await admitted.ended(endingOf(exchanged, 'asked'));
-    }
-    const { judged } = exchanged;
-    const nowMs = this.#ledger.nowMs();
-    switch (judged.kind) {
-      case 'acknowledged': {
-        const lives = acknowledged(consent, judged.acknowledged, claim.nowMs, nowMs, rules);
-        await this.#ledger.learn(claim, { kind: 'lives', lives });
-        return;
+      judged = { kind: 'failed', failure: admitted.failure, mayHavePrompted: false };
+    } else {
+      let exchanged: RequestedConsent | undefined;
+      try {
+        const subject = { number, operation: lookup.operation };
+        const context = this.#context(cause, operator);
+        exchanged = await operator.tokens.requestConsent(subject, context);
+      } finally {
+        // Of one without a reply nothing is known but that it was sent.
+        await admitted.ended(endingOf(exchanged, 'asked'));
       }
-      case 'reply-lost':
-        await this.#ledger.learn(claim, { kind: 'lives', lives: inDoubt(consent, nowMs) });
-        return;
-      case 'failed':
-        await this.#requestFailed(lookup, claim, judged, operator);
+      ({ judged } = exchanged);
     }
+    const nowMs = this.#ledger.nowMs();
+    const learned = requestEnded(consent, judged, claim.nowMs, nowMs, operator.rules);
+    await this.#conclude(claim, learned, judged, nowMs);
   }
 
-  /** Tells why there is no consent to wait for, or that none may be asked for yet. */
-  async #requestFailed(
-    lookup: Lookup,
-    claim: Claim<Requested>,
-    { failure, mayHavePrompted, holdSeconds }: FailedRequest,
-    { rules }: ConsentOperator,
+  /** Tells a failure to the requests that it closes something for; then writes what was learned. */
+  async #conclude(
+    claim: Claim,
+    learned: Learned,
+    outcome: { readonly kind: string; readonly failure?: LookupFailure },
+    nowMs: number,
   ): Promise<void> {
-    const { consent } = claim;
-    const nowMs = this.#ledger.nowMs();
-    const lives = mayHavePrompted
-      ? inDoubt(consent, nowMs)
-      : refused(consent, failure, holdSeconds, nowMs, rules);
-    const learned: Learned =
-      lives === undefined ? { kind: 'withdrawn', id: consent.id } : { kind: 'lives', lives };
-    const told = failureTold(learned, nowMs) ?? failure;
-    await this.#waiters.tellFailure({ lookup, failure: told }, consent.operator);
+    if (outcome.failure !== undefined) {
+      const { lookup, operator } = claim.consent;
+      const failure = failureTold(learned, outcome.failure, nowMs);
+      await this.#waiters.tellFailure({ lookup, failure }, operator);
+    }
     await this.#ledger.learn(claim, learned);
   }
 
@@ -338,25 +320,12 @@ export class ConsentFlow {
         },
       });
       const nowMs = this.#ledger.nowMs();
-      switch (outcome.kind) {
-        case 'acquired':
-          await this.#redeem(cause, page, outcome, claim, operator);
-          break;
-        case 'go-on': {
-          // The operator counts the interval from when a poll arrives, which is some time between its first byte and
-          // its reply. One without a reply may arrive as late as it is given up.
-          const latestMs = outcome.goOn === 'no_reply' ? nowMs : sentAtMs + MAX_WAY_MS;
-          const lives = polled(pending, outcome, Math.min(nowMs, latestMs), nowMs);
-          await this.#ledger.learn(claim, { kind: 'lives', lives });
-          break;
-        }
-        case 'failed': {
-          const isTold = this.#waiters.all.size > 0;
-          const learned = endedByPoll(pending, outcome.failure, isTold, nowMs, operator.rules);
-          const failure = failureTold(learned, nowMs) ?? outcome.failure;
-          await this.#waiters.tellFailure({ lookup, failure }, pending.operator);
-          await this.#ledger.learn(claim, learned);
-        }
+      if (outcome.kind === 'acquired') {
+        await this.#redeem(cause, page, outcome, claim, operator);
+      } else {
+        const isTold = this.#waiters.all.size > 0;
+        const learned = pollEnded(pending, outcome, sentAtMs, nowMs, isTold, operator.rules);
+        await this.#conclude(claim, learned, outcome, nowMs);
       }
       return 'exchanged';
     } finally {
@@ -396,7 +365,7 @@ export class ConsentFlow {
     // Before waiters have the answer: a request that wants more finds the token.
     if (reusable !== undefined) {
       const subject = { number, operation: lookup.operation };
-      operator.consentTokens?.keep(request, subject, reusable, consentId);
+      operator.consentTokens?.keep(subject, request, reusable, consentId);
     }
     // What the owner consented to, and nothing else that the reply may say.
     const own = judged.facts.filter(({ operation }) => operation === lookup.operation);
@@ -430,8 +399,8 @@ export class ConsentFlow {
     const { consent } = spent;
     const nowMs = this.#ledger.nowMs();
     const failed = { lookup, failure: asOfConsent(failure) };
-    const learned = endedByLookup(consent, failed, nowMs, rules);
-    const told = { lookup, failure: failureTold(learned, nowMs) ?? failed.failure };
+    const learned = lookupEnded(consent, failed, nowMs, rules);
+    const told = { lookup, failure: failureTold(learned, failed.failure, nowMs) };
     // Written before it is returned: if the replica dies in between, the next request gets the failure. One that
     // was returned and not written would ring the phone again.
     const learning = this.#ledger.learn(spent, learned);
@@ -476,9 +445,9 @@ export class ConsentFlow {
       case 'retrieve-date':
         return original;
       case 'check': {
-        const failed = view.ends
-          .filter((end) => end.kind === 'failed')
-          .filter((end) => countsAt(end, identity));
+        const failed = view.ends.flatMap((end) =>
+          end.kind === 'failed' && countsAt(end, identity) ? end : [],
+        );
         const plans = [...this.#waiters.all].map(({ session }) => ({
           ...session,
           failures: [...session.failures, ...failed],
@@ -496,8 +465,6 @@ export class ConsentFlow {
   }
 }
 
-type FailedRequest = Extract<AcknowledgementJudgement, { kind: 'failed' }>;
-
 /** @param done what the audit log says of one that did not fail */
 function endingOf(
   exchanged:
@@ -509,10 +476,10 @@ function endingOf(
   return { outcome: judged.kind === 'failed' ? judged.failure.code : done, attempts };
 }
 
-/** What was learned as a failure to tell, where it is remembered as one. */
-function failureTold(learned: Learned, nowMs: number): LookupFailure | undefined {
-  const failure = failureIn(learned);
-  return failure === undefined ? undefined : failureToTell(failure, nowMs);
+/** A failure as it is told: where it is remembered, with the time for which it is. */
+function failureTold(learned: Learned, failure: LookupFailure, nowMs: number): LookupFailure {
+  const remembered = failureIn(learned);
+  return remembered === undefined ? failure : failureToTell(remembered, nowMs);
 }
 
 /**

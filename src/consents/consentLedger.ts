@@ -154,15 +154,13 @@ export class ConsentLedger {
     return { ...this.#pageOf(snapshot, refusedForMs), lost };
   }
 
-  /** What a request hears that waits no more. */
-  failureNow(): LookupFailure {
-    return this.#pendingNow() ?? pendingFailure({ state: 'free' }, 0, 0);
-  }
-
-  failureWithoutStore(): LookupFailure {
-    return (
-      this.#pendingNow() ?? { code: 'STATE_UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 }
-    );
+  /** What a request hears that waits no more: by what was seen last; `free` where by that the owner may be prompted. */
+  failureNow(free: LookupFailure): LookupFailure {
+    if (this.#seen === undefined) return free;
+    const { rules, operators, clock } = this.#parts;
+    const nowMs = this.nowMs();
+    const { prompt } = consentViewOf({ ...this.#seen, nowMs }, this.#callerKey, rules, operators);
+    return prompt.state === 'free' ? free : pendingFailure(prompt, nowMs, clock.nowMs());
   }
 
   /** That the owner is about to be prompted. */
@@ -333,15 +331,6 @@ export class ConsentLedger {
     const view = consentViewOf(snapshot, this.#callerKey, rules, operators);
     const isDoubtful = doubtUntilMs !== undefined;
     return { view, version, nowMs, time: this.#time, refusedForMs, isDoubtful };
-  }
-
-  /** By what was seen last; `undefined` where by that the owner may be prompted, or nothing was seen. */
-  #pendingNow(): LookupFailure | undefined {
-    if (this.#seen === undefined) return undefined;
-    const { rules, operators, clock } = this.#parts;
-    const nowMs = this.nowMs();
-    const { prompt } = consentViewOf({ ...this.#seen, nowMs }, this.#callerKey, rules, operators);
-    return prompt.state === 'free' ? undefined : pendingFailure(prompt, nowMs, clock.nowMs());
   }
 
   async #takeBack(intent: Requested): Promise<void> {

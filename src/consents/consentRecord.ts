@@ -1,7 +1,8 @@
 import type { FailedLookup } from '../domain/fact.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import type { Acknowledgement, PollJudgement } from '../tokens/tokenResponses.ts';
+import type { Polled } from '../tokens/tokenManager.ts';
+import type { Acknowledgement, AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
 
 /**
  * What is known of asking the owner of one number, whichever operator it lives at (docs/design.md, "Consent").
@@ -98,12 +99,9 @@ export type Learned =
 /** How long a consent is waited for, doubted and remembered (docs/settings.md, "Consent"). */
 export interface ConsentSettings {
   readonly waitMs: number;
-  /** How long a number is not prompted again when the reply to a prompt was lost. */
   readonly doubtSeconds: number;
   readonly deniedSeconds: number;
-  /** How long a lookup that failed after consent is told, and prompts for what it speaks for are held back. */
   readonly failureSeconds: number;
-  /** How long an answer or an expiry that no request has heard is kept for its caller. */
   readonly resultSeconds: number;
 }
 
@@ -132,8 +130,11 @@ const ANSWERED_KEPT_MS = 10_000;
 
 const SLOW_DOWN_MS = 5000;
 
+/** A reply to a poll that takes longer was held back by the operator, and not its request by the way there. */
+const MAX_WAY_MS = 500;
+
 /** Until when a consent stands in the way of a prompt. */
-export function endsAtMs(consent: Consent): number {
+function endsAtMs(consent: Consent): number {
   switch (consent.state) {
     case 'requested':
       return consent.doubtUntilMs;
@@ -185,9 +186,33 @@ export function countsAt(
   return operator === at || failure.isUnknownNumber !== true;
 }
 
-/** The request to prompt was answered, or not, in a way that leaves open whether a prompt is on its way. */
-export function inDoubt(consent: Requested, nowMs: number): Requested {
-  return { ...consent, leaseUntilMs: nowMs };
+/** What the request to prompt taught that was sent at `sentAtMs` and judged at `nowMs`. Pure. */
+export function requestEnded(
+  consent: Requested,
+  judged: AcknowledgementJudgement,
+  sentAtMs: number,
+  nowMs: number,
+  rules: ConsentRules,
+): Learned {
+  // A prompt may be on its way.
+  const inDoubt: Learned = { kind: 'lives', lives: { ...consent, leaseUntilMs: nowMs } };
+  switch (judged.kind) {
+    case 'acknowledged': {
+      const pending = acknowledged(consent, judged.acknowledged, sentAtMs, nowMs, rules);
+      return { kind: 'lives', lives: pending };
+    }
+    case 'reply-lost':
+      return inDoubt;
+    case 'failed': {
+      const { failure, mayHavePrompted, holdSeconds } = judged;
+      if (mayHavePrompted) return inDoubt;
+      if (failure.code === 'CONSENT_DENIED') return denied(consent, failure, nowMs, rules);
+      // It leaves nothing behind: the next request may try again.
+      if (holdSeconds === undefined) return { kind: 'withdrawn', id: consent.id };
+      const held = { ...failure, retryAfterSeconds: holdSeconds };
+      return closed(consent, held, nowMs + holdSeconds * 1000);
+    }
+  }
 }
 
 /** The operator acknowledged a request sent at `sentAtMs` and read at `nowMs`. */
@@ -212,57 +237,41 @@ export function acknowledged(
 }
 
 /**
- * The request to prompt was refused without a prompt. `undefined` where that leaves nothing behind: the
- * next ask may try again.
+ * What a poll taught that brought no token. `slow_down` adds five seconds for good (CIBA §11). A denial counts for every
+ * caller; after an expiry the owner may be prompted again; any other failure stands until the prompt is no more. Pure.
  *
- * @param holdSeconds for how long the operator wants to be left alone about this number
+ * @param sentAtMs when its first byte left
+ * @param isTold whether a request waits that hears of its end
  */
-export function refused(
-  identity: ConsentIdentity,
-  failure: LookupFailure,
-  holdSeconds: number | undefined,
-  nowMs: number,
-  rules: ConsentRules,
-): Closed | undefined {
-  if (failure.code === 'CONSENT_DENIED') return denied(identity, failure, nowMs, rules);
-  if (holdSeconds === undefined) return undefined;
-  const held = { ...failure, retryAfterSeconds: holdSeconds };
-  return closed(identity, held, nowMs + holdSeconds * 1000);
-}
-
-/** A poll sent at `sentAtMs` left everything open: `slow_down` adds five seconds for good (CIBA §11). */
-export function polled(
+export function pollEnded(
   pending: Pending,
-  { goOn, retryAfterSeconds = 0 }: Extract<PollJudgement, { kind: 'go-on' }>,
+  polled: Exclude<Polled, { kind: 'acquired' }>,
   sentAtMs: number,
   nowMs: number,
-): Pending {
-  const intervalMs = pending.intervalMs + (goOn === 'slow_down' ? SLOW_DOWN_MS : 0);
-  const nextPollAtMs = Math.max(sentAtMs + intervalMs, nowMs + retryAfterSeconds * 1000);
-  return { ...pending, intervalMs, nextPollAtMs, leaseUntilMs: nowMs };
-}
-
-/**
- * A poll ended the consent. A denial counts for every caller; after an expiry the owner may be prompted
- * anew; anything else stands until the prompt is no more.
- *
- * @param isTold whether a request waits that hears it
- */
-export function endedByPoll(
-  pending: Pending,
-  failure: LookupFailure,
   isTold: boolean,
-  nowMs: number,
   rules: ConsentRules,
 ): Learned {
-  switch (failure.code) {
-    case 'CONSENT_DENIED':
-      return { kind: 'lives', lives: denied(pending, failure, nowMs, rules) };
-    case 'CONSENT_EXPIRED':
-      return { kind: 'ended', ended: { ...expired(pending, nowMs, rules.resultMs), isTold } };
-    default: {
-      const untilMs = Math.max(pending.livesUntilMs, nowMs);
-      return { kind: 'lives', lives: closed(pending, failure, untilMs) };
+  switch (polled.kind) {
+    case 'go-on': {
+      const { goOn, retryAfterSeconds = 0 } = polled;
+      const intervalMs = pending.intervalMs + (goOn === 'slow_down' ? SLOW_DOWN_MS : 0);
+      // The operator counts the interval from when a poll arrives, which is some time between its first byte and
+      // its reply. One without a reply may arrive as late as it is given up.
+      const arrivedAtMs = goOn === 'no_reply' ? nowMs : Math.min(nowMs, sentAtMs + MAX_WAY_MS);
+      const nextPollAtMs = Math.max(arrivedAtMs + intervalMs, nowMs + retryAfterSeconds * 1000);
+      const lives = { ...pending, intervalMs, nextPollAtMs, leaseUntilMs: nowMs };
+      return { kind: 'lives', lives };
+    }
+    case 'failed': {
+      const { failure } = polled;
+      switch (failure.code) {
+        case 'CONSENT_DENIED':
+          return denied(pending, failure, nowMs, rules);
+        case 'CONSENT_EXPIRED':
+          return { kind: 'ended', ended: { ...expired(pending, nowMs, rules.resultMs), isTold } };
+        default:
+          return closed(pending, failure, Math.max(pending.livesUntilMs, nowMs));
+      }
     }
   }
 }
@@ -274,15 +283,13 @@ export function answered(identity: ConsentIdentity, nowMs: number): Learned {
 }
 
 /** The lookup that the consent bought came to nothing. */
-export function endedByLookup(
+export function lookupEnded(
   identity: ConsentIdentity,
   { lookup, failure }: FailedLookup,
   nowMs: number,
   rules: ConsentRules,
 ): Learned {
-  if (failure.code === 'CONSENT_DENIED') {
-    return { kind: 'lives', lives: denied(identity, failure, nowMs, rules) };
-  }
+  if (failure.code === 'CONSENT_DENIED') return denied(identity, failure, nowMs, rules);
   // An operator that says "at once" names no time: the owner would be prompted at every request.
   const { retryAfterSeconds = 0 } = failure;
   const keptMs = retryAfterSeconds > 0 ? retryAfterSeconds * 1000 : rules.failureMs;
@@ -379,12 +386,12 @@ function denied(
   failure: LookupFailure,
   nowMs: number,
   { deniedMs }: ConsentRules,
-): Closed {
+): Learned {
   return closed(identity, failure, nowMs + Math.max(deniedMs, MIN_DENIED_MS));
 }
 
-function closed(identity: ConsentIdentity, failure: LookupFailure, untilMs: number): Closed {
-  return { ...identityOf(identity), state: 'closed', failure, untilMs };
+function closed(identity: ConsentIdentity, failure: LookupFailure, untilMs: number): Learned {
+  return { kind: 'lives', lives: { ...identityOf(identity), state: 'closed', failure, untilMs } };
 }
 
 function expired(identity: ConsentIdentity, atMs: number, resultMs: number): Expired {

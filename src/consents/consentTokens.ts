@@ -3,6 +3,7 @@ import type { CallerKey } from '../domain/identity.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { TokenSubject } from '../tokens/accessToken.ts';
 import { hashedCallerKey } from '../lookups/factCache.ts';
+import type { LookupTokens } from '../lookups/directLookups.ts';
 import { lookupFailed, type LookupRoute } from '../lookups/lookupRoute.ts';
 import { KeptTokens } from '../tokens/reusedTokens.ts';
 import type { ReusableToken } from '../tokens/reusedTokens.ts';
@@ -18,19 +19,17 @@ export interface ConsentTokensParts {
   readonly failureMs: number;
 }
 
-export type HeldConsent =
-  | { readonly kind: 'held'; readonly consentId: string }
-  | { readonly kind: 'refused'; readonly failure: LookupFailure }
-  | { readonly kind: 'none' };
-
 /** Refused tokens that are remembered; the one that is remembered longest goes first. */
 const MAX_REFUSED = 10_000;
+
+/** It ended while the lookup waited for its turn: the next request prompts again. */
+const OVER: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
 
 /**
  * The tokens of consents, where the operator lets them be used again: each for the caller and purpose that
  * the owner of the number consented to, in this process's memory alone. Another replica asks the owner.
  */
-export class ConsentTokens {
+export class ConsentTokens implements LookupTokens {
   readonly #parts: ConsentTokensParts;
   readonly #kept: KeptTokens;
   readonly #consentIds = new WeakMap<ReusableToken, string>();
@@ -43,38 +42,20 @@ export class ConsentTokens {
   }
 
   /** @param callerKey for whom the owner was asked */
-  keep(callerKey: CallerKey, subject: TokenSubject, token: ReusableToken, consentId: string): void {
+  keep(subject: TokenSubject, callerKey: CallerKey, token: ReusableToken, consentId: string): void {
     this.#consentIds.set(token, consentId);
-    this.#kept.keep(this.#key(callerKey, subject), token);
-  }
-
-  find(callerKey: CallerKey, subject: TokenSubject): HeldConsent {
-    const key = this.#key(callerKey, subject);
-    const token = this.#kept.find(key);
-    if (token !== undefined) {
-      return { kind: 'held', consentId: this.#consentIds.get(token) ?? '' };
-    }
-    const leftMs = (this.#refused.get(key) ?? 0) - this.#parts.clock.monotonicMs();
-    if (leftMs <= 0) {
-      this.#refused.delete(key);
-      return { kind: 'none' };
-    }
-    const retryAfterSeconds = Math.ceil(leftMs / 1000);
-    return {
-      kind: 'refused',
-      failure: { code: 'OPERATOR_REFUSED', reach: 'operation', retryAfterSeconds },
-    };
+    this.#kept.keep(this.#key(subject, callerKey), token);
   }
 
   /** The consent under which the caller's lookups are made; `undefined` where there is none. */
-  consentIdOf(callerKey: CallerKey, subject: TokenSubject): string | undefined {
-    const held = this.find(callerKey, subject);
-    return held.kind === 'held' ? held.consentId : undefined;
+  consentIdOf(subject: TokenSubject, callerKey: CallerKey): string | undefined {
+    const token = this.#kept.find(this.#key(subject, callerKey));
+    return token && this.#consentIds.get(token);
   }
 
   /** The right to one lookup. */
-  acquire(callerKey: CallerKey, subject: TokenSubject): Acquired {
-    const key = this.#key(callerKey, subject);
+  acquire(subject: TokenSubject, callerKey: CallerKey): Acquired {
+    const key = this.#key(subject, callerKey);
     const token = this.#kept.find(key);
     if (token === undefined) return { kind: 'failed', failure: OVER };
     return { kind: 'acquired', token: token.lend(subject, () => this.#drop(key, token)) };
@@ -91,13 +72,22 @@ export class ConsentTokens {
     if (refused.size > MAX_REFUSED && oldest !== undefined) refused.delete(oldest);
   }
 
-  #key(callerKey: CallerKey, subject: TokenSubject): string {
+  /** Why the owner is not prompted again yet after their token was refused. */
+  refusal(subject: TokenSubject, callerKey: CallerKey): LookupFailure | undefined {
+    const key = this.#key(subject, callerKey);
+    const leftMs = (this.#refused.get(key) ?? 0) - this.#parts.clock.monotonicMs();
+    if (leftMs > 0) {
+      const retryAfterSeconds = Math.ceil(leftMs / 1000);
+      return { code: 'OPERATOR_REFUSED', reach: 'operation', retryAfterSeconds };
+    }
+    this.#refused.delete(key);
+    return undefined;
+  }
+
+  #key(subject: TokenSubject, callerKey: CallerKey): string {
     return `${hashedCallerKey(callerKey, subject.number)} ${this.#parts.coverageOf(subject)}`;
   }
 }
-
-/** It ended while the lookup waited for its turn: asking again prompts anew. */
-const OVER: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
 
 /**
  * 3-legged, where a consent's token may be used again: while it lives, its caller's lookups prompt no more.
@@ -113,15 +103,12 @@ export function reusedConsents(
   return {
     lookUp(lookup, session, recalledAtMs) {
       const { number, request } = session;
-      const held = tokens.find(request, { number, operation: lookup.operation });
-      switch (held.kind) {
-        case 'held':
-          return direct.lookUp(lookup, session);
-        case 'refused':
-          return Promise.resolve(lookupFailed(lookup, held.failure));
-        case 'none':
-          return consented.lookUp(lookup, session, recalledAtMs);
-      }
+      const subject = { number, operation: lookup.operation };
+      if (tokens.consentIdOf(subject, request) !== undefined) return direct.lookUp(lookup, session);
+      const failure = tokens.refusal(subject, request);
+      return failure === undefined
+        ? consented.lookUp(lookup, session, recalledAtMs)
+        : Promise.resolve(lookupFailed(lookup, failure));
     },
     consent: (number, request) => consented.consent(number, request),
     async close() {

@@ -28,20 +28,24 @@ export interface ConsentView {
 export type PromptView =
   /** The owner may be prompted. */
   | { readonly state: 'free' }
-  /** The store has lost what it knew: until then a prompt may live that has no record. */
-  | { readonly state: 'forgotten'; readonly untilMs: number }
   /** Another caller's consent or denial, of which nothing is told. */
   | { readonly state: 'anothers' }
-  /** An exchange is on the wire. */
-  | { readonly state: 'under-way'; readonly leaseUntilMs: number; readonly endsAtMs: number }
-  /** The request to prompt was never answered, or its operator cannot be asked any more. */
-  | { readonly state: 'in-doubt'; readonly endsAtMs: number }
-  /** The operator can be asked whether the owner has answered. */
-  | { readonly state: 'due'; readonly pending: Pending; readonly endsAtMs: number }
-  /** The owner has the question, and the operator is not asked before `dueAtMs`. */
-  | { readonly state: 'waiting'; readonly dueAtMs: number; readonly endsAtMs: number }
+  /** The store has lost what it knew: until then a prompt may live that has no record. */
+  | { readonly state: 'forgotten'; readonly againAtMs: number; readonly endsAtMs?: never }
+  | LivingView
   /** The owner declined, or the operator refused to go on. */
   | Closed;
+
+/** The caller's own consent: when asking again can bring something, and when it ends. */
+type LivingView = { readonly againAtMs: number; readonly endsAtMs: number } & (
+  | { readonly state: 'under-way'; readonly leaseUntilMs: number }
+  /** The request to prompt was never answered, or its operator cannot be asked any more. */
+  | { readonly state: 'in-doubt' }
+  /** The operator can be asked whether the owner has answered. */
+  | { readonly state: 'due'; readonly pending: Pending }
+  /** The owner has the question, and the operator is not asked before `againAtMs`. */
+  | { readonly state: 'waiting' }
+);
 
 /** Those that can be asked how a consent stands, by their identities. */
 export type Operators = Pick<ReadonlySet<string>, 'has'>;
@@ -58,22 +62,21 @@ export function consentViewOf(
 ): ConsentView {
   const record = asOf(stored, nowMs, rules);
   const { consent, ends } = record;
+  let prompt: PromptView = { state: 'free' };
+  if (consent !== undefined) {
+    prompt = consent.asker === callerKey ? ownView(consent, nowMs, operators) : ANOTHERS;
+  } else if (ends.filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS) {
+    prompt = ANOTHERS;
+  } else if (stored === undefined && doubtUntilMs > nowMs) {
+    prompt = { state: 'forgotten', againAtMs: doubtUntilMs };
+  }
   const failed = ends.filter((end) => end.kind === 'failed');
-  const view = {
+  return {
     record,
+    prompt,
     ends: ends.filter((end) => end.asker === callerKey),
     barred: failed.filter((end) => end.asker !== callerKey),
   };
-  if (consent !== undefined) {
-    const isOwn = consent.asker === callerKey;
-    return { ...view, prompt: isOwn ? ownView(consent, nowMs, operators) : ANOTHERS };
-  }
-  if (ends.filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS) {
-    return { ...view, prompt: ANOTHERS };
-  }
-  return stored === undefined && doubtUntilMs > nowMs
-    ? { ...view, prompt: { state: 'forgotten', untilMs: doubtUntilMs } }
-    : { ...view, prompt: { state: 'free' } };
 }
 
 const ANOTHERS = { state: 'anothers' } as const;
@@ -83,26 +86,29 @@ function ownView(consent: Consent, nowMs: number, operators: Operators): PromptV
     case 'requested': {
       const { leaseUntilMs, doubtUntilMs: endsAtMs } = consent;
       return leaseUntilMs > nowMs
-        ? { state: 'under-way', leaseUntilMs, endsAtMs }
-        : { state: 'in-doubt', endsAtMs };
+        ? { state: 'under-way', leaseUntilMs, againAtMs: nowMs, endsAtMs }
+        : { state: 'in-doubt', againAtMs: endsAtMs, endsAtMs };
     }
     case 'pending': {
-      const { leaseUntilMs = 0, nextPollAtMs, redeemableUntilMs, livesUntilMs: endsAtMs } = consent;
+      const { leaseUntilMs = 0, nextPollAtMs, redeemableUntilMs, livesUntilMs } = consent;
+      const endsAtMs = Math.max(livesUntilMs, leaseUntilMs);
       if (leaseUntilMs > nowMs) {
-        return { state: 'under-way', leaseUntilMs, endsAtMs: Math.max(endsAtMs, leaseUntilMs) };
+        return { state: 'under-way', leaseUntilMs, againAtMs: nowMs, endsAtMs };
       }
       // Its operator is no longer configured, or no longer 3-legged: the prompt is still on the phone.
-      if (!operators.has(consent.operator)) return { state: 'in-doubt', endsAtMs };
+      if (!operators.has(consent.operator)) {
+        return { state: 'in-doubt', againAtMs: endsAtMs, endsAtMs };
+      }
       if (Math.max(nextPollAtMs, nowMs) >= redeemableUntilMs) {
-        return { state: 'waiting', dueAtMs: endsAtMs, endsAtMs };
+        return { state: 'waiting', againAtMs: endsAtMs, endsAtMs };
       }
       return nextPollAtMs > nowMs
-        ? { state: 'waiting', dueAtMs: nextPollAtMs, endsAtMs }
-        : { state: 'due', pending: consent, endsAtMs };
+        ? { state: 'waiting', againAtMs: nextPollAtMs, endsAtMs }
+        : { state: 'due', pending: consent, againAtMs: nowMs, endsAtMs };
     }
     case 'redeemed': {
       const { leaseUntilMs } = consent;
-      return { state: 'under-way', leaseUntilMs, endsAtMs: leaseUntilMs };
+      return { state: 'under-way', leaseUntilMs, againAtMs: nowMs, endsAtMs: leaseUntilMs };
     }
     case 'closed':
       return consent;
@@ -122,32 +128,24 @@ export const ANOTHERS_PENDING: LookupFailure = {
  * @param wallNowMs the same moment as `nowMs`, in milliseconds since 1970
  */
 export function pendingFailure(
-  prompt: PromptView,
+  prompt: Exclude<PromptView, { state: 'free' }>,
   nowMs: number,
   wallNowMs: number,
 ): LookupFailure {
-  const failure = { code: 'CONSENT_PENDING', reach: 'number' } as const;
-  const until = (againAtMs: number, consentEndsAtMs: number): LookupFailure => ({
-    ...failure,
-    retryAfterSeconds: secondsUntil(againAtMs, nowMs),
-    expiresAtMs: wallNowMs + (consentEndsAtMs - nowMs),
-  });
   switch (prompt.state) {
-    case 'free':
-      return { ...failure, retryAfterSeconds: 1 };
     case 'anothers':
       return ANOTHERS_PENDING;
-    case 'forgotten':
-      return { ...failure, retryAfterSeconds: secondsUntil(prompt.untilMs, nowMs) };
-    case 'under-way':
-    case 'due':
-      return until(nowMs, prompt.endsAtMs);
-    case 'in-doubt':
-      return until(prompt.endsAtMs, prompt.endsAtMs);
-    case 'waiting':
-      return until(prompt.dueAtMs, prompt.endsAtMs);
     case 'closed':
       return failureToTell(prompt, nowMs);
+    default: {
+      const { againAtMs, endsAtMs } = prompt;
+      return {
+        code: 'CONSENT_PENDING',
+        reach: 'number',
+        retryAfterSeconds: secondsUntil(againAtMs, nowMs),
+        ...(endsAtMs === undefined ? {} : { expiresAtMs: wallNowMs + (endsAtMs - nowMs) }),
+      };
+    }
   }
 }
 
@@ -180,30 +178,21 @@ function secondsUntil(atMs: number, nowMs: number): number {
  * pending, without its times. Pure.
  *
  * @param operator the identity of the one that would be asked now
- * @param wallNowMs the same moment as `nowMs`, in milliseconds since 1970
+ * @param wallNowMs as {@link pendingFailure} has it
  */
 export function consentStatus(
-  view: ConsentView,
+  { prompt, ends, barred }: ConsentView,
   operator: string,
   nowMs: number,
   wallNowMs: number,
 ): ConsentStatus {
-  const { prompt } = view;
-  switch (prompt.state) {
-    case 'free':
-      return freeStatus(view, operator, nowMs);
-    case 'closed':
-      return {
-        state: closedState(prompt.failure),
-        retryAfterSeconds: secondsUntil(prompt.untilMs, nowMs),
-      };
-    default:
-      return pendingStatus(pendingFailure(prompt, nowMs, wallNowMs));
+  if (prompt.state === 'closed') {
+    const retryAfterSeconds = secondsUntil(prompt.untilMs, nowMs);
+    return { state: closedState(prompt.failure), retryAfterSeconds };
   }
-}
+  if (prompt.state !== 'free') return pendingStatus(pendingFailure(prompt, nowMs, wallNowMs));
 
-/** The owner may be prompted, but for what a failed lookup speaks for. */
-function freeStatus({ ends, barred }: ConsentView, operator: string, nowMs: number): ConsentStatus {
+  // The owner may be prompted, but for what a failed lookup speaks for.
   if (ends.some((end) => end.kind === 'expired' && !end.isTold)) return { state: 'EXPIRED' };
   const closesNumber = (end: ConsentEnd): boolean =>
     end.kind === 'failed' && end.failure.reach === 'number' && countsAt(end, operator);
@@ -226,13 +215,7 @@ function closedState({ code }: LookupFailure): ConsentStatus['state'] {
   }
 }
 
-function pendingStatus({
-  retryAfterSeconds,
-  expiresAtMs,
-}: Pick<ConsentStatus, 'retryAfterSeconds' | 'expiresAtMs'>): ConsentStatus {
-  return {
-    state: 'PENDING',
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
-  };
+function pendingStatus({ retryAfterSeconds = 1, expiresAtMs }: LookupFailure): ConsentStatus {
+  const status = { state: 'PENDING', retryAfterSeconds } as const;
+  return expiresAtMs === undefined ? status : { ...status, expiresAtMs };
 }

@@ -423,10 +423,7 @@ function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {
     coverageOf: (subject) => tokenCoverage(settings, subject),
     failureMs: consent.failureSeconds * 1000,
   });
-  const further = directLookups(parts, {
-    acquire: (subject, request) => tokens.acquire(request, subject),
-    consentIdOf: (subject, request) => tokens.consentIdOf(request, subject),
-  });
+  const further = directLookups(parts, tokens);
   return reusedConsents(tokens, consentedLookups(parts, grant, tokens), further);
 }
 

@@ -5,15 +5,16 @@ import {
   answered,
   asOf,
   concluded,
-  endedByLookup,
-  endedByPoll,
   keptUntilMs,
+  lookupEnded,
   overruled,
-  polled,
-  refused,
+  pollEnded,
+  requestEnded,
   type Consent,
   type ConsentRecord,
   type ConsentRules,
+  type Learned,
+  type Pending,
 } from '../../src/consents/consentRecord.ts';
 import {
   closedFor,
@@ -44,69 +45,86 @@ describe('what is written', () => {
   });
 });
 
-describe('polled', () => {
+describe('a poll that leaves everything open', () => {
   it.each([
-    ['pending: an interval from sending', 'authorization_pending', undefined, 5_000, 5_000],
-    ['no reply: an interval from sending', 'no_reply', undefined, 5_000, 5_000],
-    ['slow_down: five seconds more, for good', 'slow_down', undefined, 10_000, 10_000],
-    ['Retry-After that is longer, from the reply on', 'no_reply', 30, 5_000, 30_400],
-    ['Retry-After that is shorter changes nothing', 'no_reply', 1, 5_000, 5_000],
-    ['429 with Retry-After: both', 'slow_down', 30, 10_000, 30_400],
-  ] as const)('%s', (_, goOn, retryAfterSeconds, intervalMs, nextPollMs) => {
-    const heard = { kind: 'go-on', goOn, ...withSeconds(retryAfterSeconds) } as const;
-    expect(polled(pendingFor({}), heard, NOW, NOW + 400)).toEqual({
-      ...pendingFor({ nextPollMs, leaseMs: 400 }),
-      intervalMs,
-    });
+    ['pending: an interval from sending', 'authorization_pending', undefined, 400, 5_000, 5_400],
+    ['held back by the operator', 'authorization_pending', undefined, 2_000, 5_000, 5_500],
+    ['no reply: an interval from giving up', 'no_reply', undefined, 9_000, 5_000, 14_000],
+    ['slow_down: five seconds more, for good', 'slow_down', undefined, 400, 10_000, 10_400],
+    ['Retry-After that is longer, from the reply on', 'no_reply', 30, 400, 5_000, 30_400],
+    ['Retry-After that is shorter changes nothing', 'no_reply', 1, 400, 5_000, 5_400],
+    ['429 with Retry-After: both', 'slow_down', 30, 400, 10_000, 30_400],
+  ] as const)('%s', (_, goOn, retryAfterSeconds, tookMs, intervalMs, nextPollMs) => {
+    const told = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+    const polled = { kind: 'go-on', goOn, ...told } as const;
+    expect(pollEnded(pendingFor({}), polled, NOW, NOW + tookMs, true, RULES)).toEqual(
+      lives({ ...pendingFor({ nextPollMs, leaseMs: tookMs }), intervalMs }),
+    );
   });
 });
 
 describe('a request to prompt that was refused', () => {
   const LIMITED: LookupFailure = { code: 'OPERATOR_RATE_LIMITED', reach: 'number' };
 
-  it.each<[string, LookupFailure, number | undefined, Consent | undefined]>([
-    ['a denial is remembered', DENIED, undefined, closedFor(DENIED, 600_000)],
+  it.each<[string, LookupFailure, number | undefined, boolean, Learned]>([
+    ['a denial is remembered', DENIED, undefined, false, lives(closedFor(DENIED, 600_000))],
     [
       'an operator that wants to be left alone is',
       LIMITED,
       90,
-      closedFor({ ...LIMITED, retryAfterSeconds: 90 }, 90_000),
+      false,
+      lives(closedFor({ ...LIMITED, retryAfterSeconds: 90 }, 90_000)),
     ],
-    ['anything else leaves nothing behind', REFUSED, undefined, undefined],
-  ])('%s', (_, failure, holdSeconds, left) => {
-    expect(refused(IDENTITY, failure, holdSeconds, NOW, RULES)).toEqual(left);
+    ['a prompt that may be on its way is', REFUSED, 90, true, lives(requestedFor(0, 300_000))],
+    [
+      'anything else leaves nothing behind',
+      REFUSED,
+      undefined,
+      false,
+      { kind: 'withdrawn', id: IDENTITY.id },
+    ],
+  ])('%s', (_, failure, seconds, mayHavePrompted, learned) => {
+    const hold = seconds === undefined ? {} : { holdSeconds: seconds };
+    const judged = { kind: 'failed', failure, mayHavePrompted, ...hold } as const;
+    const requested = requestedFor(11_000, 300_000);
+    expect(requestEnded(requested, judged, NOW, NOW, RULES)).toEqual(learned);
   });
 });
 
 describe('a poll that ended the consent', () => {
-  it.each([
-    ['a denial counts for ten minutes', pendingFor({}), DENIED, closedFor(DENIED, 600_000)],
+  it.each<[string, Pending, LookupFailure, ConsentRules, Learned]>([
+    [
+      'a denial counts for ten minutes',
+      pendingFor({}),
+      DENIED,
+      RULES,
+      lives(closedFor(DENIED, 600_000)),
+    ],
+    [
+      'and is known to every request that waits, even if it is not to be remembered',
+      pendingFor({}),
+      DENIED,
+      { ...RULES, deniedMs: 0 },
+      lives(closedFor(DENIED, 2000)),
+    ],
     [
       'a refusal stands as long as the prompt may',
       pendingFor({}),
       REFUSED,
-      closedFor(REFUSED, 120_000),
+      RULES,
+      lives(closedFor(REFUSED, 120_000)),
     ],
-    ['and no longer', pendingFor({ livesMs: -1 }), REFUSED, closedFor(REFUSED, 0)],
-  ])('%s', (_, pending, failure, closed) => {
-    expect(endedByPoll(pending, failure, true, NOW, RULES)).toEqual({
-      kind: 'lives',
-      lives: closed,
-    });
-  });
-
-  it('a denial is known to every request that waits, even if it is not to be remembered', () => {
-    expect(endedByPoll(pendingFor({}), DENIED, true, NOW, { ...RULES, deniedMs: 0 })).toEqual({
-      kind: 'lives',
-      lives: closedFor(DENIED, 2000),
-    });
-  });
-
-  it("an expiry is kept to be told, and stands in no request's way", () => {
-    expect(endedByPoll(pendingFor({}), EXPIRED, false, NOW, RULES)).toEqual({
-      kind: 'ended',
-      ended: expiredAt(0),
-    });
+    ['and no longer', pendingFor({ livesMs: -1 }), REFUSED, RULES, lives(closedFor(REFUSED, 0))],
+    [
+      "an expiry is kept to be told, and stands in no request's way",
+      pendingFor({}),
+      EXPIRED,
+      RULES,
+      { kind: 'ended', ended: expiredAt(0) },
+    ],
+  ])('%s', (_, pending, failure, rules, learned) => {
+    const polled = { kind: 'failed', failure } as const;
+    expect(pollEnded(pending, polled, NOW, NOW, false, rules)).toEqual(learned);
   });
 });
 
@@ -150,8 +168,8 @@ it('a record is kept until the last of what it tells is over', () => {
 describe('what was learned while the record changed', () => {
   const requestedNow = requestedFor(11_000, 300_000);
   const other: Consent = { ...pendingFor({}), id: 'consent-2', asker: 'shop' };
-  const ended = endedByLookup(IDENTITY, { lookup: IDENTITY.lookup, failure: REFUSED }, NOW, RULES);
-  const expired = endedByPoll(pendingFor({}), EXPIRED, false, NOW, RULES);
+  const ended = lookupEnded(IDENTITY, { lookup: IDENTITY.lookup, failure: REFUSED }, NOW, RULES);
+  const expired: Learned = { kind: 'ended', ended: expiredAt(0) };
 
   it.each<[string, ConsentRecord, Parameters<typeof overruled>[1], ConsentRecord | undefined]>([
     [
@@ -220,8 +238,4 @@ describe('what was learned while the record changed', () => {
 
 function lives(consent: Consent) {
   return { kind: 'lives', lives: consent } as const;
-}
-
-function withSeconds(retryAfterSeconds: number | undefined) {
-  return retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FailureReach } from '../../src/domain/errors.ts';
+import type { FailureReach, LookupFailure } from '../../src/domain/errors.ts';
 import type { Consent, ConsentRecord } from '../../src/consents/consentRecord.ts';
 import type { ConsentStatus } from '../../src/domain/fields.ts';
 import {
@@ -28,6 +28,12 @@ function viewOf(record: ConsentRecord | undefined, callerKey: string, doubtUntil
   const doubt = doubtUntilMs === undefined ? {} : { doubtUntilMs };
   const recorded = { record, nowMs: NOW, ...doubt };
   return consentViewOf(recorded, callerKey, RULES, new Set([IDENTITY.operator]));
+}
+
+/** What its caller's request hears that waits no more. */
+function failureNow(record: ConsentRecord): LookupFailure | undefined {
+  const { prompt } = viewOf(record, 'bank');
+  return prompt.state === 'free' ? undefined : pendingFailure(prompt, NOW, START_MS);
 }
 
 function living(consent: Consent): ConsentRecord {
@@ -154,7 +160,7 @@ describe('CONSENT_PENDING', () => {
   const pending = LIVING.filter(([, , , { state }]) => state === 'PENDING');
   it.each(pending)('says what simSwapConsent says of %s', (_, consent, _state, status) => {
     const { retryAfterSeconds, expiresAtMs } = status;
-    expect(pendingFailure(viewOf(living(consent), 'bank').prompt, NOW, START_MS)).toEqual({
+    expect(failureNow(living(consent))).toEqual({
       code: 'CONSENT_PENDING',
       reach: 'number',
       retryAfterSeconds,
@@ -185,17 +191,9 @@ describe('what bars a prompt', () => {
   });
 });
 
-describe('a request that waits no more', () => {
-  it('hears a second where nothing is known yet', () => {
-    expect(pendingFailure({ state: 'free' }, NOW, START_MS)).toEqual({
-      code: 'CONSENT_PENDING',
-      reach: 'number',
-      retryAfterSeconds: 1,
-    });
-  });
-
-  it('hears of an end that came meanwhile', () => {
-    const { prompt } = viewOf(living(closedFor(DENIED, 5000)), 'bank');
-    expect(pendingFailure(prompt, NOW, START_MS)).toEqual({ ...DENIED, retryAfterSeconds: 5 });
-  });
+it.each([
+  ['of a denial, with the time for which it counts', DENIED, { retryAfterSeconds: 5 }],
+  ['of a refusal, which waiting does not change', REFUSED, {}],
+])('a request that waits no more hears %s', (_, failure, told) => {
+  expect(failureNow(living(closedFor(failure, 5000)))).toEqual({ ...failure, ...told });
 });

@@ -76,7 +76,7 @@ export const PARTS: readonly Part[] = [
     file: 'src/consents/consentView.ts',
     tests: ['test/consents', 'test/consentHistories'],
     mutants: [
-      ['const isOwn = consent.asker === callerKey', 'const isOwn = true'],
+      ['consent.asker === callerKey ? ownView', 'true ? ownView'],
       ['ends: ends.filter((end) => end.asker === callerKey)', 'ends'],
       ['stored === undefined && doubtUntilMs > nowMs', 'false'],
       [".filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS", '.length > 1000'],
