@@ -16,7 +16,7 @@ import { nextWindowAmong } from '../lookups/planner.ts';
 import type { Judgement } from '../operator/responses.ts';
 import { COMMAND_TIMEOUT_MS, SharedStateLost, unlessLost } from '../sharedState/sharedStateLost.ts';
 import { withinTime } from '../system/clock.ts';
-import type { ExchangeContext, Polled, RequestedConsent } from '../tokens/tokenManager.ts';
+import type { Polled, RequestedConsent } from '../tokens/tokenManager.ts';
 import type { AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
 import {
   ConsentLedger,
@@ -140,7 +140,7 @@ export class ConsentFlow {
 
   async #step(cause: Waiter): Promise<Progress> {
     const { operator } = cause;
-    const page = await this.#ledger.page(operator);
+    const page = this.#ledger.pageAtHand() ?? (await this.#ledger.read(operator));
     if (page.lost !== undefined) {
       if (await this.#waiters.tellKept(cause)) return 'told';
       const written = await this.#ledger.restore(page, page.lost, operator);
@@ -150,8 +150,11 @@ export class ConsentFlow {
     const { departures } = this.#waiters;
     if (this.#waiters.mayFindKept(cause, page) && (await this.#waiters.tellKept(cause)))
       return 'told';
-    const expiredIds = await this.#waiters.tellRecorded(page);
-    if (expiredIds.length > 0) await this.#ledger.markTold(page, expiredIds);
+    const telling = this.#waiters.tellRecorded(page);
+    if (telling !== undefined) {
+      const expiredIds = (await telling).filter((id) => id !== undefined);
+      if (expiredIds.length > 0) await this.#ledger.markTold(page, expiredIds);
+    }
     if (this.#waiters.departures > departures) return 'told';
     // Another request may have come while the one with the pending step has left.
     const [first] = this.#waiters.all;
@@ -266,7 +269,8 @@ export class ConsentFlow {
       let exchanged: RequestedConsent | undefined;
       try {
         const subject = { number, operation: lookup.operation };
-        const context = this.#context(cause, operator);
+        const deadlineMs = this.#parts.clock.monotonicMs() + operator.exchangeMs;
+        const context = { correlator: request.correlator, deadlineMs };
         exchanged = await operator.tokens.requestConsent(subject, context);
       } finally {
         // Of one without a reply nothing is known but that it was sent.
@@ -313,7 +317,9 @@ export class ConsentFlow {
       let sentAtMs = claim.nowMs;
       const subject = { number: this.#number, operation: lookup.operation };
       const outcome = await operator.tokens.poll(authReqId, subject, {
-        ...this.#context(cause, operator),
+        // Traced to a request, but not ended with it.
+        correlator: cause.session.request.correlator,
+        deadlineMs: this.#parts.clock.monotonicMs() + operator.exchangeMs,
         // A connection may take long to make, and this process may be held up.
         onFirstByte: () => {
           sentAtMs = this.#ledger.nowMs();
@@ -355,8 +361,11 @@ export class ConsentFlow {
     const leftAtMs = clock.monotonicMs();
     let exchanged: Outcome<Judgement<Fact>> | undefined;
     try {
-      const order = { lookup, number, token };
-      exchanged = await operator.operator.lookUp(order, this.#context(cause, operator));
+      const context = {
+        correlator: request.correlator,
+        deadlineMs: leftAtMs + operator.exchangeMs,
+      };
+      exchanged = await operator.operator.lookUp({ lookup, number, token }, context);
     } finally {
       await admitted.ended(endingOf(exchanged, 'answered'));
     }
@@ -456,12 +465,6 @@ export class ConsentFlow {
         return maxAgeHours === undefined ? original : { operation: 'check', maxAgeHours };
       }
     }
-  }
-
-  /** Traced to a request, but not ended with it. */
-  #context({ session }: Waiter, { exchangeMs }: ConsentOperator): ExchangeContext {
-    const deadlineMs = this.#parts.clock.monotonicMs() + exchangeMs;
-    return { correlator: session.request.correlator, deadlineMs };
   }
 }
 

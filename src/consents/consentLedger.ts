@@ -117,28 +117,21 @@ export class ConsentLedger {
   }
 
   /**
-   * What the next step goes by: what a write of ours has just left, and what it left for the poll that falls due later, which
-   * is claimed by compare-and-set and does not leave where another process wrote meanwhile. All else is read; so a prompt
-   * follows a reading.
-   *
-   * @param operator whom the request is to ask that the next step is taken for
+   * What a write of ours has just left, and what it left for the poll that falls due later, which is claimed by
+   * compare-and-set and does not leave where another process wrote meanwhile. All else is to be read; so a prompt follows a
+   * reading.
    */
-  async page(operator: LedgerOperator): Promise<ConsentSnapshot> {
-    if (!this.#isOwn || this.#seen === undefined) return this.read(operator);
+  pageAtHand(): ConsentSnapshot | undefined {
+    if (!this.#isOwn || this.#seen === undefined) return undefined;
     // What is over by it is over in the store.
     const nowMs = this.#parts.clock.monotonicMs() + this.#time.minAheadMs;
+    const isFresh = nowMs < this.#seen.nowMs + LOOK_AGAIN_MS;
     const page = this.#pageOf({ ...this.#seen, nowMs }, NOT_REFUSED);
-    switch (page.view.prompt.state) {
-      case 'free':
-        return this.read(operator);
-      case 'due':
-        return page;
-      default:
-        return nowMs < this.#seen.nowMs + LOOK_AGAIN_MS ? page : this.read(operator);
-    }
+    const { state } = page.view.prompt;
+    return state === 'due' || (state !== 'free' && isFresh) ? page : undefined;
   }
 
-  /** @param operator as {@link page} has it */
+  /** @param operator whom the request is to ask that the next step is taken for */
   async read({ refusals }: LedgerOperator): Promise<ConsentSnapshot> {
     const { clock, store } = this.#parts;
     const sentAtMs = clock.monotonicMs();

@@ -14,10 +14,7 @@ export interface Snapshot {
   readonly version: number;
 }
 
-/**
- * What became of a write: the version that it left, and the store's clock by its reply; or another writer was first, or there
- * is no room.
- */
+/** The version that a write left, and the store's clock by its reply; or another writer was first, or there is no room. */
 export type Written = Pick<Snapshot, 'version' | 'nowMs'> | 'conflict' | 'full';
 
 /**
@@ -33,8 +30,7 @@ export interface ConsentStore {
   read(number: PhoneNumber): Promise<Snapshot>;
 
   /**
-   * Writes if the record is still that of `version`; keeps it for `keepMs`. Live records never give
-   * way.
+   * Writes if the record is still that of `version`; keeps it for `keepMs`. Live records never give way.
    *
    * @param writeId of {@link newWriteId}: a write that was lost may be sent again with it, and succeeds where it was done
    */
@@ -68,9 +64,8 @@ export interface OperatorRefusals {
   leftMs(): Promise<ByOperation>;
 
   /**
-   * Notes that the operator refused us an operation at a lookup about this number. Once it has about so many
-   * numbers, each within `forMs` of the one before, no owner is prompted for the operation for so long: a caller
-   * with one number that the operator refuses keeps no other caller from an answer.
+   * Notes that the operator refused us an operation at a lookup about this number. Once it has about so many numbers, each
+   * within `forMs` of the one before, no owner is prompted for it for so long: one refused number bars no other caller.
    */
   refuse(
     number: PhoneNumber,
@@ -138,14 +133,14 @@ export class MemoryConsentStore implements ConsentStore {
     keepMs: number,
   ): Promise<Written> {
     const nowMs = this.#clock.monotonicMs();
-    const current = this.#current(number, nowMs);
-    if ((current?.version ?? 0) !== version) return Promise.resolve('conflict');
-    if (current === undefined && !this.#hasRoom(nowMs)) return Promise.resolve('full');
-    this.#lastVersion += 1;
-    const next = this.#lastVersion;
+    const before = this.#records.get(number);
+    const isThere = before !== undefined && before.keepUntilMs > nowMs;
+    if ((isThere ? before.version : 0) !== version) return Promise.resolve('conflict');
+    if (!isThere && !this.#hasRoom(nowMs)) return Promise.resolve('full');
+    const next = (this.#lastVersion += 1);
     // Its texts in UTF-16, and what holds them.
     const bytes = RECORD_BYTES + 2 * JSON.stringify(record).length;
-    this.#bytes += bytes - (current?.bytes ?? 0);
+    this.#bytes += bytes - (this.#records.get(number)?.bytes ?? 0);
     this.#records.set(number, { record, version: next, keepUntilMs: nowMs + keepMs, bytes });
     return Promise.resolve({ version: next, nowMs });
   }

@@ -115,16 +115,14 @@ export class Waiters {
     this.#pendingStep = undefined;
   }
 
-  /** Tells each request what the record says to it. Returns the ids of the expiries that were told. */
-  async tellRecorded(page: ConsentSnapshot): Promise<readonly string[]> {
-    const telling: Promise<Told | undefined>[] = [];
+  /** Tells each request what the record says to it: the expiries that were told; `undefined` where it says nothing. */
+  tellRecorded(page: ConsentSnapshot): Promise<readonly (string | undefined)[]> | undefined {
+    const telling: Promise<string | undefined>[] = [];
     for (const waiter of this.all) {
       const known = knownFrom(page, waiter);
       if (known !== undefined) telling.push(this.#tell(waiter, known));
     }
-    if (telling.length === 0) return [];
-    const told = await Promise.all(telling);
-    return [...new Set(told.flatMap((one) => one?.expiredId ?? []))];
+    return telling.length === 0 ? undefined : Promise.all(telling);
   }
 
   /**
@@ -235,19 +233,21 @@ export class Waiters {
   }
 
   /**
-   * Tells a request something, once that is audited; the failure to audit it in its place. `undefined` when it has left by
-   * then.
+   * Tells a request something, once that is audited; the failure to audit it in its place. Returns the expiry that it was told,
+   * unless it has left by then.
    */
-  async #tell(waiter: Waiter, told: Told): Promise<Told | undefined> {
+  async #tell(
+    waiter: Waiter,
+    { outcome, heard = [], expiredId }: Told,
+  ): Promise<string | undefined> {
     const { number, request } = waiter.session;
-    let { outcome } = told;
-    for (const one of told.heard ?? []) {
+    for (const one of heard) {
       const failure = await waiter.operator.admission.heard({ ...one, number, request });
       if (failure === undefined) continue;
-      outcome = lookupFailed(waiter.wanted, failure);
-      break;
+      this.#settle(waiter, lookupFailed(waiter.wanted, failure));
+      return undefined;
     }
-    return this.#settle(waiter, outcome) ? told : undefined;
+    return this.#settle(waiter, outcome) ? expiredId : undefined;
   }
 
   /** Its pending step is done. `false` when it has left. */

@@ -95,7 +95,7 @@ export const PARTS: readonly Part[] = [
       ['if (record?.consent?.id !== intent.id) return;', 'return;'],
       ['isDoubtful ? { ...lost', 'false ? { ...lost'],
       ['this.#time = clockElsewhere(written.nowMs, sentAtMs, repliedAtMs);\n', ''],
-      ['nowMs < this.#seen.nowMs + LOOK_AGAIN_MS ? page : this.read(operator)', 'page'],
+      ["(state !== 'free' && isFresh)", "state !== 'free'"],
     ],
   },
   {
