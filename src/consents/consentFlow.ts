@@ -22,10 +22,10 @@ import {
   ConsentLedger,
   LOOK_AGAIN_MS,
   type Claim,
+  type ConsentOperator,
   type ConsentSnapshot,
   type LedgerParts,
 } from './consentLedger.ts';
-import type { ConsentOperator } from './consentOperator.ts';
 import {
   answered,
   countsAt,

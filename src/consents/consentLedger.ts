@@ -5,7 +5,6 @@ import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import {
   asOf,
-  concluded,
   failureIn,
   identityOf,
   keptUntilMs,
@@ -22,8 +21,19 @@ import {
   type Requested,
 } from './consentRecord.ts';
 import { SharedStateLost, unlessLost } from '../sharedState/sharedStateLost.ts';
-import type { ConsentOperator } from './consentOperator.ts';
-import { newWriteId, type ByOperation, type ConsentStore, type Snapshot } from './consentStore.ts';
+import type { Bulkhead } from '../http/resilience/bulkhead.ts';
+import type { LookupAuthorizer } from '../lookups/lookupAuthorizer.ts';
+import type { Offer } from '../lookups/planner.ts';
+import type { Operator } from '../operator/operator.ts';
+import type { TokenManager } from '../tokens/tokenManager.ts';
+import type { ConsentTokens } from './consentTokens.ts';
+import {
+  newWriteId,
+  type ByOperation,
+  type ConsentStore,
+  type OperatorRefusals,
+  type Snapshot,
+} from './consentStore.ts';
 import { consentViewOf, pendingFailure, type ConsentView, type Operators } from './consentView.ts';
 
 export interface LedgerParts {
@@ -33,6 +43,26 @@ export interface LedgerParts {
   readonly clock: Clock;
   /** Aborted when the process ends: nothing is kept up for a lost store then. */
   readonly closing: AbortSignal;
+}
+
+/** One operator that is asked with the consent of owners. */
+export interface ConsentOperator {
+  /** As consents and facts name it. */
+  readonly identity: string;
+  /** As in the settings. */
+  readonly name: string;
+  readonly tokens: Pick<TokenManager, 'requestConsent' | 'poll'>;
+  readonly operator: Pick<Operator, 'lookUp'>;
+  /** Where the operator lets the tokens of consents be used again. */
+  readonly consentTokens?: Pick<ConsentTokens, 'keep'> | undefined;
+  readonly admission: LookupAuthorizer;
+  readonly refusals: OperatorRefusals;
+  readonly offer: Offer;
+  readonly rules: ConsentRules;
+  /** Prompts and polls have permits of their own, so that a thousand pending consents hold up nothing. */
+  readonly bulkheads: { readonly requests: Bulkhead; readonly polls: Bulkhead };
+  /** For an exchange and its one retry; shorter than the lease. */
+  readonly exchangeMs: number;
 }
 
 export type LedgerOperator = Pick<
@@ -77,7 +107,7 @@ export type Unclaimed =
   /** We were held up: the exchange could outlast the lease. */
   | { readonly kind: 'late' }
   /** The store is lost, and may hold what was written. */
-  | { readonly kind: 'lost'; readonly takeBack: () => Promise<void> };
+  | { readonly kind: 'lost'; readonly takeBack: () => Promise<unknown> };
 
 /** How often a request that waits for another process looks whether it is done. */
 export const LOOK_AGAIN_MS = 250;
@@ -174,18 +204,20 @@ export class ConsentLedger {
       leaseUntilMs,
       doubtUntilMs: nowMs + rules.doubtMs,
     };
+    const withdrawn = { kind: 'withdrawn', id: consent.id } as const;
     const { ends } = view.record;
     let written: Left | 'conflict' | 'full';
     try {
       written = await this.#write(version, { consent, ends }, sentAtMs);
     } catch (error) {
       unlessLost(error);
-      return { kind: 'lost', takeBack: () => this.#takeBack(consent) };
+      const unknown = { consent, ends, version: undefined, leaseUntilMs };
+      return { kind: 'lost', takeBack: () => this.learn(unknown, withdrawn) };
     }
     if (typeof written === 'string') return { kind: written };
     const claim = { kind: 'claimed', consent, ends, ...written, leaseUntilMs } as const;
     if (claim.nowMs + exchangeMs < leaseUntilMs) return claim;
-    await this.learn(claim, { kind: 'withdrawn', id: consent.id });
+    await this.learn(claim, withdrawn);
     return { kind: 'late' };
   }
 
@@ -229,9 +261,11 @@ export class ConsentLedger {
   /**
    * What an exchange taught, over whatever is found in the place of the claim. What bars prompts for longer than its lease is
    * written for as long as it does. `undefined` where it counts no more.
+   *
+   * @param claim without its version where that is not known
    */
   async learn(
-    claim: Claim,
+    claim: ConsentRecord & { readonly version: number | undefined; readonly leaseUntilMs: number },
     learned: Learned,
   ): Promise<Pick<Claim, 'ends' | 'version' | 'nowMs'> | undefined> {
     const { store, rules, clock } = this.#parts;
@@ -240,13 +274,16 @@ export class ConsentLedger {
     let writeId = newWriteId();
     for (;;) {
       try {
+        if (version === undefined) {
+          const found = await store.read(this.#number);
+          const next = overruled(asOf(found.record, found.nowMs, rules), learned);
+          if (next === undefined) return undefined;
+          [version, record, writeId] = [found.version, next, newWriteId()];
+        }
         const written = await this.#write(version, record, clock.monotonicMs(), writeId);
         if (written === 'full') throw new SharedStateLost();
         if (written !== 'conflict') return { ends: record.ends, ...written };
-        const found = await store.read(this.#number);
-        const next = overruled(asOf(found.record, found.nowMs, rules), learned);
-        if (next === undefined) return undefined;
-        [version, record, writeId] = [found.version, next, newWriteId()];
+        version = undefined;
       } catch (error) {
         await this.again(error, claim.leaseUntilMs, failureIn(learned)?.untilMs);
       }
@@ -324,20 +361,6 @@ export class ConsentLedger {
     const view = consentViewOf(snapshot, this.#callerKey, rules, operators);
     const isDoubtful = doubtUntilMs !== undefined;
     return { view, version, nowMs, time: this.#time, refusedForMs, isDoubtful };
-  }
-
-  async #takeBack(intent: Requested): Promise<void> {
-    const { store, clock } = this.#parts;
-    for (;;) {
-      try {
-        const { record, version } = await store.read(this.#number);
-        if (record?.consent?.id !== intent.id) return;
-        await this.#write(version, concluded(record, intent.id), clock.monotonicMs());
-        return;
-      } catch (error) {
-        await this.again(error, intent.leaseUntilMs);
-      }
-    }
   }
 
   /** What we know to live, where a shared store knows of nothing. */

@@ -19,8 +19,7 @@ import {
 import { answerMore, changesPlan } from '../lookups/planner.ts';
 import { countsAt } from './consentRecord.ts';
 import { ANOTHERS_PENDING, failureToTell } from './consentView.ts';
-import type { ConsentOperator } from './consentOperator.ts';
-import type { ConsentSnapshot } from './consentLedger.ts';
+import type { ConsentOperator, ConsentSnapshot } from './consentLedger.ts';
 
 /** One request's wait for what it wants to know about a number. */
 export interface Waiter {

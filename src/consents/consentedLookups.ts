@@ -3,7 +3,7 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import { LightAbortSignal } from '../http/urgency.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
-import type { ConsentOperator } from './consentOperator.ts';
+import type { ConsentOperator } from './consentLedger.ts';
 import { consentStatus, consentViewOf } from './consentView.ts';
 import { hashedCallerKey } from '../lookups/factCache.ts';
 import { ConsentFlow, type ConsentFlowParts } from './consentFlow.ts';

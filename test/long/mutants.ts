@@ -92,7 +92,7 @@ export const PARTS: readonly Part[] = [
     mutants: [
       ['doubtUntilMs: nowMs + rules.doubtMs', 'doubtUntilMs: nowMs + rules.leaseMs'],
       ['if (claim.nowMs + exchangeMs < leaseUntilMs) return claim;', 'return claim;'],
-      ['if (record?.consent?.id !== intent.id) return;', 'return;'],
+      ['version: undefined, leaseUntilMs', 'version, leaseUntilMs'],
       ['isDoubtful ? { ...lost', 'false ? { ...lost'],
       ['this.#time = clockElsewhere(written.nowMs, sentAtMs, repliedAtMs);\n', ''],
       ["(state !== 'free' && isFresh)", "state !== 'free'"],

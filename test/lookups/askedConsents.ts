@@ -12,7 +12,7 @@ import type {
   CachedAnswer,
 } from '../../src/lookups/lookupAuthorizer.ts';
 import { ConsentedLookups } from '../../src/consents/consentedLookups.ts';
-import type { ConsentOperator } from '../../src/consents/consentOperator.ts';
+import type { ConsentOperator } from '../../src/consents/consentLedger.ts';
 import type { LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
 import { MemoryFactCache } from '../../src/lookups/factCache.ts';
