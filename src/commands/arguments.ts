@@ -1,20 +1,37 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { rotatedFiles } from '../caller/audit/logFiles.ts';
+import { parseArgs } from 'node:util';
+import { linesOf, rotatedFiles, textOf } from '../caller/audit/logFiles.ts';
 import { ConfigError } from '../config/environment.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import { fail } from '../system/termination.ts';
 
-export const TEXT = { type: 'string' } as const;
+interface Declared<Text extends string, Flag extends string> {
+  readonly texts: readonly Text[];
+  readonly flags?: readonly Flag[];
+  readonly allowPositionals?: boolean;
+  readonly args?: readonly string[];
+}
 
 /** Reads the arguments of a command that prints, or ends the program with its usage. */
-export function argumentsOf<const Declared extends ParseArgsConfig>(
-  declared: Declared,
+export function argumentsOf<const Text extends string, const Flag extends string = never>(
+  {
+    texts,
+    flags = [],
+    allowPositionals = false,
+    args = process.argv.slice(2),
+  }: Declared<Text, Flag>,
   usage: string,
-): ReturnType<typeof parseArgs<Declared>> {
+) {
   // The reader may be such as `head`, which has seen enough.
   process.stdout.on('error', () => process.exit(1));
+  const options = Object.fromEntries([
+    ...texts.map((name) => [name, { type: 'string' }] as const),
+    ...flags.map((name) => [name, { type: 'boolean' }] as const),
+  ]);
   try {
-    return parseArgs(declared);
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the options were declared
+    const typed = values as Partial<Record<Text, string> & Record<Flag, true>>;
+    return { values: typed, positionals };
   } catch {
     return fail(usage);
   }
@@ -43,17 +60,31 @@ export function timeOf(option: string, text: string | undefined): number | undef
   );
 }
 
-/** The files that are named, or else the audit log with what it was rotated to; ends the program without either. */
-export async function filesOf(
+/** Reads the whole number of an option, or ends the program. */
+export function integerOf(option: string, text: string, min: number, max: number): number {
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  return fail(`${option} must be a whole number from ${min} to ${max}.`);
+}
+
+/**
+ * The lines of the files that are named, or else of the audit log and what it was rotated to; ends the program without
+ * either, and where one cannot be read to its end.
+ */
+export async function* linesIn(
   named: readonly string[],
   auditLog: string | undefined,
-): Promise<readonly string[]> {
-  if (named.length > 0) return named;
-  if (auditLog === undefined) return fail('Name a FILE, or set AUDIT_LOG.');
-  try {
-    return await rotatedFiles(auditLog);
-  } catch {
-    return fail('The directory of AUDIT_LOG cannot be read.');
+  further = '',
+): AsyncGenerator<string> {
+  if (named.length === 0 && auditLog === undefined) fail('Name a FILE, or set AUDIT_LOG.');
+  const rotated = () =>
+    rotatedFiles(auditLog ?? '').catch(() => fail('The directory of AUDIT_LOG cannot be read.'));
+  for (const file of named.length > 0 ? named : await rotated()) {
+    try {
+      yield* linesOf(textOf(file));
+    } catch {
+      fail(`${file} cannot be read to its end.${further}`);
+    }
   }
 }
 

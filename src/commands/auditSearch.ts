@@ -1,6 +1,5 @@
-import { argumentsOf, filesOf, numberOf, settingsOf, TEXT, timeOf } from './arguments.ts';
+import { argumentsOf, linesIn, numberOf, settingsOf, timeOf } from './arguments.ts';
 import { findEntries, type Sought } from '../caller/audit/findEntries.ts';
-import { textOf, linesOf } from '../caller/audit/logFiles.ts';
 import { readAuditConfig } from '../config/config.ts';
 import { fail } from '../system/termination.ts';
 
@@ -21,16 +20,7 @@ const USAGE = `npm run audit -- [--number NUMBER] [--subject SUBJECT] [--client 
 
 const { values, positionals } = argumentsOf(
   {
-    options: {
-      number: TEXT,
-      subject: TEXT,
-      client: TEXT,
-      since: TEXT,
-      until: TEXT,
-      outcome: TEXT,
-      operator: TEXT,
-      correlator: TEXT,
-    },
+    texts: ['number', 'subject', 'client', 'since', 'until', 'outcome', 'operator', 'correlator'],
     allowPositionals: true,
   },
   USAGE,
@@ -46,14 +36,9 @@ const sought: Sought = {
 const audit = settingsOf(readAuditConfig) ?? fail('AUDIT_KEY is missing: a search needs it.');
 
 const count = { found: 0, torn: 0, tornAfter: 0 };
-for (const file of await filesOf(positionals, audit.file)) {
-  try {
-    for await (const line of findEntries(linesOf(textOf(file)), sought, audit.keys, count)) {
-      process.stdout.write(`${line}\n`);
-    }
-  } catch {
-    fail(`${file} cannot be read to its end.`);
-  }
+const lines = linesIn(positionals, audit.file);
+for await (const line of findEntries(lines, sought, audit.keys, count)) {
+  process.stdout.write(`${line}\n`);
 }
 const { found, torn, tornAfter } = count;
 // A disk that is full tears lines; what a torn line `before` stands for was not asked.

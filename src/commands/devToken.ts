@@ -1,4 +1,4 @@
-import { argumentsOf, numberOf, TEXT } from './arguments.ts';
+import { argumentsOf, integerOf, numberOf } from './arguments.ts';
 import { MAX_DEVELOPMENT_MINUTES, signDevelopmentToken } from '../caller/developmentTokens.ts';
 import { systemClock } from '../system/clock.ts';
 import { fail } from '../system/termination.ts';
@@ -14,26 +14,18 @@ const USAGE = `npm run dev-token -- [--scope SCOPES] [--subject NAME] [--client 
   N        how long it counts, from 1 to ${MAX_DEVELOPMENT_MINUTES}; 480 if left out
 `;
 
-function minutesOf(text: string): number {
-  const minutes = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (minutes >= 1 && minutes <= MAX_DEVELOPMENT_MINUTES) return minutes;
-  return fail(`--minutes must be a whole number from 1 to ${MAX_DEVELOPMENT_MINUTES}.`);
-}
-
 const { values } = argumentsOf(
-  {
-    options: {
-      scope: TEXT,
-      subject: TEXT,
-      client: TEXT,
-      'phone-number': TEXT,
-      purpose: TEXT,
-      minutes: TEXT,
-    },
-  },
+  { texts: ['scope', 'subject', 'client', 'phone-number', 'purpose', 'minutes'] },
   USAGE,
 );
-const { scope, subject = 'developer', client, 'phone-number': own, purpose, minutes } = values;
+const {
+  scope,
+  subject = 'developer',
+  client,
+  'phone-number': own,
+  purpose,
+  minutes = '480',
+} = values;
 const token = await signDevelopmentToken(
   {
     subject: subject === '' ? fail('--subject must not be empty.') : subject,
@@ -41,7 +33,7 @@ const token = await signDevelopmentToken(
     scope,
     phoneNumber: own === undefined ? undefined : numberOf(own, '--phone-number: '),
     purpose,
-    minutes: minutesOf(minutes ?? '480'),
+    minutes: integerOf('--minutes', minutes, 1, MAX_DEVELOPMENT_MINUTES),
   },
   systemClock.nowMs(),
 );

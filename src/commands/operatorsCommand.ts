@@ -1,12 +1,11 @@
 import { createInterface } from 'node:readline/promises';
 import { styleText } from 'node:util';
-import { argumentsOf, numberOf, settingsOf, TEXT } from './arguments.ts';
+import { argumentsOf, integerOf, numberOf, settingsOf } from './arguments.ts';
 import { readOperatorsConfig } from '../config/config.ts';
-import type { OperatorsConfig } from '../config/operators.ts';
 import { byLongestPrefix, type PhoneNumber } from '../domain/phoneNumber.ts';
 import type { NumberTrial } from '../../onboarding/askAbout.ts';
 import { checkOperator } from '../../onboarding/checkOperator.ts';
-import { areAllWell, type OperatorReport, type Verdict } from '../../onboarding/finding.ts';
+import { areAllWell, type Verdict } from '../../onboarding/finding.ts';
 import { checkTable, type Paint } from '../../onboarding/table.ts';
 import { checkDirectory } from '../../onboarding/checkDirectory.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
@@ -39,92 +38,66 @@ if (command !== 'check') fail(USAGE);
 await checkOperators(readArguments());
 
 async function checkOperators(wanted: ReturnType<typeof readArguments>): Promise<void> {
-  const config = settingsOf(readOperatorsConfig);
-  if (config.operators.length === 0) {
-    fail('No operator is set. Set OPERATORS_FILE, or OPERATOR_….');
+  const { operators, directory } = settingsOf(readOperatorsConfig);
+  if (operators.length === 0) fail('No operator is set. Set OPERATORS_FILE, or OPERATOR_….');
+  const chosen = operators.filter(({ name }) => name === (wanted.operator ?? name));
+  if (chosen.length === 0) {
+    const names = operators.map(({ name }) => name).join(', ');
+    fail(`No operator has this name. There are: ${names}.`);
   }
-  const chosen = operatorsNamed(config.operators, wanted.operator);
-  const trial = await numberTrial(wanted, config, chosen);
+  const needsName = directory !== undefined && wanted.operator === undefined;
+  const trial = await numberTrial(wanted, chosen, needsName);
   const parts = {
     timeoutMs: wanted.timeoutMs,
     clock: systemClock,
     watchFiles: watchFilesBy(systemClock),
   };
-  const checks = chosen.map((settings) =>
-    checkOperator({
-      ...parts,
-      settings,
-      ...(trial?.operator === settings ? { number: trial.number } : {}),
+  const reports = await Promise.all([
+    ...chosen.map((settings) => {
+      const number = trial?.operator === settings ? trial.number : undefined;
+      return checkOperator({ ...parts, settings, number });
     }),
-  );
-  const { directory } = config;
-  if (directory !== undefined && wanted.operator === undefined) {
-    checks.push(checkDirectory(directory, parts));
-  }
-  const reports = await Promise.all(checks);
-  await print(wanted.json ? jsonOf(reports) : checkTable(reports, PAINT));
+    ...(needsName ? [checkDirectory(directory, parts)] : []),
+  ]);
+  const isWell = areAllWell(reports);
+  const text = wanted.json
+    ? `${JSON.stringify({ ok: isWell, operators: reports }, null, 2)}\n`
+    : checkTable(reports, PAINT);
   // A name server that hangs would keep the process.
-  process.exit(areAllWell(reports) ? 0 : 1);
+  process.stdout.write(text, () => process.exit(isWell ? 0 : 1));
 }
 
 function readArguments() {
-  const flag = { type: 'boolean', default: false } as const;
-  const { values } = argumentsOf(
-    {
-      args: words,
-      options: {
-        operator: TEXT,
-        timeout: { type: 'string', default: '5' },
-        json: flag,
-        number: TEXT,
-        'other-number': TEXT,
-        consent: flag,
-      },
-    },
-    USAGE,
-  );
-  const { operator, number, 'other-number': otherNumber, timeout, json, consent } = values;
-  const seconds = /^\d{1,2}$/.test(timeout) ? Number(timeout) : 0;
-  if (seconds < 1 || seconds > 60) return fail(`--timeout takes seconds from 1 to 60.\n${USAGE}`);
+  const texts = ['operator', 'timeout', 'number', 'other-number'] as const;
+  const { values } = argumentsOf({ args: words, texts, flags: ['json', 'consent'] }, USAGE);
+  const { operator, number, 'other-number': otherNumber, timeout = '5' } = values;
+  const { json = false, consent = false } = values;
+  const timeoutMs = integerOf('--timeout', timeout, 1, 60) * 1000;
   if (number === undefined && (otherNumber !== undefined || consent)) {
     return fail(`--other-number and --consent go with --number.\n${USAGE}`);
   }
-  return { operator, timeoutMs: seconds * 1000, json, consent, number, otherNumber };
+  return { operator, timeoutMs, json, consent, number, otherNumber };
 }
 
-function operatorsNamed(
-  operators: readonly OperatorSettings[],
-  name: string | undefined,
-): readonly OperatorSettings[] {
-  if (name === undefined) return operators;
-  const found = operators.filter((one) => one.name === name);
-  if (found.length > 0) return found;
-  return fail(
-    `No operator has this name. There are: ${operators.map((one) => one.name).join(', ')}.`,
-  );
-}
-
-interface ChosenTrial {
-  readonly operator: OperatorSettings;
-  readonly number: NumberTrial;
-}
-
-/** Whom to ask about, and at which operator: the one that serves the number, and no other hears of it. */
+/** What number to check, and at which operator: the one that serves it, and no other gets it. */
 async function numberTrial(
   wanted: ReturnType<typeof readArguments>,
-  { directory }: OperatorsConfig,
   chosen: readonly OperatorSettings[],
-): Promise<ChosenTrial | undefined> {
+  needsName: boolean,
+): Promise<{ operator: OperatorSettings; number: NumberTrial } | undefined> {
   if (wanted.number === undefined) return undefined;
   const [number, otherNumber] = await readNumbers([wanted.number, wanted.otherNumber]);
   if (number === undefined) return undefined;
   if (number === otherNumber) return fail('--other-number must be another number than --number.');
-  if (directory !== undefined && wanted.operator === undefined) {
+  if (needsName) {
     return fail(
       'With a number directory the prefix does not say who serves a number: name --operator.',
     );
   }
-  const operator = wanted.operator === undefined ? operatorOf(number, chosen) : chosen[0];
+  const byPrefix = new Map(
+    chosen.flatMap((one) => one.prefixes.map((prefix) => [prefix, one] as const)),
+  );
+  const operator = wanted.operator === undefined ? byLongestPrefix(byPrefix, number) : chosen[0];
   if (operator === undefined)
     return fail('No operator has a prefix of this number: name --operator.');
   const mayPrompt =
@@ -132,41 +105,27 @@ async function numberTrial(
   return { operator, number: { number, otherNumber, mayPrompt } };
 }
 
-function operatorOf(
-  number: PhoneNumber,
-  operators: readonly OperatorSettings[],
-): OperatorSettings | undefined {
-  const byPrefix = new Map(
-    operators.flatMap((one) => one.prefixes.map((prefix) => [prefix, one] as const)),
-  );
-  return byLongestPrefix(byPrefix, number);
-}
-
 /** The numbers that are named; those written as - are lines of standard input. */
 async function readNumbers(
   named: readonly (string | undefined)[],
 ): Promise<readonly (PhoneNumber | undefined)[]> {
-  const typed = named.filter((one) => one === '-').length;
-  const lines = typed === 0 ? [] : await readLines(typed);
-  return named.map((text) => {
-    if (text === undefined) return undefined;
-    return numberOf(text === '-' ? (lines.shift() ?? '') : text);
-  });
-}
-
-async function readLines(count: number): Promise<string[]> {
-  const reader = createInterface({ input: process.stdin });
-  if (process.stdin.isTTY) process.stderr.write('Phone number, one a line:\n');
+  const count = named.filter((one) => one === '-').length;
   const lines: string[] = [];
-  for await (const line of reader) {
-    lines.push(line.trim());
-    if (lines.length === count) break;
+  if (count > 0) {
+    const reader = createInterface({ input: process.stdin });
+    if (process.stdin.isTTY) process.stderr.write('Phone number, one a line:\n');
+    for await (const line of reader) {
+      lines.push(line.trim());
+      if (lines.length === count) break;
+    }
+    reader.close();
   }
-  reader.close();
-  return lines;
+  return named.map((text) =>
+    text === undefined ? undefined : numberOf(text === '-' ? (lines.shift() ?? '') : text),
+  );
 }
 
-/** The number is named by its last two digits alone. */
+/** The number is named by its last two digits only. */
 async function confirmPrompt({ name }: OperatorSettings, number: PhoneNumber): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const reader = createInterface({ input: process.stdin, output: process.stderr });
@@ -181,14 +140,4 @@ async function confirmPrompt({ name }: OperatorSettings, number: PhoneNumber): P
 
 function leave(): never {
   return fail('\nNo lookup was made.');
-}
-
-function jsonOf(reports: readonly OperatorReport[]): string {
-  return `${JSON.stringify({ ok: areAllWell(reports), operators: reports }, null, 2)}\n`;
-}
-
-function print(text: string): Promise<void> {
-  return new Promise((resolve) => {
-    process.stdout.write(text, () => resolve());
-  });
 }

@@ -1,5 +1,4 @@
-import { argumentsOf, filesOf, settingsOf, TEXT, timeOf } from './arguments.ts';
-import { textOf, linesOf } from '../caller/audit/logFiles.ts';
+import { argumentsOf, linesIn, settingsOf, timeOf } from './arguments.ts';
 import {
   DIMENSIONS,
   MAX_GROUPS,
@@ -20,7 +19,7 @@ const USAGE = `npm run usage -- [--since DAY] [--until DAY] [--by LIST] [--forma
 `;
 
 const { values, positionals } = argumentsOf(
-  { options: { since: TEXT, until: TEXT, by: TEXT, format: TEXT }, allowPositionals: true },
+  { texts: ['since', 'until', 'by', 'format'], allowPositionals: true },
   USAGE,
 );
 const { since, until, by = 'day,operator,client,purpose', format = 'table' } = values;
@@ -33,13 +32,8 @@ const range = { sinceMs: timeOf('--since', since), untilMs: timeOf('--until', un
 const config = settingsOf(readUsageConfig);
 const report = new UsageReport(dimensions, range, config.priceOf);
 const startedAtMs = performance.now();
-for (const file of await filesOf(positionals, config.auditLog)) {
-  try {
-    for await (const line of linesOf(textOf(file))) report.add(line);
-  } catch {
-    fail(`${file} cannot be read to its end. Nothing is reported, for it would be too little.`);
-  }
-}
+const further = ' Nothing is reported, for it would be too little.';
+for await (const line of linesIn(positionals, config.auditLog, further)) report.add(line);
 const print = format === 'csv' ? usageCsv : usageTable;
 process.stdout.write(print(dimensions, report.usages, config.currency));
 
