@@ -2,7 +2,6 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
-import { problemsOf } from './problems.ts';
 
 const files = new TemporaryFiles();
 afterAll(() => files[Symbol.dispose]());
@@ -113,24 +112,5 @@ describe('what is not an operator is reached', () => {
       JWT_JWKS_URL: 'http://127.0.0.1:9/jwks',
     });
     expect([collector, issuer]).toEqual([{}, {}]);
-  });
-});
-
-describe('EGRESS_… is refused', () => {
-  const PROXY = { EGRESS_PROXY_URL: 'http://proxy' };
-  it.each<[Environment, string]>([
-    [{ EGRESS_PROXY_URL: 'proxy:3128' }, 'EGRESS_PROXY_URL must be'],
-    [
-      { EGRESS_PROXY_URL: 'http://user:hunter2hunter2@proxy' },
-      'EGRESS_PROXY_URL must be without user and password',
-    ],
-    [{ EGRESS_PROXY_CREDENTIALS_FILE: FILE }, '_FILE is for the proxy of EGRESS_PROXY_URL'],
-    [{ EGRESS_NO_PROXY: 'a' }, 'EGRESS_NO_PROXY is for the proxy'],
-    [{ EGRESS_CA_FILE: '/missing.pem' }, 'EGRESS_CA_FILE names a file that cannot be read'],
-    [{ ...PROXY, EGRESS_NO_PROXY: 'a:443' }, 'EGRESS_NO_PROXY must be hosts'],
-    [{ ...PROXY, EGRESS_NO_PROXY: '*.internal' }, 'EGRESS_NO_PROXY must be hosts'],
-  ])('%j', (environment, problem) => {
-    expect(problemsOf(environment)).toEqual([expect.stringContaining(problem)]);
-    expect(problemsOf(environment).join()).not.toContain('hunter2');
   });
 });

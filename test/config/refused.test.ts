@@ -1,0 +1,242 @@
+import { generateKeyPairSync, randomUUID, type KeyPairKeyObjectResult } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Environment } from '../../src/config/environment.ts';
+import { ALL_SETTINGS } from '../../src/config/settings.ts';
+import { createCertificate } from '../tls/certificate.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { problemsOf } from './problems.ts';
+
+const SECRET = 'a-hidden-one-of-thirty-two-letters';
+const files = new TemporaryFiles();
+afterAll(() => files[Symbol.dispose]());
+const FILE = files.write('file.pem', SECRET);
+const EMPTY = files.write('empty', '\n');
+const REDIS_TLS_CA_FILE = files.write('ca.pem', createCertificate().cert);
+
+function pemOf({ privateKey }: KeyPairKeyObjectResult): string {
+  return files.write(
+    `${randomUUID()}.pem`,
+    privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+  );
+}
+
+const OPERATOR = {
+  OPERATOR_AUTH_URL: 'https://auth.example',
+  OPERATOR_SIM_SWAP_URL: 'https://api.example/sim-swap/v2',
+  OPERATOR_CLIENT_ID: 'client',
+  OPERATOR_CLIENT_SECRET: 's3cret-value',
+};
+const KEYED = { ...OPERATOR, OPERATOR_CLIENT_SECRET: '' };
+const JWT = {
+  JWT_JWKS_URL: 'https://issuer.example/jwks',
+  JWT_ISSUER: 'https://issuer.example',
+  JWT_AUDIENCE: 'sim-swap',
+};
+const REDIS_URL = 'redis://user:hidden@127.0.0.1:6379';
+const STATE_KEY = '07'.repeat(32);
+const TLS = { REDIS_URL: 'rediss://127.0.0.1' };
+const PROXY = { EGRESS_PROXY_URL: 'http://proxy' };
+const KEY_FILE = 'OPERATOR_ASSERTION_KEY_FILE must be a private key for ES256';
+const SECRET_FILE = 'OPERATOR_CLIENT_SECRET_FILE ';
+const QUOTA = 'must have whole numbers from 1 to 999999999';
+const OTLP = 'OTEL_EXPORTER_OTLP_';
+
+type Row = readonly [settings: Environment, ...problems: readonly string[]];
+
+/** What each row has beside its own settings. */
+const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
+  [
+    {},
+    [
+      [{ ROLE: 'BFF' }, 'ROLE must be one of bff, subgraph'],
+      [{ LOG_LEVEL: 'verbose' }, 'LOG_LEVEL must be one of info, debug, warn, error'],
+      [{ TRACE_OPERATORS: 'yes' }, 'TRACE_OPERATORS must be true or false'],
+      [{ PURPOSES: 'fraud prevention' }, 'PURPOSES must be names of letters'],
+      [{ PURPOSES: ',' }, 'PURPOSES must be names of letters'],
+      [{ JWT_ISSUER: 'i' }, 'JWT_JWKS_URL is missing', 'JWT_AUDIENCE is missing'],
+      [{ JWT_SECRET: 'x' }, 'JWT_SECRET is not a known setting'],
+      [{ ...JWT, JWT_JWKS_URL: 'http://issuer.example/jwks' }, 'JWT_JWKS_URL must be an address'],
+      [{ QUOTA_CLIENTS: '{"a": {"numbersPerHour": 1}}' }, 'QUOTA_CLIENTS is for callers with a'],
+      [{ BATCH_SCOPE: 'sim-swap:batch' }, 'BATCH_SCOPE is for callers with a token: set JWT_JWKS'],
+      [{ AUDIT_LOG: EMPTY }, 'AUDIT_KEY is missing: AUDIT_LOG needs it'],
+      [{ AUDIT_KEY: 'short' }, 'AUDIT_KEY must have at least 32 characters in each key'],
+      [{ AUDIT_KEY: `${SECRET},short` }, 'AUDIT_KEY must have at least 32 characters'],
+      [{ AUDIT_KEY: SECRET, AUDIT_LOG: tmpdir() }, 'AUDIT_LOG names a file that cannot be written'],
+      [{ AUDIT_KEY: SECRET, AUDIT_LOG: '/nowhere/audit' }, 'AUDIT_LOG names a file that cannot'],
+      [{ ROUTER_SECRET: SECRET }, 'ROUTER_SECRET is for ROLE=subgraph'],
+      [{ EGRESS_PROXY_URL: 'proxy:3128' }, 'EGRESS_PROXY_URL must be'],
+      [{ EGRESS_PROXY_URL: 'http://user:hidden@proxy' }, '_URL must be without user and password'],
+      [{ EGRESS_PROXY_CREDENTIALS_FILE: FILE }, '_FILE is for the proxy of EGRESS_PROXY_URL'],
+      [{ EGRESS_NO_PROXY: 'a' }, 'EGRESS_NO_PROXY is for the proxy'],
+      [{ EGRESS_CA_FILE: '/missing.pem' }, 'EGRESS_CA_FILE names a file that cannot be read'],
+      [{ ...PROXY, EGRESS_NO_PROXY: 'a:443' }, 'EGRESS_NO_PROXY must be hosts'],
+      [{ ...PROXY, EGRESS_NO_PROXY: '*.internal' }, 'EGRESS_NO_PROXY must be hosts'],
+      [{ [`${OTLP}ENDPOINT`]: 'collector:4318' }, 'ENDPOINT must be an address that starts with'],
+      [{ [`${OTLP}ENDPOINT`]: 'http://user:hidden@c' }, 'OTEL_EXPORTER_OTLP_HEADERS'],
+      [{ [`${OTLP}ENDPOINT`]: 'http://c?key=hidden' }, 'without user'],
+      [{ [`${OTLP}PROTOCOL`]: 'grpc' }, 'one of http/protobuf, http/json, not "grpc"'],
+      [{ OTEL_TRACES_EXPORTER: 'zipkin' }, 'one of otlp, none'],
+      [{ OTEL_TRACES_SAMPLER: 'sometimes' }, 'parentbased_traceidratio'],
+      [{ OTEL_TRACES_SAMPLER_ARG: '1.5' }, 'from 0 to 1'],
+      [{ OTEL_TRACES_SAMPLER_ARG: '1e-2' }, 'from 0 to 1'],
+      [{ [`${OTLP}HEADERS`]: 'hidden-and-no-name' }, 'name=value pairs'],
+      [{ [`${OTLP}HEADERS`]: 'a=%' }, 'percent-encoded'],
+      [{ [`${OTLP}HEADERS`]: 'a=b%0D%0Ac: d' }, 'cannot be sent'],
+      [{ [`${OTLP}HEADERS`]: 'a b=c' }, 'cannot be sent'],
+      [{ [`${OTLP}TIMEOUT`]: '0' }, 'from 1 to 300000'],
+    ],
+  ],
+  [
+    OPERATOR,
+    [
+      [{ OPERATOR_FLOW: '2legged' }, 'OPERATOR_FLOW must be one of 2-legged, 3-legged'],
+      [{ OPERATOR_AUTH_URL: 'auth.example' }, '_AUTH_URL must be an address that starts with http'],
+      [
+        { OPERATOR_AUTH_URL: 'ftp://auth.example' },
+        '_AUTH_URL must be an address that starts with',
+      ],
+      [{ OPERATOR_AUTH_URL: 'http://auth.example' }, '_AUTH_URL must be an address that starts'],
+      [{ OPERATOR_AUTH_URL: 'https://u:hidden@a.example' }, '_URL must be an address without user'],
+      [{ OPERATOR_AUTH_URL: 'https://a.example/?hidden' }, '_URL must be an address without user'],
+      [{ OPERATOR_SIM_SWAP_URL: 'https://a.example/#a' }, '_URL must be an address without user'],
+      [{ OPERATOR_AUTH_URL: '' }, 'OPERATOR_AUTH_URL is missing: an operator has two addresses'],
+      [{ OPERATOR_SIM_SWAP_URL: '' }, '_SIM_SWAP_URL is missing: an operator has two addresses'],
+      [{ OPERATOR_CLIENT_ID: '' }, 'OPERATOR_CLIENT_ID is missing'],
+      [{ OPERATOR_CLIENT_SECRET: '' }, '_SECRET is missing: the profile vodafone shows who we are'],
+      [{ OPERATOR_PROFILE: 'vodafon' }, 'Did you mean vodafone?'],
+      [{ OPERATOR_PROFILE: 'aggregator-in' }, 'has options.realm: it is missing: the realm of Key'],
+      [{ OPERATOR_CLIENT_SECRET_FILE: FILE }, `${SECRET_FILE}is set as well as`],
+    ],
+  ],
+  [
+    KEYED,
+    [
+      [
+        { OPERATOR_CLIENT_SECRET_FILE: '/nowhere/secret' },
+        `${SECRET_FILE}names a file that cannot`,
+      ],
+      [{ OPERATOR_CLIENT_SECRET_FILE: EMPTY }, `${SECRET_FILE}names a file that cannot`],
+      [{ OPERATOR_ASSERTION_KEY_FILE: FILE }, KEY_FILE],
+      [{ OPERATOR_ASSERTION_KEY_FILE: '/missing.pem' }, 'names a file that cannot be read'],
+      [
+        { OPERATOR_ASSERTION_KEY_FILE: pemOf(generateKeyPairSync('ec', { namedCurve: 'P-384' })) },
+        KEY_FILE,
+      ],
+      [
+        { OPERATOR_ASSERTION_KEY_FILE: pemOf(generateKeyPairSync('rsa', { modulusLength: 1024 })) },
+        KEY_FILE,
+      ],
+    ],
+  ],
+  [
+    { ROLE: 'subgraph' },
+    [
+      // It would ask for no proof.
+      [{ ROUTER_SECRET: ',' }, 'ROUTER_SECRET is set but holds no secret'],
+      [{ ROUTER_SECRET: `${SECRET},${SECRET}y,${SECRET}x` }, 'ROUTER_SECRET must hold two secrets'],
+      [{ ROUTER_SECRET: 'short' }, 'ROUTER_SECRET must have at least 32 characters in each secret'],
+      [{ ROUTER_SECRET: `${SECRET} ü` }, 'ROUTER_SECRET must be letters, digits and signs'],
+      [
+        { HOST: '0.0.0.0', ROUTER_SECRET: ',', ...JWT, AUDIT_KEY: SECRET },
+        'ROUTER_SECRET is set but holds no secret',
+      ],
+    ],
+  ],
+  [
+    JWT,
+    [
+      ...['two scopes', 'a"quote', 'ümlaut', 'back\\slash'].map((scope): Row => [
+        { BATCH_SCOPE: scope },
+        'BATCH_SCOPE must be one scope',
+      ]),
+      ...['nonsense', '[]', '7', '{"a": 7}', '{"a": null}'].map((value): Row => [
+        { QUOTA_CLIENTS: value },
+        'QUOTA_CLIENTS must be a JSON object',
+      ]),
+      ...['"5"', '0', '1.5', '1e9'].map((quota): Row => [
+        { QUOTA_CLIENTS: `{"a": {"numbersPerHour": ${quota}}}` },
+        `QUOTA_CLIENTS ${QUOTA}`,
+      ]),
+      [{ QUOTA_CLIENTS: '{"": {"numbersPerHour": 1}}' }, 'has a client without a name'],
+      [{ QUOTA_CLIENTS: '{"a": {}}' }, 'sets no quota for the client "a"'],
+      [
+        { QUOTA_CLIENTS: '{"a": {"numbersPerHour": 1}, "a": {"numbersPerHour": 2}}' },
+        'QUOTA_CLIENTS has a member twice',
+      ],
+      [
+        { QUOTA_CLIENTS: '{"a": {"numbersPerHuor": 1}}' },
+        'has "numbersPerHuor" for the client "a", which is not one of numbersPerHour, lookupsPerHour, promptsPerHour',
+      ],
+      // The owner of a number is guarded against all callers together, for every client.
+      [
+        { QUOTA_CLIENTS: '{"a": {"promptsPerHourAllCallers": 1}}' },
+        'has "promptsPerHourAllCallers" for the client "a"',
+      ],
+    ],
+  ],
+  [
+    { REDIS_URL },
+    [
+      [{}, 'STATE_KEY is missing'],
+      [{ STATE_KEY: 'c2hvcnQ=' }, 'STATE_KEY must be 32 bytes'],
+      [{ STATE_KEY: 'hidden' }, 'STATE_KEY must be 32 bytes'],
+    ],
+  ],
+  [
+    { STATE_KEY },
+    [
+      [{ REDIS_URL: 'https://cache.example' }, 'REDIS_URL must be an address such as'],
+      [{ REDIS_URL: 'valkey://127.0.0.1' }, 'REDIS_URL must be an address such as'],
+      [{ REDIS_URL: 'redis://a:hidden' }, 'REDIS_URL must be an address'],
+      [{ REDIS_URL: `${REDIS_URL}/hidden` }, 'REDIS_URL has a path that names no database'],
+      [
+        { REDIS_URL: 'redis://u:hidden%zz@a' },
+        'has a user or password that is not percent-encoded',
+      ],
+      [{ REDIS_URL: 'redis://a:1,b:2' }, 'has several servers: start it with redis+cluster://'],
+      [{ REDIS_URL: 'redis://a:1,redis://b:2' }, 'REDIS_URL must be an address such as'],
+      [{ REDIS_URL: 'redis+cluster://a:7000/1' }, 'names a database, of which a cluster has none'],
+      [{ REDIS_URL: 'redis+sentinel://a:1' }, 'lacks the name under which the sentinels know'],
+      [{ REDIS_URL: 'redis://a?sentinelPassword=hidden' }, 'REDIS_URL has a login of sentinels'],
+      [{ REDIS_URL: 'redis://a?db=hidden' }, 'REDIS_URL has a query of other names than'],
+      [{ REDIS_URL, REDIS_TLS_CA_FILE }, 'REDIS_URL must start with rediss where'],
+      [{ ...TLS, REDIS_TLS_CERT_FILE: REDIS_TLS_CA_FILE }, 'REDIS_TLS_KEY_FILE is missing'],
+      [
+        {
+          ...TLS,
+          REDIS_TLS_CERT_FILE: REDIS_TLS_CA_FILE,
+          REDIS_TLS_KEY_FILE: files.write('other.key', createCertificate().key),
+        },
+        'REDIS_TLS_CERT_FILE cannot be used: the certificate is of another key',
+      ],
+      [{ ...TLS, REDIS_TLS_CA_FILE: FILE }, '_CA_FILE cannot be used: the CA file holds no cert'],
+      [
+        { REDIS_URL, REDIS_PASSWORD: 'hidden', REDIS_TOPOLOGY: 'cluster' },
+        'REDIS_PASSWORD went: REDIS_URL says it',
+        'REDIS_TOPOLOGY went: REDIS_URL says it',
+      ],
+    ],
+  ],
+];
+
+describe('refused, and no secret is quoted', () => {
+  const rows = ROWS.flatMap(([base, all]) =>
+    all.map(([settings, ...problems]) => [settings, problems, { ...base, ...settings }] as const),
+  );
+  test.each(rows)('%j: %j', (_settings, problems, environment) => {
+    const found = problemsOf(environment);
+    expect(found).toEqual(problems.map((one) => expect.stringContaining(one) as string));
+    expect(found.join()).not.toMatch(/hidden|s3cret|c2hvcnQ|short\b/);
+  });
+
+  const integers = [...ALL_SETTINGS].filter(([, { kind }]) => kind === 'integer');
+  test.each(integers)('%s beyond its bounds', (name, setting) => {
+    const { min, max } = setting as Extract<typeof setting, { kind: 'integer' }>;
+    for (const value of [min - 1, max + 1, '4e3', ' 40', '0x10', '1.5', 'soon']) {
+      expect(problemsOf({ ...OPERATOR, [name]: String(value) })).toEqual([
+        `${name} must be a whole number from ${min} to ${max}, not ${JSON.stringify(String(value))}.`,
+      ]);
+    }
+  });
+});
