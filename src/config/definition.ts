@@ -97,6 +97,11 @@ export const tokenUse = z.enum(['once', 'per-number', 'any-number']);
 
 export const asNeeded = z.enum(['auto', 'always', 'never']);
 
+/** A program may hand in the profile itself. */
+function nameOfProfile(profile: unknown): unknown {
+  return typeof profile === 'function' || Object(profile) === profile ? 'handed in' : profile;
+}
+
 const client = strictObject({
   id: optional(string().min(1)).describe('our client id at the operator'),
   secret: optional(secret).describe('the client secret, or the key of an API'),
@@ -131,10 +136,13 @@ const proxy = strictObject({
 
 const operator = strictObject({
   name: name.describe('for log, audit log and the keys of stores; clients never see it'),
-  profile: string()
-    .min(1)
-    .default('vodafone')
-    .describe('how it is called: a name of the list, or the path of your own'),
+  profile: z.preprocess(
+    nameOfProfile,
+    string()
+      .min(1)
+      .default('vodafone')
+      .describe('how it is called: a name of the list, or the path of your own'),
+  ),
   prefixes: array(
     string().regex(NUMBER_PREFIX, 'must be "default", or + and 1 to 14 digits such as "+44"'),
   )

@@ -1,11 +1,4 @@
 import { getHeapStatistics } from 'node:v8';
-import type { NumberLimits } from '../lookups/numbersAtWork.ts';
-
-export interface LoadLimits {
-  readonly numbers: NumberLimits;
-  /** Requests under way; one that waits for an owner is one as well. */
-  readonly requests: number;
-}
 
 /** As measured a number at work takes 13 KiB, one that waits for its owner 22, and a request 41; and there is garbage. */
 const HEAP_PER_NUMBER_BYTES = 64 * 1024;
@@ -25,7 +18,7 @@ export function loadLimits(
   atWork: number | undefined,
   maxNumbersPerOperation: number,
   heapLimitBytes = getHeapStatistics().heap_size_limit,
-): LoadLimits {
+) {
   const heapBytes = Math.max(heapLimitBytes - YOUNG_GENERATION_BYTES, heapLimitBytes / 4);
   const byHeap = Math.floor(heapBytes / HEAP_PER_NUMBER_BYTES);
   const given = atWork ?? Math.min(byHeap, MAX_AT_WORK);
@@ -33,6 +26,7 @@ export function loadLimits(
   const enough = Math.max(given, CALLERS * maxNumbersPerOperation);
   return {
     numbers: { atWork: enough, held: Math.max(byHeap, CALLERS * enough) },
+    /** Requests under way; one that waits for an owner is one as well. */
     requests: Math.floor(heapBytes / HEAP_PER_REQUEST_BYTES),
   };
 }

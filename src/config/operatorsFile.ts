@@ -151,7 +151,7 @@ function parse(
     readProfile(valueAt(one, ['profile']) ?? 'vodafone', source.folder),
   ),
 ): { readonly file?: OperatorsFile; readonly profiles: readonly (LoadedProfile | undefined)[] } {
-  const value = withNames(source.value);
+  const { value } = source;
   const profiles = readings.map((one) => (one.kind === 'loaded' ? one : undefined));
   const parsed = operatorsFile.safeParse(value, IN_WORDS);
   const entries = listOf(valueAt(value, ['operators']));
@@ -188,20 +188,6 @@ function parse(
   return found.length > 0 || parsed.data === undefined
     ? { profiles }
     : { file: parsed.data, profiles };
-}
-
-/** With a name for each profile that a program hands in, as the definition has it. */
-function withNames(value: unknown): unknown {
-  const operators = valueAt(value, ['operators']);
-  if (!Array.isArray(operators)) return value;
-  return {
-    ...Object(value),
-    operators: operators.map((one: unknown) => {
-      const profile = valueAt(one, ['profile']);
-      const isHandedIn = typeof profile === 'function' || Object(profile) === profile;
-      return isHandedIn ? { ...Object(one), profile: 'handed in' } : one;
-    }),
-  };
 }
 
 function listOf(value: unknown): readonly unknown[] {

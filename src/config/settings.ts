@@ -1,7 +1,7 @@
 import { DEFAULT_LIMITS } from './definition.ts';
 
 interface Common {
-  /** What it sets, in one sentence that a cell of a table holds: {@link MAX_DESCRIPTION_CHARACTERS}. */
+  /** What it sets, in one sentence of at most 100 characters, which a cell of a table holds. */
   readonly description: string;
   /** What else there is to know, in Markdown: it is below the table. */
   readonly detail: string;
@@ -44,9 +44,6 @@ export type Setting = Common &
     /** Texts, with commas between in a variable. */
     | { readonly kind: 'list'; readonly default: readonly string[] }
   );
-
-/** What a cell of a table holds without a line's end on a screen. */
-export const MAX_DESCRIPTION_CHARACTERS = 100;
 
 type Fit = Pick<Common, 'fits' | 'must'>;
 type Further<Default> = Omit<Common, 'description' | 'detail'> & { readonly default?: Default };
