@@ -17,8 +17,8 @@ export interface OperatorProfile {
   readonly authentication: Authentication;
   /** How tokens come about, in each flow that the operator has; the entry names the flow where there are two. */
   readonly grants: {
-    readonly '2-legged'?: ClientCredentials | JwtBearer | NoToken;
-    readonly '3-legged'?: Ciba;
+    readonly '2-legged'?: ClientCredentials | JwtBearer | NoToken | undefined;
+    readonly '3-legged'?: Ciba | undefined;
   };
   /** What `scope` is made of. */
   readonly scopes: Scopes;
@@ -26,7 +26,7 @@ export interface OperatorProfile {
   readonly tokens: Tokens;
   /** How each lookup is written and read; what is not here is not offered. */
   readonly lookups: {
-    readonly [operation in ProfileOperation]?: LookupProfile;
+    readonly [operation in ProfileOperation]?: LookupProfile | undefined;
   };
   /** Whether lookups name the number beside the token; `auto` where the token does not hold it. */
   readonly sendPhoneNumber: 'auto' | 'always' | 'never';
@@ -63,9 +63,9 @@ export interface ProfileOption {
   /** For the message to who left it out. */
   readonly description: string;
   /** What the whole text must be; printable ASCII of at most 200 characters where absent. */
-  readonly pattern?: RegExp;
+  readonly pattern?: RegExp | undefined;
   /** Without one it must be in the entry. */
-  readonly default?: string;
+  readonly default?: string | undefined;
 }
 /** How the client shows who it is: at the authorization server, or at each lookup where there is no token step. */
 export interface Authentication {
@@ -118,7 +118,7 @@ export interface ClientCredentials {
   /** Below `authUrl`; `{name}` is an option. */
   readonly path: string;
   /** What binds the token to its number, such as `tel:{number}` or `{digits}`; absent where it is not sent. */
-  readonly username?: string;
+  readonly username?: string | undefined;
   /** Members that are sent in the query of the address, and not in the body; never the number, since addresses are logged. */
   readonly inQuery: readonly ('grant_type' | 'scope')[];
   /** Further members of the form, the same each time. */
@@ -136,7 +136,7 @@ export interface JwtBearer {
    * not served; absent where it is about the assertion only. It is OPERATOR_REFUSED all the same until the key has brought
    * a token, and from the fifth number in a row on.
    */
-  readonly invalidGrant?: 'CONSENT_DENIED' | 'NUMBER_NOT_SERVED';
+  readonly invalidGrant?: 'CONSENT_DENIED' | 'NUMBER_NOT_SERVED' | undefined;
 }
 /** No token step: each lookup is authenticated by {@link Authentication}. */
 export interface NoToken {
@@ -169,7 +169,7 @@ export interface Scopes {
   /** Whether `openid` is first. */
   readonly openid: boolean;
   /** Such as `dpv:FraudPreventionAndDetection`. */
-  readonly purpose?: string;
+  readonly purpose?: string | undefined;
   /** Between the purpose and the operation's scope. */
   readonly joinedBy: ' ' | '#';
 }
@@ -216,26 +216,26 @@ export interface LookupAsk {
 }
 /** What a function writes. Members that are `undefined` are left out. */
 export interface LookupParts {
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
-  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
+  readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   /** JSON, only for POST; an empty object where absent. */
-  readonly body?: Readonly<Record<string, unknown>>;
+  readonly body?: Readonly<Record<string, unknown>> | undefined;
 }
 /** How a reply of 200 is read, as data: the facts are made outside the profile. */
 export interface LookupReading {
   /** The object that holds what the pointers below lead to, where one has to be chosen; the body itself where absent. */
-  readonly pick?: (body: Body) => Body | undefined;
+  readonly pick?: ((body: Body) => Body | undefined) | undefined;
   /** A date, where the reply has one, whichever operation it is for. */
-  readonly date?: DateReading;
+  readonly date?: DateReading | undefined;
   /** Whether it was swapped, where the reply says so, whichever operation it is for. */
-  readonly swapped?: SwappedReading;
+  readonly swapped?: SwappedReading | undefined;
   /**
    * Whether these members may be null or absent where the operator knows nothing: a date that is left out beside `swapped`
    * is withheld; with nothing known at all it is NUMBER_NOT_SERVED.
    */
-  readonly isPartial?: boolean;
+  readonly isPartial?: boolean | undefined;
   /** Where the reply names the number, with or without its plus: a reply about another one is invalid. */
-  readonly number?: Pointer;
+  readonly number?: Pointer | undefined;
 }
 export interface DateReading {
   readonly at: Pointer;
@@ -247,7 +247,7 @@ export interface DateReading {
   /** Texts, or what they begin with, that are read as null: `1900-01-01`. */
   readonly sentinels: readonly string[];
   /** Where it says for how many days a null date means no swap. */
-  readonly monitoredPeriod?: Pointer;
+  readonly monitoredPeriod?: Pointer | undefined;
   /** What a null date means by the contract, where the reply has no period. */
   readonly nullMeans:
     | 'not-disclosed'
@@ -282,7 +282,7 @@ export interface ErrorRuleProfile {
   /** Of the reply: 400 to 599, or 200 with a word. */
   readonly status: number;
   /** What the body names it by; every one where absent. */
-  readonly word?: string;
+  readonly word?: string | undefined;
   readonly code:
     | 'NUMBER_NOT_SERVED'
     | 'PERIOD_NOT_SUPPORTED'
@@ -295,11 +295,11 @@ export interface ErrorRuleProfile {
     | 'OPERATOR_REFUSED'
     | 'OPERATOR_INVALID_REPLY';
   /** What it closes, of PERIOD_NOT_SUPPORTED, OPERATION_NOT_OFFERED, OPERATOR_REFUSED and OPERATOR_INVALID_REPLY. */
-  readonly reach?: 'question' | 'operation' | 'number';
+  readonly reach?: 'question' | 'operation' | 'number' | undefined;
   /** After how many seconds a retry can help, unless the reply says so. */
-  readonly retryAfterSeconds?: number;
+  readonly retryAfterSeconds?: number | undefined;
   /** Of NUMBER_NOT_SERVED with a word that says: this number is not ours. The entry's `others` are called then. */
-  readonly isUnknownNumber?: true;
+  readonly isUnknownNumber?: true | undefined;
 }
 /** A header that the operator wants. */
 export interface ProfileHeader {
@@ -314,7 +314,7 @@ export interface ProfileHeader {
         readonly generated: 'uuid' | 'timestamp';
       };
   /** Where it is sent; everywhere where absent. */
-  readonly endpoints?: readonly ProfileEndpoint[];
+  readonly endpoints?: readonly ProfileEndpoint[] | undefined;
 }
 /** The base, which has both flows and both operations. */
 export interface Camara extends OperatorProfile {

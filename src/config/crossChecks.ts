@@ -148,7 +148,7 @@ function checkContract({ at, tell, profileName }: Entry, profile: OperatorProfil
     tell(['tokens', 'use'], what);
   }
   const margin = at('dateMarginHours') ?? profile.dateMarginHours;
-  const hasDays = Object.values(profile.lookups).some(({ read }) => read.date?.form === 'day');
+  const hasDays = Object.values(profile.lookups).some((one) => one?.read.date?.form === 'day');
   if (hasDays && typeof margin === 'number' && margin < MIN_DAY_MARGIN_HOURS) {
     const what = `must be ${MIN_DAY_MARGIN_HOURS} or more: ${profileName} has days without a time and a zone`;
     tell(['dateMarginHours'], what);
@@ -189,7 +189,7 @@ function checkPaths({ at, tell, profileName }: Entry, profile: OperatorProfile):
       ...(direct !== undefined && 'path' in direct ? [direct.path] : []),
       ...Object.values(ciba?.paths ?? {}),
     ],
-    simSwapUrl: Object.values(profile.lookups).map(({ path }) => path),
+    simSwapUrl: Object.values(profile.lookups).flatMap((one) => one?.path ?? []),
   };
   for (const [root, below] of Object.entries(paths)) {
     const url = at(root);

@@ -6,11 +6,17 @@ import * as z from 'zod';
 import { camara } from '../../profiles/camara.ts';
 import { PROFILES } from '../../profiles/index.ts';
 import { MAX_MAX_AGE_HOURS } from '../domain/question.ts';
-import { MAPPED_CODES } from '../http/errorMap.ts';
 import { OWN_HEADERS } from '../http/headers.ts';
 import { deepFreeze } from '../http/json.ts';
 import { ENDPOINT_NAMES } from '../http/wireSettings.ts';
-import type { OperatorProfile } from '../domain/profile.ts';
+import type {
+  AssertionProfile,
+  Authentication,
+  LookupProfile,
+  LookupReading,
+  OperatorProfile,
+  Pointer,
+} from '../domain/profile.ts';
 import { readTextNow } from '../system/textFile.ts';
 import { valueAt } from './document.ts';
 import { didYouMean } from './settingNames.ts';
@@ -112,222 +118,235 @@ function made(name: string, exported: unknown, sha256?: string): ProfileReading 
   if (typeof profile !== 'object' || profile === null || 'then' in profile) {
     return refused(['must export default (camara) => ({ ...camara, … })']);
   }
-  const problems = problemsOf(profile);
-  if (problems.length > 0) return refused(problems);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has just been judged
-  const judged = deepFreeze(profile) as OperatorProfile;
+  const { data, error } = definition.safeParse(profile, AS_DATA);
+  if (error !== undefined) return refused(error.issues.flatMap(problemsOf));
+  const judged: OperatorProfile = deepFreeze(data);
   return { kind: 'loaded', name, profile: judged, ...(sha256 === undefined ? {} : { sha256 }) };
 }
 
-function problemsOf(profile: object): readonly string[] {
-  const issues = definition.safeParse(profile, AS_DATA).error?.issues ?? [];
-  return issues.flatMap((issue) => {
-    const where = issue.path.map(String).join('.');
-    if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map(
-        (key) => `has ${[where, key].filter(Boolean).join('.')}, which is not a known member`,
-      );
-    }
+function problemsOf(issue: z.core.$ZodIssue): readonly string[] {
+  const where = issue.path.map(String).join('.');
+  if (issue.code !== 'unrecognized_keys') {
     return [where === '' ? issue.message : `has a wrong ${where}: ${issue.message}`];
-  });
+  }
+  return issue.keys.map(
+    (key) => `has ${[where, key].filter(Boolean).join('.')}, which is not a known member`,
+  );
 }
 
-/* What a profile may be: the types of src/domain/profile.ts, as they are judged. */
+/*
+ * What a profile of one's own may be, which no compiler has seen. The type leads (src/domain/profile.ts): what is parsed
+ * has to be of it, so that a member without its check does not compile.
+ */
 
-const text = z.string().max(300);
-const fn = z.custom<unknown>((value) => typeof value === 'function', 'must be a function');
-const pointer = z.string().regex(/^(?:\/[^/~]+)+$/, 'must be a way such as /data/date');
-const path = z
-  .string()
-  .regex(/^[/:][^?#\s\\]*$/, 'must be a path that starts with a slash, without query and fragment');
-const numberTemplate = z
-  .string()
-  .regex(
-    /^[^{}\r\n]*\{(?:number|digits)\}[^{}\r\n]*$/,
-    'must have {number} or {digits} in it, once',
-  );
-const furtherHeaderName = headerName.refine(
-  (name) => !OWN_HEADERS.has(name.toLowerCase()),
-  'is a header that this service sets itself',
+const { array, boolean, optional, record, strictObject, string, union, literal, enum: oneOf } = z;
+
+const int = (min: number, max: number) => z.int().min(min).max(max);
+const fn = <Fn>() => z.custom<Fn>((value) => typeof value === 'function', 'must be a function');
+const text = string().max(300);
+const name = text.min(1);
+const parameters = record(string(), text);
+const scalar = union([text, z.number(), boolean()]);
+const path = string().regex(
+  /^[/:][^?#\s\\]*$/,
+  'must be a path that starts with a slash, without query and fragment',
 );
-const parameters = z.record(z.string(), text);
-const scalar = z.union([text, z.number(), z.boolean()]);
+const pointer = string()
+  .regex(/^(?:\/[^/~]+)+$/, 'must be a way such as /data/date')
+  .transform((way): Pointer => `/${way.slice(1)}`);
+const numberTemplate = string().regex(
+  /^[^{}\r\n]*\{(?:number|digits)\}[^{}\r\n]*$/,
+  'must have {number} or {digits} in it, once',
+);
+// A real date is not read as null.
+const sentinelText = string().max(40).refine(isNoDate, 'may be a real date');
 
-const reading = z
-  .strictObject({
-    pick: fn.optional(),
-    date: z
-      .strictObject({
-        at: pointer,
-        form: z.enum(['rfc3339', 'utc', 'day', 'epoch-seconds', 'epoch-milliseconds']),
-        // A real date is not read as null.
-        sentinels: z.array(z.string().max(40).refine(isNoDate, 'may be a real date')),
-        monitoredPeriod: pointer.optional(),
-        nullMeans: z.union([
-          z.literal('not-disclosed'),
-          z.strictObject({ noSwapWithinDays: z.int().min(1).max(36_500) }),
-        ]),
-      })
-      .optional(),
-    swapped: z
-      .strictObject({
-        at: pointer,
-        true: scalar,
-        false: scalar,
-        window: z.union([z.literal('asked'), z.int().min(1).max(MAX_MAX_AGE_HOURS), pointer]),
-      })
-      .refine((one) => one.true !== one.false, 'has one value for true and for false')
-      .optional(),
-    isPartial: z.boolean().optional(),
-    number: pointer.optional(),
-  })
-  .refine((one) => one.date !== undefined || one.swapped !== undefined, 'reads nothing');
+const reading = strictObject({
+  pick: optional(fn<NonNullable<LookupReading['pick']>>()),
+  date: optional(
+    strictObject({
+      at: pointer,
+      form: oneOf(['rfc3339', 'utc', 'day', 'epoch-seconds', 'epoch-milliseconds']),
+      sentinels: array(sentinelText),
+      monitoredPeriod: optional(pointer),
+      nullMeans: union([
+        literal('not-disclosed'),
+        strictObject({ noSwapWithinDays: int(1, 36_500) }),
+      ]),
+    }),
+  ),
+  swapped: optional(
+    strictObject({
+      at: pointer,
+      true: scalar,
+      false: scalar,
+      window: union([literal('asked'), int(1, MAX_MAX_AGE_HOURS), pointer]),
+    }).refine((one) => one.true !== one.false, 'has one value for true and for false'),
+  ),
+  isPartial: optional(boolean()),
+  number: optional(pointer),
+}).refine((one) => one.date !== undefined || one.swapped !== undefined, 'reads nothing');
 
-const lookup = z.strictObject({ method: z.enum(['GET', 'POST']), path, write: fn, read: reading });
+const lookup = optional(
+  strictObject({
+    method: oneOf(['GET', 'POST']),
+    path,
+    write: fn<LookupProfile['write']>(),
+    read: reading,
+  }),
+);
 
-const definition = z
-  .strictObject({
-    authentication: z.strictObject({
-      methods: z.array(authenticationMethod).min(1),
-      assertion: z.strictObject({
-        algs: z.array(z.enum(['ES256', 'PS256', 'RS256'])).min(1),
-        lifetimeSeconds: z.int().min(5).max(300),
-        audience: text.min(1),
-        claims: fn,
-      }),
-      signedRequest: z.enum(['off', 'on', 'strict']),
-      dpop: z.boolean(),
-      headers: z.record(headerName, headerText),
+const clientCredentials = strictObject({
+  type: literal('client_credentials'),
+  path,
+  username: optional(numberTemplate),
+  inQuery: array(oneOf(['grant_type', 'scope'])),
+  parameters,
+});
+
+const jwtBearer = strictObject({
+  type: literal('jwt-bearer'),
+  path,
+  subject: numberTemplate,
+  parameters,
+  invalidGrant: optional(oneOf(['CONSENT_DENIED', 'NUMBER_NOT_SERVED'])),
+});
+
+const ciba = strictObject({
+  type: literal('ciba'),
+  paths: strictObject({ backchannelAuthentication: path, cibaToken: path }),
+  grantType: name,
+  loginHint: numberTemplate,
+  firstPoll: oneOf(['at-once', 'after-interval']),
+  minIntervalSeconds: int(1, 60),
+  parameters,
+});
+
+const rule = strictObject({
+  status: int(200, 599),
+  word: optional(name),
+  code: oneOf([
+    'NUMBER_NOT_SERVED',
+    'PERIOD_NOT_SUPPORTED',
+    'OPERATION_NOT_OFFERED',
+    'CONSENT_DENIED',
+    'CONSENT_EXPIRED',
+    'OPERATOR_RATE_LIMITED',
+    'OPERATOR_UNAVAILABLE',
+    'OPERATOR_TIMEOUT',
+    'OPERATOR_REFUSED',
+    'OPERATOR_INVALID_REPLY',
+  ]),
+  reach: optional(oneOf(['question', 'operation', 'number'])),
+  retryAfterSeconds: optional(int(0, 86_400)),
+  isUnknownNumber: optional(literal(true)),
+})
+  .refine(
+    ({ isUnknownNumber, code, word }) =>
+      isUnknownNumber === undefined || (code === 'NUMBER_NOT_SERVED' && word !== undefined),
+    'must name a word and NUMBER_NOT_SERVED where the number is unknown',
+  )
+  .refine(
+    ({ status, word }) => status >= 400 || (status === 200 && word !== undefined),
+    'must be for a status from 400 to 599, or for 200 with a word',
+  );
+
+const header = strictObject({
+  name: headerName.refine(
+    (one) => !OWN_HEADERS.has(one.toLowerCase()),
+    'is a header that this service sets itself',
+  ),
+  value: union([headerText, strictObject({ generated: oneOf(['uuid', 'timestamp']) })]),
+  endpoints: optional(array(oneOf(ENDPOINT_NAMES))),
+});
+
+const definition = strictObject({
+  authentication: strictObject({
+    methods: array(authenticationMethod)
+      .min(1)
+      .transform(([first = 'basic', ...others]): Authentication['methods'] => [first, ...others]),
+    assertion: strictObject({
+      algs: array(oneOf(['ES256', 'PS256', 'RS256'])).min(1),
+      lifetimeSeconds: int(5, 300),
+      audience: name,
+      claims: fn<AssertionProfile['claims']>(),
     }),
-    grants: z
-      .strictObject({
-        '2-legged': z
-          .discriminatedUnion('type', [
-            z.strictObject({
-              type: z.literal('client_credentials'),
-              path,
-              username: numberTemplate.optional(),
-              inQuery: z.array(z.enum(['grant_type', 'scope'])),
-              parameters,
-            }),
-            z.strictObject({
-              type: z.literal('jwt-bearer'),
-              path,
-              subject: numberTemplate,
-              parameters,
-              invalidGrant: z.enum(['CONSENT_DENIED', 'NUMBER_NOT_SERVED']).optional(),
-            }),
-            z.strictObject({ type: z.literal('none') }),
-          ])
-          .optional(),
-        '3-legged': z
-          .strictObject({
-            type: z.literal('ciba'),
-            paths: z.strictObject({ backchannelAuthentication: path, cibaToken: path }),
-            grantType: text.min(1),
-            loginHint: numberTemplate,
-            firstPoll: z.enum(['at-once', 'after-interval']),
-            minIntervalSeconds: z.int().min(1).max(60),
-            parameters,
-          })
-          .optional(),
-      })
-      .refine((grants) => Object.keys(grants).length > 0, 'has no flow'),
-    scopes: z.strictObject({
-      operations: z.strictObject({ 'retrieve-date': text, check: text }),
-      openid: z.boolean(),
-      purpose: text.min(1).optional(),
-      joinedBy: z.enum([' ', '#']),
-    }),
-    tokens: z.strictObject({
-      use: tokenUse,
-      marginSeconds: z.int().min(0).max(600),
-      defaultLifetimeSeconds: z.int().min(0).max(3600),
-      types: z.array(text.min(1)).min(1),
-      sentIn: z.strictObject({ header: headerName, prefix: headerText }),
-    }),
-    lookups: z
-      .strictObject({ 'retrieve-date': lookup.optional(), check: lookup.optional() })
-      .refine((lookups) => Object.keys(lookups).length > 0, 'has no operation'),
-    sendPhoneNumber: asNeeded,
-    errors: z.strictObject({
-      wordAt: z.array(pointer),
-      okWords: z.array(text.min(1)),
-      rules: z.array(
-        z
-          .strictObject({
-            status: z.int().min(200).max(599),
-            word: text.min(1).optional(),
-            code: z.enum(MAPPED_CODES),
-            reach: z.enum(['question', 'operation', 'number']).optional(),
-            retryAfterSeconds: z.int().min(0).max(86_400).optional(),
-            isUnknownNumber: z.literal(true).optional(),
-          })
-          .refine(
-            ({ isUnknownNumber, code, word }) =>
-              isUnknownNumber === undefined || (code === 'NUMBER_NOT_SERVED' && word !== undefined),
-            'must name a word and NUMBER_NOT_SERVED where the number is unknown',
-          )
-          .refine(
-            ({ status, word }) => status >= 400 || (status === 200 && word !== undefined),
-            'must be for a status from 400 to 599, or for 200 with a word',
-          ),
-      ),
-    }),
-    correlator: z.strictObject({
-      header: headerName,
-      form: z.enum(['traceable', 'uuid']),
-      echo: asNeeded,
-    }),
-    headers: z.array(
-      z.strictObject({
-        name: furtherHeaderName,
-        value: z.union([headerText, z.strictObject({ generated: z.enum(['uuid', 'timestamp']) })]),
-        endpoints: z.array(z.enum(ENDPOINT_NAMES)).optional(),
-      }),
+    signedRequest: oneOf(['off', 'on', 'strict']),
+    dpop: boolean(),
+    headers: record(headerName, headerText),
+  }),
+  grants: strictObject({
+    '2-legged': optional(
+      z.discriminatedUnion('type', [
+        clientCredentials,
+        jwtBearer,
+        strictObject({ type: literal('none') }),
+      ]),
     ),
-    maxAgeHours: z.int().min(1).max(MAX_MAX_AGE_HOURS),
-    dateMarginHours: z.int().min(0).max(2400),
-    trustMonitoredPeriod: z.boolean(),
-    retryLookups: z.boolean(),
-    oneCallPerNumber: z.boolean(),
-    http2: z.enum(['auto', 'never']),
-    tokenMismatch: z.enum(['accepted', 'refused']),
-    options: z.record(
-      z.string().regex(/^[A-Za-z][A-Za-z0-9]*$/),
-      z.strictObject({
-        description: text,
-        pattern: z.instanceof(RegExp).optional(),
-        default: text.optional(),
-      }),
-    ),
-  })
-  .superRefine(({ lookups, grants, sendPhoneNumber, tokens }, context) => {
-    const problem = (where: readonly string[], message: string): void =>
-      context.addIssue({ code: 'custom', path: [...where], message });
-    const direct = grants['2-legged'];
-    const isNameless =
-      direct?.type === 'none' ||
-      (direct?.type === 'client_credentials' && direct.username === undefined);
-    if (sendPhoneNumber === 'never' && isNameless) {
-      problem(['sendPhoneNumber'], 'leaves the number out, and the token does not hold it either');
+    '3-legged': optional(ciba),
+  }).refine((grants) => Object.keys(grants).length > 0, 'has no flow'),
+  scopes: strictObject({
+    operations: strictObject({ 'retrieve-date': text, check: text }),
+    openid: boolean(),
+    purpose: optional(name),
+    joinedBy: oneOf([' ', '#']),
+  }),
+  tokens: strictObject({
+    use: tokenUse,
+    marginSeconds: int(0, 600),
+    defaultLifetimeSeconds: int(0, 3600),
+    types: array(name).min(1),
+    sentIn: strictObject({ header: headerName, prefix: headerText }),
+  }),
+  lookups: strictObject({ 'retrieve-date': lookup, check: lookup }).refine(
+    (lookups) => Object.keys(lookups).length > 0,
+    'has no operation',
+  ),
+  sendPhoneNumber: asNeeded,
+  errors: strictObject({ wordAt: array(pointer), okWords: array(name), rules: array(rule) }),
+  correlator: strictObject({
+    header: headerName,
+    form: oneOf(['traceable', 'uuid']),
+    echo: asNeeded,
+  }),
+  headers: array(header),
+  maxAgeHours: int(1, MAX_MAX_AGE_HOURS),
+  dateMarginHours: int(0, 2400),
+  trustMonitoredPeriod: boolean(),
+  retryLookups: boolean(),
+  oneCallPerNumber: boolean(),
+  http2: oneOf(['auto', 'never']),
+  tokenMismatch: oneOf(['accepted', 'refused']),
+  options: record(
+    string().regex(/^[A-Za-z][A-Za-z0-9]*$/),
+    strictObject({
+      description: text,
+      pattern: optional(z.instanceof(RegExp)),
+      default: optional(text),
+    }),
+  ),
+}).superRefine(({ lookups, grants, sendPhoneNumber, tokens }, context) => {
+  const problem = (where: readonly string[], message: string): void =>
+    context.addIssue({ code: 'custom', path: [...where], message });
+  const direct = grants['2-legged'];
+  const isNameless =
+    direct?.type === 'none' ||
+    (direct?.type === 'client_credentials' && direct.username === undefined);
+  if (sendPhoneNumber === 'never' && isNameless) {
+    problem(['sendPhoneNumber'], 'leaves the number out, and the token does not hold it either');
+  }
+  if (tokens.use === 'any-number' && !(isNameless && direct.type !== 'none')) {
+    const what = 'would answer about another number: tokens of this grant hold theirs';
+    problem(['tokens', 'use'], what);
+  }
+  for (const [operation, one] of Object.entries(lookups)) {
+    const window = one?.read.swapped?.window;
+    if (typeof window === 'string' && window !== 'asked' && grants['3-legged'] !== undefined) {
+      const what = 'has a window of its own, for which no owner may be prompted';
+      problem(['lookups', operation], what);
     }
-    if (tokens.use === 'any-number' && !(isNameless && direct.type !== 'none')) {
-      problem(
-        ['tokens', 'use'],
-        'would answer about another number: tokens of this grant hold theirs',
-      );
-    }
-    for (const [operation, one] of Object.entries(lookups)) {
-      const window = one?.read.swapped?.window;
-      if (typeof window === 'string' && window !== 'asked' && grants['3-legged'] !== undefined) {
-        problem(
-          ['lookups', operation],
-          'has a window of its own, for which no owner may be prompted',
-        );
-      }
-    }
-  });
+  }
+});
 
 const FIRST_YEAR = 1991;
 const LAST_YEAR = 2200;

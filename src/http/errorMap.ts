@@ -1,35 +1,13 @@
-import type { FailureReach, LookupFailureCode } from '../domain/errors.ts';
+import type { FailureReach } from '../domain/errors.ts';
+import type { ErrorRuleProfile } from '../domain/profile.ts';
 import { memberAt, type JsonObject, type MemberPath } from './json.ts';
 
 /** What an error of an operator's can be mapped to: what the operator itself may say of a lookup. */
-export const MAPPED_CODES = [
-  'NUMBER_NOT_SERVED',
-  'PERIOD_NOT_SUPPORTED',
-  'OPERATION_NOT_OFFERED',
-  'CONSENT_DENIED',
-  'CONSENT_EXPIRED',
-  'OPERATOR_RATE_LIMITED',
-  'OPERATOR_UNAVAILABLE',
-  'OPERATOR_TIMEOUT',
-  'OPERATOR_REFUSED',
-  'OPERATOR_INVALID_REPLY',
-] as const satisfies readonly LookupFailureCode[];
+export type MappedCode = ErrorRuleProfile['code'];
 
-export type MappedCode = (typeof MAPPED_CODES)[number];
-
-/** What one refusal of an operator means, where it departs from CAMARA's and OAuth's words. */
-export interface ErrorRule {
-  /** Of a reply that is no success, or 200 with a word. */
-  readonly status: number;
-  /** The error that the body names; every one where absent. A number is compared as its digits. */
-  readonly word?: string;
-  readonly code: MappedCode;
-  /** Of a code that does not always speak for the number, see {@link reachOf}. */
+/** A rule of a profile, which may reach further than the code says by itself: see {@link reachOf}. */
+export interface ErrorRule extends ErrorRuleProfile {
   readonly reach: FailureReach;
-  /** When asking again can help, unless the reply says so itself. */
-  readonly retryAfterSeconds?: number;
-  /** Of NUMBER_NOT_SERVED: the operator does not know the number, so that `others` may. */
-  readonly isUnknownNumber?: true;
 }
 
 /**

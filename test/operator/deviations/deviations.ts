@@ -82,7 +82,7 @@ function rewritten(settings: OperatorSettings, change: (write: Write) => Write):
   const lookups = Object.fromEntries(
     Object.entries(settings.lookups).map(([operation, lookup]) => [
       operation,
-      { ...lookup, write: change(lookup.write) },
+      lookup && { ...lookup, write: change(lookup.write) },
     ]),
   );
   return { ...settings, lookups };
