@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RedisAddress } from '../src/sharedState/redisSettings.ts';
+import type { RedisAddress } from '../src/sharedState/redis.ts';
 import { freePort } from './freePort.ts';
 import { command } from './redisCommands.ts';
 import { startRedis, type RedisServer } from './redisServer.ts';

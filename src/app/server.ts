@@ -15,7 +15,7 @@ import { logAbout } from '../log/logAbout.ts';
 import { AUDIT_BUDGET_MS } from '../lookups/lookupAuthorizer.ts';
 import { OBSERVATION_CLOSE_LIMIT_MS, openObservation } from './observation.ts';
 import { Readiness, type Need } from './readiness.ts';
-import { COMMAND_TIMEOUT_MS } from '../sharedState/sharedStateLost.ts';
+import { COMMAND_TIMEOUT_MS } from '../sharedState/redis.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
 
 export interface RunningServer {

@@ -6,7 +6,7 @@ import type {
   RedisSettings,
   RedisTls,
   RedisTopology,
-} from '../sharedState/redisSettings.ts';
+} from '../sharedState/redis.ts';
 import type { StateKeys } from '../sharedState/stateSeals.ts';
 import { readMaterial, type ConnectionTexts } from '../http/connections/connectionFiles.ts';
 import type { EnvironmentReader } from './environment.ts';

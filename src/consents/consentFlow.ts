@@ -14,7 +14,7 @@ import {
 } from '../lookups/lookupRoute.ts';
 import { nextWindowAmong } from '../lookups/planner.ts';
 import type { Judgement } from '../operator/responses.ts';
-import { COMMAND_TIMEOUT_MS, SharedStateLost, unlessLost } from '../sharedState/sharedStateLost.ts';
+import { COMMAND_TIMEOUT_MS, SharedStateLost, unlessLost } from '../sharedState/redis.ts';
 import { withinTime } from '../system/clock.ts';
 import type { Polled, RequestedConsent } from '../tokens/tokenManager.ts';
 import type { AcknowledgementJudgement } from '../tokens/tokenResponses.ts';

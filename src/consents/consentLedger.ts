@@ -20,7 +20,7 @@ import {
   type Redeemed,
   type Requested,
 } from './consentRecord.ts';
-import { SharedStateLost, unlessLost } from '../sharedState/sharedStateLost.ts';
+import { SharedStateLost, unlessLost } from '../sharedState/redis.ts';
 import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { LookupAuthorizer } from '../lookups/lookupAuthorizer.ts';
 import type { Offer } from '../lookups/planner.ts';

@@ -2,7 +2,7 @@ import { consentChannel, traced, type ConsentResult } from '../log/diagnostics.t
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import { LightAbortSignal } from '../http/urgency.ts';
-import { unlessLost } from '../sharedState/sharedStateLost.ts';
+import { unlessLost } from '../sharedState/redis.ts';
 import type { ConsentOperator } from './consentLedger.ts';
 import { consentStatus, consentViewOf } from './consentView.ts';
 import { hashedCallerKey } from '../lookups/factCache.ts';

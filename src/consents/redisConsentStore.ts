@@ -1,10 +1,16 @@
 import { randomInt } from 'node:crypto';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import { lostIfOutOfMemory, OutOfMemory, SharedStateLost } from '../sharedState/sharedStateLost.ts';
+import {
+  bucketOfNumber,
+  BUCKETS,
+  keyIn,
+  OutOfMemory,
+  SharedStateLost,
+  texts,
+  type Redis,
+} from '../sharedState/redis.ts';
 import { newWriteId, type ConsentStore, type Snapshot, type Written } from './consentStore.ts';
 import type { Clock } from '../system/clock.ts';
-import { bucketOfNumber, BUCKETS, keyIn } from '../sharedState/buckets.ts';
-import { texts, type Redis } from '../sharedState/redis.ts';
 import { MAX_LIFE_MS, type ConsentRecord } from './consentRecord.ts';
 import { READ, REMOVE, SUCCEED, WRITE } from './redisScripts.ts';
 import type { StateSeal, StateSeals } from '../sharedState/stateSeals.ts';
@@ -145,7 +151,7 @@ export class RedisConsentStore implements ConsentStore {
     const known = this.#epochs[bucket] ?? '';
     if (known === '') await this.#succeedEarlier(bucket, keys);
     const values = [known, this.#writes[bucket] ?? 0, doubtMs, newEpoch()];
-    const reply = texts(await this.#redis.run(READ, keys, values).catch(lostIfOutOfMemory));
+    const reply = texts(await this.#redis.run(READ, keys, values));
     const [now, epoch = '', doubt = '', version = '', sealed = ''] = reply;
     const [writes, behind, removals] = reply.slice(5);
     if (this.#epochs[bucket] !== epoch) this.#writes[bucket] = 0;
@@ -174,7 +180,7 @@ export class RedisConsentStore implements ConsentStore {
       operators.map((operator) => keyIn(bucket, 'memory', seal.name(operator))),
     );
     const values = [newEpoch(), Math.max(doubtMs, MAX_LIFE_MS, deniedMs)];
-    await this.#redis.run(SUCCEED, [memory, ...earlier], values).catch(lostIfOutOfMemory);
+    await this.#redis.run(SUCCEED, [memory, ...earlier], values);
   }
 
   #tellDoubt(leftMs: number): void {

@@ -1,10 +1,8 @@
 import type { Clock } from '../system/clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Operation } from '../domain/question.ts';
-import { bucketOf, keyIn } from '../sharedState/buckets.ts';
+import { bucketOf, keyIn, unlessLost, type Redis } from '../sharedState/redis.ts';
 import { adoptRenamed, type StateSeals } from '../sharedState/stateSeals.ts';
-import type { Redis } from '../sharedState/redis.ts';
-import { lostIfOutOfMemory, unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { ByOperation, OperatorRefusals } from './consentStore.ts';
 
 /** Another replica's refusal is known so much later at most. */
@@ -57,7 +55,7 @@ export class RedisRefusals implements OperatorRefusals {
     const { seals, operator } = this.#settings;
     const names = seals.all.map((seal) => seal.name(operator, number));
     const values = [operation, Math.ceil(forMs), afterNumbers, ...names];
-    await this.#redis.run(NOTE, this.#keys, values).catch(lostIfOutOfMemory);
+    await this.#redis.run(NOTE, this.#keys, values);
     await this.#look();
   }
 
@@ -68,7 +66,7 @@ export class RedisRefusals implements OperatorRefusals {
   async answered(operation: Operation): Promise<void> {
     if (this.#noted[operation] === 0) return;
     this.#noted = { ...this.#noted, [operation]: 0 };
-    await this.#redis.run(FORGET, this.#keys, [operation]).catch(lostIfOutOfMemory);
+    await this.#redis.run(FORGET, this.#keys, [operation]);
   }
 
   /** For how long each is refused still; 0 where it is not. */

@@ -3,7 +3,7 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import { operatorNameOf } from '../operator/operatorSettings.ts';
-import { unlessLost } from '../sharedState/sharedStateLost.ts';
+import { unlessLost } from '../sharedState/redis.ts';
 import type { LookupAuthorizer } from './lookupAuthorizer.ts';
 import { hashedCallerKey, type FactCache, type RecalledFacts } from './factCache.ts';
 import {

@@ -3,9 +3,7 @@ import type { CallerKey } from '../domain/identity.ts';
 import { lookupOf, type Fact, type TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { lookupKey } from '../domain/question.ts';
-import { bucketOfNumber, keyIn } from '../sharedState/buckets.ts';
-import { texts, type Redis } from '../sharedState/redis.ts';
-import { OutOfMemory } from '../sharedState/sharedStateLost.ts';
+import { bucketOfNumber, keyIn, OutOfMemory, texts, type Redis } from '../sharedState/redis.ts';
 import { type StateSeal, type StateSeals, adoptRenamed } from '../sharedState/stateSeals.ts';
 import {
   MAX_FACTS_PER_NUMBER,

@@ -1,9 +1,60 @@
-import type { ClockElsewhere } from '../system/clock.ts';
+import { createHmac } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { Clock, ClockElsewhere } from '../system/clock.ts';
+
+export interface RedisSettings {
+  readonly topology: RedisTopology;
+  /** Of the servers that hold data. */
+  readonly credentials: RedisCredentials | undefined;
+  /** Without it connections are in clear text. */
+  readonly tls: RedisTls | undefined;
+}
+
+export type RedisTopology =
+  | { readonly kind: 'single'; readonly server: RedisAddress; readonly database: number }
+  /** Redis Cluster; any of its servers tell of the others. */
+  | { readonly kind: 'cluster'; readonly servers: readonly RedisAddress[] }
+  | {
+      readonly kind: 'sentinel';
+      readonly sentinels: readonly RedisAddress[];
+      /** What the sentinels call the master. */
+      readonly masterName: string;
+      /** Of the sentinels themselves. */
+      readonly sentinelCredentials: RedisCredentials | undefined;
+      readonly database: number;
+    };
+
+export interface RedisAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A user of Redis's access control lists; `default` where absent. */
+export interface RedisCredentials {
+  readonly username: string | undefined;
+  readonly password: string;
+}
+
+/** TLS to every server. Texts are PEM. */
+export interface RedisTls {
+  /** Whom to trust, in place of the well-known authorities. */
+  readonly ca: string | undefined;
+  /** What shows who we are, where servers require it. */
+  readonly client: { readonly cert: string; readonly key: string } | undefined;
+  /** The name that certificates bear, where it is not the host's. */
+  readonly serverName: string | undefined;
+}
+
+/** As logs have it, and as servers name each other: `host:port`. */
+export function hostAndPort({ host, port }: RedisAddress): string {
+  return `${host}:${port}`;
+}
 
 /** What a script is given beside its keys. */
 export type ScriptValues = readonly (string | number)[];
 
-/** A Redis, however it is run. Commands are never queued for it, and each ends in time. */
+/** A Redis, however it is run, whose scripts know the time. */
 export interface Redis extends Omit<PlainRedis, 'run'> {
   /**
    * As {@link PlainRedis} does.
@@ -19,7 +70,7 @@ export interface Redis extends Omit<PlainRedis, 'run'> {
   ): Promise<unknown>;
 }
 
-/** One that knows of no time. */
+/** Commands are never queued for it, and each ends in time. */
 export interface PlainRedis {
   /** Starts to connect, and goes on for as long as it takes; resolves when connected, or after a while. */
   open(): Promise<void>;
@@ -50,4 +101,79 @@ export interface PlainRedis {
 /** The texts of a script's reply. */
 export function texts(reply: unknown): string[] {
   return Array.isArray(reply) ? reply.map(String) : [];
+}
+
+/** A command without a reply by then counts as lost. */
+export const COMMAND_TIMEOUT_MS = 1000;
+
+/** The shared store cannot be asked; what was sent to it last may have been done all the same. */
+export class SharedStateLost extends Error {
+  override readonly name: string = 'SharedStateLost';
+
+  constructor() {
+    super('The shared store cannot be reached.');
+  }
+}
+
+/** The shared store has no room for what was to be written: as good as lost to what does not care why. */
+export class OutOfMemory extends SharedStateLost {
+  override readonly name = 'OutOfMemory';
+}
+
+/** A shared store that cannot be asked is no reason to break; what needed it is done without. */
+export function unlessLost(error: unknown): undefined {
+  if (!(error instanceof SharedStateLost)) throw error;
+  return undefined;
+}
+
+/**
+ * Waits for something of a shared store, and no longer.
+ *
+ * @throws {SharedStateLost} when it takes longer
+ */
+export async function inTime<T>(clock: Clock, running: Promise<T>, timeoutMs: number): Promise<T> {
+  const over = new AbortController();
+  // A busy process may get to its timers before a reply that has long been there: sockets are read first.
+  const timeout = clock.sleep(timeoutMs, over.signal).then(async () => {
+    await setImmediate();
+    throw new SharedStateLost();
+  });
+  try {
+    return await Promise.race([running, timeout]);
+  } finally {
+    timeout.catch(() => undefined);
+    running.catch(() => undefined);
+    over.abort();
+  }
+}
+
+/**
+ * Into how many buckets keys are sorted. Changed, nothing that lies in Redis is found again: enough for some twenty
+ * masters to have about as many each.
+ */
+export const BUCKETS = 256;
+
+/**
+ * The bucket of what is kept about one thing, such as a number. What has one bucket lies in one slot of a Redis Cluster
+ * and so on one master: one script may change it, and it is lost together with the memory key that tells of the loss.
+ * It does not depend on STATE_KEY, so that both names of a thing lie side by side while the key is changed.
+ *
+ * @param scope whose things these are, such as an operator's identity
+ */
+export function bucketOf(scope: string, thing: string): number {
+  return createHmac('sha256', scope).update(thing).digest().readUInt8(0) % BUCKETS;
+}
+
+/** The bucket of what is kept about a phone number, whichever operator it lives at. */
+export function bucketOfNumber(number: PhoneNumber): number {
+  return bucketOf('number', number);
+}
+
+/** A key of a bucket, whose number is the hash tag. */
+export function keyIn(
+  bucket: number,
+  kind: 'consent-2' | 'memory-2' | 'facts-2' | 'counts' | 'refusals' | 'memory',
+  name: string,
+): string {
+  return `sim-swap:{${bucket}}:${kind}:${name}`;
 }

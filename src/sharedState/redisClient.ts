@@ -4,11 +4,18 @@ import slotOf from 'cluster-key-slot';
 import type { Clock } from '../system/clock.ts';
 import { storeChannel } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
-import type { PlainRedis, ScriptValues } from './redis.ts';
+import {
+  COMMAND_TIMEOUT_MS,
+  hostAndPort,
+  inTime,
+  OutOfMemory,
+  SharedStateLost,
+  type PlainRedis,
+  type RedisSettings,
+  type ScriptValues,
+} from './redis.ts';
 import { clientOptions, retryDelayMs } from './redisConnector.ts';
-import { inTime, Sentinels } from './redisSentinels.ts';
-import { textOf, type RedisSettings } from './redisSettings.ts';
-import { COMMAND_TIMEOUT_MS, OutOfMemory, SharedStateLost } from './sharedStateLost.ts';
+import { Sentinels } from './redisSentinels.ts';
 import { perScript, SharedRedis } from './sharedRedis.ts';
 
 /** How often servers are asked whether they are there. */
@@ -19,6 +26,16 @@ const MAP_TIMEOUT_MS = 400;
 const TRY_AGAIN_MS = 50;
 /** An eviction policy that is changed is seen after so many beats. */
 const BEATS_BETWEEN_LOOKS = 5;
+
+const UNKNOWN = 'unknown';
+
+/** What logs call it. */
+const SHARED_STORE = 'the shared store';
+
+const UNKNOWN_POLICY =
+  'it is not known what the shared store does when its memory is full: its user lacks INFO; make sure that maxmemory-policy is noeviction';
+const FORGETFUL_POLICY =
+  'the shared store may forget consents when its memory is full: set its maxmemory-policy to noeviction';
 
 const nameOf = perScript((script) => createHash('sha1').update(script).digest('hex'));
 
@@ -52,47 +69,44 @@ export class RedisClient implements PlainRedis {
     this.#clock = clock;
     this.#log = log;
     const options = clientOptions(credentials, tls);
-    switch (topology.kind) {
-      case 'single': {
-        const { server, database: db } = topology;
-        this.#client = new Client({ ...options, ...server, db });
-        break;
-      }
-      case 'sentinel': {
-        const { sentinels, masterName, sentinelCredentials, database: db } = topology;
-        const sentinel = clientOptions(sentinelCredentials, tls);
-        const data = { ...options, db };
-        this.#sentinels = new Sentinels({
-          sentinels,
-          masterName,
-          options: { sentinel, data },
-          clock,
-          onSentinel: (server, error) => {
-            const name = `a sentinel of ${SHARED_STORE}`;
-            if (error === undefined) this.#noteBack(server, name);
-            else this.#noteLost(server, error, name);
-          },
-        });
-        this.#client = new Client({ ...data, Connector: this.#sentinels.connector });
-        break;
-      }
-      case 'cluster':
-        this.#client = new Cluster([...topology.servers], {
-          lazyConnect: true,
-          enableOfflineQueue: false,
-          enableReadyCheck: false,
-          // Certificates bear the names that servers are known by.
-          dnsLookup: (host, done) => done(null, host),
-          clusterRetryStrategy: retryDelayMs,
-          slotsRefreshTimeout: MAP_TIMEOUT_MS,
-          retryDelayOnFailover: TRY_AGAIN_MS,
-          retryDelayOnClusterDown: TRY_AGAIN_MS,
-          retryDelayOnTryAgain: TRY_AGAIN_MS,
-          redisOptions: options,
-        });
-        break;
+    if (topology.kind === 'cluster') {
+      this.#client = new Cluster([...topology.servers], {
+        lazyConnect: true,
+        enableOfflineQueue: false,
+        enableReadyCheck: false,
+        // Certificates bear the names that servers are known by.
+        dnsLookup: (host, done) => done(null, host),
+        clusterRetryStrategy: retryDelayMs,
+        slotsRefreshTimeout: MAP_TIMEOUT_MS,
+        retryDelayOnFailover: TRY_AGAIN_MS,
+        retryDelayOnClusterDown: TRY_AGAIN_MS,
+        retryDelayOnTryAgain: TRY_AGAIN_MS,
+        redisOptions: options,
+      });
+      this.#listenTo(this.#client);
+      return;
     }
-    this.#listen();
+    const data = { ...options, db: topology.database };
+    let client: Client;
+    if (topology.kind === 'sentinel') {
+      const sentinel = clientOptions(topology.sentinelCredentials, tls);
+      this.#sentinels = new Sentinels({
+        sentinels: topology.sentinels,
+        masterName: topology.masterName,
+        options: { sentinel, data },
+        clock,
+        onSentinel: (server, error) => {
+          const name = `a sentinel of ${SHARED_STORE}`;
+          if (error === undefined) this.#noteBack(server, name);
+          else this.#noteLost(server, error, name);
+        },
+      });
+      client = new Client({ ...data, Connector: this.#sentinels.connector });
+    } else {
+      client = new Client({ ...data, ...topology.server });
+    }
+    client.on('error', (error) => this.#noteLost(this.#serverAt(client), error));
+    this.#client = client;
   }
 
   /** Each store that lies there opens it. */
@@ -162,16 +176,10 @@ export class RedisClient implements PlainRedis {
   #serverAt(client: Client): string {
     if (this.#sentinels === undefined) return serverOfNode(client);
     const { found } = this.#sentinels;
-    return found === undefined ? UNKNOWN : textOf(found);
+    return found === undefined ? UNKNOWN : hostAndPort(found);
   }
 
-  #listen(): void {
-    if (!(this.#client instanceof Cluster)) {
-      const client = this.#client;
-      client.on('error', (error) => this.#noteLost(this.#serverAt(client), error));
-      return;
-    }
-    const cluster = this.#client;
+  #listenTo(cluster: Cluster): void {
     cluster.on('node error', (error: unknown, server: string) => {
       if (this.#masters.includes(server)) this.#noteLost(server, error);
     });
@@ -209,8 +217,13 @@ export class RedisClient implements PlainRedis {
 
   /** Asks every server that holds data whether it is there, and at times what it does when it is full. Never rejects. */
   async #beat(doesLook: boolean): Promise<void> {
-    await this.#followSentinels();
-    const nodes = this.#client instanceof Cluster ? this.#client.nodes('master') : [this.#client];
+    const client = this.#client;
+    if (this.#sentinels !== undefined && !(client instanceof Cluster)) {
+      const master = await this.#sentinels.newest();
+      const isElsewhere = master !== undefined && hostAndPort(master) !== this.#serverAt(client);
+      if (isElsewhere && client.status === 'ready') client.disconnect(true);
+    }
+    const nodes = client instanceof Cluster ? client.nodes('master') : [client];
     await Promise.all(
       nodes.map(async (node) => {
         const server = this.#serverAt(node);
@@ -224,15 +237,6 @@ export class RedisClient implements PlainRedis {
         }
       }),
     );
-  }
-
-  async #followSentinels(): Promise<void> {
-    if (this.#sentinels === undefined || this.#client instanceof Cluster) return;
-    const client = this.#client;
-    const master = await this.#sentinels.newest();
-    if (client.status !== 'ready' || master === undefined) return;
-    if (textOf(master) === this.#serverAt(client)) return;
-    client.disconnect(true);
   }
 
   #noteLost(server: string, error: unknown, name: string = SHARED_STORE): void {
@@ -261,34 +265,24 @@ export class RedisClient implements PlainRedis {
 
   /** A server that forgets what it was not told to forget loses consents, and nothing notices. */
   async #lookAtEviction(node: Client, server: string): Promise<void> {
-    let policy: string | undefined;
+    let policy = UNKNOWN;
     try {
-      policy = evictionPolicyOf(await inTime(this.#clock, node.info('memory'), COMMAND_TIMEOUT_MS));
+      const info = await inTime(this.#clock, node.info('memory'), COMMAND_TIMEOUT_MS);
+      policy = evictionPolicyOf(info) ?? UNKNOWN;
     } catch (error) {
       if (!isReply(error)) return;
     }
-    policy ??= 'unknown';
     if (policy === this.#evictionPolicies.get(server)) return;
     this.#evictionPolicies.set(server, policy);
-    const message = policy === 'unknown' ? UNKNOWN_POLICY : FORGETFUL_POLICY;
+    const message = policy === UNKNOWN ? UNKNOWN_POLICY : FORGETFUL_POLICY;
     if (policy !== 'noeviction') this.#log.warn(message, { host: server, maxmemoryPolicy: policy });
   }
 }
 
-const UNKNOWN = 'unknown';
-
-/** What logs call it. */
-const SHARED_STORE = 'the shared store';
-
-const UNKNOWN_POLICY =
-  'it is not known what the shared store does when its memory is full: its user lacks INFO; make sure that maxmemory-policy is noeviction';
-const FORGETFUL_POLICY =
-  'the shared store may forget consents when its memory is full: set its maxmemory-policy to noeviction';
-
 const NO_REPLY = Object.assign(new Error(), { code: 'NO_REPLY' });
 
 function serverOfNode({ options: { host = '', port = 0 } }: Client): string {
-  return textOf({ host, port });
+  return hostAndPort({ host, port });
 }
 
 /** What a server refuses, it has done nothing of. */
@@ -304,10 +298,8 @@ function reasonOf(error: unknown): string | undefined {
 }
 
 /**
- * What a server does when its memory is full, as INFO has it: `noeviction`, or how it chooses what to forget. INFO is
- * allowed where CONFIG is not, as a rule.
- *
- * @param info the reply to INFO memory
+ * What a server does when its memory is full, by its reply to INFO memory: `noeviction`, or how it chooses what to forget.
+ * INFO is allowed where CONFIG is not, as a rule.
  */
 export function evictionPolicyOf(info: unknown): string | undefined {
   return /^maxmemory_policy:([a-z-]{1,40})\s*$/m.exec(String(info))?.[1];

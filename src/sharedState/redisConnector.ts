@@ -1,15 +1,18 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions as TlsOptions } from 'node:tls';
 import { AbstractConnector } from 'ioredis';
-import { ReplyBound } from './replyBound.ts';
-import type { RedisAddress, RedisCredentials, RedisTls } from './redisSettings.ts';
+import type { RedisAddress, RedisCredentials, RedisTls } from './redis.ts';
 
 const CONNECT_TIMEOUT_MS = 2500;
 const MIN_RECONNECT_MS = 50;
 const MAX_RECONNECT_MS = 1000;
 
+/** More than any reply that scripts of ours have, or a map of a cluster. */
+const MAX_REPLY_BYTES = 8 * 2 ** 20;
 /** A reply that takes longer is without an end, however it drips. */
 const MAX_REPLY_MS = 3000;
+/** No line of a reply that ends is longer. */
+const MAX_LINE_BYTES = 64 * 1024;
 
 const SILENCE_MS = 2500;
 const LOOK_EVERY_MS = 250;
@@ -42,7 +45,12 @@ export class RedisConnector extends AbstractConnector {
     socket.on('error', (error) => {
       this.firstError ??= error;
     });
-    boundReplies(socket);
+    const bound = new ReplyBound();
+    socket.on('data', (chunk) => {
+      // Text comes only where an encoding is set.
+      if (typeof chunk === 'string' || !bound.admits(chunk))
+        socket.destroy(badReply('ENDLESS_REPLY'));
+    });
     endInSilence(socket);
     this.stream = socket;
     return socket;
@@ -58,18 +66,63 @@ export class RedisConnector extends AbstractConnector {
   }
 }
 
-function boundReplies(socket: Socket): void {
-  const bound = new ReplyBound();
-  let openedAtMs = 0;
-  socket.on('data', (chunk) => {
-    const { isOpen, replies } = bound;
-    // Text comes only where an encoding is set.
-    const isBounded = typeof chunk !== 'string' && bound.admits(chunk);
+const LF = 10;
+
+/** What a line of RESP 2 is. All else may be another reply to its reader, such as one without an end. */
+const LINE = /^(?:[$*](?<count>-1|\d{1,10})|[+:-][^\r\n]*)\r\n$/;
+
+/**
+ * Follows replies through the bytes of a connection (RESP 2), so that one without an end is found out: what reads them
+ * keeps a reply until it is whole.
+ */
+class ReplyBound {
+  /** How many values are still to come of the reply that is under way. */
+  #open = 0;
+  /** How many bytes of a text are still to come, its end included. */
+  #left = 0;
+  #replyBytes = 0;
+  #beganAtMs = 0;
+  #line = '';
+
+  /** `false` when the reply is longer than any of ours, takes longer, or is none. */
+  admits(chunk: Buffer): boolean {
     const nowMs = performance.now();
-    if (!isOpen || bound.replies > replies) openedAtMs = nowMs;
-    if (!isBounded || nowMs - openedAtMs > MAX_REPLY_MS)
-      socket.destroy(new BadReply('ENDLESS_REPLY'));
-  });
+    if (this.#replyBytes === 0) this.#beganAtMs = nowMs;
+    let at = 0;
+    while (at < chunk.length) {
+      const from = at;
+      if (this.#left > 0) {
+        at = Math.min(chunk.length, at + this.#left);
+        this.#left -= at - from;
+      } else {
+        const end = chunk.indexOf(LF, at);
+        at = end < 0 ? chunk.length : end + 1;
+        this.#line += chunk.toString('latin1', from, at);
+        if (this.#line.length > MAX_LINE_BYTES) return false;
+        if (end >= 0) {
+          if (!this.#begin(this.#line)) return false;
+          this.#line = '';
+        }
+      }
+      this.#replyBytes += at - from;
+      if (this.#replyBytes + this.#left > MAX_REPLY_BYTES) return false;
+      if (this.#left > 0 || this.#open > 0 || this.#line !== '') continue;
+      this.#replyBytes = 0;
+      this.#beganAtMs = nowMs;
+    }
+    return nowMs - this.#beganAtMs <= MAX_REPLY_MS;
+  }
+
+  /** A value begins, or is whole with this line; `false` where it is no line. */
+  #begin(line: string): boolean {
+    const found = LINE.exec(line);
+    if (found === null) return false;
+    if (this.#open > 0) this.#open -= 1;
+    const count = Number(found.groups?.['count'] ?? 0);
+    if (line.startsWith('$')) this.#left = count < 0 ? 0 : count + 2;
+    else if (line.startsWith('*')) this.#open += Math.max(0, count);
+    return true;
+  }
 }
 
 /**
@@ -85,21 +138,15 @@ function endInSilence(socket: Socket): void {
   });
   const look = (): void => {
     if (socket.bytesWritten === answeredBytes) heardAtMs = performance.now();
-    else if (performance.now() - heardAtMs > SILENCE_MS) socket.destroy(new BadReply('NO_REPLY'));
+    else if (performance.now() - heardAtMs > SILENCE_MS) socket.destroy(badReply('NO_REPLY'));
   };
   // Sockets are read before `look`, however late the timer is.
   const looking = setInterval(() => setImmediate(look), LOOK_EVERY_MS).unref();
   socket.once('close', () => clearInterval(looking));
 }
 
-class BadReply extends Error {
-  override readonly name = 'BadReply';
-  readonly code: string;
-
-  constructor(code: 'ENDLESS_REPLY' | 'NO_REPLY') {
-    super('A reply of Redis has no end, or does not come.');
-    this.code = code;
-  }
+function badReply(code: 'ENDLESS_REPLY' | 'NO_REPLY'): Error {
+  return Object.assign(new Error('A reply of Redis has no end, or does not come.'), { code });
 }
 
 /** What the library is to do on every connection: it queues no command, and a connection that comes back repeats none. */

@@ -1,9 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import { Redis as Client } from 'ioredis';
 import type { Clock } from '../system/clock.ts';
+import { hostAndPort, inTime, type RedisAddress } from './redis.ts';
 import { RedisConnector, type ClientOptions } from './redisConnector.ts';
-import { textOf, type RedisAddress } from './redisSettings.ts';
-import { SharedStateLost } from './sharedStateLost.ts';
 
 const SENTINEL_TIMEOUT_MS = 500;
 const ASK_AGAIN_MS = 250;
@@ -33,20 +31,22 @@ export class Sentinels {
   constructor(parts: SentinelParts) {
     this.#parts = parts;
     this.#clients = parts.sentinels.map((address) => {
-      const client = new Client({
-        ...parts.options.sentinel,
-        ...address,
-        enableOfflineQueue: true,
-      });
-      client.on('error', (error) => parts.onSentinel(textOf(address), error));
-      client.on('ready', () => parts.onSentinel(textOf(address), undefined));
+      const client = clientOf(parts.options.sentinel, address);
+      client.on('error', (error) => parts.onSentinel(hostAndPort(address), error));
+      client.on('ready', () => parts.onSentinel(hostAndPort(address), undefined));
       return client;
     });
   }
 
   /** Where it is by the newest configuration; where it was known to be, while no sentinel answers. */
   async newest(): Promise<RedisAddress | undefined> {
-    const told = await Promise.all(this.#clients.map((client) => this.#masterBy(client)));
+    const { clock, masterName } = this.#parts;
+    const told = await Promise.all(
+      this.#clients.map((client) => {
+        const asking = client.call('SENTINEL', 'MASTER', masterName);
+        return inTime(clock, asking, SENTINEL_TIMEOUT_MS).then(knownMaster, () => undefined);
+      }),
+    );
     const [newest] = told
       .filter((one) => one !== undefined)
       .toSorted((one, other) => other.epoch - one.epoch);
@@ -86,17 +86,9 @@ export class Sentinels {
     throw new Error('The master is wanted no more.');
   }
 
-  async #masterBy(client: Client): Promise<KnownMaster | undefined> {
-    const asking = client.call('SENTINEL', 'MASTER', this.#parts.masterName);
-    return inTime(this.#parts.clock, asking, SENTINEL_TIMEOUT_MS).then(
-      knownMaster,
-      () => undefined,
-    );
-  }
-
   async #isMaster(address: RedisAddress): Promise<boolean> {
     const { options, clock } = this.#parts;
-    const client = new Client({ ...options.data, ...address, enableOfflineQueue: true });
+    const client = clientOf(options.data, address);
     client.on('error', () => client.disconnect());
     try {
       const role: unknown = await inTime(clock, client.call('ROLE'), SENTINEL_TIMEOUT_MS);
@@ -109,39 +101,15 @@ export class Sentinels {
   }
 }
 
-interface KnownMaster {
-  readonly server: RedisAddress;
-  /** Grows with every failover that the sentinels agreed upon. */
-  readonly epoch: number;
+function clientOf(options: ClientOptions, address: RedisAddress): Client {
+  return new Client({ ...options, ...address, enableOfflineQueue: true });
 }
 
-/** Reads the reply to SENTINEL MASTER: names and values in turn. */
-function knownMaster(reply: unknown): KnownMaster | undefined {
+/** Reads the reply to SENTINEL MASTER: names and values in turn. Its epoch grows with every failover that was agreed upon. */
+function knownMaster(reply: unknown): { server: RedisAddress; epoch: number } | undefined {
   if (!Array.isArray(reply)) return undefined;
   const valueOf = (name: string): string => String(reply[reply.indexOf(name) + 1]);
   const server = { host: valueOf('ip'), port: Number(valueOf('port')) };
-  return Number.isInteger(server.port)
-    ? { server, epoch: Number(valueOf('config-epoch')) }
-    : undefined;
-}
-
-/**
- * Waits for something of a shared store, and no longer.
- *
- * @throws {SharedStateLost} when it takes longer
- */
-export async function inTime<T>(clock: Clock, running: Promise<T>, timeoutMs: number): Promise<T> {
-  const over = new AbortController();
-  // A busy process may get to its timers before a reply that has long been there: sockets are read first.
-  const timeout = clock.sleep(timeoutMs, over.signal).then(async () => {
-    await setImmediate();
-    throw new SharedStateLost();
-  });
-  try {
-    return await Promise.race([running, timeout]);
-  } finally {
-    timeout.catch(() => undefined);
-    running.catch(() => undefined);
-    over.abort();
-  }
+  const epoch = Number(valueOf('config-epoch'));
+  return Number.isInteger(server.port) ? { server, epoch } : undefined;
 }

@@ -1,8 +1,14 @@
 import { clockElsewhere, type Clock, type ClockElsewhere } from '../system/clock.ts';
 import { storeChannel } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
-import type { PlainRedis, Redis, ScriptValues } from './redis.ts';
-import { COMMAND_TIMEOUT_MS, OutOfMemory, SharedStateLost } from './sharedStateLost.ts';
+import {
+  COMMAND_TIMEOUT_MS,
+  OutOfMemory,
+  SharedStateLost,
+  type PlainRedis,
+  type Redis,
+  type ScriptValues,
+} from './redis.ts';
 
 /** Between a connection that broke under a script and the script's next try. */
 const TRY_AGAIN_MS = 50;
@@ -56,7 +62,8 @@ export class SharedRedis implements Redis {
         // The server's clock was set, or another server has taken over: by now its time is known.
       } catch (error) {
         this.#tell(error, server);
-        if (!(error instanceof SharedStateLost && this.#isLostLately(server))) throw error;
+        const isLost = error instanceof SharedStateLost && !(error instanceof OutOfMemory);
+        if (!(isLost && this.#isLostLately(server))) throw error;
         await this.#clock.sleep(TRY_AGAIN_MS, this.#closing.signal).catch(() => undefined);
       }
       if (this.#closing.signal.aborted || this.#clock.monotonicMs() >= endsAtMs)

@@ -47,7 +47,7 @@ import {
   type NumberDirectorySettings,
   type OperatorSettings,
 } from '../operator/operatorSettings.ts';
-import { COMMAND_TIMEOUT_MS } from '../sharedState/sharedStateLost.ts';
+import { COMMAND_TIMEOUT_MS } from '../sharedState/redis.ts';
 import { asksOwner, tokenCoverage, type CibaGrant } from '../tokens/authorizationSettings.ts';
 import { OperatorClock } from '../operator/operatorClock.ts';
 import {

@@ -4,7 +4,7 @@ import { readConfig } from '../../src/config/config.ts';
 import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { tokenIdentity } from '../../src/domain/identity.ts';
-import { bucketOfNumber, keyIn } from '../../src/sharedState/buckets.ts';
+import { bucketOfNumber, keyIn } from '../../src/sharedState/redis.ts';
 import { StateSeal } from '../../src/sharedState/stateSeals.ts';
 import { AUDIENCE, ISSUER, TestIssuer } from '../caller/testIssuer.ts';
 import { Random, randomOf } from '../random.ts';

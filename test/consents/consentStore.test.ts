@@ -2,15 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/system/clock.ts';
 import { acknowledged, type ConsentRecord } from '../../src/consents/consentRecord.ts';
-import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import { BUCKETS, keyIn, SharedStateLost, type Redis } from '../../src/sharedState/redis.ts';
 import {
   MemoryConsentStore,
   newWriteId,
   type ConsentStore,
 } from '../../src/consents/consentStore.ts';
-import type { Redis } from '../../src/sharedState/redis.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
-import { BUCKETS, keyIn } from '../../src/sharedState/buckets.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { command as commandTo, commands as commandsTo } from '../redisCommands.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';

@@ -22,7 +22,7 @@ import {
   type Snapshot,
   type Written,
 } from '../../src/consents/consentStore.ts';
-import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import { SharedStateLost } from '../../src/sharedState/redis.ts';
 import type { Polled } from '../../src/tokens/tokenManager.ts';
 import { RULES as RECORD_RULES } from '../consents/records.ts';
 import type { Told } from '../askedFields.ts';

@@ -10,8 +10,7 @@ import {
 } from '../../src/lookups/factCache.ts';
 import { RedisFactCache, KEEP } from '../../src/lookups/redisFactCache.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
-import type { Redis } from '../../src/sharedState/redis.ts';
+import { SharedStateLost, type Redis } from '../../src/sharedState/redis.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { clientTo, command as sendCommand } from '../redisCommands.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';

@@ -7,7 +7,7 @@ import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
 import { type FactCache, MemoryFactCache } from '../../src/lookups/factCache.ts';
 import { isWorthWaitingFor } from '../../src/lookups/planner.ts';
 import { SharedLookups } from '../../src/lookups/directLookups.ts';
-import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import { SharedStateLost } from '../../src/sharedState/redis.ts';
 import type { Told } from '../askedFields.ts';
 import { settled, TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours, callerNamed, OPEN_AUTHORIZER } from '../values.ts';

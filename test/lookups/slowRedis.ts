@@ -1,7 +1,10 @@
 import { KEEP, RECALL } from '../../src/lookups/redisFactCache.ts';
-import type { PlainRedis, ScriptValues } from '../../src/sharedState/redis.ts';
+import {
+  SharedStateLost,
+  type PlainRedis,
+  type ScriptValues,
+} from '../../src/sharedState/redis.ts';
 import { SharedRedis } from '../../src/sharedState/sharedRedis.ts';
-import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import { silentLog } from '../silentLog.ts';
 import type { TestClock } from '../testClock.ts';

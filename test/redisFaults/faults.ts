@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RedisSettings } from '../../src/sharedState/redisSettings.ts';
+import type { RedisSettings } from '../../src/sharedState/redis.ts';
 import { until, type RedisClusterServers } from '../redisCluster.ts';
 import { clientTo, command, commands } from '../redisCommands.ts';
 import type { RedisProxy } from '../redisProxy.ts';

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RedisSettings } from '../../src/sharedState/redisSettings.ts';
+import type { RedisSettings } from '../../src/sharedState/redis.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { Random } from '../random.ts';
 import { RedisClusterServers } from '../redisCluster.ts';

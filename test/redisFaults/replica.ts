@@ -6,10 +6,14 @@ import { acknowledged, type ConsentRules } from '../../src/consents/consentRecor
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { createRedis, RedisClient } from '../../src/sharedState/redisClient.ts';
-import type { Redis } from '../../src/sharedState/redis.ts';
-import type { RedisSettings } from '../../src/sharedState/redisSettings.ts';
+import {
+  OutOfMemory,
+  SharedStateLost,
+  unlessLost,
+  type Redis,
+  type RedisSettings,
+} from '../../src/sharedState/redis.ts';
 import type { SharedRedis } from '../../src/sharedState/sharedRedis.ts';
-import { OutOfMemory, SharedStateLost, unlessLost } from '../../src/sharedState/sharedStateLost.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import type { Random } from '../random.ts';

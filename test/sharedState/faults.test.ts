@@ -1,7 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Redis } from '../../src/sharedState/redis.ts';
-import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import { SharedStateLost, type Redis } from '../../src/sharedState/redis.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { listen } from '../listening.ts';
 import { RecordedLog } from '../recordedLog.ts';

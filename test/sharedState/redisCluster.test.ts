@@ -4,9 +4,13 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 import slotOf from 'cluster-key-slot';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { bucketOfNumber, BUCKETS, keyIn } from '../../src/sharedState/buckets.ts';
-import type { Redis } from '../../src/sharedState/redis.ts';
-import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import {
+  bucketOfNumber,
+  BUCKETS,
+  keyIn,
+  SharedStateLost,
+  type Redis,
+} from '../../src/sharedState/redis.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';

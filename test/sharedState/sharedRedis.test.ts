@@ -1,8 +1,7 @@
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Redis } from '../../src/sharedState/redis.ts';
+import { OutOfMemory, SharedStateLost, type Redis } from '../../src/sharedState/redis.ts';
 import { SharedRedis } from '../../src/sharedState/sharedRedis.ts';
-import { OutOfMemory, SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import { listen } from '../listening.ts';
 import { RecordedLog } from '../recordedLog.ts';
 import { command } from '../redisCommands.ts';

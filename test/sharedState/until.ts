@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import type { Redis } from '../../src/sharedState/redis.ts';
-import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import { SharedStateLost, type Redis } from '../../src/sharedState/redis.ts';
 import { systemClock } from '../../src/system/clock.ts';
 
 /** Waits for what other processes do; a test's own time limit ends it. */

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { withinTime, type Clock } from '../../system/clock.ts';
 import type { Log } from '../../log/log.ts';
-import { bucketOf, keyIn } from '../../sharedState/buckets.ts';
-import type { Redis } from '../../sharedState/redis.ts';
-import { COMMAND_TIMEOUT_MS } from '../../sharedState/sharedStateLost.ts';
+import { bucketOf, COMMAND_TIMEOUT_MS, keyIn, type Redis } from '../../sharedState/redis.ts';
 import { adoptRenamed, type StateSeal, type StateSeals } from '../../sharedState/stateSeals.ts';
 import {
   WINDOW_MS,
