@@ -23,7 +23,7 @@ export interface OpenedGate {
 }
 
 export function openGate(
-  { tokens, routerSecrets, purposes }: CallerSettings,
+  { tokens, batchScope, routerSecrets, purposes }: CallerSettings,
   parts: OpenedGateParts,
 ): OpenedGate {
   const { clock, log } = parts;
@@ -31,7 +31,7 @@ export function openGate(
   const keys = source && new SigningKeys({ fetch: () => source.fetch(), clock, log });
   const verifier =
     keys &&
-    new TokenVerifier(tokens, keys, clock, (reason) => {
+    new TokenVerifier({ ...tokens, batchScope }, keys, clock, (reason) => {
       log.warn("a caller's access token was refused", { reason });
     });
   const gate = new Gate({ routerSecrets, tokens: verifier, purposes });

@@ -9,7 +9,7 @@ export interface Need {
   /** For the log and for `/readyz`, which any client may read. */
   readonly name: string;
   /** Resolves when it works; rejects, in bounded time, when it does not. */
-  probe(): Promise<void>;
+  probe(): Promise<unknown>;
 }
 
 export interface ReadinessParts {

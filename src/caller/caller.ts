@@ -25,8 +25,6 @@ export interface IssuerSettings {
   readonly jwksConnection: ConnectionSettings;
   readonly issuer: string;
   readonly audience: string;
-  /** What a token needs to ask about several numbers in one operation; nothing where absent. */
-  readonly batchScope?: string;
 }
 
 /** Who asks, and about whom they may. */

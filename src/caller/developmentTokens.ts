@@ -15,8 +15,6 @@ export interface DevelopmentClaims {
   readonly minutes: number;
 }
 
-const ISSUER = 'urn:sim-swap:development';
-const AUDIENCE = 'sim-swap-subgraph';
 const KEY_ID = 'development';
 
 /**
@@ -45,16 +43,13 @@ export function developmentKeys(): JSONWebKeySet {
 }
 
 /** Whose tokens those are. */
-export function developmentTokens(batchScope: string | undefined): IssuerSettings {
-  return {
-    isForDevelopment: true,
-    jwksUrl: '',
-    jwksConnection: {},
-    issuer: ISSUER,
-    audience: AUDIENCE,
-    ...(batchScope === undefined ? {} : { batchScope }),
-  };
-}
+export const DEVELOPMENT_TOKENS: IssuerSettings = {
+  isForDevelopment: true,
+  jwksUrl: '',
+  jwksConnection: {},
+  issuer: 'urn:sim-swap:development',
+  audience: 'sim-swap-subgraph',
+};
 
 /** Signs a development token (RFC 9068). */
 export function signDevelopmentToken(
@@ -63,16 +58,15 @@ export function signDevelopmentToken(
 ): Promise<string> {
   const nowSeconds = Math.floor(nowMs / 1000);
   return new SignJWT({
-    ...(client === undefined ? {} : { client_id: client }),
-    ...(scope === undefined ? {} : { scope }),
-    ...(phoneNumber === undefined
-      ? {}
-      : { phone_number: phoneNumber, phone_number_verified: true }),
-    ...(purpose === undefined ? {} : { purpose }),
+    client_id: client,
+    scope,
+    phone_number: phoneNumber,
+    phone_number_verified: phoneNumber === undefined ? undefined : true,
+    purpose,
   })
     .setProtectedHeader({ alg: 'ES256', kid: KEY_ID, typ: 'at+jwt' })
-    .setIssuer(ISSUER)
-    .setAudience(AUDIENCE)
+    .setIssuer(DEVELOPMENT_TOKENS.issuer)
+    .setAudience(DEVELOPMENT_TOKENS.audience)
     .setSubject(subject)
     .setIssuedAt(nowSeconds)
     .setExpirationTime(nowSeconds + minutes * 60)

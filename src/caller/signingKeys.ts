@@ -16,7 +16,7 @@ import { UnexpectedStatus } from '../http/connections/publishedJson.ts';
 const COOLDOWN_MS = 30_000;
 /** Without any key no caller is served, so the next try comes sooner. */
 const EMPTY_COOLDOWN_MS = 1000;
-/** The keys are fetched anew when they are older, so that one which was withdrawn stops counting. */
+/** Older keys are fetched again, so that one which was withdrawn stops counting. */
 const OLD_AFTER_MS = 600_000;
 /** For so long an issuer may be away before its keys are believed no more. */
 const STALE_AFTER_MS = 3_600_000;
@@ -56,9 +56,10 @@ export class SigningKeys {
     return this.#generation;
   }
 
-  /** Whether what was verified with the keys may still count. Old keys are fetched anew behind its back. */
+  /** Whether what was verified with the keys may still count. Old keys are fetched again behind its back. */
   areCurrent(): boolean {
-    const ageMs = this.#ageMs();
+    const { clock } = this.#parts;
+    const ageMs = clock.monotonicMs() - (this.#keys?.fetchedAtMs ?? Number.NEGATIVE_INFINITY);
     if (ageMs > OLD_AFTER_MS) void this.#refresh();
     return ageMs <= STALE_AFTER_MS;
   }
@@ -68,14 +69,11 @@ export class SigningKeys {
     if (!this.areCurrent()) await this.#refresh();
   }
 
-  /**
-   * Looks whether there are keys, for readiness.
-   *
-   * @throws {KeysUnavailable} when there are none, and none can be fetched
-   */
-  async probe(): Promise<void> {
+  /** @throws {KeysUnavailable} when there are none that count, and none can be fetched */
+  async probe(): Promise<KeySet> {
     await this.load();
-    this.#current();
+    if (this.#keys === undefined || !this.areCurrent()) throw new KeysUnavailable();
+    return this.#keys;
   }
 
   /**
@@ -88,27 +86,17 @@ export class SigningKeys {
     header: JWSHeaderParameters,
     token: FlattenedJWSInput,
   ): Promise<CryptoKey> => {
-    await this.load();
-    const keys = this.#current();
+    const keys = await this.probe();
     try {
       return await keys.select(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       await this.#refresh();
-      const fresh = this.#current();
+      const fresh = await this.probe();
       if (fresh === keys) throw error;
       return fresh.select(header, token);
     }
   };
-
-  #current(): KeySet {
-    if (this.#keys === undefined || this.#ageMs() > STALE_AFTER_MS) throw new KeysUnavailable();
-    return this.#keys;
-  }
-
-  #ageMs(): number {
-    return this.#parts.clock.monotonicMs() - (this.#keys?.fetchedAtMs ?? Number.NEGATIVE_INFINITY);
-  }
 
   /** Fetches unless it is too soon; calls made meanwhile wait for the same fetch. Never rejects. */
   #refresh(): Promise<void> {
@@ -134,9 +122,7 @@ export class SigningKeys {
       if (text !== this.#keys?.text) this.#generation += 1;
       this.#keys = { text, fetchedAtMs: clock.monotonicMs(), select };
     } catch (error) {
-      log.error('the keys of JWT_JWKS_URL cannot be had', {
-        reason: keysFailure(error),
-      });
+      log.error('the keys of JWT_JWKS_URL cannot be had', { reason: keysFailure(error) });
     }
   }
 }

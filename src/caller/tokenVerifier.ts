@@ -25,6 +25,10 @@ const MAX_CANDIDATES = 10;
 /** What a JWT may call itself: an access token (RFC 9068 §2.1), or what most issuers write. */
 const TYPES: ReadonlySet<string> = new Set(['at+jwt', 'application/at+jwt', 'jwt']);
 
+interface VerifierSettings extends Pick<IssuerSettings, 'issuer' | 'audience'> {
+  readonly batchScope?: string | undefined;
+}
+
 interface Verified {
   readonly caller: Caller;
   readonly untilMs: number;
@@ -37,7 +41,7 @@ type CallerJudgement = Caller | 'invalid' | 'unavailable';
 
 /** Tells whose an access token is (RFC 9068 §4). A token that it has seen is not verified again. */
 export class TokenVerifier {
-  readonly #settings: Pick<IssuerSettings, 'issuer' | 'audience' | 'batchScope'>;
+  readonly #settings: VerifierSettings;
   readonly #keys: SigningKeys;
   readonly #clock: Clock;
   readonly #onRefused: (reason: TokenRefusal) => void;
@@ -47,7 +51,7 @@ export class TokenVerifier {
   #seenBytes = 0;
 
   constructor(
-    settings: Pick<IssuerSettings, 'issuer' | 'audience' | 'batchScope'>,
+    settings: VerifierSettings,
     keys: SigningKeys,
     clock: Clock,
     onRefused: (reason: TokenRefusal) => void = () => undefined,

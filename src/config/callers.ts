@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import * as z from 'zod';
 import type { AuditSettings } from '../caller/audit/auditLog.ts';
 import type { CallerSettings, IssuerSettings } from '../caller/caller.ts';
-import { developmentTokens } from '../caller/developmentTokens.ts';
+import { DEVELOPMENT_TOKENS } from '../caller/developmentTokens.ts';
 import type { QuotaSettings } from '../caller/quotas/quotas.ts';
 import type { Role } from '../graphql/schema.ts';
 import { hasDuplicateMember } from '../http/json.ts';
@@ -34,7 +34,7 @@ export function readCallers(
   egress: Egress,
 ): CallerSettings {
   const batchScope = read.text('BATCH_SCOPE');
-  const tokens = readTokens(read, exposure, batchScope, egress);
+  const tokens = readTokens(read, exposure, egress);
   if (batchScope !== undefined && tokens === undefined && !isEmbedded) {
     read.problem('BATCH_SCOPE', FOR_KNOWN_CALLERS);
   }
@@ -47,14 +47,13 @@ export function readCallers(
 function readTokens(
   read: EnvironmentReader,
   exposure: string | undefined,
-  batchScope: string | undefined,
   egress: Egress,
 ): IssuerSettings | undefined {
   const isAnySet = TOKEN_NAMES.map((name) => read.isSet(name)).some(Boolean);
   if (read.boolean('DEV_TOKENS')) {
     if (isAnySet)
       read.problem('DEV_TOKENS', 'cannot be set together with JWT_…: tokens come from one issuer');
-    return developmentTokens(batchScope);
+    return DEVELOPMENT_TOKENS;
   }
   if (!isAnySet && exposure === undefined) return undefined;
   const why =
@@ -68,7 +67,6 @@ function readTokens(
     jwksConnection: egressTo(egress, jwksUrl),
     issuer: read.text('JWT_ISSUER') ?? '',
     audience: read.text('JWT_AUDIENCE') ?? '',
-    ...(batchScope === undefined ? {} : { batchScope }),
   };
 }
 

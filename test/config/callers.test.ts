@@ -115,8 +115,8 @@ describe('QUOTA_CLIENTS', () => {
 
 describe('BATCH_SCOPE', () => {
   it('is none unless it is set', () => {
-    expect(readConfig(JWT).callers.tokens?.batchScope).toBeUndefined();
+    expect(readConfig(JWT).callers.batchScope).toBeUndefined();
     const set = readConfig({ ...JWT, BATCH_SCOPE: 'sim-swap:batch' });
-    expect(set.callers.tokens?.batchScope).toBe('sim-swap:batch');
+    expect(set.callers.batchScope).toBe('sim-swap:batch');
   });
 });

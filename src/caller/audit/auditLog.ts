@@ -36,8 +36,8 @@ const SETTLED = 'settled';
 
 /**
  * An append-only log of JSON lines. The lines of one tick go out with one write; one is under way at a time, and what
- * comes meanwhile goes out with the next. A write that hangs is not joined by another, for each would keep a thread of the few that
- * Node has for files, DNS and cryptography: until it returns, every entry is refused at once.
+ * comes meanwhile goes out with the next. A write that hangs is not joined by another, for each would keep a thread of
+ * the few that Node has for files, DNS and cryptography: until it returns, every entry is refused at once.
  */
 export class AuditLog {
   readonly #target: AuditTarget;
