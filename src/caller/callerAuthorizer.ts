@@ -24,7 +24,7 @@ import {
   type AuditEntry,
   type LineParts,
 } from './audit/entry.ts';
-import type { Counting, OverQuota, Quotas, WithinQuota } from './quotas/quotas.ts';
+import type { Counting, Quotas, WithinQuota } from './quotas/quotas.ts';
 
 export interface AdmissionParts {
   readonly quotas: Quotas;
@@ -78,7 +78,16 @@ class CallerAuthorizer implements LookupAuthorizer {
     if (countings.length > 0) {
       const whose = { caller: request.caller, number, operator: this.#operator };
       const found = await quotas.count(countings, whose, this.#timeLimitMs(asked) / 2);
-      if (found.kind === 'over') return { kind: 'denied', failure: failureOf(found) };
+      if (found.kind === 'over') {
+        const { over: quota, retryAfterSeconds } = found;
+        const failure = {
+          code: 'RATE_LIMITED',
+          reach: 'number',
+          quota,
+          retryAfterSeconds,
+        } as const;
+        return { kind: 'denied', failure };
+      }
       counted = found;
     }
     if (audit === undefined) {
@@ -164,10 +173,7 @@ class CallerAuthorizer implements LookupAuthorizer {
   }
 }
 
-/**
- * Anonymous callers have no quota of their own, and a lookup bought by a consent was counted when the
- * consent was requested. The owner of a number is guarded against every caller.
- */
+/** Anonymous callers have no quota of their own. The owner of a number is guarded against every caller. */
 function countingsOf(asked: AuthorizerRequest): readonly Counting[] {
   const isAnonymous = asked.request.caller.kind === 'anonymous';
   switch (asked.event) {
@@ -200,7 +206,3 @@ function isToBeGivenBack(
 const OPEN: Admitted = { kind: 'admitted', ended: () => undefined };
 
 const NOTHING_COUNTED: Pick<WithinQuota, 'giveBack'> = { giveBack: () => Promise.resolve() };
-
-function failureOf({ over, retryAfterSeconds }: OverQuota): LookupFailure {
-  return { code: 'RATE_LIMITED', reach: 'number', quota: over, retryAfterSeconds };
-}

@@ -17,10 +17,7 @@ export interface DevelopmentClaims {
 
 const KEY_ID = 'development';
 
-/**
- * No secret: everyone who has this file has the key. So a service believes these tokens only while every operator that
- * it asks is the simulator, whose answers are about nobody.
- */
+/** Not a secret: everyone has this file. A service accepts these tokens only while every operator is the simulator. */
 function developmentKey(): Readonly<Record<'kty' | 'crv' | 'x' | 'y' | 'd', string>> {
   const ecdh = createECDH('prime256v1');
   ecdh.setPrivateKey(hash('sha256', 'development tokens of the SIM swap subgraph', 'buffer'));

@@ -17,11 +17,8 @@ const TRY_NEXT_MS = 1000;
 
 /**
  * Runs scripts so that one that arrives late does nothing, and sends one again that was lost on its way. So each script
- * must bear to arrive twice: one that would not carries an id, which its resends share.
- *
- * A script refuses to run after its last moment, which is in its server's time: what was told as lost is not done later.
- *
- * Connections are made again when certificates or a password change.
+ * must bear to arrive twice: one that would not carries an id, which its resends share. A script refuses to run after
+ * its last moment, which is in its server's time: what was reported as lost is not done later.
  */
 export class SharedRedis implements Redis {
   #redis: PlainRedis;

@@ -47,11 +47,10 @@ export class StateSeal {
 export type StateKeys = readonly [Uint8Array, ...Uint8Array[]];
 
 /**
- * The seals of all keys that count. The first names and seals what is written, and whatever one of them has named is
- * found, and moved to the name that the first one gives it: replicas may have the same keys in another order.
+ * The seals of all keys that count. The first, current one names and seals what is written, and whatever one of them has
+ * named is found, and moved to the name that the first one gives it: replicas may have the same keys in another order.
  */
 export class StateSeals {
-  /** The first is the current one. */
   readonly all: readonly [StateSeal, ...StateSeal[]];
 
   constructor([first, ...others]: StateKeys) {
@@ -81,9 +80,7 @@ export class StateSeals {
 
 /**
  * A script's first step, in Lua: what lies under the name that another key gives is moved to the current name. After
- * the script's own keys come the same ones as each other key names them.
- *
- * @param keys how many keys the script has by itself
+ * as many keys as the script has by itself come the same ones as each other key names them.
  */
 export function adoptRenamed(keys: number): string {
   return `

@@ -33,10 +33,8 @@ export interface AuditEntry {
 }
 
 /** The first line of a process: it shows that the audit log can be written. */
-export interface AuditStart {
+export interface AuditStart extends Pick<AuditEntry, 'time'> {
   readonly audit: 'start';
-  /** RFC 3339. */
-  readonly time: string;
 }
 
 export interface AuditedCaller {
@@ -90,18 +88,16 @@ export function entryHeard({ how, ...heard }: CachedAnswer, line: LineParts): Au
 }
 
 /**
- * A subject is a person more often than not, and some issuers name people by their numbers, in any form:
- * it is always hashed, and so is each number in it, to be found by. Pure.
+ * A subject is a person more often than not, and some issuers name people by their numbers, in any form: it is always
+ * hashed, and so is each number in it, to be found by.
  */
 export function auditedCaller(caller: Identity, key: string): AuditedCaller {
   if (caller.kind === 'anonymous') return { subject: caller.key };
   const { issuer, subject, client } = caller;
-  const hiddenIfNumber = (name: string): string =>
-    mayBeNumber(name) ? auditHash(key, name) : name;
-  const numbers = [subject, client ?? '']
-    .flatMap(numbersIn)
-    .map((digits) => auditHash(key, digits));
-  const subjectHash = auditHash(key, subject);
+  const hashOf = (text: string) => auditHash(key, text);
+  const hiddenIfNumber = (name: string) => (mayBeNumber(name) ? hashOf(name) : name);
+  const numbers = [subject, client ?? ''].flatMap(numbersIn).map(hashOf);
+  const subjectHash = hashOf(subject);
   return {
     id: callerId(subjectHash),
     // A web address, as issuers are by OpenID Connect: one with an IP address must not be taken for a number.
@@ -113,10 +109,8 @@ export function auditedCaller(caller: Identity, key: string): AuditedCaller {
 }
 
 /**
- * What stands for a number or a person in the audit log: HMAC-SHA256 under the audit key, in hex. There
- * are so few numbers that a hash without a key could be turned back by trying them all.
- *
- * Characters that look alike and mean the same hash alike (Unicode's NFKC).
+ * What stands for a number or a person in the audit log: HMAC-SHA256 under the audit key, in hex. There are so few numbers
+ * that a hash without a key could be turned back by trying them all. Characters that look alike hash alike (NFKC).
  */
 export function auditHash(key: string, text: string): string {
   return createHmac('sha256', key).update(text.normalize('NFKC')).digest('hex');

@@ -17,11 +17,9 @@ export async function rotatedFiles(path: string): Promise<readonly string[]> {
   const names = (await readdir(directory)).filter(
     (one) => one.startsWith(name) && /^(?:$|[.-])/.test(one.slice(name.length)),
   );
+  const paths = names.map((one) => join(directory, one));
   const files = await Promise.all(
-    names.map(async (one) => {
-      const file = join(directory, one);
-      return { file, writtenMs: (await stat(file)).mtimeMs };
-    }),
+    paths.map(async (file) => ({ file, writtenMs: (await stat(file)).mtimeMs })),
   );
   return files.toSorted((a, b) => a.writtenMs - b.writtenMs).map(({ file }) => file);
 }
@@ -46,7 +44,7 @@ async function* resumed<T>(first: IteratorResult<T>, others: AsyncIterator<T>): 
   for (let next = first; next.done !== true; next = await others.next()) yield next.value;
 }
 
-/** A longer line is not the audit log's: the parts of it that come are passed on as lines of their own. */
+/** A longer line is not the audit log's: its parts are passed on as lines of their own. */
 const MAX_LINE_CHARACTERS = 1024 * 1024;
 
 /**

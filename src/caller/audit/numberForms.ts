@@ -15,9 +15,8 @@ const MAX_DIGITS = 19;
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
 
 /**
- * The digits of whatever in a text looks like a phone number, however it is written: as a URI, with an
- * exit code, in a national form, with separators, in other scripts' digits. Zeros at the front are
- * dropped. Pure.
+ * The digits of whatever in a text looks like a phone number, however it is written: as a URI, with an exit code, in a
+ * national form, with separators, in other scripts' digits. Zeros at the front are dropped.
  */
 export function numbersIn(text: string): readonly string[] {
   const plain = withPlainDigits(text).replaceAll(UUID, ' ');
@@ -27,8 +26,8 @@ export function numbersIn(text: string): readonly string[] {
 }
 
 /**
- * What {@link numbersIn} makes of a number in each form that people and programs write it in. A country
- * code has one to three digits, and a national form does not say which country it is of. Pure.
+ * What {@link numbersIn} makes of a number in each form that people and programs write it in. A country code has one to
+ * three digits, and a national form does not say which country it is of.
  */
 export function formsOf(number: PhoneNumber): ReadonlySet<string> {
   const digits = number.slice(1);
@@ -38,16 +37,13 @@ export function formsOf(number: PhoneNumber): ReadonlySet<string> {
   return new Set([digits, `11${digits}`, ...national, ...withTrunkZero]);
 }
 
-/** Whether a name may be a person's number: it is little else, or holds as many digits as most numbers have. Pure. */
+/** Whether a name may be a person's number: it is little else, or holds as many digits as most numbers have. */
 export function mayBeNumber(name: string): boolean {
   const isLittleElse = /^(?:[a-z][a-z0-9.-]*:)?[^a-z0-9]*\d[^a-z@]{4,}(?:@.*)?$/is;
   return (
-    isLittleElse.test(withPlainDigits(name)) ||
-    numbersIn(name).some((digits) => digits.length >= MIN_NUMBER_DIGITS)
+    isLittleElse.test(withPlainDigits(name)) || numbersIn(name).some(({ length }) => length >= 9)
   );
 }
-
-const MIN_NUMBER_DIGITS = 9;
 
 /** Percent-encoding undone, compatible characters made one (NFKC), no invisible ones, all digits ASCII. */
 function withPlainDigits(text: string): string {
@@ -67,11 +63,8 @@ function decoded(text: string): string {
 
 /** Unicode has the digits of a script in a row, 0 first, and such rows side by side at most. */
 function digitOf(character: string): string {
-  let code = character.codePointAt(0) ?? 0;
-  let before = 0;
-  while (/^\p{Nd}$/u.test(String.fromCodePoint(code - 1))) {
-    code -= 1;
-    before += 1;
-  }
-  return String(before % 10);
+  const code = character.codePointAt(0) ?? 0;
+  let first = code;
+  while (/^\p{Nd}$/u.test(String.fromCodePoint(first - 1))) first -= 1;
+  return String((code - first) % 10);
 }

@@ -82,15 +82,14 @@ interface QuotaClaim extends CountClaim {
   readonly quota: 'numbers' | 'lookups' | 'prompts';
 }
 
-/** What was counted; it may be given back, when it turns out that nothing left. */
+/** What was counted; it may be given back, once at most, when nothing left. That never rejects. */
 export interface WithinQuota {
   readonly kind: 'within';
-  /** Once at most. Never rejects. */
   readonly giveBack: () => Promise<void>;
 }
 
 /** What was not counted, since the quota is used up. */
-export interface OverQuota {
+interface OverQuota {
   readonly kind: 'over';
   readonly over: QuotaClaim['quota'];
   readonly retryAfterSeconds: number;
