@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { Clock, ClockElsewhere } from '../system/clock.ts';
+import type { ClockElsewhere } from '../system/clock.ts';
 
 export interface RedisSettings {
   readonly topology: RedisTopology;
@@ -124,27 +123,6 @@ export class OutOfMemory extends SharedStateLost {
 export function unlessLost(error: unknown): undefined {
   if (!(error instanceof SharedStateLost)) throw error;
   return undefined;
-}
-
-/**
- * Waits for something of a shared store, and no longer.
- *
- * @throws {SharedStateLost} when it takes longer
- */
-export async function inTime<T>(clock: Clock, running: Promise<T>, timeoutMs: number): Promise<T> {
-  const over = new AbortController();
-  // A busy process may get to its timers before a reply that has long been there: sockets are read first.
-  const timeout = clock.sleep(timeoutMs, over.signal).then(async () => {
-    await setImmediate();
-    throw new SharedStateLost();
-  });
-  try {
-    return await Promise.race([running, timeout]);
-  } finally {
-    timeout.catch(() => undefined);
-    running.catch(() => undefined);
-    over.abort();
-  }
 }
 
 /**

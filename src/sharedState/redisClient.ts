@@ -7,14 +7,13 @@ import type { Log } from '../log/log.ts';
 import {
   COMMAND_TIMEOUT_MS,
   hostAndPort,
-  inTime,
   OutOfMemory,
   SharedStateLost,
   type PlainRedis,
   type RedisSettings,
   type ScriptValues,
 } from './redis.ts';
-import { clientOptions, retryDelayMs } from './redisConnector.ts';
+import { clientOptions, inTime, retryDelayMs } from './redisConnector.ts';
 import { Sentinels } from './redisSentinels.ts';
 import { perScript, SharedRedis } from './sharedRedis.ts';
 

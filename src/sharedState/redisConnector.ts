@@ -1,7 +1,14 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions as TlsOptions } from 'node:tls';
+import { setImmediate as afterReads } from 'node:timers/promises';
 import { AbstractConnector } from 'ioredis';
-import type { RedisAddress, RedisCredentials, RedisTls } from './redis.ts';
+import type { Clock } from '../system/clock.ts';
+import {
+  SharedStateLost,
+  type RedisAddress,
+  type RedisCredentials,
+  type RedisTls,
+} from './redis.ts';
 
 const CONNECT_TIMEOUT_MS = 2500;
 const MIN_RECONNECT_MS = 50;
@@ -188,4 +195,25 @@ function tlsOptions({ ca, client, serverName }: RedisTls): TlsOptions {
     ...client,
     ...(serverName === undefined ? {} : { servername: serverName }),
   };
+}
+
+/**
+ * Waits for something of a shared store, and no longer.
+ *
+ * @throws {SharedStateLost} when it takes longer
+ */
+export async function inTime<T>(clock: Clock, running: Promise<T>, timeoutMs: number): Promise<T> {
+  const over = new AbortController();
+  // A busy process may get to its timers before a reply that has long been there: sockets are read first.
+  const timeout = clock.sleep(timeoutMs, over.signal).then(async () => {
+    await afterReads();
+    throw new SharedStateLost();
+  });
+  try {
+    return await Promise.race([running, timeout]);
+  } finally {
+    timeout.catch(() => undefined);
+    running.catch(() => undefined);
+    over.abort();
+  }
 }

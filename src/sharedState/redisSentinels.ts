@@ -1,7 +1,7 @@
 import { Redis as Client } from 'ioredis';
 import type { Clock } from '../system/clock.ts';
-import { hostAndPort, inTime, type RedisAddress } from './redis.ts';
-import { RedisConnector, type ClientOptions } from './redisConnector.ts';
+import { hostAndPort, type RedisAddress } from './redis.ts';
+import { inTime, RedisConnector, type ClientOptions } from './redisConnector.ts';
 
 const SENTINEL_TIMEOUT_MS = 500;
 const ASK_AGAIN_MS = 250;
