@@ -254,17 +254,6 @@ describe('a quota', () => {
     expect(operator.received).toHaveLength(3);
   });
 
-  it('counts a consent and the lookup that it buys as one', async () => {
-    await using service = await startAudited({
-      OPERATOR_FLOW: '3-legged',
-      QUOTA_LOOKUPS_PER_HOUR: '1',
-    });
-    expect((await service.askAbout(NUMBER)).codes).toEqual([]);
-    const over = await service.askAbout('+447700900501');
-    expect(over.codes).toEqual(['RATE_LIMITED']);
-    expect(service.simulator.stats().prompts).toBe(1);
-  });
-
   it('of prompts ends the ringing of one phone, and says how long', async () => {
     const settings = { OPERATOR_FLOW: '3-legged', QUOTA_PROMPTS_PER_HOUR: '2' };
     await using service = await startAudited(settings);

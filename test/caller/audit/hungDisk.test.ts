@@ -81,12 +81,15 @@ class PipeReader implements Disposable {
 }
 
 describe('a disk that hangs', () => {
-  it('while the file is opened: everything else goes on, and it is used again when it is back', async () => {
+  it('while the file is opened: one request waits two seconds, and it is used again when it is back', async () => {
     const path = makePipe();
     await using server = await startServer({ AUDIT_LOG: path });
-    const codes = [];
-    for (let n = 0; n < REQUESTS; n += 1) codes.push(await ask(server, `caller ${n}`));
-    expect(codes).toEqual(codes.map(() => 'AUDIT_UNAVAILABLE'));
+    expect(await ask(server, 'the first')).toBe('AUDIT_UNAVAILABLE');
+    const startedAtMs = performance.now();
+    for (let n = 0; n < REQUESTS; n += 1) {
+      expect(await ask(server, `caller ${n}`)).toBe('AUDIT_UNAVAILABLE');
+    }
+    expect(performance.now() - startedAtMs).toBeLessThan(REQUESTS * 2000);
     expect(operator.lookups).toEqual([]);
 
     using pipe = new PipeReader(path);
@@ -105,14 +108,6 @@ describe('a disk that hangs', () => {
 
     pipe.drain();
     await expect.poll(() => ask(server, 'after'), { timeout: 10_000 }).toBe(false);
-  }, 60_000);
-
-  it('holds up one request for two seconds, and all others for no time', async () => {
-    await using server = await startServer({ AUDIT_LOG: makePipe() });
-    await ask(server, 'the first');
-    const startedAtMs = performance.now();
-    for (let n = 0; n < 20; n += 1) expect(await ask(server, 'risk')).toBe('AUDIT_UNAVAILABLE');
-    expect(performance.now() - startedAtMs).toBeLessThan(20 * 2000);
   }, 60_000);
 });
 
