@@ -233,7 +233,7 @@ export const PARTS: readonly Part[] = [
     tests: ['test/caller/audit/auditLog'],
     mutants: [
       ["(this.#isTorn ? '\\n' : '') + batch.text", 'batch.text'],
-      ['waiting?.reject(new AuditStuck());\n', ''],
+      ['of [batch, this.#waiting]', 'of [batch]'],
     ],
   },
 ];
