@@ -1,5 +1,4 @@
-import { AuditFile } from '../caller/audit/auditFile.ts';
-import { AuditLog } from '../caller/audit/auditLog.ts';
+import { AuditFile, AuditLog } from '../caller/audit/auditLog.ts';
 import { callerAuthorizers } from '../caller/callerAuthorizer.ts';
 import { Quotas } from '../caller/quotas/quotas.ts';
 import type { Config } from '../config/config.ts';

@@ -31,8 +31,12 @@ export function openGate(
   const keys = source && new SigningKeys({ fetch: () => source.fetch(), clock, log });
   const verifier =
     keys &&
-    new TokenVerifier({ ...tokens, batchScope }, keys, clock, (reason) => {
-      log.warn("a caller's access token was refused", { reason });
+    new TokenVerifier({
+      ...tokens,
+      batchScope,
+      keys,
+      clock,
+      onRefused: (reason) => log.warn("a caller's access token was refused", { reason }),
     });
   const gate = new Gate({ routerSecrets, tokens: verifier, purposes });
   return { gate, keys, close: async () => source?.close() };

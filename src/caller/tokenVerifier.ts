@@ -25,10 +25,6 @@ const MAX_CANDIDATES = 10;
 /** What a JWT may call itself: an access token (RFC 9068 §2.1), or what most issuers write. */
 const TYPES: ReadonlySet<string> = new Set(['at+jwt', 'application/at+jwt', 'jwt']);
 
-interface VerifierSettings extends Pick<IssuerSettings, 'issuer' | 'audience'> {
-  readonly batchScope?: string | undefined;
-}
-
 interface Verified {
   readonly caller: Caller;
   readonly untilMs: number;
@@ -39,29 +35,23 @@ interface Verified {
 /** The caller that a token names, or why there is none: it is not valid, or cannot be verified for now. */
 type CallerJudgement = Caller | 'invalid' | 'unavailable';
 
+export interface TokenVerifierParts extends Pick<IssuerSettings, 'issuer' | 'audience'> {
+  readonly batchScope?: string | undefined;
+  readonly keys: SigningKeys;
+  readonly clock: Clock;
+  readonly onRefused?: (reason: TokenRefusal) => void;
+  readonly maxBytes?: number | undefined;
+}
+
 /** Tells whose an access token is (RFC 9068 §4). A token that it has seen is not verified again. */
 export class TokenVerifier {
-  readonly #settings: VerifierSettings;
-  readonly #keys: SigningKeys;
-  readonly #clock: Clock;
-  readonly #onRefused: (reason: TokenRefusal) => void;
-  readonly #maxBytes: number;
+  readonly #parts: TokenVerifierParts;
   /** By the token's hash, the oldest first: a dump of memory holds no token. */
   readonly #seen = new Map<string, Verified>();
   #seenBytes = 0;
 
-  constructor(
-    settings: VerifierSettings,
-    keys: SigningKeys,
-    clock: Clock,
-    onRefused: (reason: TokenRefusal) => void = () => undefined,
-    maxBytes = MAX_SEEN_BYTES,
-  ) {
-    this.#settings = settings;
-    this.#keys = keys;
-    this.#clock = clock;
-    this.#onRefused = onRefused;
-    this.#maxBytes = maxBytes;
+  constructor(parts: TokenVerifierParts) {
+    this.#parts = parts;
   }
 
   /** Never rejects for what a token holds. */
@@ -81,28 +71,28 @@ export class TokenVerifier {
   }
 
   #refuse(reason: TokenRefusal): 'invalid' {
-    this.#onRefused(reason);
+    this.#parts.onRefused?.(reason);
     return 'invalid';
   }
 
   async #verify(token: string): Promise<Verified | TokenRefusal> {
-    const { issuer, audience, batchScope } = this.#settings;
+    const { issuer, audience, batchScope, keys, clock } = this.#parts;
     // Read first: a key that is withdrawn while the token is verified must not count as still published.
-    await this.#keys.load();
-    const { generation } = this.#keys;
+    await keys.load();
+    const { generation } = keys;
     const { payload, protectedHeader } = await this.#verifyWithAnyKey(token, {
       issuer,
       audience,
       algorithms: [...SIGNING_ALGORITHMS],
       requiredClaims: ['exp', 'sub'],
       clockTolerance: TOLERANCE_SECONDS,
-      currentDate: new Date(this.#clock.nowMs()),
+      currentDate: new Date(clock.nowMs()),
     });
     const { typ } = protectedHeader;
     if (typ !== undefined && !TYPES.has(typ.toLowerCase())) return 'type';
     const { exp = 0, iat = 0 } = payload;
     if (exp > MAX_DATE_SECONDS) return 'no expiry';
-    if (iat > this.#clock.nowMs() / 1000 + TOLERANCE_SECONDS) return 'not issued yet';
+    if (iat > clock.nowMs() / 1000 + TOLERANCE_SECONDS) return 'not issued yet';
     const caller = callerFrom(payload, batchScope);
     if (caller === undefined) return payload['cnf'] === undefined ? 'no subject' : 'bound to a key';
     return {
@@ -116,7 +106,7 @@ export class TokenVerifier {
   /** A token that names no key is tried with each one that it may be for, as jose describes. */
   async #verifyWithAnyKey(token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
     try {
-      return await jwtVerify(token, this.#keys.select, options);
+      return await jwtVerify(token, this.#parts.keys.select, options);
     } catch (error) {
       if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
       let tried = 0;
@@ -137,21 +127,21 @@ export class TokenVerifier {
   #recall(name: string): Verified | undefined {
     const seen = this.#seen.get(name);
     if (seen === undefined) return undefined;
+    const { clock, keys } = this.#parts;
     const isGood =
-      this.#clock.nowMs() < seen.untilMs &&
-      this.#keys.areCurrent() &&
-      this.#keys.generation === seen.generation;
+      clock.nowMs() < seen.untilMs && keys.areCurrent() && keys.generation === seen.generation;
     if (isGood) return seen;
     this.#forget(name, seen);
     return undefined;
   }
 
   #remember(name: string, verified: Verified): void {
+    const { maxBytes = MAX_SEEN_BYTES } = this.#parts;
     // Two may have verified it at the same time.
     const before = this.#seen.get(name);
     if (before !== undefined) this.#forget(name, before);
     for (const [oldest, seen] of this.#seen) {
-      if (this.#seenBytes + verified.bytes <= this.#maxBytes) break;
+      if (this.#seenBytes + verified.bytes <= maxBytes) break;
       this.#forget(oldest, seen);
     }
     this.#seen.set(name, verified);

@@ -53,24 +53,17 @@ export function hostAndPort({ host, port }: RedisAddress): string {
 /** What a script is given beside its keys. */
 export type ScriptValues = readonly (string | number)[];
 
+/**
+ * Values, or how they are computed from the clock of the server that holds the keys, by its last reply: the script does not
+ * run where that clock was set back since, and they are computed again.
+ */
+export type TimedValues = ScriptValues | ((server: ClockElsewhere) => ScriptValues);
+
 /** A Redis, however it is run, whose scripts know the time. */
-export interface Redis extends Omit<PlainRedis, 'run'> {
-  /**
-   * As {@link PlainRedis} does.
-   *
-   * @param values may be computed from the clock of the server that holds the keys, by its last reply: the script does not run
-   * where that clock was set back since, and they are computed again
-   */
-  run(
-    script: string,
-    keys: readonly string[],
-    values?: ScriptValues | ((server: ClockElsewhere) => ScriptValues),
-    timeoutMs?: number,
-  ): Promise<unknown>;
-}
+export type Redis = PlainRedis<TimedValues>;
 
 /** Commands are never queued for it, and each ends in time. */
-export interface PlainRedis {
+export interface PlainRedis<Values = ScriptValues> {
   /** Starts to connect, and goes on for as long as it takes; resolves when connected, or after a while. */
   open(): Promise<void>;
 
@@ -84,7 +77,7 @@ export interface PlainRedis {
   run(
     script: string,
     keys: readonly string[],
-    values?: ScriptValues,
+    values?: Values,
     timeoutMs?: number,
   ): Promise<unknown>;
 

@@ -8,6 +8,7 @@ import {
   type PlainRedis,
   type Redis,
   type ScriptValues,
+  type TimedValues,
 } from './redis.ts';
 
 /** Between a connection that broke under a script and the script's next try. */
@@ -46,7 +47,7 @@ export class SharedRedis implements Redis {
   async run(
     script: string,
     keys: readonly string[],
-    values: Values = [],
+    values: TimedValues = [],
     timeoutMs = COMMAND_TIMEOUT_MS,
   ): Promise<unknown> {
     const endsAtMs = this.#clock.monotonicMs() + timeoutMs;
@@ -116,7 +117,7 @@ export class SharedRedis implements Redis {
   async #runInTime(
     script: string,
     keys: readonly string[],
-    values: Values,
+    values: TimedValues,
     endsAtMs: number,
   ): Promise<readonly [outcome: unknown, result: unknown]> {
     const server = this.#redis.serverOf(keys[0] ?? '');
@@ -150,14 +151,12 @@ const READY = 'sim-swap:ready';
 const FULL =
   'the shared store is full: no owner is prompted, facts are not kept and quotas are counted by each replica for itself; give it more memory (maxmemory)';
 
-type Values = NonNullable<Parameters<Redis['run']>[2]>;
-
 /**
  * The moments between which a script may run, and its own values. Values that were computed from a clock hold as long as it
  * is not behind what it was taken for. Before a reply has brought the server's time the script does nothing; its next try runs.
  */
 function timedValues(
-  values: Values,
+  values: TimedValues,
   sentAtMs: number,
   endsAtMs: number,
   server: ClockElsewhere | undefined,

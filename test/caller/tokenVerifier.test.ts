@@ -34,8 +34,13 @@ class Verifying {
         return select(...args);
       },
     });
-    const settings = { issuer: ISSUER, audience: AUDIENCE };
-    this.verifier = new TokenVerifier(settings, this.signing, this.clock, undefined, maxBytes);
+    this.verifier = new TokenVerifier({
+      issuer: ISSUER,
+      audience: AUDIENCE,
+      keys: this.signing,
+      clock: this.clock,
+      maxBytes,
+    });
   }
 }
 

@@ -1,3 +1,4 @@
+import { open, type FileHandle } from 'node:fs/promises';
 import type { Clock } from '../../system/clock.ts';
 import type { AuditEntry, AuditStart } from './entry.ts';
 
@@ -121,6 +122,49 @@ export class AuditLog {
 /** U+2028 and U+2029, which JSON may hold, end a line for many readers of lines. */
 function textOf(entry: AuditEntry | AuditStart): string {
   return JSON.stringify(entry).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+}
+
+/** A file that was renamed is still written to for so long; opening it for each write costs more. */
+const REOPEN_AFTER_MS = 1000;
+
+/** A file that text is added to, and that may be rotated at any time. Only its owner may read it. */
+export class AuditFile implements AuditTarget {
+  readonly #path: string;
+  readonly #clock: Clock;
+  #opened: { readonly file: FileHandle; readonly atMs: number } | undefined;
+
+  constructor(path: string, clock: Clock) {
+    this.#path = path;
+    this.#clock = clock;
+  }
+
+  /** The next time after a failure, the file is opened again. One step at a time: a disk that hangs keeps one thread. */
+  async append(text: string): Promise<void> {
+    const file = await this.#file();
+    try {
+      await file.appendFile(text);
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  async #file(): Promise<FileHandle> {
+    const nowMs = this.#clock.monotonicMs();
+    if (this.#opened !== undefined && nowMs < this.#opened.atMs + REOPEN_AFTER_MS) {
+      return this.#opened.file;
+    }
+    await this.close();
+    const file = await open(this.#path, 'a', 0o600);
+    this.#opened = { file, atMs: nowMs };
+    return file;
+  }
+
+  async close(): Promise<void> {
+    const file = this.#opened?.file;
+    this.#opened = undefined;
+    await file?.close().catch(() => undefined);
+  }
 }
 
 /** Where the audit log goes, and how it names numbers. */

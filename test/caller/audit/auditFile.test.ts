@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AuditFile } from '../../../src/caller/audit/auditFile.ts';
+import { AuditFile } from '../../../src/caller/audit/auditLog.ts';
 import { TestClock } from '../../testClock.ts';
 
 /** How many files the process has open, the folder that is read for it among them. */
