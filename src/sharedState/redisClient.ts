@@ -266,8 +266,9 @@ export class RedisClient implements PlainRedis {
   async #lookAtEviction(node: Client, server: string): Promise<void> {
     let policy = UNKNOWN;
     try {
+      // It is allowed where CONFIG is not, as a rule.
       const info = await inTime(this.#clock, node.info('memory'), COMMAND_TIMEOUT_MS);
-      policy = evictionPolicyOf(info) ?? UNKNOWN;
+      policy = /^maxmemory_policy:([a-z-]{1,40})\s*$/m.exec(info)?.[1] ?? UNKNOWN;
     } catch (error) {
       if (!isReply(error)) return;
     }
@@ -294,12 +295,4 @@ function reasonOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('code' in error && typeof error.code === 'string') return error.code;
   return /^[A-Z][A-Z_]{2,40}\b/.exec(error.message)?.[0] ?? error.name;
-}
-
-/**
- * What a server does when its memory is full, by its reply to INFO memory: `noeviction`, or how it chooses what to forget.
- * INFO is allowed where CONFIG is not, as a rule.
- */
-export function evictionPolicyOf(info: unknown): string | undefined {
-  return /^maxmemory_policy:([a-z-]{1,40})\s*$/m.exec(String(info))?.[1];
 }

@@ -150,18 +150,3 @@ test('AUDIT_KEY: a search finds what either key has hashed', async () => {
   await search.ended;
   expect(search.err).toContain('4 entries');
 });
-
-test('ROUTER_SECRET: both count while one takes the place of the other', async () => {
-  const [old, young] = ['o'.repeat(32), 'y'.repeat(32)];
-  const statuses = async (ROUTER_SECRET: string) => {
-    const settings = { PORT: '0', ...operator.settings, ROLE: 'subgraph', ROUTER_SECRET };
-    await using service = await startServiceWith(settings);
-    const statusOf = async (secret: string) => {
-      const headers = { 'x-router-secret': secret, 'apollo-require-preflight': 'yes' };
-      return (await fetch(`${service.url}/graphql?query={__typename}`, { headers })).status;
-    };
-    return [await statusOf(old), await statusOf(young)];
-  };
-  expect(await statuses(`${young},${old}`)).toEqual([200, 200]);
-  expect(await statuses(young)).toEqual([403, 200]);
-});

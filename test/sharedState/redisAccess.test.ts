@@ -4,7 +4,7 @@ import { SharedCounts } from '../../src/caller/quotas/sharedCounts.ts';
 import { ANONYMOUS_IDENTITY } from '../../src/domain/identity.ts';
 import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
 import { RedisConnector } from '../../src/sharedState/redisConnector.ts';
-import { createRedis, evictionPolicyOf } from '../../src/sharedState/redisClient.ts';
+import { createRedis } from '../../src/sharedState/redisClient.ts';
 import type { Redis, RedisCredentials, RedisTls } from '../../src/sharedState/redis.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/system/clock.ts';
@@ -117,15 +117,6 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
     if (isWarned) await hasSaid('the shared store may forget consents');
     expect(await answers(connection)).toBe(true);
     expect(log.lines.map((line) => line['maxmemoryPolicy'])).toEqual(isWarned ? [policy] : []);
-  });
-
-  it.each([
-    ['# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:allkeys-lfu\r\n', 'allkeys-lfu'],
-    ['maxmemory_policy:noeviction', 'noeviction'],
-    ['# Memory\r\nused_memory:1\r\n', undefined],
-    [undefined, undefined],
-  ])('is read from INFO: %j', (info, policy) => {
-    expect(evictionPolicyOf(info)).toBe(policy);
   });
 });
 
