@@ -79,12 +79,7 @@ function failureOf(
 /** The body of a refusal, without members where it cannot be read. */
 function bodyOf(reply: HttpReply): JsonObject {
   const read = readJsonObject(reply);
-  switch (read.kind) {
-    case 'read':
-      return read.body;
-    case 'flawed':
-      return {};
-  }
+  return read.kind === 'read' ? read.body : {};
 }
 
 /** Marks the failure where the reply says that the operator does not know the number (`others`). Pure. */
@@ -104,30 +99,21 @@ export function markUnknownNumber(
 /** Marks a refusal of a lookup with how many numbers it takes to be about us. Pure. */
 export function markRefusalOfUs(failure: LookupFailure, reply: HttpReply): LookupFailure {
   if (failure.code !== 'OPERATOR_REFUSED' || failure.reach === 'question') return failure;
-  const barsAfterNumbers = numbersToBar(reply);
-  return barsAfterNumbers === undefined ? failure : { ...failure, barsAfterNumbers };
+  const { status } = reply;
+  if (status === 409 || status === 422) return failure;
+  const { code, error } = bodyOf(reply);
+  const isOfUs =
+    // Our credentials, our address, or our scope (RFC 6750 §3.1).
+    [401, 404, 405].includes(status) ||
+    status < 400 ||
+    [code, error].includes('insufficient_scope');
+  return { ...failure, barsAfterNumbers: isOfUs ? OF_US : OF_US_PERHAPS };
 }
 
 /** One number may be refused for what it is; two are not, by what speaks of us. */
 const OF_US = 2;
 /** Numbers may have it in common: lines of companies, or of a brand that the operator resells to. */
 const OF_US_PERHAPS = 6;
-
-/** How many numbers are refused like this until it is taken to be about us; `undefined` where it never is. */
-function numbersToBar(reply: HttpReply): number | undefined {
-  const { status } = reply;
-  if (status === 409 || status === 422) return undefined;
-  const isOfUs =
-    // Our credentials, or our address.
-    status === 401 || status === 404 || status === 405 || status < 400 || lacksScope(reply);
-  return isOfUs ? OF_US : OF_US_PERHAPS;
-}
-
-/** RFC 6750 §3.1. */
-function lacksScope(reply: HttpReply): boolean {
-  const { code, error } = bodyOf(reply);
-  return [code, error].includes('insufficient_scope');
-}
 
 const CONFLICT_PASSES_SECONDS = 1;
 

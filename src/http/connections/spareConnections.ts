@@ -88,13 +88,10 @@ export class SpareConnections {
     }
     const readyAtMs = this.#clock.monotonicMs();
     const closed = (): void => this.#closedByServer(socket, readyAtMs);
-    const spare = {
-      closed,
-      timer: setTimeout(() => this.#drop(socket), this.#lifeMs).unref(),
-    };
+    const timer = setTimeout(() => this.#drop(socket), this.#lifeMs).unref();
     // A server that sends before any request says goodbye: 408, or the end.
     socket.on('readable', closed).on('close', closed).unref();
-    this.#spares.set(socket, spare);
+    this.#spares.set(socket, { closed, timer });
   }
 
   /** Keeps none that was made until now. */
@@ -111,8 +108,8 @@ export class SpareConnections {
 
   /** The newest goes first: it is the least likely to be closed just now. */
   #handOver(onConnected: OnConnected): void {
-    const socket = [...this.#spares.keys()].at(-1);
-    if (socket === undefined) {
+    const newest = [...this.#spares].at(-1);
+    if (newest === undefined) {
       this.#connector.connect(['http/1.1'], (connected) => {
         if (connected instanceof Error) this.#released();
         else connected.once('close', () => this.#released());
@@ -121,10 +118,11 @@ export class SpareConnections {
       });
       return;
     }
-    const spare = this.#forget(socket);
+    const [socket, { closed }] = newest;
+    this.#forget(socket);
     afterReading(() => {
       const isUsable = !socket.destroyed && socket.readable && socket.readableLength === 0;
-      socket.off('readable', spare?.closed ?? ignore).off('close', spare?.closed ?? ignore);
+      socket.off('readable', closed).off('close', closed);
       if (isUsable) {
         onConnected(socket.once('close', () => this.#released()).ref());
         return;
@@ -256,10 +254,6 @@ interface Spare {
  */
 function afterReading(handle: () => void): void {
   setImmediate(() => setImmediate(handle));
-}
-
-function ignore(): void {
-  // Nothing to do.
 }
 
 /** An endpoint is at rest when its operator's connections were neither taken nor given back for so long. */

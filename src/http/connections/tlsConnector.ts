@@ -94,15 +94,8 @@ export class TlsConnector {
       attempt.shake(peers.server.connect({ host, port, ALPNProtocols }), true);
       return;
     }
-    const order = {
-      url: this.#proxyUrl,
-      host: bareHost(this.#proxyUrl),
-      port: portOf(this.#proxyUrl),
-      tls: peers.proxy,
-      authorization: peers.material.proxyAuthorization,
-      authority: `${this.#parts.url.hostname}:${port}`,
-    };
-    attempt.tunnel = openTunnel(order, (tunnel) => {
+    const authority = `${this.#parts.url.hostname}:${port}`;
+    attempt.tunnel = openTunnel(this.#proxyUrl, peers, authority, (tunnel) => {
       if (tunnel instanceof ConnectFailure) attempt.end(tunnel);
       else if (attempt.isOver) tunnel.destroy();
       else attempt.shake(peers.server.connect({ socket: tunnel, ALPNProtocols }), false);
@@ -113,18 +106,12 @@ export class TlsConnector {
   #current(): Peers | undefined {
     const { files, clock } = this.#parts;
     const { material, settings } = files;
-    if (material === undefined) return undefined;
-    if (this.#peers?.material !== material) {
-      const url = this.#proxyUrl;
-      this.#peers = {
-        material,
-        server: new TlsPeer(settings.tls?.serverName ?? this.#host, material.tls, clock),
-        proxy:
-          url?.protocol === 'https:'
-            ? new TlsPeer(bareHost(url), material.proxyTls, clock)
-            : undefined,
-      };
-    }
+    if (material === undefined || this.#peers?.material === material) return this.#peers;
+    const server = new TlsPeer(settings.tls?.serverName ?? this.#host, material.tls, clock);
+    const url = this.#proxyUrl;
+    const isSecure = url?.protocol === 'https:';
+    const proxy = isSecure ? new TlsPeer(bareHost(url), material.proxyTls, clock) : undefined;
+    this.#peers = { material, server, proxy };
     return this.#peers;
   }
 }
@@ -270,20 +257,6 @@ class TlsPeer {
   }
 }
 
-/** A tunnel to be made through a proxy. */
-interface TunnelOrder {
-  /** Of the proxy. */
-  readonly url: URL;
-  readonly host: string;
-  readonly port: number;
-  /** Of a proxy that speaks TLS itself. */
-  readonly tls: TlsPeer | undefined;
-  /** The value of `proxy-authorization`. */
-  readonly authorization: string | undefined;
-  /** Where the tunnel is to end: host and port. */
-  readonly authority: string;
-}
-
 /** A tunnel under way. */
 interface Tunnel {
   readonly stage: ConnectStage;
@@ -294,16 +267,20 @@ interface Tunnel {
 /**
  * Asks a proxy for a tunnel (RFC 9110 §9.3.6) and hands over the connection that has become one. What the proxy says
  * beside its status is not read. It has no time limit of its own.
+ *
+ * @param authority where the tunnel is to end: host and port
  */
 function openTunnel(
-  order: TunnelOrder,
+  url: URL,
+  { proxy, material }: Peers,
+  authority: string,
   onOpened: (tunnel: Duplex | ConnectFailure) => void,
 ): Tunnel {
   let stage: ConnectStage = 'proxy-connection';
   let socket: Socket | undefined;
-  const client = new Client(order.url.origin, {
+  const client = new Client(url.origin, {
     connect: (_, callback) => {
-      socket = connectTo(order, callback, (reached) => {
+      socket = connectToProxy(url, proxy, callback, (reached) => {
         stage = reached;
       });
     },
@@ -311,7 +288,7 @@ function openTunnel(
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const { authority, authorization } = order;
+  const { proxyAuthorization: authorization } = material;
   const headers = {
     host: authority,
     ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }),
@@ -343,11 +320,13 @@ function openTunnel(
   };
 }
 
-function connectTo(
-  { host, port, tls }: TunnelOrder,
+function connectToProxy(
+  url: URL,
+  tls: TlsPeer | undefined,
   callback: buildConnector.Callback,
   onReached: (stage: ConnectStage) => void,
 ): Socket {
+  const [host, port] = [bareHost(url), portOf(url)];
   const socket: Socket =
     tls === undefined
       ? connectTcp({ host, port })

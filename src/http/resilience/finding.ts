@@ -3,7 +3,7 @@ import type { LookupFailure } from '../../domain/errors.ts';
 import type { Exchange, HttpReply, TransportFault, ReplyFlaw } from '../exchange.ts';
 import type { ConnectStage } from '../connectFailure.ts';
 import { knownTo, type ErrorMap, knownWord, type OperatorWord } from '../errorMap.ts';
-import { errorWord } from '../refusal.ts';
+import { errorWord, leavesInDoubt } from '../refusal.ts';
 import type { ExchangeKind } from './retries.ts';
 
 /** What the log is to say of an exchange: in words from lists of ours, never the operator's free text. */
@@ -38,47 +38,28 @@ export function findingOf(judged: JudgedExchange): Finding | undefined {
   }
 }
 
-/** It is the company's own: what it refuses is for the company to mend. */
-function findingOfDirectory({ endpoint, kind, exchange, failure, flaw }: JudgedExchange) {
+/** It is the company's own: what it refuses is for the company to fix. */
+function findingOfDirectory({ endpoint, exchange, failure, flaw }: JudgedExchange) {
   if (failure === undefined) return undefined;
-  switch (exchange.kind) {
-    case 'fault': {
-      const { cause, stage, detail, flaw: check } = exchange.fault;
-      return cause === 'cancelled'
-        ? undefined
-        : warn(NO_DIRECTORY, { endpoint, stage, detail, check });
-    }
-    case 'reply': {
-      const { status } = exchange.reply;
-      const told = { endpoint, status, check: flaw };
-      return failure.code === 'OPERATOR_REFUSED'
-        ? ({
-            level: 'error',
-            message: 'The number directory refused our request.',
-            details: { ...told, setting: addressSetting(kind) },
-          } as const)
-        : warn(NO_DIRECTORY, told);
-    }
+  if (exchange.kind === 'fault') {
+    const { cause, stage, detail, flaw: check } = exchange.fault;
+    return cause === 'cancelled'
+      ? undefined
+      : warn(NO_DIRECTORY, { endpoint, stage, detail, check });
   }
+  const told = { endpoint, status: exchange.reply.status, check: flaw };
+  return failure.code === 'OPERATOR_REFUSED'
+    ? error('The number directory refused our request.', {
+        ...told,
+        setting: ADDRESS_SETTINGS.directory,
+      })
+    : warn(NO_DIRECTORY, told);
 }
-
-const NO_DESCRIPTOR =
-  'This process has as many files and connections open as it may, so the operator is not called.';
 
 const NO_DIRECTORY = 'The number directory gave no answer that can be used.';
 
-function findingOfReply(judged: JudgedExchange, reply: HttpReply): Finding | undefined {
-  const { endpoint, errors } = judged;
-  const { status } = reply;
-  if (status < 300 && judged.failure === undefined) return undefined;
-  const word = knownTo(errors, errorWord(reply, { wordIn: errorMemberAt(judged.kind), errors }));
-  const told = { endpoint, status, word };
-  if (judged.isUnproven === true) return untrusted(endpoint, 'no correlator', status);
-  if (status === 429 || judged.failure?.code === 'OPERATOR_RATE_LIMITED') {
-    return warn('Rate-limited by the operator.', told);
-  }
-  return findingOfFailure(judged, reply, word);
-}
+const NO_DESCRIPTOR =
+  'This process has as many files and connections open as it may, so the operator is not called.';
 
 function findingOfFault(
   endpoint: string,
@@ -90,23 +71,20 @@ function findingOfFault(
     case 'rate':
       return warn('The operator’s contract allowed no exchange in time.', { endpoint });
     case 'descriptors':
-      return { level: 'error', message: NO_DESCRIPTOR, details: { endpoint, detail } };
+      return error(NO_DESCRIPTOR, { endpoint, detail });
     case 'connection':
     case 'timeout':
     case 'invalid-reply':
   }
   if (flaw !== undefined) return untrusted(endpoint, flaw);
-  return stage === undefined
-    ? warn('An exchange with the operator failed.', { endpoint, detail })
-    : {
-        level: TO_MEND.has(stage) ? 'error' : 'warn',
-        message: STAGES[stage],
-        details: { endpoint, stage, detail },
-      };
+  if (stage === undefined) {
+    return warn('An exchange with the operator failed.', { endpoint, detail });
+  }
+  return (TO_FIX.has(stage) ? error : warn)(STAGES[stage], { endpoint, stage, detail });
 }
 
-/** Where no connection was made for what somebody has to mend. */
-const TO_MEND: ReadonlySet<ConnectStage> = new Set<ConnectStage>([
+/** Where no connection was made for what somebody has to fix. */
+const TO_FIX: ReadonlySet<ConnectStage> = new Set<ConnectStage>([
   'files',
   'certificate',
   'client-certificate',
@@ -128,51 +106,47 @@ const STAGES: Readonly<Record<ConnectStage, string>> = {
   'client-certificate': 'The operator does not take our client certificate.',
 };
 
-function findingOfFailure(
-  { endpoint, kind, failure, flaw }: JudgedExchange,
-  { status }: HttpReply,
-  word: string | undefined,
+function findingOfReply(
+  { endpoint, kind, errors, failure, flaw, isUnproven }: JudgedExchange,
+  reply: HttpReply,
 ): Finding | undefined {
+  const { status } = reply;
+  if (status < 300 && failure === undefined) return undefined;
+  const wordIn = kind === 'lookup' || kind === 'directory' ? 'code' : 'error';
+  const word = knownTo(errors, errorWord(reply, { wordIn, errors }));
   const told = { endpoint, status, word };
+  if (isUnproven === true) return untrusted(endpoint, 'no correlator', status);
+  if (status === 429 || failure?.code === 'OPERATOR_RATE_LIMITED') {
+    return warn('Rate-limited by the operator.', told);
+  }
   const setting = settingFor(kind, status, knownWord(word));
   switch (failure?.code) {
     case undefined:
       // A poll that is to be repeated has no failure, whatever kept it from its reply.
-      return status >= 500 || status === 408 ? unavailable(told) : undefined;
+      return leavesInDoubt(status) ? warn(UNAVAILABLE, told) : undefined;
     case 'OPERATOR_UNAVAILABLE':
     case 'OPERATOR_TIMEOUT':
-      return unavailable(told);
+      return warn(UNAVAILABLE, told);
     case 'OPERATOR_REFUSED':
-      return {
-        level: 'error',
-        message: 'The operator refused our request.',
-        details: { ...told, setting },
-      };
+      return error('The operator refused our request.', { ...told, setting });
     case 'OPERATOR_INVALID_REPLY':
       return untrusted(endpoint, flaw, status);
-    case 'OPERATION_NOT_OFFERED':
-      return warn('The operator does not implement this operation.', {
-        ...told,
-        setting: 'operations',
-      });
-    case 'PERIOD_NOT_SUPPORTED':
-      return {
-        level: 'info',
-        message: 'The operator does not answer for a period this long.',
-        details: { ...told, setting },
-      };
-    case 'CONSENT_DENIED':
-      return findingOfDenial(kind, told);
+    case 'OPERATION_NOT_OFFERED': {
+      const message = 'The operator does not implement this operation.';
+      return warn(message, { ...told, setting: 'operations' });
+    }
+    case 'PERIOD_NOT_SUPPORTED': {
+      const message = 'The operator does not answer for a period this long.';
+      return { level: 'info', message, details: { ...told, setting } };
+    }
+    case 'CONSENT_DENIED': {
+      const message = DENIALS[kind];
+      return message === undefined ? undefined : warn(message, told);
+    }
     case 'CONSENT_EXPIRED':
-      return kind === 'lookup'
-        ? warn(
-            'The operator wants the owner to consent again, at a lookup they consented to.',
-            told,
-          )
-        : undefined;
+      return kind === 'lookup' ? warn(CONSENT_AGAIN, told) : undefined;
     // What an operator may well say, or none of its doing.
     case 'NUMBER_NOT_SERVED':
-    case 'OPERATOR_RATE_LIMITED':
     case 'CONSENT_PENDING':
     case 'RATE_LIMITED':
     case 'AUDIT_UNAVAILABLE':
@@ -182,26 +156,17 @@ function findingOfFailure(
   }
 }
 
-/** In the reply to a poll a denial is the owner's; in another reply it may be the operator's. */
-function findingOfDenial(kind: ExchangeKind, told: LogDetails): Finding | undefined {
-  switch (kind) {
-    case 'backchannel-authentication':
-      return warn(
-        'The operator denied consent before it prompted the owner. If it does so for every number, our client is not allowed to.',
-        told,
-      );
-    case 'lookup':
-      return warn('The operator denied consent at a lookup that the owner had consented to.', told);
-    case 'token-poll':
-    case 'client-credentials':
-    case 'directory':
-      return undefined;
-  }
-}
+const UNAVAILABLE = 'The operator is not available.';
 
-function unavailable(told: LogDetails): Finding {
-  return warn('The operator is not available.', told);
-}
+/** In the reply to a poll a denial is the owner's; in another reply it may be the operator's. */
+const DENIALS: Readonly<Partial<Record<ExchangeKind, string>>> = {
+  'backchannel-authentication':
+    'The operator denied consent before it prompted the owner. If it does so for every number, our client is not allowed to.',
+  lookup: 'The operator denied consent at a lookup that the owner had consented to.',
+};
+
+const CONSENT_AGAIN =
+  'The operator wants the owner to consent again, at a lookup they consented to.';
 
 function untrusted(endpoint: string, check: ReplyFlaw | undefined, status?: number): Finding {
   return warn('The operator sent a reply that cannot be trusted.', {
@@ -214,6 +179,10 @@ function untrusted(endpoint: string, check: ReplyFlaw | undefined, status?: numb
 
 function warn(message: string, details: LogDetails): Finding {
   return { level: 'warn', message, details };
+}
+
+function error(message: string, details: LogDetails): Finding {
+  return { level: 'error', message, details };
 }
 
 const SETTING_FOR_FLAW: Readonly<Partial<Record<ReplyFlaw, string>>> = {
@@ -244,32 +213,14 @@ function settingFor(
   if (kind === 'client-credentials' && word === 'unsupported_grant_type') return 'OPERATOR_FLOW';
   if (word !== undefined && SETTING_FOR_WORD[word] !== undefined) return SETTING_FOR_WORD[word];
   const isAboutAddress = status === 404 || status === 405 || (status >= 300 && status < 400);
-  return isAboutAddress ? addressSetting(kind) : undefined;
-}
-
-/** Which member names an error there: CAMARA's `code` at lookups, OAuth's `error` elsewhere. */
-function errorMemberAt(kind: ExchangeKind): 'code' | 'error' {
-  switch (kind) {
-    case 'lookup':
-    case 'directory':
-      return 'code';
-    case 'backchannel-authentication':
-    case 'token-poll':
-    case 'client-credentials':
-      return 'error';
-  }
+  return isAboutAddress ? ADDRESS_SETTINGS[kind] : undefined;
 }
 
 /** The setting that holds the address of an endpoint. */
-export function addressSetting(kind: ExchangeKind): string {
-  switch (kind) {
-    case 'lookup':
-      return 'OPERATOR_SIM_SWAP_URL';
-    case 'directory':
-      return 'directory.url of OPERATORS_FILE';
-    case 'backchannel-authentication':
-    case 'token-poll':
-    case 'client-credentials':
-      return 'OPERATOR_AUTH_URL';
-  }
-}
+export const ADDRESS_SETTINGS: Readonly<Record<ExchangeKind, string>> = {
+  lookup: 'OPERATOR_SIM_SWAP_URL',
+  directory: 'directory.url of OPERATORS_FILE',
+  'backchannel-authentication': 'OPERATOR_AUTH_URL',
+  'token-poll': 'OPERATOR_AUTH_URL',
+  'client-credentials': 'OPERATOR_AUTH_URL',
+};

@@ -23,7 +23,7 @@ import { errorWord, leavesInDoubt } from '../refusal.ts';
 import { retryAfterSeconds } from '../headers.ts';
 import type { CorrelatorSettings } from '../wireSettings.ts';
 import type { Circuit, Health, Switched } from './circuit.ts';
-import { addressSetting, findingOf } from './finding.ts';
+import { ADDRESS_SETTINGS, findingOf } from './finding.ts';
 import type { RequestRate } from './requestRate.ts';
 import type { decideRetry, ExchangeKind, RetryBudget, RetryRules } from './retries.ts';
 
@@ -279,7 +279,7 @@ export class GuardedEndpoint {
     } else if (failure.code === 'NUMBER_NOT_SERVED' && this.#notFound !== undefined) {
       if (this.#notFound.size < MIN_NUMBERS) this.#notFound.add(about);
       if (this.#notFound.size < MIN_NUMBERS) return;
-      const setting = addressSetting(kind);
+      const setting = ADDRESS_SETTINGS[kind];
       log.error(NOTHING_BUT_NOT_FOUND, { endpoint, status: reply.status, setting, ...names });
     }
   }
