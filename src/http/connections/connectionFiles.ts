@@ -76,36 +76,25 @@ export class ConnectionFiles {
   /** Returns whether what the files hold by now is in force. */
   #read(): boolean {
     const read = readMaterial(textsOf(this.settings, this.#watched.texts));
-    switch (read.kind) {
-      case 'flawed':
-        this.#refuse(read.flaw);
-        return false;
-      case 'read': {
-        const flaw = this.#validityFlaw(read.material);
-        if (flaw !== undefined && this.#isValid()) {
-          this.#refuse(flaw);
-          return false;
-        }
-        this.#material = read.material;
-        this.#flaw = flaw;
-        this.#tellValidity();
-        return true;
-      }
-    }
+    if (read.kind === 'flawed') return this.#refuse(read.flaw);
+    const flaw = this.#validityFlaw(read.material);
+    const isReplaced =
+      this.#material === undefined || this.#validityFlaw(this.#material) !== undefined;
+    if (flaw !== undefined && !isReplaced) return this.#refuse(flaw);
+    this.#material = read.material;
+    this.#flaw = flaw;
+    this.#tellValidity();
+    return true;
   }
 
-  /** Whether there is material in force whose certificate counts at this time. */
-  #isValid(): boolean {
-    return this.#material !== undefined && this.#validityFlaw(this.#material) === undefined;
-  }
-
-  #refuse(flaw: string): void {
+  #refuse(flaw: string): false {
     this.#flaw = flaw;
     const message =
       this.#material === undefined
         ? 'The TLS or proxy files cannot be used: no connection is made until they are fixed.'
         : 'The TLS or proxy files have changed and cannot be used: the old ones stay in force.';
     this.#log.error(message, { flaw });
+    return false;
   }
 
   #validityFlaw({ validity }: ConnectionMaterial): string | undefined {
@@ -149,16 +138,8 @@ export class ConnectionFiles {
 
 function textsOf({ tls, proxy }: ConnectionSettings, texts: FileTexts): ConnectionTexts {
   // A file that cannot be read counts as empty: its flaw is reported.
-  const textOf = (source: TextSource | undefined): string | undefined => {
-    switch (source?.kind) {
-      case undefined:
-        return undefined;
-      case 'text':
-        return source.text;
-      case 'file':
-        return texts.get(source.path) ?? '';
-    }
-  };
+  const textOf = (source: TextSource | undefined): string | undefined =>
+    source?.kind === 'file' ? (texts.get(source.path) ?? '') : source?.text;
   const line = (source: TextSource | undefined) => textOf(source)?.replace(/\r?\n$/, '');
   return {
     certificate: textOf(tls?.certificate),
@@ -206,8 +187,8 @@ export function readMaterial(texts: ConnectionTexts): ReadMaterial {
   try {
     return { kind: 'read', material: materialOf(texts) };
   } catch (error) {
-    if (error instanceof Flaw) return { kind: 'flawed', flaw: error.message };
-    throw error;
+    if (!(error instanceof Flaw)) throw error;
+    return { kind: 'flawed', flaw: error.message };
   }
 }
 
@@ -216,17 +197,8 @@ function materialOf(texts: ConnectionTexts): ConnectionMaterial {
   const validity = certificate === undefined ? undefined : validityOf(certificate, texts);
   if (ca !== undefined) certificatesOf('the CA file', ca);
   if (proxyCa !== undefined) certificatesOf("the proxy's CA file", proxyCa);
-  const tls = {
-    minVersion: MIN_VERSION,
-    ...(certificate === undefined ? {} : { cert: certificate }),
-    ...(key === undefined ? {} : { key }),
-    ...(passphrase === undefined ? {} : { passphrase }),
-    ...(ca === undefined ? {} : { ca }),
-  } as const;
-  const proxyTls = {
-    minVersion: MIN_VERSION,
-    ...(proxyCa === undefined ? {} : { ca: proxyCa }),
-  } as const;
+  const tls = { minVersion: MIN_VERSION, cert: certificate, key, passphrase, ca } as const;
+  const proxyTls = { minVersion: MIN_VERSION, ca: proxyCa } as const;
   // The first context of a process takes a while, and may not be needed.
   if (certificate !== undefined || ca !== undefined) checkContext('the TLS files hold', tls);
   if (proxyCa !== undefined) checkContext("the proxy's CA file holds", proxyTls);

@@ -1,9 +1,9 @@
 import type { TLSSocket } from 'node:tls';
 import { errors } from 'undici';
-import type { Clock } from '../../system/clock.ts';
 import { derived } from '../../system/fromFiles.ts';
 import { CONNECTION_HEADERS } from '../headers.ts';
 import type { ReplyReader } from '../replyReader.ts';
+import type { Http1Parts } from './http1Connections.ts';
 import { Http2Connection, type ConnectionEvents, type ConnectionParts } from './http2Connection.ts';
 import type { TlsConnector } from './tlsConnector.ts';
 
@@ -18,17 +18,8 @@ export interface Http2Fallback {
   left(readers: readonly ReplyReader[]): void;
 }
 
-export interface Http2Parts {
-  readonly url: URL;
+export interface Http2Parts extends Omit<Http1Parts, 'connector' | 'idleDetector'> {
   readonly connector: TlsConnector;
-  /** Names and values, in turn, of the headers of each request; the same list for as long as they stay the same. */
-  readonly headers: () => readonly string[];
-  /** In lower case. */
-  readonly correlatorHeader: string;
-  /** For one exchange, from connecting to the last byte of the reply. */
-  readonly timeoutMs: number;
-  readonly connections: number;
-  readonly clock: Clock;
   readonly fallback: Http2Fallback;
 }
 

@@ -67,17 +67,17 @@ export class Circuit {
     return 'opened';
   }
 
-  /** Whether an open circuit lets an exchange about this number through now, to see if the endpoint is back. */
-  mayTry(about: PhoneNumber): boolean {
+  /**
+   * Whether an open circuit lets an exchange about this number through now, to see if the endpoint is back. Then it
+   * begins, and {@link tried} must follow.
+   */
+  tries(about: PhoneNumber): boolean {
     if (this.#state.is !== 'open') return false;
     const { sinceMs, failedFor } = this.#state;
     const waitMs = failedFor === about ? 2 * TRIES_AGAIN_AFTER_MS : TRIES_AGAIN_AFTER_MS;
-    return this.#clock.monotonicMs() - sinceMs >= waitMs;
-  }
-
-  /** An exchange begins that {@link mayTry} let through; {@link tried} must follow. */
-  trying(): void {
-    if (this.#state.is === 'open') this.#state = { is: 'trying', before: this.#state };
+    if (this.#clock.monotonicMs() - sinceMs < waitMs) return false;
+    this.#state = { is: 'trying', before: this.#state };
+    return true;
   }
 
   /** It came to this. One that was cut proves nothing, and the circuit stays open. */

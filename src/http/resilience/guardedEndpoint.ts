@@ -25,7 +25,13 @@ import type { CorrelatorSettings } from '../wireSettings.ts';
 import type { Circuit, Health, Switched } from './circuit.ts';
 import { ADDRESS_SETTINGS, findingOf } from './finding.ts';
 import type { RequestRate } from './requestRate.ts';
-import type { decideRetry, ExchangeKind, RetryBudget, RetryRules } from './retries.ts';
+import {
+  isServerError,
+  type decideRetry,
+  type ExchangeKind,
+  type RetryBudget,
+  type RetryRules,
+} from './retries.ts';
 
 /** Spreads retries over so long, so that many that failed together do not come back together. */
 const JITTER_MS = 200;
@@ -137,8 +143,7 @@ export class GuardedEndpoint {
     const { circuit, budget, correlatorForm } = this.#guards;
     if (!isRetry) budget.count();
     const isTrial = !circuit.isClosed;
-    if (isTrial && !circuit.mayTry(about)) return unsent(judge(CIRCUIT_OPEN));
-    if (isTrial) circuit.trying();
+    if (isTrial && !circuit.tries(about)) return unsent(judge(CIRCUIT_OPEN));
     let health: Health = 'neither';
     let exchange: Exchange;
     let judged: J;
@@ -286,31 +291,21 @@ export class GuardedEndpoint {
 
   #tellSwitched(switched: Switched): void {
     const { operator, name: endpoint, log } = this.#guards;
-    switch (switched) {
-      case 'opened':
-        circuitChannel.publish({ operator, endpoint, state: 'open' });
-        log.warn(
-          'The circuit is open: the operator is not called, except for a trial every few seconds.',
-          { endpoint },
-        );
-        return;
-      case 'closed':
-        circuitChannel.publish({ operator, endpoint, state: 'closed' });
-        log.info('The circuit is closed: the operator is back.', { endpoint });
-    }
+    const isOpen = switched === 'opened';
+    circuitChannel.publish({ operator, endpoint, state: isOpen ? 'open' : 'closed' });
+    if (isOpen) log.warn(OPENED, { endpoint });
+    else log.info('The circuit is closed: the operator is back.', { endpoint });
   }
 }
 
+const OPENED =
+  'The circuit is open: the operator is not called, except for a trial every few seconds.';
+
 /** What is published of an exchange: nothing of what was sent, nor of the reply's body. */
 function resultOf(exchange: Exchange): ExchangeResult {
-  switch (exchange.kind) {
-    case 'reply':
-      return { outcome: 'replied', status: exchange.reply.status };
-    case 'fault': {
-      const { cause, sent, detail } = exchange.fault;
-      return { outcome: cause, sent, detail };
-    }
-  }
+  if (exchange.kind === 'reply') return { outcome: 'replied', status: exchange.reply.status };
+  const { cause, sent, detail } = exchange.fault;
+  return { outcome: cause, sent, detail };
 }
 
 /** `false` when the request ended or ran out of time meanwhile. */
@@ -335,18 +330,13 @@ function isSuccess(exchange: Exchange): boolean {
 /** Transport, timeout, 5xx and bad bodies speak against an endpoint; 4xx do not (docs/design.md, "The circuit"). */
 function healthOf(exchange: Exchange, judged: Judged, { signal }: Urgency): Health {
   if (exchange === NO_TIME) return 'neither';
-  switch (exchange.kind) {
-    case 'fault': {
-      const { cause, sent } = exchange.fault;
-      if (cause === 'rate' || cause === 'descriptors') return 'neither';
-      if (cause !== 'cancelled') return 'bad';
-      // Silent until the request's own deadline is silence too; a caller who hung up proves nothing.
-      return signal?.reason instanceof DeadlineExceeded && sent ? 'bad' : 'neither';
-    }
-    case 'reply': {
-      const { status } = exchange.reply;
-      if (leavesInDoubt(status) && status !== 501) return 'bad';
-      return judged.failure?.code === 'OPERATOR_INVALID_REPLY' ? 'bad' : 'good';
-    }
+  if (exchange.kind === 'reply') {
+    if (isServerError(exchange.reply.status)) return 'bad';
+    return judged.failure?.code === 'OPERATOR_INVALID_REPLY' ? 'bad' : 'good';
   }
+  const { cause, sent } = exchange.fault;
+  if (cause === 'rate' || cause === 'descriptors') return 'neither';
+  if (cause !== 'cancelled') return 'bad';
+  // Silent until the request's own deadline is silence too; a caller who hung up proves nothing.
+  return signal?.reason instanceof DeadlineExceeded && sent ? 'bad' : 'neither';
 }

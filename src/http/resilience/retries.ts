@@ -97,7 +97,7 @@ function onDoubt(rules: RetryRules, atLeastMs?: number): RetryDecision {
 }
 
 /** 501 says that the operation does not exist, and will say so again. */
-function isServerError(status: number): boolean {
+export function isServerError(status: number): boolean {
   return leavesInDoubt(status) && status !== 501;
 }
 

@@ -34,8 +34,7 @@ describe('the circuit', () => {
       made += 1;
       return circuit.count(health, about);
     }
-    if (!circuit.mayTry(about)) return 'kept away';
-    circuit.trying();
+    if (!circuit.tries(about)) return 'kept away';
     made += 1;
     return circuit.tried(health, about);
   }
@@ -124,9 +123,8 @@ describe('the circuit', () => {
   it('answers the others at once while one exchange tries', async () => {
     runAll(repeat(20, 'bad'));
     await clock.advance(5000);
-    expect(circuit.mayTry(line(0))).toBe(true);
-    circuit.trying();
-    expect(circuit.mayTry(line(1))).toBe(false);
+    expect(circuit.tries(line(0))).toBe(true);
+    expect(circuit.tries(line(1))).toBe(false);
     expect(circuit.tried('good', line(0))).toBe('closed');
     expect(isOpen()).toBe(false);
   });
