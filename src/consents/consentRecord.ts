@@ -298,11 +298,7 @@ export function lookupEnded(
 }
 
 /** The record without the consent, and with what it came to if that is to be told. */
-export function concluded(
-  { consent, ends }: ConsentRecord,
-  id: string,
-  end?: ConsentEnd,
-): ConsentRecord {
+function concluded({ consent, ends }: ConsentRecord, id: string, end?: ConsentEnd): ConsentRecord {
   const others = ends.filter((one) => one.id !== id);
   return {
     ...(consent === undefined || consent.id === id ? {} : { consent }),

@@ -4,7 +4,6 @@ import {
   acknowledged,
   answered,
   asOf,
-  concluded,
   keptUntilMs,
   lookupEnded,
   overruled,
@@ -169,6 +168,7 @@ describe('what was learned while the record changed', () => {
   const requestedNow = requestedFor(11_000, 300_000);
   const other: Consent = { ...pendingFor({}), id: 'consent-2', asker: 'shop' };
   const ended = lookupEnded(IDENTITY, { lookup: IDENTITY.lookup, failure: REFUSED }, NOW, RULES);
+  const withdrawn: Learned = { kind: 'withdrawn', id: IDENTITY.id };
   const expired: Learned = { kind: 'ended', ended: expiredAt(0) };
 
   it.each<[string, ConsentRecord, Parameters<typeof overruled>[1], ConsentRecord | undefined]>([
@@ -222,6 +222,13 @@ describe('what was learned while the record changed', () => {
       undefined,
     ],
     [
+      'is forgotten where nothing left',
+      { consent: requestedNow, ends: [] },
+      withdrawn,
+      { ends: [] },
+    ],
+    ["leaves another's consent", { consent: other, ends: [] }, withdrawn, undefined],
+    [
       'is an answer',
       { consent: redeemedFor(1), ends: [] },
       answered(IDENTITY, NOW),
@@ -229,10 +236,6 @@ describe('what was learned while the record changed', () => {
     ],
   ])('%s', (_, found, learned, record) => {
     expect(overruled(found, learned)).toEqual(record);
-  });
-
-  it('is forgotten where nothing left', () => {
-    expect(concluded({ consent: requestedNow, ends: [] }, IDENTITY.id)).toEqual({ ends: [] });
   });
 });
 

@@ -70,6 +70,10 @@ export const PARTS: readonly Part[] = [
       ["isRedeemed && kind === 'expired' ? undefined : withLearned", 'withLearned'],
       ['if (ends.some(({ id }) => id === lives.id)) return undefined;\n', ''],
       ['>= PROGRESS[lives.state]', '> PROGRESS[lives.state]'],
+      [
+        'consent?.id === learned.id ? withLearned(found, learned) : undefined',
+        'withLearned(found, learned)',
+      ],
     ],
   },
   {
