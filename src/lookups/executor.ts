@@ -53,7 +53,7 @@ export class Executor {
     if (numbersAtWork === undefined) return;
     request.onOwnerWait = (number, isWaiting) => {
       const session = this.#sessions.get(number);
-      if (session?.isRunning !== true) return;
+      if (session === undefined || session.openAnswers === 0) return;
       if (isWaiting !== session.waitsForOwner) numbersAtWork.wait(request.caller.key, isWaiting);
       session.waitsForOwner = isWaiting;
     };
@@ -103,15 +103,16 @@ export class Executor {
    * of it holds: an expiry is told once, and a pending one may have ended a moment later.
    */
   async #readConsent(session: NumberSession): Promise<void> {
-    await this.#run(session);
-    // What is kept may have answered all before the consent was asked about.
-    const { kept } = this.#operators;
-    if (kept !== undefined && session.operator === kept && session.unrouted === undefined) {
-      await this.#run(session);
-    }
-    const { operator, unrouted, number } = session;
-    if (unrouted !== undefined || operator === undefined) return;
+    if (!this.#takePlace(session)) return;
     try {
+      await this.#run(session);
+      // What is kept may have answered all before the consent was asked about.
+      const { kept } = this.#operators;
+      if (kept !== undefined && session.operator === kept && session.unrouted === undefined) {
+        await this.#run(session);
+      }
+      const { operator, unrouted, number } = session;
+      if (unrouted !== undefined || operator === undefined) return;
       const reading = await operator.route.consent(number, this.#request);
       session.consentAnswer =
         reading.kind === 'failed'
@@ -119,15 +120,14 @@ export class Executor {
           : { kind: 'consent', consent: statusBeside(session, reading.status) };
     } catch (defect) {
       session.defect = errorOf(defect);
+    } finally {
+      this.#leavePlace(session);
     }
   }
 
   /** Joins the run that is under way, which takes up all that is asked meanwhile. Never rejects. */
   #run(session: NumberSession): Promise<void> {
-    if (session.isRunning) return session.run;
-    // For good where a number was refused once: its fields say the same.
-    session.isRefused ||= this.#numbersAtWork?.take(this.#request.caller.key) === false;
-    if (session.isRefused) return session.run;
+    if (session.isRunning || !this.#takePlace(session)) return session.run;
     session.isRunning = true;
     session.run = planChannel.hasSubscribers
       ? traced(
@@ -189,9 +189,26 @@ export class Executor {
     } finally {
       // In one turn with the end: a question that comes later begins another run.
       session.isRunning = false;
-      this.#numbersAtWork?.giveBack(this.#request.caller.key, session.waitsForOwner);
-      session.waitsForOwner = false;
+      this.#leavePlace(session);
     }
+  }
+
+  /** A number has one place until its run and the reading of its consent are over; `false` where there is none. */
+  #takePlace(session: NumberSession): boolean {
+    // For good where a number was refused once: its fields say the same.
+    if (session.openAnswers === 0) {
+      session.isRefused ||= this.#numbersAtWork?.take(this.#request.caller.key) === false;
+    }
+    if (session.isRefused) return false;
+    session.openAnswers += 1;
+    return true;
+  }
+
+  #leavePlace(session: NumberSession): void {
+    session.openAnswers -= 1;
+    if (session.openAnswers > 0) return;
+    this.#numbersAtWork?.giveBack(this.#request.caller.key, session.waitsForOwner);
+    session.waitsForOwner = false;
   }
 }
 
@@ -208,6 +225,7 @@ function sessionAbout(number: PhoneNumber, request: LookupRequest): NumberSessio
     unrouted: undefined,
     run: NOT_BEGUN,
     isRunning: false,
+    openAnswers: 0,
     defect: undefined,
     isRefused: false,
     waitsForOwner: false,
@@ -321,9 +339,11 @@ interface NumberSession extends LookupSession {
   routing: Routing | (() => Promise<Routing>) | undefined;
   /** Why no operator is asked. */
   unrouted: LookupFailure | undefined;
-  /** The latest. The number has a place among those at work as long as it is under way. */
+  /** The latest. */
   run: Promise<void>;
   isRunning: boolean;
+  /** A run, a reading of the consent, or both: the number has a place among those at work as long as there are any. */
+  openAnswers: number;
   defect: Error | undefined;
   isRefused: boolean;
   waitsForOwner: boolean;

@@ -3,12 +3,14 @@ import { loadLimits } from '../../src/config/loadLimits.ts';
 import type { AskingField } from '../../src/domain/fields.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { Executor } from '../../src/lookups/executor.ts';
+import { NOBODY } from '../../src/lookups/keptAnswers.ts';
+import type { ConsentReading } from '../../src/lookups/lookupRoute.ts';
 import { NumbersAtWork } from '../../src/lookups/numbersAtWork.ts';
 import { NOT_SERVED, type Routing } from '../../src/lookups/operators.ts';
 import { askField } from '../askedFields.ts';
 import { settled, TestClock } from '../testClock.ts';
 import { ALICE, BOB } from '../values.ts';
-import { requestAt } from './requests.ts';
+import { OFFER, requestAt, servedBy } from './requests.ts';
 
 let clock: TestClock;
 let atWork: NumbersAtWork;
@@ -116,6 +118,22 @@ describe('the numbers of a request', () => {
     await requesting.end();
     expect(places()).toBe(10);
     expect(new Set(requesting.codes)).toEqual(new Set(['NUMBER_NOT_SERVED undefined']));
+  });
+
+  it('have it while the status of a consent is read', async () => {
+    const reading = Promise.withResolvers<ConsentReading>();
+    const route = { ...NOBODY, consent: () => reading.promise };
+    const operators = servedBy({ name: 'operator', offer: OFFER, route });
+    const executor = new Executor(operators, requestAt(clock, { caller: 'risk' }), atWork);
+    const asked = [ALICE, BOB].map((number) => askField(executor, number, 'simSwapConsent'));
+    await settled();
+    expect(places()).toBe(8);
+    reading.resolve({ kind: 'read', status: { state: 'PENDING' } });
+    expect(await Promise.all(asked)).toMatchObject([
+      { consent: { state: 'PENDING' } },
+      { consent: { state: 'PENDING' } },
+    ]);
+    expect(places()).toBe(10);
   });
 
   it('give their place back while they wait for their owners, once each', async () => {
