@@ -153,18 +153,12 @@ export class Executor {
     try {
       let routing = (session.routing ??= this.#operators.of(session.number, this.#request));
       const isRouted = typeof routing !== 'function' && routing.kind === 'served';
-      if (!isRouted && kept !== undefined && session.questions.length > 0) {
-        session.operator ??= kept;
-        for (let lookup; (lookup = nextLookup(session, kept.offer)) !== undefined;) {
-          learn(session, await kept.route.lookUp(lookup, session));
-        }
-        const isAnswered = session.failures.length === 0;
-        // What is not kept is still to be looked up, and the consent's status to be read.
-        session.failures = [];
-        if (isAnswered && !session.asksConsent) return;
-      }
+      if (!isRouted && (await this.#isKept(session))) return;
+      const { questions } = session;
       if (typeof routing === 'function') session.routing = routing = await routing();
       if (routing.kind === 'failed') {
+        // What was asked meanwhile may be kept, although nobody can be asked.
+        if (session.questions !== questions) await this.#isKept(session);
         session.unrouted = routing.failure;
         return;
       }
@@ -191,6 +185,20 @@ export class Executor {
       session.isRunning = false;
       this.#leavePlace(session);
     }
+  }
+
+  /** Whether what is kept answers all that is asked, so that nobody has to be chosen for it. */
+  async #isKept(session: NumberSession): Promise<boolean> {
+    const { kept } = this.#operators;
+    if (kept === undefined || session.questions.length === 0) return false;
+    session.operator ??= kept;
+    for (let lookup; (lookup = nextLookup(session, kept.offer)) !== undefined;) {
+      learn(session, await kept.route.lookUp(lookup, session));
+    }
+    const isAnswered = session.failures.length === 0;
+    // What is not kept is still to be looked up, and the consent's status to be read.
+    session.failures = [];
+    return isAnswered && !session.asksConsent;
   }
 
   /** A number has one place until its run and the reading of its consent are over; `false` where there is none. */

@@ -1,9 +1,15 @@
 import { expect, it } from 'vitest';
 import type { Lookup } from '../../src/domain/question.ts';
-import type { LookupOutcome, LookupRoute } from '../../src/lookups/lookupRoute.ts';
+import { Executor } from '../../src/lookups/executor.ts';
+import {
+  lookupFailed,
+  type LookupOutcome,
+  type LookupRoute,
+} from '../../src/lookups/lookupRoute.ts';
+import { NOT_SERVED, type Routing } from '../../src/lookups/operators.ts';
 import { ALICE, hours, timed } from '../values.ts';
-import { TestClock } from '../testClock.ts';
-import { askAll, DATE, executorOn, requestAt, window } from './requests.ts';
+import { settled, TestClock } from '../testClock.ts';
+import { askAll, DATE, executorOn, OFFER, requestAt, window } from './requests.ts';
 
 const WINDOW = window(240);
 
@@ -56,6 +62,30 @@ it('a reply that speaks of a window of its own is not asked for twice', async ()
   expect(executor.answerTo(ALICE, DATE)).toMatchObject({ kind: 'date', latestSimChange: null });
   expect(asked).toHaveLength(1);
 });
+
+it('what is asked while nobody is found to ask is answered by what is kept', async () => {
+  const routing = Promise.withResolvers<Routing>();
+  const kept = { name: 'none', offer: OFFER, route: { lookUp: keptDate, consent, close } };
+  const operators = { kept, of: () => () => routing.promise };
+  const executor = new Executor(operators, requestAt(new TestClock()));
+
+  const asked = executor.ask(ALICE, WINDOW);
+  await settled();
+  const further = executor.ask(ALICE, DATE);
+  await settled();
+  routing.resolve(NOT_SERVED);
+  await Promise.all([asked, further]);
+
+  expect(executor.answerTo(ALICE, WINDOW)).toMatchObject({
+    failure: { code: 'NUMBER_NOT_SERVED' },
+  });
+  expect(executor.answerTo(ALICE, DATE)).toMatchObject({ kind: 'date', latestSimChange: null });
+});
+
+const keptDate: LookupRoute['lookUp'] = async (lookup) =>
+  lookup.operation === 'check'
+    ? lookupFailed(lookup, { code: 'NUMBER_NOT_SERVED', reach: 'operation' })
+    : neverSwapped(lookup);
 
 const consent = () => Promise.resolve({ kind: 'read', status: undefined } as const);
 const close = () => Promise.resolve();
