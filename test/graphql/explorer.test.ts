@@ -37,18 +37,21 @@ describe('a browser that opens /graphql', () => {
     expect(html).not.toMatch(/<(?:script|link)[^>]+(?:src|href)="(?!data:)/);
   });
 
-  it('sees no page in production', async () => {
-    const production = {
-      NODE_ENV: 'production',
-      JWT_JWKS_URL: 'http://127.0.0.1:9/jwks',
-      JWT_ISSUER: 'http://127.0.0.1:9',
-      JWT_AUDIENCE: 'sim-swap',
-      AUDIT_KEY: 'a key of thirty-two characters or more',
-    };
-    const reply = await fetch(await start(production), { headers: BROWSER });
-    expect(reply.status).toBe(401);
-    expect(reply.headers.get('content-type')).toMatch('application/json');
-  });
+  it.each<Environment>([{ NODE_ENV: 'production' }, { HOST: '0.0.0.0' }])(
+    'sees no page where strangers can reach it: %j',
+    async (reach) => {
+      const exposed = {
+        ...reach,
+        JWT_JWKS_URL: 'http://127.0.0.1:9/jwks',
+        JWT_ISSUER: 'http://127.0.0.1:9',
+        JWT_AUDIENCE: 'sim-swap',
+        AUDIT_KEY: 'a key of thirty-two characters or more',
+      };
+      const reply = await fetch(await start(exposed), { headers: BROWSER });
+      expect(reply.status).toBe(401);
+      expect(reply.headers.get('content-type')).toMatch('application/json');
+    },
+  );
 
   it('sees no page beside trusted documents, and no link to it', async () => {
     using files = new TemporaryFiles();

@@ -1,0 +1,57 @@
+import type { ServerResponse } from 'node:http';
+import { expect, it } from 'vitest';
+import { PublishedJson } from '../../src/http/connections/publishedJson.ts';
+import { systemClock } from '../../src/system/clock.ts';
+import { silentLog } from '../silentLog.ts';
+import { RecordingServer } from './recordingServer.ts';
+
+const MAX_BYTES = 256 * 1024;
+
+const ok = (body: string) => (response: ServerResponse) => {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+};
+
+/** What the fetch of a document comes to whose server answers like this, and how many requests it took. */
+async function fetched(answer: (response: ServerResponse) => unknown) {
+  await using server = await RecordingServer.start((_, response) => void answer(response));
+  const published = new PublishedJson(
+    `${server.url}/jwks`,
+    {},
+    {
+      clock: systemClock,
+      log: silentLog,
+      watchFiles: () => ({ texts: new Map(), close: () => undefined }),
+    },
+  );
+  try {
+    const document = await published.fetch().catch((error: unknown) => error);
+    return { document, paths: server.received.map(({ path }) => path) };
+  } finally {
+    await published.close();
+  }
+}
+
+it('a published document is read', async () => {
+  const { document } = await fetched(ok('{"keys":[]}'));
+  expect(document).toEqual({ keys: [] });
+});
+
+it.concurrent.each<[string, (response: ServerResponse) => unknown, string]>([
+  [
+    'of more than 256 KB',
+    ok(JSON.stringify('x'.repeat(MAX_BYTES))),
+    'ResponseExceededMaxSizeError',
+  ],
+  ['elsewhere', (to) => to.writeHead(302, { location: '/other' }).end(), 'UnexpectedStatus'],
+  ['that names a member twice', ok('{"keys":[],"keys":[]}'), 'DuplicateMember'],
+  ['that never comes', () => undefined, 'TimeoutError'],
+  ['whose end never comes', (to) => to.writeHead(200).write('{'), 'TimeoutError'],
+])(
+  'a published document %s is not read, within six seconds',
+  async (_what, answer, name) => {
+    const { document, paths } = await fetched(answer);
+    expect(document).toMatchObject({ name });
+    expect(paths).toEqual(['/jwks']);
+  },
+  6000,
+);
