@@ -289,6 +289,15 @@ describe('a problem with the file', () => {
     ]);
   });
 
+  test('names a header of the directory that is there twice, in whichever case', () => {
+    const headers = { 'x-partner': 'abc', 'X-Partner': 'def' };
+    const directory = { url: 'https://numbers.example', headers };
+    const problems = problemsWith(JSON.stringify({ directory, operators: [ALPHA] }));
+    expect(problems).toEqual([
+      expect.stringMatching(/directory\.headers\["X-Partner"\] stands twice\.$/),
+    ]);
+  });
+
   test('quotes nothing of the file but names of members and operators', () => {
     const secret = 'hunter2';
     const text = JSON.stringify({
