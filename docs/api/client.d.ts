@@ -91,7 +91,7 @@ export type SimSwapConsent =
 /**
  * Questions about phone numbers. A number is written with its `+` and country code; spaces and hyphens may stand
  * between, and `tel:` before it. None of the methods rejects for what a number, an operator or an owner does: that is
- * a {@link SimSwapUnknown}.
+ * a {@link SimSwapUnknown}. In the examples `simSwaps` is what {@link createSimSwapClient} returns.
  */
 export interface SimSwapQuestions {
   /**

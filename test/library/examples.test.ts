@@ -10,11 +10,6 @@ import { examplesOf, FILES, ROOT } from './examples.ts';
 const ENTRIES = ['client', 'subgraph', 'mocks'] as const;
 const EXAMPLES = ENTRIES.flatMap((entry) => examplesOf(entry));
 
-/** What the examples of a method begin with. */
-const OPENED = `import { createSimSwapClient } from 'sim-swap-subgraph/client';
-await using simSwaps = await createSimSwapClient({ settings: process.env });
-`;
-
 /** What each example prints, one after the other in one process. */
 const printed = new Map<string, readonly string[]>();
 
@@ -29,7 +24,7 @@ beforeAll(async () => {
           `'sim-swap-subgraph/${entry}'`,
           `'${pathToFileURL(ROOT + FILES[entry]).href}'`,
         ),
-      program.includes('import ') ? program : OPENED + program,
+      program,
     );
     const file = files.write(`${index}.mts`, source);
     return `console.log('== ${about}'); await import('${pathToFileURL(file).href}');`;

@@ -10,6 +10,11 @@ export interface Example {
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
+/** What the examples of a method begin with. */
+const OPENED = `import { createSimSwapClient } from 'sim-swap-subgraph/client';
+await using simSwaps = await createSimSwapClient({ settings: process.env });
+`;
+
 export const FILES = {
   client: 'src/library/client.ts',
   subgraph: 'src/library/subgraph.ts',
@@ -26,7 +31,7 @@ export function examplesOf(entry: keyof typeof FILES): readonly Example[] {
     const plain = docstring.replaceAll(/^ *\* ?/gm, '');
     return Array.from(plain.matchAll(/```ts\n([\s\S]*?)```/g), ([, program = '']) => ({
       about,
-      program,
+      program: program.includes('import ') ? program : OPENED + program,
       prints: Array.from(
         program.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm),
         ([, line = '']) => line,
