@@ -1,6 +1,9 @@
 import {
   GraphQLError,
+  isExecutableDefinitionNode,
   Kind,
+  type DefinitionNode,
+  type ExecutableDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
   type ValidationRule,
@@ -33,6 +36,9 @@ export const MAX_VARIABLE_ERRORS = 20;
 /** Tools introspect a schema in 18. */
 export const MAX_DOCUMENT_DEPTH = 20;
 
+/** A rule of graphql-js compares fragments pair by pair, one pair inside the other: a circle of 200 overflows its stack. */
+const FAR_TOO_DEEP = 50;
+
 /**
  * Refuses operations that nest deeper than `maxDepth`. A selection set inside another is a level,
  * whether a field, an inline fragment or the spread of a named one opens it.
@@ -59,11 +65,21 @@ export function maxDepthRule(maxDepth: number): ValidationRule {
       known.set(name, depth);
       return depth;
     };
+    const report = (nodes: ExecutableDefinitionNode): void => {
+      const message = `An operation may nest ${maxDepth} levels at most, fragments included.`;
+      context.reportError(new GraphQLError(message, { nodes }));
+    };
     return {
+      Document({ definitions }) {
+        const isFarTooDeep = (node: DefinitionNode): node is ExecutableDefinitionNode =>
+          isExecutableDefinitionNode(node) && depthOf(node.selectionSet) > FAR_TOO_DEEP;
+        const [farTooDeep] = definitions.filter(isFarTooDeep);
+        if (farTooDeep === undefined) return;
+        // With so many errors graphql-js ends the validation.
+        for (let errors = 0; errors < MAX_VALIDATION_ERRORS; errors += 1) report(farTooDeep);
+      },
       OperationDefinition(operation) {
-        if (depthOf(operation.selectionSet) <= maxDepth) return;
-        const message = `An operation may nest ${maxDepth} levels at most, fragments included.`;
-        context.reportError(new GraphQLError(message, { nodes: operation }));
+        if (depthOf(operation.selectionSet) > maxDepth) report(operation);
       },
     };
   };

@@ -151,6 +151,7 @@ describe('a document', () => {
     ['of inline fragments, 600 levels', nestedInline(600)],
     ['of named fragments, 21 levels', nestedNamed(20)],
     ['of named fragments, 200 levels', nestedNamed(200)],
+    ['of a circle of 200 named fragments', comparedFragments(200)],
     ['of fields', `{ __schema { types { ${'ofType { '.repeat(200)} name ${'} '.repeat(200)} } } }`],
     [
       'in the second of two operations',
@@ -373,6 +374,15 @@ function aliases(count: number, field: (index: number) => string): string {
 /** The operation's own level, and so many below. */
 function nestedInline(levels: number): string {
   return `{ ${'... { '.repeat(levels)} __typename ${'} '.repeat(levels)}}`;
+}
+
+/** A circle of fragments, two of which are spread beside each other: graphql-js would compare each with each. */
+function comparedFragments(count: number): string {
+  const circle = Array.from(
+    { length: count },
+    (_, index) => `fragment F${index} on PhoneNumber { e164 ...F${(index + 1) % count} }`,
+  );
+  return `{ ... on Nobody { name ... { e164: name ...F1 } ...F0 } } ${circle.join(' ')}`;
 }
 
 function nestedNamed(levels: number): string {
