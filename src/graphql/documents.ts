@@ -2,7 +2,6 @@ import {
   GraphQLError,
   isExecutableDefinitionNode,
   Kind,
-  type DefinitionNode,
   type ExecutableDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
@@ -71,12 +70,12 @@ export function maxDepthRule(maxDepth: number): ValidationRule {
     };
     return {
       Document({ definitions }) {
-        const isFarTooDeep = (node: DefinitionNode): node is ExecutableDefinitionNode =>
-          isExecutableDefinitionNode(node) && depthOf(node.selectionSet) > FAR_TOO_DEEP;
-        const [farTooDeep] = definitions.filter(isFarTooDeep);
-        if (farTooDeep === undefined) return;
-        // With so many errors graphql-js ends the validation.
-        for (let errors = 0; errors < MAX_VALIDATION_ERRORS; errors += 1) report(farTooDeep);
+        for (const definition of definitions) {
+          if (!isExecutableDefinitionNode(definition)) continue;
+          if (depthOf(definition.selectionSet) <= FAR_TOO_DEEP) continue;
+          // With one more than it keeps, graphql-js ends the validation.
+          for (let errors = 0; errors <= MAX_VALIDATION_ERRORS; errors += 1) report(definition);
+        }
       },
       OperationDefinition(operation) {
         if (depthOf(operation.selectionSet) > maxDepth) report(operation);
