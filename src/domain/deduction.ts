@@ -14,6 +14,7 @@ export interface DateTrust {
 
 /** An answer about a window, and the facts that it follows from. */
 export interface Deduced {
+  readonly kind: 'window';
   readonly swapped: boolean;
   /** When the operator was asked for the latest of those that say so, milliseconds since 1970. */
   readonly asOfMs: number;
@@ -39,12 +40,12 @@ export function deduceSwapped(
     const sayingTrue = facts.filter((fact) => saysTrue(fact, windowMs, trust));
     if (sayingTrue.length > 0) return deduced(true, sayingTrue, sayingTrue.concat(swaps));
   }
-  const sayingFalse = facts.filter(
-    (fact) =>
-      saysFalse(fact, windowMs, trust) &&
-      !isOutdated(fact, facts, trust) &&
-      !isOutdated(fact, besides, trust),
-  );
+  const isFalse = (fact: TimedFact): boolean =>
+    saysFalse(fact, windowMs, trust) &&
+    !isOutdated(fact, facts, trust) &&
+    !isOutdated(fact, besides, trust);
+  // Most numbers have one fact, and need no second list.
+  const sayingFalse = facts.every(isFalse) ? facts : facts.filter(isFalse);
   return sayingFalse.length > 0 ? deduced(false, sayingFalse, sayingFalse) : undefined;
 }
 
@@ -55,7 +56,7 @@ function deduced(
   from: readonly TimedFact[],
 ): Deduced {
   const asOfMs = saying.reduce((latest, { sentAtMs }) => Math.max(latest, sentAtMs), -Infinity);
-  return { swapped, asOfMs, from };
+  return { kind: 'window', swapped, asOfMs, from };
 }
 
 /** A date may be the SIM's activation: it is known to be a swap since a check beside it said `true`. */

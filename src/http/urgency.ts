@@ -168,9 +168,29 @@ export interface Sharing extends Urgency {
   readonly correlator: Correlator;
 }
 
-interface Waiter<T> extends Abortable {
+/** A class: its closures would weigh more than the rest of what waits. */
+class Waiter<T> implements Abortable {
   readonly signal: LightAbortSignal | undefined;
   readonly resolve: (outcome: T | Promise<T>) => void;
+  readonly #work: SharedWork<T>;
+  readonly #late: T;
+
+  constructor(
+    work: SharedWork<T>,
+    signal: LightAbortSignal | undefined,
+    late: T,
+    resolve: (outcome: T | Promise<T>) => void,
+  ) {
+    this.#work = work;
+    this.signal = signal;
+    this.#late = late;
+    this.resolve = resolve;
+  }
+
+  abort(): void {
+    this.#work.leave(this);
+    this.resolve(this.#late);
+  }
 }
 
 /**
@@ -199,14 +219,7 @@ export class SharedWork<T> implements Sharing {
     this.deadlineMs = Math.max(this.deadlineMs, deadlineMs);
     // By hand: a race would hold twice as much for each of a thousand numbers.
     return new Promise((resolve) => {
-      const waiter: Waiter<T> = {
-        signal,
-        resolve,
-        abort: () => {
-          this.#leave(waiter, signal?.reason);
-          resolve(late);
-        },
-      };
+      const waiter = new Waiter(this, signal, late, resolve);
       this.#waiters = [...this.#waiters, waiter];
       if (signal?.aborted === true) waiter.abort();
       else signal?.add(waiter);
@@ -222,9 +235,9 @@ export class SharedWork<T> implements Sharing {
     }
   }
 
-  #leave(waiter: Waiter<T>, reason: unknown): void {
+  leave(waiter: Waiter<T>): void {
     this.#waiters = this.#waiters.filter((other) => other !== waiter);
-    if (this.#waiters.length === 0) this.signal.abort(reason);
+    if (this.#waiters.length === 0) this.signal.abort(waiter.signal?.reason);
   }
 }
 

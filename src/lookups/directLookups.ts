@@ -54,17 +54,21 @@ export class SharedLookups implements LookupRoute {
     const late = lookupFailed(lookup, OUT_OF_TIME);
     if (request.signal.aborted) return Promise.resolve(late);
     const others = this.#shared.get(number);
-    const joined = others?.find((shared) => this.#mayJoin(shared, lookup, request));
+    const joined = others && this.#joinable(others, lookup, request);
     if (joined !== undefined) return this.#join(joined, { number, request }, late);
     const shared = new SharedLookup(lookup, request);
     if (others === undefined) this.#shared.set(number, [shared]);
     else others.push(shared);
-    const looking = this.#route.lookUp(lookup, { number, request: shared });
-    shared.ended = looking.then(
+    shared.ended = this.#begin(number, shared);
+    return shared.outcomeFor(request, late);
+  }
+
+  #begin(number: PhoneNumber, shared: SharedLookup): Promise<void> {
+    const looking = this.#route.lookUp(shared.lookup, { number, request: shared });
+    return looking.then(
       (outcome) => this.#ended(number, shared, outcome),
       () => this.#ended(number, shared, looking),
     );
-    return shared.outcomeFor(request, late);
   }
 
   /** No owner is asked for consent. */
@@ -78,18 +82,22 @@ export class SharedLookups implements LookupRoute {
   }
 
   /**
-   * Whether it is the same caller's, likely to answer, and young enough, the last request has not given it up, and this
-   * one, which still needs more, did not hear it already.
+   * One that is the same caller's, likely to answer, and young enough, that the last request has not given up, and that
+   * this one, which still needs more, did not hear already.
    */
-  #mayJoin(shared: SharedLookup, wanted: Lookup, request: LookupRequest): boolean {
-    const { caller, purpose, leftAtMs = Infinity, signal } = shared;
-    return (
-      caller.key === request.caller.key &&
-      purpose === request.purpose &&
-      leftAtMs >= request.cameInAtMs - this.#parts.keepMs &&
-      !signal.aborted &&
-      !shared.requests.includes(request) &&
-      isWorthWaitingFor(shared.lookup, wanted)
+  #joinable(
+    others: readonly SharedLookup[],
+    wanted: Lookup,
+    request: LookupRequest,
+  ): SharedLookup | undefined {
+    return others.find(
+      ({ lookup, caller, purpose, leftAtMs = Infinity, signal, requests }) =>
+        caller.key === request.caller.key &&
+        purpose === request.purpose &&
+        leftAtMs >= request.cameInAtMs - this.#parts.keepMs &&
+        !signal.aborted &&
+        !requests.includes(request) &&
+        isWorthWaitingFor(lookup, wanted),
     );
   }
 

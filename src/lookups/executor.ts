@@ -129,18 +129,15 @@ export class Executor {
   #run(session: NumberSession): Promise<void> {
     if (session.isRunning || !this.#takePlace(session)) return session.run;
     session.isRunning = true;
-    session.run = planChannel.hasSubscribers
-      ? traced(
-          planChannel,
-          {
-            correlator: this.#request.correlator.name,
-            questions: session.questions.length,
-          },
-          () => this.#lookUp(session),
-          () => planned(session),
-        )
-      : this.#lookUp(session);
+    session.run = planChannel.hasSubscribers ? this.#lookUpTraced(session) : this.#lookUp(session);
     return session.run;
+  }
+
+  #lookUpTraced(session: NumberSession): Promise<void> {
+    const { correlator } = this.#request;
+    const message = { correlator: correlator.name, questions: session.questions.length };
+    const work = () => this.#lookUp(session);
+    return traced(planChannel, message, work, () => planned(session));
   }
 
   /**

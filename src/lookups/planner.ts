@@ -42,7 +42,7 @@ export type Answer =
       readonly asOfMs: number;
       readonly from: readonly TimedFact[];
     }
-  | ({ readonly kind: 'window' } & Deduced)
+  | Deduced
   | { readonly kind: 'failure'; readonly failure: LookupFailure };
 
 /**
@@ -217,9 +217,10 @@ function answerToWindow(
   offer: Offer,
 ): Answer | undefined {
   const deduced = deduceSwapped(maxAgeHours, facts, offer, besides);
-  if (deduced !== undefined) return { kind: 'window', ...deduced };
+  if (deduced !== undefined) return deduced;
   if (!offer.operations.has('check')) return answerFromDateAlone(facts, failures, offer);
   if (maxAgeHours > offer.maxAgeHours) return periodNotSupported(offer.maxAgeHours);
+  if (failures.length === 0) return undefined;
   const check: Lookup = { operation: 'check', maxAgeHours };
   return failed(failures.find((failedLookup) => closes(failedLookup, check)));
 }

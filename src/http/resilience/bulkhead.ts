@@ -17,10 +17,29 @@ export type BulkheadRejection = 'full' | 'late';
 /** A permit, or why there is none. */
 export type Permit = 'acquired' | BulkheadRejection;
 
-/** A place in the queue. */
-interface Ticket extends Abortable {
+/** A place in the queue. A class: its closures would weigh more than the rest of what waits. */
+class Ticket implements Abortable {
   readonly urgency: Urgency;
-  call(permit: 'acquired' | 'late'): void;
+  readonly #queue: Set<Ticket>;
+  readonly #resolve: (permit: Permit) => void;
+
+  constructor(urgency: Urgency, queue: Set<Ticket>, resolve: (permit: Permit) => void) {
+    this.urgency = urgency;
+    this.#queue = queue;
+    this.#resolve = resolve;
+    queue.add(this);
+    urgency.signal?.add(this);
+  }
+
+  call(permit: Permit): void {
+    this.#queue.delete(this);
+    this.urgency.signal?.delete(this);
+    this.#resolve(permit);
+  }
+
+  abort(): void {
+    this.call('late');
+  }
 }
 
 /** Weighs the last piece of work against all before it. */
@@ -75,20 +94,7 @@ export class Bulkhead {
     if (this.#waiting.size >= this.#size.queue && !this.#dropOldestLate()) {
       return Promise.resolve('full');
     }
-    const { signal } = urgency;
-    return new Promise((resolve) => {
-      const ticket: Ticket = {
-        urgency,
-        call: (permit) => {
-          this.#waiting.delete(ticket);
-          signal?.delete(ticket);
-          resolve(permit);
-        },
-        abort: () => ticket.call('late'),
-      };
-      signal?.add(ticket);
-      this.#waiting.add(ticket);
-    });
+    return new Promise((resolve) => void new Ticket(urgency, this.#waiting, resolve));
   }
 
   #dropOldestLate(): boolean {

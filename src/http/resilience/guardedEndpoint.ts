@@ -241,18 +241,25 @@ export class GuardedEndpoint {
     return traced(exchangeChannel, message, () => this.#send(sent, urgency), resultOf);
   }
 
-  #send(post: OutgoingRequest, urgency: Urgency, isItsTurn = false): Promise<Exchange> {
-    const { rate, kind, clock } = this.#guards;
-    const { deadlineMs, signal, isShared = false } = urgency;
+  #send(post: OutgoingRequest, urgency: Urgency): Promise<Exchange> {
+    const { rate } = this.#guards;
+    return rate === undefined ? this.#exchange(post, urgency) : this.#inTurn(rate, post, urgency);
+  }
+
+  async #inTurn(rate: RequestRate, post: OutgoingRequest, urgency: Urgency): Promise<Exchange> {
+    const { deadlineMs, signal } = urgency;
+    const { kind, clock } = this.#guards;
+    // At most half of what is left is waited for: an exchange that leaves has time for its reply.
+    const halfMs = (clock.monotonicMs() + deadlineMs) / 2;
+    const turn = await rate.turn(kind, { deadlineMs: halfMs, signal });
+    if (turn.kind === 'now') return this.#exchange(post, urgency);
+    return signal?.aborted === true ? CANCELLED : rateReached(turn.retryAfterSeconds);
+  }
+
+  #exchange(post: OutgoingRequest, urgency: Urgency): Promise<Exchange> {
+    const { clock } = this.#guards;
+    const { deadlineMs, isShared = false } = urgency;
     const leftAtMs = clock.monotonicMs();
-    if (rate !== undefined && !isItsTurn) {
-      // At most half of what is left is waited for: an exchange that leaves has time for its reply.
-      const halfMs = (leftAtMs + deadlineMs) / 2;
-      return rate.turn(kind, { deadlineMs: halfMs, signal }).then((turn) => {
-        if (turn.kind === 'now') return this.#send(post, urgency, true);
-        return signal?.aborted === true ? CANCELLED : rateReached(turn.retryAfterSeconds);
-      });
-    }
     const timeLeftMs = deadlineMs - leftAtMs;
     const timeMs = isShared && timeLeftMs > 0 ? Infinity : timeLeftMs;
     return this.#endpoint.post(post, timeMs, { sentAtMs: clock.nowMs(), leftAtMs });
