@@ -18,9 +18,13 @@ const LONG = [
   'conformance/oidcProvider',
   'endToEnd/testNumbers',
   'sharedState/faults',
+  'sharedState/redisCluster',
+  'caller/audit/healthyDisk',
   'graphql/explorerInBrowser',
   'monitoring/alerts',
   'caller/audit/hungDisk',
+  'caller/audit/programs',
+  'sharedState/stateKeyRotation',
   'endToEnd/operatorWords',
   'endToEnd/profiles',
   'tracing/tracing',
@@ -29,6 +33,7 @@ const LONG = [
   'chaos/threeOperators',
   'rotation/restart',
   'consentHistories/consentHistories',
+  'simulator/main',
 ].map((name) => `/test/${name}.test.ts`);
 
 class LongestFirst extends BaseSequencer {

@@ -6,7 +6,8 @@ export default defineConfig({
   test: {
     include: ['test/package/**/*.check.ts'],
     globalSetup: ['test/package/packed.ts'],
-    fileParallelism: false,
+    // Most of what they start waits.
+    maxWorkers: 2,
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
