@@ -67,7 +67,7 @@ export class OperatorUnderCheck {
     const authenticate = createClientAuthentication(clientId, clientAuthentication, clock);
     // Each token is used for one trial, also where the operator would let it be used again.
     const once = { ...settings, tokens: { ...settings.tokens, use: 'once' } } as const;
-    const dpop = settings.dpop ? new DpopProofs(clock) : undefined;
+    const dpop = settings.authentication.dpop ? new DpopProofs(clock) : undefined;
     this.tokens = new TokenManager(once, this.exchanges, authenticate, clock, { dpop });
     const proof = { authenticate: () => authenticate, dpop };
     this.operator = new Operator(settings, this.exchanges, judgeLookup, clock, proof);

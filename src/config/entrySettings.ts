@@ -1,14 +1,10 @@
-import { isNumberPrefix, type NumberTemplate } from '../domain/phoneNumber.ts';
+import { isNumberPrefix } from '../domain/phoneNumber.ts';
 import { OPERATIONS } from '../domain/question.ts';
-import type { FailureReach } from '../domain/errors.ts';
 import {
   withoutLastSlash,
   type ConnectionSettings,
   type TextSource,
-  ENDPOINT_NAMES,
-  type OperatorHeader,
 } from '../http/wireSettings.ts';
-import type { MappedCode } from '../http/errorMap.ts';
 import { callProfile } from '../http/json.ts';
 import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
 import type {
@@ -54,7 +50,7 @@ export function settingsOf(
   pointedTo: PointedTo,
   { keepFactsSeconds, egress }: ForAllOperators,
 ): OperatorSettings {
-  const { authentication, correlator, errors, lookups } = profile;
+  const { grants: _, errors, lookups, ...others } = profile;
   const options = Object.freeze(
     Object.fromEntries(
       Object.entries(profile.options).map(([name, option]) => [
@@ -68,74 +64,41 @@ export function settingsOf(
   const at = (operation: keyof typeof lookups): string =>
     simSwapUrl + filled((lookups[operation] ?? camara.lookups[operation]).path, options);
   const making: Making = { entry, profile, options, pointedTo };
-  const { requestsPerSecond, timeoutMs, connections } = entry.limits;
   return {
+    ...others,
     name: entry.name,
     profile: { name: profileName, ...(sha256 === undefined ? {} : { sha256 }) },
     prefixes: entry.prefixes.filter((prefix) => isNumberPrefix(prefix)),
     others: entry.others,
     price: entry.price,
     keepFactsSeconds: entry.keepFactsSeconds ?? keepFactsSeconds ?? KEEP_FACTS_SECONDS[flow],
-    ...grantOf(flow, making),
+    ...grantOf(flow, profile),
     authorization: authorizationOf(flow, making, egress),
     clientId: entry.client.id ?? '',
     clientAuthentication: authenticationOf(making),
-    ...(flow === '2-legged' || authentication.signedRequest === 'off'
-      ? {}
-      : {
-          signedRequest: {
-            assertion: assertionOf(making),
-            isStrict: authentication.signedRequest === 'strict',
-          },
-        }),
-    dpop: authentication.dpop,
     scopes: {
       ...profile.scopes,
       operations: { ...profile.scopes.operations, ...entry.scopes },
     },
-    tokens: {
-      ...profile.tokens,
-      use: entry.tokens.use ?? profile.tokens.use,
-      types: profile.tokens.types.map((type) => type.toLowerCase()),
-      sentIn: { ...profile.tokens.sentIn, header: profile.tokens.sentIn.header.toLowerCase() },
-    },
+    tokens: { ...profile.tokens, use: entry.tokens.use ?? profile.tokens.use },
     lookupAddresses: { retrieveDate: at('retrieve-date'), check: at('check') },
     operations: new Set(entry.operations ?? operationsOf(profile)),
     lookups,
     options,
-    sendPhoneNumber: profile.sendPhoneNumber,
     maxAgeHours: entry.maxAgeHours ?? profile.maxAgeHours,
     dateMarginHours: entry.dateMarginHours ?? profile.dateMarginHours,
     trustMonitoredPeriod: entry.trustMonitoredPeriod ?? profile.trustMonitoredPeriod,
-    retriesLookups: profile.retryLookups,
     oneCallPerNumber: entry.oneCallPerNumber ?? profile.oneCallPerNumber,
-    errors: {
-      wordAt: errors.wordAt.map((pointer) => pointer.split('/').slice(1)),
-      okWords: errors.okWords,
-      rules: errors.rules.map((rule) => ({
-        ...rule,
-        reach: rule.reach ?? REACHES[rule.code] ?? 'number',
-      })),
-    },
-    correlator: {
-      header: correlator.header.toLowerCase(),
-      form: correlator.form,
-      echo: entry.echo ?? correlator.echo,
-    },
-    http2: profile.http2,
-    tokenMismatch: profile.tokenMismatch,
+    errors: { ...errors, wordAt: errors.wordAt.map((pointer) => pointer.split('/').slice(1)) },
+    correlator: { ...profile.correlator, echo: entry.echo ?? profile.correlator.echo },
     headers: [
       ...profile.headers.flatMap((header) => headerOf(header, options)),
-      ...Object.entries(textsOf(entry.headers, pointedTo)).map(([header, text]) =>
-        fixed(header, text),
-      ),
+      ...Object.entries(textsOf(entry.headers, pointedTo)).map(([header, value]) => ({
+        name: header,
+        value,
+      })),
     ],
-    limits: {
-      timeoutMs,
-      connections,
-      permits: connections,
-      ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
-    },
+    limits: entry.limits,
     ...connectionOf(entry, pointedTo),
   };
 }
@@ -162,34 +125,10 @@ function filled(path: string, options: Options): string {
   );
 }
 
-function grantOf(flow: Flow, making: Making): FlowSettings {
-  const { grants } = making.profile;
-  if (flow === '3-legged') {
-    const { paths: _, ...ciba } = grants['3-legged'] ?? camara.grants['3-legged'];
-    return { flow, grant: { ...ciba, loginHint: templateOf(ciba.loginHint) } };
-  }
-  const grant = grants['2-legged'] ?? camara.grants['2-legged'];
-  switch (grant.type) {
-    case 'client_credentials': {
-      const { path: _, username, ...others } = grant;
-      const named = username === undefined ? {} : { username: templateOf(username) };
-      return { flow, grant: { ...others, ...named } };
-    }
-    case 'jwt-bearer': {
-      const { path: _, subject, ...others } = grant;
-      const assertion = assertionOf(making);
-      return { flow, grant: { ...others, subject: templateOf(subject), assertion } };
-    }
-    case 'none':
-      return { flow, grant };
-  }
-}
-
-const TEMPLATE = /^(?<before>[^{}]*)\{(?<place>number|digits)\}(?<after>[^{}]*)$/;
-
-function templateOf(text: string): NumberTemplate {
-  const { before = '', place, after = '' } = TEMPLATE.exec(text)?.groups ?? {};
-  return { before, form: place === 'digits' ? 'digits' : 'with-plus', after };
+function grantOf(flow: Flow, { grants }: OperatorProfile): FlowSettings {
+  return flow === '3-legged'
+    ? { flow, grant: grants[flow] ?? camara.grants[flow] }
+    : { flow, grant: grants[flow] ?? camara.grants[flow] };
 }
 
 function authorizationOf(
@@ -264,25 +203,17 @@ export function methodOf(
 function authenticationOf(making: Making): ClientAuthenticationSettings {
   const { entry, profile, pointedTo } = making;
   const { id = '', secret: named } = entry.client;
-  const method = methodOf(entry.client.method, entry.client, profile);
   const secret = named === undefined ? '' : pointedTo.read(named);
-  switch (method) {
-    case 'basic':
-    case 'post':
-      return { method, secret };
-    case 'private_key_jwt':
-    case 'bearer_jwt':
-      return { method, assertion: assertionOf(making) };
-    case 'both':
-      return { method, secret, assertion: assertionOf(making) };
-    case 'headers': {
-      const headers = Object.entries(profile.authentication.headers).map(([name, text]) => [
-        name,
-        text.replaceAll(/\{(id|secret)\}/g, (place) => (place === '{id}' ? id : secret)),
-      ]);
-      return { method, headers: Object.fromEntries(headers) };
-    }
-  }
+  const headers = Object.entries(profile.authentication.headers).map(([name, text]) => [
+    name,
+    text.replaceAll(/\{(id|secret)\}/g, (place) => (place === '{id}' ? id : secret)),
+  ]);
+  return {
+    method: methodOf(entry.client.method, entry.client, profile),
+    secret,
+    assertion: assertionOf(making),
+    headers: Object.fromEntries(headers),
+  };
 }
 
 /** The algorithm of the profile that a key signs with; `undefined` where it fits none. Pure. */
@@ -311,28 +242,14 @@ function assertionOf({ entry, profile, options, pointedTo }: Making): AssertionS
   };
 }
 
-/** What a code closes where the profile does not say; the others close all that is open about the number. */
-const REACHES: Readonly<Partial<Record<MappedCode, FailureReach>>> = {
-  PERIOD_NOT_SUPPORTED: 'question',
-  OPERATION_NOT_OFFERED: 'operation',
-  OPERATOR_REFUSED: 'operation',
-  OPERATOR_INVALID_REPLY: 'question',
-};
-
-function headerOf(
-  { name, value, endpoints = ENDPOINT_NAMES }: ProfileHeader,
-  options: Options,
-): readonly OperatorHeader[] {
-  if (typeof value === 'object') {
-    const generated = { kind: 'generated', generator: value.generated } as const;
-    return [{ name, value: generated, endpoints: new Set(endpoints) }];
-  }
-  const text = value.replaceAll(/\{(\w+)\}/g, (place, option: string) => options[option] ?? place);
-  return text === '' ? [] : [{ ...fixed(name, text), endpoints: new Set(endpoints) }];
-}
-
-function fixed(name: string, text: string): OperatorHeader {
-  return { name, value: { kind: 'fixed', text }, endpoints: new Set(ENDPOINT_NAMES) };
+/** A header with the options in their places; none where that leaves it empty. */
+function headerOf(header: ProfileHeader, options: Options): readonly ProfileHeader[] {
+  if (typeof header.value === 'object') return [header];
+  const value = header.value.replaceAll(
+    /\{(\w+)\}/g,
+    (place, option: string) => options[option] ?? place,
+  );
+  return value === '' ? [] : [{ ...header, value }];
 }
 
 export function directoryOf(

@@ -295,8 +295,8 @@ const definition = strictObject({
     use: tokenUse,
     marginSeconds: int(0, 600),
     defaultLifetimeSeconds: int(0, 3600),
-    types: array(name).min(1),
-    sentIn: strictObject({ header: headerName, prefix: headerText }),
+    types: array(name.toLowerCase()).min(1),
+    sentIn: strictObject({ header: headerName.toLowerCase(), prefix: headerText }),
   }),
   lookups: strictObject({ 'retrieve-date': lookup, check: lookup }).refine(
     (lookups) => Object.keys(lookups).length > 0,
@@ -305,7 +305,7 @@ const definition = strictObject({
   sendPhoneNumber: asNeeded,
   errors: strictObject({ wordAt: array(pointer), okWords: array(name), rules: array(rule) }),
   correlator: strictObject({
-    header: headerName,
+    header: headerName.toLowerCase(),
     form: oneOf(['traceable', 'uuid']),
     echo: asNeeded,
   }),

@@ -5,11 +5,6 @@ import { memberAt, type JsonObject, type MemberPath } from './json.ts';
 /** What an error of an operator's can be mapped to: what the operator itself may say of a lookup. */
 export type MappedCode = ErrorRuleProfile['code'];
 
-/** A rule of a profile, which may reach further than the code says by itself: see {@link reachOf}. */
-export interface ErrorRule extends ErrorRuleProfile {
-  readonly reach: FailureReach;
-}
-
 /**
  * How an operator words its errors. The first rule that fits counts; without one, the common rules do.
  *
@@ -24,7 +19,7 @@ export interface ErrorMap {
   readonly wordAt: readonly MemberPath[];
   /** What stands there in an answer; a 200 with any other word, or without one, is none. */
   readonly okWords?: readonly string[];
-  readonly rules: readonly ErrorRule[];
+  readonly rules: readonly ErrorRuleProfile[];
 }
 
 /** Of an operator with the words of CAMARA and OAuth, where they belong. */
@@ -75,14 +70,17 @@ export function ruleFor(
   { rules }: ErrorMap,
   status: number,
   word: string | undefined,
-): ErrorRule | undefined {
+): ErrorRuleProfile | undefined {
   return rules.find(
     (rule) => rule.status === status && (rule.word === undefined || rule.word === word),
   );
 }
 
-/** How far a mapped failure speaks. What is said of the number, its owner or the operator holds for all questions. Pure. */
-export function reachOf({ code, reach }: Pick<ErrorRule, 'code' | 'reach'>): FailureReach {
+/**
+ * How far a mapped failure speaks: as its rule says, or else its code. What is said of the number, its owner or the
+ * operator holds for all questions. Pure.
+ */
+export function reachOf({ code, reach }: Pick<ErrorRuleProfile, 'code' | 'reach'>): FailureReach {
   switch (code) {
     case 'NUMBER_NOT_SERVED':
     case 'CONSENT_DENIED':
@@ -92,10 +90,11 @@ export function reachOf({ code, reach }: Pick<ErrorRule, 'code' | 'reach'>): Fai
     case 'OPERATOR_TIMEOUT':
       return 'number';
     case 'PERIOD_NOT_SUPPORTED':
+    case 'OPERATOR_INVALID_REPLY':
+      return reach ?? 'question';
     case 'OPERATION_NOT_OFFERED':
     case 'OPERATOR_REFUSED':
-    case 'OPERATOR_INVALID_REPLY':
-      return reach;
+      return reach ?? 'operation';
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ReplyCheck } from '../http/echo.ts';
 import { Endpoint, type SharedByEndpoints } from '../http/connections/endpoint.ts';
-import type { EndpointName, OperatorHeader, HeaderValue } from '../http/wireSettings.ts';
+import type { ProfileHeader } from '../domain/profile.ts';
+import type { EndpointName } from '../http/wireSettings.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 import { randomUUID } from 'node:crypto';
 import { derived } from '../system/fromFiles.ts';
@@ -20,7 +21,7 @@ export interface OperatorAddress {
   readonly name: EndpointName;
   readonly url: string;
   /** Those of the operator by now. */
-  readonly headers: () => readonly OperatorHeader[];
+  readonly headers: () => readonly ProfileHeader[];
   readonly replyCheck: ReplyCheck;
 }
 
@@ -61,19 +62,17 @@ export interface EndpointHeaders {
  * @param headers those of the operator by now: what a file holds of one may change
  */
 export function headersAt(
-  headers: () => readonly OperatorHeader[],
+  headers: () => readonly ProfileHeader[],
   endpoint: EndpointName,
 ): EndpointHeaders {
   const sent = derived(headers, (all) => {
-    const wanted = all.filter(({ endpoints }) => endpoints.has(endpoint));
+    const wanted = all.filter(({ endpoints }) => endpoints?.includes(endpoint) !== false);
     // Of two that have one name the last counts.
     const byName = new Map(
-      wanted.flatMap(({ name, value }) =>
-        value.kind === 'fixed' ? [[name, value.text] as const] : [],
-      ),
+      wanted.flatMap(({ name, value }) => (typeof value === 'string' ? [[name, value]] : [])),
     );
     const makers = wanted.flatMap(({ name, value }) =>
-      value.kind === 'generated' ? [{ name, make: MAKERS[value.generator] }] : [],
+      typeof value === 'string' ? [] : [{ name, make: MAKERS[value.generated] }],
     );
     return { fixed: [...byName].flat(), makers };
   });
@@ -89,9 +88,7 @@ export function headersAt(
 
 const NONE: readonly string[] = [];
 
-type Generator = Extract<HeaderValue, { kind: 'generated' }>['generator'];
-
-const MAKERS: Readonly<Record<Generator, (departure: Departure) => string>> = {
+const MAKERS: Readonly<Record<'uuid' | 'timestamp', (departure: Departure) => string>> = {
   uuid: () => randomUUID(),
   timestamp: ({ sentAtMs }) => new Date(sentAtMs).toISOString(),
 };

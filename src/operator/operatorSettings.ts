@@ -3,12 +3,7 @@ import type { NumberPrefix } from '../domain/phoneNumber.ts';
 import type { Price } from '../domain/price.ts';
 import type { Operation } from '../domain/question.ts';
 import type { ErrorMap } from '../http/errorMap.ts';
-import type {
-  ConnectionSettings,
-  CorrelatorSettings,
-  LimitSettings,
-  OperatorHeader,
-} from '../http/wireSettings.ts';
+import type { ConnectionSettings, LimitSettings } from '../http/wireSettings.ts';
 import type {
   AuthorizationSettings,
   AuthorizationSource,
@@ -20,30 +15,14 @@ export const LOOKUP_ENDPOINTS = ['retrieveDate', 'check'] as const;
 
 export type LookupEndpointName = (typeof LOOKUP_ENDPOINTS)[number];
 
-type AsInProfile = Pick<
-  OperatorProfile,
-  | 'sendPhoneNumber'
-  | 'lookups'
-  | 'maxAgeHours'
-  | 'dateMarginHours'
-  | 'trustMonitoredPeriod'
-  | 'oneCallPerNumber'
-  | 'http2'
-  | 'tokenMismatch'
->;
-
-export interface LookupSettings extends AsInProfile {
+/** What the profile says, in the words of the entry where the contract says otherwise. */
+export interface LookupSettings extends Omit<OperatorProfile, 'errors' | 'grants' | 'options'> {
   /** Absolute, with `{number}` or `{digits}` where the path names the number. */
   readonly lookupAddresses: Readonly<Record<LookupEndpointName, string>>;
   readonly operations: ReadonlySet<Operation>;
   /** What the entry says to the functions of the profile. */
   readonly options: Options;
-  /** Whether a lookup whose outcome is unknown is made once more, at the price of a second bill. */
-  readonly retriesLookups: boolean;
   readonly errors: ErrorMap;
-  readonly correlator: CorrelatorSettings;
-  /** Headers that this operator wants, beside those that every operator is sent. */
-  readonly headers: readonly OperatorHeader[];
   readonly limits: LimitSettings;
 }
 

@@ -6,11 +6,15 @@ import { Circuit } from '../http/resilience/circuit.ts';
 import { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import { RequestRate } from '../http/resilience/requestRate.ts';
 import { decideRetry, RetryBudget, type ExchangeKind } from '../http/resilience/retries.ts';
-import type { CorrelatorSettings, EndpointName, OperatorHeader } from '../http/wireSettings.ts';
+import type { ProfileHeader } from '../domain/profile.ts';
+import type { CorrelatorSettings, EndpointName } from '../http/wireSettings.ts';
 import type { WatchFiles } from '../system/fromFiles.ts';
 import { createOperatorEndpoint, ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
-import { sendsPhoneNumber } from '../operator/operatorSettings.ts';
-import { LOOKUP_ENDPOINTS, type OperatorSettings } from '../operator/operatorSettings.ts';
+import {
+  LOOKUP_ENDPOINTS,
+  sendsPhoneNumber,
+  type OperatorSettings,
+} from '../operator/operatorSettings.ts';
 import { judgeLookup } from '../operator/responses.ts';
 import {
   asksOwner,
@@ -82,7 +86,7 @@ export function endpointNames({ grant }: Pick<OperatorSettings, 'grant'>): reado
 /** Makes the endpoints of one operator, which share its retry budget. */
 export function guardedEndpoints(
   settings: OperatorSettings,
-  headers: () => readonly OperatorHeader[],
+  headers: () => readonly ProfileHeader[],
   shared: SharedByEndpoints & { readonly judges: Judges },
 ): CreateEndpoint {
   const { judges, clock, log } = shared;
@@ -92,7 +96,7 @@ export function guardedEndpoints(
     requestsPerSecond === undefined ? undefined : new RequestRate(requestsPerSecond, clock);
   const rules = {
     canTakeNewToken: !asksOwner(settings.flow) && settings.grant.type !== 'none',
-    retriesDoubtfulLookups: settings.retriesLookups,
+    retriesDoubtfulLookups: settings.retryLookups,
   };
   return (name, url) => {
     const { correlator } = settings;

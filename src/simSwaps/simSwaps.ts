@@ -34,6 +34,7 @@ import {
 } from '../lookups/factCache.ts';
 import type { Offer } from '../lookups/planner.ts';
 import type { DateTrust } from '../domain/deduction.ts';
+import type { Ciba } from '../domain/profile.ts';
 import { OPERATIONS } from '../domain/question.ts';
 import type { LookupRequest, LookupRoute } from '../lookups/lookupRoute.ts';
 import { NumbersAtWork, type NumberLimits } from '../lookups/numbersAtWork.ts';
@@ -48,7 +49,7 @@ import {
   type OperatorSettings,
 } from '../operator/operatorSettings.ts';
 import { COMMAND_TIMEOUT_MS } from '../sharedState/redis.ts';
-import { asksOwner, tokenCoverage, type CibaGrant } from '../tokens/authorizationSettings.ts';
+import { asksOwner, tokenCoverage } from '../tokens/authorizationSettings.ts';
 import { OperatorClock } from '../operator/operatorClock.ts';
 import {
   createClientAuthentication,
@@ -306,7 +307,7 @@ function createServedOperator(settings: OperatorSettings, own: OwnParts) {
   };
   const authorization = authorizationEndpoints(settings, create, parts);
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
-  const dpop = settings.dpop ? new DpopProofs(clock) : undefined;
+  const dpop = settings.authentication.dpop ? new DpopProofs(clock) : undefined;
   const isChecked = silentReplies(settings, 'token') === 'checked';
   const seenTokens = isChecked ? new SeenTokens() : undefined;
   let authenticate = authenticationOf(settings, clock);
@@ -399,7 +400,7 @@ function createRoute(parts: RouteParts): LookupRoute {
 const QUEUE = 10_000;
 
 function bulkhead({ settings, bulkheads, clock }: RouteParts, name: BulkheadName): Bulkhead {
-  const made = new Bulkhead({ permits: settings.limits.permits, queue: QUEUE }, clock);
+  const made = new Bulkhead({ permits: settings.limits.connections, queue: QUEUE }, clock);
   bulkheads.set(name, made);
   return made;
 }
@@ -413,7 +414,7 @@ function directLookups(parts: RouteParts, tokens: LookupTokens): SharedLookups {
   return new SharedLookups(route, { factCache: stores.factCache, keepMs, admission });
 }
 
-function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {
+function consentRoute(parts: RouteParts, grant: Ciba): LookupRoute {
   const { settings, consent, clock } = parts;
   const { use, marginSeconds } = settings.tokens;
   if (use === 'once') return consentedLookups(parts, grant);
@@ -429,7 +430,7 @@ function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {
 
 function consentedLookups(
   parts: RouteParts,
-  { firstPoll }: CibaGrant,
+  { firstPoll }: Ciba,
   consentTokens?: ConsentTokens,
 ): LookupRoute {
   const { settings, identity, offer, consent, stores, admission, tokens, operator } = parts;

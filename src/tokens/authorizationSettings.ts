@@ -1,13 +1,13 @@
-import type { NumberTemplate } from '../domain/phoneNumber.ts';
 import type {
   AssertionProfile,
+  AuthenticationMethod,
   Ciba,
   ClientCredentials,
   JwtBearer,
   NoToken,
+  OperatorProfile,
   ProfileFlow,
   Scopes,
-  Tokens,
 } from '../domain/profile.ts';
 import type { Operation } from '../domain/question.ts';
 import type { ConnectionSettings } from '../http/wireSettings.ts';
@@ -69,50 +69,21 @@ export interface AssertionSettings extends SigningKey {
   readonly claims: (audience: string) => Readonly<Record<string, unknown>>;
 }
 
-/**
- * How the client proves who it is at the authorization server. `both` sends Basic beside an assertion, as
- * the service allows.
- */
-export type ClientAuthenticationSettings =
-  | { readonly method: 'basic'; readonly secret: string }
-  /** `client_id` and `client_secret` in the form (RFC 6749 §2.3.1). */
-  | { readonly method: 'post'; readonly secret: string }
-  | { readonly method: 'private_key_jwt'; readonly assertion: AssertionSettings }
-  | { readonly method: 'both'; readonly secret: string; readonly assertion: AssertionSettings }
-  /** `Authorization: Bearer` with a JWT signed as an assertion is. */
-  | { readonly method: 'bearer_jwt'; readonly assertion: AssertionSettings }
-  /** Headers of the operator's own, such as `X-Client-Id` and `X-Client-Secret`, secrets included. */
-  | { readonly method: 'headers'; readonly headers: Readonly<Record<string, string>> };
-
-/** Puts the parameters of bc-authorize into a signed JWT (OpenID CIBA Core §7.1.1). */
-export interface SignedRequestSettings {
-  /** The key, and whom the JWT is for: the same as of assertions. */
+/** How the client proves who it is at the authorization server. */
+export interface ClientAuthenticationSettings {
+  readonly method: AuthenticationMethod;
+  /** Empty where the client has none. */
+  readonly secret: string;
+  /** Also of a grant that is an assertion, and of signed requests; its key is empty where the client has none. */
   readonly assertion: AssertionSettings;
-  /** Whether nothing stands outside the JWT, `scope` included. */
-  readonly isStrict: boolean;
+  /** Of the method `headers`, with the secret in them. */
+  readonly headers: Readonly<Record<string, string>>;
 }
-
-/** RFC 6749 §4.4, with what binds the token to its number (docs/operator-api.md, "A token without consent"). */
-export type ClientCredentialsGrant = Omit<ClientCredentials, 'path' | 'username'> & {
-  readonly username?: NumberTemplate;
-};
-
-/** RFC 7523 §2.1, as CAMARA profiles it: the assertion names the number (`sub`) and the scope. */
-type JwtBearerGrant = Omit<JwtBearer, 'path' | 'subject'> & {
-  readonly assertion: AssertionSettings;
-  readonly subject: NumberTemplate;
-};
-
-/** OpenID CIBA Core, in poll mode. */
-export type CibaGrant = Omit<Ciba, 'paths' | 'loginHint'> & { readonly loginHint: NumberTemplate };
 
 /** The flow, and the grant by which tokens come about in it. */
 export type FlowSettings =
-  | {
-      readonly flow: '2-legged';
-      readonly grant: ClientCredentialsGrant | JwtBearerGrant | NoToken;
-    }
-  | { readonly flow: '3-legged'; readonly grant: CibaGrant };
+  | { readonly flow: '2-legged'; readonly grant: ClientCredentials | JwtBearer | NoToken }
+  | { readonly flow: '3-legged'; readonly grant: Ciba };
 
 /** The endpoints that a grant takes. Pure. */
 export function authorizationEndpointsOf({
@@ -129,16 +100,10 @@ export function authorizationEndpointsOf({
   }
 }
 
-interface AuthorizationBase {
+interface AuthorizationBase extends Pick<OperatorProfile, 'authentication' | 'scopes' | 'tokens'> {
   readonly authorization: AuthorizationSource;
   readonly clientId: string;
   readonly clientAuthentication: ClientAuthenticationSettings;
-  readonly signedRequest?: SignedRequestSettings;
-  /** Whether tokens are bound to a key of ours (RFC 9449). */
-  readonly dpop: boolean;
-  readonly scopes: Scopes;
-  /** With `types` and the header in lower case. A token of the 3-legged flow never leaves its caller and purpose. */
-  readonly tokens: Tokens;
 }
 
 export type AuthorizationSettings = AuthorizationBase & FlowSettings;

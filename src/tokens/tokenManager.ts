@@ -1,6 +1,7 @@
 import type { Clock } from '../system/clock.ts';
 import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../log/diagnostics.ts';
 import type { LookupFailureCode } from '../domain/errors.ts';
+import type { Ciba } from '../domain/profile.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { COMMON_ERRORS, type ErrorMap } from '../http/errorMap.ts';
 import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
@@ -12,7 +13,6 @@ import {
   tokenCoverage,
   type AuthorizationEndpointName,
   type AuthorizationSettings,
-  type CibaGrant,
 } from './authorizationSettings.ts';
 import {
   encodeForm,
@@ -380,7 +380,7 @@ function credentialsOf(
 }
 
 /** @throws {Error} in a flow without consents: a defect of ours */
-function cibaOf({ grant }: AuthorizationSettings): CibaGrant {
+function cibaOf({ grant }: AuthorizationSettings): Ciba {
   if (grant.type !== 'ciba') throw new Error('A consent was polled for in the 2-legged flow.');
   return grant;
 }

@@ -1,13 +1,9 @@
 import { fillTemplate } from '../domain/phoneNumber.ts';
-import type { Scopes } from '../domain/profile.ts';
+import type { ClientCredentials, Scopes } from '../domain/profile.ts';
 import type { Operation } from '../domain/question.ts';
 import type { Clock } from '../system/clock.ts';
 import type { TokenSubject } from './accessToken.ts';
-import {
-  scopeOf,
-  type AuthorizationSettings,
-  type ClientCredentialsGrant,
-} from './authorizationSettings.ts';
+import { scopeOf, type AuthorizationSettings } from './authorizationSettings.ts';
 import { createJwtSigner, encodeForm } from './clientAuthentication.ts';
 
 /** What a request to the authorization server carries, encoded, beside the proof of who sends it. */
@@ -23,10 +19,16 @@ export type WriteRequest = (
   address: string,
 ) => AuthorizationRequest | Promise<AuthorizationRequest>;
 
-type RequestSettings = Pick<AuthorizationSettings, 'grant' | 'scopes' | 'signedRequest'>;
+type RequestSettings = Pick<
+  AuthorizationSettings,
+  'authentication' | 'clientAuthentication' | 'grant' | 'scopes'
+>;
 
 /** Token requests, in whichever way the operator issues tokens without prompting an owner. */
-export function createTokenRequest({ grant, scopes }: RequestSettings, clock: Clock): WriteRequest {
+export function createTokenRequest(
+  { clientAuthentication, grant, scopes }: RequestSettings,
+  clock: Clock,
+): WriteRequest {
   switch (grant.type) {
     case 'client_credentials': {
       const { username } = grant;
@@ -40,7 +42,7 @@ export function createTokenRequest({ grant, scopes }: RequestSettings, clock: Cl
     }
     case 'jwt-bearer': {
       // As CAMARA profiles RFC 7523 §2.1 ("JWT Bearer Flow"): no `scope` stands beside the assertion.
-      const sign = createJwtSigner(grant.assertion, clock);
+      const sign = createJwtSigner(clientAuthentication.assertion, clock);
       return async ({ operation, number }, address) => {
         const scope = scopeOf(scopes, operation);
         const sub = fillTemplate(grant.subject, number);
@@ -64,7 +66,7 @@ export function createTokenRequest({ grant, scopes }: RequestSettings, clock: Cl
 
 /** RFC 6749 §4.4.2: all but the number is encoded once. An empty scope is left out. */
 function clientCredentialsRequests(
-  { inQuery, parameters }: ClientCredentialsGrant,
+  { inQuery, parameters }: ClientCredentials,
   scopes: Scopes,
 ): Readonly<Record<Operation, Required<AuthorizationRequest>>> {
   const requestFor = (operation: Operation): Required<AuthorizationRequest> => {
@@ -87,7 +89,7 @@ function clientCredentialsRequests(
  * why `on` repeats it (docs/operator-api.md, "Requesting consent").
  */
 export function createConsentRequest(
-  { grant, scopes, signedRequest }: RequestSettings,
+  { authentication, clientAuthentication, grant, scopes }: RequestSettings,
   clock: Clock,
 ): WriteRequest {
   if (grant.type !== 'ciba') {
@@ -98,7 +100,9 @@ export function createConsentRequest(
   const written = (members: Readonly<Record<string, string>>): AuthorizationRequest => ({
     form: encodeForm({ ...members, ...grant.parameters }),
   });
-  const sign = signedRequest && createJwtSigner(signedRequest.assertion, clock);
+  const { signedRequest } = authentication;
+  const sign =
+    signedRequest === 'off' ? undefined : createJwtSigner(clientAuthentication.assertion, clock);
   return ({ operation, number }, address) => {
     const scope = scopeOf(scopes, operation);
     const besides = scope === '' ? {} : { scope };
@@ -107,7 +111,7 @@ export function createConsentRequest(
     // An assertion names the client in `sub`, a signed request does not (RFC 9101 §10.8); only here `nbf` is required.
     const claims = { ...members, sub: undefined, nbf: Math.floor(clock.nowMs() / 1000) };
     return sign(address, claims).then((request) =>
-      written(signedRequest?.isStrict === true ? { request } : { request, ...besides }),
+      written(signedRequest === 'strict' ? { request } : { request, ...besides }),
     );
   };
 }

@@ -3,7 +3,7 @@ import type { AuditEntry } from '../../src/caller/audit/entry.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { deadUrl, type Answer } from '../http/recordingServer.ts';
 import { logInto } from '../service.ts';
-import { TOKENS } from '../operator/camara.ts';
+import { TOKENS, WITHOUT_NUMBER } from '../operator/camara.ts';
 import { auditedInto, date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
 import { TestClock } from '../testClock.ts';
 import { grant, lookingUp, replying, WiredOperator } from '../wiredOperator.ts';
@@ -45,7 +45,7 @@ function settings(badUrl = bad.url) {
     operatorNamed('well', well.url, {
       prefixes: [WELL],
       flow: '2-legged',
-      grant: { type: 'client_credentials', inQuery: [], parameters: {} },
+      grant: WITHOUT_NUMBER,
       tokens: { ...TOKENS, use: 'any-number' },
     }),
     operatorNamed(
@@ -117,7 +117,7 @@ describe('with one operator of three that', () => {
 
   it('has all its permits taken, the others’ lookups find theirs', async () => {
     bad.script = { token: hang };
-    const limits = { timeoutMs: 60_000, connections: 2, permits: 2 };
+    const limits = { timeoutMs: 60_000, connections: 2 };
     const narrow = settings().map((one) => ({ ...one, limits }));
     await using several = new SeveralOperators(narrow, { clock: new TestClock() });
     const hangingUp = new LightAbortSignal();

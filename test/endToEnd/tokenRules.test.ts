@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
 import { answerJson } from '../http/recordingServer.ts';
-import { TOKENS } from '../operator/camara.ts';
+import { TOKENS, WITHOUT_NUMBER } from '../operator/camara.ts';
 import { date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
 import { WiredOperator, WITHHOLDS_DATES } from '../wiredOperator.ts';
 import { line } from './askedSimSwaps.ts';
@@ -21,7 +21,7 @@ describe(`${NUMBERS} numbers at one scope for both operations, the date and thre
       'any-number',
       {
         flow: '2-legged',
-        grant: { type: 'client_credentials', inQuery: [], parameters: {} },
+        grant: WITHOUT_NUMBER,
         tokens: { ...TOKENS, use: 'any-number' },
       },
       1,

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FailureReach } from '../../src/domain/errors.ts';
-import { wordOf, type ErrorMap, type ErrorRule, type MappedCode } from '../../src/http/errorMap.ts';
+import type { ErrorRuleProfile } from '../../src/domain/profile.ts';
+import { wordOf, type ErrorMap, type MappedCode } from '../../src/http/errorMap.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { findingOf } from '../../src/http/resilience/finding.ts';
 import { judgeCheck, judgeRetrieveDate } from '../operator/camara.ts';
@@ -34,7 +35,7 @@ const WORDS = [
 const statuses = fc.constantFrom(301, 400, 401, 403, 404, 408, 409, 422, 429, 451, 500, 501, 503);
 const words = fc.constantFrom(...WORDS);
 
-const rules: fc.Arbitrary<ErrorRule> = fc.record(
+const rules: fc.Arbitrary<ErrorRuleProfile> = fc.record(
   {
     status: statuses,
     word: words,

@@ -1,28 +1,15 @@
 import { camara } from '../../profiles/camara.ts';
-import type { Tokens } from '../../src/domain/profile.ts';
-import { TEL_URI } from '../../src/domain/phoneNumber.ts';
+import type { ClientCredentials, Tokens } from '../../src/domain/profile.ts';
 import type { MaxAgeHours } from '../../src/domain/question.ts';
 import type { HttpReply } from '../../src/http/exchange.ts';
 import type { LookupManner } from '../../src/operator/operator.ts';
 import { judgeLookup, type LookupExchange } from '../../src/operator/responses.ts';
-import type { CibaGrant, ClientCredentialsGrant } from '../../src/tokens/authorizationSettings.ts';
 
 /** The grants of docs/operator-api.md. */
-export const CLIENT_CREDENTIALS: ClientCredentialsGrant = {
-  type: 'client_credentials',
-  username: TEL_URI,
-  inQuery: [],
-  parameters: {},
-};
+export const { '2-legged': CLIENT_CREDENTIALS, '3-legged': CIBA } = camara.grants;
 
-export const CIBA: CibaGrant = {
-  type: 'ciba',
-  grantType: 'urn:openid:params:mc:grant-type:ciba',
-  loginHint: TEL_URI,
-  firstPoll: 'at-once',
-  minIntervalSeconds: 1,
-  parameters: {},
-};
+/** Its tokens name no number. */
+export const WITHOUT_NUMBER: ClientCredentials = { ...CLIENT_CREDENTIALS, username: undefined };
 
 export const TOKENS: Tokens = { ...camara.tokens, types: ['bearer'] };
 

@@ -3,11 +3,11 @@ import type { SilentReplies } from '../../src/http/echo.ts';
 import { ENDPOINT_NAMES } from '../../src/http/wireSettings.ts';
 import { silentReplies } from '../../src/simSwaps/operatorEndpoints.ts';
 import { operatorNamed, type OperatorChanges } from '../severalOperators.ts';
-import { TOKENS } from './camara.ts';
+import { TOKENS, WITHOUT_NUMBER } from './camara.ts';
 
 const NAMES_NO_NUMBER: OperatorChanges = {
   flow: '2-legged',
-  grant: { type: 'client_credentials', inQuery: [], parameters: {} },
+  grant: WITHOUT_NUMBER,
 };
 
 function settingsWith(changes: OperatorChanges, environment: Record<string, string> = {}) {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { camara } from '../../profiles/camara.ts';
-import { TEL_URI } from '../../src/domain/phoneNumber.ts';
 import { ProfileFault } from '../../src/http/json.ts';
 import { pathWith, writeLookup } from '../../src/operator/operator.ts';
 import { sendsPhoneNumber, type OperatorSettings } from '../../src/operator/operatorSettings.ts';
@@ -11,8 +10,8 @@ import { CAMARA_LOOKUPS, CIBA, CLIENT_CREDENTIALS } from './camara.ts';
 
 const JWT_BEARER: OperatorSettings['grant'] = {
   type: 'jwt-bearer',
-  assertion: { privateKeyPem: '', alg: 'ES256', lifetimeSeconds: 60, claims: () => ({}) },
-  subject: TEL_URI,
+  path: '/token',
+  subject: 'tel:{number}',
   parameters: {},
 };
 

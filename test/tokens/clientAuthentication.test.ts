@@ -57,11 +57,12 @@ function assertion(alg: Alg, kid?: string): AssertionSettings {
 
 /** Makes a proof for an address; its form is read. */
 function authenticate(
-  settings: ClientAuthenticationSettings,
+  settings: Partial<ClientAuthenticationSettings> & Pick<ClientAuthenticationSettings, 'method'>,
   clientId = CLIENT_ID,
   clock = new TestClock(),
 ) {
-  const made = createClientAuthentication(clientId, settings, clock);
+  const none = { secret: '', assertion: assertion('ES256'), headers: {} };
+  const made = createClientAuthentication(clientId, { ...none, ...settings }, clock);
   return async (address: string) => {
     const { headers, form } = typeof made === 'function' ? await made(address) : made;
     return { headers, form: Object.fromEntries(new URLSearchParams(form)) };

@@ -4,14 +4,11 @@ import { describe, expect, it } from 'vitest';
 import type { Scopes, Tokens } from '../../src/domain/profile.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { TokenMisused } from '../../src/tokens/accessToken.ts';
-import {
-  tokenCoverage,
-  type AssertionSettings,
-  type ClientCredentialsGrant,
-} from '../../src/tokens/authorizationSettings.ts';
+import { tokenCoverage, type AssertionSettings } from '../../src/tokens/authorizationSettings.ts';
 import { KeptTokens, ReusableToken } from '../../src/tokens/reusedTokens.ts';
 import { answerJson, RecordingServer } from '../http/recordingServer.ts';
 import { settled, TestClock } from '../testClock.ts';
+import { WITHOUT_NUMBER } from '../operator/camara.ts';
 import { ALICE, BOB } from '../values.ts';
 import { issuing, settingsFor, TestTokens, tokenOf, type Changes } from './testTokens.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
@@ -28,19 +25,14 @@ const ONE_SCOPE: Scopes = {
 };
 const PER_NUMBER: Changes = { tokens: { use: 'per-number' } };
 type TokenUse = Tokens['use'];
-const NO_USERNAME: ClientCredentialsGrant = {
-  type: 'client_credentials',
-  inQuery: [],
-  parameters: {},
-};
 
 describe('a token', () => {
   it.each<[TokenUse, string, Changes, string[]]>([
     ['once', 'one scope', { scopes: ONE_SCOPE }, ['1', '2', '3', '4']],
     ['per-number', 'two scopes', {}, ['1', '2', '3', '4']],
     ['per-number', 'one scope', { scopes: ONE_SCOPE }, ['1', '1', '2', '2']],
-    ['any-number', 'two scopes', { grant: NO_USERNAME }, ['1', '2', '1', '2']],
-    ['any-number', 'one scope', { grant: NO_USERNAME, scopes: ONE_SCOPE }, ['1', '1', '1', '1']],
+    ['any-number', 'two scopes', { grant: WITHOUT_NUMBER }, ['1', '2', '1', '2']],
+    ['any-number', 'one scope', { grant: WITHOUT_NUMBER, scopes: ONE_SCOPE }, ['1', '1', '1', '1']],
     ['any-number', 'but the number as username', { scopes: ONE_SCOPE }, ['1', '1', '2', '2']],
   ])('%s, %s', async (use, _, changes, tokens) => {
     await using server = await RecordingServer.start(issuing());
@@ -111,7 +103,7 @@ describe('many that wait for one token', () => {
     await using server = await RecordingServer.start(issuing());
     await using test = new TestTokens(server.url, {
       tokens: { use: 'any-number' },
-      grant: NO_USERNAME,
+      grant: WITHOUT_NUMBER,
       scopes: ONE_SCOPE,
     });
     const headers = await Promise.all(
@@ -240,10 +232,11 @@ describe('a JWT as the grant', async () => {
   };
   const grant = {
     type: 'jwt-bearer',
-    assertion,
+    path: '/token',
     parameters: {},
-    subject: { before: 'tel:', form: 'with-plus', after: '' },
+    subject: 'tel:{number}',
   } as const;
+  const clientAuthentication = { assertion };
   const scopes: Scopes = { ...ONE_SCOPE, purpose: 'dpv:FraudPreventionAndDetection' };
 
   it('names the number and the scope inside the assertion, which proves the client as well', async () => {
@@ -277,7 +270,7 @@ describe('a JWT as the grant', async () => {
 
   it('works beside a client authentication of another kind', async () => {
     await using server = await RecordingServer.start(issuing());
-    await using test = new TestTokens(server.url, { grant, scopes });
+    await using test = new TestTokens(server.url, { grant, scopes, clientAuthentication });
     await test.header(ALICE, 'check');
     expect(server.received[0]?.headers.authorization).toMatch(/^Basic /);
   });
@@ -290,7 +283,11 @@ describe('a JWT as the grant', async () => {
         : issuing()(received, response),
     );
     const optOut = { ...grant, invalidGrant: 'CONSENT_DENIED' } as const;
-    await using test = new TestTokens(server.url, { grant: optOut, scopes });
+    await using test = new TestTokens(server.url, {
+      grant: optOut,
+      scopes,
+      clientAuthentication,
+    });
     const codeFor = async (last: number): Promise<string> => {
       const number = `+4477009000${String(last).padStart(2, '0')}` as PhoneNumber;
       const acquired = await test.acquire(number, 'check');
@@ -313,7 +310,12 @@ describe('a JWT as the grant', async () => {
 
   it('makes tokens for one number each, also at any-number', async () => {
     await using server = await RecordingServer.start(issuing());
-    await using test = new TestTokens(server.url, { grant, scopes, tokens: { use: 'any-number' } });
+    await using test = new TestTokens(server.url, {
+      grant,
+      scopes,
+      clientAuthentication,
+      tokens: { use: 'any-number' },
+    });
     const headers = [
       await test.header(ALICE, 'check'),
       await test.header(ALICE, 'retrieve-date'),

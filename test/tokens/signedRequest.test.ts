@@ -19,22 +19,22 @@ const ADDRESS = 'https://operator.example/bc-authorize';
 const REQUEST = { login_hint: 'tel:+447700900001', scope: 'check-sim-swap' };
 const SETTINGS = settingsFor('http://127.0.0.1:9', { flow: '3-legged' });
 
-/** Writes the form; one that is to be signed where that is said to be strict or not. */
-async function formOf(isStrict?: boolean): Promise<Record<string, string>> {
-  const signed =
-    isStrict === undefined ? {} : { signedRequest: { assertion: ASSERTION, isStrict } };
-  const write = createConsentRequest({ ...SETTINGS, ...signed }, new TestClock());
+async function formOf(signedRequest: 'off' | 'on' | 'strict'): Promise<Record<string, string>> {
+  const authentication = { ...SETTINGS.authentication, signedRequest };
+  const clientAuthentication = { ...SETTINGS.clientAuthentication, assertion: ASSERTION };
+  const settings = { ...SETTINGS, authentication, clientAuthentication };
+  const write = createConsentRequest(settings, new TestClock());
   const { form } = await write({ number: ALICE, operation: 'check' }, ADDRESS);
   return Object.fromEntries(new URLSearchParams(form));
 }
 
 describe('the request of bc-authorize', () => {
   it('is a plain form unless it is to be signed', async () => {
-    expect(await formOf()).toEqual(REQUEST);
+    expect(await formOf('off')).toEqual(REQUEST);
   });
 
   it('is signed with everything that OpenID CIBA Core 7.1.1 wants', async () => {
-    const { request = '' } = await formOf(true);
+    const { request = '' } = await formOf('strict');
     const { payload, protectedHeader } = await jwtVerify(request, publicKey, {
       issuer: 'client',
       audience: ASSERTION.audience,
@@ -48,14 +48,14 @@ describe('the request of bc-authorize', () => {
   });
 
   it.each([
-    ['on', false, ['request', 'scope']],
-    ['strict', true, ['request']],
-  ])('has these members beside it when %s', async (_name, isStrict, members) => {
-    expect(Object.keys(await formOf(isStrict)).toSorted()).toEqual(members);
+    ['on', ['request', 'scope']],
+    ['strict', ['request']],
+  ] as const)('has these members beside it when %s', async (signedRequest, members) => {
+    expect(Object.keys(await formOf(signedRequest)).toSorted()).toEqual(members);
   });
 
   it('has another jti each time', async () => {
-    const [one, other] = [await formOf(true), await formOf(true)];
+    const [one, other] = [await formOf('strict'), await formOf('strict')];
     expect(one['request']).not.toBe(other['request']);
   });
 });

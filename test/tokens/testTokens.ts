@@ -22,13 +22,17 @@ import { TestClock } from '../testClock.ts';
 
 /** What a test changes of the settings. */
 export type Changes = Partial<
-  Pick<AuthorizationSettings, 'grant' | 'scopes' | 'clientAuthentication'> & {
+  Pick<AuthorizationSettings, 'grant' | 'scopes'> & {
+    readonly clientAuthentication: Partial<AuthorizationSettings['clientAuthentication']>;
     readonly flow: Flow;
     readonly tokens: Partial<Tokens>;
   }
 >;
 
-export function settingsFor(url: string, { tokens, ...changes }: Changes): TokenSettings {
+export function settingsFor(
+  url: string,
+  { tokens, clientAuthentication, ...changes }: Changes,
+): TokenSettings {
   const [settings] = readConfig({
     OPERATOR_FLOW: changes.flow ?? '2-legged',
     OPERATOR_AUTH_URL: url,
@@ -37,7 +41,12 @@ export function settingsFor(url: string, { tokens, ...changes }: Changes): Token
     OPERATOR_CLIENT_SECRET: 'secret',
   }).operators;
   if (settings === undefined) throw new Error('no operator');
-  const changed = { ...settings, ...changes, tokens: { ...settings.tokens, ...tokens } };
+  const changed = {
+    ...settings,
+    ...changes,
+    tokens: { ...settings.tokens, ...tokens },
+    clientAuthentication: { ...settings.clientAuthentication, ...clientAuthentication },
+  };
   // The grants of these tests are those of their flow.
   return changed as TokenSettings;
 }

@@ -1,5 +1,6 @@
 import type { OperatorSettings } from '../../../src/operator/operatorSettings.ts';
 import type { DateReading, LookupProfile, Pointer } from '../../../src/domain/profile.ts';
+import { WITHOUT_NUMBER } from '../camara.ts';
 import type { Deviation } from './deviatingOperator.ts';
 
 export const AS_DOCUMENTED: Deviation = (settings) => settings;
@@ -22,7 +23,7 @@ export const withGrant =
 export const WITHOUT_USERNAME: Deviation = (settings) => ({
   ...settings,
   flow: '2-legged',
-  grant: { type: 'client_credentials', inQuery: [], parameters: {} },
+  grant: WITHOUT_NUMBER,
 });
 
 /** How the number is named: in a header in place of the body, or as digits. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ErrorRule } from '../../../src/http/errorMap.ts';
+import type { ErrorRuleProfile as ErrorRule } from '../../../src/domain/profile.ts';
 import { answerJson, type Answer } from '../../http/recordingServer.ts';
 import { BOB } from '../../values.ts';
 import { grant } from '../../wiredOperator.ts';
@@ -261,7 +261,7 @@ describe('two questions about one number at a time', () => {
     await using operator = await DeviatingOperator.start({
       deviation: all(ONE_CALL, (settings) => ({
         ...settings,
-        limits: { ...settings.limits, permits: 2 },
+        limits: { ...settings.limits, connections: 2 },
       })),
       script,
     });

@@ -1,6 +1,6 @@
 import { camara } from '../../../profiles/camara.ts';
 import { describe, expect, it } from 'vitest';
-import type { EndpointName, HeaderValue } from '../../../src/http/wireSettings.ts';
+import type { ProfileEndpoint, ProfileHeader } from '../../../src/domain/profile.ts';
 import type { Flow } from '../../../src/tokens/authorizationSettings.ts';
 import { answerJson, type Answer, type Received } from '../../http/recordingServer.ts';
 import { ALICE } from '../../values.ts';
@@ -85,7 +85,7 @@ const ofTenant: Deviation = ({ authorization, ...settings }) => {
 };
 
 describe('a token request', () => {
-  const digits = withGrant({ username: { before: 'msisdn:', form: 'digits', after: '@sim' } });
+  const digits = withGrant({ username: 'msisdn:{digits}@sim' });
   const queried = all(withScopes({ operations: NO_SCOPES }), withGrant({ inQuery: [GRANT] }));
   const noForm = all(WITHOUT_USERNAME, withGrant({ inQuery: ['scope', GRANT] }));
   const joined = withScopes({ openid: true, purpose: PURPOSE, joinedBy: '#' });
@@ -123,16 +123,15 @@ describe('a token request', () => {
   });
 });
 
-const hint = (before: string, form: string) =>
-  withGrant({ loginHint: { before, form, after: '' } });
+const hint = (loginHint: string) => withGrant({ loginHint });
 
 describe('the request of a consent', () => {
   const withPurpose = withScopes({ openid: true, purpose: PURPOSE });
 
   it.each<[string, Deviation, Record<string, string>]>([
     ['as documented', AS_DOCUMENTED, { ...HINT, ...CHECK }],
-    ['a hint without tel:', hint('', 'with-plus'), { login_hint: '+447700900001', ...CHECK }],
-    ['a hint in digits', hint('tel:', 'digits'), { login_hint: 'tel:447700900001', ...CHECK }],
+    ['a hint without tel:', hint('{number}'), { login_hint: '+447700900001', ...CHECK }],
+    ['a hint in digits', hint('tel:{digits}'), { login_hint: 'tel:447700900001', ...CHECK }],
     ['a purpose', withPurpose, { ...HINT, scope: `openid ${PURPOSE} check-sim-swap` }],
     ['no scopes: the member is left out', withScopes({ operations: NO_SCOPES }), HINT],
   ])('%s', async (_, deviation, form) => {
@@ -185,8 +184,12 @@ describe('a lookup', () => {
   });
 });
 
-function headerOf(name: string, value: HeaderValue, ...endpoints: EndpointName[]) {
-  return { name, value, endpoints: new Set(endpoints) };
+function headerOf(
+  name: string,
+  value: ProfileHeader['value'],
+  ...endpoints: ProfileEndpoint[]
+): ProfileHeader {
+  return { name, value, endpoints };
 }
 
 describe('each endpoint', () => {
@@ -209,15 +212,12 @@ describe('each endpoint', () => {
   });
 
   it('is sent its own headers, those that are generated for each exchange', async () => {
-    const uuid = { kind: 'generated', generator: 'uuid' } as const;
-    const sentAt = { kind: 'generated', generator: 'timestamp' } as const;
-    const acme = { kind: 'fixed', text: 'Acme_Co' } as const;
     const prompting = 'backchannelAuthentication';
     const all4 = [prompting, 'cibaToken', 'check', 'retrieveDate'] as const;
     const own = [
-      headerOf('vf_ext_bp_id', acme, prompting, 'check'),
-      headerOf('vf-trace-transaction-id', uuid, ...all4),
-      headerOf('x-sent-at', sentAt, 'retrieveDate'),
+      headerOf('vf_ext_bp_id', 'Acme_Co', prompting, 'check'),
+      headerOf('vf-trace-transaction-id', { generated: 'uuid' }, ...all4),
+      headerOf('x-sent-at', { generated: 'timestamp' }, 'retrieveDate'),
     ];
     const wire = await seen((settings) => ({ ...settings, headers: own }), '3-legged');
     const { prompt, token, date, check, all: received } = wire;
