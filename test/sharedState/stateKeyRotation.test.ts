@@ -16,7 +16,7 @@ import { RedisRefusals } from '../../src/consents/redisRefusals.ts';
 import { inForm } from '../forms.ts';
 import { RedisClusterServers } from '../redisCluster.ts';
 import { command } from '../redisCommands.ts';
-import { connectionTo, NO_REDIS, openRedis, startRedis } from '../redisServer.ts';
+import { NO_REDIS, openRedis } from '../redisServer.ts';
 import { ALICE, BOB, callerNamed, CAROL, checked } from '../values.ts';
 import { silentLog } from '../silentLog.ts';
 import { intentOf, RULES } from '../consents/records.ts';
@@ -34,30 +34,7 @@ const keptFor = () => ({ keepMs: KEEP_MS, resultMs: KEEP_MS });
 /** The result of the first write. */
 const WRITTEN = expect.objectContaining({ version: expect.any(Number) as number }) as object;
 
-/** Servers of a test's own, and a connection to them. */
-interface Started {
-  readonly connection: Redis;
-  readonly ports: readonly number[];
-  readonly stop: () => Promise<void>;
-}
-
-const PLACES: readonly [string, () => Promise<Started>][] = [
-  ['one Redis', startOne],
-  ['a cluster', startCluster],
-];
-
-async function startOne(): Promise<Started> {
-  const server = await startRedis();
-  const { url, port } = server;
-  return { connection: connectionTo(url), ports: [port], stop: () => server.kill() };
-}
-
-async function startCluster(): Promise<Started> {
-  const servers = await RedisClusterServers.start({ replicas: false });
-  const topology = { kind: 'cluster', servers: servers.addresses } as const;
-  return { connection: openRedis(topology), ports: servers.ports, stop: () => servers.stop() };
-}
-
+let servers: RedisClusterServers;
 let connection: Redis;
 
 /** One replica: with each phase it is another process, which keeps nothing to itself. */
@@ -120,8 +97,8 @@ async function refusedMs({ refusals }: Replica): Promise<number | undefined> {
   return (await refusals.leftMs()).check;
 }
 
-async function keysOn(ports: readonly number[]): Promise<readonly string[]> {
-  const held = await Promise.all(ports.map((port) => command(port, ['KEYS', '*'])));
+async function keys(): Promise<readonly string[]> {
+  const held = await Promise.all(servers.ports.map((port) => command(port, ['KEYS', '*'])));
   return held.flat().map(String);
 }
 
@@ -129,20 +106,19 @@ function consentNamed(id: string, nowMs: number): ConsentRecord {
   return { ends: [], consent: intentOf(id, nowMs) };
 }
 
-describe.skipIf(NO_REDIS !== undefined).each(PLACES)(
-  'while one STATE_KEY takes the place of another in %s',
-  (_where, start) => {
-    let started: Started;
-
+// In one Redis: test/rotation/restart.test.ts.
+describe.skipIf(NO_REDIS !== undefined)(
+  `while one STATE_KEY takes the place of another in a cluster ${NO_REDIS ?? ''}`,
+  () => {
     beforeAll(async () => {
-      started = await start();
-      ({ connection } = started);
+      servers = await RedisClusterServers.start({ replicas: false });
+      connection = openRedis({ kind: 'cluster', servers: servers.addresses });
       await connection.open();
     }, 60_000);
 
     afterAll(async () => {
       connection.close();
-      await started.stop();
+      await servers.stop();
     });
 
     it('replicas see one record of a number, whichever of them writes it', async () => {
@@ -252,7 +228,7 @@ describe.skipIf(NO_REDIS !== undefined).each(PLACES)(
 
     it('what is kept lies in the same slot, whichever key names it', async () => {
       const callerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
-      const earlier = new Set(await keysOn(started.ports));
+      const earlier = new Set(await keys());
       for (const { consents, factCache, refusals } of [replicas()[0], replicas()[0]]) {
         await consents.open();
         const { version, nowMs } = await consents.read(CAROL);
@@ -261,7 +237,7 @@ describe.skipIf(NO_REDIS !== undefined).each(PLACES)(
         await factCache.keep(callerKey, CAROL, fact);
         await refusals.refuse(CAROL, 'check', 1, KEEP_MS);
       }
-      const added = (await keysOn(started.ports)).filter((key) => !earlier.has(key));
+      const added = (await keys()).filter((key) => !earlier.has(key));
       const slots = (kind: string) =>
         added.filter((key) => key.includes(`:${kind}:`)).map((key) => slotOf(key));
       const ofNumber = slotOf(keyIn(bucketOfNumber(CAROL), 'consent-2', ''));

@@ -32,7 +32,7 @@ async function codesOf(server: ServerProcess, first: number): Promise<readonly s
   return (await server.ask(query, { e164s }, { authorization: `Bearer ${token}` })).codes;
 }
 
-it('is not blamed for an operator that takes all the time of a request', async () => {
+it.concurrent('is not blamed for an operator that takes all the time of a request', async () => {
   let answers = 0;
   await using operator = await WiredOperator.start({
     lookUp: (received, response) => {
@@ -48,18 +48,13 @@ it('is not blamed for an operator that takes all the time of a request', async (
   expect(codes.flat()).not.toContain('AUDIT_UNAVAILABLE');
 });
 
-it('is not blamed for a process that stalled', async () => {
+it.concurrent('is not blamed for a process that stalled', async ({ expect }) => {
   await using operator = await WiredOperator.start();
   await using server = await startServer(operator, {});
-  const heard: string[] = [];
-  for (let n = 0; n < 2; n += 1) {
-    const before = operator.lookups.length;
-    const codes = Array.from({ length: REQUESTS }, (_, index) => codesOf(server, index * NUMBERS));
-    await expect.poll(() => operator.lookups.length, { interval: 2 }).toBeGreaterThan(before);
-    process.kill(server.pid, 'SIGSTOP');
-    await sleep(AUDIT_TIMEOUT_MS + 500);
-    process.kill(server.pid, 'SIGCONT');
-    heard.push(...(await Promise.all(codes)).flat());
-  }
-  expect(heard).not.toContain('AUDIT_UNAVAILABLE');
+  const codes = Array.from({ length: REQUESTS }, (_, index) => codesOf(server, index * NUMBERS));
+  await expect.poll(() => operator.lookups.length, { interval: 2 }).toBeGreaterThan(0);
+  process.kill(server.pid, 'SIGSTOP');
+  await sleep(AUDIT_TIMEOUT_MS + 500);
+  process.kill(server.pid, 'SIGCONT');
+  expect((await Promise.all(codes)).flat()).not.toContain('AUDIT_UNAVAILABLE');
 });

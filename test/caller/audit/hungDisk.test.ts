@@ -10,6 +10,9 @@ import { TestIssuer } from '../testIssuer.ts';
 /** More than libuv has threads. */
 const REQUESTS = 8;
 
+/** So that a drain's limit is some seconds. */
+const SHORT = { REQUEST_TIMEOUT_MS: '1000', OPERATOR_TIMEOUT_MS: '200' };
+
 const issuer = await TestIssuer.start();
 const operator = await WiredOperator.start();
 afterAll(async () => {
@@ -17,8 +20,11 @@ afterAll(async () => {
   await operator[Symbol.asyncDispose]();
 });
 
-function startServer(settings: Record<string, string> = {}): Promise<ServerProcess> {
-  return ServerProcess.start(operator.url, {
+function startServer(
+  settings: Record<string, string> = {},
+  { url } = operator,
+): Promise<ServerProcess> {
+  return ServerProcess.start(url, {
     ...issuer.settings,
     AUDIT_KEY: 'a-key-of-at-least-thirty-two-characters',
     ...settings,
@@ -80,24 +86,30 @@ class PipeReader implements Disposable {
   }
 }
 
-describe('a disk that hangs', () => {
-  it('while the file is opened: one request waits two seconds, and it is used again when it is back', async () => {
+// At the same time: most of it is waiting.
+describe('an audit log that cannot be written', { concurrent: true }, () => {
+  it('while the disk hangs that the file is opened on: one request waits two seconds, and it is used again when it is back', async ({
+    expect,
+  }) => {
     const path = makePipe();
-    await using server = await startServer({ AUDIT_LOG: path });
+    await using unasked = await WiredOperator.start();
+    await using server = await startServer({ AUDIT_LOG: path }, unasked);
     expect(await ask(server, 'the first')).toBe('AUDIT_UNAVAILABLE');
     const startedAtMs = performance.now();
     for (let n = 0; n < REQUESTS; n += 1) {
       expect(await ask(server, `caller ${n}`)).toBe('AUDIT_UNAVAILABLE');
     }
     expect(performance.now() - startedAtMs).toBeLessThan(REQUESTS * 2000);
-    expect(operator.lookups).toEqual([]);
+    expect(unasked.lookups).toEqual([]);
 
     using pipe = new PipeReader(path);
     await expect.poll(() => ask(server, 'after'), { timeout: 10_000 }).toBe(false);
     expect(pipe.drain()).toContain('"audit":"before"');
   }, 60_000);
 
-  it('while it is written: everything else goes on, and it is used again when it is back', async () => {
+  it('while the disk hangs that it is written to: everything else goes on, and it is used again when it is back', async ({
+    expect,
+  }) => {
     const path = makePipe();
     using pipe = new PipeReader(path);
     pipe.fill();
@@ -109,13 +121,10 @@ describe('a disk that hangs', () => {
     pipe.drain();
     await expect.poll(() => ask(server, 'after'), { timeout: 10_000 }).toBe(false);
   }, 60_000);
-});
 
-/** So that a drain's limit is some seconds. */
-const SHORT = { REQUEST_TIMEOUT_MS: '1000', OPERATOR_TIMEOUT_MS: '200' };
-
-describe('SIGTERM', () => {
-  it('ends a process whose disk hangs, whose requests ended in their time, not with 0, and says so', async () => {
+  it('ends with SIGTERM a process whose disk hangs, whose requests ended in their time, not with 0, and says so', async ({
+    expect,
+  }) => {
     await using server = await startServer({ AUDIT_LOG: makePipe(), ...SHORT });
     const askedAtMs = performance.now();
     const codes = await Promise.all(Array.from({ length: 6 }, () => ask(server, 'risk')));
@@ -129,7 +138,7 @@ describe('SIGTERM', () => {
     await expect.poll(() => server.logged('the drain did not end in time')).toHaveLength(1);
   }, 60_000);
 
-  it('ends a process whose standard output is not read', async () => {
+  it('ends with SIGTERM a process whose standard output is not read', async () => {
     await using server = await startServer(SHORT);
     server.stdout.pause();
     const codes = new Set<unknown>();
@@ -137,10 +146,8 @@ describe('SIGTERM', () => {
     server.terminate();
     expect((await server.exit).code).not.toBe(0);
   }, 120_000);
-});
 
-describe('standard output', () => {
-  it('whose reader is gone: nothing is asked that cannot be recorded, and the server goes on', async () => {
+  it('on a standard output whose reader is gone: nothing is asked that cannot be recorded, and the server goes on', async () => {
     await using server = await startServer();
     expect(await ask(server, 'before')).toBe(false);
     server.stdout.destroy();
