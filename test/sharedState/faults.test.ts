@@ -122,7 +122,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis ${NO_REDIS ?? ''}`, { concurren
   it('whose reply drips ends its connection after some seconds', async () => {
     const { url, counts } = await startEndless('*100000\r\n', Buffer.from(':1\r\n'), 100);
     const startedAtMs = performance.now();
-    await lost(url);
+    await isLost(url);
     await until(() => counts.closed > 0);
     expect(performance.now() - startedAtMs).toBeLessThan(BACK_WITHIN_MS);
   }, 20_000);
@@ -211,7 +211,7 @@ async function startEndless(begins: string, goesOn: Buffer, everyMs = 0) {
   return { url, counts };
 }
 
-async function lost(url: string): Promise<void> {
+async function isLost(url: string): Promise<void> {
   const redis = connectionTo(url);
   atEnd(redis, () => redis.close());
   await redis.open();
@@ -232,7 +232,7 @@ describe('a reply without an end', () => {
     const [[, ...reply] = ['', '', Buffer.alloc(0)]] = ENDLESS;
     const { url, counts } = await startEndless(...reply);
     const before = process.memoryUsage().rss;
-    await lost(url);
+    await isLost(url);
     await until(() => counts.closed > 0);
     expect(process.memoryUsage().rss - before).toBeLessThan(400 * 2 ** 20);
   }, 20_000);

@@ -97,7 +97,7 @@ async function refusedMs({ refusals }: Replica): Promise<number | undefined> {
   return (await refusals.leftMs()).check;
 }
 
-async function keys(): Promise<readonly string[]> {
+async function allKeys(): Promise<readonly string[]> {
   const held = await Promise.all(servers.ports.map((port) => command(port, ['KEYS', '*'])));
   return held.flat().map(String);
 }
@@ -228,7 +228,7 @@ describe.skipIf(NO_REDIS !== undefined)(
 
     it('what is kept lies in the same slot, whichever key names it', async () => {
       const callerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
-      const earlier = new Set(await keys());
+      const earlier = new Set(await allKeys());
       for (const { consents, factCache, refusals } of [replicas()[0], replicas()[0]]) {
         await consents.open();
         const { version, nowMs } = await consents.read(CAROL);
@@ -237,7 +237,7 @@ describe.skipIf(NO_REDIS !== undefined)(
         await factCache.keep(callerKey, CAROL, fact);
         await refusals.refuse(CAROL, 'check', 1, KEEP_MS);
       }
-      const added = (await keys()).filter((key) => !earlier.has(key));
+      const added = (await allKeys()).filter((key) => !earlier.has(key));
       const slots = (kind: string) =>
         added.filter((key) => key.includes(`:${kind}:`)).map((key) => slotOf(key));
       const ofNumber = slotOf(keyIn(bucketOfNumber(CAROL), 'consent-2', ''));

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, it } from 'vitest';
 import { ServerProcess } from '../../endToEnd/serverProcess.ts';
 import { WiredOperator } from '../../wiredOperator.ts';
 import { TestIssuer } from '../testIssuer.ts';
@@ -138,7 +138,7 @@ describe('an audit log that cannot be written', { concurrent: true }, () => {
     await expect.poll(() => server.logged('the drain did not end in time')).toHaveLength(1);
   }, 60_000);
 
-  it('ends with SIGTERM a process whose standard output is not read', async () => {
+  it('ends with SIGTERM a process whose standard output is not read', async ({ expect }) => {
     await using server = await startServer(SHORT);
     server.stdout.pause();
     const codes = new Set<unknown>();
@@ -147,7 +147,9 @@ describe('an audit log that cannot be written', { concurrent: true }, () => {
     expect((await server.exit).code).not.toBe(0);
   }, 120_000);
 
-  it('on a standard output whose reader is gone: nothing is asked that cannot be recorded, and the server goes on', async () => {
+  it('on a standard output whose reader is gone: nothing is asked that cannot be recorded, and the server goes on', async ({
+    expect,
+  }) => {
     await using server = await startServer();
     expect(await ask(server, 'before')).toBe(false);
     server.stdout.destroy();
