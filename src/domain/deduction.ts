@@ -1,13 +1,14 @@
 import { saysSwapped, type DateFact, type TimedFact } from './fact.ts';
+import type { OperatorProfile } from './profile.ts';
 import type { MaxAgeHours } from './question.ts';
 
 const HOUR_MS = 3_600_000;
 
-export interface DateTrust {
-  /** How far a date may be off: operators round, mislabel zones, and clocks differ. */
-  readonly dateMarginHours: number;
-  /** Whether `monitoredPeriod` beside a null date means "no swap in that period". */
-  readonly trustMonitoredPeriod: boolean;
+/** How far an operator's dates are believed. */
+export interface DateTrust extends Pick<
+  OperatorProfile,
+  'dateMarginHours' | 'trustMonitoredPeriod'
+> {
   /** The same of other operators, whose facts may be kept, by their identities. */
   readonly trusts?: ReadonlyMap<string, DateTrust>;
 }
@@ -22,8 +23,8 @@ export interface Deduced {
 }
 
 /**
- * Whether the SIM changed within the window, as far as it follows from the facts; `undefined` where it
- * does not (docs/design.md, "What a fact answers"). Where facts contradict each other, `true` wins: the safe side.
+ * Whether the SIM changed within the window, as far as it follows from the facts (docs/design.md, "What a fact
+ * answers"). Where facts contradict each other, `true` wins: the safe side.
  *
  * @param besides facts that answer nothing, but beside which a `false` must count
  */
@@ -40,10 +41,10 @@ export function deduceSwapped(
     const sayingTrue = facts.filter((fact) => saysTrue(fact, windowMs, trust));
     if (sayingTrue.length > 0) return deduced(true, sayingTrue, sayingTrue.concat(swaps));
   }
-  const isFalse = (fact: TimedFact): boolean =>
-    saysFalse(fact, windowMs, trust) &&
-    !isOutdated(fact, facts, trust) &&
-    !isOutdated(fact, besides, trust);
+  const isFalse = (fact: TimedFact): boolean => {
+    const isOutdated = (other: TimedFact): boolean => outdates(other, fact, trust);
+    return saysFalse(fact, windowMs, trust) && !facts.some(isOutdated) && !besides.some(isOutdated);
+  };
   // Most numbers have one fact, and need no second list.
   const sayingFalse = facts.every(isFalse) ? facts : facts.filter(isFalse);
   return sayingFalse.length > 0 ? deduced(false, sayingFalse, sayingFalse) : undefined;
@@ -93,7 +94,6 @@ function unchangedForMs(fact: TimedFact, trust: DateTrust): number {
   }
 }
 
-/** How far the dates of the operator may be off that told it. */
 function marginMs(fact: TimedFact, trust: DateTrust): number {
   return trustIn(fact, trust).dateMarginHours * HOUR_MS;
 }
@@ -102,17 +102,11 @@ function trustIn({ toldBy }: TimedFact, trust: DateTrust): DateTrust {
   return trust.trusts?.get(toldBy) ?? trust;
 }
 
-/** Since when nothing changed, as the fact has it. */
 function unchangedSinceMs(fact: TimedFact, trust: DateTrust): number {
   return fact.leftAtMs - unchangedForMs(fact, trust);
 }
 
-/** Whether a `false` counts no more: the SIM is known to have changed since. */
-function isOutdated(fact: TimedFact, facts: readonly TimedFact[], trust: DateTrust): boolean {
-  return facts.some((other) => outdates(other, fact, trust));
-}
-
-/** docs/design.md, "Facts in the order of time". */
+/** Whether a `false` counts no more, since the SIM is known to have changed (docs/design.md, "Facts in the order of time"). */
 function outdates(other: TimedFact, fact: TimedFact, trust: DateTrust): boolean {
   const sinceMs = unchangedSinceMs(fact, trust);
   if (!isDisclosed(other)) {

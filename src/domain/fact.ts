@@ -2,7 +2,6 @@ import type { Instant } from './instant.ts';
 import { type MaxAgeHours, lookupKey, type Lookup } from './question.ts';
 import type { LookupFailure } from './errors.ts';
 
-/** What one lookup told about a number. */
 export type Fact = DateFact | CheckFact;
 
 /** The answer of `retrieve-date`. */
@@ -40,12 +39,10 @@ export type TimedFact = Fact & {
   readonly isHeard: boolean;
 };
 
-/** Whether both tell of the same lookup. */
 export function isSameFact(one: TimedFact, other: TimedFact): boolean {
   return one.replyId === other.replyId && lookupKey(lookupOf(one)) === lookupKey(lookupOf(other));
 }
 
-/** The facts that are not among the known ones. Pure. */
 export function unknownFacts(
   facts: readonly TimedFact[],
   known: readonly TimedFact[],
@@ -63,7 +60,6 @@ export function saysSwapped(fact: Fact): boolean {
   }
 }
 
-/** The lookup that told the fact. Pure. */
 export function lookupOf(fact: Fact): Lookup {
   switch (fact.operation) {
     case 'retrieve-date':
@@ -79,10 +75,7 @@ export interface FailedLookup {
   readonly failure: LookupFailure;
 }
 
-/**
- * Whether a failure closes another lookup about the same number (docs/design.md, "What a failure
- * closes"). Pure.
- */
+/** Whether a failure closes another lookup about the same number (docs/design.md, "What a failure closes"). */
 export function closes({ lookup, failure }: FailedLookup, asked: Lookup): boolean {
   switch (failure.reach) {
     case 'number':

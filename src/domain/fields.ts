@@ -1,13 +1,9 @@
 import { parseMaxAge, type Question } from './question.ts';
 import type { Parsed } from './phoneNumber.ts';
 
-/**
- * What a field asks about a number: the operator, whose lookup is billed unless known facts answer, or our own store how
- * the owner's consent stands.
- */
+/** What a field asks: the operator, whose lookup is billed unless known facts answer, or our own store. */
 export type FieldQuestion = Question | { readonly asks: 'consent' };
 
-/** The arguments that the fields of a number take. */
 export interface FieldArguments {
   readonly maxAgeHours?: unknown;
 }
@@ -20,9 +16,8 @@ const CONSENT: Parsed<FieldQuestion> = { kind: 'parsed', value: { asks: 'consent
 const WINDOWS: Parsed<FieldQuestion>[] = [];
 
 /**
- * The fields of `PhoneNumber` that ask something: by their names, what they ask with these arguments, or why the
- * arguments are refused. Resolvers, loader and limits all read this table, so a field that is not in it asks nothing.
- * Equal questions are one object, whichever fields and aliases they come from.
+ * The fields of `PhoneNumber` that ask something: what they ask with these arguments, or why the arguments are refused.
+ * Resolvers, loader and limits all read this table. Equal questions are one object, whichever fields they come from.
  */
 export const FIELDS = {
   lastSimSwap: () => DATE,
@@ -31,7 +26,6 @@ export const FIELDS = {
   simSwapConsent: () => CONSENT,
 } satisfies Readonly<Record<string, Field>>;
 
-/** The name of a field that asks something. */
 export type AskingField = keyof typeof FIELDS;
 
 export function isAskingField(name: string): name is AskingField {

@@ -1,10 +1,4 @@
-export type Identity = AnonymousIdentity | TokenIdentity;
-
-/** All requests without a token are one caller. */
-export interface AnonymousIdentity {
-  readonly kind: 'anonymous';
-  readonly key: string;
-}
+export type Identity = typeof ANONYMOUS_IDENTITY | TokenIdentity;
 
 /** As the access token names it. */
 export interface TokenIdentity {
@@ -16,9 +10,9 @@ export interface TokenIdentity {
   readonly key: string;
 }
 
-export const ANONYMOUS_IDENTITY: AnonymousIdentity = { kind: 'anonymous', key: 'anonymous' };
+/** All requests without a token are one caller. */
+export const ANONYMOUS_IDENTITY = { kind: 'anonymous', key: 'anonymous' } as const;
 
-/** The identity that a token names. Pure. */
 export function tokenIdentity(
   issuer: string,
   subject: string,

@@ -1,7 +1,6 @@
 /**
- * A point in time as the operator wrote it (with `T` and `Z` in capitals, for browsers), and as milliseconds since 1970.
- *
- * The text is kept because operators send up to nine digits of a second, and milliseconds drop them.
+ * A point in time as the operator wrote it (with `T` and `Z` in capitals, for browsers), and as milliseconds since 1970,
+ * which drop digits: operators send up to nine of a second.
  */
 export interface Instant {
   readonly text: string;
@@ -21,7 +20,6 @@ export function parseInstant(written: string): Instant | undefined {
   return { text, epochMs: Date.parse(text) };
 }
 
-/** The instant of our own clock, in UTC. */
 export function instantAt(epochMs: number): Instant {
   return { text: new Date(epochMs).toISOString(), epochMs };
 }

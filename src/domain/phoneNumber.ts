@@ -43,7 +43,6 @@ export function parsePhoneNumber(text: string): Parsed<PhoneNumber> {
   return { kind: 'parsed', value: digits };
 }
 
-/** A text that was refused, and why. */
 export function refused(reason: string): Extract<Parsed<never>, { kind: 'refused' }> {
   return { kind: 'refused', reason };
 }
@@ -62,11 +61,7 @@ export function isNumberPrefix(text: string): text is NumberPrefix {
   return NUMBER_PREFIX.test(text);
 }
 
-/**
- * What stands under the longest prefix of the number; under `default` where none fits. Pure.
- *
- * @param longest as many characters as the entries' prefixes have at most
- */
+/** @param longest as many characters as the entries' prefixes have at most */
 export function byLongestPrefix<T>(
   entries: ReadonlyMap<NumberPrefix, T>,
   number: PhoneNumber,
@@ -92,9 +87,8 @@ const RUN = /(?:\+|%2B)?\(?\d(?:(?:[\s().-]|%20){0,3}\d){4,}/gi;
 const BARE_FIVE_DIGITS = /^[1-9]\d{4}$/;
 
 /**
- * Hides every run of five or more digits, with the `+`, spaces, dots, hyphens, brackets and URL
- * encoding that people and programs put around a phone number. Five digits in a row with nothing around
- * them are left, unless they start with zero: they are numbers of our own.
+ * Hides every run of five or more digits, with the signs and URL encoding that people and programs put around a phone
+ * number. Five digits with nothing around them are left, unless they start with zero: they are numbers of our own.
  */
 export function maskPhoneNumbers(text: string): string {
   return text.replaceAll(RUN, (run) => (BARE_FIVE_DIGITS.test(run) ? run : '[number]'));

@@ -12,14 +12,14 @@ export interface Price {
 const MICROS = 1_000_000;
 const AMOUNT = /^(?<whole>\d{1,6})(?:\.(?<decimals>\d{1,6}))?$/;
 
-/** Reads an amount such as `0.0215`; `undefined` where it is not one with at most six decimals. Pure. */
+/** `undefined` for what is not an amount with at most six decimals, such as `0.0215`. */
 export function parseAmount(text: string): Micros | undefined {
   const groups = AMOUNT.exec(text)?.groups;
   if (groups === undefined) return undefined;
   return Number(groups['whole']) * MICROS + Number((groups['decimals'] ?? '').padEnd(6, '0'));
 }
 
-/** Writes an amount with two decimals, or with as many as it takes. Pure. */
+/** With two decimals, or with as many as it takes. */
 export function formatAmount(micros: Micros): string {
   const decimals = String(micros % MICROS).padStart(6, '0');
   return `${Math.floor(micros / MICROS)}.${decimals.replace(/0{1,4}$/, '')}`;

@@ -1,19 +1,17 @@
 /*
  * An operator's profile: how it is called and how its replies are read, as code. What a contract says of it
- * (addresses, credentials, numbers, prices, limits) is its entry in the file of operators. Nothing is imported here, so
- * that a profile of one's own takes its types from this file only.
+ * (addresses, credentials, numbers, prices, limits) is its entry in the file of operators. A profile of one's own takes
+ * its types from this file only, so nothing is imported here.
  *
  * A profile cannot loosen what makes a reply believable, a token single, a prompt single, or a `false` a `false`: that
  * lies outside it (docs/decisions/0014).
  */
 
-/** The two operations. */
 export type ProfileOperation = 'retrieve-date' | 'check';
 
 /** Whether the owner of a number is prompted for consent (`3-legged`). */
 export type ProfileFlow = '2-legged' | '3-legged';
 
-/** The five endpoints. */
 export type ProfileEndpoint =
   'token' | 'backchannelAuthentication' | 'cibaToken' | 'retrieveDate' | 'check';
 
@@ -28,31 +26,27 @@ export type Pointer = `/${string}`;
 
 /** How one operator is called and read. `camara` is the base; each profile is its differences. */
 export interface OperatorProfile {
-  /** How the client shows who it is. */
   readonly authentication: Authentication;
   /** How tokens come about, in each flow that the operator has; the entry names the flow where there are two. */
   readonly grants: {
     readonly '2-legged'?: ClientCredentials | JwtBearer | NoToken | undefined;
     readonly '3-legged'?: Ciba | undefined;
   };
-  /** What `scope` is made of. */
   readonly scopes: Scopes;
-  /** What a token is, and how long it serves. */
   readonly tokens: Tokens;
-  /** How each lookup is written and read; what is not here is not offered. */
+  /** What is not here is not offered. */
   readonly lookups: { readonly [operation in ProfileOperation]?: LookupProfile | undefined };
   /** Whether lookups name the number beside the token; `auto` where the token does not hold it. */
   readonly sendPhoneNumber: 'auto' | 'always' | 'never';
-  /** Failures by status and word. */
   readonly errors: Errors;
-  /** How exchanges are named: the header, its form, and whether replies repeat it. */
+  /** How exchanges are named, and whether replies repeat it. */
   readonly correlator: {
     readonly header: string;
     /** At most 55 letters, digits and hyphens that begin with the caller's own; or a UUID. */
     readonly form: 'traceable' | 'uuid';
     readonly echo: 'auto' | 'always' | 'never';
   };
-  /** Headers that the operator wants, beside those of each lookup. */
+  /** Beside those of each lookup. */
   readonly headers: readonly ProfileHeader[];
   /** The largest window that `check` takes, in hours: 2400 at most. */
   readonly maxAgeHours: number;
@@ -74,7 +68,7 @@ export interface OperatorProfile {
 
 /** One member of an entry's `options`: a text for paths, headers and what functions write. */
 export interface ProfileOption {
-  /** For the message to who left it out. */
+  /** For the message where it was left out. */
   readonly description: string;
   /** What the whole text must be; printable ASCII of at most 200 characters where absent. */
   readonly pattern?: RegExp | undefined;
@@ -89,15 +83,12 @@ export interface Authentication {
    * counts that the entry's `secret` and `key` are enough for.
    */
   readonly methods: readonly [AuthenticationMethod, ...AuthenticationMethod[]];
-  /** How JWTs are made that the client's key signs. */
   readonly assertion: AssertionProfile;
   /** Whether bc-authorize carries a signed `request` (CIBA Core §7.1.1); `on` repeats `scope` beside it. */
   readonly signedRequest: 'off' | 'on' | 'strict';
   /** Whether tokens are bound to a key (RFC 9449): a proof goes with each token request and each lookup. */
   readonly dpop: boolean;
-  /**
-   * For the method `headers`, by name: a text with `{id}` and `{secret}` in it, such as `{ 'x-rapidapi-key': '{secret}' }`.
-   */
+  /** For the method `headers`, with `{id}` and `{secret}` in their places: `{ 'x-rapidapi-key': '{secret}' }`. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -124,7 +115,7 @@ export interface AssertionProfile {
   readonly claims: (about: AssertionAbout) => Readonly<Record<string, unknown>>;
 }
 
-/** What claims are made of; frozen. */
+/** Frozen. */
 export interface AssertionAbout {
   readonly clientId: string;
   readonly audience: string;
@@ -136,7 +127,7 @@ export interface ClientCredentials {
   readonly type: 'client_credentials';
   /** Below `authUrl`; `{name}` is an option. */
   readonly path: string;
-  /** What binds the token to its number, such as `tel:{number}` or `{digits}`; absent where it is not sent. */
+  /** What binds the token to its number, such as `tel:{number}` or `{digits}`. */
   readonly username?: string | undefined;
   /** Members that are sent in the query of the address, and not in the body; never the number, since addresses are logged. */
   readonly inQuery: readonly ('grant_type' | 'scope')[];
@@ -180,19 +171,17 @@ export interface Ciba {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** What `scope` is made of: `openid`, a purpose and the operation's own scope. */
+/** What `scope` is made of: `openid`, a purpose and the operation's own. */
 export interface Scopes {
-  /** Empty where the operator knows no scopes. */
+  /** Empty where the operator knows none. */
   readonly operations: { readonly [operation in ProfileOperation]: string };
-  /** Whether `openid` is first. */
   readonly openid: boolean;
   /** Such as `dpv:FraudPreventionAndDetection`. */
   readonly purpose?: string | undefined;
-  /** Between the purpose and the operation's scope. */
+  /** Between the purpose and the operation's own. */
   readonly joinedBy: ' ' | '#';
 }
 
-/** What a token is, and how long it serves. */
 export interface Tokens {
   /** What one may be used for where the entry does not say; `once` unless the papers promise more. */
   readonly use: 'once' | 'per-number' | 'any-number';
@@ -206,12 +195,11 @@ export interface Tokens {
   readonly sentIn: { readonly header: string; readonly prefix: string };
 }
 
-/** How one lookup is written and read. */
 export interface LookupProfile {
   readonly method: 'GET' | 'POST';
   /**
-   * Below `simSwapUrl`, with the places of what differs: `{number}` (with its plus, percent-encoded), `{digits}`, and the
-   * names of options. Logs, spans and metrics know the lookup by this template.
+   * Below `simSwapUrl`, with `{number}` (its plus percent-encoded), `{digits}` and the names of options in their places.
+   * Logs, spans and metrics know the lookup by this template.
    */
   readonly path: string;
   /** The rest of the request. Synchronous; no member of what it returns may hold a CR or LF. */
@@ -219,16 +207,16 @@ export interface LookupProfile {
   readonly read: LookupReading;
 }
 
-/** What a lookup is written of; frozen. */
+/** Frozen. */
 export interface LookupAsk {
   readonly operation: ProfileOperation;
   /** `+447700900001`; undefined where the token holds the number, and a lookup that names it is refused. */
   readonly number: string | undefined;
-  /** `447700900001`, as {@link number} is. */
+  /** `447700900001`, where {@link number} is there. */
   readonly digits: string | undefined;
-  /** The window; undefined for `retrieve-date`. */
+  /** Undefined for `retrieve-date`. */
   readonly maxAgeHours: number | undefined;
-  /** When the request is written, milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly nowMs: number;
   readonly options: Options;
 }
@@ -245,9 +233,9 @@ export interface LookupParts {
 export interface LookupReading {
   /** The object that holds what the pointers below lead to, where one has to be chosen; the body itself where absent. */
   readonly pick?: ((body: Body) => Body | undefined) | undefined;
-  /** A date, where the reply has one, whichever operation it is for. */
+  /** Where the reply has one, whichever operation it is for. */
   readonly date?: DateReading | undefined;
-  /** Whether it was swapped, where the reply says so, whichever operation it is for. */
+  /** Where the reply says so, whichever operation it is for. */
   readonly swapped?: SwappedReading | undefined;
   /**
    * Whether these members may be null or absent where the operator knows nothing: a date that is left out beside `swapped`
@@ -287,7 +275,7 @@ export interface SwappedReading {
   readonly window: 'asked' | number | Pointer;
 }
 
-/** How an operator words its failures. */
+/** How an operator words its failures, by status and word. */
 export interface Errors {
   /** Where a body names its error, tried in turn before `code` and `error`. */
   readonly wordAt: readonly Pointer[];
@@ -297,7 +285,6 @@ export interface Errors {
   readonly rules: readonly ErrorRuleProfile[];
 }
 
-/** What one refusal means. */
 export interface ErrorRuleProfile {
   /** Of the reply: 400 to 599, or 200 with a word. */
   readonly status: number;
@@ -322,7 +309,6 @@ export interface ErrorRuleProfile {
   readonly isUnknownNumber?: true | undefined;
 }
 
-/** A header that the operator wants. */
 export interface ProfileHeader {
   readonly name: string;
   /**
@@ -330,7 +316,7 @@ export interface ProfileHeader {
    * exchange: a UUID, or the time of sending (RFC 3339, UTC).
    */
   readonly value: string | { readonly generated: 'uuid' | 'timestamp' };
-  /** Where it is sent; everywhere where absent. */
+  /** All where absent. */
   readonly endpoints?: readonly ProfileEndpoint[] | undefined;
 }
 

@@ -8,12 +8,10 @@ export type MaxAgeHours = number & { readonly [maxAgeBrand]: true };
 /** CAMARA's bound on `maxAge`: 100 days. */
 export const MAX_MAX_AGE_HOURS = 2400;
 
-/** Reads a window; anything but a whole number of hours from 1 to 2400 is refused with the reason. */
 export function parseMaxAge(hours: unknown): Parsed<MaxAgeHours> {
-  if (!isMaxAge(hours)) {
-    return refused(`maxAgeHours is a whole number from 1 to ${MAX_MAX_AGE_HOURS}.`);
-  }
-  return { kind: 'parsed', value: hours };
+  return isMaxAge(hours)
+    ? { kind: 'parsed', value: hours }
+    : refused(`maxAgeHours is a whole number from 1 to ${MAX_MAX_AGE_HOURS}.`);
 }
 
 function isMaxAge(hours: unknown): hours is MaxAgeHours {
@@ -36,7 +34,7 @@ export type Lookup =
   | { readonly operation: 'retrieve-date' }
   | { readonly operation: 'check'; readonly maxAgeHours: MaxAgeHours };
 
-/** The lookup that asks the operator the very question. Pure. */
+/** The lookup that asks the operator the very question. */
 export function lookupFor(question: Question): Lookup {
   switch (question.asks) {
     case 'date':
@@ -46,7 +44,7 @@ export function lookupFor(question: Question): Lookup {
   }
 }
 
-/** Equal for equal lookups about a number, and for no others. Pure. */
+/** Equal for equal lookups about a number, and for no others. */
 export function lookupKey(lookup: Lookup): string {
   switch (lookup.operation) {
     case 'retrieve-date':

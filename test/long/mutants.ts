@@ -26,7 +26,7 @@ export const PARTS: readonly Part[] = [
       ['!trustMonitoredPeriod || monitoredPeriodDays', 'monitoredPeriodDays'],
       ['monitoredPeriodDays * 24 - dateMarginHours', 'monitoredPeriodDays * 24'],
       ['if (sayingTrue.length > 0)', 'if (sayingTrue.length > 1)'],
-      ['!isOutdated(fact, besides, trust)', 'true'],
+      ['!besides.some(isOutdated)', 'true'],
     ],
   },
   {
