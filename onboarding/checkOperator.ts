@@ -1,7 +1,10 @@
 import type { Operation } from '../src/domain/question.ts';
 import type { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
 import type { EndpointName } from '../src/http/wireSettings.ts';
-import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
+import type {
+  NumberDirectorySettings,
+  OperatorSettings,
+} from '../src/operator/operatorSettings.ts';
 import {
   authorizationEndpointsOf,
   type AuthorizationAddresses,
@@ -11,9 +14,8 @@ import { STEPS, type Finding, type OperatorReport } from './finding.ts';
 import { judgeEcho } from './judgeEcho.ts';
 import { locate } from './locate.ts';
 import { OperatorUnderCheck, type CheckParts } from './operatorUnderCheck.ts';
-import { openOwnFiles } from './ownFiles.ts';
 import { tryClient } from './tryClient.ts';
-import { tryPlace, type PlaceToTry } from './tryPlace.ts';
+import { openOwnFiles, tryPlace, type PlaceToTry } from './tryPlace.ts';
 
 /** What to try of an operator beside its connections and credentials. */
 export interface OperatorTrial extends CheckParts {
@@ -33,6 +35,22 @@ export async function checkOperator(trial: OperatorTrial): Promise<OperatorRepor
   } finally {
     own.files.close();
   }
+}
+
+/** Tries how far a connection to the company's number directory comes; it is asked about nobody. */
+export async function checkDirectory(
+  settings: NumberDirectorySettings,
+  parts: Omit<CheckParts, 'settings'>,
+): Promise<OperatorReport> {
+  const { files, findings } = openOwnFiles(settings, parts);
+  files.close();
+  const way = { ...parts, http2: 'auto', settings } as const;
+  const tried = await tryPlace(way, { url: settings.url, endpoints: [] });
+  return {
+    operator: 'number directory',
+    findings: [...findings, ...tried.findings],
+    billedLookups: 0,
+  };
 }
 
 async function tryAll(trial: OperatorTrial, files: ConnectionFiles): Promise<AskedFindings> {

@@ -2,20 +2,18 @@ import { lookup } from 'node:dns/promises';
 import { connect as connectTcp, type Socket } from 'node:net';
 import type { Clock } from '../src/system/clock.ts';
 import { errorName } from '../src/domain/errors.ts';
-import type { WatchFiles } from '../src/system/fromFiles.ts';
 import type { ConnectStage } from '../src/http/connectFailure.ts';
 import type { ConnectionSettings, Http2Setting } from '../src/http/wireSettings.ts';
 import type { AlpnProtocol } from '../src/http/connections/tlsConnector.ts';
 import { tryConnection, type ConnectionTrial } from './tryConnection.ts';
 import { placeOf, type ConnectionTrace } from './connectionTrace.ts';
-import { withinTime } from './withinTime.ts';
+import { withinTime } from './httpProbe.ts';
 
 /** How to connect. */
 export interface Way {
   readonly http2: Http2Setting;
   /** Certificates, authorities and proxy. */
   readonly settings: ConnectionSettings;
-  readonly watchFiles: WatchFiles;
   /** Of each step. */
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -39,9 +37,17 @@ export async function traceConnection(way: Way, address: string): Promise<Traced
   let addresses = 0;
   let stage: ConnectStage = 'name';
   try {
-    if (proxy === undefined) addresses = await addressesOf(place.host, way.timeoutMs);
+    if (proxy === undefined) {
+      const found = await withinTime(lookup(place.host, { all: true }), way.timeoutMs);
+      addresses = found.length;
+    }
     const reached = { place, proxy, addresses };
-    if (place.isSecure) return traced(reached, await trySecured(way, address));
+    if (place.isSecure) {
+      // By ALPN, the one that is preferred first.
+      const protocols: readonly AlpnProtocol[] =
+        way.http2 === 'auto' ? ['h2', 'http/1.1'] : ['http/1.1'];
+      return traced(reached, await tryConnection(address, way.settings, { ...way, protocols }));
+    }
     stage = 'connection';
     const socket = connectTcp({ host: place.host, port: place.port });
     await opened(socket, way.timeoutMs);
@@ -49,22 +55,6 @@ export async function traceConnection(way: Way, address: string): Promise<Traced
   } catch (error) {
     return { trace: { place, proxy, addresses, broke: { stage, code: errorName(error) } } };
   }
-}
-
-async function addressesOf(host: string, timeoutMs: number): Promise<number> {
-  return (await withinTime(lookup(host, { all: true }), timeoutMs)).length;
-}
-
-function trySecured(
-  { settings, http2, timeoutMs, clock, watchFiles }: Way,
-  address: string,
-): Promise<ConnectionTrial> {
-  return tryConnection(address, settings, {
-    protocols: protocolsOf(http2),
-    timeoutMs,
-    clock,
-    watchFiles,
-  });
 }
 
 function traced(reached: ConnectionTrace, trial: ConnectionTrial): TracedConnection {
@@ -78,16 +68,6 @@ function traced(reached: ConnectionTrace, trial: ConnectionTrial): TracedConnect
       const { stage, code } = trial;
       return { trace: { ...reached, broke: { stage, code } } };
     }
-  }
-}
-
-/** By ALPN, the one that is preferred first. */
-function protocolsOf(setting: Http2Setting): readonly AlpnProtocol[] {
-  switch (setting) {
-    case 'auto':
-      return ['h2', 'http/1.1'];
-    case 'never':
-      return ['http/1.1'];
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Log } from '../src/log/log.ts';
+
 /** What is tried of an operator, in this order; each step needs those before it. */
 export const STEPS = [
   'files',
@@ -46,3 +48,10 @@ export interface OperatorReport {
 export function areAllWell(reports: readonly OperatorReport[]): boolean {
   return reports.every(({ findings }) => findings.every(({ verdict }) => verdict !== 'failed'));
 }
+
+/** What would be logged is in the table. */
+export const SILENT: Log = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};

@@ -3,7 +3,6 @@ import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorName } from '../src/domain/errors.ts';
 import { refusesCertificate, type ConnectStage } from '../src/http/connectFailure.ts';
-import { withinTime } from './withinTime.ts';
 
 /** What a server says by HTTP to a request that asks for nothing. */
 export interface HttpFacts {
@@ -83,4 +82,20 @@ function getByHttp2(socket: Socket, url: URL): Promise<HttpFacts> {
     });
     stream.end();
   });
+}
+
+/** The time of a step was up. */
+class TimeIsUp extends Error {
+  override readonly name = 'timeout';
+}
+
+/** The work's own end, or a rejection named `timeout` when that takes longer. */
+export async function withinTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new TimeIsUp('Time is up.')), timeoutMs);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -8,13 +8,11 @@ import {
 import { readDiscovery } from '../src/tokens/discovery.ts';
 import type { Way } from './connection.ts';
 import { placeOf, placeText } from './connectionTrace.ts';
-import type { Finding } from './finding.ts';
+import { SILENT, type Finding } from './finding.ts';
 import { judgeDiscovery, type DiscoveryProbe } from './judgeMetadata.ts';
 import type { CheckParts } from './operatorUnderCheck.ts';
-import { openOwnFiles } from './ownFiles.ts';
-import { SILENT } from './silent.ts';
-import { tryPlace } from './tryPlace.ts';
-import { withinTime } from './withinTime.ts';
+import { withinTime } from './httpProbe.ts';
+import { openOwnFiles, tryPlace } from './tryPlace.ts';
 
 /** Where the authorization server takes requests, and what was found on the way to know it. */
 export interface Located {
@@ -61,10 +59,10 @@ type ReadDocument =
   | Exclude<DiscoveryProbe, { kind: 'read' }>;
 
 async function readDocument(
-  { settings, clock, timeoutMs, watchFiles }: CheckParts,
+  { settings, clock, timeoutMs }: CheckParts,
   source: DiscoverySource,
 ): Promise<ReadDocument> {
-  const parts = { clock, log: SILENT, watchFiles };
+  const parts = { clock, log: SILENT };
   const published = new PublishedJson(source.documentUrl, source.connection, parts);
   try {
     const metadata = await withinTime(published.fetch(), timeoutMs);

@@ -1,5 +1,4 @@
 import type { Clock } from '../src/system/clock.ts';
-import type { WatchFiles } from '../src/system/fromFiles.ts';
 import type { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
 import { IdleDetector } from '../src/http/connections/spareConnections.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
@@ -10,7 +9,7 @@ import type { AuthorizationAddresses } from '../src/tokens/authorizationSettings
 import { createClientAuthentication } from '../src/tokens/clientAuthentication.ts';
 import { DpopProofs } from '../src/tokens/dpop.ts';
 import { TokenManager } from '../src/tokens/tokenManager.ts';
-import { SILENT } from './silent.ts';
+import { SILENT } from './finding.ts';
 import { SingleExchange, type Echo } from './singleExchange.ts';
 
 /** What a check of one operator takes. */
@@ -19,8 +18,6 @@ export interface CheckParts {
   /** Of each step. */
   readonly timeoutMs: number;
   readonly clock: Clock;
-  /** Reads certificates, keys and proxy credentials. */
-  readonly watchFiles: WatchFiles;
 }
 
 /** An operator, put together of the service's own parts, whose every exchange is seen. */
@@ -37,7 +34,7 @@ export class OperatorUnderCheck {
   };
 
   constructor(
-    { settings, clock, timeoutMs }: Omit<CheckParts, 'watchFiles'>,
+    { settings, clock, timeoutMs }: CheckParts,
     files: ConnectionFiles,
     addresses: AuthorizationAddresses,
   ) {

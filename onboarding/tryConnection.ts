@@ -1,7 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../src/system/clock.ts';
 import { errorName } from '../src/domain/errors.ts';
-import type { WatchFiles } from '../src/system/fromFiles.ts';
 import {
   ConnectFailure,
   refusesCertificate,
@@ -10,6 +9,7 @@ import {
 import { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
 import type { ConnectionSettings } from '../src/http/wireSettings.ts';
 import { TlsConnector, type AlpnProtocol } from '../src/http/connections/tlsConnector.ts';
+import { SILENT } from './finding.ts';
 
 /** What a connection that was tried came to. */
 export type ConnectionTrial = Connected | NotConnected;
@@ -40,7 +40,6 @@ export interface TrialParts {
   readonly protocols: readonly AlpnProtocol[];
   readonly timeoutMs: number;
   readonly clock: Clock;
-  readonly watchFiles: WatchFiles;
 }
 
 /** How long a server may take to refuse our certificate after the handshake, as it does by TLS 1.3. */
@@ -53,9 +52,9 @@ const AFTERTHOUGHT_MS = 1000;
 export async function tryConnection(
   address: string,
   settings: ConnectionSettings,
-  { protocols, timeoutMs, clock, watchFiles }: TrialParts,
+  { protocols, timeoutMs, clock }: TrialParts,
 ): Promise<ConnectionTrial> {
-  const files = new ConnectionFiles(settings, { clock, log: SILENT, watchFiles });
+  const files = new ConnectionFiles(settings, { clock, log: SILENT });
   const { flaw } = files;
   files.close();
   const url = new URL(address);
@@ -101,10 +100,4 @@ function afterthought(socket: TLSSocket): Promise<ConnectFailure | undefined> {
     socket.on('session', accepted).on('readable', accepted);
     socket.on('error', refused).on('close', closed);
   });
-}
-
-const SILENT = { info: ignore, warn: ignore, error: ignore };
-
-function ignore(): void {
-  // What it would say is in what is returned.
 }

@@ -1,10 +1,12 @@
+import type { Clock } from '../src/system/clock.ts';
+import { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
-import type { EndpointName } from '../src/http/wireSettings.ts';
+import type { ConnectionSettings, EndpointName } from '../src/http/wireSettings.ts';
 import { traceConnection, type Way } from './connection.ts';
 import { placeOf, placeText } from './connectionTrace.ts';
-import type { Finding } from './finding.ts';
+import { SILENT, type Finding } from './finding.ts';
 import { probeHttp } from './httpProbe.ts';
-import { judgeConnection } from './judgeConnection.ts';
+import { judgeConnection, judgeFiles } from './judgeConnection.ts';
 import { judgeHttp, type ProbedEndpoint } from './judgeHttp.ts';
 
 /** A host and port, and the endpoints there. */
@@ -37,6 +39,20 @@ export async function tryPlace(way: Way, { url, endpoints }: PlaceToTry): Promis
     isReached: row.verdict !== 'failed',
     endpoints: names,
   };
+}
+
+/**
+ * The files that connections are made with, read, and the row about them; none where the settings name none. They are to be
+ * closed.
+ */
+export function openOwnFiles(
+  settings: ConnectionSettings,
+  { clock }: { readonly clock: Clock },
+): { readonly files: ConnectionFiles; readonly findings: readonly Finding[] } {
+  const files = new ConnectionFiles(settings, { clock, log: SILENT });
+  if (settings.tls === undefined && settings.proxy === undefined) return { files, findings: [] };
+  const trace = { flaw: files.flaw, certificateEndsMs: files.material?.validity?.untilMs };
+  return { files, findings: [judgeFiles(trace, clock.nowMs())] };
 }
 
 async function tryEndpoint(

@@ -184,9 +184,9 @@ describe('the core', () => {
     expect(core.filter((file) => !CORE.has(roomOf(file)))).toEqual([]);
   });
 
-  it('imports no GraphQL server, no Redis client, no HTTP server, no file and no log', () => {
+  it('imports no GraphQL server, no Redis client, no HTTP server and no log', () => {
     const allowed =
-      /^(?:dataloader|undici|jose|node:(?:crypto|util|diagnostics_channel|net|stream|tls|http2))$/;
+      /^(?:dataloader|undici|jose|node:(?:crypto|util|diagnostics_channel|net|stream(?:\/consumers)?|tls|http2|fs(?:\/promises)?))$/;
     expect(packagesOf(core).filter((name) => !allowed.test(name))).toEqual([]);
   });
 

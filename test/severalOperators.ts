@@ -17,7 +17,6 @@ import {
   type SimSwapParts,
   type SimSwaps,
 } from '../src/simSwaps/simSwaps.ts';
-import { noFiles } from '../src/system/fromFiles.ts';
 import { OPEN_AUTHORIZER } from './values.ts';
 import { askField } from './askedFields.ts';
 import { silentLog } from './silentLog.ts';
@@ -61,7 +60,6 @@ export function simSwapsOf(parts: Partial<SimSwapParts>): SimSwaps {
     clock,
     directory: undefined,
     stores: storesInMemory(operators, consent, clock),
-    watchFiles: noFiles,
     admissions: { of: () => OPEN_AUTHORIZER },
     numberLimits: { atWork: Infinity, held: Infinity },
     log: silentLog,

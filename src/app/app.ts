@@ -2,7 +2,6 @@ import { AuditFile, AuditLog } from '../caller/audit/auditLog.ts';
 import { callerAuthorizers } from '../caller/callerAuthorizer.ts';
 import { Quotas } from '../caller/quotas/quotas.ts';
 import type { Config } from '../config/config.ts';
-import { watchFilesBy } from '../system/watchedFiles.ts';
 import type { Log } from '../log/log.ts';
 import { StandardOutput } from '../log/standardOutput.ts';
 import { observedAuthorizers, type AdmissionObserver } from '../lookups/lookupAuthorizer.ts';
@@ -43,8 +42,7 @@ export interface App {
 /** Reads no environment, takes no signal and starts no process. */
 export async function openApp(parts: AppParts): Promise<App> {
   const { config, operators, clock, log, observers = [], judges } = parts;
-  const watchFiles = watchFilesBy(clock);
-  const stores = await openStores({ config, operators, clock, log, watchFiles });
+  const stores = await openStores({ config, operators, clock, log });
   const names = operators.map(({ name }) => name);
   const quotas = new Quotas(config.quotas, stores.counts, names);
   const auditLog = openAuditLog(config, clock);
@@ -55,7 +53,6 @@ export async function openApp(parts: AppParts): Promise<App> {
     stores,
     directory: config.directory,
     consent: config.consent,
-    watchFiles,
     admissions: observedAuthorizers(admissions, observers),
     numberLimits: config.load.numbers,
     clock,

@@ -4,7 +4,6 @@ import { SigningKeys } from '../caller/signingKeys.ts';
 import type { CallerSettings, IssuerSettings } from '../caller/caller.ts';
 import { TokenVerifier } from '../caller/tokenVerifier.ts';
 import type { Clock } from '../system/clock.ts';
-import type { WatchFiles } from '../system/fromFiles.ts';
 import { PublishedJson } from '../http/connections/publishedJson.ts';
 import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
@@ -12,7 +11,6 @@ import { logAbout } from '../log/logAbout.ts';
 interface OpenedGateParts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly watchFiles: WatchFiles;
 }
 
 export interface OpenedGate {

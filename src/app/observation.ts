@@ -1,7 +1,6 @@
 import type { RefusalReason } from '../caller/gate.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Config } from '../config/config.ts';
-import type { WatchFiles } from '../system/fromFiles.ts';
 import type { Log, ProgramLog } from '../log/log.ts';
 import { logOf } from '../log/logAbout.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -21,7 +20,6 @@ export interface ObservationParts {
   readonly operators: readonly OperatorSettings[];
   readonly clock: Clock;
   readonly log: Log;
-  readonly watchFiles: WatchFiles;
   /** Where a line for each request goes; there are none where absent. */
   readonly requestLog?: ProgramLog;
 }
@@ -73,14 +71,14 @@ function traced(log: Log, tracing: Tracing | undefined): Log {
 
 /** Loads the packages of OpenTelemetry: a process that records no traces has none of them in its memory. */
 async function openTracing(
-  { config, clock, log, watchFiles }: ObservationParts,
+  { config, clock, log }: ObservationParts,
   metrics: Metrics | undefined,
 ): Promise<Tracing | undefined> {
   const { tracing: settings } = config;
   if (settings === undefined) return undefined;
   const { Tracing: Opened } = await import('../telemetry/tracing.ts');
   const onSpans = (outcome: SpanOutcome, spans: number) => metrics?.spansEnded(outcome, spans);
-  return new Opened({ settings, clock, log, watchFiles, random: Math.random, onSpans });
+  return new Opened({ settings, clock, log, random: Math.random, onSpans });
 }
 
 async function openCounting(parts: ObservationParts) {

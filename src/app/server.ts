@@ -1,4 +1,3 @@
-import { watchFilesBy } from '../system/watchedFiles.ts';
 import { openApp, type App, type AppParts } from './app.ts';
 import { openGate } from './callers.ts';
 import type { SigningKeys } from '../caller/signingKeys.ts';
@@ -38,18 +37,17 @@ export interface ServerParts extends Omit<AppParts, 'observers'> {
 
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, clock } = parts;
-  const watchFiles = watchFilesBy(clock);
-  const observation = await openObservation({ ...parts, watchFiles });
+  const observation = await openObservation(parts);
   const { log, observers } = observation;
   const app = await openApp({ ...parts, log, observers });
-  const { gate, keys, close: closeGate } = openGate(config.callers, { clock, log, watchFiles });
+  const { gate, keys, close: closeGate } = openGate(config.callers, { clock, log });
   const apollo = createApolloServer(config, log);
   await apollo.start();
   const explorer = explorerOf(parts);
   let { trustedDocuments } = config;
   const unfollow = follow(
     config.trustedDocumentsFile,
-    { watchFiles, log: logAbout({ setting: 'TRUSTED_DOCUMENTS' }, log) },
+    { clock, log: logAbout({ setting: 'TRUSTED_DOCUMENTS' }, log) },
     (documents) => {
       trustedDocuments = documents;
     },

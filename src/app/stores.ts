@@ -4,7 +4,7 @@ import { SharedCounts } from '../caller/quotas/sharedCounts.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Config } from '../config/config.ts';
 import { storeChannel } from '../log/diagnostics.ts';
-import { follow, type WatchFiles } from '../system/fromFiles.ts';
+import { follow } from '../system/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
 import { RedisFactCache } from '../lookups/redisFactCache.ts';
@@ -22,7 +22,6 @@ export interface StoreParts {
   readonly operators: readonly OperatorSettings[];
   readonly clock: Clock;
   readonly log: Log;
-  readonly watchFiles: WatchFiles;
 }
 
 /** Where quotas, consents and kept facts lie: in one Redis for all replicas, or in this process. */
@@ -35,7 +34,7 @@ export interface Stores extends SimSwapStores {
 
 /** A Redis that is away does not hold up the start: it is connected to when it comes. */
 export async function openStores(parts: StoreParts): Promise<Stores> {
-  const { config, operators, clock, log, watchFiles } = parts;
+  const { config, operators, clock, log } = parts;
   const { sharedState } = config;
   if (sharedState === undefined) {
     return {
@@ -49,7 +48,7 @@ export async function openStores(parts: StoreParts): Promise<Stores> {
   const { createRedis, RedisClient } = await import('../sharedState/redisClient.ts');
   const redis = createRedis(sharedState.redis, clock, log);
   await redis.open();
-  const about = { watchFiles, log: logAbout({ setting: 'REDIS_URL' }, log) };
+  const about = { clock, log: logAbout({ setting: 'REDIS_URL' }, log) };
   const unfollow = follow(sharedState.redisFromFiles, about, (settings) => {
     void redis.renew(new RedisClient(settings, clock, log));
   });

@@ -4,14 +4,12 @@ import { argumentsOf, integerOf, numberOf, settingsOf } from './arguments.ts';
 import { readOperatorsConfig } from '../config/config.ts';
 import { byLongestPrefix, type PhoneNumber } from '../domain/phoneNumber.ts';
 import type { NumberTrial } from '../../onboarding/askAbout.ts';
-import { checkOperator } from '../../onboarding/checkOperator.ts';
+import { checkDirectory, checkOperator } from '../../onboarding/checkOperator.ts';
 import { areAllWell, type Verdict } from '../../onboarding/finding.ts';
 import { checkTable, type Paint } from '../../onboarding/table.ts';
-import { checkDirectory } from '../../onboarding/checkDirectory.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { systemClock } from '../system/clock.ts';
 import { fail } from '../system/termination.ts';
-import { watchFilesBy } from '../system/watchedFiles.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
 
 const USAGE = `npm run operators -- check [--operator NAME] [--timeout SECONDS] [--json]
@@ -47,11 +45,7 @@ async function checkOperators(wanted: ReturnType<typeof readArguments>): Promise
   }
   const needsName = directory !== undefined && wanted.operator === undefined;
   const trial = await numberTrial(wanted, chosen, needsName);
-  const parts = {
-    timeoutMs: wanted.timeoutMs,
-    clock: systemClock,
-    watchFiles: watchFilesBy(systemClock),
-  };
+  const parts = { timeoutMs: wanted.timeoutMs, clock: systemClock };
   const reports = await Promise.all([
     ...chosen.map((settings) => {
       const number = trial?.operator === settings ? trial.number : undefined;

@@ -1,6 +1,7 @@
-import type { FileTexts, FromFiles, Reread } from '../system/fromFiles.ts';
+import type { FromFiles, Reread } from '../system/fromFiles.ts';
 import { addressProblem, withoutLastSlash } from '../http/wireSettings.ts';
 import { readTextNow } from '../system/textFile.ts';
+import type { FileTexts } from '../system/watchedFiles.ts';
 import { GONE_SETTINGS } from './gone.ts';
 import { findTypos } from './settingNames.ts';
 import {

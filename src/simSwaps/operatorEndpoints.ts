@@ -8,7 +8,6 @@ import { RequestRate } from '../http/resilience/requestRate.ts';
 import { decideRetry, RetryBudget, type ExchangeKind } from '../http/resilience/retries.ts';
 import type { ProfileHeader } from '../domain/profile.ts';
 import type { CorrelatorSettings, EndpointName } from '../http/wireSettings.ts';
-import type { WatchFiles } from '../system/fromFiles.ts';
 import { createOperatorEndpoint, ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
 import {
   LOOKUP_ENDPOINTS,
@@ -130,7 +129,7 @@ interface AuthorizationServer {
 export function authorizationEndpoints(
   { authorization, grant }: OperatorSettings,
   create: CreateEndpoint,
-  parts: Pick<SharedByEndpoints, 'clock' | 'log'> & { readonly watchFiles: WatchFiles },
+  parts: Pick<SharedByEndpoints, 'clock' | 'log'>,
 ): AuthorizationServer {
   switch (authorization.from) {
     case 'settings': {

@@ -7,7 +7,7 @@ import { Bulkhead, type BulkheadLoad } from '../http/resilience/bulkhead.ts';
 import { Circuit } from '../http/resilience/circuit.ts';
 import { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from '../http/resilience/retries.ts';
-import { follow, derived, type WatchFiles } from '../system/fromFiles.ts';
+import { follow, derived } from '../system/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
 import {
@@ -157,8 +157,6 @@ export interface SimSwapParts {
   readonly directory: NumberDirectorySettings | undefined;
   readonly consent: ConsentSettings;
   readonly stores: SimSwapStores;
-  /** Reads certificates, keys and proxy credentials. */
-  readonly watchFiles: WatchFiles;
   /** Stands before every lookup. */
   readonly admissions: LookupAuthorizers;
   /** For all requests together. */
@@ -241,11 +239,11 @@ const DIRECTORY_CONNECTIONS = 256;
 
 /** The company's number directory, with its connections. */
 function openDirectory(settings: NumberDirectorySettings, parts: OwnParts) {
-  const { judges, clock, watchFiles } = parts;
+  const { judges, clock } = parts;
   const log = logAbout({ operator: NUMBER_DIRECTORY }, parts.log);
-  const files = new ConnectionFiles(settings, { clock, log, watchFiles });
+  const files = new ConnectionFiles(settings, { clock, log });
   let { headers } = settings;
-  const unfollow = follow(settings.fromFiles, { log, watchFiles }, (renewed) => {
+  const unfollow = follow(settings.fromFiles, { clock, log }, (renewed) => {
     headers = renewed.headers;
   });
   const endpoint = new Endpoint(

@@ -1,26 +1,5 @@
-/** The text of each file by its path; `undefined` where it cannot be read. */
-export type FileTexts = ReadonlyMap<string, string | undefined>;
-
-/** Files that are read again when they change. */
-export interface FileWatch {
-  /** As they were when they were last read and had settled. */
-  readonly texts: FileTexts;
-  /** Reads no more. */
-  close(): void;
-}
-
-/**
- * Reads files at once and whenever they change; handed in, since the core knows no files. A file that was read before
- * has changed where it no longer holds what it held then.
- */
-export type WatchFiles = (
-  paths: readonly string[],
-  onChange: () => void,
-  readBefore?: FileTexts,
-) => FileWatch;
-
-/** Where no files are to be had: none of them can be read. */
-export const noFiles: WatchFiles = () => ({ texts: new Map(), close: () => undefined });
+import type { Clock } from './clock.ts';
+import { watchFiles, type FileTexts } from './watchedFiles.ts';
 
 /** What the settings took from files that hold secrets, keys or documents: these may change while the process runs. */
 export interface FromFiles<T> {
@@ -34,9 +13,9 @@ export interface FromFiles<T> {
 export type Reread<T> =
   { readonly kind: 'read'; readonly value: T } | { readonly kind: 'flawed'; readonly flaw: string };
 
-/** What following files takes. The type of the log is written out, since `log/` imports from this room. */
-export interface FollowParts {
-  readonly watchFiles: WatchFiles;
+/** The type of the log is written out, since `log/` imports from this room. */
+interface FollowParts {
+  readonly clock: Pick<Clock, 'sleep'>;
   readonly log: {
     info(message: string): void;
     error(message: string, details: { readonly flaw: string }): void;
@@ -51,7 +30,7 @@ export interface FollowParts {
  */
 export function follow<T>(
   from: FromFiles<T> | undefined,
-  { watchFiles, log }: FollowParts,
+  { clock, log }: FollowParts,
   putInForce: (value: T) => void,
 ): () => void {
   if (from === undefined) return () => undefined;
@@ -70,6 +49,7 @@ export function follow<T>(
           log.info('Files have changed and were read again: what they hold is in force.');
       }
     },
+    clock,
     from.texts,
   );
   return () => watch.close();

@@ -1,6 +1,15 @@
 import type { Clock } from './clock.ts';
-import type { FileTexts, FileWatch, WatchFiles } from './fromFiles.ts';
 import { readText, readTextNow } from './textFile.ts';
+
+/** The text of each file by its path; `undefined` where it cannot be read. */
+export type FileTexts = ReadonlyMap<string, string | undefined>;
+
+export interface FileWatch {
+  /** As they were when they were last read and had settled. */
+  readonly texts: FileTexts;
+  /** Reads no more. */
+  close(): void;
+}
 
 /** How often files are read again. By reading, not by events: those are lost on network file systems. */
 const EVERY_MS = 5000;
@@ -10,44 +19,48 @@ const SETTLED_AFTER_MS = 500;
 
 /**
  * Watches files that may change while the process runs, such as those of a Kubernetes secret, which change by a link that
- * leads elsewhere. They are read at once, and then every five seconds, opened again by their names each time.
+ * leads elsewhere. They are read at once, and then every five seconds, opened again by their names each time. One that was
+ * read before has changed where it no longer holds what it held then.
  */
-export function watchFilesBy(clock: Pick<Clock, 'sleep'>): WatchFiles {
-  return (paths, onChange, readBefore = new Map()): FileWatch => {
-    const closing = new AbortController();
-    let texts: FileTexts = new Map(
-      paths.map((path) => [path, readBefore.get(path) ?? readNow(path)]),
-    );
+export function watchFiles(
+  paths: readonly string[],
+  onChange: () => void,
+  clock: Pick<Clock, 'sleep'>,
+  readBefore: FileTexts = new Map(),
+): FileWatch {
+  const closing = new AbortController();
+  let texts: FileTexts = new Map(
+    paths.map((path) => [path, readBefore.get(path) ?? readNow(path)]),
+  );
 
-    async function watch(): Promise<void> {
-      for (let latest = texts; ;) {
-        try {
-          await clock.sleep(latest === texts ? EVERY_MS : SETTLED_AFTER_MS, closing.signal);
-        } catch {
-          // Closed.
-          return;
-        }
-        const again = await readAll(paths);
-        if (closing.signal.aborted) return;
-        const hasSettled = areAlike(again, latest);
-        if (areAlike(again, texts)) {
-          latest = texts;
-          continue;
-        }
-        latest = again;
-        if (!hasSettled) continue;
-        texts = again;
-        onChange();
+  async function watch(): Promise<void> {
+    for (let latest = texts; ;) {
+      try {
+        await clock.sleep(latest === texts ? EVERY_MS : SETTLED_AFTER_MS, closing.signal);
+      } catch {
+        // Closed.
+        return;
       }
+      const again = await readAll(paths);
+      if (closing.signal.aborted) return;
+      const hasSettled = areAlike(again, latest);
+      if (areAlike(again, texts)) {
+        latest = texts;
+        continue;
+      }
+      latest = again;
+      if (!hasSettled) continue;
+      texts = again;
+      onChange();
     }
+  }
 
-    if (paths.length > 0) void watch();
-    return {
-      get texts() {
-        return texts;
-      },
-      close: () => closing.abort(),
-    };
+  if (paths.length > 0) void watch();
+  return {
+    get texts() {
+      return texts;
+    },
+    close: () => closing.abort(),
   };
 }
 

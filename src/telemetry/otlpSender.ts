@@ -1,7 +1,6 @@
 import { Pool } from 'undici';
 import type { Clock } from '../system/clock.ts';
 import { errorName } from '../domain/errors.ts';
-import type { WatchFiles } from '../system/fromFiles.ts';
 import { ConnectionFiles } from '../http/connections/connectionFiles.ts';
 import { handTo } from '../http/connections/http1Connections.ts';
 import { TlsConnector } from '../http/connections/tlsConnector.ts';
@@ -29,7 +28,6 @@ export interface SenderParts {
   >;
   readonly clock: Clock;
   readonly log: Log;
-  readonly watchFiles: WatchFiles;
   /** From 0 up to 1. */
   readonly random: () => number;
 }

@@ -33,7 +33,6 @@ import {
   type WorkChannel,
 } from '../log/diagnostics.ts';
 import { writeTraceparent } from '../http/headers.ts';
-import type { WatchFiles } from '../system/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { CONSENT, EXCHANGE, LOOKUP, PLAN, REQUEST, TOKEN, type SpanShape } from './attributes.ts';
 import type { SpanOutcome } from './metricDefinitions.ts';
@@ -48,7 +47,6 @@ export interface TracingParts {
   readonly settings: TracingSettings;
   readonly clock: Clock;
   readonly log: Log;
-  readonly watchFiles: WatchFiles;
   /** From 0 up to 1. */
   readonly random: () => number;
   /** Told what became of spans, once each. */

@@ -4,7 +4,6 @@ import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSimSwapClient } from '../../src/library/client.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { noFiles } from '../../src/system/fromFiles.ts';
 import { OtlpSender } from '../../src/telemetry/otlpSender.ts';
 import { createRedis } from '../../src/sharedState/redisClient.ts';
 import { AUDIENCE, claimsAt, createKey, ISSUER, sign } from '../caller/testIssuer.ts';
@@ -152,7 +151,6 @@ describe(`with ${SWITCH}=0 in the environment`, () => {
       },
       clock: systemClock,
       log: silentLog,
-      watchFiles: noFiles,
       random: () => 0,
     });
     expect(await sender.send(Buffer.from('{}'))).toMatchObject({ kind: 'failed' });

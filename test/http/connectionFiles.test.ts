@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { FileTexts } from '../../src/system/fromFiles.ts';
+import type { FileTexts } from '../../src/system/watchedFiles.ts';
 import { ConnectionFiles } from '../../src/http/connections/connectionFiles.ts';
 import type { ConnectionSettings } from '../../src/http/wireSettings.ts';
 import { RecordedLog } from '../recordedLog.ts';
@@ -42,7 +42,7 @@ class Held implements Disposable {
     this.files = new ConnectionFiles(settings, {
       clock: this.clock,
       log: this.log,
-      watchFiles: (_, onChange) => {
+      watch: (_, onChange) => {
         this.#onChange = onChange;
         const textsNow = (): FileTexts => this.#texts;
         return {

@@ -17,11 +17,7 @@ async function fetched(answer: (response: ServerResponse) => unknown) {
   const published = new PublishedJson(
     `${server.url}/jwks`,
     {},
-    {
-      clock: systemClock,
-      log: silentLog,
-      watchFiles: () => ({ texts: new Map(), close: () => undefined }),
-    },
+    { clock: systemClock, log: silentLog },
   );
   try {
     const document = await published.fetch().catch((error: unknown) => error);

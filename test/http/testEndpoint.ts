@@ -11,7 +11,7 @@ import { Circuit } from '../../src/http/resilience/circuit.ts';
 import { GuardedEndpoint } from '../../src/http/resilience/guardedEndpoint.ts';
 import { RetryBudget, decideRetry, type ExchangeKind } from '../../src/http/resilience/retries.ts';
 import type { Log } from '../../src/log/log.ts';
-import { watchFilesBy } from '../../src/system/watchedFiles.ts';
+import { watchFiles } from '../../src/system/watchedFiles.ts';
 import { silentLog } from '../silentLog.ts';
 
 /** When every exchange of these tests leaves. */
@@ -68,7 +68,7 @@ export class TestEndpoint implements AsyncDisposable {
     this.#files = new ConnectionFiles(connection, {
       clock,
       log,
-      watchFiles: watchFilesBy(fileClock),
+      watch: (paths, onChange) => watchFiles(paths, onChange, fileClock),
     });
     this.endpoint = new Endpoint(
       {

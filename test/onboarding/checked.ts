@@ -10,7 +10,6 @@ import {
   type SimulatorSettings,
 } from '../../simulator/simulator.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { watchFilesBy } from '../../src/system/watchedFiles.ts';
 import { withEntry } from '../operatorEntry.ts';
 
 /** Longer than anything takes that ends. */
@@ -28,7 +27,6 @@ export async function check(
     settings,
     timeoutMs: TIMEOUT_MS,
     clock: systemClock,
-    watchFiles: watchFilesBy(systemClock),
     ...trial,
   });
 }

@@ -1,8 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { FileWatch } from '../../src/system/fromFiles.ts';
-import { watchFilesBy } from '../../src/system/watchedFiles.ts';
+import { watchFiles, type FileWatch } from '../../src/system/watchedFiles.ts';
 import { TestClock } from '../testClock.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 
@@ -14,7 +13,7 @@ class Watch implements Disposable {
 
   constructor(path: string) {
     this.#path = path;
-    this.#watched = watchFilesBy(this.clock)([path], () => this.told.push(this.text));
+    this.#watched = watchFiles([path], () => this.told.push(this.text), this.clock);
   }
 
   get text(): string | undefined {

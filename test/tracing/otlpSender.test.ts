@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/system/clock.ts';
 import { OtlpSender } from '../../src/telemetry/otlpSender.ts';
-import { noFiles } from '../../src/system/fromFiles.ts';
 import { silentLog } from '../silentLog.ts';
 import { accept, Collector } from './collector.ts';
 
@@ -27,7 +26,6 @@ function senderTo(url: string, clock: Clock, timeoutMs = 10_000): OtlpSender {
     settings,
     clock,
     log: silentLog,
-    watchFiles: noFiles,
     random: () => 0.5,
   });
 }

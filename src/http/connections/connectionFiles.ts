@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { Clock } from '../../system/clock.ts';
-import type { FileTexts, FileWatch, WatchFiles } from '../../system/fromFiles.ts';
+import { watchFiles, type FileTexts, type FileWatch } from '../../system/watchedFiles.ts';
 import type { Log } from '../../log/log.ts';
 import type { ConnectionSettings, TextSource } from '../wireSettings.ts';
 
@@ -13,7 +13,8 @@ const WARN_BEFORE_MS = 14 * DAY_MS;
 export interface ConnectionFilesParts {
   readonly clock: Pick<Clock, 'nowMs' | 'sleep'>;
   readonly log: Log;
-  readonly watchFiles: WatchFiles;
+  /** Overridden only by tests. */
+  readonly watch?: typeof watchFiles;
 }
 
 /**
@@ -30,7 +31,10 @@ export class ConnectionFiles {
   #material: ConnectionMaterial | undefined;
   #flaw: string | undefined;
 
-  constructor(settings: ConnectionSettings, { clock, log, watchFiles }: ConnectionFilesParts) {
+  constructor(
+    settings: ConnectionSettings,
+    { clock, log, watch = watchFiles }: ConnectionFilesParts,
+  ) {
     this.settings = settings;
     this.#clock = clock;
     this.#log = log;
@@ -39,7 +43,7 @@ export class ConnectionFiles {
     const paths = [...sources, proxy?.credentials, proxy?.ca].flatMap((source) =>
       source?.kind === 'file' ? [source.path] : [],
     );
-    this.#watched = watchFiles([...new Set(paths)], () => this.#changed());
+    this.#watched = watch([...new Set(paths)], () => this.#changed(), clock);
     this.#read();
     if (tls?.certificate !== undefined) void this.#tellValidityEachDay();
   }
