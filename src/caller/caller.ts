@@ -5,7 +5,7 @@ import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 export interface CallerSettings {
   /** Absent where every caller is anonymous: on loopback alone. */
   readonly tokens: IssuerSettings | undefined;
-  /** What a caller needs to ask about several numbers in one operation, if anything. */
+  /** What a caller needs to ask about several numbers in one operation. */
   readonly batchScope: string | undefined;
   /** Any of them proves that a request comes from the router; where there is none, no proof is asked. */
   readonly routerSecrets: readonly string[];
@@ -27,18 +27,16 @@ export interface IssuerSettings {
   readonly audience: string;
 }
 
-/** Who asks, and about whom they may. */
 export interface Caller {
   /** Consents are shared within it, and with no other caller. */
   readonly identity: Identity;
   /** Risk teams and services; every other caller asks about itself. */
   readonly mayAskAboutAnyone: boolean;
   /** The scope that it would need to ask about several numbers in one operation; absent where it may. */
-  readonly missingBatchScope?: string;
+  readonly missingBatchScope?: string | undefined;
   /** The number that the issuer has verified to be the caller's own. */
-  readonly ownNumber?: PhoneNumber;
-  /** What the issuer says the caller asks for. */
-  readonly purpose?: string;
+  readonly ownNumber?: PhoneNumber | undefined;
+  readonly purpose?: string | undefined;
 }
 
 /** Every caller, where no issuer is configured: on loopback alone. */
@@ -49,41 +47,31 @@ export function mayAskAbout(caller: Caller, number: PhoneNumber): boolean {
   return caller.mayAskAboutAnyone || caller.ownNumber === number;
 }
 
-/** What a verified token says (RFC 7519 §4). */
+/** RFC 7519 §4. */
 type Claims = Readonly<Record<string, unknown>>;
 
 const READ_SCOPE = 'sim-swap:read';
 
 /**
- * The caller that the claims of a verified token name; `undefined` where they name none. Pure.
- *
- * A token that is bound to a key of its holder (`cnf`, RFC 7800) is not accepted: it would have to come
- * with a proof that nothing in this service can verify.
- *
- * @param batchScope what a caller needs to ask about several numbers in one operation, if anything
+ * The caller that the claims of a verified token name; `undefined` where they name none. A token that is bound to a key of
+ * its holder (`cnf`, RFC 7800) is not accepted: nothing here can verify the proof that it would have to come with. Pure.
  */
 export function callerFrom(claims: Claims, batchScope?: string): Caller | undefined {
   const { iss, sub, cnf } = claims;
   if (typeof iss !== 'string' || typeof sub !== 'string' || sub === '' || cnf !== undefined) {
     return undefined;
   }
-  const ownNumber = ownNumberIn(claims);
-  const { purpose } = claims;
+  const { purpose, client_id: clientId, azp } = claims;
+  // RFC 9068 names the client in `client_id`; others in `azp` (OpenID Connect Core §2).
+  const client = [clientId, azp].find((one) => typeof one === 'string') ?? null;
   const scopes = scopesIn(claims);
-  const mayAskAboutSeveral = batchScope === undefined || scopes.includes(batchScope);
   return {
-    identity: tokenIdentity(iss, sub, clientIn(claims)),
+    identity: tokenIdentity(iss, sub, client),
     mayAskAboutAnyone: scopes.includes(READ_SCOPE),
-    ...(mayAskAboutSeveral ? {} : { missingBatchScope: batchScope }),
-    ...(ownNumber === undefined ? {} : { ownNumber }),
-    ...(typeof purpose === 'string' ? { purpose } : {}),
+    missingBatchScope: scopes.includes(batchScope) ? undefined : batchScope,
+    ownNumber: ownNumberIn(claims),
+    purpose: typeof purpose === 'string' ? purpose : undefined,
   };
-}
-
-/** RFC 9068 names the client in `client_id`; others in `azp` (OpenID Connect Core §2). */
-function clientIn({ client_id: clientId, azp }: Claims): string | null {
-  if (typeof clientId === 'string') return clientId;
-  return typeof azp === 'string' ? azp : null;
 }
 
 /** RFC 9068 has one string with spaces between; some issuers send a list, some name it `scp`. */

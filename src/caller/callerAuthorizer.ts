@@ -34,7 +34,7 @@ export interface AdmissionParts {
   readonly log: Log;
 }
 
-/** Stands before all operators: quotas and the audit log are one for all. */
+/** Quotas and the audit log are one for all operators. */
 export function callerAuthorizers(parts: AdmissionParts): LookupAuthorizers {
   return { of: (operator) => new CallerAuthorizer(operator, parts) };
 }
@@ -63,9 +63,8 @@ class CallerAuthorizer implements LookupAuthorizer {
   heard(heard: CachedAnswer): Promise<LookupFailure | undefined> | undefined {
     const { audit } = this.#parts;
     if (audit === undefined) return undefined;
-    const line = this.#lineParts(heard, audit.key, heard.operator);
-    const recorded = this.#record(audit.auditLog, entryHeard(heard, line));
-    return this.#inTime(this.#timeLeftMs(heard), recorded, OUT_OF_TIME);
+    const entry = entryHeard(heard, this.#lineParts(heard, audit.key, heard.operator));
+    return this.#inTime(this.#timeLeftMs(heard), this.#record(audit.auditLog, entry), OUT_OF_TIME);
   }
 
   async #admit(
@@ -74,21 +73,15 @@ class CallerAuthorizer implements LookupAuthorizer {
   ): Promise<Admitted | Denied> {
     const { audit, quotas } = this.#parts;
     const { number, request } = asked;
-    let counted = NOTHING_COUNTED;
-    if (countings.length > 0) {
-      const whose = { caller: request.caller, number, operator: this.#operator };
-      const found = await quotas.count(countings, whose, this.#timeLimitMs(asked) / 2);
-      if (found.kind === 'over') {
-        const { over: quota, retryAfterSeconds } = found;
-        const failure = {
-          code: 'RATE_LIMITED',
-          reach: 'number',
-          quota,
-          retryAfterSeconds,
-        } as const;
-        return { kind: 'denied', failure };
-      }
-      counted = found;
+    const whose = { caller: request.caller, number, operator: this.#operator };
+    const counted =
+      countings.length === 0
+        ? NOTHING_COUNTED
+        : await quotas.count(countings, whose, this.#timeLimitMs(asked) / 2);
+    if (counted.kind === 'over') {
+      const { over: quota, retryAfterSeconds } = counted;
+      const failure = { code: 'RATE_LIMITED', reach: 'number', quota, retryAfterSeconds } as const;
+      return { kind: 'denied', failure };
     }
     if (audit === undefined) {
       return {
@@ -186,7 +179,7 @@ function countingsOf(asked: AuthorizerRequest): readonly Counting[] {
   }
 }
 
-/** Whether it was counted when the consent was requested. */
+/** Then it was counted when the consent was requested. */
 function isBoughtByConsent({ consentId, isFurther }: LookupToAuthorize): boolean {
   return consentId !== undefined && isFurther !== true;
 }
@@ -205,4 +198,4 @@ function isToBeGivenBack(
 
 const OPEN: Admitted = { kind: 'admitted', ended: () => undefined };
 
-const NOTHING_COUNTED: Pick<WithinQuota, 'giveBack'> = { giveBack: () => Promise.resolve() };
+const NOTHING_COUNTED: WithinQuota = { kind: 'within', giveBack: () => Promise.resolve() };

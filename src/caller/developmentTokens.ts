@@ -1,5 +1,5 @@
 import { createECDH, hash } from 'node:crypto';
-import { SignJWT, type JSONWebKeySet, type JWK } from 'jose';
+import { SignJWT, type JSONWebKeySet } from 'jose';
 import type { IssuerSettings } from './caller.ts';
 
 export const MAX_DEVELOPMENT_MINUTES = 10_080;
@@ -32,14 +32,11 @@ function developmentKey(): Readonly<Record<'kty' | 'crv' | 'x' | 'y' | 'd', stri
   };
 }
 
-/** What a service that takes development tokens verifies them with. */
 export function developmentKeys(): JSONWebKeySet {
   const { d: _d, ...publicKey } = developmentKey();
-  const jwk: JWK = { ...publicKey, kid: KEY_ID, alg: 'ES256', use: 'sig' };
-  return { keys: [jwk] };
+  return { keys: [{ ...publicKey, kid: KEY_ID, alg: 'ES256', use: 'sig' }] };
 }
 
-/** Whose tokens those are. */
 export const DEVELOPMENT_TOKENS: IssuerSettings = {
   isForDevelopment: true,
   jwksUrl: '',

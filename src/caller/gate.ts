@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { singleValue } from '../http/headers.ts';
 import type { TokenVerifier } from './tokenVerifier.ts';
-import { ANONYMOUS, type Caller } from './caller.ts';
+import { ANONYMOUS, type Caller, type CallerSettings } from './caller.ts';
 import { hash, timingSafeEqual } from 'node:crypto';
 
 /** The header that says what a question is for, where the token does not. */
@@ -13,7 +13,7 @@ export interface AdmittedRequest {
   readonly purpose: string;
 }
 
-/** Why a request is refused before its body is read: the status, headers and message of the reply. */
+/** The reply to a request that is refused before its body is read. */
 interface HttpRefusal {
   readonly kind: 'refused';
   /** For those who run the service. */
@@ -24,7 +24,6 @@ interface HttpRefusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** All refusals, by their reasons. */
 export const REFUSALS = {
   'not-the-router': {
     status: 403,
@@ -64,12 +63,9 @@ function refused(reason: RefusalReason): HttpRefusal {
   return { kind: 'refused', reason, ...REFUSALS[reason] };
 }
 
-interface GateParts {
-  /** Any of them proves that a request comes from the router; where there is none, no proof is asked. */
-  readonly routerSecrets: readonly string[];
+interface GateParts extends Pick<CallerSettings, 'routerSecrets' | 'purposes'> {
   /** Absent where every caller is anonymous. */
   readonly tokens: TokenVerifier | undefined;
-  readonly purposes: readonly string[];
 }
 
 /** Admits a request or says why not, by its headers alone: no body is parsed for an unknown client. */
@@ -116,18 +112,15 @@ export class Gate {
   }
 
   #admitCaller(caller: Caller, headers: IncomingHttpHeaders): AdmittedRequest | HttpRefusal {
-    const { purposes } = this.#parts;
-    const purpose = purposeOf(caller, singleValue(headers[PURPOSE_HEADER]), purposes);
+    const header = singleValue(headers[PURPOSE_HEADER]);
+    const purpose = purposeOf(caller, header, this.#parts.purposes);
     return purpose === undefined
       ? refused('no-such-purpose')
       : { kind: 'admitted', caller, purpose };
   }
 }
 
-/**
- * What a request is for: what the token says, or else the header, or else the first that is allowed.
- * `undefined` when that is none of those allowed. Pure.
- */
+/** The token's, or else the header's, or else the first that is allowed; `undefined` when it is not allowed. Pure. */
 export function purposeOf(
   caller: Caller,
   header: string | undefined,

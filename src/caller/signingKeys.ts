@@ -33,7 +33,7 @@ interface KeySet {
 }
 
 export interface SigningKeysParts {
-  /** Fetches the issuer's key set; rejects when it cannot. */
+  /** Rejects when it cannot. */
   readonly fetch: () => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Log;

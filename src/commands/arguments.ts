@@ -11,7 +11,7 @@ interface Declared<Text extends string, Flag extends string> {
   readonly args?: readonly string[];
 }
 
-/** Reads the arguments of a command that prints, or ends the program with its usage. */
+/** Of a command that prints: all here ends the program where it must. */
 export function argumentsOf<const Text extends string, const Flag extends string = never>(
   {
     texts,
@@ -51,16 +51,21 @@ export function numberOf(text: string, option = ''): PhoneNumber {
   return number.kind === 'parsed' ? number.value : fail(`${option}${number.reason}`);
 }
 
-/** Reads the time of an option, in milliseconds since 1970, or ends the program. */
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** A day, which begins at midnight UTC, or a time with a zone (RFC 3339), in milliseconds since 1970. */
 export function timeOf(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  return (
-    parseDay(text) ??
-    fail(`${option} must be a day such as 2026-11-01, or a time such as 2026-11-01T08:00:00Z.`)
+  const isDay = DAY.test(text);
+  const atMs = isDay || TIME.test(text) ? Date.parse(text) : Number.NaN;
+  // The 31st of a month with 30 days would be read as the day after.
+  if (!Number.isNaN(atMs) && (!isDay || new Date(atMs).toISOString().startsWith(text))) return atMs;
+  return fail(
+    `${option} must be a day such as 2026-11-01, or a time such as 2026-11-01T08:00:00Z.`,
   );
 }
 
-/** Reads the whole number of an option, or ends the program. */
 export function integerOf(option: string, text: string, min: number, max: number): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
@@ -86,20 +91,4 @@ export async function* linesIn(
       fail(`${file} cannot be read to its end.${further}`);
     }
   }
-}
-
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
-
-/**
- * Reads a day, which begins at midnight UTC, or a time with a zone (RFC 3339), as milliseconds since 1970;
- * `undefined` where it is neither. Pure.
- */
-function parseDay(text: string): number | undefined {
-  if (!DAY.test(text) && !TIME.test(text)) return undefined;
-  const atMs = Date.parse(text);
-  if (Number.isNaN(atMs)) return undefined;
-  // The 31st of a month with 30 days would be read as the day after.
-  const isDay = !DAY.test(text) || new Date(atMs).toISOString().startsWith(text);
-  return isDay ? atMs : undefined;
 }

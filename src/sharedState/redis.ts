@@ -45,12 +45,11 @@ export interface RedisTls {
   readonly serverName: string | undefined;
 }
 
-/** As logs have it, and as servers name each other: `host:port`. */
+/** As servers name each other. */
 export function hostAndPort({ host, port }: RedisAddress): string {
   return `${host}:${port}`;
 }
 
-/** What a script is given beside its keys. */
 export type ScriptValues = readonly (string | number)[];
 
 /**
@@ -84,13 +83,12 @@ export interface PlainRedis<Values = ScriptValues> {
   /** Names the server that holds a key at this moment: while it is away, so is all else that it holds. */
   serverOf(key: string): string;
 
-  /** Has a listener called whenever a server that was lost is back: it may have forgotten what it held. */
+  /** The listener is called whenever a server that was lost is back: it may have forgotten what it held. */
   onBack(listener: () => void): void;
 
   close(): void;
 }
 
-/** The texts of a script's reply. */
 export function texts(reply: unknown): string[] {
   return Array.isArray(reply) ? reply.map(String) : [];
 }
@@ -135,7 +133,7 @@ export function bucketOf(scope: string, thing: string): number {
   return createHmac('sha256', scope).update(thing).digest().readUInt8(0) % BUCKETS;
 }
 
-/** The bucket of what is kept about a phone number, whichever operator it lives at. */
+/** Whichever operator the number lives at. */
 export function bucketOfNumber(number: PhoneNumber): number {
   return bucketOf('number', number);
 }

@@ -17,7 +17,6 @@ import { clientOptions, inTime, retryDelayMs } from './redisConnector.ts';
 import { Sentinels } from './redisSentinels.ts';
 import { perScript, SharedRedis } from './sharedRedis.ts';
 
-/** How often servers are asked whether they are there. */
 const BEAT_MS = 1000;
 /** How long a server of a cluster may take to say which of them holds what; then another is asked. */
 const MAP_TIMEOUT_MS = 400;

@@ -2,7 +2,7 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions as TlsOptions } from 'node:tls';
 import { setImmediate as afterReads } from 'node:timers/promises';
 import { AbstractConnector } from 'ioredis';
-import type { Clock } from '../system/clock.ts';
+import { withinTime, type Clock } from '../system/clock.ts';
 import {
   SharedStateLost,
   type RedisAddress,
@@ -24,7 +24,6 @@ const MAX_LINE_BYTES = 64 * 1024;
 const SILENCE_MS = 2500;
 const LOOK_EVERY_MS = 250;
 
-/** What a connection's options have beside those of the library. */
 interface ConnectorOptions extends RedisAddress {
   readonly tls?: TlsOptions;
 }
@@ -188,13 +187,8 @@ export function retryDelayMs(tries: number): number {
 }
 
 function tlsOptions({ ca, client, serverName }: RedisTls): TlsOptions {
-  return {
-    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
-    rejectUnauthorized: true,
-    ...(ca === undefined ? {} : { ca }),
-    ...client,
-    ...(serverName === undefined ? {} : { servername: serverName }),
-  };
+  // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+  return { rejectUnauthorized: true, ca, ...client, servername: serverName };
 }
 
 /**
@@ -203,17 +197,11 @@ function tlsOptions({ ca, client, serverName }: RedisTls): TlsOptions {
  * @throws {SharedStateLost} when it takes longer
  */
 export async function inTime<T>(clock: Clock, running: Promise<T>, timeoutMs: number): Promise<T> {
-  const over = new AbortController();
   // A busy process may get to its timers before a reply that has long been there: sockets are read first.
-  const timeout = clock.sleep(timeoutMs, over.signal).then(async () => {
-    await afterReads();
-    throw new SharedStateLost();
-  });
-  try {
-    return await Promise.race([running, timeout]);
-  } finally {
-    timeout.catch(() => undefined);
-    running.catch(() => undefined);
-    over.abort();
-  }
+  const sleep: Clock['sleep'] = (ms, signal) => clock.sleep(ms, signal).then(() => afterReads());
+  const reply = await withinTime({ sleep }, timeoutMs, running, LATE);
+  if (reply === LATE) throw new SharedStateLost();
+  return reply;
 }
+
+const LATE = Symbol('late');

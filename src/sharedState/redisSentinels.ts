@@ -6,7 +6,6 @@ import { inTime, RedisConnector, type ClientOptions } from './redisConnector.ts'
 const SENTINEL_TIMEOUT_MS = 500;
 const ASK_AGAIN_MS = 250;
 
-/** What it takes to find a master. */
 export interface SentinelParts {
   readonly sentinels: readonly RedisAddress[];
   /** What the sentinels call it. */

@@ -100,7 +100,7 @@ export class SharedRedis implements Redis {
     before.close();
   }
 
-  /** Waits until it answers; `false` when others are to be made, or none. */
+  /** Waits until it answers; `false` when others take its place, or none does. */
   async #isTaken(next: PlainRedis): Promise<boolean> {
     while (this.#next === next && !this.#closing.signal.aborted) {
       try {
@@ -185,7 +185,7 @@ return { nowText, 'done', run() }
 `,
 );
 
-/** Makes a text of a script once: there are as many scripts as stand in the code. */
+/** Makes a text of a script once: scripts stand in the code, so there are few. */
 export function perScript(make: (script: string) => string): (script: string) => string {
   const made = new Map<string, string>();
   return (script) => {

@@ -3,10 +3,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/**
- * Keeps what a shared store holds secret from any other reader of the store: names are keyed
- * hashes, so that no number can be found by trying all, and values are encrypted (AES-256-GCM).
- */
+/** Names are keyed hashes, so that no number can be found by trying all, and values are encrypted (AES-256-GCM). */
 export class StateSeal {
   readonly #nameKey: Buffer;
   readonly #valueKey: Buffer;

@@ -9,7 +9,7 @@ const TIMEOUT_PARTS = 4;
 /** What waits for a write to return; more is refused at once. */
 const MAX_WAITING_CHARACTERS = 4 * 1024 * 1024;
 
-/** Where the audit log is. It is called again only when the call before has settled, however long that takes. */
+/** It is called again only when the call before has settled, however long that takes. */
 interface AuditTarget {
   /** Adds text at the end; rejects when not all of it is written. */
   append(text: string): Promise<void>;
@@ -25,14 +25,13 @@ export class AuditStuck extends Error {
   }
 }
 
-/** Lines that go out together. */
 interface Batch extends PromiseWithResolvers<void> {
   text: string;
   /** Ends its timer. */
   readonly settled: AbortController;
 }
 
-/** Handed to `abort` so that it makes no error, with its stack, for each batch. */
+/** So that `abort` makes no error, with its stack, for each batch. */
 const SETTLED = 'settled';
 
 /**
@@ -167,7 +166,6 @@ export class AuditFile implements AuditTarget {
   }
 }
 
-/** Where the audit log goes, and how it names numbers. */
 export interface AuditSettings {
   /** The first names numbers; all of them are searched for, while one takes another's place. */
   readonly keys: readonly [string, ...string[]];

@@ -9,7 +9,7 @@ import type {
 import { mayBeNumber, numbersIn } from './numberForms.ts';
 import { createHmac } from 'node:crypto';
 
-/** What one line of the audit log tells. Never a number, a token or an answer. */
+/** A line of the audit log. Never a number, a token or an answer. */
 export interface AuditEntry {
   /** `before` something is asked and `after` it; `shared` or `kept` where an answer took no lookup. */
   readonly audit: 'before' | 'after' | CachedAnswer['how'];
@@ -77,12 +77,14 @@ export function entryBefore(
 
 const NO_LOOKUP = { lookup: undefined, consentId: undefined };
 
-export function entryAfter(before: AuditEntry, ending: Ending, time: string): AuditEntry {
-  const { outcome, attempts } = ending;
+export function entryAfter(
+  before: AuditEntry,
+  { outcome, attempts }: Ending,
+  time: string,
+): AuditEntry {
   return { ...before, audit: 'after', time, outcome, attempts };
 }
 
-/** The line of an answer that is heard without a lookup. */
 export function entryHeard({ how, ...heard }: CachedAnswer, line: LineParts): AuditEntry {
   return { ...entryBefore({ event: 'lookup', ...heard }, line), audit: how };
 }

@@ -4,7 +4,7 @@ import { readAuditedLine, type AuditedLine } from './logFiles.ts';
 import { formsOf, numbersIn } from './numberForms.ts';
 
 export interface Sought {
-  /** Whose owner is asked about, or asks. */
+  /** Whose owner is asked about, or asks: for a subject access request. */
   readonly number?: PhoneNumber | undefined;
   readonly subject?: string | undefined;
   readonly client?: string | undefined;
@@ -27,11 +27,7 @@ export interface SearchCount {
   tornAfter: number;
 }
 
-/**
- * The lines that a search is for, as they stand: those that are about a person, or in which the person
- * asked, are for a subject access request. Lines are found in which names are hashed, under any of the keys, and older
- * ones in which they are in clear.
- */
+/** Lines as they stand: those in which names are hashed, under any of the keys, and older ones in which they are in clear. */
 export async function* findEntries(
   lines: AsyncIterable<string>,
   sought: Sought,

@@ -24,10 +24,7 @@ export async function rotatedFiles(path: string): Promise<readonly string[]> {
   return files.toSorted((a, b) => a.writtenMs - b.writtenMs).map(({ file }) => file);
 }
 
-/**
- * The text of a file, or of standard input for `-`, unpacked where its first bytes say that it is gzipped. It rejects
- * where it cannot be read.
- */
+/** The text of a file, or of standard input for `-`, unpacked where its first bytes say that it is gzipped. */
 export async function* textOf(file: string): AsyncGenerator<string> {
   const input: Readable = file === '-' ? process.stdin : createReadStream(file);
   const chunks: AsyncIterator<Buffer> = input[Symbol.asyncIterator]();
@@ -65,46 +62,31 @@ export async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<st
   if (rest !== '') yield rest;
 }
 
-/** What a line tells, as far as it tells it: lines of older versions tell less. What is not told is an empty text. */
-export interface AuditedLine {
-  readonly audit: string;
-  /** Milliseconds since 1970; `NaN` where the line has no time. */
-  readonly atMs: number;
-  readonly event: string;
-  readonly number: string;
-  readonly issuer: string;
-  readonly subject: string;
-  readonly client: string;
-  /** Hashes of the numbers that stand in the caller's names. */
-  readonly numbers: readonly string[];
-  readonly purpose: string;
-  readonly operator: string;
-  readonly operation: string;
-  readonly correlator: string;
-  readonly outcome: string;
-  readonly attempts: number;
-}
+/** Lines of older versions tell less: a text that a line does not tell is empty. */
+export type AuditedLine = Exclude<ReturnType<typeof readAuditedLine>, 'torn' | undefined>;
 
 /** Reads a line; `undefined` where it is not the audit log's, which shares standard output with the log. Pure. */
-export function readAuditedLine(line: string): AuditedLine | 'torn' | undefined {
+export function readAuditedLine(line: string) {
   if (!line.includes('"audit":')) return undefined;
   let entry: unknown;
   try {
     entry = JSON.parse(line);
   } catch {
-    return 'torn';
+    return 'torn' as const;
   }
   const caller = memberOf(entry, 'caller');
   const numbers = memberOf(caller, 'numbers');
   const attempts = memberOf(entry, 'attempts');
   return {
     audit: textIn(entry, 'audit'),
+    /** `NaN` where the line has no time. */
     atMs: Date.parse(textIn(entry, 'time')),
     event: textIn(entry, 'event'),
     number: textIn(entry, 'number'),
     issuer: textIn(caller, 'issuer'),
     subject: textIn(caller, 'subject'),
     client: textIn(caller, 'client'),
+    /** Hashes of the numbers that stand in the caller's names. */
     numbers: Array.isArray(numbers) ? numbers.map(String) : [],
     purpose: textIn(entry, 'purpose'),
     operator: textIn(entry, 'operator'),

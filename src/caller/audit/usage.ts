@@ -40,7 +40,6 @@ function noUsage(group: readonly string[]): Usage {
 /** No group's key: those are JSON. */
 const OTHERS = 'others';
 
-/** Sums up the audit log, in memory that does not grow with it. */
 export class UsageReport {
   /** Lines; those that look like the audit log's but are torn; those beyond {@link MAX_GROUPS}. */
   readonly count = { lines: 0, torn: 0, overflowed: 0 };
@@ -59,7 +58,7 @@ export class UsageReport {
     this.#priceOf = priceOf;
   }
 
-  /** Adds a line; one that is not the audit log's is passed over. */
+  /** One that is not the audit log's is passed over. */
   add(line: string): void {
     this.count.lines += 1;
     const entry = readAuditedLine(line);
@@ -153,13 +152,9 @@ export function usageTable(
   return rows.map((row) => `${row.map(padded).join('  ').trimEnd()}\n`).join('');
 }
 
-/** A report as CSV (RFC 4180), for a spreadsheet: no cell of it is read as a formula. */
-export function usageCsv(
-  dimensions: readonly Dimension[],
-  usages: readonly Usage[],
-  currency: string | undefined,
-): string {
-  return rowsOf(dimensions, usages, currency)
+/** RFC 4180, for a spreadsheet: no cell of it is read as a formula. */
+export function usageCsv(...report: Parameters<typeof rowsOf>): string {
+  return rowsOf(...report)
     .map((row) => `${row.map(csvCell).join(',')}\r\n`)
     .join('');
 }

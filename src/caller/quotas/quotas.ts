@@ -2,7 +2,7 @@ import { quotaChannel } from '../../log/diagnostics.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { Identity } from '../../domain/identity.ts';
 
-/** How long a window lasts; it starts with the first that is counted in it. */
+/** A window starts with the first that is counted in it. */
 export const WINDOW_MS = 3_600_000;
 
 /** A count of a window that is to be raised by one. */
@@ -14,7 +14,7 @@ export interface CountClaim {
 }
 
 export interface Standing {
-  /** The counts, in the order in which they were named. */
+  /** In the order in which they were named. */
   readonly counts: readonly number[];
   /** Until the window ends and all counts in it are 0 again. */
   readonly resetMs: number;
@@ -42,7 +42,6 @@ export interface HourlyCounts {
     claims: readonly CountClaim[],
     timeLimitMs: number,
   ): Promise<Claimed> | Claimed;
-  /** Reads counts without raising any. */
   read(
     window: string,
     counts: readonly string[],
@@ -70,7 +69,6 @@ export interface QuotaSettings extends CallerQuotas {
 /** What is counted at once: a number without a lookup, a lookup with its number, a prompt to the number's owner. */
 export type Counting = 'number' | 'lookup' | 'prompt';
 
-/** Who asks, about which number, and whom. */
 export interface CountedFor {
   readonly caller: Identity;
   readonly number: PhoneNumber;
@@ -88,7 +86,6 @@ export interface WithinQuota {
   readonly giveBack: () => Promise<void>;
 }
 
-/** What was not counted, since the quota is used up. */
 interface OverQuota {
   readonly kind: 'over';
   readonly over: QuotaClaim['quota'];
@@ -160,12 +157,10 @@ export class Quotas {
     const found = await this.#counts.read(window, names, timeLimitMs);
     const [numbers = 0, ...lookups] = found.counts;
     const { numbersPerHour, lookupsPerHour } = this.#quotasOf(caller);
-    const standing = (quota: 'numbers' | 'lookups', limit: number, used: number) => ({
-      quota,
-      limit,
-      left: Math.max(0, limit - used),
-      resetSeconds: secondsOf(found.resetMs),
-    });
+    const resetSeconds = secondsOf(found.resetMs);
+    const standing = (quota: QuotaStanding['quota'], limit: number, used: number) => {
+      return { quota, limit, left: Math.max(0, limit - used), resetSeconds };
+    };
     return [
       standing('numbers', numbersPerHour, numbers),
       // That of the operator with the least left, without its name.

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { withinTime, type Clock } from '../../system/clock.ts';
 import type { Log } from '../../log/log.ts';
 import { bucketOf, COMMAND_TIMEOUT_MS, keyIn, type Redis } from '../../sharedState/redis.ts';
-import { adoptRenamed, type StateSeal, type StateSeals } from '../../sharedState/stateSeals.ts';
+import { adoptRenamed, type StateSeals } from '../../sharedState/stateSeals.ts';
 import {
   WINDOW_MS,
   type CountClaim,
@@ -42,7 +42,7 @@ export class SharedCounts implements HourlyCounts {
 
   /** Its name, and on further lines the names that it has under other seals. */
   nameOf(text: string): string {
-    return this.#seals.all.map((seal) => nameUnder(seal, text)).join('\n');
+    return this.#seals.all.map((seal) => seal.name('counts', text)).join('\n');
   }
 
   /** Its key, and behind blanks the keys that it has under other seals. */
@@ -50,7 +50,7 @@ export class SharedCounts implements HourlyCounts {
     // Counts are of all operators.
     const bucket = bucketOf('counts', text);
     return this.#seals.all
-      .map((seal) => keyIn(bucket, 'counts', `${whose}:${nameUnder(seal, text)}`))
+      .map((seal) => keyIn(bucket, 'counts', `${whose}:${seal.name('counts', text)}`))
       .join(' ');
   }
 
@@ -138,10 +138,6 @@ export class SharedCounts implements HourlyCounts {
     }
     this.#probed.delete(server);
   }
-}
-
-function nameUnder(seal: StateSeal, text: string): string {
-  return seal.name('counts', text);
 }
 
 /** How long the result of what may arrive twice is known: longer than it may take to arrive. */
