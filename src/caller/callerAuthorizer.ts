@@ -41,13 +41,13 @@ export function callerAuthorizers(parts: AdmissionParts): LookupAuthorizers {
 
 /** Admits what is inside its quotas and is recorded; what never left is given back to the quotas. */
 class CallerAuthorizer implements LookupAuthorizer {
+  /** Its name, for the audit log. */
   readonly #operator: string;
   readonly #parts: AdmissionParts;
   /** Put into words once, not once a lookup: each has a request of its own, which may be shared. */
   readonly #callers = new WeakMap<Identity, AuditedCaller>();
   #now = { ms: Number.NaN, text: '' };
 
-  /** @param operator its name, for the audit log */
   constructor(operator: string, parts: AdmissionParts) {
     this.#operator = operator;
     this.#parts = parts;

@@ -7,9 +7,7 @@ export const MAX_DEVELOPMENT_MINUTES = 10_080;
 export interface DevelopmentClaims {
   readonly subject: string;
   readonly client?: string | undefined;
-  /** Scopes with spaces between. */
   readonly scope?: string | undefined;
-  /** The holder's own number, as verified. */
   readonly phoneNumber?: string | undefined;
   readonly purpose?: string | undefined;
   readonly minutes: number;
@@ -45,7 +43,6 @@ export const DEVELOPMENT_TOKENS: IssuerSettings = {
   audience: 'sim-swap-subgraph',
 };
 
-/** Signs a development token (RFC 9068). */
 export function signDevelopmentToken(
   { subject, client, scope, phoneNumber, purpose, minutes }: DevelopmentClaims,
   nowMs: number,

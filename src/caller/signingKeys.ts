@@ -77,10 +77,8 @@ export class SigningKeys {
   }
 
   /**
-   * The key that a token names.
-   *
    * @throws {KeysUnavailable} when the issuer's keys cannot be had
-   * @throws {errors.JOSEError} when it names none of them
+   * @throws {errors.JOSEError} when the token names none of them
    */
   readonly select = async (
     header: JWSHeaderParameters,
@@ -100,15 +98,15 @@ export class SigningKeys {
 
   /** Fetches unless it is too soon; calls made meanwhile wait for the same fetch. Never rejects. */
   #refresh(): Promise<void> {
-    if (this.#fetching !== undefined) return this.#fetching;
     const nowMs = this.#parts.clock.monotonicMs();
     const cooldownMs = this.#keys === undefined ? EMPTY_COOLDOWN_MS : COOLDOWN_MS;
-    if (nowMs - this.#attemptedAtMs < cooldownMs) return Promise.resolve();
-    this.#attemptedAtMs = nowMs;
-    this.#fetching = this.#fetch().finally(() => {
-      this.#fetching = undefined;
-    });
-    return this.#fetching;
+    if (this.#fetching === undefined && nowMs - this.#attemptedAtMs >= cooldownMs) {
+      this.#attemptedAtMs = nowMs;
+      this.#fetching = this.#fetch().finally(() => {
+        this.#fetching = undefined;
+      });
+    }
+    return this.#fetching ?? Promise.resolve();
   }
 
   async #fetch(): Promise<void> {

@@ -33,33 +33,30 @@ const PAINT: Paint = (verdict: Verdict, text: string) =>
 
 const [command, ...words] = process.argv.slice(2);
 if (command !== 'check') fail(USAGE);
-await checkOperators(readArguments());
-
-async function checkOperators(wanted: ReturnType<typeof readArguments>): Promise<void> {
-  const { operators, directory } = settingsOf(readOperatorsConfig);
-  if (operators.length === 0) fail('No operator is set. Set OPERATORS_FILE, or OPERATOR_….');
-  const chosen = operators.filter(({ name }) => name === (wanted.operator ?? name));
-  if (chosen.length === 0) {
-    const names = operators.map(({ name }) => name).join(', ');
-    fail(`No operator has this name. There are: ${names}.`);
-  }
-  const needsName = directory !== undefined && wanted.operator === undefined;
-  const trial = await numberTrial(wanted, chosen, needsName);
-  const parts = { timeoutMs: wanted.timeoutMs, clock: systemClock };
-  const reports = await Promise.all([
-    ...chosen.map((settings) => {
-      const number = trial?.operator === settings ? trial.number : undefined;
-      return checkOperator({ ...parts, settings, number });
-    }),
-    ...(needsName ? [checkDirectory(directory, parts)] : []),
-  ]);
-  const isWell = areAllWell(reports);
-  const text = wanted.json
-    ? `${JSON.stringify({ ok: isWell, operators: reports }, null, 2)}\n`
-    : checkTable(reports, PAINT);
-  // A name server that hangs would keep the process.
-  process.stdout.write(text, () => process.exit(isWell ? 0 : 1));
+const wanted = readArguments();
+const { operators, directory } = settingsOf(readOperatorsConfig);
+if (operators.length === 0) fail('No operator is set. Set OPERATORS_FILE, or OPERATOR_….');
+const chosen = operators.filter(({ name }) => name === (wanted.operator ?? name));
+if (chosen.length === 0) {
+  const names = operators.map(({ name }) => name).join(', ');
+  fail(`No operator has this name. There are: ${names}.`);
 }
+const needsName = directory !== undefined && wanted.operator === undefined;
+const trial = await numberTrial();
+const parts = { timeoutMs: wanted.timeoutMs, clock: systemClock };
+const reports = await Promise.all([
+  ...chosen.map((settings) => {
+    const number = trial?.operator === settings ? trial.number : undefined;
+    return checkOperator({ ...parts, settings, number });
+  }),
+  ...(needsName ? [checkDirectory(directory, parts)] : []),
+]);
+const isWell = areAllWell(reports);
+const report = wanted.json
+  ? `${JSON.stringify({ ok: isWell, operators: reports }, null, 2)}\n`
+  : checkTable(reports, PAINT);
+// A name server that hangs would keep the process.
+process.stdout.write(report, () => process.exit(isWell ? 0 : 1));
 
 function readArguments() {
   const texts = ['operator', 'timeout', 'number', 'other-number'] as const;
@@ -74,11 +71,9 @@ function readArguments() {
 }
 
 /** What number to check, and at which operator: the one that serves it, and no other gets it. */
-async function numberTrial(
-  wanted: ReturnType<typeof readArguments>,
-  chosen: readonly OperatorSettings[],
-  needsName: boolean,
-): Promise<{ operator: OperatorSettings; number: NumberTrial } | undefined> {
+async function numberTrial(): Promise<
+  { operator: OperatorSettings; number: NumberTrial } | undefined
+> {
   if (wanted.number === undefined) return undefined;
   const [number, otherNumber] = await readNumbers([wanted.number, wanted.otherNumber]);
   if (number === undefined) return undefined;

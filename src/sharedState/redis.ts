@@ -17,7 +17,6 @@ export type RedisTopology =
   | {
       readonly kind: 'sentinel';
       readonly sentinels: readonly RedisAddress[];
-      /** What the sentinels call the master. */
       readonly masterName: string;
       /** Of the sentinels themselves. */
       readonly sentinelCredentials: RedisCredentials | undefined;
@@ -67,9 +66,9 @@ export interface PlainRedis<Values = ScriptValues> {
   open(): Promise<void>;
 
   /**
-   * Runs a script on the given keys, of which there is at least one; several lie in one slot, by a hash tag.
+   * Runs a script on at least one key; several lie in one slot, by a hash tag.
    *
-   * @param timeoutMs how long to wait for its reply; a second where absent
+   * @param timeoutMs a second where absent
    * @throws {SharedStateLost} when it may or may not have run
    * @throws {OutOfMemory} when Redis has no room for what the script writes
    */
@@ -116,10 +115,7 @@ export function unlessLost(error: unknown): undefined {
   return undefined;
 }
 
-/**
- * Into how many buckets keys are sorted. Changed, nothing that lies in Redis is found again: enough for some twenty
- * masters to have about as many each.
- */
+/** Changed, nothing that lies in Redis is found again: enough for some twenty masters to have about as many each. */
 export const BUCKETS = 256;
 
 /**

@@ -155,10 +155,9 @@ function badReply(code: 'ENDLESS_REPLY' | 'NO_REPLY'): Error {
   return Object.assign(new Error('A reply of Redis has no end, or does not come.'), { code });
 }
 
-/** What the library is to do on every connection: it queues no command, and a connection that comes back repeats none. */
 export type ClientOptions = ReturnType<typeof clientOptions>;
 
-/** Options of the library for connections to servers that let these credentials in. */
+/** The library queues no command, and a connection that comes back repeats none. */
 export function clientOptions(
   credentials: RedisCredentials | undefined,
   tls: RedisTls | undefined,

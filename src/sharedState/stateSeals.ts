@@ -14,7 +14,6 @@ export class StateSeal {
     this.#valueKey = derive(stateKey, 'values');
   }
 
-  /** The same parts have the same name; other parts, or another key, have another. */
   name(...parts: readonly string[]): string {
     return createHmac('sha256', this.#nameKey).update(JSON.stringify(parts)).digest('base64url');
   }
@@ -58,11 +57,7 @@ export class StateSeals {
     return this.all[0];
   }
 
-  /**
-   * What lies in a place, whichever key has sealed it; `undefined` where none has.
-   *
-   * @param placeOf how the place is named under each seal
-   */
+  /** Whichever key has sealed it; `undefined` where none has. A place has a name under each seal. */
   openJson(sealed: string, placeOf: (seal: StateSeal) => string): unknown {
     for (const seal of this.all) {
       try {

@@ -80,7 +80,6 @@ function aboutNumber(number: PhoneNumber, keys: readonly string[]): Test {
   };
 }
 
-/** Hashed under any of the keys, or in clear. */
 function byName(whose: 'subject' | 'client', sought: string, keys: readonly string[]): Test {
   const clear = sought.normalize('NFKC');
   const hashes = new Set(keys.map((key) => auditHash(key, sought)));

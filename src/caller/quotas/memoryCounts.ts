@@ -10,9 +10,9 @@ import {
 
 const BOUNDS = { maxWindowBytes: 32 * 1024 ** 2, maxMemberBytes: 32 * 1024 ** 2 };
 
-/** What a window, and what a count or a member in it, takes beside its name. Measured, and rounded up. */
-const WINDOW_BYTES = 640;
-const ENTRY_BYTES = 96;
+/** What a window, and what a count or a member in it, takes with a name by `nameOf`. Measured, and rounded up. */
+const WINDOW_BYTES = 692;
+const ENTRY_BYTES = 140;
 
 interface Window {
   readonly name: string;
@@ -20,8 +20,6 @@ interface Window {
   readonly counts: Map<string, number>;
   /** How many claims name each. */
   readonly members: Map<string, number>;
-  windowBytes: number;
-  memberBytes: number;
 }
 
 /**
@@ -36,8 +34,9 @@ export class MemoryCounts implements HourlyCounts {
   readonly #windows = new Map<string, Window>();
   /** The windows with members, the oldest first. */
   readonly #withMembers = new Set<Window>();
-  #windowBytes = 0;
-  #memberBytes = 0;
+  /** How many they all have together. */
+  #counts = 0;
+  #members = 0;
 
   constructor(clock: Clock, bounds = BOUNDS) {
     this.#clock = clock;
@@ -45,7 +44,11 @@ export class MemoryCounts implements HourlyCounts {
   }
 
   get bytes(): number {
-    return this.#windowBytes + this.#memberBytes;
+    return this.#windowBytes + this.#members * ENTRY_BYTES;
+  }
+
+  get #windowBytes(): number {
+    return this.#windows.size * WINDOW_BYTES + this.#counts * ENTRY_BYTES;
   }
 
   nameOf(text: string): string {
@@ -58,7 +61,11 @@ export class MemoryCounts implements HourlyCounts {
 
   claim(name: string, claims: readonly CountClaim[]): Claimed {
     const nowMs = this.#clock.monotonicMs();
-    const window = this.#live(name, nowMs) ?? this.#open(name, nowMs);
+    let window = this.#live(name, nowMs);
+    if (window === undefined) {
+      window = { name, endsAtMs: nowMs + WINDOW_MS, counts: new Map(), members: new Map() };
+      this.#windows.set(name, window);
+    }
     const { counts, members } = window;
     const raised: CountClaim[] = [];
     let over: number | undefined;
@@ -70,6 +77,10 @@ export class MemoryCounts implements HourlyCounts {
     if (over === undefined) {
       for (const { count } of raised) this.#raise(window, count);
       for (const { member } of claims) if (member !== undefined) this.#join(window, member);
+    }
+    for (const oldest of this.#windows.values()) {
+      if (this.#windowBytes <= this.#bounds.maxWindowBytes || oldest === window) break;
+      this.#drop(oldest);
     }
     return {
       over,
@@ -99,29 +110,22 @@ export class MemoryCounts implements HourlyCounts {
     return this.#windows.get(name);
   }
 
-  #open(name: string, nowMs: number): Window {
-    const window: Window = {
-      name,
-      endsAtMs: nowMs + WINDOW_MS,
-      counts: new Map(),
-      members: new Map(),
-      windowBytes: 0,
-      memberBytes: 0,
-    };
-    this.#windows.set(name, window);
-    this.#growWindow(window, WINDOW_BYTES + name.length);
-    return window;
-  }
-
   #raise(window: Window, count: string): void {
     const before = window.counts.get(count);
-    if (before === undefined) this.#growWindow(window, ENTRY_BYTES + count.length);
+    if (before === undefined) this.#counts += 1;
     window.counts.set(count, (before ?? 0) + 1);
   }
 
   #join(window: Window, member: string): void {
     const before = window.members.get(member);
-    if (before === undefined) this.#growMembers(window, ENTRY_BYTES + member.length);
+    if (before === undefined) {
+      for (const oldest of this.#withMembers) {
+        if ((this.#members + 1) * ENTRY_BYTES <= this.#bounds.maxMemberBytes) break;
+        this.#forgetMembers(oldest);
+      }
+      this.#members += 1;
+      this.#withMembers.add(window);
+    }
     window.members.set(member, (before ?? 0) + 1);
   }
 
@@ -132,40 +136,20 @@ export class MemoryCounts implements HourlyCounts {
       if (claimedBy > 1) window.members.set(member, claimedBy - 1);
       if (claimedBy !== 1) return;
       window.members.delete(member);
-      this.#growMembers(window, -(ENTRY_BYTES + member.length));
+      this.#members -= 1;
     }
     window.counts.set(count, Math.max(0, (window.counts.get(count) ?? 0) - 1));
   }
 
-  #growWindow(window: Window, bytes: number): void {
-    window.windowBytes += bytes;
-    this.#windowBytes += bytes;
-    for (const oldest of this.#windows.values()) {
-      if (this.#windowBytes <= this.#bounds.maxWindowBytes || oldest === window) return;
-      this.#drop(oldest);
-    }
-  }
-
-  #growMembers(window: Window, bytes: number): void {
-    for (const oldest of this.#withMembers) {
-      if (this.#memberBytes + bytes <= this.#bounds.maxMemberBytes) break;
-      this.#forgetMembers(oldest);
-    }
-    window.memberBytes += bytes;
-    this.#memberBytes += bytes;
-    this.#withMembers.add(window);
-  }
-
   #forgetMembers(window: Window): void {
+    this.#members -= window.members.size;
     window.members.clear();
-    this.#memberBytes -= window.memberBytes;
-    window.memberBytes = 0;
     this.#withMembers.delete(window);
   }
 
   #drop(window: Window): void {
     this.#forgetMembers(window);
-    this.#windowBytes -= window.windowBytes;
+    this.#counts -= window.counts.size;
     this.#windows.delete(window.name);
   }
 }

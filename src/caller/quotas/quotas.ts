@@ -5,7 +5,6 @@ import type { Identity } from '../../domain/identity.ts';
 /** A window starts with the first that is counted in it. */
 export const WINDOW_MS = 3_600_000;
 
-/** A count of a window that is to be raised by one. */
 export interface CountClaim {
   readonly count: string;
   readonly limit: number;
@@ -28,9 +27,8 @@ export interface Claimed extends Standing {
 }
 
 /**
- * Counts in windows of an hour. No method rejects.
- * Claims are made together or not at all, in one step: two made at the same moment, in whichever processes, never
- * both get the last one, nor count one member twice.
+ * Counts in windows of an hour. No method rejects. Claims are made together or not at all, in one step: two made at the
+ * same moment, in whichever processes, never both get the last one, nor count one member twice.
  */
 export interface HourlyCounts {
   /** What a caller or a number is called in it: of bounded length, whatever the text's. */
@@ -49,12 +47,10 @@ export interface HourlyCounts {
   ): Promise<Standing> | Standing;
 }
 
+/** Distinct numbers, lookups at each operator, prompts to the owner of one number. */
 export interface CallerQuotas {
-  /** Distinct numbers. */
   readonly numbersPerHour: number;
-  /** At each operator. */
   readonly lookupsPerHour: number;
-  /** Prompts to the owner of one number. */
   readonly promptsPerHour: number;
 }
 
@@ -111,7 +107,6 @@ export class Quotas {
   readonly #counts: HourlyCounts;
   readonly #operators: readonly string[];
 
-  /** @param operators the names of all of them */
   constructor(settings: QuotaSettings, counts: HourlyCounts, operators: readonly string[]) {
     this.#settings = settings;
     this.#clients = new Map(

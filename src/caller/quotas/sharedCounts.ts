@@ -47,7 +47,6 @@ export class SharedCounts implements HourlyCounts {
 
   /** Its key, and behind blanks the keys that it has under other seals. */
   windowOf(whose: 'caller' | 'number', text: string): string {
-    // Counts are of all operators.
     const bucket = bucketOf('counts', text);
     return this.#seals.all
       .map((seal) => keyIn(bucket, 'counts', `${whose}:${seal.name('counts', text)}`))
@@ -134,7 +133,7 @@ export class SharedCounts implements HourlyCounts {
       this.#away.delete(server);
       this.#log.info(COUNTED_TOGETHER, { host: server });
     } catch {
-      // It is probed again with the next claim.
+      // Again with the next claim.
     }
     this.#probed.delete(server);
   }
