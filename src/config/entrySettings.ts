@@ -67,7 +67,7 @@ export function settingsOf(
   return {
     ...others,
     name: entry.name,
-    profile: { name: profileName, ...(sha256 === undefined ? {} : { sha256 }) },
+    profile: { name: profileName, sha256 },
     prefixes: entry.prefixes.filter((prefix) => isNumberPrefix(prefix)),
     others: entry.others,
     price: entry.price,

@@ -20,16 +20,14 @@ import {
 /** The environment's variables; an empty one counts as absent. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export type FixedValues = ReadonlyMap<string, string | undefined>;
-
 /** Variables, whether settings or not, whose values are secrets or may hold one. */
 const SECRET_NAMES = /SECRET|KEY|TOKEN|PASSWORD|HEADERS/;
 
-/** A value that may be quoted is short, and does not look like a secret that stands in the wrong place. */
+/** A value that may be quoted is short, and does not look like a secret in the wrong place. */
 const MAX_QUOTED_CHARACTERS = 60;
 const LOOKS_RANDOM = /^(?=.*\d)(?=.*[A-Za-z])[\w+/=-]{20,}$/;
 
-/** The settings are not fit to start with. The message lists everything that is wrong, by name. */
+/** The message lists everything that is wrong with the settings, by name. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -49,26 +47,22 @@ export class ConfigError extends Error {
  */
 export class EnvironmentReader {
   readonly #environment: Environment;
-  readonly #fixed: FixedValues;
   readonly #readText: (path: string) => string | undefined;
   readonly #texts = new Map<string, string | undefined>();
   readonly #problems: string[];
   readonly #named: Set<string>;
 
   /**
-   * @param fixed values that count in the place of what is set
    * @param readText reads a file, as far as it can be read
    * @param problems of another reader, which collects them
    */
   constructor(
     environment: Environment,
-    fixed: FixedValues = new Map(),
     readText: (path: string) => string | undefined = readTextIfThere,
     problems: string[] = [],
     named = new Set<string>(),
   ) {
     this.#environment = environment;
-    this.#fixed = fixed;
     this.#readText = readText;
     this.#problems = problems;
     this.#named = named;
@@ -84,10 +78,9 @@ export class EnvironmentReader {
     readonly value: T;
     readonly fromFiles: FromFiles<NonNullable<T>> | undefined;
   } {
-    const [environment, fixed] = [this.#environment, this.#fixed];
+    const environment = this.#environment;
     const first = new EnvironmentReader(
       environment,
-      fixed,
       (path) => this.textOf(path),
       this.#problems,
       this.#named,
@@ -96,7 +89,7 @@ export class EnvironmentReader {
     const texts = first.#texts;
     if (texts.size === 0) return { value, fromFiles: undefined };
     const read = (now: FileTexts): Reread<NonNullable<T>> => {
-      const again = new EnvironmentReader(environment, fixed, (path) =>
+      const again = new EnvironmentReader(environment, (path) =>
         (now.has(path) ? now : texts).get(path),
       );
       const renewed = make(again);
@@ -120,11 +113,18 @@ export class EnvironmentReader {
   }
 
   oneOf<Name extends NamesOf<'oneOf'>>(name: Name): ValuesOf<Name> {
-    const { values }: { readonly values: readonly ValuesOf<Name>[] } = SETTINGS[name];
-    const value = this.#valueOf(name) ?? values[0];
+    return this.namedOneOf<ValuesOf<Name>>(name, SETTINGS[name].values);
+  }
+
+  /** Of a variable that is no setting; the first of the values where it is not set. */
+  namedOneOf<Value extends string>(
+    name: string,
+    values: readonly [Value, ...(readonly Value[])],
+  ): Value {
+    const value = this.namedVariable(name) ?? values[0];
     const found = values.find((one) => one === value);
     if (found === undefined) this.unfit(name, `must be one of ${values.join(', ')}`);
-    return found ?? SETTINGS[name].values[0];
+    return found ?? values[0];
   }
 
   boolean(name: NamesOf<'boolean'>): boolean {
@@ -232,8 +232,7 @@ export class EnvironmentReader {
   }
 
   #valueOf(name: string): string | undefined {
-    const value = this.#fixed.has(name) ? this.#fixed.get(name) : this.#environment[name];
-    return value === '' ? undefined : value;
+    return this.#environment[name] || undefined;
   }
 
   /** What a file held when it was first read here; `undefined` where it cannot be read. */

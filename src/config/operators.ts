@@ -89,8 +89,8 @@ function shortForm(
   whyAddresses = '',
 ): OperatorsSource {
   const profile = read.text('OPERATOR_PROFILE');
-  const reading = readProfile(profile, process.cwd());
-  const isOpen = reading.kind === 'loaded' && flowsOf(reading.profile).length > 1;
+  const { loaded } = readProfile(profile, process.cwd());
+  const isOpen = loaded !== undefined && flowsOf(loaded.profile).length > 1;
   const flow = isOpen || read.isSet('OPERATOR_FLOW') ? read.oneOf('OPERATOR_FLOW') : undefined;
   const secretFile = read.namedVariable('OPERATOR_CLIENT_SECRET_FILE');
   const hasSecret = read.isSet('OPERATOR_CLIENT_SECRET');

@@ -54,11 +54,6 @@ export function operatorsHandedIn(value: object): OperatorsSource {
   };
 }
 
-export interface ReadOperators {
-  readonly operators: readonly OperatorSettings[];
-  readonly directory: NumberDirectorySettings | undefined;
-}
-
 /**
  * Reads operators, their profiles, and the secrets that they point to. Every problem is reported at once, each with where
  * it is, and none with what is there.
@@ -67,7 +62,7 @@ export function readOperatorsOf(
   source: OperatorsSource,
   read: EnvironmentReader,
   forAll: ForAllOperators,
-): ReadOperators {
+) {
   const { file, profiles } = parse(source, read, secretsOf(read, source.folder));
   /** Settings that can be made again of what their files hold by then. */
   const made = <T extends object>(
@@ -113,14 +108,11 @@ export function readSimulated(
   read: EnvironmentReader,
   forAll: ForAllOperators,
 ): (place: SimulatorPlace) => OperatorSettings {
-  const { file, profiles } = parse(source, read);
+  const { file, profiles } = parse(source, read, UNREAD);
   const [entry, profile] = [file?.operators[0], profiles[0]];
   return ({ authUrl, simSwapUrl, clientId, clientSecret }) => {
     if (entry === undefined || profile === undefined) throw new Error('It has not been read.');
-    const known: PointedTo = {
-      read: () => clientSecret,
-      source: () => ({ kind: 'text', text: clientSecret }),
-    };
+    const known = { ...UNREAD, read: () => clientSecret };
     const client = { ...entry.client, id: clientId };
     return settingsOf({ ...entry, authUrl, simSwapUrl, client }, profile, known, forAll);
   };
@@ -129,7 +121,7 @@ export function readSimulated(
 /** What each operator of OPERATORS_FILE bills, by its name; neither secrets nor profiles are read for it. */
 export function readPrices(read: EnvironmentReader) {
   const source = operatorsInFile(read);
-  const operators = (source && parse(source, read, undefined, []).file?.operators) ?? [];
+  const operators = (source && parse(source, read, UNREAD, []).file?.operators) ?? [];
   const prices = new Map(operators.map(({ name, price }) => [name, price]));
   return {
     priceOf: (operator: string) => prices.get(operator),
@@ -137,39 +129,38 @@ export function readPrices(read: EnvironmentReader) {
   };
 }
 
+/** Where secrets are not looked at. */
+const UNREAD: PointedTo = {
+  read: () => 'not read',
+  source: () => ({ kind: 'text', text: 'not read' }),
+};
+
 /**
  * Reports all problems.
  *
- * @param secrets are not looked at where absent
  * @returns the operators where there is none, and the profiles that can be used
  */
 function parse(
   source: OperatorsSource,
   read: EnvironmentReader,
-  secrets?: PointedTo,
+  secrets: PointedTo,
   readings = listOf(valueAt(source.value, ['operators'])).map((one) =>
     readProfile(valueAt(one, ['profile']) ?? 'vodafone', source.folder),
   ),
 ): { readonly file?: OperatorsFile; readonly profiles: readonly (LoadedProfile | undefined)[] } {
   const { value } = source;
-  const profiles = readings.map((one) => (one.kind === 'loaded' ? one : undefined));
+  const profiles = readings.map(({ loaded }) => loaded);
   const parsed = operatorsFile.safeParse(value, IN_WORDS);
   const entries = listOf(valueAt(value, ['operators']));
   const cross = [
     ...crossProblems(value, profiles),
-    ...readings.flatMap((one, index) =>
-      one.kind === 'loaded'
-        ? []
-        : one.problems.map((what) => ({ path: ['operators', index, 'profile'], what })),
+    ...readings.flatMap(({ problems }, index) =>
+      problems.map((what) => ({ path: ['operators', index, 'profile'], what })),
     ),
-    ...(secrets === undefined
-      ? []
-      : [
-          ...secretProblems(valueAt(value, ['directory']), ['directory'], secrets),
-          ...entries.flatMap((entry, index) => [
-            ...secretProblems(entry, ['operators', index], secrets, profiles[index]),
-          ]),
-        ]),
+    ...secretProblems(valueAt(value, ['directory']), ['directory'], secrets),
+    ...entries.flatMap((entry, index) => [
+      ...secretProblems(entry, ['operators', index], secrets, profiles[index]),
+    ]),
   ];
   // A member that is gone is reported once, with what took its place.
   const issues = (parsed.error?.issues ?? [])

@@ -33,14 +33,16 @@ export interface LoadedProfile {
   /** As the entry names it. */
   readonly name: string;
   /** Of one's own: the SHA-256 of its file, in hex. */
-  readonly sha256?: string;
+  readonly sha256: string | undefined;
   readonly profile: OperatorProfile;
 }
 
-/** A profile, or all that is wrong with it: ends of sentences about the entry's `profile`. */
-export type ProfileReading =
-  | ({ readonly kind: 'loaded' } & LoadedProfile)
-  | { readonly kind: 'refused'; readonly problems: readonly string[] };
+export interface ProfileReading {
+  /** Where nothing is wrong with it. */
+  readonly loaded?: LoadedProfile;
+  /** Ends of sentences about the entry's `profile`. */
+  readonly problems: readonly string[];
+}
 
 /**
  * The profile that an entry names, or hands in. One's own is imported here, once, at the start: synchronously, so that one
@@ -53,36 +55,36 @@ export function readProfile(named: unknown, folder: string): ProfileReading {
   if (Object.hasOwn(PROFILES, named)) return made(named, Reflect.get(PROFILES, named));
   if (!/^\.{1,2}[/\\]/.test(named)) {
     const known = Object.keys(PROFILES);
-    return refused([
+    return refused(
       `must be one of ${known.join(', ')}, or the path of your own, such as ./our-operator.ts${didYouMean(named, known)}`,
-    ]);
+    );
   }
   return readOwn(named, folder);
 }
 
-function refused(problems: readonly string[]): ProfileReading {
-  return { kind: 'refused', problems };
+function refused(...problems: readonly string[]): ProfileReading {
+  return { problems };
 }
 
 function readOwn(named: string, folder: string): ProfileReading {
-  if (!/\.[mc]?[jt]s$/.test(named)) return refused(['must be a file of TypeScript or JavaScript']);
+  if (!/\.[mc]?[jt]s$/.test(named)) return refused('must be a file of TypeScript or JavaScript');
   let path: string;
   let text: string;
   try {
     path = realpathSync(resolve(folder, named));
     text = readTextNow(path);
   } catch {
-    return refused(['names a file that cannot be read']);
+    return refused('names a file that cannot be read');
   }
   if (!path.startsWith(realpathSync(folder) + sep)) {
-    return refused(['must be below the folder of the file that names it']);
+    return refused('must be below the folder of the file that names it');
   }
   const sha256 = createHash('sha256').update(text).digest('hex');
   try {
     const exported: unknown = createRequire(import.meta.url)(path);
     return made(named, valueAt(exported, ['default']), sha256);
   } catch (error) {
-    return refused([whyNotImported(error)]);
+    return refused(whyNotImported(error));
   }
 }
 
@@ -112,16 +114,16 @@ function made(name: string, exported: unknown, sha256?: string): ProfileReading 
     try {
       profile = exported(deepFreeze(camara));
     } catch {
-      return refused(['throws when it is made']);
+      return refused('throws when it is made');
     }
   }
   if (typeof profile !== 'object' || profile === null || 'then' in profile) {
-    return refused(['must export default (camara) => ({ ...camara, … })']);
+    return refused('must export default (camara) => ({ ...camara, … })');
   }
   const { data, error } = definition.safeParse(profile, AS_DATA);
-  if (error !== undefined) return refused(error.issues.flatMap(problemsOf));
+  if (error !== undefined) return refused(...error.issues.flatMap(problemsOf));
   const judged: OperatorProfile = deepFreeze(data);
-  return { kind: 'loaded', name, profile: judged, ...(sha256 === undefined ? {} : { sha256 }) };
+  return { loaded: { name, sha256, profile: judged }, problems: [] };
 }
 
 function problemsOf(issue: z.core.$ZodIssue): readonly string[] {

@@ -40,7 +40,7 @@ const OTLP = 'OTEL_EXPORTER_OTLP_';
 export function readTracing(read: EnvironmentReader, egress: Egress): TracingSettings | undefined {
   const tellsOperators = read.boolean('TRACE_OPERATORS');
   const isDisabled = read.namedVariable('OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
-  const exporter = oneOf(read, 'OTEL_TRACES_EXPORTER', ['otlp', 'none']);
+  const exporter = read.namedOneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none']);
   const url = readUrl(read);
   const attributes = readPairs(read, 'OTEL_RESOURCE_ATTRIBUTES');
   const service =
@@ -48,7 +48,7 @@ export function readTracing(read: EnvironmentReader, egress: Egress): TracingSet
     attributes.get('service.name') ??
     'sim-swap-subgraph';
   const settings = {
-    protocol: oneOf(read, ofTraces(read, 'PROTOCOL'), PROTOCOLS),
+    protocol: read.namedOneOf(ofTraces(read, 'PROTOCOL'), PROTOCOLS),
     headers: new Map([
       ...readHeaders(read, `${OTLP}HEADERS`),
       ...readHeaders(read, `${OTLP}TRACES_HEADERS`),
@@ -56,7 +56,7 @@ export function readTracing(read: EnvironmentReader, egress: Egress): TracingSet
     timeoutMs: numberIn(read, ofTraces(read, 'TIMEOUT'), 10_000, TIMEOUT),
     resource: new Map([...attributes, ['service.name', service]]),
     sampler: {
-      name: oneOf(read, 'OTEL_TRACES_SAMPLER', SAMPLERS),
+      name: read.namedOneOf('OTEL_TRACES_SAMPLER', SAMPLERS),
       ratio: numberIn(read, 'OTEL_TRACES_SAMPLER_ARG', 1, RATIO),
     },
     tellsOperators,
@@ -69,17 +69,6 @@ export function readTracing(read: EnvironmentReader, egress: Egress): TracingSet
 function ofTraces(read: EnvironmentReader, what: string): string {
   const [own, common] = [`${OTLP}TRACES_${what}`, `${OTLP}${what}`];
   return read.namedVariable(own) === undefined ? common : own;
-}
-
-function oneOf<Value extends string>(
-  read: EnvironmentReader,
-  name: string,
-  values: readonly [Value, ...Value[]],
-): Value {
-  const text = read.namedVariable(name) ?? values[0];
-  const found = values.find((one) => one === text);
-  if (found === undefined) read.unfit(name, `must be one of ${values.join(', ')}`);
-  return found ?? values[0];
 }
 
 /** @param form of the number, and what it must be in words */

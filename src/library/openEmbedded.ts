@@ -1,12 +1,7 @@
 import { openApp, type App } from '../app/app.ts';
 import type { Config } from '../config/config.ts';
 import { configOf } from '../config/configOf.ts';
-import {
-  ConfigError,
-  EnvironmentReader,
-  type Environment,
-  type FixedValues,
-} from '../config/environment.ts';
+import { ConfigError, EnvironmentReader, type Environment } from '../config/environment.ts';
 import { GONE_SETTINGS } from '../config/gone.ts';
 import { SECTIONS, variablesOf, type Setting, type SettingName } from '../config/settings.ts';
 import type { Log } from '../log/log.ts';
@@ -28,7 +23,7 @@ export interface EmbeddedParts {
  */
 export function openEmbedded(parts: EmbeddedParts): Promise<App> {
   const { settings, operators: file, log = SILENT } = parts;
-  const read = new EnvironmentReader(textsOf(settings), NOT_EMBEDDED);
+  const read = new EnvironmentReader(textsOf(settings));
   const config = configOf(read, {
     readDocuments: () => undefined,
     isEmbedded: true,
@@ -49,7 +44,9 @@ function operatorsOf({ operators, simulator, simulatorUrl }: Config): readonly O
 const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 function textsOf(settings: EmbeddedParts['settings']): Environment {
-  const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+  const given = Object.entries(settings).filter(
+    ([name, value]) => value !== undefined && !NOT_EMBEDDED.has(name),
+  );
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 }
 
@@ -71,12 +68,11 @@ const EMBEDDED: ReadonlySet<string> = new Set<SettingName>([
 const WENT_FROM_SERVER = /^(?:ALLOWED|JWT|LOG|OTEL|RELOAD|ROUTER)_/;
 
 /** The other program may have settings of the same names for itself: `LOG_LEVEL`, `OTEL_…`. */
-const NOT_EMBEDDED: FixedValues = new Map(
+const NOT_EMBEDDED: ReadonlySet<string> = new Set(
   Object.entries<Setting>(OF_SERVER)
     .filter(([name]) => !EMBEDDED.has(name))
     .flatMap(([name, setting]) => variablesOf(name, setting))
-    .concat([...GONE_SETTINGS.keys()].filter((name) => WENT_FROM_SERVER.test(name)))
-    .map((name) => [name, undefined]),
+    .concat([...GONE_SETTINGS.keys()].filter((name) => WENT_FROM_SERVER.test(name))),
 );
 
 /** As `REQUEST_TIMEOUT_MS`. A timer takes little more, and fires at once for what it does not take. */

@@ -30,7 +30,7 @@ export interface ServingSettings {
   /** Stands in the settings, in log and audit lines and in the keys of stores; never in what clients read. */
   readonly name: string;
   /** How it is asked; of one's own with the SHA-256 of its file. */
-  readonly profile: { readonly name: string; readonly sha256?: string };
+  readonly profile: { readonly name: string; readonly sha256: string | undefined };
   /** The longest prefix of all operators that fits a number decides. */
   readonly prefixes: readonly NumberPrefix[];
   /** Names of the operators to ask in turn about a number that this one does not know; each try is billed. */
