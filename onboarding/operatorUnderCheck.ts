@@ -48,7 +48,7 @@ export class OperatorUnderCheck {
     };
     const at = (name: keyof OperatorUnderCheck['exchanges'], url: string): SingleExchange =>
       new SingleExchange(bounded, { name, url }, shared);
-    const { lookupAddresses, clientId, clientAuthentication } = settings;
+    const { lookupAddresses } = settings;
     this.settings = settings;
     this.exchanges = {
       // Of no use, and never asked, where there is no token step.
@@ -61,7 +61,7 @@ export class OperatorUnderCheck {
       retrieveDate: at('retrieveDate', lookupAddresses.retrieveDate),
       check: at('check', lookupAddresses.check),
     };
-    const authenticate = createClientAuthentication(clientId, clientAuthentication, clock);
+    const authenticate = createClientAuthentication(settings, clock);
     // Each token is used for one trial, also where the operator would let it be used again.
     const once = { ...settings, tokens: { ...settings.tokens, use: 'once' } } as const;
     const dpop = settings.authentication.dpop ? new DpopProofs(clock) : undefined;

@@ -70,8 +70,8 @@ async function sharedStores(
   const asking = operators.filter(({ flow }) => asksOwner(flow));
   const consents = new RedisConsentStore(redis, clock, {
     seals,
-    doubtMs: consent.doubtSeconds * 1000,
-    deniedMs: consent.deniedSeconds * 1000,
+    doubtMs: consent.doubtMs,
+    deniedMs: consent.deniedMs,
     operators: asking.map(operatorIdentityOf),
     onDoubt: (untilMs) => tellDoubt(log, untilMs),
   });

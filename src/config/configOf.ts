@@ -79,10 +79,10 @@ export function configOf(
     drainGraceMs: read.integer('DRAIN_GRACE_MS'),
     consent: {
       waitMs: read.integer('CONSENT_WAIT_MS'),
-      doubtSeconds: read.integer('CONSENT_DOUBT_SECONDS'),
-      deniedSeconds: read.integer('CONSENT_DENIED_SECONDS'),
-      failureSeconds: read.integer('CONSENT_FAILURE_SECONDS'),
-      resultSeconds: read.integer('CONSENT_RESULT_SECONDS'),
+      doubtMs: read.integer('CONSENT_DOUBT_SECONDS') * 1000,
+      deniedMs: read.integer('CONSENT_DENIED_SECONDS') * 1000,
+      failureMs: read.integer('CONSENT_FAILURE_SECONDS') * 1000,
+      resultMs: read.integer('CONSENT_RESULT_SECONDS') * 1000,
     },
     /** Where consents are that several processes share; in the process itself where absent. */
     sharedState: readSharedState(read),

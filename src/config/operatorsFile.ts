@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
+import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import type { FromFiles } from '../system/fromFiles.ts';
 import { crossProblems } from './crossChecks.ts';
 import { operatorsFile, type OperatorsFile, type SecretEntry } from './definition.ts';

@@ -97,12 +97,11 @@ export type Learned =
   | { readonly kind: 'withdrawn'; readonly id: string };
 
 /** How long a consent is waited for, doubted and remembered (docs/settings.md, "Consent"). */
-export interface ConsentSettings {
+export interface ConsentSettings extends Pick<
+  ConsentRules,
+  'doubtMs' | 'deniedMs' | 'failureMs' | 'resultMs'
+> {
   readonly waitMs: number;
-  readonly doubtSeconds: number;
-  readonly deniedSeconds: number;
-  readonly failureSeconds: number;
-  readonly resultSeconds: number;
 }
 
 /** How long each word counts, and how long an exchange may take. */

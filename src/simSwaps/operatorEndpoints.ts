@@ -25,21 +25,17 @@ import { DiscoveredEndpoint, Discovery } from '../tokens/discovery.ts';
 import type { AuthorizationEndpoints } from '../tokens/tokenManager.ts';
 
 /** Everything that decides whether what the operator sends may be believed, and sent again. */
-export interface Judges {
-  readonly lookup: typeof judgeLookup;
-  echo(
-    settings: Pick<CorrelatorSettings, 'echo' | 'header'>,
+export const JUDGES = {
+  echo: (
+    { echo, header }: Pick<CorrelatorSettings, 'echo' | 'header'>,
     silent: SilentReplies,
     clock: Clock,
-  ): ReplyCheck;
-  readonly retry: typeof decideRetry;
-}
-
-export const JUDGES: Judges = {
-  echo: ({ echo, header }, silent, clock) => new EchoPolicy(echo, silent, clock, header),
+  ): ReplyCheck => new EchoPolicy(echo, silent, clock, header),
   retry: decideRetry,
   lookup: judgeLookup,
 };
+
+export type Judges = Readonly<typeof JUDGES>;
 
 /**
  * What becomes of an endpoint's replies over HTTP/1.1 where it echoes nothing. A stray token must not answer
@@ -64,7 +60,6 @@ export function silentReplies(settings: OperatorSettings, endpoint: EndpointName
   }
 }
 
-/** Makes an endpoint of an operator. */
 export type CreateEndpoint = (name: EndpointName, url: string) => GuardedEndpoint;
 
 const KINDS: Readonly<Record<EndpointName, ExchangeKind>> = {
@@ -89,48 +84,42 @@ export function guardedEndpoints(
   shared: SharedByEndpoints & { readonly judges: Judges },
 ): CreateEndpoint {
   const { judges, clock, log } = shared;
-  const { requestsPerSecond } = settings.limits;
-  const budget = new RetryBudget(clock);
-  const rate =
-    requestsPerSecond === undefined ? undefined : new RequestRate(requestsPerSecond, clock);
-  const rules = {
-    canTakeNewToken: !asksOwner(settings.flow) && settings.grant.type !== 'none',
-    retriesDoubtfulLookups: settings.retryLookups,
+  const { correlator, limits } = settings;
+  const { requestsPerSecond } = limits;
+  const common = {
+    operator: settings.name,
+    budget: new RetryBudget(clock),
+    rules: {
+      canTakeNewToken: !asksOwner(settings.flow) && settings.grant.type !== 'none',
+      retriesDoubtfulLookups: settings.retryLookups,
+    },
+    rate: requestsPerSecond === undefined ? undefined : new RequestRate(requestsPerSecond, clock),
+    errors: settings.errors,
+    correlatorForm: correlator.form,
+    decideRetry: judges.retry,
+    clock,
+    log,
+    random: Math.random,
   };
   return (name, url) => {
-    const { correlator } = settings;
     const replyCheck = judges.echo(correlator, silentReplies(settings, name), clock);
     const endpoint = createOperatorEndpoint(settings, { name, url, headers, replyCheck }, shared);
+    const [label, kind] = [ENDPOINT_LABELS[name], KINDS[name]];
     return new GuardedEndpoint(endpoint, {
-      name: ENDPOINT_LABELS[name],
-      kind: KINDS[name],
-      operator: settings.name,
+      ...common,
+      name: label,
+      kind,
       circuit: new Circuit(clock),
-      budget,
-      rules,
-      rate,
-      errors: settings.errors,
-      correlatorForm: correlator.form,
-      decideRetry: judges.retry,
-      clock,
-      log,
-      random: Math.random,
     });
   };
 }
 
-/** Where tokens come from (docs/operator-api.md, "Endpoints"). */
-interface AuthorizationServer {
-  readonly endpoints: AuthorizationEndpoints;
-  close(): Promise<void>;
-}
-
-/** At the addresses of the settings, or at those of the discovery document as it is by then. */
+/** Where tokens come from: at the addresses of the settings, or at those of the discovery document as it is by then. */
 export function authorizationEndpoints(
   { authorization, grant }: OperatorSettings,
   create: CreateEndpoint,
   parts: Pick<SharedByEndpoints, 'clock' | 'log'>,
-): AuthorizationServer {
+): { readonly endpoints: AuthorizationEndpoints; close(): Promise<void> } {
   switch (authorization.from) {
     case 'settings': {
       const { addresses } = authorization;

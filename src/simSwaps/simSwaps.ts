@@ -1,9 +1,9 @@
 import type { Clock } from '../system/clock.ts';
 import { ConnectionFiles } from '../http/connections/connectionFiles.ts';
 import { IdleDetector } from '../http/connections/spareConnections.ts';
-import { type OpenConnections, Endpoint } from '../http/connections/endpoint.ts';
+import { Endpoint } from '../http/connections/endpoint.ts';
 import { COMMON_ERRORS } from '../http/errorMap.ts';
-import { Bulkhead, type BulkheadLoad } from '../http/resilience/bulkhead.ts';
+import { Bulkhead } from '../http/resilience/bulkhead.ts';
 import { Circuit } from '../http/resilience/circuit.ts';
 import { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from '../http/resilience/retries.ts';
@@ -51,10 +51,7 @@ import {
 import { COMMAND_TIMEOUT_MS } from '../sharedState/redis.ts';
 import { asksOwner, tokenCoverage } from '../tokens/authorizationSettings.ts';
 import { OperatorClock } from '../operator/operatorClock.ts';
-import {
-  createClientAuthentication,
-  type ClientAuthentication,
-} from '../tokens/clientAuthentication.ts';
+import { createClientAuthentication } from '../tokens/clientAuthentication.ts';
 import { DpopProofs } from '../tokens/dpop.ts';
 import {
   MemoryConsentStore,
@@ -78,39 +75,9 @@ import {
 } from './operatorEndpoints.ts';
 
 /** SIM swap answers: everything below GraphQL and HTTP, with no server and no store of its own. */
-export interface SimSwaps {
-  /** The loader of one request. */
-  forRequest(request: LookupRequest): SimSwapLoader;
-  /** Whether an operator takes the consent of owners. */
-  readonly asksOwners: boolean;
-  load(): readonly OperatorLoad[];
-  /** The connections that are open at this moment. */
-  connections(): readonly EndpointConnections[];
-  /** By how much our clock is ahead of those of operators that have shown theirs. */
-  clocks(): readonly ClockAhead[];
-  /** Waits for what must not be cut, then closes the connections. */
-  close(): Promise<void>;
-}
+export type SimSwaps = ReturnType<typeof createSimSwaps>;
 
-/** By how much our clock is ahead of an operator's. */
-export interface ClockAhead {
-  readonly operator: string;
-  readonly aheadMs: number;
-}
-
-export interface OperatorLoad extends BulkheadLoad {
-  readonly operator: string;
-  /** What it does: lookups of an operation, or requests for consent and their polls. */
-  readonly work: BulkheadName;
-}
-
-export interface EndpointConnections {
-  readonly operator: string;
-  /** As in the log. */
-  readonly endpoint: string;
-  readonly connections: OpenConnections;
-}
-
+/** Lookups of an operation, or requests for consent and their polls. */
 type BulkheadName = 'retrieve-date' | 'check' | 'requests' | 'polls';
 
 /** What numbers leave behind for further requests. */
@@ -134,24 +101,21 @@ export function storesInMemory(
   };
 }
 
-/** For how long facts are kept. */
 export function keptFor(
   operators: readonly OperatorSettings[],
-  { resultSeconds }: Pick<ConsentSettings, 'resultSeconds'>,
+  { resultMs }: Pick<ConsentSettings, 'resultMs'>,
 ): KeptFor {
-  const settings = operators.map((operator): [string, FactCacheSettings] => [
-    operatorIdentityOf(operator),
-    {
+  const byIdentity = new Map<string, FactCacheSettings>();
+  for (const operator of operators) {
+    byIdentity.set(operatorIdentityOf(operator), {
       keepMs: operator.keepFactsSeconds * 1000,
-      resultMs: asksOwner(operator.flow) ? resultSeconds * 1000 : 0,
-    },
-  ]);
-  const byIdentity = new Map(settings);
+      resultMs: asksOwner(operator.flow) ? resultMs : 0,
+    });
+  }
   return (operator) => byIdentity.get(operator);
 }
 
 export interface SimSwapParts {
-  /** A number is asked about at the one whose prefix of it is the longest. */
   readonly operators: readonly OperatorSettings[];
   /** Says which operator serves a number, before any is asked; by prefix alone where absent. */
   readonly directory: NumberDirectorySettings | undefined;
@@ -185,33 +149,35 @@ interface OwnParts extends SimSwapParts {
  *
  * @throws {Error} when the settings name an operator that is not there
  */
-export function createSimSwaps(parts: SimSwapParts): SimSwaps {
+export function createSimSwaps(parts: SimSwapParts) {
   const { operators, directory, consent, clock, stores, log } = parts;
-  const rules = { resultMs: consent.resultSeconds * 1000 };
-  const consentParts = { store: stores.consents, factCache: stores.factCache, rules, clock };
+  const { consents: store, factCache } = stores;
   const own: OwnParts = {
     ...parts,
     judges: parts.judges ?? JUDGES,
     operatorClocks: new Set(),
-    consented: new ConsentedLookups(consentParts, consent.waitMs),
+    consented: new ConsentedLookups({ store, factCache, rules: consent, clock }, consent.waitMs),
     marking: new Map(),
     trusts: new Map(operators.map((operator) => [operatorIdentityOf(operator), operator])),
   };
   const served = operators.map((operator) => createServedOperator(operator, own));
   const byPrefix = new OperatorsByPrefix(served);
   const opened = directory && openDirectory(directory, own);
-  const kept = keptOf(own);
   const routing: Operators =
     opened === undefined
       ? byPrefix
-      : new OperatorsByDirectory({ ...opened, operators: byPrefix, kept, clock, log });
+      : new OperatorsByDirectory({ ...opened, operators: byPrefix, kept: keptOf(own), clock, log });
   const numbersAtWork = new NumbersAtWork(parts.numberLimits, clock);
   return {
-    forRequest: (request) => new Executor(routing, request, numbersAtWork),
+    forRequest: (request: LookupRequest): SimSwapLoader =>
+      new Executor(routing, request, numbersAtWork),
     asksOwners: operators.some(({ flow }) => asksOwner(flow)),
     load: () => served.flatMap((one) => one.load()),
+    /** Those that are open at this moment. */
     connections: () => served.flatMap((one) => one.connections()),
+    /** By how much our clock is ahead of those of operators that have shown theirs. */
     clocks: () => served.flatMap((one) => one.clock() ?? []),
+    /** Waits for what must not be cut, then closes the connections. */
     close: () => closeAll([...served, ...(opened === undefined ? [] : [opened])]),
   };
 }
@@ -228,9 +194,8 @@ function keptOf({ operators, admissions, stores, trusts, marking }: OwnParts) {
     trusts,
   };
   const { factCache } = stores;
-  const admission = admissions.of('none');
-  const route = new KeptAnswers(NOBODY, { factCache, admission, offer, marking });
-  return { name: 'none', offer, route };
+  const kept = { factCache, admission: admissions.of('none'), offer, marking };
+  return { name: 'none', offer, route: new KeptAnswers(NOBODY, kept) };
 }
 
 const NUMBER_DIRECTORY = 'number directory';
@@ -299,26 +264,20 @@ function createServedOperator(settings: OperatorSettings, own: OwnParts) {
   /** The latest of each name: one that is discovered may move. */
   const endpoints = new Map<string, GuardedEndpoint>();
   const create: CreateEndpoint = (endpoint, url) => {
-    const made = guarded(endpoint, url);
-    endpoints.set(ENDPOINT_LABELS[endpoint], made);
-    return made;
+    const latest = guarded(endpoint, url);
+    endpoints.set(ENDPOINT_LABELS[endpoint], latest);
+    return latest;
   };
   const authorization = authorizationEndpoints(settings, create, parts);
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const dpop = settings.authentication.dpop ? new DpopProofs(clock) : undefined;
   const isChecked = silentReplies(settings, 'token') === 'checked';
   const seenTokens = isChecked ? new SeenTokens() : undefined;
-  let authenticate = authenticationOf(settings, clock);
-  const tokenParts = { seenTokens, dpop };
-  const tokens = new TokenManager(
-    settings,
-    authorization.endpoints,
-    authenticate,
-    clock,
-    tokenParts,
-  );
+  let authenticate = createClientAuthentication(settings, clock);
+  const made = { seenTokens, dpop };
+  const tokens = new TokenManager(settings, authorization.endpoints, authenticate, clock, made);
   const unfollow = follow(settings.fromFiles, parts, (renewed) => {
-    authenticate = authenticationOf(renewed, clock);
+    authenticate = createClientAuthentication(renewed, clock);
     tokens.renew(renewed, authenticate);
     headers = renewed.headers;
   });
@@ -326,18 +285,16 @@ function createServedOperator(settings: OperatorSettings, own: OwnParts) {
   const proof = { authenticate: () => authenticate, dpop };
   const operator = new Operator(settings, lookups, own.judges.lookup, clock, proof, operatorClock);
   const bulkheads = new Map<BulkheadName, Bulkhead>();
-  const identity = operatorIdentityOf(settings);
-  const admission = own.admissions.of(name);
-  const offer = { ...settings, trusts };
+  const offer: Offer = { ...settings, trusts };
   const route = createRoute({
     ...parts,
     settings,
-    identity,
+    identity: operatorIdentityOf(settings),
     offer,
-    bulkheads,
-    admission,
+    admission: own.admissions.of(name),
     tokens,
     operator,
+    bulkheads,
   });
   return {
     name,
@@ -362,10 +319,6 @@ function createServedOperator(settings: OperatorSettings, own: OwnParts) {
       await closeAll([authorization, ...Object.values(lookups)]);
     },
   };
-}
-
-function authenticationOf(settings: OperatorSettings, clock: Clock): ClientAuthentication {
-  return createClientAuthentication(settings.clientId, settings.clientAuthentication, clock);
 }
 
 /** What the routes of one operator are made of. */
@@ -420,7 +373,7 @@ function consentRoute(parts: RouteParts, grant: Ciba): LookupRoute {
     clock,
     marginMs: marginSeconds * 1000,
     coverageOf: (subject) => tokenCoverage(settings, subject),
-    failureMs: consent.failureSeconds * 1000,
+    failureMs: consent.failureMs,
   });
   const further = directLookups(parts, tokens);
   return reusedConsents(tokens, consentedLookups(parts, grant, tokens), further);
@@ -444,10 +397,7 @@ function consentedLookups(
     refusals: stores.refusalsOf(identity),
     offer,
     rules: {
-      doubtMs: consent.doubtSeconds * 1000,
-      deniedMs: consent.deniedSeconds * 1000,
-      failureMs: consent.failureSeconds * 1000,
-      resultMs: consent.resultSeconds * 1000,
+      ...consent,
       leaseMs: exchangeMs + AUDIT_BUDGET_MS + 2 * COMMAND_TIMEOUT_MS,
       firstPoll,
     },

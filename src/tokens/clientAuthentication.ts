@@ -1,7 +1,7 @@
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import type { Clock } from '../system/clock.ts';
-import type { AssertionSettings, ClientAuthenticationSettings } from './authorizationSettings.ts';
+import type { AssertionSettings, AuthorizationSettings } from './authorizationSettings.ts';
 
 /** What shows the operator that a request is ours. */
 export interface ClientProof {
@@ -18,8 +18,10 @@ export const NO_PROOF: ClientProof = { headers: [], form: '' };
 
 /** Builds the client authentication that the settings ask for (docs/operator-api.md, "Who we are"). */
 export function createClientAuthentication(
-  clientId: string,
-  settings: ClientAuthenticationSettings,
+  {
+    clientId,
+    clientAuthentication: settings,
+  }: Pick<AuthorizationSettings, 'clientId' | 'clientAuthentication'>,
   clock: Clock,
 ): ClientAuthentication {
   switch (settings.method) {

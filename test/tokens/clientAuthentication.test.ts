@@ -62,7 +62,8 @@ function authenticate(
   clock = new TestClock(),
 ) {
   const none = { secret: '', assertion: assertion('ES256'), headers: {} };
-  const made = createClientAuthentication(clientId, { ...none, ...settings }, clock);
+  const clientAuthentication = { ...none, ...settings };
+  const made = createClientAuthentication({ clientId, clientAuthentication }, clock);
   return async (address: string) => {
     const { headers, form } = typeof made === 'function' ? await made(address) : made;
     return { headers, form: Object.fromEntries(new URLSearchParams(form)) };

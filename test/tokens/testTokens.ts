@@ -68,8 +68,7 @@ export class TestTokens implements AsyncDisposable {
         backchannelAuthentication: endpoint.guarded('backchannel-authentication', this.clock),
         cibaToken: endpoint.guarded('token-poll', this.clock),
       },
-      authenticate ??
-        createClientAuthentication(settings.clientId, settings.clientAuthentication, this.clock),
+      authenticate ?? createClientAuthentication(settings, this.clock),
       this.clock,
     );
   }
