@@ -9,13 +9,6 @@ export interface TokenSubject {
   readonly operation: Operation;
 }
 
-interface TokenOrigin {
-  /** Whether the reply that brought it may be that of another request. */
-  readonly isUnproven?: boolean;
-  /** To be told when the operator refuses it. */
-  readonly onRefused?: () => void;
-}
-
 /** Holds a secret, and shows nothing of it to logs, JSON, templates and debuggers. */
 export abstract class Redacted {
   toString(): string {
@@ -52,7 +45,10 @@ export class AccessToken extends Redacted {
     subject: TokenSubject,
     value: string,
     expiresAtMonotonicMs: number | undefined,
-    { isUnproven = false, onRefused }: TokenOrigin = {},
+    {
+      isUnproven = false,
+      onRefused,
+    }: { readonly isUnproven?: boolean; readonly onRefused?: () => void } = {},
   ) {
     super();
     this.subject = subject;
@@ -64,11 +60,6 @@ export class AccessToken extends Redacted {
 
   isExpired(monotonicMs: number): boolean {
     return this.#expiresAtMonotonicMs !== undefined && monotonicMs >= this.#expiresAtMonotonicMs;
-  }
-
-  /** Where no token is needed: lookups themselves show who asks. */
-  static notNeeded(subject: TokenSubject): AccessToken {
-    return new AccessToken(subject, '', undefined);
   }
 
   /**
@@ -93,13 +84,12 @@ export class AccessToken extends Redacted {
   }
 }
 
-/** So many of the latest are known, and up to twice as many remembered; each takes about 150 bytes. */
+/** So many of the latest are remembered, and up to twice as many; each takes about 150 bytes. */
 const MIN_REMEMBERED = 10_000;
 
 /**
- * Which token values have come, by their hashes; the oldest are forgotten. In two halves, of which the older
- * is dropped as a whole: a set that loses its first member with each new one passes over thousands of holes
- * each time, which took 10 µs a token.
+ * Which token values have come, by their hashes, in two halves of which the older is dropped as a whole: a set that
+ * loses its first member with each new one passes over thousands of holes each time, which took 10 µs a token.
  */
 export class SeenTokens {
   #latest = new Set<string>();

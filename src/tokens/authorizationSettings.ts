@@ -28,7 +28,6 @@ export type AuthorizationEndpointName = (typeof AUTHORIZATION_ENDPOINTS)[number]
 /** The address of each endpoint, absolute and without a slash at its end. */
 export type AuthorizationAddresses = Readonly<Record<AuthorizationEndpointName, string>>;
 
-/** Where an operator's authorization server says, or our settings say, that it takes requests. */
 export type AuthorizationSource =
   | { readonly from: 'settings'; readonly addresses: AuthorizationAddresses }
   /** Lookups themselves show who asks. */
@@ -47,7 +46,6 @@ export interface DiscoverySource {
   readonly connection: ConnectionSettings;
 }
 
-/** The client's private key. */
 export interface SigningKey {
   /** PKCS #8 in PEM. */
   readonly privateKeyPem: string;
@@ -80,12 +78,10 @@ export interface ClientAuthenticationSettings {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The flow, and the grant by which tokens come about in it. */
 export type FlowSettings =
   | { readonly flow: '2-legged'; readonly grant: ClientCredentials | JwtBearer | NoToken }
   | { readonly flow: '3-legged'; readonly grant: Ciba };
 
-/** The endpoints that a grant takes. Pure. */
 export function authorizationEndpointsOf({
   type,
 }: FlowSettings['grant']): readonly AuthorizationEndpointName[] {
@@ -108,21 +104,7 @@ interface AuthorizationBase extends Pick<OperatorProfile, 'authentication' | 'sc
 
 export type AuthorizationSettings = AuthorizationBase & FlowSettings;
 
-/**
- * Whether the grant itself shows which client asks: CAMARA takes the signed assertion of the JWT bearer grant
- * for the client's authentication, and a second one beside it would be two methods (RFC 6749 §2.3). Pure.
- */
-export function grantProvesClient({
-  grant,
-  clientAuthentication,
-}: Pick<AuthorizationSettings, 'grant' | 'clientAuthentication'>): boolean {
-  return grant.type === 'jwt-bearer' && clientAuthentication.method === 'private_key_jwt';
-}
-
-/**
- * The `scope` of a request: `openid` first, then the purpose and the operation's own, joined as the operator
- * wants it. Empty where it knows no scopes. Pure.
- */
+/** The `scope` of a request; empty where the operator knows no scopes. Pure. */
 export function scopeOf(
   { operations, openid, purpose, joinedBy }: Scopes,
   operation: Operation,
@@ -148,9 +130,8 @@ export function namesNumber(grant: FlowSettings['grant']): boolean {
 }
 
 /**
- * The scopes of a token and, where it is for one number, that number. A token that was issued for a number
- * serves no other, whatever the settings say: some operators answer by the token, and the answer would be
- * about a stranger. Pure.
+ * The scopes of a token and, where it is for one number, that number. A token that was issued for a number serves no
+ * other, whatever the settings say: some operators answer by the token, and so about a stranger. Pure.
  */
 export function tokenCoverage(
   { scopes, tokens, grant }: Pick<AuthorizationSettings, 'scopes' | 'tokens' | 'grant'>,

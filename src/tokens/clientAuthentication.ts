@@ -16,39 +16,35 @@ export type ClientAuthentication = ClientProof | ((address: string) => Promise<C
 
 export const NO_PROOF: ClientProof = { headers: [], form: '' };
 
-/** Builds the client authentication that the settings ask for (docs/operator-api.md, "Who we are"). */
+/** docs/operator-api.md, "Who we are". */
 export function createClientAuthentication(
-  {
-    clientId,
-    clientAuthentication: settings,
-  }: Pick<AuthorizationSettings, 'clientId' | 'clientAuthentication'>,
+  settings: Pick<AuthorizationSettings, 'clientId' | 'clientAuthentication'>,
   clock: Clock,
 ): ClientAuthentication {
-  switch (settings.method) {
+  const { clientId } = settings;
+  const { method, secret, assertion, headers } = settings.clientAuthentication;
+  switch (method) {
     case 'basic':
-      return { headers: basic(clientId, settings.secret), form: '' };
+      return { headers: basic(clientId, secret), form: '' };
     case 'post':
-      return {
-        headers: [],
-        form: encodeForm({ client_id: clientId, client_secret: settings.secret }),
-      };
+      return { headers: [], form: encodeForm({ client_id: clientId, client_secret: secret }) };
     case 'private_key_jwt':
-      return asserting(settings.assertion, [], clock);
+      return asserting(assertion, [], clock);
     case 'both':
-      return asserting(settings.assertion, basic(clientId, settings.secret), clock);
+      return asserting(assertion, basic(clientId, secret), clock);
     case 'bearer_jwt': {
-      const sign = createJwtSigner(settings.assertion, clock);
+      const sign = createJwtSigner(assertion, clock);
       return async (address) => ({
         headers: ['authorization', `Bearer ${await sign(address)}`],
         form: '',
       });
     }
     case 'headers':
-      return { headers: Object.entries(settings.headers).flat(), form: '' };
+      return { headers: Object.entries(headers).flat(), form: '' };
   }
 }
 
-/** With an assertion of RFC 7523 §3. */
+/** RFC 7523 §3. */
 function asserting(
   assertion: AssertionSettings,
   headers: readonly string[],
@@ -64,10 +60,7 @@ function asserting(
   });
 }
 
-/**
- * base64(client_id:client_secret), not form-encoded first as RFC 6749 §2.3.1 has it (docs/operator-api.md, "Who
- * we are").
- */
+/** Not form-encoded first as RFC 6749 §2.3.1 has it (docs/operator-api.md, "Who we are"). */
 function basic(clientId: string, secret: string): readonly string[] {
   const credentials = Buffer.from(`${clientId}:${secret}`, 'utf8').toString('base64');
   return ['authorization', `Basic ${credentials}`];
@@ -76,7 +69,7 @@ function basic(clientId: string, secret: string): readonly string[] {
 /** Signs a JWT for the exchange with an address; the claims stand beside those that each JWT of ours has. */
 type JwtSigner = (address: string, claims?: Readonly<Record<string, unknown>>) => Promise<string>;
 
-/** Makes JWTs with the claims of the profile, short-lived, each with a `jti` of its own, since one counts once. */
+/** Makes JWTs with the claims of the profile, each with a `jti` of its own, since one counts once. */
 export function createJwtSigner(
   { privateKeyPem, alg, kid, audience, claims: ownClaims, lifetimeSeconds }: AssertionSettings,
   clock: Clock,

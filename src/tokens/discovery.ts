@@ -1,4 +1,5 @@
-import type { Clock } from '../system/clock.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { withinTime, type Clock } from '../system/clock.ts';
 import { errorName } from '../domain/errors.ts';
 import { addressProblem } from '../http/wireSettings.ts';
 import { connectFailureOf } from '../http/connectFailure.ts';
@@ -18,7 +19,7 @@ import type {
 
 const REREAD_MS = 3_600_000;
 
-/** The least between two readings that bring something: failures may ask for one each. */
+/** Between two readings that bring something: each failure may ask for one. */
 const MIN_PAUSE_MS = 30_000;
 
 /** How long the first exchanges wait for the first reading: no lease of a consent allows for more. */
@@ -40,55 +41,53 @@ export interface DiscoveryParts {
 }
 
 /**
- * Where an authorization server takes requests, by its discovery document: read at the start, every hour, and
- * soon after an exchange that a change of keys or addresses would explain. A document that cannot be had, or
- * not be believed, is asked for again after 1 s, then twice as long each time, up to a minute; the addresses
- * that are known stay in use meanwhile.
+ * Where an authorization server takes requests, by its discovery document (docs/operators.md, "Discovery"). The addresses
+ * that are known stay in use while it cannot be had, or not be believed.
  */
 export class Discovery {
   readonly #parts: DiscoveryParts;
   readonly #closing = new AbortController();
-  readonly #firstReading: Promise<void>;
+  /** Over once the first reading is, or takes too long. */
+  readonly #start: Promise<unknown>;
   #addresses: DiscoveredAddresses | undefined;
-  #isSuspected = false;
-  #waking: AbortController | undefined;
+  #suspicion = Promise.withResolvers<void>();
 
   /** Begins to read at once. */
   constructor(parts: DiscoveryParts) {
     this.#parts = parts;
     const first = this.#read();
-    const patience = parts.clock.sleep(FIRST_WAIT_MS, this.#closing.signal).catch(() => undefined);
-    this.#firstReading = Promise.race([first, patience]).then(() => undefined);
-    void first.then((isRead) => this.#readAgain(isRead));
+    this.#start = withinTime(parts.clock, FIRST_WAIT_MS, first, false);
+    void this.#readAgain(first);
   }
 
-  /** The addresses as they are known; at the start, once the first reading is over or takes too long. */
   async addresses(): Promise<DiscoveredAddresses | undefined> {
-    if (this.#addresses === undefined) await this.#firstReading;
+    if (this.#addresses === undefined) await this.#start;
     return this.#addresses;
   }
 
   /** An exchange failed as it would if the keys or addresses had changed. */
   suspect(): void {
-    this.#isSuspected = true;
-    this.#waking?.abort();
+    this.#suspicion.resolve();
   }
 
   /** Reads no more. */
   close(): void {
     this.#closing.abort();
+    this.suspect();
   }
 
-  async #readAgain(wasRead: boolean): Promise<void> {
-    let isRead = wasRead;
-    for (let failures = isRead ? 0 : 1; ; failures = isRead ? 0 : failures + 1) {
+  async #readAgain(first: Promise<boolean>): Promise<void> {
+    let isRead = await first;
+    let failures = 0;
+    for (;;) {
+      failures = isRead ? 0 : failures + 1;
       try {
         await (isRead ? this.#rest() : this.#backOff(failures));
       } catch {
         // Closed.
         return;
       }
-      this.#isSuspected = false;
+      this.#suspicion = Promise.withResolvers();
       isRead = await this.#read();
     }
   }
@@ -110,7 +109,9 @@ export class Discovery {
         return false;
       case 'read':
         if (this.#addresses === undefined) log.info('The discovery document was read.');
-        else if (!isSame(this.#addresses, read.addresses)) log.warn('The endpoints have moved.');
+        else if (!isDeepStrictEqual(this.#addresses, read.addresses)) {
+          log.warn('The endpoints have moved.');
+        }
         this.#addresses = read.addresses;
         return true;
     }
@@ -129,11 +130,7 @@ export class Discovery {
   async #rest(): Promise<void> {
     const { clock } = this.#parts;
     await clock.sleep(MIN_PAUSE_MS, this.#closing.signal);
-    if (this.#isSuspected) return;
-    this.#waking = new AbortController();
-    const signal = AbortSignal.any([this.#closing.signal, this.#waking.signal]);
-    await clock.sleep(REREAD_MS - MIN_PAUSE_MS, signal).catch(() => undefined);
-    this.#waking = undefined;
+    await withinTime(clock, REREAD_MS - MIN_PAUSE_MS, this.#suspicion.promise, undefined);
     this.#closing.signal.throwIfAborted();
   }
 
@@ -145,11 +142,7 @@ export class Discovery {
   }
 }
 
-function isSame(one: DiscoveredAddresses, other: DiscoveredAddresses): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
-/** The addresses that a document names; those that no grant of ours needs may be absent. */
+/** Those that the grant takes. */
 export type DiscoveredAddresses = Partial<AuthorizationAddresses>;
 
 export type DiscoveryFlaw =
@@ -183,14 +176,13 @@ export function readDiscovery(
   if (typeof document !== 'object' || document === null) return refused('no JSON object');
   const metadata: Readonly<Record<string, unknown>> = { ...document };
   if (metadata['issuer'] !== issuer) return refused('another issuer');
-  const named = hosts.map((host) => hostOf(`https://${host}`));
-  const trusted = new Set([hostOf(issuer), hostOf(documentUrl), ...named]);
+  const trusted = [issuer, documentUrl, ...hosts.map((host) => `https://${host}`)].map(hostOf);
   const addresses: Partial<Record<AuthorizationEndpointName, string>> = {};
   for (const name of needed) {
     const address = metadata[MEMBERS[name]];
     if (typeof address !== 'string') return refused('an endpoint is missing');
     if (addressProblem(address) !== undefined) return refused('an endpoint without https');
-    if (!trusted.has(hostOf(address))) return refused('an endpoint on another host');
+    if (!trusted.includes(hostOf(address))) return refused('an endpoint on another host');
     addresses[name] = new URL(address).href;
   }
   return { kind: 'read', addresses };
@@ -218,7 +210,7 @@ export class DiscoveredEndpoint {
   readonly #name: AuthorizationEndpointName;
   readonly #discovery: Pick<Discovery, 'addresses' | 'suspect'>;
   readonly #at: (address: string) => GuardedEndpoint;
-  /** By address; the place that was used last stands last. */
+  /** By address; the one that was used last stands last. */
   readonly #places = new Map<string, GuardedEndpoint>();
 
   /** @param at makes the endpoint of an address */
@@ -245,12 +237,11 @@ export class DiscoveredEndpoint {
     return this.#place(address).post({ ...request, judge });
   }
 
-  /** See {@link GuardedEndpoint.distrust}: wherever it was asked of late. */
+  /** See {@link GuardedEndpoint.distrust}: wherever requests went of late. */
   distrust(): void {
     for (const place of this.#places.values()) place.distrust();
   }
 
-  /** Breaks what is still under way and closes the connections. */
   async close(): Promise<void> {
     await Promise.all(Array.from(this.#places.values(), (place) => place.close()));
   }

@@ -1,12 +1,8 @@
 import type { Clock } from '../system/clock.ts';
-import type { LookupFailure } from '../domain/errors.ts';
-import { WorkByKey, type Sharing } from '../http/urgency.ts';
 import { AccessToken, Redacted, TokenMisused, type TokenSubject } from './accessToken.ts';
 import type { TokenCoverage } from './authorizationSettings.ts';
 
 /* Tokens that an operator lets us use again (docs/decisions/0012). */
-
-type CoverageOf = (subject: TokenSubject) => TokenCoverage;
 
 /** An access token that may be used again, for what it covers. It shows its value nowhere. */
 export class ReusableToken extends Redacted {
@@ -14,10 +10,15 @@ export class ReusableToken extends Redacted {
   /** On the monotonic clock. */
   readonly expiresAtMs: number;
   readonly #value: string;
-  readonly #coverageOf: CoverageOf;
+  readonly #coverageOf: (subject: TokenSubject) => TokenCoverage;
 
   /** @param subject what it was issued for */
-  constructor(value: string, expiresAtMs: number, subject: TokenSubject, coverageOf: CoverageOf) {
+  constructor(
+    value: string,
+    expiresAtMs: number,
+    subject: TokenSubject,
+    coverageOf: (subject: TokenSubject) => TokenCoverage,
+  ) {
     super();
     this.coverage = coverageOf(subject);
     this.expiresAtMs = expiresAtMs;
@@ -25,7 +26,7 @@ export class ReusableToken extends Redacted {
     this.#coverageOf = coverageOf;
   }
 
-  /** How much of memory its value takes, in bytes at most. */
+  /** Of its value, at most. */
   get bytes(): number {
     return 2 * this.#value.length;
   }
@@ -47,7 +48,7 @@ export class ReusableToken extends Redacted {
 /** What tokens of one operator may take up, values and keys together. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** What an entry takes beside its value and its key. */
+/** Beside its value and its key. */
 const ENTRY_BYTES = 512;
 
 /**
@@ -104,79 +105,3 @@ export class KeptTokens {
 function bytesOf(key: string, token: ReusableToken): number {
   return ENTRY_BYTES + 2 * key.length + token.bytes;
 }
-
-/** Whose exchange it is: how it is named on the wire, and until when it is of use. */
-export interface ExchangeContext extends Sharing {
-  /** Is called when the first byte of an exchange leaves. */
-  readonly onFirstByte?: () => void;
-}
-
-/** A token, or why there is none. */
-export type Acquired =
-  | {
-      readonly kind: 'acquired';
-      readonly token: AccessToken;
-      /** Where the operator lets its tokens be used again. */
-      readonly reusable?: ReusableToken;
-    }
-  | { readonly kind: 'failed'; readonly failure: LookupFailure };
-
-/** Asks the authorization server for a token. */
-type IssueToken = (
-  subject: TokenSubject,
-  context: ExchangeContext,
-  isRetry: boolean,
-) => Promise<Acquired>;
-
-/**
- * Tokens of the 2-legged flow that may be used again. Each is asked for once, however many lookups wait
- * for it, and serves them all; a failure is told to those that waited, and is not kept.
- */
-export class SharedTokens {
-  readonly #kept: KeptTokens;
-  readonly #coverageOf: CoverageOf;
-  readonly #issue: IssueToken;
-  readonly #underWay = new WorkByKey<TokenCoverage, Acquired>();
-
-  constructor(kept: KeptTokens, coverageOf: CoverageOf, issue: IssueToken) {
-    this.#kept = kept;
-    this.#coverageOf = coverageOf;
-    this.#issue = issue;
-  }
-
-  /** At once where a token is kept. Never rejects. */
-  acquire(
-    subject: TokenSubject,
-    context: ExchangeContext,
-    isRetry: boolean,
-  ): Promise<Acquired> | Acquired {
-    const coverage = this.#coverageOf(subject);
-    const known = this.#kept.find(coverage);
-    if (known !== undefined) return this.#lend(known, subject);
-    const issue = async (shared: ExchangeContext): Promise<Acquired> => {
-      const issued = await this.#issue(subject, shared, isRetry);
-      if (issued.kind === 'acquired' && issued.reusable !== undefined) {
-        this.#kept.keep(coverage, issued.reusable);
-      }
-      return issued;
-    };
-    return this.#underWay
-      .join(coverage, context, TIME_OVER, issue)
-      .then((issued) =>
-        issued.kind === 'failed' || issued.reusable === undefined
-          ? issued
-          : this.#lend(issued.reusable, subject),
-      );
-  }
-
-  #lend(token: ReusableToken, subject: TokenSubject): Acquired {
-    const onRefused = (): void => this.#kept.drop(token.coverage, token);
-    return { kind: 'acquired', token: token.lend(subject, onRefused) };
-  }
-}
-
-/** The request's time is over before the token comes. */
-const TIME_OVER: Acquired = {
-  kind: 'failed',
-  failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' },
-};

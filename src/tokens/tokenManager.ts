@@ -1,18 +1,19 @@
 import type { Clock } from '../system/clock.ts';
 import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../log/diagnostics.ts';
-import type { LookupFailureCode } from '../domain/errors.ts';
+import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
 import type { Ciba } from '../domain/profile.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { COMMON_ERRORS, type ErrorMap } from '../http/errorMap.ts';
 import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
 import { errorWord } from '../http/refusal.ts';
 import type { GuardedEndpoint, Judged, Outcome } from '../http/resilience/guardedEndpoint.ts';
+import { WorkByKey, type Sharing } from '../http/urgency.ts';
 import { AccessToken, type SeenTokens, type TokenSubject } from './accessToken.ts';
 import {
-  grantProvesClient,
   tokenCoverage,
   type AuthorizationEndpointName,
   type AuthorizationSettings,
+  type TokenCoverage,
 } from './authorizationSettings.ts';
 import {
   encodeForm,
@@ -21,16 +22,9 @@ import {
   type ClientProof,
 } from './clientAuthentication.ts';
 import type { DpopProofs } from './dpop.ts';
+import { KeptTokens, ReusableToken } from './reusedTokens.ts';
 import {
-  KeptTokens,
-  ReusableToken,
-  SharedTokens,
-  type Acquired,
-  type ExchangeContext,
-} from './reusedTokens.ts';
-import {
-  createConsentRequest,
-  createTokenRequest,
+  createRequest,
   joinForms,
   type AuthorizationRequest,
   type WriteRequest,
@@ -46,7 +40,21 @@ import {
   type TokenJudgement,
 } from './tokenResponses.ts';
 
-export type { Acquired, ExchangeContext } from './reusedTokens.ts';
+/** Whose exchange it is: how it is named on the wire, and until when it is of use. */
+export interface ExchangeContext extends Sharing {
+  /** Is called when the first byte of an exchange leaves. */
+  readonly onFirstByte?: () => void;
+}
+
+/** A token, or why there is none. */
+export type Acquired =
+  | {
+      readonly kind: 'acquired';
+      readonly token: AccessToken;
+      /** Where the operator lets its tokens be used again. */
+      readonly reusable?: ReusableToken;
+    }
+  | { readonly kind: 'failed'; readonly failure: LookupFailure };
 
 /** So many owners in a row have hardly opted out: it is our assertion. */
 const MAX_OPTED_OUT_IN_A_ROW = 5;
@@ -54,10 +62,8 @@ const MAX_OPTED_OUT_IN_A_ROW = 5;
 /** Where tokens keep coming that came before: the operator hands one out to many, or is out of step for good. */
 const MAX_TOKEN_REQUESTS = 3;
 
-/** What a poll came to: a token, an end, or (with nothing decided yet) when to go on. */
 export type Polled = Acquired | GoOn;
 
-/** What the authorization server wants to hear, and how it words its errors. */
 export type TokenSettings = AuthorizationSettings & {
   /** The operator's. */
   readonly name: string;
@@ -65,7 +71,9 @@ export type TokenSettings = AuthorizationSettings & {
 };
 
 export interface TokenParts {
+  /** Where the reply to a token request may be another request's. */
   readonly seenTokens?: SeenTokens | undefined;
+  /** Where tokens are bound to a key of ours. */
   readonly dpop?: DpopProofs | undefined;
 }
 
@@ -88,38 +96,30 @@ export class TokenManager {
   readonly #endpoints: AuthorizationEndpoints;
   #credentials: TokenCredentials;
   readonly #clock: Clock;
-  /** Where the reply to a token request may be another request's. */
-  readonly #seenTokens: SeenTokens | undefined;
+  readonly #parts: TokenParts;
   /** Whether the operator has issued a token for an assertion by the key that is in force. */
   #isKeyTaken = false;
   /** Whose tokens were refused since the latest that was issued. */
   readonly #optedOut = new Set<PhoneNumber>();
-  /** Where tokens are bound to a key of ours. */
-  readonly #dpop: DpopProofs | undefined;
-  /** Absent where a token works once. */
-  readonly #sharedTokens: SharedTokens | undefined;
+  /** Tokens of the 2-legged flow that may be used again; absent where a token works once. */
+  readonly #kept: KeptTokens | undefined;
+  /** Requests for one: each is made once, however many lookups wait for it. */
+  readonly #underWay = new WorkByKey<TokenCoverage, Acquired>();
 
   constructor(
     settings: TokenSettings,
     endpoints: AuthorizationEndpoints,
     authenticate: ClientAuthentication,
     clock: Clock,
-    { seenTokens, dpop }: TokenParts = {},
+    parts: TokenParts = {},
   ) {
     this.#settings = settings;
-    this.#seenTokens = seenTokens;
-    this.#dpop = dpop;
+    this.#parts = parts;
     this.#endpoints = endpoints;
     this.#credentials = credentialsOf(settings, authenticate, clock);
     this.#clock = clock;
     const { use, marginSeconds } = settings.tokens;
-    if (use !== 'once') {
-      this.#sharedTokens = new SharedTokens(
-        new KeptTokens(clock, marginSeconds * 1000),
-        (subject) => tokenCoverage(settings, subject),
-        (subject, context, isRetry) => this.#request(subject, context, isRetry),
-      );
-    }
+    this.#kept = use === 'once' ? undefined : new KeptTokens(clock, marginSeconds * 1000);
   }
 
   /** Exchanges from now on carry these credentials; nothing else of the settings is taken over. */
@@ -130,8 +130,8 @@ export class TokenManager {
   }
 
   /**
-   * 2-legged: by client_credentials (docs/operator-api.md, "A token without consent"), or with a JWT as the
-   * grant (RFC 7523 §2.1). Where there is no token step nothing is sent.
+   * 2-legged: by client_credentials (docs/operator-api.md, "A token without consent"), or with a JWT as the grant (RFC
+   * 7523 §2.1). Nothing is sent where there is no token step, or where a token is kept.
    *
    * @param isRetry whether it is for a second attempt: then there is no third one
    */
@@ -141,11 +141,35 @@ export class TokenManager {
     isRetry = false,
   ): Promise<Acquired> | Acquired {
     if (this.#settings.grant.type === 'none') {
-      return { kind: 'acquired', token: AccessToken.notNeeded(subject) };
+      return { kind: 'acquired', token: new AccessToken(subject, '', undefined) };
     }
-    return this.#sharedTokens === undefined
+    return this.#kept === undefined
       ? this.#request(subject, context, isRetry)
-      : this.#sharedTokens.acquire(subject, context, isRetry);
+      : this.#acquireShared(this.#kept, subject, context, isRetry);
+  }
+
+  /** A token serves all that wait for it; a failure is told to those that waited, and is not kept. */
+  #acquireShared(
+    kept: KeptTokens,
+    subject: TokenSubject,
+    context: ExchangeContext,
+    isRetry: boolean,
+  ): Promise<Acquired> | Acquired {
+    const coverage = tokenCoverage(this.#settings, subject);
+    const lend = (token: ReusableToken): Acquired => ({
+      kind: 'acquired',
+      token: token.lend(subject, () => kept.drop(coverage, token)),
+    });
+    const known = kept.find(coverage);
+    if (known !== undefined) return lend(known);
+    const request = async (shared: ExchangeContext): Promise<Acquired> => {
+      const issued = await this.#request(subject, shared, isRetry);
+      if ('reusable' in issued) kept.keep(coverage, issued.reusable);
+      return issued;
+    };
+    return this.#underWay
+      .join(coverage, context, TIME_OVER, request)
+      .then((issued) => ('reusable' in issued ? lend(issued.reusable) : issued));
   }
 
   #request(subject: TokenSubject, context: ExchangeContext, isRetry: boolean): Promise<Acquired> {
@@ -160,11 +184,10 @@ export class TokenManager {
     context: ExchangeContext,
     isRetry: boolean,
   ): Promise<Acquired> {
-    const write = (address: string) => this.#credentials.tokenRequest(subject, address);
     const judge = (exchange: Exchange) => this.#judgeToken(exchange, subject);
     let isNonceKnown = false;
     for (let requests = 1; ; requests += 1) {
-      const { judged } = await this.#post('token', subject, context, write, judge, isRetry);
+      const { judged } = await this.#post('token', subject, context, judge, isRetry);
       if (judged.kind === 'issued') return this.#acquired(subject, judged.issued);
       if (judged === NONCE_WANTED && !isNonceKnown) {
         // The server has said which nonce it wants (RFC 9449 §8), and has issued nothing.
@@ -178,7 +201,7 @@ export class TokenManager {
   }
 
   #judgeToken(exchange: Exchange, { number }: TokenSubject): TokenJudgement {
-    if (this.#dpop !== undefined && wantsNonce(exchange)) return NONCE_WANTED;
+    if (this.#parts.dpop !== undefined && wantsNonce(exchange)) return NONCE_WANTED;
     const { grant, errors, tokens } = this.#settings;
     const judged = judgeToken(exchange, this.#clock.nowMs(), errors, tokens.types);
     if (judged.kind === 'failed') {
@@ -189,7 +212,7 @@ export class TokenManager {
     this.#isKeyTaken = true;
     this.#optedOut.clear();
     // A token that came before, perhaps to another request of ours, is dropped.
-    if (this.#seenTokens?.see(judged.issued.value) === true) return SEEN_TOKEN;
+    if (this.#parts.seenTokens?.see(judged.issued.value) === true) return SEEN_TOKEN;
     if (exchange.kind === 'fault' || exchange.isUnproven !== true) return judged;
     return { kind: 'issued', issued: { ...judged.issued, isUnproven: true } };
   }
@@ -232,13 +255,8 @@ export class TokenManager {
   requestConsent(subject: TokenSubject, context: ExchangeContext): Promise<RequestedConsent> {
     const { errors } = this.#settings;
     const { minIntervalSeconds } = cibaOf(this.#settings);
-    return this.#post(
-      'backchannelAuthentication',
-      subject,
-      context,
-      (address) => this.#credentials.consentRequest(subject, address),
-      (exchange) =>
-        judgeAcknowledgement(exchange, this.#clock.nowMs(), { errors, minIntervalSeconds }),
+    return this.#post('backchannelAuthentication', subject, context, (exchange) =>
+      judgeAcknowledgement(exchange, this.#clock.nowMs(), { errors, minIntervalSeconds }),
     );
   }
 
@@ -258,31 +276,33 @@ export class TokenManager {
       'cibaToken',
       subject,
       context,
-      () => ({ form }),
       (exchange) => judgePoll(exchange, this.#clock.nowMs(), errors, tokens.types),
+      false,
+      { form },
     );
     return judged.kind === 'issued' ? this.#acquired(subject, judged.issued) : judged;
   }
 
-  /** @param write makes what is sent, anew for each attempt: credentials may be renewed between two */
+  /** @param poll what is sent in place of the grant's own request */
   #post<J extends Judged>(
     endpoint: AuthorizationEndpointName,
-    { number }: TokenSubject,
+    subject: TokenSubject,
     context: ExchangeContext,
-    write: (address: string) => AuthorizationRequest | Promise<AuthorizationRequest>,
     judge: (exchange: Exchange) => J,
     isRetry = false,
+    poll?: AuthorizationRequest,
   ): Promise<Outcome<J>> {
-    const dpop = this.#dpop;
+    const { dpop } = this.#parts;
     let sentTo = '';
     return this.#endpoints[endpoint].post({
-      about: number,
+      about: subject.number,
       urgency: context,
       isRetry,
       make: (address) => {
         sentTo = address;
-        const written = write(address);
-        const { proof } = this.#credentials;
+        // Of each attempt: credentials may be renewed between two.
+        const { proof, write } = this.#credentials;
+        const written = poll ?? write(subject, address);
         if (typeof proof !== 'function' && !(written instanceof Promise) && dpop === undefined) {
           return requestOf(written, proof, context);
         }
@@ -360,11 +380,16 @@ function resultOf(polled: Polled): TokenResult {
   }
 }
 
-/** What shows who sends a request, in each of the places where it may stand. */
+/** The request has ended before the token comes. */
+const TIME_OVER: Acquired = {
+  kind: 'failed',
+  failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' },
+};
+
+/** What shows who sends a request: beside it, and in it where it is signed. */
 interface TokenCredentials {
   readonly proof: ClientAuthentication;
-  readonly tokenRequest: WriteRequest;
-  readonly consentRequest: WriteRequest;
+  readonly write: WriteRequest;
 }
 
 function credentialsOf(
@@ -372,10 +397,13 @@ function credentialsOf(
   authenticate: ClientAuthentication,
   clock: Clock,
 ): TokenCredentials {
+  const { grant, clientAuthentication } = settings;
+  // CAMARA takes the assertion of the grant for the client's authentication: a second one beside it would be two methods
+  // (RFC 6749 §2.3).
+  const isProven = grant.type === 'jwt-bearer' && clientAuthentication.method === 'private_key_jwt';
   return {
-    proof: grantProvesClient(settings) ? NO_PROOF : authenticate,
-    tokenRequest: createTokenRequest(settings, clock),
-    consentRequest: createConsentRequest(settings, clock),
+    proof: isProven ? NO_PROOF : authenticate,
+    write: createRequest(settings, clock),
   };
 }
 

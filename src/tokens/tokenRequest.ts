@@ -1,5 +1,5 @@
 import { fillTemplate } from '../domain/phoneNumber.ts';
-import type { ClientCredentials, Scopes } from '../domain/profile.ts';
+import type { Ciba, ClientCredentials, Scopes } from '../domain/profile.ts';
 import type { Operation } from '../domain/question.ts';
 import type { Clock } from '../system/clock.ts';
 import type { TokenSubject } from './accessToken.ts';
@@ -24,11 +24,9 @@ type RequestSettings = Pick<
   'authentication' | 'clientAuthentication' | 'grant' | 'scopes'
 >;
 
-/** Token requests, in whichever way the operator issues tokens without prompting an owner. */
-export function createTokenRequest(
-  { clientAuthentication, grant, scopes }: RequestSettings,
-  clock: Clock,
-): WriteRequest {
+/** Requests of the operator's grant: for a token, or for the consent that a token is polled for. */
+export function createRequest(settings: RequestSettings, clock: Clock): WriteRequest {
+  const { clientAuthentication, grant, scopes } = settings;
   switch (grant.type) {
     case 'client_credentials': {
       const { username } = grant;
@@ -56,10 +54,11 @@ export function createTokenRequest(
         };
       };
     }
-    case 'none':
     case 'ciba':
+      return consentRequest(grant, settings, clock);
+    case 'none':
       return () => {
-        throw new Error('A token was requested where there is none without consent.');
+        throw new Error('A token was requested where there is no token step.');
       };
   }
 }
@@ -88,15 +87,11 @@ function clientCredentialsRequests(
  * (§7.1.1). There nothing stands beside it, which `strict` holds to; operators that want `scope` present all the same are
  * why `on` repeats it (docs/operator-api.md, "Requesting consent").
  */
-export function createConsentRequest(
-  { authentication, clientAuthentication, grant, scopes }: RequestSettings,
+function consentRequest(
+  grant: Ciba,
+  { authentication, clientAuthentication, scopes }: RequestSettings,
   clock: Clock,
 ): WriteRequest {
-  if (grant.type !== 'ciba') {
-    return () => {
-      throw new Error('A consent was requested in the 2-legged flow.');
-    };
-  }
   const written = (members: Readonly<Record<string, string>>): AuthorizationRequest => ({
     form: encodeForm({ ...members, ...grant.parameters }),
   });
@@ -116,7 +111,7 @@ export function createConsentRequest(
   };
 }
 
-/** Encoded forms as one; those that are empty leave nothing behind. Pure. */
+/** Encoded forms as one. Pure. */
 export function joinForms(form: string, further: string): string {
   return form === '' || further === '' ? form + further : `${form}&${further}`;
 }

@@ -1,13 +1,13 @@
 import type { LookupFailure } from '../domain/errors.ts';
 import { COMMON_ERRORS, type ErrorMap } from '../http/errorMap.ts';
 import {
+  isUnprovenOrigin,
   type Exchange,
   type HttpReply,
   type Replied,
-  isUnprovenOrigin,
   type ReplyFlaw,
 } from '../http/exchange.ts';
-import { readAnswer, type JsonObject } from '../http/json.ts';
+import { readAnswer } from '../http/json.ts';
 import {
   errorWord,
   errorWords,
@@ -25,10 +25,7 @@ export interface IssuedToken {
   readonly value: string;
   /** When its request left, on the monotonic clock. */
   readonly leftAtMs: number;
-  /**
-   * On the monotonic clock; absent where the operator does not say. Counted from when its request left,
-   * since the token is older than its arrival.
-   */
+  /** On the monotonic clock, counted from when its request left; absent where the operator does not say. */
   readonly expiresAtMs?: number;
   /** Whether its reply may be that of another request: then the lookup's reply tells. */
   readonly isUnproven?: true;
@@ -41,10 +38,10 @@ export interface Acknowledgement {
   readonly intervalSeconds: number;
 }
 
-/** It came to nothing, and for the log which check a reply failed. */
-type Failed = {
+export type Failed = {
   readonly kind: 'failed';
   readonly failure: LookupFailure;
+  /** Which check the reply failed, for the log. */
   readonly flaw?: ReplyFlaw;
 };
 
@@ -58,7 +55,7 @@ export const SEEN_TOKEN: Failed & { readonly isUnproven: true } = {
 
 export type TokenJudgement = { readonly kind: 'issued'; readonly issued: IssuedToken } | Failed;
 
-/** What `bc-authorize` came to. It is never repeated once a byte has left: that could prompt twice. */
+/** Of bc-authorize, which is never repeated once a byte has left: that could prompt twice. */
 export type AcknowledgementJudgement =
   | { readonly kind: 'acknowledged'; readonly acknowledged: Acknowledgement }
   | (Failed & {
@@ -71,23 +68,14 @@ export type AcknowledgementJudgement =
   /** The request left and no reply of its own came back: nothing is known. */
   | { readonly kind: 'reply-lost'; readonly isUnproven?: true };
 
-/** A poll decided nothing yet. */
+/** A poll decided nothing yet: the owner has not answered, we poll too often, or this poll told nothing. */
 export type GoOn = {
   readonly kind: 'go-on';
-  /** The person has not answered, we ask too often, or this poll told nothing. */
   readonly goOn: 'authorization_pending' | 'slow_down' | 'no_reply';
   readonly retryAfterSeconds?: number;
   /** Whether a reply came that may be another request's: the next poll takes a fresh connection. */
   readonly isUnproven?: true;
 };
-
-/** What a poll of the token endpoint came to (OpenID CIBA Core §11). */
-export type PollJudgement = TokenJudgement | GoOn;
-
-/** What `token_type` may be, in lower case. */
-type TokenTypes = readonly string[];
-
-const BEARER: TokenTypes = ['bearer'];
 
 /** `b64token` of RFC 6750 §2.1: what may stand behind `Bearer `. */
 const BEARER_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
@@ -97,15 +85,19 @@ const MAX_LIFE_SECONDS = 7 * 24 * 3600;
 const DEFAULT_INTERVAL_SECONDS = 5;
 const MAX_INTERVAL_SECONDS = 3600;
 
-/** How long the operator is left alone about a number at the least, once it asked for that. */
+/** How long the operator is left alone about a number at the least, after it said that it is busy. */
 const MIN_HOLD_SECONDS = 30;
 
-/** Judges what the token endpoint answered to client_credentials (RFC 6749 §5). Pure. */
+/**
+ * Judges what the token endpoint replied to a request without a consent (RFC 6749 §5). Pure.
+ *
+ * @param types what `token_type` may be, in lower case
+ */
 export function judgeToken(
   exchange: Exchange,
   nowMs: number,
-  errors: ErrorMap = COMMON_ERRORS,
-  types: TokenTypes = BEARER,
+  errors = COMMON_ERRORS,
+  types: readonly string[] = ['bearer'],
 ): TokenJudgement {
   if (exchange.kind === 'fault') return failed({ ...judgeFault(exchange.fault), reach: 'number' });
   if (isSuccess(exchange)) return readToken(exchange, errors, types);
@@ -116,20 +108,11 @@ export function judgeToken(
   );
 }
 
-/** How the replies of `bc-authorize` are read. */
-export interface AcknowledgementReading {
-  readonly errors: ErrorMap;
-  /** The least interval between polls, whatever the reply says. */
-  readonly minIntervalSeconds: number;
-}
-
-const COMMON_READING: AcknowledgementReading = { errors: COMMON_ERRORS, minIntervalSeconds: 1 };
-
-/** Judges what `bc-authorize` answered (OpenID CIBA Core §7.3 and §13). Pure. */
+/** Judges what bc-authorize replied (OpenID CIBA Core §7.3 and §13). Pure. */
 export function judgeAcknowledgement(
   exchange: Exchange,
   nowMs: number,
-  reading: AcknowledgementReading = COMMON_READING,
+  reading = { errors: COMMON_ERRORS, minIntervalSeconds: 1 },
 ): AcknowledgementJudgement {
   if (exchange.kind === 'fault') {
     const { fault } = exchange;
@@ -152,7 +135,6 @@ export function judgeAcknowledgement(
   };
 }
 
-/** The operator is left alone about this number. */
 function hold(saidSeconds = 0): AcknowledgementJudgement {
   const holdSeconds = Math.max(MIN_HOLD_SECONDS, saidSeconds);
   const code = 'OPERATOR_RATE_LIMITED';
@@ -163,7 +145,7 @@ function hold(saidSeconds = 0): AcknowledgementJudgement {
   };
 }
 
-/** What is no refusal: what was asked for may have been done, or may be done the next time. */
+/** Not refusals: what was requested may have been done, or may be done the next time. */
 const PASSES: ReadonlySet<LookupFailure['code']> = new Set([
   'OPERATOR_UNAVAILABLE',
   'OPERATOR_TIMEOUT',
@@ -188,16 +170,13 @@ function judgeUnprovenAcknowledgement(failure: LookupFailure): AcknowledgementJu
 
 const UNPROVEN_REPLY: AcknowledgementJudgement = { kind: 'reply-lost', isUnproven: true };
 
-/**
- * Judges what the token endpoint answered to a poll (OpenID CIBA Core §11; docs/operator-api.md, "Polling for a
- * token"). Pure.
- */
+/** Judges what the token endpoint replied to a poll (OpenID CIBA Core §11; docs/operator-api.md, "Polling for a token"). Pure. */
 export function judgePoll(
   exchange: Exchange,
   nowMs: number,
-  errors: ErrorMap = COMMON_ERRORS,
-  types: TokenTypes = BEARER,
-): PollJudgement {
+  errors = COMMON_ERRORS,
+  types: readonly string[] = ['bearer'],
+): TokenJudgement | GoOn {
   if (exchange.kind === 'fault') {
     const { cause, flaw } = exchange.fault;
     if (isUnprovenOrigin(flaw)) return UNPROVEN_POLL;
@@ -218,25 +197,23 @@ export function judgePoll(
   if (PASSES.has(failure.code)) return goOn('no_reply', failure.retryAfterSeconds);
   // From here on it would end the consent.
   if (exchange.isUnproven === true) return UNPROVEN_POLL;
-  const error = errorWord(reply, context);
-  const isOver = error === 'expired_token' || error === 'invalid_grant';
+  const isOver = ['expired_token', 'invalid_grant'].includes(errorWord(reply, context) ?? '');
   const isMapped = judgeByMap(reply, nowMs, context) !== undefined;
   const isExpired = isOver && !isMapped && reply.status >= 400;
   return failed(isExpired ? { code: 'CONSENT_EXPIRED', reach: 'number' } : failure);
 }
 
 function goOn(why: GoOn['goOn'], seconds?: number): GoOn {
-  return seconds === undefined
-    ? { kind: 'go-on', goOn: why }
-    : { kind: 'go-on', goOn: why, retryAfterSeconds: seconds };
+  const judged = { kind: 'go-on', goOn: why } as const;
+  return seconds === undefined ? judged : { ...judged, retryAfterSeconds: seconds };
 }
 
-const UNPROVEN_POLL: PollJudgement = { kind: 'go-on', goOn: 'no_reply', isUnproven: true };
+const UNPROVEN_POLL: GoOn = { ...goOn('no_reply'), isUnproven: true };
 
 function readToken(
   { reply, leftAtMs }: Replied,
   { wordAt }: ErrorMap,
-  types: TokenTypes,
+  types: readonly string[],
 ): TokenJudgement {
   const read = readAnswer(reply, wordAt);
   if (read.kind === 'flawed') return invalid(read.flaw);
@@ -247,7 +224,7 @@ function readToken(
   if (typeof value !== 'string' || value.length > MAX_TOKEN_LENGTH || !BEARER_TOKEN.test(value)) {
     return invalid('wrong access_token');
   }
-  const expiresInSeconds = readSeconds(read.body, 'expires_in');
+  const expiresInSeconds = secondsIn(read.body['expires_in']);
   if (expiresInSeconds === 'absent') return { kind: 'issued', issued: { value, leftAtMs } };
   if (expiresInSeconds === 'unreadable') return invalid('wrong expires_in');
   const expiresAtMs = leftAtMs + expiresInSeconds * 1000;
@@ -256,13 +233,13 @@ function readToken(
 
 function readAcknowledgement(
   reply: HttpReply,
-  { errors, minIntervalSeconds }: AcknowledgementReading,
+  { errors, minIntervalSeconds }: { errors: ErrorMap; minIntervalSeconds: number },
 ): AcknowledgementJudgement {
   const read = readAnswer(reply, errors.wordAt);
   if (read.kind === 'flawed') return notAcknowledged(read.flaw);
   const { auth_req_id: authReqId } = read.body;
-  const expiresInSeconds = readSeconds(read.body, 'expires_in');
-  const interval = readSeconds(read.body, 'interval');
+  const expiresInSeconds = secondsIn(read.body['expires_in']);
+  const interval = secondsIn(read.body['interval']);
   if (typeof authReqId !== 'string' || !AUTH_REQ_ID.test(authReqId)) {
     return notAcknowledged('wrong auth_req_id');
   }
@@ -308,8 +285,7 @@ function judgeTokenRefusal(
 }
 
 /** Seconds as a number or, as some operators write them, as digits in a string. */
-function readSeconds(body: JsonObject, member: string): number | 'absent' | 'unreadable' {
-  const value = body[member];
+function secondsIn(value: unknown): number | 'absent' | 'unreadable' {
   if (value === undefined || value === null) return 'absent';
   const seconds = typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : value;
   if (typeof seconds !== 'number' || !Number.isFinite(seconds) || seconds < 0) return 'unreadable';

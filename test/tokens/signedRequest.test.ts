@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { createConsentRequest } from '../../src/tokens/tokenRequest.ts';
+import { createRequest } from '../../src/tokens/tokenRequest.ts';
 import { START_MS, TestClock } from '../testClock.ts';
 import { ALICE } from '../values.ts';
 import { settingsFor } from './testTokens.ts';
@@ -23,7 +23,7 @@ async function formOf(signedRequest: 'off' | 'on' | 'strict'): Promise<Record<st
   const authentication = { ...SETTINGS.authentication, signedRequest };
   const clientAuthentication = { ...SETTINGS.clientAuthentication, assertion: ASSERTION };
   const settings = { ...SETTINGS, authentication, clientAuthentication };
-  const write = createConsentRequest(settings, new TestClock());
+  const write = createRequest(settings, new TestClock());
   const { form } = await write({ number: ALICE, operation: 'check' }, ADDRESS);
   return Object.fromEntries(new URLSearchParams(form));
 }
