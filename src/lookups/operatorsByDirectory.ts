@@ -2,8 +2,8 @@ import type { Clock } from '../system/clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { WorkByKey, type Sharing } from '../http/urgency.ts';
 import type { Log } from '../log/log.ts';
-import type { DirectoryJudgement } from '../operator/responses.ts';
-import type { NumberDirectory } from '../operator/numberDirectory.ts';
+import type { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
+import { operatorOf, type DirectoryJudgement } from '../operator/numberDirectory.ts';
 import type { NumberDirectorySettings } from '../operator/operatorSettings.ts';
 import { OUT_OF_TIME, type LookupRequest } from './lookupRoute.ts';
 import {
@@ -15,7 +15,7 @@ import {
 } from './operators.ts';
 
 export interface ByDirectoryParts {
-  readonly directory: Pick<NumberDirectory, 'operatorOf'>;
+  readonly directory: GuardedEndpoint;
   readonly settings: Pick<NumberDirectorySettings, 'timeoutMs' | 'keepSeconds' | 'fallback'>;
   readonly operators: OperatorsByPrefix;
   readonly kept: RoutedOperator | undefined;
@@ -69,7 +69,7 @@ export class OperatorsByDirectory implements Operators {
     const askedAtMs = clock.monotonicMs();
     // A deadline of its own, whatever time the requests have that wait.
     const urgency = { signal, deadlineMs: askedAtMs + settings.timeoutMs };
-    const said = await directory.operatorOf(number, urgency, correlator);
+    const said = await operatorOf(directory, number, urgency, correlator);
     if (said.kind !== 'failed') {
       const untilMs = askedAtMs + settings.keepSeconds * 1000;
       this.#keep(number, { said: withShortName(said), untilMs });

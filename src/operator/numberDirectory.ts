@@ -1,36 +1,59 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Correlator } from '../http/correlator.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { readAnswer } from '../http/json.ts';
+import { judgeFault, leavesInDoubt } from '../http/refusal.ts';
 import type { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import type { Urgency } from '../http/urgency.ts';
-import { judgeDirectoryReply, type DirectoryJudgement } from './responses.ts';
+import type { Failed } from '../tokens/tokenResponses.ts';
 
-/** The company's number directory, which says which operator serves a number. Nothing of it is billed. */
-export class NumberDirectory {
-  readonly #endpoint: GuardedEndpoint;
+export type DirectoryJudgement =
+  | { readonly kind: 'named'; readonly operator: string }
+  /** No operator serves it. */
+  | { readonly kind: 'none' }
+  | Failed;
 
-  constructor(endpoint: GuardedEndpoint) {
-    this.#endpoint = endpoint;
+/**
+ * Which operator serves a number, by the company's number directory: `POST {phoneNumber}`, until the deadline. Nothing of
+ * it is billed. Never rejects.
+ */
+export async function operatorOf(
+  endpoint: GuardedEndpoint,
+  number: PhoneNumber,
+  urgency: Urgency,
+  correlator: Correlator,
+): Promise<DirectoryJudgement> {
+  const { judged } = await endpoint.post({
+    about: number,
+    urgency,
+    make: () => ({
+      headers: [],
+      contentType: 'application/json',
+      body: JSON.stringify({ phoneNumber: number }),
+      correlator: correlator.next(),
+      signal: urgency.signal,
+    }),
+    judge: judgeDirectoryReply,
+  });
+  return judged;
+}
+
+/** `{operator: name | null}` with status 200, and nothing else. Pure. */
+export function judgeDirectoryReply(exchange: Exchange): DirectoryJudgement {
+  if (exchange.kind === 'fault') return { kind: 'failed', failure: judgeFault(exchange.fault) };
+  const { reply } = exchange;
+  if (leavesInDoubt(reply.status) || reply.status === 429) {
+    return { kind: 'failed', failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' } };
   }
-
-  /** Asks it, `POST {phoneNumber}`, until the deadline. Never rejects. */
-  async operatorOf(
-    number: PhoneNumber,
-    urgency: Urgency,
-    correlator: Correlator,
-  ): Promise<DirectoryJudgement> {
-    const body = JSON.stringify({ phoneNumber: number });
-    const { judged } = await this.#endpoint.post({
-      about: number,
-      urgency,
-      make: () => ({
-        headers: [],
-        contentType: 'application/json',
-        body,
-        correlator: correlator.next(),
-        signal: urgency.signal,
-      }),
-      judge: judgeDirectoryReply,
-    });
-    return judged;
+  if (reply.status >= 300) {
+    return { kind: 'failed', failure: { code: 'OPERATOR_REFUSED', reach: 'number' } };
   }
+  const read = readAnswer(reply);
+  if (read.kind === 'read') {
+    const { operator } = read.body;
+    if (operator === null) return { kind: 'none' };
+    if (typeof operator === 'string') return { kind: 'named', operator };
+  }
+  const flaw = read.kind === 'flawed' ? read.flaw : 'wrong type of operator';
+  return { kind: 'failed', failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'number' }, flaw };
 }

@@ -1,10 +1,5 @@
 import type { Clock } from '../system/clock.ts';
-import {
-  lookupChannel,
-  traced,
-  type LookupMessage,
-  type LookupResult,
-} from '../log/diagnostics.ts';
+import { lookupChannel, traced, type LookupMessage } from '../log/diagnostics.ts';
 import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup, Operation } from '../domain/question.ts';
@@ -26,14 +21,7 @@ import {
 import type { LookupAsk, LookupProfile } from '../domain/profile.ts';
 import type { Judgement, judgeLookup } from './responses.ts';
 
-/** Where the operator takes lookups (docs/operator-api.md, "Endpoints"). */
-export type LookupEndpoints = Readonly<Record<LookupEndpointName, Pick<GuardedEndpoint, 'post'>>>;
-
-interface LookupCall {
-  readonly endpoint: Pick<GuardedEndpoint, 'post'>;
-  readonly address: string;
-  readonly profile: LookupProfile | undefined;
-}
+type LookupEndpoint = Pick<GuardedEndpoint, 'post'>;
 
 /** What decides how a lookup is written. */
 type LookupWriting = Pick<OperatorSettings, 'options' | 'correlator' | 'tokens'>;
@@ -57,7 +45,7 @@ export interface LookupOrder {
   readonly lookup: Lookup;
   readonly number: PhoneNumber;
   readonly token: AccessToken;
-  /** Whether an earlier attempt at it came to nothing: then there is no further one. */
+  /** Whether an earlier attempt failed: then there is no further one. */
   readonly isRetry?: boolean;
 }
 
@@ -66,16 +54,16 @@ export class Operator {
   readonly #settings: LookupManner;
   /** Whether lookups name the number beside the token. */
   readonly #isNamed: boolean;
-  readonly #calls: Readonly<Record<Operation, LookupCall>>;
+  readonly #endpoints: Readonly<Record<LookupEndpointName, LookupEndpoint>>;
   readonly #judgeLookup: typeof judgeLookup;
   readonly #clock: Clock;
   readonly #proof: LookupProof;
   readonly #operatorClock: Pick<OperatorClock, 'judge'> | undefined;
 
-  /** @param operatorClock compared with ours; absent where nobody asks how long ago a date was */
+  /** @param operatorClock compared with ours; absent where nothing follows from how long ago a date was */
   constructor(
     settings: LookupManner,
-    endpoints: LookupEndpoints,
+    endpoints: Readonly<Record<LookupEndpointName, LookupEndpoint>>,
     judge: typeof judgeLookup,
     clock: Clock,
     proof: LookupProof,
@@ -83,16 +71,7 @@ export class Operator {
   ) {
     this.#settings = settings;
     this.#isNamed = sendsPhoneNumber(settings);
-    const { lookups, lookupAddresses } = settings;
-    const callOf = (operation: Operation, name: LookupEndpointName): LookupCall => ({
-      endpoint: endpoints[name],
-      address: lookupAddresses[name],
-      profile: lookups[operation],
-    });
-    this.#calls = {
-      'retrieve-date': callOf('retrieve-date', 'retrieveDate'),
-      check: callOf('check', 'check'),
-    };
+    this.#endpoints = endpoints;
     this.#judgeLookup = judge;
     this.#clock = clock;
     this.#proof = proof;
@@ -108,8 +87,12 @@ export class Operator {
     const { lookup, number, token, isRetry = false } = order;
     // Spent for good before a byte leaves; a new connection may be tried while none has.
     const value = token.spend({ number, operation: lookup.operation });
-    const { endpoint, address, profile } = this.#calls[lookup.operation];
+    const { lookups, lookupAddresses } = this.#settings;
+    const profile = lookups[lookup.operation];
     if (profile === undefined) throw new Error('A lookup was planned that is not offered.');
+    const name = ENDPOINTS[lookup.operation];
+    const endpoint = this.#endpoints[name];
+    const address = lookupAddresses[name];
     const path = pathWith(number, address);
     const sentTo = path === undefined ? address : new URL(path, address).href;
     const place = { address: sentTo, token: value };
@@ -197,6 +180,11 @@ export class Operator {
   }
 }
 
+const ENDPOINTS: Readonly<Record<Operation, LookupEndpointName>> = {
+  'retrieve-date': 'retrieveDate',
+  check: 'check',
+};
+
 function messageOf(
   operator: string,
   { lookup }: LookupOrder,
@@ -213,16 +201,11 @@ function messageOf(
 }
 
 /** What is published of a lookup: never the answer. */
-function resultOf({ judged, attempts }: Outcome<Judgement<Fact>>): LookupResult {
-  switch (judged.kind) {
-    case 'answered':
-      return { outcome: 'answered', attempts };
-    case 'failed':
-      return { outcome: judged.failure.code, attempts };
-  }
+function resultOf({ judged, attempts }: Outcome<Judgement<Fact>>) {
+  return { outcome: judged.kind === 'failed' ? judged.failure.code : judged.kind, attempts };
 }
 
-/** A lookup beside what shows who sends it. */
+/** Without what shows who sends it. */
 type WrittenLookup = Pick<OutgoingRequest, 'method' | 'query' | 'contentType' | 'body' | 'headers'>;
 
 /**
@@ -264,7 +247,7 @@ function notItsParts(): ProfileFault {
   return new ProfileFault('write returned something else than query, headers and body');
 }
 
-/** The path of a lookup's address with the number in its place; `undefined` where it has none. Pure. */
+/** The path with the number in its place; `undefined` where the address has none. Pure. */
 export function pathWith(number: PhoneNumber, address: string): string | undefined {
   if (!NUMBER_PLACE.test(address)) return undefined;
   const { pathname, search } = new URL(address);

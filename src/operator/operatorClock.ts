@@ -10,8 +10,8 @@ const MIN_MARGIN_MS = 5 * 60_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * Compares our clock with an operator's, as its replies show it in their header `Date` (RFC 9110, section 6.6.1). How
- * long ago a date was is counted by our clock: one that is days ahead would say `false` of a swap of yesterday.
+ * Compares our clock with an operator's, by the header `Date` of its replies (RFC 9110 §6.6.1). Our clock counts how long
+ * ago a date was: one that is days ahead would say `false` of a swap of yesterday.
  */
 export class OperatorClock {
   readonly #marginMs: number;

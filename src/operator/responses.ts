@@ -9,27 +9,25 @@ import {
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import { saysOk, type ErrorMap } from '../http/errorMap.ts';
-import type { Exchange, HttpReply, ReplyFlaw } from '../http/exchange.ts';
+import type { HttpReply, ReplyFlaw } from '../http/exchange.ts';
 import {
-  memberAt,
-  readAnswer,
-  type JsonObject,
-  type MemberPath,
   callProfile,
   deepFreeze,
+  memberAt,
   ProfileFault,
+  readAnswer,
+  type JsonObject,
 } from '../http/json.ts';
 import {
   errorWord,
   judgeByMap,
-  judgeFault,
   judgeRefusal,
-  leavesInDoubt,
   markRefusalOfUs,
   markUnknownNumber,
   type RefusalContext,
 } from '../http/refusal.ts';
 import { asksOwner, type Flow } from '../tokens/authorizationSettings.ts';
+import type { Failed } from '../tokens/tokenResponses.ts';
 import type { DateReading, LookupReading, Pointer, SwappedReading } from '../domain/profile.ts';
 
 export type Judgement<F> =
@@ -40,14 +38,7 @@ export type Judgement<F> =
       /** What no further lookup would bring, where the reply says so. */
       readonly closed?: FailedLookup;
     }
-  | {
-      readonly kind: 'failed';
-      readonly failure: LookupFailure;
-      /** Which check the reply failed, for the log. */
-      readonly flaw?: ReplyFlaw;
-    };
-
-type Failed = Extract<Judgement<never>, { kind: 'failed' }>;
+  | Failed;
 
 /** What a judge knows of an exchange beside its reply. Times are milliseconds since 1970. */
 export interface LookupExchange {
@@ -55,7 +46,7 @@ export interface LookupExchange {
   /** When the reply was read. */
   readonly nowMs: number;
   readonly flow: Flow;
-  /** Whom it is about, where a reading looks at that. */
+  /** Where a reading looks at that. */
   readonly number?: PhoneNumber;
   readonly reading: LookupReading;
   readonly errors: ErrorMap;
@@ -63,13 +54,13 @@ export interface LookupExchange {
   readonly isUnproven?: boolean;
 }
 
-/** Clocks differ; a date further ahead is none. */
+/** Clocks differ. */
 const MAX_LEAD_MS = 5 * 60_000;
 
 /** Before the first SIM card, and so before the first swap: sentinels such as 1900 and 1970. */
 const FIRST_SIM_MS = Date.UTC(1991, 0, 1);
 
-/** CAMARA bounds it nowhere; a century is past belief. */
+/** CAMARA sets no bound; a century is past belief. */
 const MAX_MONITORED_PERIOD_DAYS = 36_500;
 
 /**
@@ -89,14 +80,12 @@ export function judgeLookup(
   }
   const { okWords = [], wordAt } = errors;
   const hasOk = okWords.length > 0;
-  const read = hasOk ? readAnswer(reply, [], wordAt.flatMap(outermost)) : readAnswer(reply, wordAt);
+  const read = hasOk
+    ? readAnswer(reply, [], wordAt.filter(({ length }) => length === 1).flat())
+    : readAnswer(reply, wordAt);
   if (read.kind === 'flawed') return invalid(read.flaw);
   if (hasOk && !saysOk(read.body, errors)) return invalid('an error beside the answer');
   return judgeBody(read.body, exchange, lookup);
-}
-
-function outermost(path: MemberPath): readonly string[] {
-  return path.length === 1 ? path : [];
 }
 
 /** Reads what the profile points to, and makes facts of it. */
@@ -127,13 +116,13 @@ function judgeBody(whole: JsonObject, exchange: LookupExchange, lookup: Lookup):
     return closed === undefined ? { kind: 'answered', facts } : { kind: 'answered', facts, closed };
   }
   // The operator knows nothing of what this lookup is for.
-  const failure = { code: 'NUMBER_NOT_SERVED', reach: 'operation' } as const;
+  const code = 'NUMBER_NOT_SERVED';
   return facts.length === 0
-    ? { kind: 'failed', failure: { ...failure, reach: 'number' } }
-    : { kind: 'answered', facts, closed: { lookup, failure } };
+    ? { kind: 'failed', failure: { code, reach: 'number' } }
+    : { kind: 'answered', facts, closed: { lookup, failure: { code, reach: 'operation' } } };
 }
 
-/** Whatever was asked, the operator answers for its own window alone: no other lookup would bring another. */
+/** The operator answers only for its own window: no other lookup would bring another. */
 const OF_OWN_WINDOW: LookupFailure = { code: 'PERIOD_NOT_SUPPORTED', reach: 'operation' };
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant within its own bounds
@@ -161,7 +150,7 @@ function isAbout(number: PhoneNumber | undefined, said: unknown): boolean {
   return number !== undefined && (said === number || said === number.slice(1));
 }
 
-/** A date; `undefined` where the operator says nothing of it and may; or what is wrong with it. */
+/** `undefined` where the operator says nothing of a date, and may. */
 function readDateFact(
   body: JsonObject,
   { reading, nowMs, sentAtMs }: LookupExchange,
@@ -176,22 +165,15 @@ function readDateFact(
       ? { operation: 'retrieve-date', latestSimChange: null, sentAtMs }
       : undefined;
   }
-  const saidPeriod =
-    date.monitoredPeriod === undefined
-      ? undefined
-      : (valueAt(body, date.monitoredPeriod) ?? undefined);
+  const { monitoredPeriod: at, nullMeans } = date;
+  const saidPeriod = at === undefined ? undefined : (valueAt(body, at) ?? undefined);
   if (saidPeriod !== undefined && !isDays(saidPeriod)) return 'wrong type of monitoredPeriod';
   const latestSimChange = readDate(value, nowMs, date);
   if (typeof latestSimChange === 'string') return latestSimChange;
   const fact = { operation: 'retrieve-date', latestSimChange, sentAtMs } as const;
-  const monitoredPeriodDays =
-    saidPeriod ?? (latestSimChange === null ? periodOfNull(date) : undefined);
+  const ofContract = latestSimChange === null && nullMeans !== 'not-disclosed';
+  const monitoredPeriodDays = saidPeriod ?? (ofContract ? nullMeans.noSwapWithinDays : undefined);
   return monitoredPeriodDays === undefined ? fact : { ...fact, monitoredPeriodDays };
-}
-
-/** For how many days a null date without a period of its own says that there was no swap. */
-function periodOfNull({ nullMeans }: DateReading): number | undefined {
-  return nullMeans === 'not-disclosed' ? undefined : nullMeans.noSwapWithinDays;
 }
 
 interface ReadCheck {
@@ -234,22 +216,19 @@ function readCheckFact(
   return { ...silent, fact: { operation: 'check', maxAgeHours, swapped, sentAtMs } };
 }
 
-/** ISO 8601, with lengths alone: a month is none. */
+/** ISO 8601, with lengths only: a month is none. */
 const PERIOD =
   /^P(?=[\dT])(?:(\d{1,6})W|(?:(\d{1,6})D)?(?:T(?=\d)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?)$/;
 
-/** The length of a period in hours; `undefined` for what is none. */
+/** Of a week, a day, an hour, a minute and a second. */
+const SECONDS = [604_800, 86_400, 3600, 60, 1];
+
+/** `undefined` for what is no period. */
 function hoursOf(period: unknown): number | undefined {
   const parts = typeof period === 'string' ? PERIOD.exec(period) : null;
   if (parts === null) return undefined;
-  const [weeks, days, hours, minutes, seconds] = parts.slice(1).map((part) => Number(part ?? 0));
-  return (
-    (weeks ?? 0) * 168 +
-    (days ?? 0) * 24 +
-    (hours ?? 0) +
-    (minutes ?? 0) / 60 +
-    (seconds ?? 0) / 3600
-  );
+  const seconds = SECONDS.map((each, index) => each * Number(parts[index + 1] ?? 0));
+  return seconds.reduce((sum, some) => sum + some) / 3600;
 }
 
 function readDate(
@@ -267,29 +246,25 @@ function readDate(
   return instant.epochMs > nowMs + MAX_LEAD_MS ? 'date ahead' : instant;
 }
 
-/** A date in the form that the profile names; other forms than that of RFC 3339 are told in that, in UTC. */
+/** Forms of a text, as RFC 3339 has them. */
+const TEXTS = {
+  rfc3339: (text: string) => text,
+  utc: (text: string) => `${text.replace(' ', 'T')}Z`,
+  day: (text: string) => `${text}T00:00:00Z`,
+};
+
 function instantOf(value: unknown, form: DateReading['form']): Instant | ReplyFlaw {
-  switch (form) {
-    case 'epoch-seconds':
-    case 'epoch-milliseconds': {
-      if (typeof value !== 'number' || !Number.isFinite(value)) {
-        return 'wrong type of latestSimChange';
-      }
-      const epochMs = Math.round(form === 'epoch-seconds' ? value * 1000 : value);
-      return Math.abs(epochMs) > MAX_EPOCH_MS ? 'date not of its form' : instantAt(epochMs);
+  if (form === 'epoch-seconds' || form === 'epoch-milliseconds') {
+    if (typeof value !== 'number' || !Number.isFinite(value)) {
+      return 'wrong type of latestSimChange';
     }
-    case 'rfc3339':
-    case 'utc':
-    case 'day':
+    const epochMs = Math.round(form === 'epoch-seconds' ? value * 1000 : value);
+    return Math.abs(epochMs) > MAX_EPOCH_MS ? 'date not of its form' : instantAt(epochMs);
   }
   if (typeof value !== 'string') return 'wrong type of latestSimChange';
-  if (form === 'day') {
-    const day = /^\d{4}-\d{2}-\d{2}$/.test(value) ? parseInstant(`${value}T00:00:00Z`) : undefined;
-    return day ?? 'date not of its form';
-  }
-  const instant = parseInstant(form === 'utc' ? `${value.replace(' ', 'T')}Z` : value);
+  const instant = parseInstant(TEXTS[form](value));
   if (instant !== undefined) return instant;
-  if (form === 'utc') return 'date not of its form';
+  if (form !== 'rfc3339') return 'date not of its form';
   const needsZone = parseInstant(`${value}Z`) !== undefined;
   return needsZone ? 'date without a zone' : 'date not of RFC 3339';
 }
@@ -304,42 +279,33 @@ function isSentinel(text: string, sentinel: string): boolean {
 }
 
 function invalid(flaw: ReplyFlaw): Failed {
-  return {
-    kind: 'failed',
-    failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' },
-    flaw,
-  };
+  return { kind: 'failed', failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' }, flaw };
 }
 
 function refused(reply: HttpReply, exchange: LookupExchange): Failed {
   const { nowMs } = exchange;
   const context = contextOf(exchange);
+  const isOutOfRange = reply.status === 400 && errorWord(reply, context) === 'OUT_OF_RANGE';
   const failure =
     judgeByMap(reply, nowMs, context) ??
-    judgeRange(reply, context) ??
-    judgeRefusal(reply, nowMs, context);
+    (isOutOfRange ? OUT_OF_RANGE : judgeRefusal(reply, nowMs, context));
   return failedBy(failure, reply, exchange);
 }
+
+const OUT_OF_RANGE: LookupFailure = { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' };
 
 function contextOf({ flow, errors }: LookupExchange): RefusalContext {
   return { wordIn: 'code', asksOwner: asksOwner(flow), errors };
 }
 
 function failedBy(failure: LookupFailure, reply: HttpReply, exchange: LookupExchange): Failed {
-  const { flow, isUnproven } = exchange;
+  const { flow, isUnproven = false } = exchange;
   const endsConsent = failure.code === 'CONSENT_DENIED' || failure.code === 'CONSENT_EXPIRED';
-  if (endsConsent && isUnproven === true) return invalid('no correlator');
+  if (endsConsent && isUnproven) return invalid('no correlator');
   // Once an owner has answered a prompt, no other operator is called: it would prompt them again.
   if (asksOwner(flow)) return { kind: 'failed', failure: markRefusalOfUs(failure, reply) };
-  return {
-    kind: 'failed',
-    failure: isUnproven === true ? failure : markUnknownNumber(failure, reply, contextOf(exchange)),
-  };
-}
-
-function judgeRange(reply: HttpReply, context: RefusalContext): LookupFailure | undefined {
-  const isOutOfRange = reply.status === 400 && errorWord(reply, context) === 'OUT_OF_RANGE';
-  return isOutOfRange ? { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' } : undefined;
+  if (isUnproven) return { kind: 'failed', failure };
+  return { kind: 'failed', failure: markUnknownNumber(failure, reply, contextOf(exchange)) };
 }
 
 function isDays(value: unknown): value is number {
@@ -349,33 +315,4 @@ function isDays(value: unknown): value is number {
     value >= 0 &&
     value <= MAX_MONITORED_PERIOD_DAYS
   );
-}
-
-export type DirectoryJudgement =
-  | { readonly kind: 'named'; readonly operator: string }
-  /** No operator serves it. */
-  | { readonly kind: 'none' }
-  | { readonly kind: 'failed'; readonly failure: LookupFailure; readonly flaw?: ReplyFlaw };
-
-/** Judges a reply of the number directory: `{operator: name | null}` with status 200, and nothing else. Pure. */
-export function judgeDirectoryReply(exchange: Exchange): DirectoryJudgement {
-  if (exchange.kind === 'fault') return { kind: 'failed', failure: judgeFault(exchange.fault) };
-  const { reply } = exchange;
-  if (leavesInDoubt(reply.status) || reply.status === 429) {
-    return { kind: 'failed', failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' } };
-  }
-  if (reply.status >= 300) {
-    return { kind: 'failed', failure: { code: 'OPERATOR_REFUSED', reach: 'number' } };
-  }
-  const read = readAnswer(reply);
-  if (read.kind === 'flawed') return invalidDirectory(read.flaw);
-  const { operator } = read.body;
-  if (operator === null) return { kind: 'none' };
-  return typeof operator === 'string'
-    ? { kind: 'named', operator }
-    : invalidDirectory('wrong type of operator');
-}
-
-function invalidDirectory(flaw: ReplyFlaw): DirectoryJudgement {
-  return { kind: 'failed', failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'number' }, flaw };
 }

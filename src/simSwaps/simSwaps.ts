@@ -42,7 +42,6 @@ import { OperatorsByPrefix, type Operators } from '../lookups/operators.ts';
 import { OperatorsByDirectory } from '../lookups/operatorsByDirectory.ts';
 import { Operator } from '../operator/operator.ts';
 import { ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
-import { NumberDirectory } from '../operator/numberDirectory.ts';
 import {
   LOOKUP_ENDPOINTS,
   type NumberDirectorySettings,
@@ -226,7 +225,7 @@ function openDirectory(settings: NumberDirectorySettings, parts: OwnParts) {
     },
     { idleDetector: new IdleDetector(), clock, log, files },
   );
-  const guarded = new GuardedEndpoint(endpoint, {
+  const directory = new GuardedEndpoint(endpoint, {
     name: NUMBER_DIRECTORY,
     operator: 'none',
     kind: 'directory',
@@ -242,7 +241,7 @@ function openDirectory(settings: NumberDirectorySettings, parts: OwnParts) {
     random: Math.random,
   });
   return {
-    directory: new NumberDirectory(guarded),
+    directory,
     settings,
     close() {
       unfollow();

@@ -4,7 +4,7 @@ import type { LookupFailure } from '../../../src/domain/errors.ts';
 import type { Exchange, TransportFault } from '../../../src/http/exchange.ts';
 import { findingOf } from '../../../src/http/resilience/finding.ts';
 import type { ExchangeKind } from '../../../src/http/resilience/retries.ts';
-import { judgeDirectoryReply } from '../../../src/operator/responses.ts';
+import { judgeDirectoryReply } from '../../../src/operator/numberDirectory.ts';
 import { judgeCheck } from '../../operator/camara.ts';
 import { judgeAcknowledgement, judgePoll, judgeToken } from '../../../src/tokens/tokenResponses.ts';
 import { START_MS } from '../../testClock.ts';
