@@ -22,8 +22,7 @@ const FOR_KNOWN_CALLERS =
   'is for callers with a token: set JWT_JWKS_URL, JWT_ISSUER and JWT_AUDIENCE';
 
 /**
- * Reads who may query. `exposure` says why strangers can reach the server; then nothing may be missing.
- *
+ * @param exposure why strangers can reach the server, where they can; then nothing may be missing
  * @param isEmbedded whether another program knows its callers
  */
 export function readCallers(
@@ -49,7 +48,7 @@ function readTokens(
   exposure: string | undefined,
   egress: Egress,
 ): IssuerSettings | undefined {
-  const isAnySet = TOKEN_NAMES.map((name) => read.isSet(name)).some(Boolean);
+  const isAnySet = TOKEN_NAMES.some((name) => read.isSet(name));
   if (read.boolean('DEV_TOKENS')) {
     if (isAnySet)
       read.problem('DEV_TOKENS', 'cannot be set together with JWT_…: tokens come from one issuer');
@@ -98,10 +97,7 @@ function readRouterSecrets(
   return secrets;
 }
 
-/**
- * Reads where the audit log goes; `undefined` where there is none, on loopback only. `exposure` says why strangers can
- * reach the server.
- */
+/** Where the audit log goes; `undefined` where there is none, on loopback only. */
 export function readAudit(
   read: EnvironmentReader,
   exposure: string | undefined,
@@ -133,7 +129,6 @@ function canAppendTo(file: string): boolean {
   }
 }
 
-/** Reads how much may be queried in an hour. Quotas of clients are for callers that are known. */
 export function readQuotas(read: EnvironmentReader, areCallersKnown: boolean): QuotaSettings {
   const clients = readClientQuotas(read);
   if (clients.size > 0 && !areCallersKnown) read.problem('QUOTA_CLIENTS', FOR_KNOWN_CALLERS);

@@ -25,7 +25,6 @@ export function readConfig(environment: Environment = process.env, operators?: o
   return configOf(read, { readDocuments: readTrustedDocuments, isEmbedded: false, operators });
 }
 
-/** What a search of the audit log needs. */
 export function readAuditConfig(environment: Environment = process.env): AuditSettings | undefined {
   return allOf(environment, (read) => readAudit(read, 'a search needs it'));
 }
@@ -38,7 +37,6 @@ export function readOperatorsConfig(
   return allOf(environment, (read) => readOperators(read, false, readEgress(read), handedIn));
 }
 
-/** What a report of usage needs. */
 export function readUsageConfig(environment: Environment = process.env) {
   return allOf(environment, (read) => ({
     auditLog: read.text('AUDIT_LOG'),

@@ -22,11 +22,7 @@ export interface ConfigReading {
   readonly isEmbedded: boolean;
 }
 
-/**
- * All settings, as they are read.
- *
- * @throws {ConfigError} that lists every problem by name
- */
+/** @throws {ConfigError} that lists every problem by name */
 export function configOf(
   read: EnvironmentReader,
   { readDocuments, isEmbedded, operators: handedIn }: ConfigReading,
@@ -86,7 +82,6 @@ export function configOf(
     },
     /** Where consents are that several processes share; in the process itself where absent. */
     sharedState: readSharedState(read),
-    /** For all requests together. */
     load: loadLimits(read.integer('MAX_NUMBERS_AT_WORK'), maxNumbersPerOperation),
     limits: {
       maxNumbersPerOperation,
@@ -123,22 +118,19 @@ function exposureOf(host: string, production: boolean): string | undefined {
 const FOR_REHEARSALS =
   'is for rehearsals: anyone can sign a development token, so they are accepted only while every operator is the simulator. Leave it out, or set SIMULATOR in the place of the operator';
 
-/** Reads ALLOWED_ORIGINS: as browsers send them in `origin`. */
+/** As browsers send them in `origin`. */
 function readAllowedOrigins(read: EnvironmentReader): readonly string[] {
   const name = 'ALLOWED_ORIGINS';
   const origins = read.list(name);
   for (const origin of origins) {
     const url = URL.parse(origin);
     if (url === null || url.origin !== origin || !/^https?:$/.test(url.protocol)) {
-      read.problem(
-        name,
-        'must be origins such as https://app.example, without a path, with commas between',
-      );
+      const what =
+        'must be origins such as https://app.example, without a path, with commas between';
+      read.problem(name, what);
     } else if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-      read.problem(
-        name,
-        'must have origins that start with https://, unless they are on this machine',
-      );
+      const what = 'must have origins that start with https://, unless they are on this machine';
+      read.problem(name, what);
     }
   }
   return origins;

@@ -1,7 +1,7 @@
 import { withoutLastSlash } from '../http/wireSettings.ts';
 import { OWN_HEADERS } from '../http/headers.ts';
 import type { OperatorProfile } from '../domain/profile.ts';
-import { valueAt, type FileProblem, type Path } from './document.ts';
+import { isText, listOf, valueAt, type FileProblem, type Path } from './document.ts';
 import { flowsOf, METHOD_NEEDS, methodOf, operationsOf } from './entrySettings.ts';
 import { GONE_MEMBERS } from './gone.ts';
 import type { LoadedProfile } from './profiles.ts';
@@ -14,7 +14,6 @@ import { didYouMean } from './settingNames.ts';
 
 interface Entry {
   readonly at: (...path: Path) => unknown;
-  /** Reports a problem with a member. */
   readonly tell: (path: Path, what: string) => void;
   readonly name: string;
   /** Such as `the profile kpn`. */
@@ -67,7 +66,6 @@ export function crossProblems(
   return problems;
 }
 
-/** What operators have with each other. */
 function checkTogether(entries: readonly Entry[]): void {
   const names = new Set<unknown>();
   const owners = new Map<unknown, string>();
@@ -77,17 +75,14 @@ function checkTogether(entries: readonly Entry[]): void {
   // What is billed is summed up over all operators.
   const currency = entries.map(({ at }) => at('price', 'currency')).find(isText);
   for (const { at, tell, name } of entries) {
-    if (isText(at('name')) && names.has(name))
+    if (isText(at('name')) && names.has(name)) {
       tell(['name'], 'is the name of another operator as well');
+    }
     names.add(at('name'));
     for (const [index, prefix] of listOf(at('prefixes')).entries()) {
       const owner = owners.get(prefix);
-      if (owner !== undefined) {
-        tell(
-          ['prefixes', index],
-          `is a prefix of ${owner} as well: a number belongs to one operator`,
-        );
-      }
+      const what = `is a prefix of ${owner} as well: a number belongs to one operator`;
+      if (owner !== undefined) tell(['prefixes', index], what);
       owners.set(prefix, owner ?? name);
     }
     for (const [index, other] of listOf(at('others')).entries()) {
@@ -230,19 +225,15 @@ function checkClient({ at, tell, profileName }: Entry, profile: OperatorProfile)
 }
 
 function checkGoneMembers({ at, tell }: Entry): void {
-  for (const [name, what] of Object.entries(GONE_MEMBERS)) {
+  for (const [name, became] of Object.entries(GONE_MEMBERS)) {
     const path = name.split('.');
-    if (at(...path) !== undefined) tell(path, what);
+    if (at(...path) !== undefined) tell(path, became);
   }
-  if (Array.isArray(at('headers'))) {
-    tell(
-      ['headers'],
-      'is an object by now, { "x-name": "text" }: what is generated or for some endpoints alone is in profiles',
-    );
-  }
+  const what =
+    'is an object by now, { "x-name": "text" }: what is generated or for some endpoints alone is in profiles';
+  if (Array.isArray(at('headers'))) tell(['headers'], what);
 }
 
-/** How TLS is agreed on, and the proxy, beside the addresses that they are for. */
 function checkConnection({ at, tell }: Entry): void {
   for (const [name, other] of [
     ['certificate', 'key'],
@@ -253,12 +244,14 @@ function checkConnection({ at, tell }: Entry): void {
       tell(['tls', other], `is missing: ${name} is there`);
     }
   }
-  const starts = (url: unknown, scheme: string): boolean => isText(url) && url.startsWith(scheme);
   const proxyUrl = at('proxy', 'url');
-  if (at('proxy', 'ca') !== undefined && isText(proxyUrl) && !starts(proxyUrl, 'https:')) {
+  if (at('proxy', 'ca') !== undefined && isText(proxyUrl) && !proxyUrl.startsWith('https:')) {
     tell(['proxy', 'ca'], 'is for a proxy whose url starts with https://');
   }
-  const plain = ['authUrl', 'simSwapUrl'].find((name) => starts(at(name), 'http:'));
+  const plain = ['authUrl', 'simSwapUrl'].find((name) => {
+    const url = at(name);
+    return isText(url) && url.startsWith('http:');
+  });
   for (const block of ['tls', 'proxy']) {
     if (at(block) !== undefined && plain !== undefined) {
       tell([block], `is for addresses with https://, and ${plain} has http://`);
@@ -294,17 +287,9 @@ function checkHeaders(
     if (what !== undefined) tell(['headers', name], what);
     seen.set(name.toLowerCase(), 'stands twice');
     if (isText(value) && SECRET_HEADER.test(name)) {
-      const secret =
+      const file =
         'looks like a secret: put it into a file and write { "file": … }, or { "variable": … }';
-      tell(['headers', name], secret);
+      tell(['headers', name], file);
     }
   }
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
 }

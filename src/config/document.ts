@@ -7,7 +7,6 @@ import {
   type ParseError,
 } from 'jsonc-parser';
 
-/** The way to a value: names of members, and indices of lists. */
 export type Path = readonly (string | number)[];
 
 /** Something that must change in the file, as the end of a sentence about what stands at the path. */
@@ -19,7 +18,6 @@ export interface FileProblem {
 /** A JSON text with comments, as a value that knows its lines. */
 export interface JsonDocument {
   readonly value: unknown;
-  /** What keeps it from being read. */
   readonly problems: readonly FileProblem[];
   /** Of the value at the path, or of the innermost that is there; counted from 1. */
   lineOf(path: Path): number;
@@ -69,7 +67,8 @@ function parseDocument(text: string): JsonDocument {
   // A text that is not JSON can be guessed at, and the guesses would be problems of their own.
   const [first] = errors;
   if (first !== undefined) {
-    return unread(`is not JSON: ${wordsOf(first.error)} in line ${lineAt(first.offset)}`);
+    const words = printParseErrorCode(first.error).replaceAll(/[A-Z]/g, ' $&').trim().toLowerCase();
+    return unread(`is not JSON: ${words} in line ${lineAt(first.offset)}`);
   }
   if (root === undefined) return unread('is not JSON');
   return {
@@ -86,6 +85,14 @@ export function valueAt(value: unknown, [part, ...further]: Path): unknown {
   return valueAt(Reflect.get(value, part), further);
 }
 
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
 function innermost(root: Node, path: Path): Node {
   for (let length = path.length; length > 0; length -= 1) {
     const node = findNodeAtLocation(root, path.slice(0, length));
@@ -93,11 +100,6 @@ function innermost(root: Node, path: Path): Node {
     if (node !== undefined) return node.parent?.type === 'property' ? node.parent : node;
   }
   return root;
-}
-
-function wordsOf(error: ParseError['error']): string {
-  const words = printParseErrorCode(error).replaceAll(/[A-Z]/g, ' $&');
-  return words.trim().toLowerCase();
 }
 
 /** RFC 8259 §4 leaves open which of two members of one name counts. */

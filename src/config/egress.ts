@@ -18,11 +18,9 @@ export function readEgress(read: EnvironmentReader): Egress {
   const credentials = fileOf(read, 'EGRESS_PROXY_CREDENTIALS_FILE');
   const ca = fileOf(read, 'EGRESS_CA_FILE');
   const noProxy = read.list('EGRESS_NO_PROXY').map((host) => host.toLowerCase());
-  if (url === undefined) {
-    for (const name of ['EGRESS_PROXY_CREDENTIALS_FILE', 'EGRESS_NO_PROXY'] as const) {
-      if (read.isSet(name))
-        read.problem(name, 'is for the proxy of EGRESS_PROXY_URL, which is missing');
-    }
+  for (const name of ['EGRESS_PROXY_CREDENTIALS_FILE', 'EGRESS_NO_PROXY'] as const) {
+    if (url !== undefined || !read.isSet(name)) continue;
+    read.problem(name, 'is for the proxy of EGRESS_PROXY_URL, which is missing');
   }
   const problem = url === undefined ? undefined : proxyProblem(url);
   // Never quoted: it may hold a password, which is one of its problems.

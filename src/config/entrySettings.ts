@@ -52,12 +52,7 @@ export function settingsOf(
 ): OperatorSettings {
   const { grants: _, errors, lookups, ...others } = profile;
   const options = Object.freeze(
-    Object.fromEntries(
-      Object.entries(profile.options).map(([name, option]) => [
-        name,
-        entry.options[name] ?? option.default ?? '',
-      ]),
-    ),
+    mapped(profile.options, (option, name) => entry.options[name] ?? option.default ?? ''),
   );
   const flow = entry.flow ?? flowsOf(profile)[0] ?? '2-legged';
   const simSwapUrl = withoutLastSlash(entry.simSwapUrl);
@@ -93,8 +88,8 @@ export function settingsOf(
     correlator: { ...profile.correlator, echo: entry.echo ?? profile.correlator.echo },
     headers: [
       ...profile.headers.flatMap((header) => headerOf(header, options)),
-      ...Object.entries(textsOf(entry.headers, pointedTo)).map(([header, value]) => ({
-        name: header,
+      ...Object.entries(textsOf(entry.headers, pointedTo)).map(([name, value]) => ({
+        name,
         value,
       })),
     ],
@@ -140,31 +135,21 @@ function authorizationOf(
   const direct = profile.grants['2-legged'];
   if (flow === '2-legged' && direct?.type === 'none') return { from: 'nowhere' };
   if (discovery === undefined) {
-    const root = withoutLastSlash(authUrl ?? '');
-    const { backchannelAuthentication, cibaToken } = (
-      profile.grants['3-legged'] ?? camara.grants['3-legged']
-    ).paths;
-    const token = direct !== undefined && 'path' in direct ? direct.path : '';
-    return {
-      from: 'settings',
-      addresses: {
-        token: root + filled(token, options),
-        backchannelAuthentication: root + filled(backchannelAuthentication, options),
-        cibaToken: root + filled(cibaToken, options),
-      },
+    const at = (path: string): string => withoutLastSlash(authUrl ?? '') + filled(path, options);
+    const { paths } = profile.grants['3-legged'] ?? camara.grants['3-legged'];
+    const addresses = {
+      token: at(direct !== undefined && 'path' in direct ? direct.path : ''),
+      backchannelAuthentication: at(paths.backchannelAuthentication),
+      cibaToken: at(paths.cibaToken),
     };
+    return { from: 'settings', addresses };
   }
   const { issuer, hosts } = discovery;
   // OpenID Connect Discovery 1.0 §4.1.
   const ofIssuer = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const { documentUrl = ofIssuer } = discovery;
-  return {
-    from: 'discovery',
-    issuer,
-    documentUrl,
-    hosts,
-    connection: egressTo(egress, documentUrl),
-  };
+  const connection = egressTo(egress, documentUrl);
+  return { from: 'discovery', issuer, documentUrl, hosts, connection };
 }
 
 type ClientMember = 'id' | 'secret' | 'key';
@@ -204,15 +189,13 @@ function authenticationOf(making: Making): ClientAuthenticationSettings {
   const { entry, profile, pointedTo } = making;
   const { id = '', secret: named } = entry.client;
   const secret = named === undefined ? '' : pointedTo.read(named);
-  const headers = Object.entries(profile.authentication.headers).map(([name, text]) => [
-    name,
-    text.replaceAll(/\{(id|secret)\}/g, (place) => (place === '{id}' ? id : secret)),
-  ]);
+  const filledIn = (text: string): string =>
+    text.replaceAll(/\{(id|secret)\}/g, (place) => (place === '{id}' ? id : secret));
   return {
     method: methodOf(entry.client.method, entry.client, profile),
     secret,
     assertion: assertionOf(making),
-    headers: Object.fromEntries(headers),
+    headers: mapped(profile.authentication.headers, filledIn),
   };
 }
 
@@ -284,11 +267,16 @@ function textsOf(
   named: Readonly<Record<string, TextEntry>>,
   pointedTo: PointedTo,
 ): Readonly<Record<string, string>> {
+  return mapped(named, (entry) => (entry.kind === 'text' ? entry.text : pointedTo.read(entry)));
+}
+
+/** The members of an object, each with what is made of it. */
+function mapped<Value>(
+  object: Readonly<Record<string, Value>>,
+  make: (value: Value, name: string) => string,
+): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(named).map(([name, entry]) => [
-      name,
-      entry.kind === 'text' ? entry.text : pointedTo.read(entry),
-    ]),
+    Object.entries(object).map(([name, value]) => [name, make(value, name)]),
   );
 }
 

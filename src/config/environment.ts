@@ -52,10 +52,7 @@ export class EnvironmentReader {
   readonly #problems: string[];
   readonly #named: Set<string>;
 
-  /**
-   * @param readText reads a file, as far as it can be read
-   * @param problems of another reader, which collects them
-   */
+  /** @param problems of another reader, which collects them */
   constructor(
     environment: Environment,
     readText: (path: string) => string | undefined = readTextIfThere,
@@ -133,7 +130,6 @@ export class EnvironmentReader {
     return value === 'true';
   }
 
-  /** A whole number in decimal digits. */
   integer<Name extends NamesOf<'integer'>>(name: Name): Yields<Name, number>;
   integer(name: NamesOf<'integer'>): number | undefined {
     const { min, max, default: fallback }: Extract<Setting, { kind: 'integer' }> = SETTINGS[name];

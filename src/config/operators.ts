@@ -95,10 +95,8 @@ function shortForm(
   const secretFile = read.namedVariable('OPERATOR_CLIENT_SECRET_FILE');
   const hasSecret = read.isSet('OPERATOR_CLIENT_SECRET');
   if (hasSecret && secretFile !== undefined) {
-    read.problem(
-      'OPERATOR_CLIENT_SECRET_FILE',
-      'is set as well as OPERATOR_CLIENT_SECRET: set one of them',
-    );
+    const what = 'is set as well as OPERATOR_CLIENT_SECRET: set one of them';
+    read.problem('OPERATOR_CLIENT_SECRET_FILE', what);
   }
   const keyFile = read.text('OPERATOR_ASSERTION_KEY_FILE');
   // One that cannot be used is a problem already, and replaced by one that can.
@@ -144,7 +142,7 @@ function shortForm(
   };
 }
 
-/** The variable that each member of the entry comes from. */
+/** Of each member of the entry. */
 const VARIABLES: Readonly<Record<string, VariableName>> = {
   profile: 'OPERATOR_PROFILE',
   flow: 'OPERATOR_FLOW',

@@ -4,6 +4,7 @@ import type { FromFiles } from '../system/fromFiles.ts';
 import { crossProblems } from './crossChecks.ts';
 import { operatorsFile, type OperatorsFile, type SecretEntry } from './definition.ts';
 import {
+  listOf,
   readDocument,
   sentence,
   valueAt,
@@ -43,7 +44,6 @@ export function operatorsInFile(read: EnvironmentReader): OperatorsSource | unde
   };
 }
 
-/** Operators that a program hands in. */
 export function operatorsHandedIn(value: object): OperatorsSource {
   return {
     value,
@@ -158,9 +158,9 @@ function parse(
       problems.map((what) => ({ path: ['operators', index, 'profile'], what })),
     ),
     ...secretProblems(valueAt(value, ['directory']), ['directory'], secrets),
-    ...entries.flatMap((entry, index) => [
-      ...secretProblems(entry, ['operators', index], secrets, profiles[index]),
-    ]),
+    ...entries.flatMap((entry, index) =>
+      Array.from(secretProblems(entry, ['operators', index], secrets, profiles[index])),
+    ),
   ];
   // A member that is gone is reported once, with what took its place.
   const issues = (parsed.error?.issues ?? [])
@@ -179,10 +179,6 @@ function parse(
   return found.length > 0 || parsed.data === undefined
     ? { profiles }
     : { file: parsed.data, profiles };
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** @param folder that names of files are relative to */
@@ -221,15 +217,10 @@ function* secretProblems(
   }
   const [key] = secretsIn(valueAt(entry, ['client', 'key']), [...path, 'client', 'key']);
   const pem = key === undefined ? '' : secrets.read(key.entry);
-  if (
-    key !== undefined &&
-    loaded !== undefined &&
-    pem !== '' &&
-    algFor(pem, loaded.profile) === undefined
-  ) {
-    const algs = loaded.profile.authentication.assertion.algs.join(' or ');
-    yield { path: key.path, what: `must be a private key for ${algs} in PEM` };
-  }
+  if (key === undefined || loaded === undefined || pem === '') return;
+  if (algFor(pem, loaded.profile) !== undefined) return;
+  const algs = loaded.profile.authentication.assertion.algs.join(' or ');
+  yield { path: key.path, what: `must be a private key for ${algs} in PEM` };
 }
 
 const PEM_MEMBERS = new Set<string | number | undefined>(['key', 'certificate', 'ca']);

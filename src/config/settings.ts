@@ -58,7 +58,6 @@ function textOf<const Kind extends TextKind['kind']>(kind: Kind) {
   return <const Given extends Further<string>>(given?: Given) => settingOf({ kind }, given);
 }
 
-/** A whole number. */
 function integerIn<const Unit extends IntegerKind['unit']>(unit: Unit) {
   return <const Given extends Further<number>>(min: number, max: number, given?: Given) =>
     settingOf({ kind: 'integer', min, max, unit }, given);
@@ -308,7 +307,6 @@ type Settings = typeof SETTINGS;
 
 export type SettingName = keyof Settings;
 
-/** The names of the settings of some kinds. */
 export type NamesOf<Kind extends Setting['kind']> = {
   [Name in SettingName]: Settings[Name]['kind'] extends Kind ? Name : never;
 }[SettingName];
@@ -320,7 +318,6 @@ export type Yields<Name extends SettingName, T> = Settings[Name] extends {
   ? T
   : T | undefined;
 
-/** The values of a setting that is one of several. */
 export type ValuesOf<Name extends NamesOf<'oneOf'>> = Settings[Name]['values'][number];
 
 /** A variable that the program reads: the setting itself, or NAME_FILE for a secret. */
@@ -340,7 +337,6 @@ export function variablesOf(name: string, { kind }: Setting): readonly string[] 
   return kind === 'secret' ? [name, `${name}_FILE`] : [name];
 }
 
-/** The name of every variable that the program reads. */
 export const VARIABLE_NAMES: ReadonlySet<VariableName> = new Set(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.entries forgets the names
   [...ALL_SETTINGS].flatMap(([name, setting]) => variablesOf(name, setting)) as VariableName[],

@@ -26,7 +26,7 @@ const MAX_STATE_KEYS = 2;
 const REDIS_PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
-/** Reads REDIS_… and STATE_KEY; `undefined` where there is no Redis. */
+/** `undefined` where there is no Redis. */
 export function readSharedState(read: EnvironmentReader): SharedState | undefined {
   const stateKeys = readStateKeys(read);
   let first: RedisSettings | undefined;
