@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { signDevelopmentToken } from '../../src/caller/developmentTokens.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { Program } from '../program.ts';
 import { askAt, startServiceWith, type Reply } from '../service.ts';
@@ -33,6 +34,11 @@ async function devToken(...words: string[]): Promise<string> {
   return out.trim();
 }
 
+/** The same for a developer, without a process. */
+function signed(scope: string): Promise<string> {
+  return signDevelopmentToken({ subject: 'developer', scope, minutes: 5 }, Date.now());
+}
+
 function ask(url: string, query: string, token?: string): Promise<Reply> {
   return askAt(url, query, {}, token === undefined ? {} : { authorization: `Bearer ${token}` });
 }
@@ -43,7 +49,7 @@ describe('a rehearsal in production', () => {
     const [, port] = await service.written(/"port":(\d+)/);
     const url = `http://127.0.0.1:${port}`;
 
-    const anyNumber = await devToken('--scope', 'sim-swap:read');
+    const anyNumber = await signed('sim-swap:read');
     const myNumber = await devToken('--phone-number', '+44 7700 900004', '--subject', 'alice');
 
     expect(await ask(url, ANY_NUMBER, anyNumber)).toMatchObject({
@@ -94,7 +100,7 @@ test('a service that has an issuer refuses a development token', async () => {
     await simulator.close();
     await issuer.close();
   });
-  const token = await devToken('--scope', 'sim-swap:read');
+  const token = await signed('sim-swap:read');
 
   expect((await ask(service.url, ANY_NUMBER, token)).codes).toEqual(['UNAUTHENTICATED']);
   expect(service.logged.join('\n')).toMatch(/access token was refused \{"reason":"key"\}/);
@@ -106,7 +112,7 @@ test('a simulator that runs by itself is asked by several services', async () =>
   onTestFinished(() => simulator.close());
   const settings = { ...REHEARSAL, SIMULATOR: simulator.authUrl };
   const services = [startMain(settings), startMain(settings)];
-  const token = await devToken('--scope', 'sim-swap:read');
+  const token = await signed('sim-swap:read');
   for (const service of services) {
     const [, port] = await service.written(/"port":(\d+)/);
     const reply = await ask(`http://127.0.0.1:${port}`, ANY_NUMBER, token);
@@ -126,11 +132,9 @@ test.each([
 });
 
 test.each([
-  [['--minutes', '0'], '--minutes must be a whole number from 1 to 10080.'],
-  [['--minutes', '1e3'], '--minutes must be a whole number from 1 to 10080.'],
+  [['--minutes', '1e4'], '--minutes must be a whole number from 1 to 10080.'],
   [['--phone-number', '07700 900001'], '--phone-number: A phone number starts with +'],
   [['--subject', ''], '--subject must not be empty.'],
-  [['--scopes', 'a'], 'npm run dev-token -- [--scope SCOPES]'],
 ])('npm run dev-token -- %j ends with the reason', async (words, reason) => {
   const { code, err, out } = await Program.runNode(['src/commands/devToken.ts', ...words]);
   expect({ code, out }).toEqual({ code: 1, out: '' });

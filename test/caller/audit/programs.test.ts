@@ -4,10 +4,14 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { auditHash } from '../../../src/caller/audit/entry.ts';
+import { findEntries, type Sought } from '../../../src/caller/audit/findEntries.ts';
+import { linesIn } from '../../../src/commands/arguments.ts';
 import { Program } from '../../program.ts';
 import { ALICE, BOB } from '../../values.ts';
 import { DEMO_ENTRY, OperatorsFile } from '../../operatorsFile.ts';
 
+const DAY_MS = 86_400_000;
+const NOON_OF_2ND = Date.UTC(2026, 10, 2, 12);
 const AUDIT_KEY = 'a-key-of-at-least-thirty-two-characters';
 
 function line(day: string, others: object = {}): string {
@@ -51,6 +55,10 @@ async function run(program: string, words: readonly string[], settings: Record<s
     settings,
   );
   return { code, lines: out.split('\n').slice(0, -1), err };
+}
+
+function dayOf(text: string): string {
+  return (JSON.parse(text) as { time: string }).time.slice(8, 10);
 }
 
 describe('npm run usage', () => {
@@ -99,7 +107,6 @@ describe('npm run usage', () => {
   >([
     ['without a log', [], {}, /^Name a FILE, or set AUDIT_LOG/],
     ['a directory that is not there', [], { AUDIT_LOG: '/nowhere/audit.jsonl' }, /cannot be read/],
-    ['a file that is not there', ['/nowhere/x'], {}, /^\/nowhere\/x cannot be read to its end/],
     ['a day that is none', ['--since', '2026-11-31'], {}, /^--since must be a day/],
     ['a dimension that is none', ['--by', 'number'], {}, /^--by knows day, operator/],
     ['a format that is none', ['--format', 'pdf'], {}, /^--format must be table or csv/],
@@ -122,21 +129,30 @@ describe('npm run usage', () => {
 describe('npm run audit', () => {
   const SETTINGS = { AUDIT_KEY };
 
-  test.each<[what: string, words: readonly string[], days: readonly string[]]>([
-    ['a number', ['--number', ALICE], ['01', '02', '03', '04']],
-    ['a client', ['--client', 'bff'], ['05']],
-    ['a subject and an outcome', ['--subject', 'alice', '--outcome', 'OPERATOR_TIMEOUT'], ['03']],
-    ['an operator', ['--operator', 'south'], ['02']],
-    ['a time', ['--since', '2026-11-02', '--until', '2026-11-04'], ['02', '03']],
-    ['the correlator of a client', ['--correlator', 'ticket-03'], ['03']],
-    ['that of an exchange', ['--correlator', 'ticket-03-VB6KvH6PLAVG-2'], ['03']],
-    ['no part of a correlator', ['--correlator', 'ticket-0'], []],
-  ])('finds %s, the oldest first', async (_what, words, days) => {
-    const ended = await run('auditSearch', words, { ...SETTINGS, AUDIT_LOG: rotatedLog() });
-    expect(ended.code).toBe(0);
-    const found = ended.lines.map((one) => (JSON.parse(one) as { time: string }).time.slice(8, 10));
+  test.each<[what: string, sought: Sought, days: readonly string[]]>([
+    ['a number', { number: ALICE }, ['01', '02', '03', '04']],
+    ['a client', { client: 'bff' }, ['05']],
+    ['a subject and an outcome', { subject: 'alice', outcome: 'OPERATOR_TIMEOUT' }, ['03']],
+    ['an operator', { operator: 'south' }, ['02']],
+    ['a time', { sinceMs: NOON_OF_2ND, untilMs: NOON_OF_2ND + 2 * DAY_MS }, ['02', '03']],
+    ['the correlator of a client', { correlator: 'ticket-03' }, ['03']],
+    ['that of an exchange', { correlator: 'ticket-03-VB6KvH6PLAVG-2' }, ['03']],
+    ['no part of a correlator', { correlator: 'ticket-0' }, []],
+  ])('finds %s, the oldest first', async (_what, sought, days) => {
+    const count = { found: 0, torn: 0, tornAfter: 0 };
+    const found: string[] = [];
+    const lines = findEntries(linesIn([], rotatedLog()), sought, [AUDIT_KEY], count);
+    for await (const one of lines) found.push(dayOf(one));
     expect(found).toEqual(days);
-    expect(ended.err).toBe(`${days.length} entries, 1 torn lines\n`);
+    expect(count).toEqual({ found: days.length, torn: 1, tornAfter: 0 });
+  });
+
+  test('takes all of its options together', async () => {
+    const words = ['--since', '2026-11-02', '--until', '2026-11-04', '--subject', 'alice'];
+    const settings = { ...SETTINGS, AUDIT_LOG: rotatedLog() };
+    const ended = await run('auditSearch', [...words, '--number', '+44 7700 900001'], settings);
+    expect(ended).toMatchObject({ code: 0, err: '2 entries, 1 torn lines\n' });
+    expect(ended.lines.map(dayOf)).toEqual(['02', '03']);
   });
 
   test('tells a torn line of what was asked from one of what was not', async () => {
