@@ -54,10 +54,6 @@ export class WiredOperator implements AsyncDisposable {
     return this.#server.url;
   }
 
-  set tls(tls: TlsOptions) {
-    this.#server.tls = tls;
-  }
-
   /** What came, in turn. */
   get received(): readonly Received[] {
     return this.#server.received;

@@ -88,11 +88,6 @@ export class RecordingServer implements AsyncDisposable {
     return made;
   }
 
-  /** How TLS is spoken on connections from now on; those that are open go on. */
-  set tls(tls: TlsOptions) {
-    if ('setSecureContext' in this.#server) this.#server.setSecureContext(tls);
-  }
-
   /** Connections that are open and have carried nothing. */
   get unused(): readonly Connection[] {
     return this.connections.filter(({ socket, requests }) => requests === 0 && !socket.destroyed);

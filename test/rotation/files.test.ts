@@ -3,7 +3,6 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { jwtVerify } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createSimSwapClient } from '../../src/library/client.ts';
 import { hurriedClock } from '../hurriedClock.ts';
 import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
 import { startServiceWith, type Service } from '../service.ts';
@@ -141,18 +140,6 @@ describe('a file that changes is in force from then on, without a restart', () =
     await told(service, READ_AGAIN, () => files.write('key.pem', second));
     expect(await signedBy(second)).toBe(true);
   });
-
-  it("a secret, for a library's client as well", async () => {
-    const settings = shortForm({ OPERATOR_CLIENT_SECRET_FILE: files.write('secret', 'the-first') });
-    await using client = await createSimSwapClient({ settings });
-    await client.simSwappedWithin(ALICE, 240);
-    files.write('secret', 'the-second');
-    const secret = async () => {
-      await client.simSwappedWithin(ALICE, 240);
-      return shownSecret();
-    };
-    await expect.poll(secret, { timeout: 30_000, interval: 500 }).toBe('the-second');
-  }, 40_000);
 });
 
 describe('a file that cannot be used leaves in force what was read last, and a line says so', () => {

@@ -5,9 +5,8 @@ import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisS
 import { startServiceWith } from '../service.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { answerNever, grant, pend, WiredOperator } from '../wiredOperator.ts';
-import { ask } from './startedServer.ts';
 
-const ALICE = '+447700900001';
+const WITHIN = '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }';
 
 /** Files are read a hundred times as often; all else takes its time. */
 const readingOften: Clock = {
@@ -43,19 +42,23 @@ describe.skipIf(NO_REDIS !== undefined)(`the password of a Redis ${NO_REDIS ?? '
       },
       { clock: readingOften },
     );
-    expect(await ask(service.url, ALICE)).toBe('CONSENT_PENDING');
+    const ask = async () => {
+      const { codes, data } = await service.ask(WITHIN);
+      return codes[0] ?? data.phoneNumber.simSwappedWithin;
+    };
+    expect(await ask()).toBe('CONSENT_PENDING');
     // Not taken yet: the connections that there are go on.
     files.write('url', urlOf('second'));
     const isRead = () => service.logged.some((line) => line.includes('were read again'));
     await expect.poll(isRead, { timeout: 15_000 }).toBe(true);
-    expect(await ask(service.url, ALICE)).toBe('CONSENT_PENDING');
+    expect(await ask()).toBe('CONSENT_PENDING');
     await allow('second');
     const users = async () => String(await command(redis.port, ['CLIENT', 'LIST']));
     await expect.poll(users, { timeout: 15_000 }).toContain('user=second');
     await expect.poll(users, { timeout: 15_000 }).not.toContain('user=first');
     await command(redis.port, ['ACL', 'DELUSER', 'first']);
     operator.script = { token: grant, lookUp: answerNever };
-    await expect.poll(() => ask(service.url, ALICE), { timeout: 15_000 }).toBe(false);
+    await expect.poll(ask, { timeout: 15_000 }).toBe(false);
     expect(operator.prompts).toHaveLength(1);
     expect(service.logged.join()).not.toMatch(/of-(?:first|second)/);
   });
