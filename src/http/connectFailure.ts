@@ -13,9 +13,7 @@ export type ConnectStage =
   | 'name'
   | 'connection'
   | 'tls'
-  /** The server's certificate is not trusted. */
   | 'certificate'
-  /** The server does not take ours. */
   | 'client-certificate';
 
 /** A connection that was not made. Nothing was sent on it but what a connection is made by. */

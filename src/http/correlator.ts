@@ -4,7 +4,6 @@ import { maskPhoneNumbers } from '../domain/phoneNumber.ts';
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const MAX_CALLERS_PART_CHARACTERS = 24;
 const RANDOM_CHARACTERS = 12;
-/** What {@link Correlator.name} has at most. */
 export const MAX_CORRELATOR_NAME_CHARACTERS = MAX_CALLERS_PART_CHARACTERS + 1 + RANDOM_CHARACTERS;
 /** The most that `randomInt` can draw at a time. */
 const CHARACTERS_A_DRAW = 6;
@@ -54,7 +53,6 @@ function withoutNumbers(sent: string): string {
   return sanitised(maskPhoneNumbers(sanitised(maskPhoneNumbers(sent.slice(0, MAX_READ)))));
 }
 
-/** Leaves out what may not stand in ours. */
 function sanitised(text: string): string {
   return text.slice(0, MAX_READ).replaceAll(/[^A-Za-z0-9-]/g, '');
 }

@@ -31,7 +31,6 @@ export type SilentReplies = 'fresh' | 'checked' | 'alike';
 /** Longer than an idle connection is kept: by then, those that a stray reply came on are gone. */
 const DISTRUST_SILENT_MS = 60_000;
 
-/** Tells the replies of one endpoint apart. */
 export interface ReplyCheck {
   /** Whether, over HTTP/1.1, only a connection that carried nothing before can be trusted. */
   readonly needsFreshConnection: boolean;

@@ -25,7 +25,6 @@ export interface ErrorMap {
 /** Of an operator with the words of CAMARA and OAuth, where they belong. */
 export const COMMON_ERRORS: ErrorMap = { wordAt: [], rules: [] };
 
-/** Where the body of a refusal names its error, and by which words. */
 export interface ErrorWording {
   /**
    * Which member names the error where both are there: CAMARA's `code` at lookups, OAuth's `error` at
@@ -65,7 +64,6 @@ export function knownTo({ rules }: ErrorMap, word: string | undefined): string |
   return knownWord(word) ?? rules.find((rule) => rule.word === word)?.word;
 }
 
-/** The rule that fits. Pure. */
 export function ruleFor(
   { rules }: ErrorMap,
   status: number,
@@ -113,75 +111,37 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** An operator's error word that is known here. Words of its own are never logged, for they are free text. */
-export type OperatorWord = (typeof CAMARA_CODES)[number] | (typeof OAUTH_ERRORS)[number];
-
-/** Codes of CAMARA: Commonalities, and SIM Swap 0.4 to 2.1. */
+/** Codes of CAMARA, by status: Commonalities, and SIM Swap 0.4 to 2.1. */
 const CAMARA_CODES = [
-  'INVALID_ARGUMENT',
-  'FAILED_PRECONDITION',
-  'OUT_OF_RANGE',
-  'UNAUTHENTICATED',
-  'AUTHENTICATION_REQUIRED',
-  'PERMISSION_DENIED',
-  'INVALID_TOKEN_CONTEXT',
-  'NOT_FOUND',
-  'IDENTIFIER_NOT_FOUND',
-  'SIM_SWAP.UNKNOWN_PHONE_NUMBER',
-  'METHOD_NOT_ALLOWED',
-  'NOT_ACCEPTABLE',
-  'CONFLICT',
-  'ALREADY_EXISTS',
-  'ABORTED',
-  'INCOMPATIBLE_STATE',
-  'GONE',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'NOT_SUPPORTED',
-  'SERVICE_NOT_APPLICABLE',
-  'UNSUPPORTED_IDENTIFIER',
-  'UNIDENTIFIABLE_PHONE_NUMBER',
-  'MISSING_IDENTIFIER',
-  'UNNECESSARY_IDENTIFIER',
-  'TOO_MANY_REQUESTS',
-  'QUOTA_EXCEEDED',
-  'INTERNAL',
-  'NOT_IMPLEMENTED',
-  'BAD_GATEWAY',
-  'UNAVAILABLE',
-  'TIMEOUT',
+  'INVALID_ARGUMENT FAILED_PRECONDITION OUT_OF_RANGE UNAUTHENTICATED AUTHENTICATION_REQUIRED',
+  'PERMISSION_DENIED INVALID_TOKEN_CONTEXT',
+  'NOT_FOUND IDENTIFIER_NOT_FOUND SIM_SWAP.UNKNOWN_PHONE_NUMBER METHOD_NOT_ALLOWED NOT_ACCEPTABLE',
+  'CONFLICT ALREADY_EXISTS ABORTED INCOMPATIBLE_STATE GONE UNSUPPORTED_MEDIA_TYPE',
+  'NOT_SUPPORTED SERVICE_NOT_APPLICABLE UNSUPPORTED_IDENTIFIER UNIDENTIFIABLE_PHONE_NUMBER',
+  'MISSING_IDENTIFIER UNNECESSARY_IDENTIFIER TOO_MANY_REQUESTS QUOTA_EXCEEDED',
+  'INTERNAL NOT_IMPLEMENTED BAD_GATEWAY UNAVAILABLE TIMEOUT',
 ] as const;
 
 /** Errors of OAuth and CIBA: RFC 6749 §5.2, RFC 6750 §3.1, RFC 9101 §7, RFC 9449 §12.2, OpenID CIBA Core §11 and §13. */
 const OAUTH_ERRORS = [
-  'invalid_request',
-  'invalid_client',
-  'invalid_grant',
-  'unauthorized_client',
-  'unsupported_grant_type',
-  'invalid_scope',
-  'invalid_token',
-  'insufficient_scope',
-  'invalid_dpop_proof',
-  'use_dpop_nonce',
-  'invalid_request_object',
-  'request_not_supported',
-  'access_denied',
-  'authorization_pending',
-  'slow_down',
-  'expired_token',
-  'transaction_failed',
-  'expired_login_hint_token',
-  'unknown_user_id',
-  'missing_user_code',
-  'invalid_user_code',
-  'invalid_binding_message',
-  'temporarily_unavailable',
-  'server_error',
+  'invalid_request invalid_client invalid_grant unauthorized_client unsupported_grant_type',
+  'invalid_scope invalid_token insufficient_scope invalid_dpop_proof use_dpop_nonce',
+  'invalid_request_object request_not_supported access_denied authorization_pending slow_down',
+  'expired_token transaction_failed expired_login_hint_token unknown_user_id missing_user_code',
+  'invalid_user_code invalid_binding_message temporarily_unavailable server_error',
 ] as const;
 
-const WORDS: ReadonlySet<string> = new Set<OperatorWord>([...CAMARA_CODES, ...OAUTH_ERRORS]);
+type WordsOf<Line extends string> = Line extends `${infer First} ${infer Rest}`
+  ? First | WordsOf<Rest>
+  : Line;
 
-/** The word where it is one of those listed here. */
+/** An operator's error word that is known here. Words of its own are never logged, for they are free text. */
+export type OperatorWord = WordsOf<(typeof CAMARA_CODES | typeof OAUTH_ERRORS)[number]>;
+
+const WORDS: ReadonlySet<string> = new Set(
+  [...CAMARA_CODES, ...OAUTH_ERRORS].flatMap((line) => line.split(' ')),
+);
+
 export function knownWord(word: string | undefined): OperatorWord | undefined {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is one of them
   return word !== undefined && WORDS.has(word) ? (word as OperatorWord) : undefined;

@@ -22,14 +22,12 @@ export interface HttpReply {
 export type FaultCause =
   'connection' | 'descriptors' | 'timeout' | 'cancelled' | 'rate' | 'invalid-reply';
 
-/** An exchange without a reply. */
 export interface TransportFault {
   readonly cause: FaultCause;
   /** `false` only when it is proven that no byte of the request left (docs/design.md, "Retries"). */
   readonly sent: boolean;
   /** For the log: what broke, without addresses or contents. */
   readonly detail: string;
-  /** How far the connection came, where none was made. */
   readonly stage?: ConnectStage;
   /** Which check the reply failed, where one came. */
   readonly flaw?: ReplyFlaw;
@@ -60,7 +58,6 @@ export interface Replied extends Departure {
 
 /** One request, before its endpoint adds what it sends with each. */
 export interface OutgoingRequest {
-  /** POST where absent. */
   readonly method?: 'GET' | 'POST';
   /** In the place of the endpoint's own path where that has a place for a number; encoded, with a slash in front. */
   readonly path?: string | undefined;
@@ -111,7 +108,6 @@ export type ReplyFlaw =
   | 'wrong type of operator'
   | 'wrong window'
   | 'another number'
-  /** A function of its profile failed. */
   | 'cannot be read by its profile';
 
 /** Whose reply it is cannot be known: its correlator is not that of the request, or there is none. */

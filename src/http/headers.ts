@@ -51,7 +51,6 @@ export function preferredWaitMs(prefer: string | undefined): number | undefined 
 const TRACEPARENT =
   /^(?!ff)(?<version>[0-9a-f]{2})-(?<traceId>[0-9a-f]{32})-(?<spanId>[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<rest>-.*)?$/;
 
-/** All zeros name nothing. */
 const NOTHING = /^0+$/;
 
 /**
@@ -72,7 +71,6 @@ export function readTraceparent(text: string | undefined): TraceParent | undefin
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
 }
 
-/** The header `traceparent` of what is asked next. Pure. */
 export function writeTraceparent({ traceId, spanId, isSampled }: TraceParent): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }

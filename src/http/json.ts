@@ -1,10 +1,8 @@
 import type { HttpReply, ReplyFlaw } from './exchange.ts';
 import { singleValue } from './headers.ts';
 
-/** A JSON object whose members are not checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A body that can be read, or what is wrong with it. */
 export type ReadBody =
   | { readonly kind: 'read'; readonly body: JsonObject }
   | { readonly kind: 'flawed'; readonly flaw: ReplyFlaw };
@@ -98,7 +96,6 @@ function isEscaped(json: string, at: number): boolean {
 /** The names of members, from the outermost inwards; an item of a list by its index. */
 export type MemberPath = readonly string[];
 
-/** What stands at a path; `undefined` where nothing does. Pure. */
 export function memberAt(body: JsonObject, path: MemberPath): unknown {
   let value: unknown = body;
   for (const name of path) {

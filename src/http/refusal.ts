@@ -24,7 +24,6 @@ export function errorWord(reply: HttpReply, wording: ErrorWording): string | und
   return wordOf(bodyOf(reply), wording);
 }
 
-/** All words by which the body may name its error. */
 export function errorWords(reply: HttpReply, wording: ErrorWording): readonly string[] {
   return wordsOf(bodyOf(reply), wording);
 }
@@ -76,7 +75,6 @@ function failureOf(
   return seconds === undefined ? { code, reach } : { code, reach, retryAfterSeconds: seconds };
 }
 
-/** The body of a refusal, without members where it cannot be read. */
 function bodyOf(reply: HttpReply): JsonObject {
   const read = readJsonObject(reply);
   return read.kind === 'read' ? read.body : {};

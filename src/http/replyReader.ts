@@ -26,7 +26,6 @@ export type Carrier = Pick<Dispatcher.DispatchController, 'abort'>;
  */
 export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   readonly post: OutgoingRequest;
-  /** With its query. */
   readonly path: string;
   /** Names and values in turn of headers that are made anew for each exchange. */
   readonly generatedHeaders: readonly string[];
@@ -67,7 +66,6 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
     return this.#settle === undefined;
   }
 
-  /** The bytes of the body so far. */
   get bodyBytes(): number {
     return this.#bodyBytes;
   }

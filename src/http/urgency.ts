@@ -10,7 +10,6 @@ export interface Urgency {
   readonly isShared?: boolean | undefined;
 }
 
-/** Work that ends early when a signal is aborted. */
 export interface Abortable {
   abort(): void;
 }
@@ -84,11 +83,8 @@ export class CallerGone extends Error {
 /** The time that one request has. Its timer runs only between {@link begin} and {@link pause}. */
 export class RequestLife {
   readonly timeoutMs: number;
-  /** When the request came in, on the monotonic clock. */
   readonly cameInAtMs: number;
-  /** When it is over, on the monotonic clock. */
   readonly deadlineMs: number;
-  /** Aborted when the caller hangs up and when the time is over. */
   readonly signal = new LightAbortSignal();
   readonly #clock: Clock;
   readonly #given: AbortSignal | undefined;
@@ -142,7 +138,6 @@ export class RequestLife {
     this.#end(new CallerGone());
   }
 
-  /** The signal that was given is aborted. */
   handleEvent(): void {
     this.hangUp();
   }
@@ -202,7 +197,6 @@ export class SharedWork<T> implements Sharing {
   readonly isShared = true;
   /** Of the first that waits: it is traced to that one, but not ended with it. */
   readonly correlator: Correlator;
-  /** The latest of all that have joined. */
   deadlineMs: number;
   /** Replaced rather than added to: most work has one, and a list that grows makes room for seventeen. */
   #waiters: readonly Waiter<T>[] = [];

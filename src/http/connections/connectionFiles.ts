@@ -1,13 +1,13 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { Clock } from '../../system/clock.ts';
+import type { Reread } from '../../system/fromFiles.ts';
 import { watchFiles, type FileTexts, type FileWatch } from '../../system/watchedFiles.ts';
 import type { Log } from '../../log/log.ts';
 import type { ConnectionSettings, TextSource } from '../wireSettings.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** How long before its end a certificate is warned of. */
 const WARN_BEFORE_MS = 14 * DAY_MS;
 
 export interface ConnectionFilesParts {
@@ -64,7 +64,6 @@ export class ConnectionFiles {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Reads and tells no more. */
   close(): void {
     this.#closing.abort();
     this.#watched.close();
@@ -81,11 +80,11 @@ export class ConnectionFiles {
   #read(): boolean {
     const read = readMaterial(textsOf(this.settings, this.#watched.texts));
     if (read.kind === 'flawed') return this.#refuse(read.flaw);
-    const flaw = this.#validityFlaw(read.material);
+    const flaw = this.#validityFlaw(read.value);
     const isReplaced =
       this.#material === undefined || this.#validityFlaw(this.#material) !== undefined;
     if (flaw !== undefined && !isReplaced) return this.#refuse(flaw);
-    this.#material = read.material;
+    this.#material = read.value;
     this.#flaw = flaw;
     this.#tellValidity();
     return true;
@@ -178,18 +177,13 @@ export interface ConnectionMaterial {
   readonly validity: { readonly fromMs: number; readonly untilMs: number } | undefined;
 }
 
-/** Material, or in what way it cannot be used: words for people, without contents. */
-export type ReadMaterial =
-  | { readonly kind: 'read'; readonly material: ConnectionMaterial }
-  | { readonly kind: 'flawed'; readonly flaw: string };
-
 /** RFC 9325 §3.1.1. */
 const MIN_VERSION = 'TLSv1.2';
 
 /** Reads what the files hold, and whether it fits together. Pure. */
-export function readMaterial(texts: ConnectionTexts): ReadMaterial {
+export function readMaterial(texts: ConnectionTexts): Reread<ConnectionMaterial> {
   try {
-    return { kind: 'read', material: materialOf(texts) };
+    return { kind: 'read', value: materialOf(texts) };
   } catch (error) {
     if (!(error instanceof Flaw)) throw error;
     return { kind: 'flawed', flaw: error.message };

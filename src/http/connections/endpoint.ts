@@ -19,7 +19,6 @@ export const NO_TIME: Exchange = {
   fault: { cause: 'timeout', sent: false, detail: 'no time left to start' },
 };
 
-/** The exchange whose request had ended before it. */
 export const CANCELLED: Exchange = {
   kind: 'fault',
   fault: { cause: 'cancelled', sent: false, detail: 'the request ended' },
@@ -28,18 +27,13 @@ export const CANCELLED: Exchange = {
 /** For so long HTTP/2 is not offered to a server that does not take it, or breaks it. */
 export const HTTP1_FOR_MS = 10 * 60_000;
 
-/** So many connections in a row that end without one reply, by the server's doing, are not bad luck. */
-const MAX_BROKEN_CONNECTIONS = 2;
-
 const NO_HTTP2 = { http2: 0, streams: 0 };
 
 export interface EndpointSettings {
-  /** What the log calls it. */
   readonly name: string;
   readonly url: string;
   /** For one exchange, from connecting to the last byte of the reply. */
   readonly timeoutMs: number;
-  /** Open at a time. */
   readonly connections: number;
   readonly http2: Http2Setting;
   readonly replyCheck: ReplyCheck;
@@ -58,7 +52,6 @@ export interface OpenConnections {
   /** Over TLS and HTTP/1.1, ready and unused. */
   readonly spare: number;
   readonly http2: number;
-  /** Exchanges under way over HTTP/2. */
   readonly streams: number;
 }
 
@@ -67,7 +60,6 @@ export interface SharedByEndpoints {
   readonly idleDetector: IdleDetector;
   readonly clock: Clock;
   readonly log: Log;
-  /** What connections over TLS are made with. */
   readonly files: ConnectionFiles;
 }
 
@@ -83,9 +75,7 @@ export class Endpoint implements Http2Fallback {
   readonly #settings: EndpointSettings;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** With the query of its address. */
   readonly #path: string;
-  /** What stands between that and a query of an exchange's own. */
   readonly #beforeQuery: '?' | '&';
   readonly #connector: TlsConnector | undefined;
   readonly #http1: Http1Connections;
@@ -93,8 +83,6 @@ export class Endpoint implements Http2Fallback {
   readonly #http2: Http2Connections | undefined;
   readonly #unsubscribe: () => void;
   #http1UntilMs = -Infinity;
-  /** Connections in a row that brought no reply by HTTP/2. */
-  #broken = 0;
 
   constructor(settings: EndpointSettings, shared: SharedByEndpoints) {
     const { clock, log, files, idleDetector } = shared;
@@ -151,7 +139,6 @@ export class Endpoint implements Http2Fallback {
     this.#settings.replyCheck.distrust();
   }
 
-  /** Breaks what is still under way and closes the connections. */
   async close(): Promise<void> {
     this.#unsubscribe();
     this.#http2?.close();
@@ -161,35 +148,23 @@ export class Endpoint implements Http2Fallback {
   }
 
   choseHttp1(readers: readonly ReplyReader[], socket: TLSSocket): void {
-    this.#leaveHttp2();
     this.#http1.keepSpare(socket);
-    this.left(readers);
+    this.#leaveHttp2(readers);
   }
 
-  replied(): void {
-    this.#broken = 0;
-  }
-
-  broke(isFinal: boolean, detail: string): boolean {
-    this.#broken += 1;
-    if (!isFinal && this.#broken < MAX_BROKEN_CONNECTIONS) return false;
-    this.#leaveHttp2();
+  brokeHttp2(readers: readonly ReplyReader[], detail: string): void {
     this.#log.warn('The operator offers HTTP/2 and breaks it. HTTP/1.1 is used instead.', {
       endpoint: this.#settings.name,
       detail,
       minutes: HTTP1_FOR_MS / 60_000,
       setting: 'http2 of the profile: never',
     });
-    return true;
+    this.#leaveHttp2(readers);
   }
 
-  left(readers: readonly ReplyReader[]): void {
-    for (const reader of readers) this.#carry(reader);
-  }
-
-  #leaveHttp2(): void {
-    this.#broken = 0;
+  #leaveHttp2(readers: readonly ReplyReader[]): void {
     this.#http1UntilMs = this.#clock.monotonicMs() + HTTP1_FOR_MS;
+    for (const reader of readers) this.#carry(reader);
   }
 
   #carry(reader: ReplyReader): void {

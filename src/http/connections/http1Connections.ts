@@ -20,7 +20,6 @@ export interface Http1Parts {
   /** `undefined` in plain text. */
   readonly connector: TlsConnector | undefined;
   readonly clock: Clock;
-  /** Of all endpoints of the operator. */
   readonly idleDetector: IdleDetector;
   /** Names and values, in turn, of the headers of each request; the same list for as long as they stay the same. */
   readonly headers: () => readonly string[];
@@ -37,7 +36,6 @@ export class Http1Connections {
   /** Carry one exchange after the other. */
   #kept: Pool;
   #keptSinceMs: number;
-  /** Those that finish what is under way on them. */
   readonly #retired = new Set<Pool>();
   /** Carry one exchange and are closed. */
   readonly #fresh: Pool;
@@ -94,7 +92,6 @@ export class Http1Connections {
     );
   }
 
-  /** Keeps a connection that has carried nothing. */
   keepSpare(socket: TLSSocket): void {
     this.#spares?.add(socket);
   }

@@ -38,7 +38,6 @@ export interface ConnectionParts {
   readonly origin: string;
   /** The names and values, in turn, that begin each request. */
   readonly head: () => readonly string[];
-  /** In lower case. */
   readonly correlatorHeader: string;
   /** After so long without a word of any kind, a connection may be dead. */
   readonly silentAfterMs: number;
@@ -51,9 +50,7 @@ export interface ConnectionEvents {
   hasRoom(): void;
   /** The server's settings are here: it takes as many streams as they allow. */
   settled(): void;
-  /** It takes no further streams. */
   retired(connection: Http2Connection): void;
-  /** It is closed. */
   ended(connection: Http2Connection): void;
   /** It is proven that the server has not acted on this exchange: GOAWAY as it shuts down. */
   returned(reader: ReplyReader): void;
@@ -79,7 +76,8 @@ export class Http2Connection {
   #isRetired = false;
   #hasReplied = false;
   #hasBroken = false;
-  #refusal: Error | undefined;
+  /** The server does not take our certificate, and has read nothing. */
+  refusal: Error | undefined;
   #cancelled = 0;
   /** Counts what came on any stream: a connection that stays silent may be dead. */
   #heard = 0;
@@ -112,12 +110,11 @@ export class Http2Connection {
     socket.on('error', (error) => {
       if (!noteLateRefusal(error, socket)) return;
       // It is not HTTP/2 that is refused.
-      this.#refusal = error;
+      this.refusal = error;
       this.retire();
     });
   }
 
-  /** Exchanges under way. */
   get streams(): number {
     return this.#streams.size;
   }
@@ -128,7 +125,6 @@ export class Http2Connection {
     return isOpen && !this.#session.destroyed && this.#streams.size < this.#limit;
   }
 
-  /** Whether another is to take its place. */
   get isOld(): boolean {
     return this.#parts.clock.monotonicMs() - this.#openedAtMs >= MAX_CONNECTION_AGE_MS;
   }
@@ -136,11 +132,6 @@ export class Http2Connection {
   /** Whether it has taken what the server's settings allow: another connection would help. */
   get isFull(): boolean {
     return this.#hasSettings && this.#limit > 0 && this.#streams.size >= this.#limit;
-  }
-
-  /** The server does not take our certificate, and has read nothing. */
-  get refusal(): Error | undefined {
-    return this.#refusal;
   }
 
   carry(reader: ReplyReader): void {
@@ -164,8 +155,8 @@ export class Http2Connection {
       reader.onRefusedUnprocessed(error instanceof Error ? error : new Error('not a request'));
       return;
     }
-    const before = { heard: this.#heard, atMs: this.#parts.clock.monotonicMs() };
-    this.#streams.add(new Http2Stream(this, stream, reader, before));
+    const beganAtMs = this.#parts.clock.monotonicMs();
+    this.#streams.add(new Http2Stream(this, stream, reader, beganAtMs, this.#heard));
     if (contentType !== undefined) stream.end(body);
   }
 
@@ -195,11 +186,11 @@ export class Http2Connection {
   }
 
   /** A stream ended early by our doing. */
-  cancelled(stream: Http2Stream, before: Beginning): void {
+  cancelled(stream: Http2Stream): void {
     this.#cancelled += 1;
     const { clock, silentAfterMs } = this.#parts;
-    const isLong = clock.monotonicMs() - before.atMs >= silentAfterMs;
-    const isSilent = isLong && this.#heard === before.heard;
+    const isLong = clock.monotonicMs() - stream.beganAtMs >= silentAfterMs;
+    const isSilent = isLong && this.#heard === stream.heardBefore;
     if (isSilent) this.#broke(false, 'nothing came');
     if (isSilent || this.#cancelled >= MAX_CANCELLED) this.retire();
     this.ended(stream);
@@ -251,18 +242,13 @@ export class Http2Connection {
   }
 }
 
-/** When a stream began, and what had come on its connection by then. */
-interface Beginning {
-  readonly heard: number;
-  readonly atMs: number;
-}
-
-/** One exchange on its stream. */
 class Http2Stream implements Carrier {
   readonly #connection: Http2Connection;
   readonly #stream: ClientHttp2Stream;
   readonly #reader: ReplyReader;
-  readonly #before: Beginning;
+  readonly beganAtMs: number;
+  /** What had come on its connection by then. */
+  readonly heardBefore: number;
   /** Something of its reply came, an interim one perhaps: then it was acted on, whatever is said later. */
   #isActedOn = false;
   #hasReply = false;
@@ -274,12 +260,14 @@ class Http2Stream implements Carrier {
     connection: Http2Connection,
     stream: ClientHttp2Stream,
     reader: ReplyReader,
-    before: Beginning,
+    beganAtMs: number,
+    heardBefore: number,
   ) {
     this.#connection = connection;
     this.#stream = stream;
     this.#reader = reader;
-    this.#before = before;
+    this.beganAtMs = beganAtMs;
+    this.heardBefore = heardBefore;
     reader.way = 'stream';
     reader.onRequestStart(this);
     stream
@@ -293,12 +281,11 @@ class Http2Stream implements Carrier {
       .on('close', () => this.#onClose());
   }
 
-  /** Ends it early, and no other stream. */
   abort(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#stream.close(constants.NGHTTP2_CANCEL);
-    this.#connection.cancelled(this, this.#before);
+    this.#connection.cancelled(this);
   }
 
   goAway(lastStreamId: number, isShutdown: boolean, error: Error): void {

@@ -7,21 +7,20 @@ import type { Http1Parts } from './http1Connections.ts';
 import { Http2Connection, type ConnectionEvents, type ConnectionParts } from './http2Connection.ts';
 import type { TlsConnector } from './tlsConnector.ts';
 
-/** What becomes of an endpoint's exchanges where HTTP/2 cannot carry them. */
+/** Carries over HTTP/1.1 what HTTP/2 cannot, for a while. */
 export interface Http2Fallback {
-  /** The server took HTTP/1.1: these exchanges are to be carried so, on this connection or on others. */
+  /** @param socket on which the server took HTTP/1.1 */
   choseHttp1(readers: readonly ReplyReader[], socket: TLSSocket): void;
-  replied(): void;
-  /** A connection without one reply. Returns whether HTTP/2 is to be left: then nothing waits for it. */
-  broke(isFinal: boolean, detail: string): boolean;
-  /** HTTP/2 was left: these exchanges are to be carried otherwise. */
-  left(readers: readonly ReplyReader[]): void;
+  brokeHttp2(readers: readonly ReplyReader[], detail: string): void;
 }
 
 export interface Http2Parts extends Omit<Http1Parts, 'connector' | 'idleDetector'> {
   readonly connector: TlsConnector;
   readonly fallback: Http2Fallback;
 }
+
+/** So many connections in a row that end without one reply, by the server's doing, are not bad luck. */
+const MAX_BROKEN_CONNECTIONS = 2;
 
 /** A connection that is silent for longer, while an exchange waits, takes no more. */
 const MAX_SILENCE_MS = 1000;
@@ -37,11 +36,11 @@ export class Http2Connections implements ConnectionEvents {
   readonly #parts: Http2Parts;
   readonly #connectionParts: ConnectionParts;
   readonly #connections = new Set<Http2Connection>();
-  /** Those that take no further streams, until they end. */
   readonly #retired = new Set<Http2Connection>();
   readonly #waiting = new Set<ReplyReader>();
   /** Those that a server which shut down has returned once. */
   readonly #returned = new WeakSet<ReplyReader>();
+  #broken = 0;
   #isConnecting = false;
   /** One more with each renewal: a connection that was being made before it is not used. */
   #generation = 0;
@@ -57,7 +56,6 @@ export class Http2Connections implements ConnectionEvents {
     this.#connectionParts = { origin: url.origin, head, correlatorHeader, silentAfterMs, clock };
   }
 
-  /** How many are open now, those included that take no further streams. */
   get open() {
     const open = [...this.#connections, ...this.#retired];
     return { http2: open.length, streams: open.reduce((sum, { streams }) => sum + streams, 0) };
@@ -122,11 +120,14 @@ export class Http2Connections implements ConnectionEvents {
   }
 
   replied(): void {
-    this.#parts.fallback.replied();
+    this.#broken = 0;
   }
 
   broke(isFinal: boolean, detail: string): void {
-    if (!this.#isClosed && this.#parts.fallback.broke(isFinal, detail)) this.#leave();
+    if (this.#isClosed) return;
+    this.#broken += 1;
+    if (!isFinal && this.#broken < MAX_BROKEN_CONNECTIONS) return;
+    this.#parts.fallback.brokeHttp2(this.#leave(), detail);
   }
 
   #withRoom(): Http2Connection | undefined {
@@ -181,8 +182,7 @@ export class Http2Connections implements ConnectionEvents {
     } else if (socket.alpnProtocol === 'h2') {
       this.#connections.add(new Http2Connection(socket, this.#connectionParts, this));
     } else {
-      this.#parts.fallback.choseHttp1(this.#takeWaiting(), socket);
-      for (const connection of this.#connections) connection.retire();
+      this.#parts.fallback.choseHttp1(this.#leave(), socket);
     }
   }
 
@@ -192,9 +192,12 @@ export class Http2Connections implements ConnectionEvents {
     for (const reader of this.#takeWaiting()) reader.onResponseError(null, error);
   }
 
-  #leave(): void {
+  /** Returns what waited, to be carried by others. */
+  #leave(): readonly ReplyReader[] {
+    this.#broken = 0;
+    const waiting = this.#takeWaiting();
     for (const connection of this.#connections) connection.retire();
-    this.#parts.fallback.left(this.#takeWaiting());
+    return waiting;
   }
 
   #takeWaiting(): readonly ReplyReader[] {

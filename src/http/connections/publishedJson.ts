@@ -11,7 +11,6 @@ const TIMEOUT_MS = 5000;
 const CONNECT_TIMEOUT_MS = 4000;
 const MAX_BYTES = 256 * 1024;
 
-/** The reply has a status other than 200. */
 export class UnexpectedStatus extends Error {
   override readonly name = 'UnexpectedStatus';
   readonly statusCode: number;
@@ -77,7 +76,6 @@ export class PublishedJson {
     return document;
   }
 
-  /** Aborts a fetch under way and closes the connection. */
   close(): Promise<void> {
     const closing = this.#pool.destroy();
     this.#connector?.close();

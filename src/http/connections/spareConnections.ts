@@ -34,7 +34,6 @@ export class SpareConnections {
   readonly #clock: Clock;
   readonly #maxConnections: number;
   readonly #maxSpares: number;
-  /** From the oldest to the newest. */
   readonly #spares = new Map<TLSSocket, Spare>();
   readonly #idleDetector: IdleDetector;
   readonly #ignoreIdle: () => void;
@@ -79,7 +78,6 @@ export class SpareConnections {
     this.#handOver(onConnected);
   }
 
-  /** Keeps a connection that has carried nothing. */
   add(socket: TLSSocket): void {
     const isRoom = this.#spares.size + this.#inUse < this.#maxConnections;
     if (this.#isClosed || !isRoom || this.#spares.size >= this.#maxSpares) {
@@ -94,7 +92,6 @@ export class SpareConnections {
     this.#spares.set(socket, { closed, timer });
   }
 
-  /** Keeps none that was made until now. */
   renew(): void {
     this.#generation += 1;
     for (const socket of this.#spares.keys()) this.#drop(socket);
@@ -237,14 +234,11 @@ export interface SpareParts {
   readonly connector: TlsConnector;
   readonly clock: Clock;
   readonly idleDetector: IdleDetector;
-  /** Open at a time, spares and those in use. */
   readonly maxConnections: number;
 }
 
 interface Spare {
-  /** Hears of whatever the server does with it. */
   readonly closed: () => void;
-  /** Ends it when its life is over. */
   readonly timer: NodeJS.Timeout;
 }
 

@@ -20,7 +20,6 @@ import {
 } from '../connectFailure.ts';
 import type { ConnectionFiles, ConnectionMaterial } from './connectionFiles.ts';
 
-/** A version of HTTP by its name in ALPN (RFC 7301). */
 export type AlpnProtocol = 'h2' | 'http/1.1';
 
 /** Takes the connection, or why there is none. Called once. */
@@ -35,7 +34,6 @@ export interface TlsConnectorParts {
   /** For one connection, its proxy's part included. */
   readonly timeoutMs: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Hears of each connection that is not made in time. */
   readonly onTimeout?: (failure: ConnectFailure) => void;
 }
 
@@ -119,7 +117,6 @@ export class TlsConnector {
 const TIMED_OUT = 'UND_ERR_CONNECT_TIMEOUT';
 const CLOSED = 'UND_ERR_DESTROYED';
 
-/** One connection while it is made. */
 class ConnectionAttempt {
   tunnel: Tunnel | undefined;
   readonly #timer: NodeJS.Timeout;
@@ -161,7 +158,6 @@ class ConnectionAttempt {
       });
   }
 
-  /** Ends it where it is. */
   fail(reason: string): void {
     const stage = this.#socket === undefined ? this.tunnel?.stage : undefined;
     this.end(new ConnectFailure(stage ?? this.#stage, reason));
@@ -188,7 +184,6 @@ function stageOf(error: Error, stage: ConnectStage, socket: TLSSocket): ConnectS
   return socket.authorizationError ? 'certificate' : stage;
 }
 
-/** Without the brackets of an IPv6 address. */
 function bareHost(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '');
 }
@@ -257,7 +252,6 @@ class TlsPeer {
   }
 }
 
-/** A tunnel under way. */
 interface Tunnel {
   readonly stage: ConnectStage;
   /** Ends it, where it is not handed over yet. */

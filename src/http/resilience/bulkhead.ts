@@ -14,7 +14,6 @@ export interface BulkheadLoad {
 /** Why work was not done: the queue was full, or the deadline passed before a permit was free. */
 export type BulkheadRejection = 'full' | 'late';
 
-/** A permit, or why there is none. */
 export type Permit = 'acquired' | BulkheadRejection;
 
 /** A place in the queue. A class: its closures would weigh more than the rest of what waits. */

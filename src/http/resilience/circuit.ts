@@ -10,7 +10,6 @@ const TRIES_AGAIN_AFTER_MS = 5000;
 /** How an exchange counts: `neither` when it was cut before that could be told. */
 export type Health = 'good' | 'bad' | 'neither';
 
-/** A change of the circuit, for the log. */
 export type Switched = 'opened' | 'closed';
 
 type State =
@@ -113,7 +112,6 @@ export class Circuit {
   }
 }
 
-/** Counts what happened in the last so many seconds. */
 export class SlidingCount {
   readonly #counts: number[];
   #lastSecond = 0;

@@ -13,9 +13,7 @@ export interface Finding {
   readonly details: LogDetails;
 }
 
-/** An exchange that is over and judged. */
 export interface JudgedExchange {
-  /** What the log calls the endpoint. */
   readonly endpoint: string;
   readonly kind: ExchangeKind;
   readonly exchange: Exchange;
@@ -26,7 +24,6 @@ export interface JudgedExchange {
   readonly isUnproven?: boolean | undefined;
 }
 
-/** What is worth saying of an exchange; `undefined` where all went as it may. Pure. */
 export function findingOf(judged: JudgedExchange): Finding | undefined {
   const { endpoint, exchange } = judged;
   if (judged.kind === 'directory') return findingOfDirectory(judged);
@@ -216,7 +213,6 @@ function settingFor(
   return isAboutAddress ? ADDRESS_SETTINGS[kind] : undefined;
 }
 
-/** The setting that holds the address of an endpoint. */
 export const ADDRESS_SETTINGS: Readonly<Record<ExchangeKind, string>> = {
   lookup: 'OPERATOR_SIM_SWAP_URL',
   directory: 'directory.url of OPERATORS_FILE',

@@ -37,9 +37,7 @@ import {
 const JITTER_MS = 200;
 
 export interface Guards {
-  /** What the log calls the endpoint. */
   readonly name: string;
-  /** The operator's name, as in the settings. */
   readonly operator: string;
   readonly kind: ExchangeKind;
   readonly circuit: Circuit;
@@ -53,14 +51,12 @@ export interface Guards {
   readonly decideRetry: typeof decideRetry;
   readonly clock: Clock;
   readonly log: Log;
-  /** From 0 up to 1. */
   readonly random: () => number;
 }
 
 /** What a reply was judged to be; a `failure` in it counts for the circuit. */
 export interface Judged {
   readonly failure?: LookupFailure;
-  /** Which check the reply failed, for the log. */
   readonly flaw?: ReplyFlaw;
   /** Whether it was left out, as it may be another request's: the next exchange takes a fresh connection. */
   readonly isUnproven?: boolean;
@@ -79,7 +75,6 @@ export interface GuardedPost<J extends Judged> {
    * @param address of the endpoint, without query
    */
   readonly make: (address: string) => Promise<OutgoingRequest> | OutgoingRequest;
-  /** Reads what came of it. */
   readonly judge: (exchange: Exchange) => J;
   /** Whether its token may have been issued for another number. */
   readonly isTokenUnproven?: boolean;
@@ -183,7 +178,6 @@ export class GuardedEndpoint {
     return this.#endpoint.connections;
   }
 
-  /** Breaks what is still under way and closes the connections. */
   close(): Promise<void> {
     return this.#endpoint.close();
   }
@@ -193,7 +187,6 @@ export class GuardedEndpoint {
     this.#endpoint.distrust();
   }
 
-  /** What a first attempt becomes: itself, or a second one. */
   async #retried<J extends Judged>(
     request: GuardedPost<J>,
     exchange: Exchange,
@@ -265,7 +258,6 @@ export class GuardedEndpoint {
     return this.#endpoint.post(post, timeMs, { sentAtMs: clock.nowMs(), leftAtMs });
   }
 
-  /** An exchange that the profile wrote no request for. */
   #notWritten({ detail }: ProfileFault): Exchange {
     const { name: endpoint, log } = this.#guards;
     log.error('The profile of this operator does not keep to its type: nothing is sent.', {

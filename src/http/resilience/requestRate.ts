@@ -20,7 +20,6 @@ const RANK: Readonly<Record<ExchangeKind, number>> = {
 export type Turn =
   { readonly kind: 'now' } | { readonly kind: 'not-in-time'; readonly retryAfterSeconds: number };
 
-/** So many exchanges may begin in any span of so many milliseconds. */
 export interface RateLimit {
   readonly exchanges: number;
   readonly spanMs: number;
@@ -70,7 +69,6 @@ export class RequestRate {
   readonly #clock: Clock;
   /** On the monotonic clock, the latest ones in their order. */
   readonly #begunAtMs: number[] = [];
-  /** In the order in which they may begin. */
   readonly #waiting: RateTicket[] = [];
   #isServing = false;
 
@@ -147,7 +145,6 @@ export class RequestRate {
     return mayBeginAtMs(this.#limit, this.#begunAtMs, ahead, nowMs);
   }
 
-  /** Those that go before one that comes now. */
   #aheadOf(rank: number): number {
     return this.#waiting.findLastIndex((ticket) => ticket.rank <= rank) + 1;
   }

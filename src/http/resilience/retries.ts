@@ -6,11 +6,9 @@ import { leavesInDoubt } from '../refusal.ts';
 export type ExchangeKind =
   'backchannel-authentication' | 'token-poll' | 'client-credentials' | 'lookup' | 'directory';
 
-/** What bears on trying again. */
 export interface FinishedExchange {
   readonly kind: ExchangeKind;
   readonly exchange: Exchange;
-  /** `Retry-After` of its reply, if it has one. */
   readonly retryAfterSeconds: number | undefined;
   readonly timeLeftMs: number;
   /** Whether the token of a lookup may have been issued for another number. */
@@ -132,7 +130,6 @@ export class RetryBudget {
     this.#grantedAtMs = clock.monotonicMs();
   }
 
-  /** Counts a first attempt. */
   count(): void {
     this.#earned = Math.min(MAX_EARNED, this.#earned + EARNED_PER_EXCHANGE);
   }
