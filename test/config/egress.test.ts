@@ -50,13 +50,9 @@ const NOTHING = { tls: undefined, proxy: undefined };
 
 describe('what is not an operator is reached', () => {
   it('directly, and by the authorities of Node, where nothing is set', () => {
-    expect(connectionsWith({})).toEqual({
-      issuer: {},
-      collector: {},
-      directory: NOTHING,
-      discovery: {},
-      operator: NOTHING,
-    });
+    const [directory, operator] = [NOTHING, NOTHING];
+    const nothing = { issuer: {}, collector: {}, directory, discovery: {}, operator };
+    expect(connectionsWith({})).toEqual(nothing);
   });
 
   it('through one proxy and by the same authorities, and an operator by none of it', () => {
@@ -96,10 +92,7 @@ describe('what is not an operator is reached', () => {
     ['internal,issuer.example', []],
   ])('without it by EGRESS_NO_PROXY=%s: %j', (EGRESS_NO_PROXY, direct) => {
     const EGRESS_PROXY_URL = 'http://egress.internal:3128';
-    const { operator: _operator, ...others } = connectionsWith({
-      EGRESS_PROXY_URL,
-      EGRESS_NO_PROXY,
-    });
+    const { operator: _, ...others } = connectionsWith({ EGRESS_PROXY_URL, EGRESS_NO_PROXY });
     const found = Object.entries(others).filter(([, one]) => one?.proxy === undefined);
     expect(found.map(([name]) => name).toSorted()).toEqual(direct.toSorted());
   });

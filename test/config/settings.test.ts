@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { jsonSchema, makeFiles } from '../../scripts/operatorsFile.ts';
 import { makeSettingsFiles } from '../../scripts/settings.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/environment.ts';
@@ -37,13 +39,10 @@ describe('the table of settings', () => {
     expect([...namesRead()].toSorted()).toEqual([...names].toSorted());
   });
 
-  test.each([...ALL_SETTINGS])(
-    'says what %s sets, in one sentence that a cell holds',
-    (_, setting) => {
-      expect(setting.description).toMatch(/^[^.]*(?:\.[^ ][^.]*)*\.$/);
-      expect(setting.description.length).toBeLessThanOrEqual(100);
-    },
-  );
+  test.each([...ALL_SETTINGS])('says what %s sets, in one sentence that a cell holds', (_, one) => {
+    expect(one.description).toMatch(/^[^.]*(?:\.[^ ][^.]*)*\.$/);
+    expect(one.description.length).toBeLessThanOrEqual(100);
+  });
 
   test('has no setting of which one variable could be the file of another', () => {
     const names = [...ALL_SETTINGS.keys()];
@@ -68,8 +67,8 @@ test('every secret may lie in a file', () => {
   expect(JSON.stringify(config.audit)).toContain('a'.repeat(40));
 });
 
-test('docs/settings.md, .env.example and the schema for editors are those of the table', async () => {
-  for (const { path, text } of await makeSettingsFiles()) {
+test('docs, .env.example and the schema for editors are those of the table and the definition', async () => {
+  for (const { path, text } of [...(await makeSettingsFiles()), ...(await makeFiles())]) {
     expect(readFileSync(path, 'utf8'), `npm run generate writes ${path}`).toBe(text);
   }
 });
@@ -83,4 +82,25 @@ test('no cell of docs/settings.md is wider than a screen', () => {
 
   expect(cells.length).toBeGreaterThan(0);
   expect(cells.filter((cell) => cell.length > 100)).toEqual([]);
+});
+
+test.each([
+  ['an operator', {}, true],
+  ['a member that is misspelt', { headrs: {} }, false],
+  ['a flow that is none', { flow: '3-leged' }, false],
+  ['a prefix without +', { prefixes: ['44'] }, false],
+  ['a secret in the file', { client: { id: 'c', secret: 'hunter2' } }, false],
+  ['a member that became code', { reading: {} }, false],
+])('an editor sees whether all is well with %s', (_, members, isWell) => {
+  const schema = z.fromJSONSchema(jsonSchema() as Parameters<typeof z.fromJSONSchema>[0]);
+  const operator = {
+    name: 'alpha',
+    prefixes: ['default'],
+    flow: '3-legged',
+    authUrl: 'https://auth.example',
+    simSwapUrl: 'https://api.example',
+    client: { id: 'client', secret: { file: 'secret' } },
+  };
+  const file = { $schema: 'x', operators: [{ ...operator, ...members }] };
+  expect(schema.safeParse(file).success).toBe(isWell);
 });

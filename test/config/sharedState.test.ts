@@ -18,11 +18,9 @@ function redisOf(environment: Record<string, string>) {
   return readConfig({ ...KEYED, ...environment }).sharedState?.redis;
 }
 
-describe('STATE_KEY', () => {
-  it.each(['base64', 'base64url', 'hex'] as const)('may be in %s', (encoding) => {
-    const { sharedState } = readConfig({ REDIS_URL, STATE_KEY: BYTES.toString(encoding) });
-    expect(Buffer.from(sharedState?.stateKeys[0] ?? [])).toEqual(BYTES);
-  });
+it.each(['base64', 'base64url', 'hex'] as const)('STATE_KEY may be in %s', (encoding) => {
+  const { sharedState } = readConfig({ REDIS_URL, STATE_KEY: BYTES.toString(encoding) });
+  expect(Buffer.from(sharedState?.stateKeys[0] ?? [])).toEqual(BYTES);
 });
 
 describe('REDIS_URL says how Redis is run', () => {
@@ -44,11 +42,8 @@ describe('REDIS_URL says how Redis is run', () => {
   });
 
   it('takes some servers of a cluster, and one user for all', () => {
-    expect(
-      redisOf({
-        REDIS_URL: 'redis+cluster://sim-swap:h%40dden@a.example,b.example:7000,[::1]:7001',
-      }),
-    ).toEqual({
+    const address = 'redis+cluster://sim-swap:h%40dden@a.example,b.example:7000,[::1]:7001';
+    expect(redisOf({ REDIS_URL: address })).toEqual({
       topology: {
         kind: 'cluster',
         servers: [
@@ -63,15 +58,10 @@ describe('REDIS_URL says how Redis is run', () => {
   });
 
   it('takes sentinels, which may have a login of their own', () => {
-    expect(
-      redisOf({
-        REDIS_URL:
-          'rediss+sentinel://:hidden@a.example,b.example:7000/mymaster/2?sentinelPassword=hidden+too&serverName=redis.internal',
-        REDIS_TLS_CA_FILE,
-        REDIS_TLS_CERT_FILE,
-        REDIS_TLS_KEY_FILE,
-      }),
-    ).toEqual({
+    const address =
+      'rediss+sentinel://:hidden@a.example,b.example:7000/mymaster/2?sentinelPassword=hidden+too&serverName=redis.internal';
+    const tls = { REDIS_TLS_CA_FILE, REDIS_TLS_CERT_FILE, REDIS_TLS_KEY_FILE };
+    expect(redisOf({ REDIS_URL: address, ...tls })).toEqual({
       topology: {
         kind: 'sentinel',
         sentinels: [

@@ -37,31 +37,21 @@ describe('what Kubernetes sets for a Service is not a typo', () => {
 });
 
 describe('a typo stops the start, with the name that was meant', () => {
-  test.each([
-    ['ROL', 'ROLE'],
-    ['ROLES', 'ROLE'],
-    ['MAX_NUMBER_PER_OPERATION', 'MAX_NUMBERS_PER_OPERATION'],
-    ['MAX_NUMBERS_PER_OPERATIONS', 'MAX_NUMBERS_PER_OPERATION'],
-    ['REQUEST_TIMEOUT_SM', 'REQUEST_TIMEOUT_MS'],
-    ['DRAIN_GRACE_SM', 'DRAIN_GRACE_MS'],
-    ['PURPOSE', 'PURPOSES'],
-    ['REDIS_URI', 'REDIS_URL'],
-    ['STATEKEY', 'STATE_KEY'],
-    ['LOGLEVEL', 'LOG_LEVEL'],
-    ['TRUSTED_DOCUMENT', 'TRUSTED_DOCUMENTS'],
-    ['OPERATOR_CLIENT_SECERT', 'OPERATOR_CLIENT_SECRET'],
-    ['OPERATOR_AUTHURL', 'OPERATOR_AUTH_URL'],
-    ['OPERATOR_TIMEOUT', 'OPERATOR_TIMEOUT_MS'],
-    ['CONSENT_RESULT_SECCONDS', 'CONSENT_RESULT_SECONDS'],
-    ['JWT_JWKS', 'JWT_JWKS_URL'],
-    ['ROUTER_SECRETS', 'ROUTER_SECRET'],
-    ['QUOTA_NUMBERS', 'QUOTA_NUMBERS_PER_HOUR'],
-    ['AUDIT_KEYS', 'AUDIT_KEY'],
-  ])('%s: did you mean %s?', (typo, meant) => {
-    expect(problemsOf({ [typo]: 's3cret-value' })).toEqual([
-      `${typo} is not a known setting. Did you mean ${meant}?`,
-    ]);
-  });
+  const TYPOS = `ROL ROLE|ROLES ROLE|MAX_NUMBER_PER_OPERATION MAX_NUMBERS_PER_OPERATION
+    MAX_NUMBERS_PER_OPERATIONS MAX_NUMBERS_PER_OPERATION|REQUEST_TIMEOUT_SM REQUEST_TIMEOUT_MS
+    DRAIN_GRACE_SM DRAIN_GRACE_MS|PURPOSE PURPOSES|REDIS_URI REDIS_URL|STATEKEY STATE_KEY
+    LOGLEVEL LOG_LEVEL|TRUSTED_DOCUMENT TRUSTED_DOCUMENTS|OPERATOR_TIMEOUT OPERATOR_TIMEOUT_MS
+    OPERATOR_CLIENT_SECERT OPERATOR_CLIENT_SECRET|OPERATOR_AUTHURL OPERATOR_AUTH_URL
+    CONSENT_RESULT_SECCONDS CONSENT_RESULT_SECONDS|JWT_JWKS JWT_JWKS_URL|AUDIT_KEYS AUDIT_KEY
+    ROUTER_SECRETS ROUTER_SECRET|QUOTA_NUMBERS QUOTA_NUMBERS_PER_HOUR`;
+  test.each(TYPOS.split(/[|\n]/).map((pair) => pair.trim().split(' ')))(
+    '%s: did you mean %s?',
+    (typo = '', meant) => {
+      expect(problemsOf({ [typo]: 's3cret-value' })).toEqual([
+        `${typo} is not a known setting. Did you mean ${meant}?`,
+      ]);
+    },
+  );
 
   test('where nothing is like it, nothing is guessed', () => {
     expect(problemsOf({ OPERATOR_COLOUR_OF_THE_LOGO: 'green' })).toEqual([
