@@ -5,7 +5,7 @@ import { instantAt } from '../src/domain/instant.ts';
 import { parsePhoneNumber } from '../src/domain/phoneNumber.ts';
 import type { LookupFailure, LookupFailureCode } from '../src/domain/errors.ts';
 import { lookupFailed } from '../src/graphql/answerErrors.ts';
-import { toSimSwapCheck, bffResolvers, phoneNumberReference } from '../src/graphql/resolvers.ts';
+import { toSimSwapCheck, bffResolvers, resolveReference } from '../src/graphql/resolvers.ts';
 import type { GraphqlRequest } from '../src/graphql/request.ts';
 import type { FieldAnswer } from '../src/lookups/executor.ts';
 
@@ -108,7 +108,7 @@ export function simSwapMocks(answers: SimSwapMockAnswers = {}, ownNumber?: strin
   const mockedRequest: Pick<GraphqlRequest, 'rights' | 'answer'> = {
     rights: { ...ANONYMOUS, ...(own === undefined ? {} : { ownNumber: own }) },
     answer: async (number, asked, tell, place) =>
-      tell(mocked(answers[number] ?? UNLESS_SAID, asked), asked, place),
+      tell(mocked(answers[number] ?? UNLESS_SAID, asked), place, asked),
   };
   const { DateTime, PhoneNumber, SimSwapConsent, Query } = bffResolvers;
   const { e164: _e164, ...asking } = PhoneNumber;
@@ -127,7 +127,7 @@ export function simSwapMocks(answers: SimSwapMockAnswers = {}, ownNumber?: strin
       PhoneNumber: {
         // An automatic mock of a number has an e164 of its own making, or none.
         ...bound(asking, (source) => ({ e164: numberIn(e164Of(source)) ?? '' })),
-        __resolveReference: (reference: unknown) => phoneNumberReference(reference),
+        __resolveReference: (reference: unknown) => resolveReference(reference),
       },
       Query: bound(Query, (source) => source),
     },
@@ -163,7 +163,7 @@ export function simSwapFixture(mock: SimSwapMock, maxAgeHours = 240): SimSwapFix
   const asked = FIELDS.simSwapCheck({ maxAgeHours });
   if (asked.kind === 'refused') throw new RangeError(asked.reason);
   const answer = mocked(mock, asked.value, MOMENT_MS);
-  const { asOf, expiresAt, ...check } = toSimSwapCheck(answer, asked.value);
+  const { asOf, expiresAt, ...check } = toSimSwapCheck(answer, undefined, asked.value);
   const simSwapCheck = { ...check, asOf: textOf(asOf), expiresAt: textOf(expiresAt) };
   if (answer.kind !== 'failure')
     return { simSwappedWithin: check.result === 'SWAPPED', simSwapCheck };

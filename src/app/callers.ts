@@ -13,17 +13,11 @@ interface OpenedGateParts {
   readonly log: Log;
 }
 
-export interface OpenedGate {
-  readonly gate: Gate;
-  /** Absent where every caller is anonymous. */
-  readonly keys: SigningKeys | undefined;
-  readonly close: () => Promise<void>;
-}
-
+/** Without keys where every caller is anonymous. */
 export function openGate(
   { tokens, batchScope, routerSecrets, purposes }: CallerSettings,
   parts: OpenedGateParts,
-): OpenedGate {
+) {
   const { clock, log } = parts;
   const source = tokens && keySourceOf(tokens, parts);
   const keys = source && new SigningKeys({ fetch: () => source.fetch(), clock, log });

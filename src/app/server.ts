@@ -3,7 +3,6 @@ import { openGate } from './callers.ts';
 import type { SigningKeys } from '../caller/signingKeys.ts';
 import { isLoopback } from '../http/wireSettings.ts';
 import { createApolloServer } from '../graphql/apollo.ts';
-import { CrossOrigin } from '../graphql/crossOrigin.ts';
 import { createEndpoint } from '../graphql/endpoint.ts';
 import { createExplorer, type Explorer, frontPage } from '../graphql/explorer.ts';
 import { HttpServer } from '../graphql/httpServer.ts';
@@ -69,8 +68,6 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       // Where every operator is the simulator.
       rehearsals: config.simulator === undefined ? undefined : REHEARSED,
       maxRequests: config.load.requests,
-      crossOrigin:
-        config.allowedOrigins.length === 0 ? undefined : new CrossOrigin(config.allowedOrigins),
       checksHost: config.callers.tokens === undefined,
       gate,
       observation,

@@ -21,29 +21,25 @@ const EXPOSED_HEADERS =
 /** For so long a browser need not ask again: most keep an answer no longer. */
 const MAX_AGE_SECONDS = 7200;
 
-/** The Fetch standard's CORS protocol, for the origins that are listed. No cookies: tokens are headers. */
-export class CrossOrigin {
-  readonly #origins: ReadonlySet<string>;
-
-  constructor(origins: readonly string[]) {
-    this.#origins = new Set(origins);
-  }
-
-  /**
-   * Adds the headers that let a page of a listed origin read the reply.
-   *
-   * @returns the reply to a preflight; `undefined` when the request is none, or comes from elsewhere
-   */
-  admit({ method, headers }: IncomingMessage, replied: ReplyHeaders): Reply | undefined {
-    const { origin } = headers;
-    replied['vary'] = 'origin';
-    if (origin === undefined || !this.#origins.has(origin)) return undefined;
-    replied['access-control-allow-origin'] = origin;
-    replied['access-control-expose-headers'] = EXPOSED_HEADERS;
-    const isPreflight =
-      method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
-    return isPreflight ? PREFLIGHT : undefined;
-  }
+/**
+ * The Fetch standard's CORS protocol: adds the headers that let a page of a listed origin read the reply. No cookies: tokens
+ * are headers.
+ *
+ * @returns the reply to a preflight; `undefined` when the request is none, or comes from elsewhere
+ */
+export function admitOrigin(
+  origins: readonly string[],
+  { method, headers }: IncomingMessage,
+  replied: ReplyHeaders,
+): Reply | undefined {
+  const { origin } = headers;
+  replied['vary'] = 'origin';
+  if (origin === undefined || !origins.includes(origin)) return undefined;
+  replied['access-control-allow-origin'] = origin;
+  replied['access-control-expose-headers'] = EXPOSED_HEADERS;
+  const isPreflight =
+    method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+  return isPreflight ? PREFLIGHT : undefined;
 }
 
 const PREFLIGHT: Reply = {

@@ -14,7 +14,7 @@ import {
 import type { Log } from '../log/log.ts';
 import { DeadlineExceeded } from '../http/urgency.ts';
 import { singleValue, preferredWaitMs, readTraceparent } from '../http/headers.ts';
-import type { CrossOrigin } from './crossOrigin.ts';
+import { admitOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import {
   statusOfRefusal,
@@ -43,15 +43,16 @@ const LAST_WORDS_MS = 1000;
 
 export interface EndpointParts extends RequestParts {
   readonly apollo: ApolloServer<RequestContext>;
-  readonly config: RequestParts['config'] & { readonly requestTimeoutMs: number };
+  readonly config: RequestParts['config'] & {
+    readonly requestTimeoutMs: number;
+    readonly allowedOrigins: readonly string[];
+  };
   readonly maxRequests: number;
   readonly log: Log;
   /** As they are by now. Where there are any, nothing else is served. */
   readonly trustedDocuments: () => TrustedDocuments | undefined;
   /** What a browser sees; nothing where there is none. */
   readonly explorer: Explorer | undefined;
-  /** Absent where no other origin is allowed. */
-  readonly crossOrigin: CrossOrigin | undefined;
   /**
    * Whether a request must name this machine: a page of another site whose name leads here asks under that name. Where
    * a token is needed, it has none.
@@ -133,13 +134,14 @@ function refuse(refusal: Refusal, { incoming, request }: Arrived): Reply {
 
 /** The reply where it does not matter who asks; `undefined` for every other request. */
 function replyBefore(
-  { checksHost, crossOrigin, maxRequests, explorer }: EndpointParts,
+  { checksHost, config: { allowedOrigins }, maxRequests, explorer }: EndpointParts,
   arrived: Arrived,
   underWay: number,
 ): Promise<Reply> | Reply | undefined {
   const { incoming, headers } = arrived;
   if (checksHost && !isOwnHost(incoming.headers.host)) return refuse(OTHER_HOST, arrived);
-  const preflight = crossOrigin?.admit(incoming, headers);
+  const preflight =
+    allowedOrigins.length === 0 ? undefined : admitOrigin(allowedOrigins, incoming, headers);
   if (preflight !== undefined) return preflight;
   if (underWay > maxRequests) return refuse(TOO_MANY, arrived);
   return incoming.method === 'GET' && wantsPage(incoming) ? explorer?.() : undefined;

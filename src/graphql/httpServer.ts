@@ -57,10 +57,7 @@ export class HttpServer {
 
   constructor(parts: HttpServerParts) {
     this.#parts = parts;
-    this.#unread = new UnreadReplies({
-      timeoutMs: parts.replyTimeoutMs,
-      maxBytes: MAX_UNREAD_BYTES,
-    });
+    this.#unread = new UnreadReplies(parts.replyTimeoutMs, MAX_UNREAD_BYTES);
     this.#server = createServer(
       {
         headersTimeout: HEADERS_TIMEOUT_MS,
@@ -156,10 +153,8 @@ export class HttpServer {
     if (isAt('/readyz', request)) {
       if (this.#isDraining) return json(503, { status: 'draining' });
       const waitingFor = this.#parts.waitingFor();
-      const isReady = waitingFor.length === 0;
-      return isReady
-        ? json(200, { status: 'ready' })
-        : json(503, { status: 'starting', waitingFor });
+      if (waitingFor.length > 0) return json(503, { status: 'starting', waitingFor });
+      return json(200, { status: 'ready' });
     }
     const isPage = isAt('/', request) && wantsPage(request);
     return isPage ? this.#parts.frontPage : replyOf(ELSEWHERE, request.headers.accept);
@@ -252,26 +247,22 @@ interface Unread extends Held {
   readonly bytes: number;
 }
 
-export interface UnreadLimits {
-  /** For one reply, from when it is complete. */
-  readonly timeoutMs: number;
-  /** For all of them. */
-  readonly maxBytes: number;
-}
-
 /**
  * Cuts off clients that do not read what they asked for: each after a time, and the slowest of them as
  * soon as all of it together is too much to hold.
  */
 export class UnreadReplies {
-  readonly #limits: UnreadLimits;
+  readonly #timeoutMs: number;
+  readonly #maxBytes: number;
   /** In the order in which they were complete. */
   readonly #replies = new Set<Unread>();
   #bytes = 0;
   #cutOff = 0;
 
-  constructor(limits: UnreadLimits) {
-    this.#limits = limits;
+  /** @param maxBytes of all of them */
+  constructor(timeoutMs: number, maxBytes: number) {
+    this.#timeoutMs = timeoutMs;
+    this.#maxBytes = maxBytes;
   }
 
   get cutOff(): number {
@@ -281,7 +272,7 @@ export class UnreadReplies {
   /** A reply that is complete, and that the system may not have taken yet. */
   add(response: ServerResponse, bytes: number): void {
     const unread: Unread = { response, bytes };
-    const timer = setTimeout(() => this.#cut(unread), this.#limits.timeoutMs);
+    const timer = setTimeout(() => this.#cut(unread), this.#timeoutMs);
     this.#replies.add(unread);
     this.#bytes += bytes;
     response.once('close', () => {
@@ -289,7 +280,7 @@ export class UnreadReplies {
       this.#forget(unread);
     });
     for (const oldest of this.#replies) {
-      if (this.#bytes <= this.#limits.maxBytes) return;
+      if (this.#bytes <= this.#maxBytes) return;
       this.#cut(oldest);
       this.#forget(oldest);
     }

@@ -53,7 +53,6 @@ function errorFrameBytes(code: string, message: string): number {
       ...(code === 'RATE_LIMITED' ? { quota: 'numbers' } : {}),
       ...(code === 'PERIOD_NOT_SUPPORTED' ? { maxAgeHours: 9999 } : {}),
       ...(code === 'CONSENT_PENDING' ? { expiresAt: '2026-03-14T10:26:53.123Z' } : {}),
-      ...(code === 'PERIOD_NOT_SUPPORTED' ? { maxAgeHours: 2400 } : {}),
     },
   };
   return Buffer.byteLength(JSON.stringify(frame)) + 1;
@@ -111,7 +110,7 @@ export function isMeasured(field: string): boolean {
 
 interface ValueBytes {
   readonly size: number;
-  /** Whether there may be an error in its place. */
+  /** There may be an error in its place. */
   readonly canFail: boolean;
 }
 
@@ -191,7 +190,8 @@ export class KnownReply {
       this.#bytes += NULL_BYTES;
     } else if (isListType(type)) {
       this.#bytes += 2;
-      for (const item of toArray(value)) {
+      // Introspection gives every list as an array.
+      for (const item of Array.isArray(value) ? value : []) {
         if (this.#bytes > this.#maxBytes) return;
         this.#bytes += 1;
         this.#addValue(item, type.ofType, field);
@@ -215,11 +215,6 @@ export class KnownReply {
     }
     return isObject(source) ? source[definition.name] : undefined;
   }
-}
-
-/** Introspection gives every list as an array. */
-function toArray(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -67,7 +67,7 @@ export interface RequestParts {
 }
 
 /** Makes the value of a field of an answer. @throws {AnswerError} why there is none */
-export type TellAnswer<T> = (answer: FieldAnswer, asked: FieldQuestion, place: FieldPlace) => T;
+export type TellAnswer<T> = (answer: FieldAnswer, place: FieldPlace, asked: FieldQuestion) => T;
 
 /** What a request brings beside its caller. */
 export interface RequestTerms {
@@ -155,7 +155,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
       if (isDefect) this.countAnswer(INTERNAL_ERROR);
       else this.countAnswer(answer.kind === 'failure' ? answer.failure.code : 'answered');
       if (isDefect) throw answer;
-      return tell(answer, asked, place);
+      return tell(answer, place, asked);
     });
   }
 

@@ -91,13 +91,9 @@ export const subgraphResolvers = {
   SimSwapConsent,
   Query: {
     _entities: (_root: unknown, { representations }: { representations: readonly unknown[] }) =>
-      representations.map(resolveReference),
+      representations.map((one) => resolveReference(one)),
   },
 };
-
-/** What a router asks `_entities` for, where the entity stands beside others. */
-export const phoneNumberReference = (reference: unknown): OrPromise<PhoneNumberReference> =>
-  resolveReference(reference);
 
 type PhoneNumberReference = PhoneNumberEntity & { readonly __typename: 'PhoneNumber' };
 
@@ -105,17 +101,15 @@ type PhoneNumberReference = PhoneNumberEntity & { readonly __typename: 'PhoneNum
 type OrPromise<T> = T | Promise<T>;
 
 /** One bad number fails alone: a rejected promise nulls its own entry of a list, an error thrown nulls all. */
-function phoneNumber(text: string): OrPromise<PhoneNumberEntity> {
+function phoneNumber(text: string): OrPromise<PhoneNumberReference> {
   const number = parsePhoneNumber(text);
-  switch (number.kind) {
-    case 'parsed':
-      return { e164: number.value };
-    case 'refused':
-      return refused(number.reason);
-  }
+  return number.kind === 'parsed'
+    ? { __typename: 'PhoneNumber', e164: number.value }
+    : refused(number.reason);
 }
 
-function resolveReference(representation: unknown): OrPromise<PhoneNumberReference> {
+/** What a router asks `_entities` for, where the entity stands beside others. */
+export function resolveReference(representation: unknown): OrPromise<PhoneNumberReference> {
   if (typeof representation !== 'object' || representation === null) {
     return refused('A representation is an object with __typename and e164.');
   }
@@ -125,13 +119,7 @@ function resolveReference(representation: unknown): OrPromise<PhoneNumberReferen
   if (!('e164' in representation) || typeof representation.e164 !== 'string') {
     return refused('A representation of PhoneNumber has its e164 as a string.');
   }
-  const number = parsePhoneNumber(representation.e164);
-  switch (number.kind) {
-    case 'parsed':
-      return { __typename: 'PhoneNumber', e164: number.value };
-    case 'refused':
-      return refused(number.reason);
-  }
+  return phoneNumber(representation.e164);
 }
 
 function refused(reason: string): Promise<never> {
@@ -139,37 +127,29 @@ function refused(reason: string): Promise<never> {
 }
 
 /** `lastSimSwap`. @throws {AnswerError} */
-export function toDate(
-  answer: FieldAnswer,
-  _asked?: FieldQuestion,
-  place?: FieldPlace,
-): Instant | null {
+export function toDate(answer: FieldAnswer, place?: FieldPlace): Instant | null {
   if (answer.kind !== 'date') throw unanswered(answer, place);
   return answer.latestSimChange;
 }
 
 /** `simSwappedWithin`. @throws {AnswerError} */
-export function toSwapped(
-  answer: FieldAnswer,
-  _asked?: FieldQuestion,
-  place?: FieldPlace,
-): boolean {
+export function toSwapped(answer: FieldAnswer, place?: FieldPlace): boolean {
   if (answer.kind !== 'window') throw unanswered(answer, place);
   return answer.swapped;
 }
 
 /** `simSwapConsent`. @throws {AnswerError} when the caller may not read it for now */
-export function toConsent(
-  answer: FieldAnswer,
-  _asked?: FieldQuestion,
-  place?: FieldPlace,
-): ConsentStatus | null {
+function toConsent(answer: FieldAnswer, place?: FieldPlace): ConsentStatus | null {
   if (answer.kind !== 'consent') throw unanswered(answer, place);
   return answer.consent ?? null;
 }
 
 /** `simSwapCheck`: a failure is an answer as well. */
-export function toSimSwapCheck(answer: FieldAnswer, asked: FieldQuestion): SimSwapCheck {
+export function toSimSwapCheck(
+  answer: FieldAnswer,
+  place: FieldPlace | undefined,
+  asked: FieldQuestion,
+): SimSwapCheck {
   if (asked.asks !== 'window') throw new Error(`A check does not ask for the ${asked.asks}.`);
   const check = { ...NOTHING_MORE, windowHours: asked.maxAgeHours };
   switch (answer.kind) {
@@ -178,19 +158,18 @@ export function toSimSwapCheck(answer: FieldAnswer, asked: FieldQuestion): SimSw
       return { ...check, result, asOf: instantAt(answer.asOfMs) };
     }
     case 'failure': {
-      const { code, retryAfterSeconds, expiresAtMs, maxAgeHours } = answer.failure;
-      return {
-        ...check,
-        result: 'UNKNOWN',
-        reason: code,
-        retryAfterSeconds: retryAfterSeconds ?? null,
-        expiresAt: expiresAtMs === undefined ? null : instantAt(expiresAtMs),
-        maxAgeHours: maxAgeHours ?? null,
-      };
+      const {
+        code: reason,
+        retryAfterSeconds = null,
+        expiresAtMs,
+        maxAgeHours = null,
+      } = answer.failure;
+      const expiresAt = expiresAtMs === undefined ? null : instantAt(expiresAtMs);
+      return { ...check, result: 'UNKNOWN', reason, retryAfterSeconds, expiresAt, maxAgeHours };
     }
     case 'date':
     case 'consent':
-      throw unanswered(answer);
+      throw unanswered(answer, place);
   }
 }
 

@@ -3,7 +3,7 @@ import { parsePhoneNumber } from '../domain/phoneNumber.ts';
 import { AnswerError, badUserInput, internalError } from '../graphql/answerErrors.ts';
 import { logDefect } from '../graphql/errors.ts';
 import type { PhoneNumberEntity } from '../graphql/request.ts';
-import { bffResolvers, phoneNumberReference } from '../graphql/resolvers.ts';
+import { bffResolvers, resolveReference } from '../graphql/resolvers.ts';
 import type { Role } from '../graphql/schema.ts';
 import type { Log } from '../log/log.ts';
 import { requestIn, requestOf } from './mountedRequest.ts';
@@ -54,7 +54,7 @@ export function mountedResolvers(role: Role, log: Log) {
       const __resolveReference = safely(
         async (reference: unknown, context: unknown, info: GraphQLResolveInfo) => {
           requestOf(context).countTexts(1, info);
-          return await phoneNumberReference(reference);
+          return await resolveReference(reference);
         },
       );
       return { ...shared, PhoneNumber: { ...number, __resolveReference } };

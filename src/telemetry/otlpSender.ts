@@ -1,9 +1,6 @@
-import { Pool } from 'undici';
 import type { Clock } from '../system/clock.ts';
 import { errorName } from '../domain/errors.ts';
-import { ConnectionFiles } from '../http/connections/connectionFiles.ts';
-import { handTo } from '../http/connections/http1Connections.ts';
-import { TlsConnector } from '../http/connections/tlsConnector.ts';
+import { SingleConnection } from '../http/connections/publishedJson.ts';
 import type { Log } from '../log/log.ts';
 import type { TracingSettings } from '../config/tracing.ts';
 
@@ -38,37 +35,19 @@ export interface SenderParts {
  */
 export class OtlpSender {
   readonly #parts: SenderParts;
-  readonly #pool: Pool;
-  readonly #files: ConnectionFiles;
-  readonly #connector: TlsConnector | undefined;
-  readonly #path: string;
+  readonly #connection: SingleConnection;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #closing = new AbortController();
 
   constructor(parts: SenderParts) {
-    const { connection, protocol, headers, timeoutMs } = parts.settings;
-    const url = new URL(parts.settings.url);
-    const files = new ConnectionFiles(connection, parts);
-    const connector =
-      url.protocol === 'https:'
-        ? new TlsConnector({ url, files, timeoutMs, clock: parts.clock })
-        : undefined;
+    const { url, connection, protocol, headers, timeoutMs } = parts.settings;
+    const limits = { timeoutMs, maxResponseSize: MAX_REPLY_BYTES };
     this.#parts = parts;
-    this.#files = files;
-    this.#connector = connector;
-    this.#path = url.pathname;
+    this.#connection = new SingleConnection(url, connection, parts, limits);
     this.#headers = {
       ...Object.fromEntries(headers),
       'content-type': protocol === 'http/json' ? 'application/json' : 'application/x-protobuf',
     };
-    this.#pool = new Pool(url.origin, {
-      connections: 1,
-      connect:
-        connector === undefined
-          ? { timeout: timeoutMs }
-          : (_, callback) => connector.connect(['http/1.1'], handTo(callback)),
-      maxResponseSize: MAX_REPLY_BYTES,
-    });
   }
 
   /** Sends a batch, again where that may help, until its time is over. Never rejects. */
@@ -93,17 +72,13 @@ export class OtlpSender {
     return { kind: 'failed', reason };
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.#closing.abort();
-    const closing = this.#pool.destroy();
-    this.#connector?.close();
-    this.#files.close();
-    await closing;
+    return this.#connection.close();
   }
 
   async #post(batch: Uint8Array, signal: AbortSignal): Promise<number> {
-    const { statusCode, body } = await this.#pool.request({
-      path: this.#path,
+    const { statusCode, body } = await this.#connection.request({
       method: 'POST',
       headers: this.#headers,
       body: batch,

@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import { Pool, type Dispatcher } from 'undici';
 import type { Clock } from '../../system/clock.ts';
 import { ConnectionFiles, type ConnectionFilesParts } from './connectionFiles.ts';
 import type { ConnectionSettings } from '../wireSettings.ts';
@@ -26,8 +26,8 @@ class DuplicateMember extends Error {
   override readonly name = 'DuplicateMember';
 }
 
-/** Where a JSON document is published: keys, or what is known of a server. No redirect is followed, and no proxy of the environment is used. */
-export class PublishedJson {
+/** The one connection to an address beside operators. No redirect is followed, and no proxy of the environment is used. */
+export class SingleConnection {
   readonly #pool: Pool;
   readonly #path: string;
   readonly #connector: TlsConnector | undefined;
@@ -37,31 +37,55 @@ export class PublishedJson {
     address: string,
     connection: ConnectionSettings,
     parts: ConnectionFilesParts & { readonly clock: Clock },
+    { timeoutMs, maxResponseSize }: { timeoutMs: number; maxResponseSize: number },
   ) {
     const url = new URL(address);
     const files = new ConnectionFiles(connection, parts);
     const { clock } = parts;
-    this.#files = files;
     const connector =
-      url.protocol === 'https:'
-        ? new TlsConnector({ url, files, timeoutMs: CONNECT_TIMEOUT_MS, clock })
-        : undefined;
+      url.protocol === 'https:' ? new TlsConnector({ url, files, timeoutMs, clock }) : undefined;
+    this.#files = files;
     this.#connector = connector;
     this.#path = `${url.pathname}${url.search}`;
     this.#pool = new Pool(url.origin, {
       connections: 1,
       connect:
         connector === undefined
-          ? { timeout: CONNECT_TIMEOUT_MS }
+          ? { timeout: timeoutMs }
           : (_, callback) => connector.connect(['http/1.1'], handTo(callback)),
-      maxResponseSize: MAX_BYTES,
+      maxResponseSize,
     });
+  }
+
+  request(options: Omit<Dispatcher.RequestOptions, 'path'>): Promise<Dispatcher.ResponseData> {
+    return this.#pool.request({ ...options, path: this.#path });
+  }
+
+  /** Aborts what is under way and closes the connection. */
+  close(): Promise<void> {
+    const closing = this.#pool.destroy();
+    this.#connector?.close();
+    this.#files.close();
+    return closing;
+  }
+}
+
+/** Where a JSON document is published: keys, or what is known of a server. */
+export class PublishedJson {
+  readonly #connection: SingleConnection;
+
+  constructor(
+    address: string,
+    connection: ConnectionSettings,
+    parts: ConnectionFilesParts & { readonly clock: Clock },
+  ) {
+    const limits = { timeoutMs: CONNECT_TIMEOUT_MS, maxResponseSize: MAX_BYTES };
+    this.#connection = new SingleConnection(address, connection, parts, limits);
   }
 
   /** Fetches the document. Rejects when there is no 200 with JSON within five seconds. */
   async fetch(): Promise<unknown> {
-    const { statusCode, body } = await this.#pool.request({
-      path: this.#path,
+    const { statusCode, body } = await this.#connection.request({
       method: 'GET',
       headers: { accept: 'application/json' },
       signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -77,9 +101,6 @@ export class PublishedJson {
   }
 
   close(): Promise<void> {
-    const closing = this.#pool.destroy();
-    this.#connector?.close();
-    this.#files.close();
-    return closing;
+    return this.#connection.close();
   }
 }
