@@ -132,7 +132,7 @@ describe('the size limit', () => {
 });
 
 describe('the time limit', () => {
-  it('ends an exchange that is never answered', async () => {
+  it.concurrent('ends an exchange that is never answered', async () => {
     await using server = await RecordingServer.start(() => undefined);
     await using client = new TestEndpoint(server.url, { timeoutMs: 500 });
     expect(await client.post()).toEqual({
@@ -142,7 +142,7 @@ describe('the time limit', () => {
     await server.connections[0]?.closed;
   });
 
-  it('covers a body that drips', async () => {
+  it.concurrent('covers a body that drips', async () => {
     await using server = await RecordingServer.start((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       const drip = setInterval(() => response.write(' '), 5);
@@ -153,7 +153,7 @@ describe('the time limit', () => {
     await server.connections[0]?.closed;
   });
 
-  it('is what is left to the request, when that is less', async () => {
+  it.concurrent('is what is left to the request, when that is less', async () => {
     await using server = await RecordingServer.start(() => undefined);
     await using client = new TestEndpoint(server.url);
     expect(await client.post({}, 500)).toMatchObject({ fault: { cause: 'timeout', sent: true } });
@@ -169,7 +169,7 @@ describe('the time limit', () => {
     expect(server.connections).toHaveLength(0);
   });
 
-  it('covers connecting, and knows that nothing was sent', async () => {
+  it.concurrent('covers connecting, and knows that nothing was sent', async () => {
     // Accepts connections and never speaks TLS.
     const silent = createServer(() => undefined);
     const { host } = new URL(await listen(silent));

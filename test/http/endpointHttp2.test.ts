@@ -488,7 +488,7 @@ describe('a deadline', () => {
     expect(slow[0]?.stream.rstCode).toBe(constants.NGHTTP2_CANCEL);
   });
 
-  it('ends a stream whose window is stalled: its head may have been read', async () => {
+  it.concurrent('ends a stream whose window is stalled: its head may have been read', async () => {
     await using server = await Http2Server.start(CERTIFICATE, echoless, {
       settings: { initialWindowSize: 0 },
     });
@@ -497,7 +497,7 @@ describe('a deadline', () => {
     expect(server.received).toHaveLength(0);
   });
 
-  it.each<[string, (received: ReceivedByStream) => void]>([
+  it.concurrent.each<[string, (received: ReceivedByStream) => void]>([
     ['a head that never comes', () => undefined],
     [
       'interim heads without an end',

@@ -44,7 +44,7 @@ describe('a server that offers HTTP/2 and breaks it', () => {
 
   it('says nothing: after two connections it is asked over HTTP/1.1', async () => {
     await using server = await RawHttp2Server.start(CERTIFICATE, () => undefined);
-    await using client = new TestEndpoint(server.url, { timeoutMs: 800 });
+    await using client = new TestEndpoint(server.url, { timeoutMs: 500 });
     expect(isReply(await client.post())).toBe(false);
     expect(isReply(await client.post())).toBe(false);
     expect(isReply(await client.post())).toBe(true);

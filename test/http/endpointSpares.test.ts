@@ -10,31 +10,49 @@ import { isReply, TestEndpoint } from './testEndpoint.ts';
 
 const CERTIFICATE = trustedCertificate();
 
-/** Longer than a burst is waited for to be over. */
-const AFTER_BURST_MS = 150;
-
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Two bursts, one soon after the other: after them spares are kept. */
-async function warmUp(client: TestEndpoint, size: number): Promise<void> {
-  await client.burst(size);
-  await pause(AFTER_BURST_MS);
-  await client.burst(size);
+/** Lulls that come when a test says so. */
+class Lulls extends IdleDetector {
+  readonly #listeners = new Set<() => void>();
+
+  override touch(): void {}
+
+  override onIdle(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  come(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** A client after bursts, one soon after the other: after two of them spares are kept. */
+async function warmClient(url: string, size: number, connections = 256, bursts = 2) {
+  const idleDetector = new Lulls();
+  const client = new TestEndpoint(url, { http2: 'never', idleDetector, connections });
+  for (let burst = 0; burst < bursts; burst += 1) {
+    await client.burst(size);
+    idleDetector.come();
+  }
+  return { client, lull: () => idleDetector.come() };
 }
 
 async function sparesOf(server: RecordingServer, count: number): Promise<void> {
   // Not the list itself: to print so many sockets each time takes seconds.
-  await expect.poll(() => server.unused.length, { timeout: 5000 }).toBe(count);
+  const options = { timeout: 5000, interval: 10 };
+  await vi.waitFor(() => expect(server.unused.length).toBe(count), options);
 }
 
 /** A server without echo, and a client that keeps so many spare connections to it. */
 async function withSpares(count: number) {
   const stack = new AsyncDisposableStack();
   const server = stack.use(await RecordingServer.start(answerWithout, CERTIFICATE));
-  const client = stack.use(new TestEndpoint(server.url, { http2: 'never' }));
-  await warmUp(client, count);
+  const { client } = await warmClient(server.url, count);
+  stack.use(client);
   await sparesOf(server, count);
   return { server, client, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
@@ -84,37 +102,52 @@ describe('spare connections', () => {
     expect(server.connections.every(({ requests }) => requests <= 1)).toBe(true);
   });
 
-  it('are made once for each lookup of burst after burst, and none while a burst goes on', async () => {
-    const size = 30;
-    const bursts = 10;
-    // So long that a busy machine ends no burst in its midst.
-    const idleDetector = new IdleDetector(400);
-    // Bursts follow each other: by this clock no time passes.
-    const options = { http2: 'never', idleDetector, clock: new TestClock() } as const;
+  it.concurrent('end when their life is over, and are not made again without need', async () => {
     await using server = await RecordingServer.start(answerWithout, CERTIFICATE);
-    await using tokens = new TestEndpoint(server.url, options);
-    await using lookups = new TestEndpoint(server.url, options);
-    let madeInBursts = 0;
-    for (let index = 0; index < bursts; index += 1) {
-      const before = server.connections.length;
-      const exchanges = await Promise.all(
-        Array.from({ length: size }, () => tokens.post().then(() => lookups.post())),
-      );
-      expect(exchanges.every(isReply)).toBe(true);
-      // No spares follow the first burst, so the second has none.
-      if (index > 1) madeInBursts += server.connections.length - before;
-      await (index === 0 ? lullOf(idleDetector) : sparesOf(server, 2 * size));
-    }
-    const handshakesALookup = server.connections.length / (2 * size * bursts);
-    expect(handshakesALookup).toBeLessThanOrEqual((bursts + 1) / bursts);
-    expect(madeInBursts).toBe(0);
+    const { client } = await warmClient(server.url, 5);
+    await using _client = client;
+    await vi.waitFor(() => expect(server.connections).toHaveLength(15), { timeout: 5000 });
+    await Promise.all(server.connections.map(({ closed }) => closed));
+    expect(server.connections.filter(({ requests }) => requests === 0)).toHaveLength(5);
+    expect(server.connections).toHaveLength(15);
   });
 
+  it.concurrent(
+    'are made once for each lookup of burst after burst, and none while a burst goes on',
+    async () => {
+      const size = 30;
+      const bursts = 4;
+      // So long that a busy machine ends no burst in its midst.
+      const idleDetector = new IdleDetector(400);
+      // Bursts follow each other: by this clock no time passes.
+      const options = { http2: 'never', idleDetector, clock: new TestClock() } as const;
+      await using server = await RecordingServer.start(answerWithout, CERTIFICATE);
+      await using tokens = new TestEndpoint(server.url, options);
+      await using lookups = new TestEndpoint(server.url, options);
+      let madeInBursts = 0;
+      for (let index = 0; index < bursts; index += 1) {
+        const before = server.connections.length;
+        const exchanges = await Promise.all(
+          Array.from({ length: size }, () => tokens.post().then(() => lookups.post())),
+        );
+        expect(exchanges.every(isReply)).toBe(true);
+        // No spares follow the first burst, so the second has none.
+        if (index > 1) madeInBursts += server.connections.length - before;
+        await (index === 0 ? lullOf(idleDetector) : sparesOf(server, 2 * size));
+      }
+      const handshakesALookup = server.connections.length / (2 * size * bursts);
+      expect(handshakesALookup).toBeLessThanOrEqual((bursts + 1) / bursts);
+      expect(madeInBursts).toBe(0);
+    },
+  );
+
   it('are replaced one by one where they are taken one by one', async () => {
-    const clock = new TestClock();
+    const [clock, idleDetector] = [new TestClock(), new IdleDetector()];
     await using server = await RecordingServer.start(answerWithout, CERTIFICATE);
-    await using client = new TestEndpoint(server.url, { http2: 'never', clock });
-    await warmUp(client, 8);
+    await using client = new TestEndpoint(server.url, { http2: 'never', clock, idleDetector });
+    await client.burst(8);
+    await lullOf(idleDetector);
+    await client.burst(8);
     await sparesOf(server, 8);
     const before = server.connections.length;
     for (let index = 0; index < 20; index += 1) {
@@ -139,11 +172,12 @@ describe('spare connections', () => {
 
   it('are never more than a hundred, nor more than the connections that are allowed', async () => {
     await using server = await RecordingServer.start(answerWithout, CERTIFICATE);
-    await using client = new TestEndpoint(server.url, { http2: 'never', connections: 8 });
-    await warmUp(client, 30);
+    const { client, lull } = await warmClient(server.url, 30, 8);
+    await using _client = client;
     await sparesOf(server, 8);
-    await pause(AFTER_BURST_MS);
-    expect(server.unused).toHaveLength(8);
+    lull();
+    await client.post();
+    expect(server.unused.length).toBeLessThanOrEqual(8);
   });
 
   it('leave room for those in use: together no more than the connections that are allowed', async () => {
@@ -153,13 +187,14 @@ describe('spare connections', () => {
       if (isHeld) held.push(() => answerWithout(received, response));
       else answerWithout(received, response);
     }, CERTIFICATE);
-    await using client = new TestEndpoint(server.url, { http2: 'never', connections: 8 });
-    await warmUp(client, 8);
+    const { client, lull } = await warmClient(server.url, 8, 8);
+    await using _client = client;
     await sparesOf(server, 8);
     isHeld = true;
     const exchanges = client.burst(8);
     await vi.waitFor(() => expect(held).toHaveLength(8));
-    await pause(AFTER_BURST_MS);
+    lull();
+    await pause(50);
     expect(server.unused).toHaveLength(0);
     for (const answer of held) answer();
     expect((await exchanges).every(isReply)).toBe(true);
@@ -168,20 +203,10 @@ describe('spare connections', () => {
 
   it('are not made for a burst that none came before', async () => {
     await using server = await RecordingServer.start(answerWithout, CERTIFICATE);
-    await using client = new TestEndpoint(server.url, { http2: 'never' });
-    await client.burst(10);
-    await pause(AFTER_BURST_MS);
+    const { client } = await warmClient(server.url, 10, 256, 1);
+    await using _client = client;
+    await pause(50);
     expect(server.connections).toHaveLength(10);
-  });
-
-  it('end when their life is over, and are not made again without need', async () => {
-    await using server = await RecordingServer.start(answerWithout, CERTIFICATE);
-    await using client = new TestEndpoint(server.url, { http2: 'never' });
-    await warmUp(client, 5);
-    await vi.waitFor(() => expect(server.connections).toHaveLength(15), { timeout: 5000 });
-    await Promise.all(server.connections.map(({ closed }) => closed));
-    expect(server.connections.filter(({ requests }) => requests === 0)).toHaveLength(5);
-    expect(server.connections).toHaveLength(15);
   });
 
   it('that the server has closed are not handed over', async () => {
@@ -231,7 +256,7 @@ describe('spare connections', () => {
     });
     await using client = new TestEndpoint(server.url, { http2: 'never' });
     const exchanges: Exchange[] = [];
-    for (let round = 0; round < 12; round += 1) {
+    for (let round = 0; round < 5; round += 1) {
       exchanges.push(...(await client.burst(8)));
       isResting = true;
       await pause(200);
