@@ -43,11 +43,9 @@ export function refusesCertificate(error: Error): boolean {
 }
 
 /**
- * Gives an error a {@link ConnectFailure} for its cause where it is the server's refusal of our certificate on a
- * connection that looked as if it were made, and returns whether it is. By TLS 1.3 the server says so when the client
- * takes the handshake to be over; the server does not, and has not read what was sent since (RFC 8446 §4.4.4). Before
- * TLS 1.3 the handshake was over for both, and such an alert says nothing of the request. To be called while the
- * connection is still there.
+ * Gives an error a {@link ConnectFailure} for its cause where it is the server's refusal of our certificate, and returns
+ * whether it is. By TLS 1.3 that comes once the client takes the handshake to be over: the server does not, and has read
+ * nothing since (RFC 8446 §4.4.4). Before TLS 1.3 such an alert says nothing of the request. The connection is still there.
  */
 export function noteLateRefusal(error: Error, socket: TLSSocket): boolean {
   if (error.cause instanceof ConnectFailure) return true;

@@ -1,10 +1,7 @@
 import type { Clock } from '../system/clock.ts';
 import type { HttpReply, UnprovenOrigin } from './exchange.ts';
 
-/**
- * `echo`: what to expect of the operator's correlator header (docs/design.md, "Whose reply
- * it is").
- */
+/** What to expect of the operator's correlator header (docs/design.md, "Whose reply it is"). */
 export type EchoSetting = 'auto' | 'always' | 'never';
 
 /**
@@ -31,28 +28,15 @@ export type SilentReplies = 'fresh' | 'checked' | 'alike';
 /** Longer than an idle connection is kept: by then, those that a stray reply came on are gone. */
 const DISTRUST_SILENT_MS = 60_000;
 
-export interface ReplyCheck {
-  /** Whether, over HTTP/1.1, only a connection that carried nothing before can be trusted. */
-  readonly needsFreshConnection: boolean;
-  /** @param correlator of the request that it came after */
-  originOf(
-    status: number,
-    headers: HttpReply['headers'],
-    correlator: string,
-    way: ReplyWay,
-  ): Origin;
-  /** Takes fresh connections until the endpoint echoes again, or for a while where it never has. */
-  distrust(): void;
-}
+/** Tells the replies of one endpoint apart. */
+export type ReplyCheck = Pick<EchoPolicy, 'needsFreshConnection' | 'originOf' | 'distrust'>;
 
 /**
- * Whether replies of one endpoint can be told apart by their correlator.
- *
- * `auto` learns it: until the endpoint has echoed once, nothing but a fresh connection for every
- * exchange keeps a late reply from answering the next question. `never` stays there for good, and does
- * not read the header: a gateway may write correlators of its own.
+ * Tells replies apart by their correlator. `auto` learns it: until the endpoint has echoed once, nothing but a fresh
+ * connection for every exchange keeps a late reply from answering the next question. `never` stays there for good, and
+ * does not read the header: a gateway may write correlators of its own.
  */
-export class EchoPolicy implements ReplyCheck {
+export class EchoPolicy {
   readonly #setting: EchoSetting;
   readonly #header: string;
   readonly #silent: SilentReplies;
@@ -75,6 +59,7 @@ export class EchoPolicy implements ReplyCheck {
     this.#header = header;
   }
 
+  /** Whether, over HTTP/1.1, only a connection that carried nothing before can be trusted. */
   get needsFreshConnection(): boolean {
     if (this.#distrustedUntilMs > this.#clock.monotonicMs()) return true;
     return !this.#isEchoDue && this.#silent === 'fresh';
@@ -83,6 +68,8 @@ export class EchoPolicy implements ReplyCheck {
   /**
    * The correlator of another request refuses every status. An absent one refuses only a success:
    * gateways in front of an operator answer errors of their own without it.
+   *
+   * @param correlator of the request that it came after
    */
   originOf(
     status: number,
@@ -108,6 +95,7 @@ export class EchoPolicy implements ReplyCheck {
     return way === 'kept connection' ? 'unproven' : 'proven';
   }
 
+  /** Takes fresh connections until the endpoint echoes again, or for a while where it never has. */
   distrust(): void {
     this.#distrustedUntilMs = this.#isEchoDue
       ? Infinity

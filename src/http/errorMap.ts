@@ -6,9 +6,7 @@ import { memberAt, type JsonObject, type MemberPath } from './json.ts';
 export type MappedCode = ErrorRuleProfile['code'];
 
 /**
- * How an operator words its errors. The first rule that fits counts; without one, the common rules do.
- *
- * It says what a refusal is called, and never what is sent again: a lookup is retried by its status; a prompt
+ * How an operator words its errors. The first rule that fits counts; without one, the common rules do. It says what a refusal is called, and never what is sent again: a lookup is retried by its status; a prompt
  * is in doubt by its status as well; and a poll ends neither by a status of doubt nor by an error that passes.
  */
 export interface ErrorMap {
@@ -56,10 +54,7 @@ export function isNamed(
   return paths.some((path) => words.has(textAt(body, path) ?? ''));
 }
 
-/**
- * The word where it is one of CAMARA's, of OAuth's or of the map's own rules: those alone may be logged.
- * Pure.
- */
+/** The word where it is one of CAMARA's, of OAuth's or of the map's own rules: only those may be logged. Pure. */
 export function knownTo({ rules }: ErrorMap, word: string | undefined): string | undefined {
   return knownWord(word) ?? rules.find((rule) => rule.word === word)?.word;
 }
@@ -147,10 +142,7 @@ export function knownWord(word: string | undefined): OperatorWord | undefined {
   return word !== undefined && WORDS.has(word) ? (word as OperatorWord) : undefined;
 }
 
-/**
- * The codes of a 404 that say: the operator does not know this number. Gateways and frameworks answer a
- * wrong path with 404 as well, and with words of their own.
- */
+/** The codes of a 404 about the number: gateways answer a wrong path with 404 as well, and words of their own. */
 export const UNKNOWN_NUMBER_CODES: ReadonlySet<string> = new Set<OperatorWord>([
   'NOT_FOUND',
   'IDENTIFIER_NOT_FOUND',

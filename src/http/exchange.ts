@@ -9,18 +9,19 @@ export interface HttpReply {
   readonly body: string;
 }
 
-/**
- * Why an exchange brought no reply that can be read.
- *
- * - `connection`: it could not be made, or broke.
- * - `descriptors`: this process has no descriptor left for one, which says nothing of the operator.
- * - `timeout`: the exchange's own limit passed.
- * - `cancelled`: the signal handed in was aborted.
- * - `rate`: the operator's contract allowed no exchange in time; none was begun.
- * - `invalid-reply`: too large, not HTTP, or another request's.
- */
+/** Why an exchange brought no reply that can be read. */
 export type FaultCause =
-  'connection' | 'descriptors' | 'timeout' | 'cancelled' | 'rate' | 'invalid-reply';
+  | 'connection'
+  /** This process has none left, which says nothing of the operator. */
+  | 'descriptors'
+  /** The exchange's own limit passed. */
+  | 'timeout'
+  /** The signal handed in was aborted. */
+  | 'cancelled'
+  /** The operator's contract allowed no exchange in time; none was begun. */
+  | 'rate'
+  /** Too large, not HTTP, or another request's. */
+  | 'invalid-reply';
 
 export interface TransportFault {
   readonly cause: FaultCause;

@@ -28,10 +28,7 @@ export function errorWords(reply: HttpReply, wording: ErrorWording): readonly st
   return wordsOf(bodyOf(reply), wording);
 }
 
-/**
- * What a reply that is no success comes to, at any endpoint of the operator (docs/operator-api.md, "Refusals").
- * Pure.
- */
+/** What a reply that is no success means, at any endpoint of the operator (docs/operator-api.md, "Refusals"). Pure. */
 export function judgeRefusal(
   reply: HttpReply,
   nowMs: number,

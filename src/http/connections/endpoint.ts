@@ -5,7 +5,7 @@ import type { ReplyCheck } from '../echo.ts';
 import type { Departure, Exchange, OutgoingRequest } from '../exchange.ts';
 import type { ConnectFailure } from '../connectFailure.ts';
 import type { ConnectionFiles } from './connectionFiles.ts';
-import { Http1Connections } from './http1Connections.ts';
+import { Http1Connections, type ConnectionsParts } from './http1Connections.ts';
 import { Http2Connections, type Http2Fallback } from './http2Connections.ts';
 import type { IdleDetector } from './spareConnections.ts';
 import type { Http2Setting } from '../wireSettings.ts';
@@ -29,16 +29,14 @@ export const HTTP1_FOR_MS = 10 * 60_000;
 
 const NO_HTTP2 = { http2: 0, streams: 0 };
 
-export interface EndpointSettings {
+export interface EndpointSettings extends Pick<
+  ConnectionsParts,
+  'timeoutMs' | 'connections' | 'headers'
+> {
   readonly name: string;
   readonly url: string;
-  /** For one exchange, from connecting to the last byte of the reply. */
-  readonly timeoutMs: number;
-  readonly connections: number;
   readonly http2: Http2Setting;
   readonly replyCheck: ReplyCheck;
-  /** Names and values in turn; the same list for as long as they stay the same. */
-  readonly headers: () => readonly string[];
   /** In lower case; `x-correlator` where absent. */
   readonly correlatorHeader?: string;
   /** Names and values in turn of headers that are made anew for each exchange. */
@@ -64,10 +62,8 @@ export interface SharedByEndpoints {
 }
 
 /**
- * One address of the operator, with connections of its own: a stray reply can only be that of another
- * exchange with the same endpoint, and one endpoint's trouble keeps no other waiting.
- *
- * Redirects are not followed, nothing is retried, cached or pipelined here.
+ * One address of the operator, with connections of its own: a stray reply can only be that of another exchange with the
+ * same endpoint, and one endpoint's trouble keeps no other waiting. No redirect is followed, nothing retried or pipelined.
  */
 export class Endpoint implements Http2Fallback {
   /** Without its query, which may hold what an address does not show, and with the places for numbers in its path. */

@@ -15,19 +15,24 @@ const KEEP_ALIVE_MS = 30_000;
  */
 export const MAX_CONNECTION_AGE_MS = 10 * 60_000;
 
-export interface Http1Parts {
+/** What the connections of one endpoint are made and used with. */
+export interface ConnectionsParts {
   readonly url: URL;
-  /** `undefined` in plain text. */
-  readonly connector: TlsConnector | undefined;
   readonly clock: Clock;
-  readonly idleDetector: IdleDetector;
-  /** Names and values, in turn, of the headers of each request; the same list for as long as they stay the same. */
+  /** Names and values in turn; the same list for as long as they stay the same. */
   readonly headers: () => readonly string[];
   /** In lower case. */
   readonly correlatorHeader: string;
+  /** For one exchange, from connecting to the last byte of the reply. */
   readonly timeoutMs: number;
-  /** Open at a time, of those that are kept and of those that are not. */
+  /** Open at a time; over HTTP/1.1, of those that are kept and of those that are not. */
   readonly connections: number;
+}
+
+interface Http1Parts extends ConnectionsParts {
+  /** `undefined` in plain text. */
+  readonly connector: TlsConnector | undefined;
+  readonly idleDetector: IdleDetector;
 }
 
 /** The HTTP/1.1 connections of one endpoint: one exchange at a time on each, nothing pipelined. */
@@ -43,18 +48,13 @@ export class Http1Connections {
 
   constructor(parts: Http1Parts) {
     this.#parts = parts;
-    const { connector, clock, idleDetector, connections } = parts;
+    const { connector, clock } = parts;
     this.#kept = createKeptPool(parts);
     this.#keptSinceMs = clock.monotonicMs();
     if (connector === undefined) {
       this.#fresh = createPool(parts, { timeout: parts.timeoutMs });
     } else {
-      const spares = new SpareConnections({
-        connector,
-        clock,
-        idleDetector,
-        maxConnections: connections,
-      });
+      const spares = new SpareConnections({ ...parts, connector });
       this.#spares = spares;
       this.#fresh = createPool(parts, (_, callback) => spares.take(handTo(callback)));
     }

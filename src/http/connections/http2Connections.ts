@@ -3,7 +3,7 @@ import { errors } from 'undici';
 import { derived } from '../../system/fromFiles.ts';
 import { CONNECTION_HEADERS } from '../headers.ts';
 import type { ReplyReader } from '../replyReader.ts';
-import type { Http1Parts } from './http1Connections.ts';
+import type { ConnectionsParts } from './http1Connections.ts';
 import { Http2Connection, type ConnectionEvents, type ConnectionParts } from './http2Connection.ts';
 import type { TlsConnector } from './tlsConnector.ts';
 
@@ -14,7 +14,7 @@ export interface Http2Fallback {
   brokeHttp2(readers: readonly ReplyReader[], detail: string): void;
 }
 
-export interface Http2Parts extends Omit<Http1Parts, 'connector' | 'idleDetector'> {
+interface Http2Parts extends ConnectionsParts {
   readonly connector: TlsConnector;
   readonly fallback: Http2Fallback;
 }

@@ -25,17 +25,22 @@ const FEW_WITHIN_MS = 60;
  */
 const BESIDE_MS = 5;
 
+interface SpareParts {
+  readonly connector: TlsConnector;
+  readonly clock: Clock;
+  readonly idleDetector: IdleDetector;
+  /** Open at a time, spares and those in use. */
+  readonly connections: number;
+}
+
 /**
  * Connections over TLS that are ready and have carried nothing, for exchanges that must have a fresh one:
  * as many as the latest burst took, where bursts follow each other within a spare's life.
  */
 export class SpareConnections {
-  readonly #connector: TlsConnector;
-  readonly #clock: Clock;
-  readonly #maxConnections: number;
+  readonly #parts: SpareParts;
   readonly #maxSpares: number;
   readonly #spares = new Map<TLSSocket, Spare>();
-  readonly #idleDetector: IdleDetector;
   readonly #ignoreIdle: () => void;
   /** When the latest were taken, one more than few. */
   readonly #latestAtMs: number[] = [];
@@ -58,13 +63,10 @@ export class SpareConnections {
   #generation = 0;
   #isClosed = false;
 
-  constructor({ connector, clock, idleDetector, maxConnections }: SpareParts) {
-    this.#connector = connector;
-    this.#clock = clock;
-    this.#idleDetector = idleDetector;
-    this.#ignoreIdle = idleDetector.onIdle(() => this.#endBurst());
-    this.#maxConnections = maxConnections;
-    this.#maxSpares = Math.min(MAX_SPARES, maxConnections);
+  constructor(parts: SpareParts) {
+    this.#parts = parts;
+    this.#ignoreIdle = parts.idleDetector.onIdle(() => this.#endBurst());
+    this.#maxSpares = Math.min(MAX_SPARES, parts.connections);
   }
 
   get count(): number {
@@ -79,12 +81,12 @@ export class SpareConnections {
   }
 
   add(socket: TLSSocket): void {
-    const isRoom = this.#spares.size + this.#inUse < this.#maxConnections;
+    const isRoom = this.#spares.size + this.#inUse < this.#parts.connections;
     if (this.#isClosed || !isRoom || this.#spares.size >= this.#maxSpares) {
       socket.destroy();
       return;
     }
-    const readyAtMs = this.#clock.monotonicMs();
+    const readyAtMs = this.#parts.clock.monotonicMs();
     const closed = (): void => this.#closedByServer(socket, readyAtMs);
     const timer = setTimeout(() => this.#drop(socket), this.#lifeMs).unref();
     // A server that sends before any request says goodbye: 408, or the end.
@@ -107,10 +109,10 @@ export class SpareConnections {
   #handOver(onConnected: OnConnected): void {
     const newest = [...this.#spares].at(-1);
     if (newest === undefined) {
-      this.#connector.connect(['http/1.1'], (connected) => {
+      this.#parts.connector.connect(['http/1.1'], (connected) => {
         if (connected instanceof Error) this.#released();
         else connected.once('close', () => this.#released());
-        this.#idleDetector.touch();
+        this.#parts.idleDetector.touch();
         onConnected(connected);
       });
       return;
@@ -130,7 +132,7 @@ export class SpareConnections {
   }
 
   #count(): void {
-    const nowMs = this.#clock.monotonicMs();
+    const nowMs = this.#parts.clock.monotonicMs();
     if (this.#taken === 0) this.#burstBeganAtMs = nowMs;
     this.#taken += 1;
     this.#mostInUse = Math.max(this.#mostInUse, this.#inUse);
@@ -140,7 +142,7 @@ export class SpareConnections {
     const isFollowed = this.#burstBeganAtMs - this.#burstEndedAtMs < this.#lifeMs;
     const isLong = nowMs - this.#burstBeganAtMs > FEW_WITHIN_MS;
     this.#isWanted = (isFollowed || isLong) && nowMs >= this.#withoutUntilMs;
-    this.#idleDetector.touch();
+    this.#parts.idleDetector.touch();
     if (this.#takenOfLate(nowMs) > FEW) return;
     const isFirst = this.#toReplace === 0;
     // One that was not there in time: the next would come too late as well.
@@ -152,19 +154,16 @@ export class SpareConnections {
     return this.#latestAtMs.filter((atMs) => nowMs - atMs < FEW_WITHIN_MS).length;
   }
 
-  /**
-   * One for each, and one more for each that was not there in time. Where more are being taken, it waits
-   * until they are through.
-   */
+  /** Where more are being taken, the lull after them replaces these as well. */
   #replaceFew(): void {
     const wanted = Math.min(this.#unused + this.#toReplace, FEW);
     this.#toReplace = 0;
-    if (this.#takenOfLate(this.#clock.monotonicMs()) <= FEW) this.#fill(wanted);
+    if (this.#takenOfLate(this.#parts.clock.monotonicMs()) <= FEW) this.#fill(wanted);
   }
 
   #endBurst(): void {
     if (this.#taken === 0) return;
-    const nowMs = this.#clock.monotonicMs();
+    const nowMs = this.#parts.clock.monotonicMs();
     const isShort = nowMs - this.#burstBeganAtMs < MAX_BURST_MS;
     this.#fill(isShort ? this.#taken : this.#mostInUse);
     this.#taken = 0;
@@ -177,7 +176,7 @@ export class SpareConnections {
     if (!this.#isWanted || this.#isClosed) return;
     const unused = this.#unused;
     const missing = Math.min(wanted, this.#maxSpares) - unused;
-    const room = this.#maxConnections - this.#inUse - unused;
+    const room = this.#parts.connections - this.#inUse - unused;
     if (missing > room) this.#owed = wanted;
     for (let made = 0; made < Math.min(missing, room); made += 1) this.#make();
   }
@@ -189,14 +188,14 @@ export class SpareConnections {
   /** An exchange that waited for room goes first: it takes its connection in this turn of the event loop. */
   #released(): void {
     this.#inUse -= 1;
-    this.#idleDetector.touch();
+    this.#parts.idleDetector.touch();
     if (this.#owed > 0) setImmediate(() => this.#fill(this.#owed));
   }
 
   #make(): void {
     const generation = this.#generation;
     this.#connecting += 1;
-    this.#connector.connect(['http/1.1'], (connected) => {
+    this.#parts.connector.connect(['http/1.1'], (connected) => {
       this.#connecting -= 1;
       if (connected instanceof Error) return;
       if (generation === this.#generation) this.add(connected);
@@ -205,7 +204,7 @@ export class SpareConnections {
   }
 
   #closedByServer(socket: TLSSocket, readyAtMs: number): void {
-    const nowMs = this.#clock.monotonicMs();
+    const nowMs = this.#parts.clock.monotonicMs();
     this.#lifeMs = Math.min(this.#lifeMs, (nowMs - readyAtMs) / 2);
     if (this.#lifeMs < MIN_LIFE_MS) {
       this.#lifeMs = LIFE_MS;
@@ -228,13 +227,6 @@ export class SpareConnections {
     this.#spares.delete(socket);
     return spare;
   }
-}
-
-export interface SpareParts {
-  readonly connector: TlsConnector;
-  readonly clock: Clock;
-  readonly idleDetector: IdleDetector;
-  readonly maxConnections: number;
 }
 
 interface Spare {

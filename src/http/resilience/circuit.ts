@@ -25,12 +25,9 @@ type State =
 const CLOSED: State = { is: 'closed' };
 
 /**
- * Keeps exchanges away from an endpoint that fails: opens at 50 % failures or more over at least 20
- * exchanges in 10 s, and after 5 s lets one through to see (docs/design.md, "The circuit").
- *
- * Only failures about at least five numbers open it: an operator may fail at a single number, and then a
- * caller who asks about it again and again must not shut out all others. For the same reason a number
- * whose trial failed waits twice as long for the next one as any other.
+ * Keeps exchanges away from an endpoint that fails (docs/design.md, "The circuit"). An operator may fail at a single
+ * number, and a caller who queries it again and again must not shut out all others: only failures about several numbers
+ * open it, and a number whose trial failed waits twice as long for the next one as any other.
  */
 export class Circuit {
   readonly #clock: Clock;

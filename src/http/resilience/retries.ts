@@ -31,11 +31,7 @@ export type RetryDecision =
 
 const NONE: RetryDecision = { retry: 'none' };
 
-/**
- * The table of docs/design.md, "Retries": what is billed or prompts a person is never sent twice on a doubt.
- *
- * It decides about a first attempt; whether the budget allows it is not its business. Pure.
- */
+/** The table of docs/design.md, "Retries": about a first attempt, whatever the budget allows. Pure. */
 export function decideRetry(finished: FinishedExchange, rules: RetryRules): RetryDecision {
   const { exchange, timeLeftMs } = finished;
   const decision =
@@ -112,11 +108,8 @@ const MINUTE_MS = 60_000;
 const ROUNDING = 1e-6;
 
 /**
- * A token bucket that holds retries to a tenth of the exchanges, or to ten a minute where that is more
- * (docs/design.md, "The retry budget"): a few faults are smoothed over, an operator that is down is not asked
- * twice as much.
- *
- * Exchanges earn tokens, and time grants some. Each retry is taken from both, so that what was granted is not
+ * A token bucket that holds retries to a tenth of the exchanges, or to ten a minute where that is more: an operator that
+ * is down is not called twice as much (docs/design.md, "The retry budget"). Exchanges earn tokens, and time grants some. Each retry is taken from both, so that what was granted is not
  * earned again: the earned ones may run into debt for it.
  */
 export class RetryBudget {
