@@ -12,19 +12,15 @@ process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'sim-swap-compile-cache');
  * itself knows how long a file takes only where it has run before.
  */
 const LONG = [
-  'rotation/underLoad',
   'chaos/chaos',
   'canary/leaks',
   'conformance/oidcProvider',
   'endToEnd/testNumbers',
   'sharedState/faults',
   'sharedState/redisCluster',
-  'caller/audit/healthyDisk',
   'graphql/explorerInBrowser',
   'monitoring/alerts',
   'caller/audit/hungDisk',
-  'caller/audit/programs',
-  'sharedState/stateKeyRotation',
   'endToEnd/operatorWords',
   'endToEnd/profiles',
   'tracing/tracing',
