@@ -175,10 +175,5 @@ function bytesOf(kept: readonly TimedFact[] = []): number {
 }
 
 function textBytesOf(fact: TimedFact): number {
-  switch (fact.operation) {
-    case 'retrieve-date':
-      return 2 * (fact.latestSimChange?.text.length ?? 0);
-    case 'check':
-      return 0;
-  }
+  return fact.operation === 'check' ? 0 : 2 * (fact.latestSimChange?.text.length ?? 0);
 }

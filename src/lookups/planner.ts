@@ -89,9 +89,13 @@ const RETRIEVE_DATE: Lookup = { operation: 'retrieve-date' };
  */
 export function nextWindowAmong(plans: readonly Plan[], offer: Offer): MaxAgeHours | undefined {
   const open = plans.flatMap((plan) =>
-    plan.questions.filter((question) => answerTo(question, plan, offer) === undefined),
+    plan.questions.flatMap((question) =>
+      question.asks === 'window' && answerTo(question, plan, offer) === undefined
+        ? question.maxAgeHours
+        : [],
+    ),
   );
-  return nextWindow(windowsOf(open), {
+  return nextWindow(open, {
     facts: plans.flatMap(({ facts }) => facts),
     failures: plans.flatMap(({ failures }) => failures),
   });
@@ -99,12 +103,7 @@ export function nextWindowAmong(plans: readonly Plan[], offer: Offer): MaxAgeHou
 
 /** Whether a failed lookup closes something that is open in the plan. */
 export function changesPlan(failedLookup: FailedLookup, plan: Plan, offer: Offer): boolean {
-  const after = { ...plan, failures: [...plan.failures, failedLookup] };
-  return plan.questions.some(
-    (question) =>
-      answerTo(question, plan, offer) === undefined &&
-      answerTo(question, after, offer) !== undefined,
-  );
+  return closesMore(plan, { ...plan, failures: [...plan.failures, failedLookup] }, offer);
 }
 
 /** docs/design.md, "The largest window first". */
@@ -125,38 +124,22 @@ function isBounded({ facts, failures }: Pick<Plan, 'facts' | 'failures'>): boole
   return (
     facts.some(saysSwapped) ||
     failures.some(
-      ({ lookup, failure }) => isOfWindow(lookup) && failure.code === 'PERIOD_NOT_SUPPORTED',
+      ({ lookup, failure }) =>
+        lookup.operation === 'check' && failure.code === 'PERIOD_NOT_SUPPORTED',
     )
   );
 }
 
-function isOfWindow({ operation }: Lookup): boolean {
-  switch (operation) {
-    case 'retrieve-date':
-      return false;
-    case 'check':
-      return true;
-  }
-}
-
-function windowsOf(questions: readonly Question[]): MaxAgeHours[] {
-  return questions.flatMap((question) => {
-    switch (question.asks) {
-      case 'date':
-        return [];
-      case 'window':
-        return [question.maxAgeHours];
-    }
-  });
-}
-
 /** Whether facts answer a question that is open without them. Pure. */
 export function answerMore(facts: readonly TimedFact[], plan: Plan, offer: Offer): boolean {
-  const informed = { ...plan, facts: [...plan.facts, ...facts] };
-  return plan.questions.some(
+  return closesMore(plan, { ...plan, facts: [...plan.facts, ...facts] }, offer);
+}
+
+function closesMore(before: Plan, after: Plan, offer: Offer): boolean {
+  return before.questions.some(
     (question) =>
-      answerTo(question, plan, offer) === undefined &&
-      answerTo(question, informed, offer) !== undefined,
+      answerTo(question, before, offer) === undefined &&
+      answerTo(question, after, offer) !== undefined,
   );
 }
 
@@ -165,29 +148,11 @@ export function answerMore(facts: readonly TimedFact[], plan: Plan, offer: Offer
  * older than any window, and most lines never swapped, so that a window answers the smaller ones. Pure.
  */
 export function isWorthWaitingFor(underWay: Lookup, wanted: Lookup): boolean {
-  switch (wanted.operation) {
-    case 'retrieve-date':
-      return isWorthWaitingForDate(underWay);
-    case 'check':
-      return isWorthWaitingForWindow(underWay, wanted.maxAgeHours);
-  }
-}
-
-function isWorthWaitingForDate({ operation }: Lookup): boolean {
-  switch (operation) {
-    case 'retrieve-date':
-      return true;
-    case 'check':
-      return false;
-  }
-}
-
-function isWorthWaitingForWindow(underWay: Lookup, maxAgeHours: MaxAgeHours): boolean {
   switch (underWay.operation) {
     case 'retrieve-date':
       return true;
     case 'check':
-      return underWay.maxAgeHours >= maxAgeHours;
+      return wanted.operation === 'check' && underWay.maxAgeHours >= wanted.maxAgeHours;
   }
 }
 
@@ -208,7 +173,7 @@ function answerToDate({ facts, failures }: Plan, offer: Offer): Answer | undefin
     return { kind: 'date', latestSimChange: fact.latestSimChange, asOfMs: fact.sentAtMs, from };
   }
   if (!offer.operations.has('retrieve-date')) return NOT_OFFERED;
-  return failed(failures.find((failedLookup) => closes(failedLookup, RETRIEVE_DATE)));
+  return failed(RETRIEVE_DATE, failures);
 }
 
 function answerToWindow(
@@ -221,8 +186,7 @@ function answerToWindow(
   if (!offer.operations.has('check')) return answerFromDateAlone(facts, failures, offer);
   if (maxAgeHours > offer.maxAgeHours) return periodNotSupported(offer.maxAgeHours);
   if (failures.length === 0) return undefined;
-  const check: Lookup = { operation: 'check', maxAgeHours };
-  return failed(failures.find((failedLookup) => closes(failedLookup, check)));
+  return failed({ operation: 'check', maxAgeHours }, failures);
 }
 
 /** docs/design.md, "One operation only". */
@@ -232,9 +196,7 @@ function answerFromDateAlone(
   offer: Offer,
 ): Answer | undefined {
   const fact = dates(facts).at(-1);
-  if (fact === undefined) {
-    return failed(failures.find((failedLookup) => closes(failedLookup, RETRIEVE_DATE)));
-  }
+  if (fact === undefined) return failed(RETRIEVE_DATE, failures);
   if (fact.latestSimChange === null) return periodNotSupported(monitoredHours(fact, offer));
   return { kind: 'window', swapped: true, asOfMs: fact.sentAtMs, from: [fact] };
 }
@@ -258,10 +220,9 @@ export function heardIn(plan: Plan, offer: Offer): readonly TimedFact[] {
   return [...new Set(told)];
 }
 
-function failed(failedLookup: FailedLookup | undefined): Answer | undefined {
-  return failedLookup === undefined
-    ? undefined
-    : { kind: 'failure', failure: failedLookup.failure };
+function failed(lookup: Lookup, failures: readonly FailedLookup[]): Answer | undefined {
+  const failedLookup = failures.find((one) => closes(one, lookup));
+  return failedLookup && { kind: 'failure', failure: failedLookup.failure };
 }
 
 const NOT_OFFERED: Answer = {

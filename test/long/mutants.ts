@@ -46,7 +46,7 @@ export const PARTS: readonly Part[] = [
       ["&& failure.code === 'PERIOD_NOT_SUPPORTED'", ''],
       ['facts.length === 0 &&\n    failures.length > 0', 'failures.length > 0'],
       ['.toSorted((one, other) => one.leftAtMs - other.leftAtMs)', ''],
-      ['underWay.maxAgeHours >= maxAgeHours', 'underWay.maxAgeHours > maxAgeHours'],
+      ['underWay.maxAgeHours >= wanted.maxAgeHours', 'underWay.maxAgeHours > wanted.maxAgeHours'],
     ],
   },
   {
