@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RedisAddress } from '../src/sharedState/redis.ts';
+import { texts, type RedisAddress } from '../src/sharedState/redis.ts';
 import { freePort } from './freePort.ts';
 import { command } from './redisCommands.ts';
 import { startRedis, type RedisServer } from './redisServer.ts';
@@ -166,6 +166,35 @@ export class RedisClusterServers {
     if (replica !== undefined) await command(replica.port, ['CLUSTER', 'FAILOVER']);
   }
 
+  /** Waits until the replica of a master has its slots. */
+  isReplaced(masterPort: number): Promise<void> {
+    return until('a replica takes over', async () => !(await this.masters()).includes(masterPort));
+  }
+
+  /** Moves a slot as redis-cli does, so many keys at a time. */
+  async moveSlot(
+    slot: number,
+    from: number,
+    to: number,
+    { atOnce = 100, pauseMs = 0 } = {},
+  ): Promise<void> {
+    const [fromId, toId] = [await idOf(from), await idOf(to)];
+    const set = (port: number, ...words: readonly string[]) =>
+      command(port, ['CLUSTER', 'SETSLOT', String(slot), ...words]);
+    await set(to, 'IMPORTING', fromId);
+    await set(from, 'MIGRATING', toId);
+    for (;;) {
+      const held = ['CLUSTER', 'GETKEYSINSLOT', String(slot), String(atOnce)];
+      const keys = texts(await command(from, held));
+      if (keys.length === 0) break;
+      await sleep(pauseMs);
+      const target = ['127.0.0.1', String(to), '', '0', '1000'];
+      await command(from, ['MIGRATE', ...target, 'KEYS', ...keys]);
+    }
+    await set(to, 'NODE', toId);
+    await set(from, 'NODE', toId);
+  }
+
   /** Starts one again that was killed, empty; it finds the cluster by the file that it left. */
   async restart(port: number): Promise<void> {
     const { busPort, settings } = this.server(port);
@@ -223,8 +252,7 @@ export class RedisClusterServers {
     if (replicas) {
       await Promise.all(
         servers.slice(MASTERS).map(async ({ port }, n) => {
-          const id = String(await command(servers[n]?.port ?? 0, ['CLUSTER', 'MYID']));
-          await command(port, ['CLUSTER', 'REPLICATE', id]);
+          await command(port, ['CLUSTER', 'REPLICATE', await idOf(servers[n]?.port ?? 0)]);
         }),
       );
     }
@@ -235,6 +263,10 @@ export class RedisClusterServers {
     const views = await Promise.all(this.ports.map((port) => nodesBy(port)));
     return views.find((known) => known.length > 0) ?? [];
   }
+}
+
+async function idOf(port: number): Promise<string> {
+  return String(await command(port, ['CLUSTER', 'MYID']));
 }
 
 function isWhole(known: readonly Known[], replicas: boolean): boolean {

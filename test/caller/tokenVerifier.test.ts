@@ -212,80 +212,78 @@ type Forgery = readonly [what: string, token: string];
 
 async function forge(): Promise<readonly Forgery[]> {
   const good = await sign(rs256(), GOOD);
-  const [header = '', payload = '', signature = ''] = good.split('.');
-  return [
-    ...(await wrongClaims()),
-    ...(await wrongHeaders()),
+  const parts = good.split('.') as [header: string, payload: string, signature: string];
+  const signed = [...wrongClaims(), ...wrongHeaders()].flatMap(([what, claims, header]) =>
+    keys.map(async (key): Promise<Forgery> => [
+      `${key.alg} ${what}`,
+      await sign(key, claims, header),
+    ]),
+  );
+  const others = [
+    ...rewrittenHeaders(parts),
     ...(await withPublicKeyAsSecret()),
-    ...withoutSignature(header, payload, signature),
-    ...mutilated(good, header, payload, signature),
+    ...mutilated(good, parts),
     ...(await byStrangers()),
   ];
+  return [...(await Promise.all(signed)), ...others];
 }
 
-async function wrongClaims(): Promise<Forgery[]> {
-  const { exp: _exp, ...endless } = GOOD;
-  const { sub: _sub, ...nameless } = GOOD;
-  const { iss: _iss, ...unissued } = GOOD;
-  const { aud: _aud, ...forAnyone } = GOOD;
-  const claims: Record<string, Record<string, unknown>> = {
-    endless,
-    nameless,
-    unissued,
-    forAnyone,
-    bound: { ...GOOD, cnf: { jkt: 'x' } },
-  };
-  const wrong = {
+/** What a token says, or leaves out, that the issuer signed all the same. */
+function wrongClaims(): [
+  what: string,
+  claims: Record<string, unknown>,
+  header?: Record<string, unknown>,
+][] {
+  const wrong: Record<string, readonly unknown[]> = {
     iss: [`${ISSUER}/`, ISSUER.toUpperCase(), 'https://issuer.example.evil', '', [ISSUER, 'x'], 7],
     aud: ['other', '', [], ['other'], `${AUDIENCE} `, AUDIENCE.toUpperCase(), { x: AUDIENCE }, 7],
     exp: [0, -1, START_SECONDS - 5, START_SECONDS - 3600, String(START_SECONDS + 300), null, {}],
     nbf: [START_SECONDS + 6, START_SECONDS + 3600, 'now', {}],
     iat: ['yesterday', {}],
     sub: ['', 7, null, ['alice'], {}],
+    cnf: [{ jkt: 'x' }],
   };
-  for (const [name, values] of Object.entries(wrong)) {
-    for (const value of values) {
-      claims[`${name} ${JSON.stringify(value)}`] = { ...GOOD, [name]: value };
-    }
-  }
-  return Promise.all(
-    Object.entries(claims).flatMap(([what, one]) =>
-      keys.map(async (key) => [`${key.alg} ${what}`, await sign(key, one)] as const),
-    ),
+  const absent = ['iss', 'aud', 'exp', 'sub'].map((name) => [name, undefined] as const);
+  const present = Object.entries(wrong).flatMap(([name, values]) =>
+    values.map((value) => [name, value] as const),
   );
+  return [...absent, ...present].map(([name, value]) => [
+    `${name} ${JSON.stringify(value)}`,
+    { ...GOOD, [name]: value },
+  ]);
 }
 
-async function wrongHeaders(): Promise<Forgery[]> {
-  const headers = [
-    ...['id+jwt', 'logout+jwt', 'dpop+jwt', 'secevent+jwt', 'JOSE', '', 'at+jwt ', 'jwt2'].map(
-      (typ) => ({ typ }),
-    ),
-    ...['unknown', '', '../RS256', 'rs256', 'RS256 '].map((kid) => ({ kid })),
-  ];
-  const signed = await Promise.all(
-    headers.flatMap((header) =>
-      keys.map(
-        async (key) =>
-          [`${key.alg} ${JSON.stringify(header)}`, await sign(key, GOOD, header)] as const,
-      ),
-    ),
-  );
-  // What the signer would refuse to write is written over a signature that is good for something else.
-  const [, payload = '', signature = ''] = (await sign(rs256(), GOOD)).split('.');
+function wrongHeaders(): [what: string, claims: typeof GOOD, header: Record<string, unknown>][] {
+  const types = ['id+jwt', 'logout+jwt', 'dpop+jwt', 'secevent+jwt', 'JOSE', '', 'at+jwt ', 'jwt2'];
+  const ids = ['unknown', '', '../RS256', 'rs256', 'RS256 '];
+  const headers = [...types.map((typ) => ({ typ })), ...ids.map((kid) => ({ kid }))];
+  return headers.map((header) => [JSON.stringify(header), GOOD, header]);
+}
+
+/** What the signer would refuse to write is written over a signature that is good for something else, or over none. */
+function rewrittenHeaders([header, payload, signature]: readonly string[]): Forgery[] {
   const algs = ['none', 'None', 'NONE', 'nOnE', 'HS256', 'HS384', 'HS512', 'RS1', 'RS384', 'RS512'];
   const others = ['PS256', 'ES256', 'EdDSA', 'ES512', 'RSA-OAEP', '', null, 7, ['RS256'], {}];
+  const more = [
+    {},
+    { crit: ['exp'] },
+    { b64: false, crit: ['b64'] },
+    { jku: 'https://evil.example' },
+  ];
   const rewritten = [...algs, ...others].flatMap((alg) =>
-    [{}, { crit: ['exp'] }, { b64: false, crit: ['b64'] }, { jku: 'https://evil.example' }].map(
-      (more) => {
-        const header = encode({ alg, kid: 'RS256', ...more });
-        return [
-          `header ${JSON.stringify({ alg, more })}`,
-          `${header}.${payload}.${signature}`,
-        ] as const;
-      },
-    ),
+    more.map((one) => encode({ alg, kid: 'RS256', ...one })),
   );
-  return [...signed, ...rewritten];
+  const tokens = [
+    ...rewritten.map((head) => `${head}.${payload}.${signature}`),
+    ...['none', 'None', 'NONE'].flatMap((alg) => {
+      const head = encode({ alg, typ: 'JWT' });
+      return [`${head}.${payload}.`, `${head}.${payload}`, `${head}.${payload}.${signature}`];
+    }),
+    `${header}.${payload}.`,
+    `${header}.${payload}`,
+    `${header}..${signature}`,
+  ];
+  return tokens.map((token) => [`header ${token.split('.')[0]}`, token]);
 }
 
 /** The public key is public: an HMAC under it proves nothing. */
@@ -296,88 +294,55 @@ async function withPublicKeyAsSecret(): Promise<Forgery[]> {
     if (imported instanceof Uint8Array) throw new Error('A public key is no secret.');
     const spki = await exportSPKI(imported);
     const der = createPublicKey(spki).export({ type: 'spki', format: 'der' });
-    const secrets = [
-      spki,
-      spki.trim(),
-      der,
-      JSON.stringify(publicJwk),
-      publicJwk.n ?? publicJwk.x ?? '',
-    ];
-    for (const [index, secret] of secrets.entries()) {
+    const bare = publicJwk.n ?? publicJwk.x ?? '';
+    for (const secret of [spki, spki.trim(), der, JSON.stringify(publicJwk), bare]) {
       for (const hmac of ['HS256', 'HS384', 'HS512']) {
         const signed = `${encode({ alg: hmac, kid, typ: 'JWT' })}.${encode(GOOD)}`;
-        const mac = createHmac(hmac.replace('HS', 'sha'), secret)
-          .update(signed)
-          .digest('base64url');
-        forgeries.push([`${hmac} under ${alg} as ${index}`, `${signed}.${mac}`]);
+        const mac = createHmac(hmac.replace('HS', 'sha'), secret).update(signed);
+        forgeries.push([`${hmac} under ${alg}`, `${signed}.${mac.digest('base64url')}`]);
       }
     }
   }
   return forgeries;
 }
 
-function withoutSignature(header: string, payload: string, signature: string): Forgery[] {
-  const none = ['none', 'None', 'NONE'].map((alg) => encode({ alg, typ: 'JWT' }));
-  return none
-    .flatMap((head) => [
-      `${head}.${payload}.`,
-      `${head}.${payload}`,
-      `${head}.${payload}.${signature}`,
-    ])
-    .concat([`${header}.${payload}.`, `${header}.${payload}`, `${header}..${signature}`])
-    .map((token) => [`unsigned ${token.length}`, token]);
-}
-
-function mutilated(good: string, header: string, payload: string, signature: string): Forgery[] {
+function mutilated(good: string, [header, payload, signature]: readonly string[]): Forgery[] {
   const cuts = Array.from({ length: 60 }, (_, n) =>
     good.slice(0, Math.floor((good.length * n) / 60)),
   );
   const flips = Array.from({ length: 240 }, (_, n) => {
     // The last character of a part may hold bits that mean nothing.
     const at = Math.floor(((good.length - 2) * n) / 240);
-    const flipped = good[at] === 'A' ? 'B' : 'A';
-    return good.slice(0, at) + flipped + good.slice(at + 1);
-  }).filter((token) => token !== good);
+    return good.slice(0, at) + (good[at] === 'A' ? 'B' : 'A') + good.slice(at + 1);
+  });
   const claims = ['sub', 'scope', 'phone_number', 'aud'].map((name) => {
     const changed = encode({ ...GOOD, scope: 'sim-swap:read', [name]: 'x' });
     return `${header}.${changed}.${signature}`;
   });
-  const others = [
-    '',
-    '.',
-    '..',
-    '...',
-    `${good}.`,
-    `.${good}`,
-    `${good}.${signature}`,
-    `${good}.${payload}.${signature}.x`,
-    `${header}.${payload}.${Buffer.alloc(256).toString('base64url')}`,
-    `${header}.${payload}.${signature}`.replaceAll('.', '..'),
-    `${header}.${payload}.${randomBytes(256).toString('base64url')}`,
-    `${good}${'A'.repeat(8192)}`,
-    'A'.repeat(1_000_000),
-    `${header}.${encode({ ...GOOD, more: 'x'.repeat(20_000) })}.${signature}`,
-    encode(GOOD),
-    JSON.stringify(GOOD),
-  ];
-  return [...cuts, ...flips, ...claims, ...others].map((token, n) => [`mutilated ${n}`, token]);
+  const signatures = [Buffer.alloc(256), randomBytes(256)].map(
+    (bytes) => `${header}.${payload}.${bytes.toString('base64url')}`,
+  );
+  const shapes = ['', '.', '..', '...', `${good}.`, `.${good}`, good.replaceAll('.', '..')];
+  const longer = [`${good}.${signature}`, `${good}.${payload}.${signature}.x`];
+  const bare = [encode(GOOD), JSON.stringify(GOOD)];
+  const huge = [`${good}${'A'.repeat(8192)}`, 'A'.repeat(1_000_000)];
+  const padded = `${header}.${encode({ ...GOOD, more: 'x'.repeat(20_000) })}.${signature}`;
+  const whole = [...shapes, ...longer, ...bare, ...huge, padded];
+  const all = [...cuts, ...flips, ...claims, ...signatures, ...whole];
+  return all.map((token, n) => [`mutilated ${n}`, token]);
 }
 
 async function byStrangers(): Promise<Forgery[]> {
   const others = await Promise.all(SIGNING_ALGORITHMS.map((alg) => createKey(alg)));
   const embedded = { jwk: stranger.publicJwk };
   const tokens = await Promise.all([
-    ...others.map((key) => sign(key, GOOD)),
-    ...others.map((key) => sign({ ...key, kid: 'other' }, GOOD)),
+    ...others.flatMap((key) => [sign(key, GOOD), sign({ ...key, kid: 'other' }, GOOD)]),
     sign(stranger, GOOD, embedded),
     sign(stranger, GOOD, { jku: 'http://127.0.0.1:9/jwks' }),
     sign(stranger, GOOD, { x5u: 'http://127.0.0.1:9/x5u' }),
     sign(stranger, GOOD, { kid: undefined, ...embedded }),
   ]);
-  return tokens.map((token) => [
-    `a stranger’s ${JSON.stringify(decodeProtectedHeader(token))}`,
-    token,
-  ]);
+  return tokens.map((token) => [JSON.stringify(decodeProtectedHeader(token)), token]);
 }
 
 function encode(value: unknown): string {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../random.ts';
-import { until, type RedisClusterServers } from '../redisCluster.ts';
+import type { RedisClusterServers } from '../redisCluster.ts';
 import type { Chronicle, Holds } from './chronicle.ts';
 import type { LostWrites } from './lostWrites.ts';
 import { WriteLogs } from './writeLogs.ts';
@@ -86,10 +86,10 @@ export class ClusterTrouble {
     switch (act) {
       case 'handedOver':
         await this.#servers.failOver(port);
-        return this.#isReplaced(port);
+        return this.#servers.isReplaced(port);
       case 'killed':
         await this.#servers.server(port).kill();
-        await this.#isReplaced(port);
+        await this.#servers.isReplaced(port);
         this.#chronicle.happened('its master is replaced', holdsNumber);
         return this.#servers.restart(port);
       case 'frozen': {
@@ -108,12 +108,5 @@ export class ClusterTrouble {
         return;
       }
     }
-  }
-
-  async #isReplaced(port: number): Promise<void> {
-    await until(
-      'a replica takes over',
-      async () => !(await this.#servers.masters()).includes(port),
-    );
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisSettings } from '../../src/sharedState/redis.ts';
 import { until, type RedisClusterServers } from '../redisCluster.ts';
-import { clientTo, command, commands } from '../redisCommands.ts';
+import { command, commands } from '../redisCommands.ts';
 import type { RedisProxy } from '../redisProxy.ts';
 
 /** A cluster under faults, and the wires that lead to it. */
@@ -57,7 +57,7 @@ export const FAULTS: readonly Fault[] = [
     async befall({ servers }) {
       const port = await aMaster(servers);
       await servers.server(port).kill();
-      await isReplaced(servers, port);
+      await servers.isReplaced(port);
     },
     mend: restartTheDead,
   },
@@ -70,7 +70,7 @@ export const FAULTS: readonly Fault[] = [
     async befall({ servers }) {
       const port = await aMaster(servers);
       servers.server(port).freeze();
-      await isReplaced(servers, port);
+      await servers.isReplaced(port);
       servers.server(port).thaw();
     },
   },
@@ -119,7 +119,7 @@ export const FAULTS: readonly Fault[] = [
     async befall({ servers }) {
       const port = await aMaster(servers);
       await servers.failOver(port);
-      await isReplaced(servers, port);
+      await servers.isReplaced(port);
     },
   },
   {
@@ -181,7 +181,7 @@ export const FAULTS: readonly Fault[] = [
       await sleep(HELD_MS / 3);
       await servers.server(port).kill();
       servers.server(replicaPort).thaw();
-      await isReplaced(servers, port);
+      await servers.isReplaced(port);
     },
     mend: restartTheDead,
   },
@@ -273,10 +273,6 @@ async function onMasters(servers: RedisClusterServers, words: readonly string[])
   await Promise.all((await servers.masters()).map((port) => command(port, words)));
 }
 
-async function isReplaced(servers: RedisClusterServers, port: number): Promise<void> {
-  await until('a replica takes over', async () => !(await servers.masters()).includes(port));
-}
-
 async function restartTheDead({ servers }: Stage): Promise<void> {
   for (const port of servers.ports) {
     const isUp = await command(port, ['PING']).then(Boolean, () => false);
@@ -290,34 +286,16 @@ async function moveThereAndBack(servers: RedisClusterServers): Promise<void> {
   await moveHeldSlots(servers, to, from);
 }
 
-/** Moves slots of a master that hold something, as redis-cli does: over connections that are there. */
+/** Moves slots of a master that hold something. */
 async function moveHeldSlots(
   servers: RedisClusterServers,
   from: number,
   to: number,
 ): Promise<void> {
   const { holds } = await servers.holdingsOf(from);
-  const [source, target] = [clientTo(from), clientTo(to)];
-  try {
-    const fromId = String(await source.call('CLUSTER', 'MYID'));
-    const toId = String(await target.call('CLUSTER', 'MYID'));
-    let moved = 0;
-    for (let slot = 0; slot < SLOTS && moved < MOVED_SLOTS; slot += 1) {
-      if (!holds(slot) || (await source.call('CLUSTER', 'COUNTKEYSINSLOT', slot)) === 0) continue;
-      await target.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId);
-      await source.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId);
-      for (;;) {
-        const found = await source.call('CLUSTER', 'GETKEYSINSLOT', slot, 100);
-        const keys = Array.isArray(found) ? found.map(String) : [];
-        if (keys.length === 0) break;
-        await source.call('MIGRATE', '127.0.0.1', to, '', 0, 1000, 'KEYS', ...keys);
-      }
-      await target.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
-      await source.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
-      moved += 1;
-    }
-  } finally {
-    source.disconnect();
-    target.disconnect();
-  }
+  const slots = Array.from({ length: SLOTS }, (_, slot) => slot).filter(holds);
+  const counting = slots.map((slot) => ['CLUSTER', 'COUNTKEYSINSLOT', String(slot)]);
+  const counts = await commands(from, counting);
+  const held = slots.filter((_, n) => counts[n] !== 0).slice(0, MOVED_SLOTS);
+  for (const slot of held) await servers.moveSlot(slot, from, to);
 }

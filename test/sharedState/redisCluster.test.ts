@@ -15,7 +15,7 @@ import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import { RedisClusterServers, type ClusterForm } from '../redisCluster.ts';
-import { command, commands } from '../redisCommands.ts';
+import { commands } from '../redisCommands.ts';
 import { RecordedLog } from '../recordedLog.ts';
 import { addressOf, NO_REDIS, openRedis, startRedis } from '../redisServer.ts';
 import { answers, until } from './until.ts';
@@ -63,24 +63,6 @@ describe.skipIf(NO_REDIS !== undefined)(`a cluster with replicas ${NO_REDIS ?? '
     const shares = Map.groupBy(KEYS, (key) => cluster.serverOf(key));
     expect(shares.size).toBe(3);
     for (const share of shares.values()) expect(share.length).toBeGreaterThan(BUCKETS / 5);
-  });
-
-  it('follows a slot that is being moved, and takes several keys of it for lost', async () => {
-    const cluster = await connect();
-    const [key = ''] = KEYS;
-    const from = portOf(cluster, key);
-    const to = (await servers.masters()).find((port) => port !== from) ?? 0;
-    const set = setter(slotOf(key));
-    await set(to, 'IMPORTING', await idOf(from));
-    await set(from, 'MIGRATING', await idOf(to));
-    try {
-      expect(await cluster.run(ECHO, [key])).toBe(key);
-      await expect(cluster.run(ECHO, [key, `${key} too`])).rejects.toThrow(SharedStateLost);
-    } finally {
-      await set(from, 'STABLE');
-      await set(to, 'STABLE');
-    }
-    expect(await cluster.run(ECHO, [key, `${key} too`])).toBe(key);
   });
 
   it('goes over to the replica that takes over as planned', async () => {
@@ -157,7 +139,9 @@ describe.skipIf(NO_REDIS !== undefined)(`a cluster without replicas ${NO_REDIS ?
     const from = portOf(redis, keys[0] ?? '');
     const to = (await servers.masters()).find((port) => port !== from) ?? 0;
     const over = new AbortController();
-    const moving = move(slotOf(keys[0] ?? ''), from, to, 200).finally(() => over.abort());
+    const moving = servers
+      .moveSlot(slotOf(keys[0] ?? ''), from, to, { atOnce: 1, pauseMs: 200 })
+      .finally(() => over.abort());
     const failures: unknown[] = [];
     let runs = 1;
     while (!over.signal.aborted) {
@@ -202,33 +186,6 @@ describe.skipIf(NO_REDIS !== undefined)(`a cluster without replicas ${NO_REDIS ?
     expect(answered).toBeGreaterThan(100);
   }, 30_000);
 });
-
-async function idOf(port: number): Promise<string> {
-  return String(await command(port, ['CLUSTER', 'MYID']));
-}
-
-/** Sets the state of a slot at a server. */
-function setter(slot: number) {
-  return (port: number, ...words: string[]) =>
-    command(port, ['CLUSTER', 'SETSLOT', String(slot), ...words]);
-}
-
-/** Moves a slot as redis-cli does, one key at a time. */
-async function move(slot: number, from: number, to: number, pauseMs: number): Promise<void> {
-  const [fromId, toId] = await Promise.all([idOf(from), idOf(to)]);
-  const set = setter(slot);
-  await set(to, 'IMPORTING', fromId);
-  await set(from, 'MIGRATING', toId);
-  for (;;) {
-    const found = await command(from, ['CLUSTER', 'GETKEYSINSLOT', String(slot), '1']);
-    const [key] = Array.isArray(found) ? found.map(String) : [];
-    if (key === undefined) break;
-    await systemClock.sleep(pauseMs);
-    await command(from, ['MIGRATE', '127.0.0.1', String(to), key, '0', '1000']);
-  }
-  await set(to, 'NODE', toId);
-  await set(from, 'NODE', toId);
-}
 
 /** First and last of each run of numbers that follow each other. */
 function rangesOf(numbers: readonly number[]): readonly (readonly [number, number])[] {

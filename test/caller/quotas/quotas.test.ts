@@ -4,7 +4,6 @@ import { ANONYMOUS } from '../../../src/caller/caller.ts';
 import { MemoryCounts } from '../../../src/caller/quotas/memoryCounts.ts';
 import { Quotas, type QuotaSettings } from '../../../src/caller/quotas/quotas.ts';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
-import { inForm } from '../../forms.ts';
 import { TestClock } from '../../testClock.ts';
 import { ALICE, BOB, callerNamed } from '../../values.ts';
 
@@ -253,13 +252,4 @@ describe('several operators', () => {
       { quota: 'lookups', left: 0 },
     ]);
   });
-});
-
-const SCANNED = inForm({ short: 20_000, long: 1_000_000 });
-
-describe(`a scan of ${SCANNED} numbers`, () => {
-  it('costs its caller’s quota and no more', async () => {
-    const counting = new Counting({ numbersPerHour: 10_000, lookupsPerHour: 5_000 });
-    expect(await counting.scan('a', SCANNED)).toBe(5_000);
-  }, 300_000);
 });
