@@ -6,12 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Provider, { errors, type BackchannelRequest, type Context } from 'oidc-provider';
 import { listen } from '../listening.ts';
 
-/** How the owner of a number takes the question, and the provider the polls. */
+/** How the owner of a number takes the prompt; a test may change their mind. */
 export interface Owner {
-  readonly answers: 'grant' | 'deny' | 'never';
+  answers: 'grant' | 'deny' | 'never';
   readonly afterMs?: number;
   readonly expiresInSeconds?: number;
-  readonly slowsDown?: boolean;
 }
 
 /** One request that the provider had, and what became of it. */
@@ -26,6 +25,9 @@ export interface Exchange {
 export const CLIENT = { id: 'service', secret: 'a-secret-of-the-tests' };
 export const CIBA_GRANT_TYPE = 'urn:openid:params:grant-type:ciba';
 export const SCOPE = 'openid check-sim-swap';
+
+/** Signs id_tokens. */
+const OWN_KEY = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 
 const BC_AUTHORIZE = '/openIDConnectCIBA/v1/bc-authorize';
 const TOKEN = '/openIDConnectCIBA/v1/token';
@@ -59,7 +61,7 @@ export class CertifiedOperator {
       server.close();
       server.closeAllConnections();
     });
-    provider.use((context, next) => operator.#behindOurPaths(context, next, owner));
+    provider.use((context, next) => operator.#behindOurPaths(context, next));
     const authorize = provider.callback();
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const handled = request.url?.startsWith('/sim-swap/')
@@ -84,18 +86,13 @@ export class CertifiedOperator {
     return this.exchanges.filter((one) => one.path === paths[path]);
   }
 
-  /** The provider has one token endpoint, and neither tells an interval nor slows a client down. */
-  async #behindOurPaths(context: Context, next: () => Promise<void>, owner: Owner): Promise<void> {
+  /** The provider has one token endpoint, and tells no interval. */
+  async #behindOurPaths(context: Context, next: () => Promise<void>): Promise<void> {
     const { path } = context;
     if (path === CLIENT_CREDENTIALS_TOKEN) context.path = TOKEN;
     const correlator = context.get('x-correlator');
     await next();
     if (correlator !== '') context.set('x-correlator', correlator);
-    const isFirstPoll = path === TOKEN && this.at('token').length === 0;
-    if (isFirstPoll && owner.slowsDown === true) {
-      context.status = 400;
-      context.body = { error: 'slow_down' };
-    }
     const reply = { ...Object(context.body) } as Record<string, unknown>;
     if (path === BC_AUTHORIZE && context.status === 200) context.body = { ...reply, interval: 1 };
     this.exchanges.push({
@@ -144,7 +141,6 @@ function configuration(
   client: { readonly publicKey: KeyObject; readonly metadata: Readonly<Record<string, unknown>> },
   prompted: (request: BackchannelRequest) => void,
 ): Readonly<Record<string, unknown>> {
-  const own = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
   return {
     clients: [
       {
@@ -160,7 +156,7 @@ function configuration(
       },
     ],
     scopes: ['openid', 'check-sim-swap'],
-    jwks: { keys: [{ ...own.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' }] },
+    jwks: { keys: [{ ...OWN_KEY.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' }] },
     cookies: { keys: ['tests'] },
     enabledJWA: {
       clientAuthSigningAlgValues: ['ES256'],
