@@ -12,24 +12,15 @@ const EXCHANGE = {
   errors: COMMON_ERRORS,
 } as const;
 const INVALID = { failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' } };
-const DATE = '"latestSimChange":"2020-01-01T00:00:00Z"';
 
 function check(body: string, contentType = 'application/json') {
   const reply = jsonReply(200, body, { 'content-type': contentType });
   return judgeCheck(reply, EXCHANGE, hours(240));
 }
 
-function retrieveDate(body: string, contentType = 'application/json') {
-  const reply = jsonReply(200, body, { 'content-type': contentType });
-  return judgeRetrieveDate(reply, EXCHANGE);
-}
-
 describe('a reply that contradicts itself is not an answer', () => {
   it.each([
     ['true and false', '{"swapped":true,"swapped":false}'],
-    ['the same twice', '{"swapped":false,"swapped":false}'],
-    ['once with an escaped name', '{"swapped":true,"\\u0073wapped":false}'],
-    ['a member twice further in', '{"swapped":false,"by":[{"id":1,"id":2}]}'],
     ['a code beside it', '{"swapped":false,"code":"INTERNAL"}'],
     ['an error beside it', '{"swapped":false,"error":"server_error"}'],
     ['an empty error beside it', '{"swapped":false,"error":""}'],
@@ -49,18 +40,13 @@ describe('a reply that contradicts itself is not an answer', () => {
     ['errors beside it', '{"swapped":false,"errors":[{"message":"no such number"}]}'],
     ['a fault beside it', '{"swapped":false,"fault":{"faultstring":"timeout"}}'],
     ['no success', '{"swapped":false,"success":false}'],
-  ])('check: %s', (_, body) => {
+  ])('%s', (_, body) => {
     expect(check(body)).toMatchObject(INVALID);
   });
 
-  it.each([
-    ['the date twice', `{${DATE},"latestSimChange":null}`],
-    ['a period twice', '{"latestSimChange":null,"monitoredPeriod":120,"monitoredPeriod":1}'],
-    ['a code beside it', `{${DATE},"code":"INTERNAL"}`],
-    ['status 503 beside it', `{${DATE},"status":503}`],
-    ['status 503 beside a null', '{"latestSimChange":null,"monitoredPeriod":120,"status":503}'],
-  ])('retrieve-date: %s', (_, body) => {
-    expect(retrieveDate(body)).toMatchObject(INVALID);
+  it('nor is a date beside an error', () => {
+    const reply = jsonReply(200, '{"latestSimChange":null,"monitoredPeriod":120,"status":503}');
+    expect(judgeRetrieveDate(reply, EXCHANGE)).toMatchObject(INVALID);
   });
 
   it.each([
@@ -69,7 +55,6 @@ describe('a reply that contradicts itself is not an answer', () => {
     'application/vnd.operator.problem+json',
   ])('a 200 of type %s is a problem', (contentType) => {
     expect(check('{"swapped":false}', contentType)).toMatchObject(INVALID);
-    expect(retrieveDate(`{${DATE}}`, contentType)).toMatchObject(INVALID);
   });
 
   it.each([

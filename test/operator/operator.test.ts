@@ -111,39 +111,3 @@ describe('the token of a lookup', () => {
     await expect(test.lookUp(CHECK, { token })).rejects.toThrow(TokenMisused);
   });
 });
-
-const UNAVAILABLE = 'OPERATOR_UNAVAILABLE';
-
-describe('a lookup that fails', () => {
-  it('refused with 401: another token may be tried, but not by the retry itself', async () => {
-    await using server = await RecordingServer.start((received, response) =>
-      answerJson(received, response, { code: 'UNAUTHENTICATED' }, 401),
-    );
-    await using test = new TestOperator(server.url);
-    const failure = { code: 'OPERATOR_REFUSED', reach: 'number' };
-    const failed = { judged: { kind: 'failed', failure }, attempts: 1 };
-    expect(await test.lookUp(CHECK)).toEqual({ ...failed, mayRetryWithNewToken: true });
-    const retried = await test.lookUp(CHECK, { isRetry: true });
-    expect(retried).toEqual({ ...failed, mayRetryWithNewToken: false });
-    expect(server.received).toHaveLength(2);
-  });
-
-  it.each<[string, Answer, string]>([
-    ['broken off after it was sent', (_, { socket }) => socket?.resetAndDestroy(), UNAVAILABLE],
-    ['503', (received, response) => answerJson(received, response, {}, 503), UNAVAILABLE],
-    [
-      'a body that cannot be believed',
-      (received, response) => answerJson(received, response, { swapped: 'false' }),
-      'OPERATOR_INVALID_REPLY',
-    ],
-  ])('%s: it may have been billed, and is not made again', async (_, answer, code) => {
-    await using server = await RecordingServer.start(answer);
-    await using test = new TestOperator(server.url);
-    expect(await test.lookUp(CHECK)).toMatchObject({
-      judged: { failure: { code } },
-      attempts: 1,
-      mayRetryWithNewToken: false,
-    });
-    expect(server.received).toHaveLength(1);
-  });
-});
