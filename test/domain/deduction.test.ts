@@ -40,12 +40,7 @@ deduces('from a check', [
   ['true answers its own window', 240, [checked(240, true)], true],
   ['true answers every larger one', 2400, [checked(240, true)], true],
   ['true leaves a smaller one open', 239, [checked(240, true)], undefined],
-  [
-    'what lies between false and true is open',
-    100,
-    [checked(24, false), checked(240, true)],
-    undefined,
-  ],
+  ['between false and true: open', 100, [checked(24, false), checked(240, true)], undefined],
 ]);
 
 deduces('from a date, 48 hours of margin', [
@@ -93,12 +88,7 @@ deduces(
 deduces('from facts that contradict each other', [
   ['two checks: true wins', 24, [checked(24, false), checked(24, true)], true],
   ['in the other order too', 24, [checked(24, true), checked(24, false)], true],
-  [
-    'a larger window without what a smaller one holds',
-    100,
-    [checked(2400, false), checked(24, true)],
-    true,
-  ],
+  ['false of a larger window: true wins', 100, [checked(2400, false), checked(24, true)], true],
   ['a check against a date of long ago', 24, [changed(5_000), checked(24, true)], true],
   ['a check against a monitored period', 24, [withheld(90), checked(24, true)], true],
 ]);
@@ -108,7 +98,8 @@ function after(hoursLong: number, fact: TimedFact): TimedFact {
   return { ...fact, repliedAtMs: fact.leftAtMs + hoursLong * HOUR_MS };
 }
 
-const reply = { leftAtMs: 0, repliedAtMs: 10, replyId: 'one' };
+/** As all facts of one reply. */
+const together = (fact: TimedFact) => ({ ...fact, repliedAtMs: 10, replyId: 'one' });
 
 deduces('a false beside a true of a change since then', [
   ['a date of long ago', 12, [changed(2400), checked(24, true, 0.1)], undefined],
@@ -116,31 +107,16 @@ deduces('a false beside a true of a change since then', [
   ['a monitored period', 12, [withheld(30), checked(24, true, 0.1)], undefined],
   ['a monitored period, told last', 12, [checked(24, true), withheld(30, 0.1)], undefined],
   ['a check of a larger window', 12, [checked(48, false), checked(24, true, 1)], undefined],
-  [
-    'a check whose window begins later counts',
-    12,
-    [checked(12, false), checked(24, true, 1)],
-    false,
-  ],
+  ['a check of a later window counts', 12, [checked(12, false), checked(24, true, 1)], false],
   ['a date that the true may be about counts', 12, [changed(900), checked(2400, true)], false],
 ]);
 
 deduces('a check that said false, beside a date', [
-  [
-    'told since, and later by the margin at most',
-    240,
-    [checked(240, false), changed(48, 1)],
-    undefined,
-  ],
+  ['told since, of a later change', 240, [checked(240, false), changed(48, 1)], undefined],
   ['in whichever order they come', 240, [changed(48, 1), checked(240, false)], undefined],
   ['told since, of a change before: it counts', 240, [checked(240, false), changed(50, 1)], false],
   ['told before it left: it counts', 240, [changed(0), checked(240, false, 1)], false],
-  [
-    'under way with it, and here after it left',
-    240,
-    [after(2, changed(0)), checked(240, false, 1)],
-    undefined,
-  ],
+  ['here after it left', 240, [after(2, changed(0)), checked(240, false, 1)], undefined],
   ['withheld: it counts', 240, [checked(240, false), withheld(undefined, 1)], false],
 ]);
 
@@ -157,19 +133,13 @@ deduces('facts of one reply', [
   [
     'a check counts beside its date',
     240,
-    [
-      { ...changed(1), ...reply },
-      { ...checked(240, false), ...reply },
-    ],
+    [together(changed(1)), together(checked(240, false))],
     false,
   ],
   [
     'a date does not beside its check',
     12,
-    [
-      { ...changed(2400), ...reply },
-      { ...checked(24, true), ...reply },
-    ],
+    [together(changed(2400)), together(checked(24, true))],
     undefined,
   ],
 ]);
@@ -182,26 +152,16 @@ it('goes by the monotonic clock, whatever the wall clocks of the replicas show',
 describe('when the operator was asked', () => {
   it.each([
     ['the fact says', 240, [at(checked(240, false), 5)], 5],
+    ['the latest that agrees says', 24, [at(checked(240, false), 9), at(checked(24, false), 5)], 9],
+    ['the one that answers says', 24, [at(checked(24, true), 5), at(checked(12, false), 9)], 5],
     [
-      'the latest of those that agree says',
-      24,
-      [at(checked(240, false), 9), at(checked(24, false), 5)],
-      9,
-    ],
-    [
-      'the fact that answers says, not a later one',
-      24,
-      [at(checked(24, true), 5), at(checked(12, false), 9)],
-      5,
-    ],
-    [
-      'a true says, where a later false contradicts it',
+      'a true says, not a later false',
       24,
       [at(checked(24, true), 5), at(checked(24, false), 9)],
       5,
     ],
     [
-      'the date says, where a check made it a swap',
+      'the date of the swap says',
       240,
       [at(changed(100), START_MS), at(checked(2400, true), 9)],
       START_MS,

@@ -44,6 +44,21 @@ describe('a reply that contradicts itself is not an answer', () => {
     expect(check(body)).toMatchObject(INVALID);
   });
 
+  it.each([
+    ['E77', 'failed'],
+    [77, 'failed'],
+    ['077', 'failed'],
+    [{}, 'failed'],
+    ['00', 'answered'],
+    [200, 'answered'],
+    [undefined, 'answered'],
+    [null, 'answered'],
+  ])('nor is one with %j where the operator names its errors: %s', (codigo, kind) => {
+    const reply = jsonReply(200, { swapped: false, resultado: { codigo } });
+    const errors = { wordAt: [['resultado', 'codigo']], rules: [] };
+    expect(judgeCheck(reply, { ...EXCHANGE, errors }, hours(240)).kind).toBe(kind);
+  });
+
   it('nor is a date beside an error', () => {
     const reply = jsonReply(200, '{"latestSimChange":null,"monitoredPeriod":120,"status":503}');
     expect(judgeRetrieveDate(reply, EXCHANGE)).toMatchObject(INVALID);

@@ -2,6 +2,9 @@ import fc from 'fast-check';
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { describe, expect, it } from 'vitest';
 import type { ReplyFlaw } from '../../src/http/exchange.ts';
+import { camara } from '../../profiles/camara.ts';
+import type { DateReading, SwappedReading } from '../../src/domain/profile.ts';
+import { judgeLookup } from '../../src/operator/responses.ts';
 import { judgeCheck, judgeRetrieveDate } from './camara.ts';
 import { jsonReply } from '../http/replies.ts';
 import { START_MS } from '../testClock.ts';
@@ -160,6 +163,86 @@ describe('judgeRetrieveDate', () => {
       }),
       { numRuns: 5_000 },
     );
+  });
+});
+
+describe('a date, as a profile has it', () => {
+  const { date: own } = camara.lookups['retrieve-date'].read;
+  if (own === undefined) throw new Error('CAMARA has a date.');
+  const LONG_AGO = '2010-01-01T00:00:00Z';
+  const FORM = 'date not of its form';
+  const SENTINELS = { sentinels: ['1900-01-01', '01-01-1900', '9999-12-31', ''] };
+  const BY_CONTRACT = { nullMeans: { noSwapWithinDays: 90 } };
+  const RENAMED = { at: '/lastChange', monitoredPeriod: '/days' } as const;
+  const at = (latestSimChange: unknown, monitoredPeriod?: number) => ({
+    latestSimChange,
+    monitoredPeriod,
+  });
+
+  it.each<[string, Partial<DateReading>, object, string]>([
+    ['null', {}, at(null), 'none'],
+    ['null, by contract', BY_CONTRACT, at(null), 'none in 90 days'],
+    ['null, with a period of its own', BY_CONTRACT, at(null, 5), 'none in 5 days'],
+    ['a date, whatever null would mean', BY_CONTRACT, at(LONG_AGO), LONG_AGO],
+    ['nothing, whatever null would mean', BY_CONTRACT, {}, 'wrong type of latestSimChange'],
+    ['a sentinel', SENTINELS, at('1900-01-01'), 'none'],
+    ['its midnight', SENTINELS, at('1900-01-01T00:00:00Z'), 'none'],
+    ['without a zone', SENTINELS, at('1900-01-01 00:00:00'), 'none'],
+    ['another sentinel', SENTINELS, at('01-01-1900'), 'none'],
+    ['the end of time', SENTINELS, at('9999-12-31T23:59:59Z'), 'none'],
+    ['an empty text', SENTINELS, at(''), 'none'],
+    ['the day after a sentinel', SENTINELS, at('1900-01-02T00:00:00Z'), 'date before 1991'],
+    ['digits after a sentinel', SENTINELS, at('1900-01-010'), 'date not of RFC 3339'],
+    ['a date beside sentinels', SENTINELS, at(LONG_AGO), LONG_AGO],
+    ['a sentinel, by contract', { ...SENTINELS, ...BY_CONTRACT }, at(''), 'none in 90 days'],
+    ['other members', RENAMED, { lastChange: null, days: 120 }, 'none in 120 days'],
+    ['the member of others', RENAMED, at(LONG_AGO), 'wrong type of latestSimChange'],
+    ['a wrong period', RENAMED, { lastChange: null, days: '1' }, 'wrong type of monitoredPeriod'],
+    ['UTC without a zone', { form: 'utc' }, at('2026-01-10T08:30:00'), '2026-01-10T08:30:00Z'],
+    ['UTC with a space', { form: 'utc' }, at('2026-01-10 08:30:00'), '2026-01-10T08:30:00Z'],
+    ['UTC with a zone', { form: 'utc' }, at('2026-01-10T08:30:00Z'), FORM],
+    ['a day', { form: 'day' }, at('2026-01-10'), '2026-01-10T00:00:00Z'],
+    ['no day', { form: 'day' }, at('2026-02-30'), FORM],
+    ['a day with a time', { form: 'day' }, at('2026-01-10T08:30:00'), FORM],
+    ['a day that is a number', { form: 'day' }, at(20_260_110), 'wrong type of latestSimChange'],
+    ['seconds', { form: 'epoch-seconds' }, at(1_262_304_000), '2010-01-01T00:00:00.000Z'],
+    [
+      'milliseconds',
+      { form: 'epoch-milliseconds' },
+      at(1_262_304_000_000),
+      '2010-01-01T00:00:00.000Z',
+    ],
+    ['seconds as text', { form: 'epoch-seconds' }, at('1'), 'wrong type of latestSimChange'],
+    ['no moment', { form: 'epoch-milliseconds' }, at(1e300), FORM],
+    ['1970', { form: 'epoch-seconds' }, at(0), 'date before 1991'],
+  ])('%s', (_, date, body, told) => {
+    const exchange = { ...EXCHANGE, reading: { date: { ...own, ...date } } };
+    const judged = judgeLookup(jsonReply(200, body), exchange, { operation: 'retrieve-date' });
+    const [fact] = judged.kind === 'answered' ? judged.facts : [];
+    if (fact?.operation !== 'retrieve-date') {
+      expect(judged).toEqual({ ...INVALID, flaw: told });
+      return;
+    }
+    const { latestSimChange, monitoredPeriodDays: days } = fact;
+    const none = days === undefined ? 'none' : `none in ${days} days`;
+    expect(latestSimChange?.text ?? none).toBe(told);
+  });
+});
+
+describe('a window, as a profile has it', () => {
+  it.each<[Partial<SwappedReading>, object, boolean | undefined]>([
+    [{ at: '/simSwapped' }, { simSwapped: true }, true],
+    [{ at: '/simSwapped' }, { simSwapped: 'false' }, undefined],
+    [{ at: '/simSwapped' }, { swapped: false }, undefined],
+    [{ at: '/constructor' }, {}, undefined],
+    [{ true: 'Y', false: 'N' }, { swapped: 'N' }, false],
+    [{ true: 'Y', false: 'N' }, { swapped: false }, undefined],
+  ])('%j of %j', (reading, body, swapped) => {
+    const own = { at: '/swapped', true: true, false: false, window: 'asked' } as const;
+    const exchange = { ...EXCHANGE, reading: { swapped: { ...own, ...reading } } };
+    const lookup = { operation: 'check', maxAgeHours: WINDOW } as const;
+    const judged = judgeLookup(jsonReply(200, body), exchange, lookup);
+    expect(judged).toMatchObject(swapped === undefined ? INVALID : { facts: [{ swapped }] });
   });
 });
 

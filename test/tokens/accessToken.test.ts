@@ -2,10 +2,12 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import {
   AccessToken,
+  type Redacted,
   SeenTokens,
   TokenMisused,
   type TokenSubject,
 } from '../../src/tokens/accessToken.ts';
+import { ReusableToken } from '../../src/tokens/reusedTokens.ts';
 import { ALICE, BOB } from '../values.ts';
 
 const SUBJECT: TokenSubject = { number: ALICE, operation: 'check' };
@@ -31,22 +33,17 @@ describe('an access token', () => {
     expect(token.spend(SUBJECT)).toBe('secret-value');
   });
 
-  it.each<[string, (token: AccessToken) => string]>([
-    ['JSON of what holds it', (token) => JSON.stringify({ acquired: [token] })],
-    ['inspect', (token) => inspect(token)],
-    ['inspect with all it can show', (token) => inspect({ token }, { depth: 9, showHidden: true })],
-    ['its own properties', (token) => JSON.stringify(Object.entries(token))],
-  ])('does not show its value to %s', (_, show) => {
-    const shown = show(new AccessToken(SUBJECT, SECRET, 1_000));
-    expect(shown).not.toContain(SECRET);
-  });
+  const REUSABLE = new ReusableToken(SECRET, 1_000, SUBJECT, () => 'all');
 
-  it.each([
-    ['String()', (token: AccessToken) => String(token), 'AccessToken(redacted)'],
-    ['JSON', (token: AccessToken) => JSON.stringify(token), '"AccessToken(redacted)"'],
-    ['inspect', (token: AccessToken) => inspect(token), 'AccessToken(redacted)'],
-  ])('shows itself redacted to %s', (_, show, shown) => {
-    expect(show(new AccessToken(SUBJECT, SECRET, 1_000))).toBe(shown);
+  it.each<[string, (token: Redacted) => string]>([
+    ['String()', (token) => String(token)],
+    ['JSON of what holds it', (token) => JSON.stringify({ acquired: [token] })],
+    ['inspect with all it can show', (token) => inspect({ token }, { depth: 9, showHidden: true })],
+  ])('shows itself redacted to %s', (_, show) => {
+    for (const token of [new AccessToken(SUBJECT, SECRET, 1_000), REUSABLE]) {
+      expect(show(token)).toContain(`${token.constructor.name}(redacted)`);
+      expect(show(token) + JSON.stringify(Object.entries(token))).not.toContain(SECRET);
+    }
   });
 
   it.each<[number | undefined, number, boolean]>([

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { ErrorRuleProfile as ErrorRule } from '../../../src/domain/profile.ts';
+import type { ErrorMap } from '../../../src/http/errorMap.ts';
 import { answerJson, type Answer } from '../../http/recordingServer.ts';
-import { BOB } from '../../values.ts';
+import { jsonReply } from '../../http/replies.ts';
+import { START_MS } from '../../testClock.ts';
+import { BOB, hours } from '../../values.ts';
 import { grant } from '../../wiredOperator.ts';
+import { judgeCheck } from '../camara.ts';
 import { DeviatingOperator, type Deviation, type Short } from './deviatingOperator.ts';
 import { all, withErrors } from './deviations.ts';
 
@@ -33,24 +37,24 @@ function rule(status: number, code: ErrorRule['code'], more: Partial<ErrorRule> 
 }
 
 /** Claro: an envelope of its own, beside CAMARA's. */
-const CLARO = withErrors({
+const CLARO: ErrorMap = {
   wordAt: [['error', 'errorCode']],
   rules: [
     rule(451, 'NUMBER_NOT_SERVED'),
     rule(403, 'NUMBER_NOT_SERVED', { word: 'SIM-0042' }),
     rule(400, 'PERIOD_NOT_SUPPORTED', { word: '1077', reach: 'question' }),
   ],
-});
+};
 
-const withRules = (...rules: readonly ErrorRule[]): Deviation => withErrors({ rules });
+const ofRules = (...rules: readonly ErrorRule[]): ErrorMap => ({ wordAt: [], rules });
 
 /** Telefonica: one call about a number at a time. */
-const CONFLICT = withRules(rule(409, UNAVAILABLE, { retryAfterSeconds: 1 }));
+const CONFLICT = ofRules(rule(409, UNAVAILABLE, { retryAfterSeconds: 1 }));
 
 /** An operator with a word of its own, in CAMARA's form. */
-const UNKNOWN_NUMBER = withRules(rule(422, NOT_SERVED, { word: 'SIM_SWAP.UNKNOWN_NUMBER' }));
+const UNKNOWN_NUMBER = ofRules(rule(422, NOT_SERVED, { word: 'SIM_SWAP.UNKNOWN_NUMBER' }));
 
-const THREE_RULES = withRules(
+const THREE_RULES = ofRules(
   rule(403, NOT_SERVED, { word: 'A' }),
   rule(403, 'OPERATION_NOT_OFFERED', { reach: 'operation' }),
   rule(403, 'OPERATOR_TIMEOUT', { word: 'B' }),
@@ -63,7 +67,7 @@ function claro(errorCode: unknown): object {
 const SECRET = 'PRIVATE-TEXT';
 
 describe('an error of a lookup', () => {
-  it.each<[string, Deviation, Told, Short, number?]>([
+  it.each<[string, ErrorMap, Told, string, number?]>([
     ['451', CLARO, [451], NOT_SERVED],
     ['a word in an envelope', CLARO, [403, claro('SIM-0042')], NOT_SERVED],
     ['another word in it', CLARO, [403, claro(SECRET)], REFUSED],
@@ -82,16 +86,13 @@ describe('an error of a lookup', () => {
     ['409 of another operator', CLARO, [409], UNAVAILABLE],
     ['a word of its own', UNKNOWN_NUMBER, camara(422, 'SIM_SWAP.UNKNOWN_NUMBER'), NOT_SERVED],
     ['another word with that status', UNKNOWN_NUMBER, camara(422, SECRET), REFUSED],
-    ['a denial where no owner is asked', withRules(rule(403, 'CONSENT_DENIED')), [403], REFUSED],
+    ['a denial where no owner is asked', ofRules(rule(403, DENIED)), [403], REFUSED],
     ['the first rule that fits', THREE_RULES, [403, { code: 'B' }], 'OPERATION_NOT_OFFERED'],
-  ])('%s', async (_, deviation, told, code, retryAfterSeconds) => {
-    const script = { lookUp: answering(...told) };
-    await using operator = await DeviatingOperator.start({ deviation, script });
-    const failure = await operator.failureOf({ maxAgeHours: 240 });
+  ])('%s', (_, errors, [status, body = '', headers], code, retryAfterSeconds) => {
+    const exchange = { sentAtMs: START_MS, nowMs: START_MS, flow: '2-legged', errors } as const;
+    const judged = judgeCheck(jsonReply(status, body, headers), exchange, hours(240));
     const seconds = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-    expect(failure).toMatchObject({ code, ...seconds });
-    expect(operator.wire.lookups).toHaveLength(1);
-    expect(operator.logged.join('\n')).not.toContain(SECRET);
+    expect(judged).toMatchObject({ failure: { code, ...seconds } });
   });
 
   it('is named in the log by a word of CAMARA, or of the operator’s own rules, and no other', async () => {
@@ -111,7 +112,7 @@ describe('an error of a lookup', () => {
 
   it('that applies to the number leaves no further question, whatever its reach says', async () => {
     await using operator = await DeviatingOperator.start({
-      deviation: withRules(rule(403, UNAVAILABLE, { reach: 'question' })),
+      deviation: withErrors(ofRules(rule(403, UNAVAILABLE, { reach: 'question' }))),
       script: { lookUp: answering(403, {}) },
     });
     expect(await operator.askBoth()).toEqual([UNAVAILABLE, UNAVAILABLE]);
@@ -120,34 +121,12 @@ describe('an error of a lookup', () => {
 
   it.each([500, 503, 408])('%d is not made again, whatever it is mapped to', async (status) => {
     await using operator = await DeviatingOperator.start({
-      deviation: withRules(rule(status, UNAVAILABLE, { retryAfterSeconds: 1 })),
+      deviation: withErrors(ofRules(rule(status, UNAVAILABLE, { retryAfterSeconds: 1 }))),
       script: { lookUp: answering(status, {}) },
     });
     expect(await operator.ask()).toBe('OPERATOR_UNAVAILABLE');
     expect(operator.wire.lookups).toHaveLength(1);
     expect(operator.wire.tokens).toHaveLength(1);
-  });
-});
-
-describe('an answer with an error beside it is none', () => {
-  it.each<[string, unknown, Short]>([
-    ['a word', 'E77', 'OPERATOR_INVALID_REPLY'],
-    ['a number', 77, 'OPERATOR_INVALID_REPLY'],
-    ['a number as a text', '077', 'OPERATOR_INVALID_REPLY'],
-    ['an object', {}, 'OPERATOR_INVALID_REPLY'],
-    ['0', '00', false],
-    ['a status of success', 200, false],
-    ['nothing', undefined, false],
-    ['null', null, false],
-  ])('%s', async (_, codigo, told) => {
-    await using operator = await DeviatingOperator.start({
-      deviation: withErrors({
-        wordAt: [['resultado', 'codigo']],
-        rules: [rule(400, NOT_SERVED)],
-      }),
-      script: { lookUp: answering(200, { swapped: false, resultado: { codigo } }) },
-    });
-    expect(await operator.ask({ maxAgeHours: 240 })).toBe(told);
   });
 });
 

@@ -11,8 +11,6 @@ import {
   AS_DOCUMENTED,
   withCorrelator,
   withGrant,
-  withNumber,
-  IN_SECONDS,
   withScopes,
   WITHOUT_USERNAME,
 } from './deviations.ts';
@@ -141,42 +139,17 @@ describe('the request of a consent', () => {
     expect(token).toMatchObject({ path: CIBA_PATHS.cibaToken, ...POSTED });
     expect(formOf(token)).toMatchObject({ grant_type: 'urn:openid:params:mc:grant-type:ciba' });
   });
-
-  it('is polled for with the operator’s own grant type', async () => {
-    const grantType = 'urn:openid:params:grant-type:ciba';
-    const { token } = await seen(withGrant({ grantType }), '3-legged');
-    expect(formOf(token)).toMatchObject({ grant_type: grantType });
-  });
 });
 
-const DIGITS = '447700900001';
-const IN_HEADER = 'x-phone-number';
-
 describe('a lookup', () => {
-  const digitsInHeader = withNumber({ header: IN_HEADER, form: 'digits' });
-  const notInHeader = withNumber({ header: IN_HEADER, send: 'never' });
-  const alwaysInHeader = withNumber({ header: IN_HEADER, send: 'always' });
-  const named = { phoneNumber: ALICE };
-
-  it.each<[string, Flow, Deviation, date: object, window: object, string?]>([
-    ['as documented', '2-legged', AS_DOCUMENTED, named, { maxAge: 240 }],
-    [
-      'digits',
-      '2-legged',
-      withNumber({ form: 'digits' }),
-      { phoneNumber: DIGITS },
-      { maxAge: 240 },
-    ],
-    ['digits in a header', '2-legged', digitsInHeader, {}, { maxAge: 240 }, DIGITS],
-    ['a header that is never sent', '2-legged', notInHeader, {}, { maxAge: 240 }],
-    ['the token holds the number', '3-legged', AS_DOCUMENTED, {}, { maxAge: 240 }],
-    ['named all the same', '3-legged', alwaysInHeader, {}, { maxAge: 240 }, ALICE],
-    ['seconds', '2-legged', IN_SECONDS, named, { maxAge: 864_000 }],
-  ])('%s, %s', async (_, flow, deviation, dateBody, windowBody, inHeader) => {
-    const { token, date, check } = await seen(deviation, flow);
-    expect(jsonOf(date)).toEqual(dateBody);
-    expect(jsonOf(check)).toEqual({ ...dateBody, ...windowBody });
-    for (const { headers } of [date, check]) expect(headers['x-phone-number']).toBe(inHeader);
+  it.each<[Flow, object]>([
+    ['2-legged', { phoneNumber: ALICE }],
+    // The token holds the number.
+    ['3-legged', {}],
+  ])('%s, as documented', async (flow, named) => {
+    const { token, date, check } = await seen(AS_DOCUMENTED, flow);
+    expect(jsonOf(date)).toEqual(named);
+    expect(jsonOf(check)).toEqual({ ...named, maxAge: 240 });
     expect(check.headers).toMatchObject({
       authorization: `Bearer ${TOKEN_MARK}-${token.correlator}`,
       'content-type': 'application/json',
@@ -193,24 +166,6 @@ function headerOf(
 }
 
 describe('each endpoint', () => {
-  it('has a path of its own', async () => {
-    const { token, date, check } = await seen((settings) => {
-      const root = new URL(settings.lookupAddresses.check).origin;
-      const addresses = {
-        token: `${root}/apigateway/token`,
-        backchannelAuthentication: root + CIBA_PATHS.backchannelAuthentication,
-        cibaToken: root + CIBA_PATHS.cibaToken,
-      };
-      const lookupAddresses = {
-        retrieveDate: `${root}/camara/v2/last-change`,
-        check: `${root}/camara/v2/check?version=2`,
-      };
-      return { ...settings, authorization: { from: 'settings', addresses }, lookupAddresses };
-    });
-    const paths = ['/apigateway/token', '/camara/v2/last-change', '/camara/v2/check?version=2'];
-    expect([token.path, date.path, check.path]).toEqual(paths);
-  });
-
   it('is sent its own headers, those that are generated for each exchange', async () => {
     const prompting = 'backchannelAuthentication';
     const all4 = [prompting, 'cibaToken', 'check', 'retrieveDate'] as const;
@@ -242,13 +197,6 @@ describe('the correlator', () => {
     expect(new Set(names).size).toBe(received.length);
     for (const name of names) expect(name).toMatch(UUID);
     expect(received.filter(({ headers }) => headers['x-correlator'] !== undefined)).toEqual([]);
-  });
-
-  it('begins with the caller’s where it is traceable', async () => {
-    const { all: received } = await seen(withCorrelator({ header: 'x-correlation-id' }));
-    for (const { headers } of received) {
-      expect(headers['x-correlation-id']).toMatch(/^asked-[A-Za-z0-9]{12}-\d+$/);
-    }
   });
 
   it('is found in the log under both names', async () => {
