@@ -111,3 +111,13 @@ describe('the token of a lookup', () => {
     await expect(test.lookUp(CHECK, { token })).rejects.toThrow(TokenMisused);
   });
 });
+
+it('refused with 401, another token may be tried, but not by the retry itself', async () => {
+  await using server = await RecordingServer.start((received, response) =>
+    answerJson(received, response, { code: 'UNAUTHENTICATED' }, 401),
+  );
+  await using test = new TestOperator(server.url);
+  expect(await test.lookUp(CHECK)).toMatchObject({ mayRetryWithNewToken: true });
+  const retried = await test.lookUp(CHECK, { isRetry: true });
+  expect(retried).toMatchObject({ mayRetryWithNewToken: false });
+});

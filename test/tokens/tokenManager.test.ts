@@ -45,3 +45,13 @@ it('a token expires by the monotonic clock, counted from sending', async () => {
   expect(token.isExpired(sentAtMs + 4_999)).toBe(false);
   expect(token.isExpired(sentAtMs + 5_000)).toBe(true);
 });
+
+it('a poll that fails is one poll: the next is a matter of its interval', async () => {
+  await using server = await RecordingServer.start((received, response) =>
+    answerJson(received, response, { error: 'server_error' }, 500),
+  );
+  await using test = new TestTokens(server.url, CONSENTED);
+  const polled = await test.tokens.poll('request-1', CHECK, test.context());
+  expect(polled).toEqual({ kind: 'go-on', goOn: 'no_reply' });
+  expect(server.received).toHaveLength(1);
+});
