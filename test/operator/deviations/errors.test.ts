@@ -170,6 +170,8 @@ describe('an error of a consent', () => {
     const [told, prompts] = second === 'again' ? [first, 2] : [second, 1];
     expect(again).toBe(told);
     expect(operator.wire.prompts).toHaveLength(prompts);
+    // The next one is a matter of its interval.
+    expect(operator.wire.tokens.length).toBeLessThan(2);
   });
 
   it('that a lookup mapped to CONSENT_EXPIRED on a doubt does not prompt again at once', async () => {
