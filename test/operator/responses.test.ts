@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { ReplyFlaw } from '../../src/http/exchange.ts';
 import { camara } from '../../profiles/camara.ts';
 import type { DateReading, SwappedReading } from '../../src/domain/profile.ts';
-import { judgeLookup } from '../../src/operator/responses.ts';
+import type { Fact } from '../../src/domain/fact.ts';
+import { judgeLookup, type Judgement } from '../../src/operator/responses.ts';
 import { judgeCheck, judgeRetrieveDate } from './camara.ts';
 import { jsonReply } from '../http/replies.ts';
 import { START_MS } from '../testClock.ts';
@@ -166,6 +167,19 @@ describe('judgeRetrieveDate', () => {
   });
 });
 
+function at(latestSimChange: unknown, monitoredPeriod?: number): object {
+  return { latestSimChange, monitoredPeriod };
+}
+
+/** A date in short: its text, or for how long there was none; or why it is none. */
+function toldBy(judged: Judgement<Fact>): string | undefined {
+  if (judged.kind === 'failed') return judged.flaw;
+  const [fact] = judged.facts;
+  if (fact?.operation !== 'retrieve-date') return undefined;
+  const { latestSimChange, monitoredPeriodDays: days } = fact;
+  return latestSimChange?.text ?? (days === undefined ? 'none' : `none in ${days} days`);
+}
+
 describe('a date, as a profile has it', () => {
   const { date: own } = camara.lookups['retrieve-date'].read;
   if (own === undefined) throw new Error('CAMARA has a date.');
@@ -174,10 +188,6 @@ describe('a date, as a profile has it', () => {
   const SENTINELS = { sentinels: ['1900-01-01', '01-01-1900', '9999-12-31', ''] };
   const BY_CONTRACT = { nullMeans: { noSwapWithinDays: 90 } };
   const RENAMED = { at: '/lastChange', monitoredPeriod: '/days' } as const;
-  const at = (latestSimChange: unknown, monitoredPeriod?: number) => ({
-    latestSimChange,
-    monitoredPeriod,
-  });
 
   it.each<[string, Partial<DateReading>, object, string]>([
     ['null', {}, at(null), 'none'],
@@ -218,14 +228,7 @@ describe('a date, as a profile has it', () => {
   ])('%s', (_, date, body, told) => {
     const exchange = { ...EXCHANGE, reading: { date: { ...own, ...date } } };
     const judged = judgeLookup(jsonReply(200, body), exchange, { operation: 'retrieve-date' });
-    const [fact] = judged.kind === 'answered' ? judged.facts : [];
-    if (fact?.operation !== 'retrieve-date') {
-      expect(judged).toEqual({ ...INVALID, flaw: told });
-      return;
-    }
-    const { latestSimChange, monitoredPeriodDays: days } = fact;
-    const none = days === undefined ? 'none' : `none in ${days} days`;
-    expect(latestSimChange?.text ?? none).toBe(told);
+    expect(toldBy(judged)).toBe(told);
   });
 });
 
