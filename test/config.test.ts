@@ -22,15 +22,10 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-function keyFile(name: string, pem: string | Buffer): string {
-  const path = join(folder, name);
-  writeFileSync(path, pem);
-  return path;
-}
-
 function pemOf({ privateKey }: KeyPairKeyObjectResult): string {
-  const pem = privateKey.export({ format: 'pem', type: 'pkcs8' });
-  return keyFile(`${randomUUID()}.pem`, pem);
+  const path = join(folder, `${randomUUID()}.pem`);
+  writeFileSync(path, privateKey.export({ format: 'pem', type: 'pkcs8' }));
+  return path;
 }
 
 const P_256 = pemOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }));
@@ -73,11 +68,8 @@ describe('without settings', () => {
 
   test('an empty variable is not set', () => {
     const empty = Object.fromEntries(settingNames().map((name) => [name, '']));
-
-    expect({ ...readConfig(empty), simulator: undefined }).toEqual({
-      ...readConfig({}),
-      simulator: undefined,
-    });
+    const simulator = expect.any(Function) as unknown;
+    expect(readConfig(empty)).toEqual({ ...readConfig({}), simulator });
   });
 });
 
@@ -108,11 +100,8 @@ describe('an operator', () => {
   });
 
   test('slashes at the end of an address are dropped', () => {
-    const [operator] = readConfig({
-      ...OPERATOR,
-      OPERATOR_SIM_SWAP_URL: 'http://localhost:4010//',
-    }).operators;
-
+    const settings = { ...OPERATOR, OPERATOR_SIM_SWAP_URL: 'http://localhost:4010//' };
+    const [operator] = readConfig(settings).operators;
     expect(operator?.lookupAddresses.check).toBe('http://localhost:4010/check');
   });
 
@@ -179,18 +168,13 @@ describe('.env.example', () => {
   });
 
   test('holds the defaults', () => {
-    expect({ ...readConfig(parseEnv(text)), simulator: undefined }).toEqual({
-      ...readConfig({}),
-      simulator: undefined,
-    });
+    const simulator = expect.any(Function) as unknown;
+    expect(readConfig(parseEnv(text))).toEqual({ ...readConfig({}), simulator });
   });
 
   test('explains every setting, or the group that it is in', () => {
     const lines = text.split('\n').map((line) => line.trim());
-    const unexplained = lines.filter(
-      (line, index) => line !== '' && lines[index - 1] === '' && !line.startsWith('#'),
-    );
-
-    expect(unexplained).toEqual([]);
+    const begins = (line: string, index: number) => line !== '' && lines[index - 1] === '';
+    expect(lines.filter(begins).filter((line) => !line.startsWith('#'))).toEqual([]);
   });
 });

@@ -135,31 +135,24 @@ describe('a number in a path', () => {
 });
 
 describe('a profile that cannot be used', () => {
+  const TYPES = 'take types alone';
   it.each([
     ['an enum', 'enum A { B }\nexport default (camara) => camara;', 'cannot be erased'],
     ['no TypeScript', 'export default (camara => {', 'is not TypeScript'],
     ['a wait', 'await 1;\nexport default (camara) => camara;', 'waits at its top level'],
     [
-      'a value of the package',
-      "import { camara } from 'sim-swap-subgraph/client';\nexport default camara;",
-      'take types alone',
+      'what the package lacks',
+      "export { camara as default } from 'sim-swap-subgraph/client';",
+      TYPES,
     ],
-    [
-      'a module that is not there',
-      "import x from './none.ts';\nexport default x;",
-      'imports what is not there',
-    ],
+    ['what is not there', "export { x as default } from './none.ts';", 'imports what is not there'],
     ['a throw', "throw new Error('s3cret-value');", 'it throws Error'],
     [
       'a throw of its function',
-      "export default () => { throw new Error('s3cret-value'); };",
-      'throws when it is made',
+      "export default () => { throw new Error('s3cret'); };",
+      'throws when',
     ],
-    [
-      'a promise',
-      'export default async (camara) => camara;',
-      'must export default (camara) => ({ ...camara, … })',
-    ],
+    ['a promise', 'export default async (camara) => camara;', '(camara) => ({ ...camara, … })'],
     ['no export', 'export const ours = 1;', 'must export default'],
     [
       'a change of the base',
@@ -178,13 +171,9 @@ describe('a profile that cannot be used', () => {
     const text = `export default (camara) => ({ ...camara, colour: 'red', maxAgeHours: 0, tokens: {},
       lookups: { check: { ...camara.lookups.check, path: 'check', write: 'no' } } });`;
     const where = 'OPERATORS_FILE (line 1): operators[0].profile has';
-    const problems = problemsOf({ ...settingsWith(text), PORT: 'x' }).map(
-      (one) => one.split(':')[0],
-    );
+    const problems = problemsOf({ ...settingsWith(text), PORT: 'x' });
     expect(problems).toHaveLength(10);
-    expect(problemsOf(settingsWith(text)).join('\n')).toContain(
-      `${where} a wrong lookups.check.path: `,
-    );
+    expect(problems.join('\n')).toContain(`${where} a wrong lookups.check.path: `);
   });
 
   it.each([

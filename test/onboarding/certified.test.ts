@@ -29,54 +29,45 @@ async function certified(
   return { operator, settings, [Symbol.dispose]: () => operator.close() };
 }
 
+const BY_SECRET = 'client_secret_basic';
+const BY_KEY = 'private_key_jwt';
 const FLOWS = [
-  ['2-legged', 'check-sim-swap'],
-  ['3-legged', SCOPE],
+  ['2-legged', 'check-sim-swap', []],
+  // What a GET without credentials brings: no owner is prompted.
+  ['3-legged', SCOPE, [0]],
 ] as const;
 
-describe.each(FLOWS)('a certified OpenID provider, %s', (flow, scope) => {
-  const flowSettings = { OPERATOR_FLOW: flow, OPERATOR_SCOPE_CHECK: scope };
-
-  it('knows us by our secret, and prompts nobody', async () => {
-    using one = await certified('client_secret_basic');
-    const report = await check({ ...one.settings, ...flowSettings });
-    expect(rowsOf(report, 'credentials')).toMatchObject([{ verdict: 'ok' }]);
-    expect(failed(report)).toEqual([]);
-    expect(one.operator.at('bc-authorize').map(({ form }) => form.size)).toEqual(
-      flow === '3-legged' ? [0] : [],
-    );
-    expect(one.operator.lookups).toEqual([]);
-  });
-
-  it('refuses another secret', async () => {
-    using one = await certified('client_secret_basic');
-    const settings = { ...one.settings, ...flowSettings, OPERATOR_CLIENT_SECRET: 'wrong' };
-    expect(failed(await check(settings))).toEqual(['credentials']);
-  });
-
+describe.each(FLOWS)('a certified OpenID provider, %s', (flow, scope, prompts) => {
   it.each([
-    ['the registered key', privateKey, 'ok', /^$/],
-    ['another key', OTHER_KEY, 'failed', /public half of client\.key/],
-  ] as const)('judges assertions by %s', async (_, key, verdict, advice) => {
+    ['our secret', BY_SECRET, privateKey, CLIENT.secret, [], /^$/],
+    ['another secret', BY_SECRET, privateKey, 'wrong', ['credentials'], /file of client\.secret/],
+    ['the registered key', BY_KEY, privateKey, '', [], /^$/],
+    ['another key', BY_KEY, OTHER_KEY, '', ['credentials'], /public half of client\.key/],
+  ] as const)('judges %s', async (_, method, key, secret, red, advice) => {
     using files = new TemporaryFiles();
-    using one = await certified('private_key_jwt');
-    const { OPERATOR_CLIENT_SECRET: _secret, ...settings } = one.settings;
+    using one = await certified(method);
     const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString();
-    const report = await check({
-      ...settings,
-      ...flowSettings,
-      OPERATOR_CLIENT_AUTH: 'private_key_jwt',
+    const byKey = {
+      OPERATOR_CLIENT_AUTH: method,
       OPERATOR_ASSERTION_KEY_FILE: files.write('key.pem', pem),
       OPERATOR_ASSERTION_AUDIENCE: one.operator.url,
+    };
+    const report = await check({
+      ...one.settings,
+      OPERATOR_FLOW: flow,
+      OPERATOR_SCOPE_CHECK: scope,
+      OPERATOR_CLIENT_SECRET: secret,
+      ...(method === BY_KEY ? byKey : {}),
     });
-    const [row] = rowsOf(report, 'credentials');
-    expect(row?.verdict).toBe(verdict);
-    expect(row?.advice ?? '').toMatch(advice);
+    expect(failed(report)).toEqual(red);
+    expect(rowsOf(report, 'credentials')[0]?.advice ?? '').toMatch(advice);
+    expect(one.operator.at('bc-authorize').map(({ form }) => form.size)).toEqual(prompts);
+    expect(one.operator.lookups).toEqual([]);
   });
 });
 
 it('a scope that the client was not registered with is red', async () => {
-  using one = await certified('client_secret_basic', { scope: 'openid' });
+  using one = await certified(BY_SECRET, { scope: 'openid' });
   const report = await check({ ...one.settings, OPERATOR_SCOPE_CHECK: 'check-sim-swap' });
   expect(failed(report)).toEqual(['scopes']);
   expect(rowsOf(report, 'scopes')).toMatchObject([{ found: 'refused: check-sim-swap' }]);

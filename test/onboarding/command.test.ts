@@ -21,13 +21,14 @@ function entry(name: string, prefix: string, url: string, flow = '2-legged') {
   return { name, prefixes: [prefix], flow, authUrl: url, simSwapUrl, client: DEMO_ENTRY };
 }
 
+async function northernAndGone(url: string): Promise<OperatorsFile> {
+  return new OperatorsFile([entry('northern', '+44', url), entry('gone', '+33', await deadUrl())]);
+}
+
 describe('operators -- check', () => {
   it('prints a row for each operator and step, what to do, and ends with 1 where one is red', async () => {
     await using operator = await simulator();
-    using file = new OperatorsFile([
-      entry('northern', '+44', operator.authUrl),
-      entry('gone', '+33', await deadUrl()),
-    ]);
+    using file = await northernAndGone(operator.authUrl);
     const { code, out } = await run(['check'], { OPERATORS_FILE: file.path });
     expect(code).toBe(1);
     expect(out).toMatch(/^operator +step +at +result +found\n/);
@@ -40,17 +41,12 @@ describe('operators -- check', () => {
 
   it('checks one operator by its name, for machines, and asks about a number once', async () => {
     await using operator = await simulator();
-    using file = new OperatorsFile([
-      entry('northern', '+44', operator.authUrl),
-      entry('gone', '+33', await deadUrl()),
-    ]);
+    using file = await northernAndGone(operator.authUrl);
     const words = ['check', '--operator', 'northern', '--json', '--number', NUMBER];
     const { code, out, err } = await run(words, { OPERATORS_FILE: file.path });
     expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({
-      ok: true,
-      operators: [{ operator: 'northern', billedLookups: 1 }],
-    });
+    const operators = [{ operator: 'northern', billedLookups: 1 }];
+    expect(JSON.parse(out)).toMatchObject({ ok: true, operators });
     expect(out + err).not.toContain(NUMBER.slice(1));
     expect(operator.stats()).toMatchObject({ lookups: 1 });
   });
@@ -65,10 +61,8 @@ describe('operators -- check', () => {
     const words = ['check', '--number', '-', '--other-number', '-'];
     const input = `${NUMBER}\n${OTHER}\n`;
     const { code, out } = await run(words, { OPERATORS_FILE: file.path }, input);
-    expect({ code, out }).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/^northern +tokens +check +ok/m),
-    });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^northern +tokens +check +ok/m);
     expect(northern.stats()).toMatchObject({ lookups: 2 });
     expect(southern.stats()).toMatchObject({ lookups: 0 });
   });
@@ -78,9 +72,7 @@ describe('operators -- check', () => {
     using file = new OperatorsFile([entry('southern', 'default', operator.authUrl, '3-legged')]);
     const { code, out } = await run(['check', '--number', NUMBER], { OPERATORS_FILE: file.path });
     expect(code).toBe(0);
-    expect(out).toMatch(
-      /consent +bc-authorize +not tried +it would prompt the owner: add --consent/,
-    );
+    expect(out).toMatch(/consent +bc-authorize +not tried +it would prompt .*: add --consent/);
     expect(operator.stats()).toMatchObject({ prompts: 0, lookups: 0 });
   });
 
@@ -118,7 +110,6 @@ describe('operators -- check', () => {
     [['check', '--number', '07700900004'], /starts with \+/],
     [['check', '--operator', 'nobody'], /There are: northern/],
     [['nonsense'], /npm run operators -- check/],
-    [['add'], /npm run operators -- check/],
   ])('refuses %j', async (words, message) => {
     using file = new OperatorsFile([entry('northern', '+44', 'http://127.0.0.1:1')]);
     const { code, err } = await run(words, { OPERATORS_FILE: file.path });

@@ -1,3 +1,4 @@
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { answering, ConnectProxy, tunnelFor, type ProxyManner } from '../http/connectProxy.ts';
@@ -29,6 +30,8 @@ function showing(files: TemporaryFiles, { cert, key }: Certificate): Record<stri
   };
 }
 
+const overTls = (url: string): string => url.replace('http:', 'https:');
+
 describe('a connection that works', () => {
   it.each([
     ['http/1.1', 'HTTP/1.1'],
@@ -48,15 +51,10 @@ describe('a connection that works', () => {
     expect(rowsOf(report, 'files')).toMatchObject([
       { verdict: 'warning', found: expect.stringMatching(/our certificate counts for (?:19|20)/) },
     ]);
-    expect(rowsOf(report, 'tls')).toMatchObject([
-      {
-        verdict: 'ok',
-        found: expect.stringMatching(`^TLSv1.3, ${version}, certificate for 29\\d`),
-      },
-    ]);
-    expect(rowsOf(report, 'http')).toMatchObject([
-      { verdict: 'ok', found: expect.stringContaining(`${version}, connections `) },
-    ]);
+    const found = expect.stringMatching(`^TLSv1.3, ${version}, certificate for 29\\d`);
+    expect(rowsOf(report, 'tls')).toMatchObject([{ verdict: 'ok', found }]);
+    const reply = expect.stringContaining(`${version}, connections `);
+    expect(rowsOf(report, 'http')).toMatchObject([{ verdict: 'ok', found: reply }]);
   });
 
   it('warns of a certificate that ends soon', async () => {
@@ -64,9 +62,8 @@ describe('a connection that works', () => {
     const certificate = AUTHORITY.issue({ validDays: [-1, 10] });
     await using server = await RecordingServer.start(issueTokens, certificate);
     const report = await check(trusting(files, server.url));
-    expect(rowsOf(report, 'tls')).toMatchObject([
-      { verdict: 'warning', advice: expect.stringContaining('renewed') },
-    ]);
+    const advice = expect.stringContaining('renewed');
+    expect(rowsOf(report, 'tls')).toMatchObject([{ verdict: 'warning', advice }]);
     expect(failed(report)).toEqual([]);
   });
 
@@ -101,11 +98,7 @@ describe('a connection that breaks has a red row that says what to do', () => {
   it.each<[string, () => Certificate, RegExp, Record<string, string>?]>([
     ['of an authority that is not trusted', () => createCertificate(), /No authority.*tls\.ca/],
     ['that has expired', () => AUTHORITY.issue({ validDays: [-20, -2] }), /has expired/],
-    [
-      'that is not valid yet',
-      () => AUTHORITY.issue({ validDays: [2, 20] }),
-      /not valid yet.*clock/,
-    ],
+    ['not valid yet', () => AUTHORITY.issue({ validDays: [2, 20] }), /not valid yet.*clock/],
     ['of another name', () => AUTHORITY.issue(), /another name.*tls\.serverName/, OF_ANOTHER_NAME],
   ])('a certificate %s', async (_, certificate, advice, settings = {}) => {
     using files = new TemporaryFiles();
@@ -115,35 +108,23 @@ describe('a connection that breaks has a red row that says what to do', () => {
     expect(rowsOf(report, 'tls')[0]?.advice).toMatch(advice);
   });
 
-  it('a server that does not speak TLS', async () => {
-    await using server = await RecordingServer.start(() => undefined);
-    const report = await check(settingsAt(server.url.replace('http:', 'https:')));
-    expect(failed(report)).toEqual(['tls']);
-    expect(rowsOf(report, 'tls')[0]?.advice).toMatch(/does not speak TLS/);
-  });
-
-  it('a server that hangs in the handshake, inside the time of a step', async () => {
-    const silent = createServer();
-    const url: string = await listen(silent);
-    const report = await check(settingsAt(url.replace('http:', 'https:')), { timeoutMs: 200 });
+  it.each([
+    ['does not speak TLS', 'http', overTls, LONG_MS, 'tls', /does not speak TLS/],
+    ['hangs in the handshake', 'tcp', overTls, 200, 'tls', /no answer in time/],
+    ['never answers', 'http', String, 200, 'http', /no answer in time/],
+  ] as const)('a server that %s', async (_, protocol, urlOf, timeoutMs, step, words) => {
+    const silent = protocol === 'tcp' ? createServer() : createHttpServer();
+    const url = await listen(silent);
+    const report = await check(settingsAt(urlOf(url)), { timeoutMs });
     silent.close();
-    expect(failed(report)).toEqual(['tls']);
-    expect(rowsOf(report, 'tls')[0]?.found).toBe('no answer in time');
-  });
-
-  it('a server that takes the connection and never answers', async () => {
-    await using server = await RecordingServer.start(() => undefined);
-    const report = await check(settingsAt(server.url), { timeoutMs: 200 });
-    expect(failed(report)).toEqual(['http']);
-    expect(rowsOf(report, 'http')[0]?.found).toContain('no answer in time');
+    expect(failed(report)).toEqual([step]);
+    expect(JSON.stringify(rowsOf(report, step)[0])).toMatch(words);
   });
 
   it('a server that wants a client certificate', async () => {
     using files = new TemporaryFiles();
-    await using server = await RecordingServer.start(
-      issueTokens,
-      demanding(AUTHORITY.issue(), CLIENTS),
-    );
+    const options = demanding(AUTHORITY.issue(), CLIENTS);
+    await using server = await RecordingServer.start(issueTokens, options);
     const report = await check(trusting(files, server.url));
     const red = report.findings.filter(({ verdict }) => verdict === 'failed');
     expect(red).toMatchObject([{ advice: expect.stringMatching(/certificate.*registered/) }]);
