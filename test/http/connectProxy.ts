@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { listen } from '../listening.ts';
+import { ClosingServer, listen } from '../listening.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
 /** What the proxy does with a request for a tunnel. */
@@ -17,21 +16,15 @@ interface Options {
 }
 
 /** A forward proxy on a free port of this machine (RFC 9110 §9.3.6) that writes down what it is asked for. */
-export class ConnectProxy implements AsyncDisposable {
+export class ConnectProxy extends ClosingServer {
   url = '';
   readonly requests: IncomingMessage[] = [];
   manner: ProxyManner;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
 
   private constructor({ certificate, manner = tunnel }: Options) {
+    super(certificate === undefined ? createServer() : createSecureServer(certificate));
     this.manner = manner;
-    this.#server = certificate === undefined ? createServer() : createSecureServer(certificate);
-    this.#server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.on('error', () => undefined).on('close', () => this.#sockets.delete(socket));
-    });
-    this.#server.on('connect', (request: IncomingMessage, socket: Duplex) => {
+    this.server.on('connect', (request: IncomingMessage, socket: Duplex) => {
       this.requests.push(request);
       socket.on('error', () => undefined);
       this.manner(request, socket);
@@ -40,26 +33,10 @@ export class ConnectProxy implements AsyncDisposable {
 
   static async start(options: Options = {}): Promise<ConnectProxy> {
     const proxy = new ConnectProxy(options);
-    const address = await listen(proxy.#server);
+    const address = await listen(proxy.server);
     const isPlain = options.certificate === undefined;
     proxy.url = isPlain ? address : address.replace('http:', 'https:');
     return proxy;
-  }
-
-  /** Connections to the proxy that are open. */
-  get open(): number {
-    return this.#sockets.size;
-  }
-
-  /** Resets all connections that are open. */
-  resetConnections(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    this.#server.close();
-    await once(this.#server, 'close');
   }
 }
 

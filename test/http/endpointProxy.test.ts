@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import type { ConnectionSettings } from '../../src/http/wireSettings.ts';
-import { listen } from '../listening.ts';
+import { ClosingServer, listen } from '../listening.ts';
 import { RecordedLog } from '../recordedLog.ts';
 import { Authority } from '../tls/authority.ts';
 import { answering, ConnectProxy, tunnelFor, type ProxyManner } from './connectProxy.ts';
@@ -122,7 +121,7 @@ describe.each(['http', 'https'] as const)('through a proxy over %s', (scheme) =>
     const client = new TestEndpoint(server.url, { connection: through(proxy.url) });
     await client.burst(5);
     await client[Symbol.asyncDispose]();
-    await vi.waitFor(() => expect(proxy.open).toBe(0), { timeout: 5000 });
+    await vi.waitFor(() => expect(proxy.openConnections).toBe(0), { timeout: 5000 });
   });
 });
 
@@ -162,7 +161,7 @@ describe('a proxy that makes no tunnel', () => {
       });
     }
     expect(server.connections).toHaveLength(0);
-    await vi.waitFor(() => expect(proxy.open).toBe(0), { timeout: 5000 });
+    await vi.waitFor(() => expect(proxy.openConnections).toBe(0), { timeout: 5000 });
   });
 
   it('and has a certificate that is not trusted is not shown credentials', async () => {
@@ -187,22 +186,10 @@ describe('a proxy that makes no tunnel', () => {
 
 /** A listener that takes connections and says nothing. */
 async function startSilent() {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.resume().on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
-  });
+  const server = createServer((socket) => void socket.resume());
+  const silent = new ClosingServer(server);
   const { port } = new URL(await listen(server));
-  return {
-    port,
-    open: () => sockets.size,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return Object.assign(silent, { port });
 }
 
 const TIMEOUT_MS = 200;
@@ -223,7 +210,7 @@ describe('a connection that hangs', () => {
     await using client = new TestEndpoint(url, { connection, timeoutMs: TIMEOUT_MS, log });
     expect(await client.post()).toMatchObject({ fault: { cause: 'timeout', sent: false } });
     await vi.waitFor(() => {
-      expect([silent.open(), proxy.open]).toEqual([0, 0]);
+      expect([silent.openConnections, proxy.openConnections]).toEqual([0, 0]);
       expect(log.troubles).toMatchObject([{ endpoint: 'test endpoint', stage }]);
     });
   });
@@ -234,9 +221,9 @@ describe('a connection that hangs', () => {
       connection: through(`http://127.0.0.1:${silent.port}`),
     });
     const exchange = client.post();
-    await vi.waitFor(() => expect(silent.open()).toBe(1));
+    await vi.waitFor(() => expect(silent.openConnections).toBe(1));
     await client[Symbol.asyncDispose]();
     expect(await exchange).toMatchObject({ fault: { cause: 'connection', sent: false } });
-    await vi.waitFor(() => expect(silent.open()).toBe(0));
+    await vi.waitFor(() => expect(silent.openConnections).toBe(0));
   });
 });

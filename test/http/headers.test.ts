@@ -101,15 +101,11 @@ describe('traceparent (W3C Trace Context)', () => {
     `00-${TRACE_ID}-${'0'.repeat(16)}-01`,
     `00-${TRACE_ID}-${SPAN_ID}-01, 00-${TRACE_ID}-${SPAN_ID}-01`,
     `00-${TRACE_ID}-${SPAN_ID}-01\n`,
-  ])('%j begins a trace here', (text) => {
-    expect(readTraceparent(text)).toBeUndefined();
-  });
-
-  it.each([
+    // What may be about a number is not repeated.
     `00-${'447700900123'.padStart(32, '0')}-${SPAN_ID}-01`,
     `00-${TRACE_ID}-${'447700900123'.padStart(16, '0')}-01`,
     `00-${TRACE_ID}-${'447700900123'.padEnd(16, '9')}-01`,
-  ])('%s may be about a number, and is not repeated', (text) => {
+  ])('%j begins a trace here', (text) => {
     expect(readTraceparent(text)).toBeUndefined();
   });
 

@@ -1,14 +1,12 @@
-import { once } from 'node:events';
 import {
   createSecureServer,
   type IncomingHttpHeaders,
-  type Http2SecureServer,
   type Http2Session,
   type ServerHttp2Stream,
   type Settings,
 } from 'node:http2';
 import type { Socket } from 'node:net';
-import { listen } from '../listening.ts';
+import { ClosingServer, listen } from '../listening.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
 /** One request that reached the server, whole. */
@@ -31,28 +29,22 @@ interface Options {
 }
 
 /** A server on a free port of this machine that speaks HTTP/2 over TLS and writes down what reaches it. */
-export class Http2Server implements AsyncDisposable {
+export class Http2Server extends ClosingServer {
   port = 0;
   readonly received: ReceivedByStream[] = [];
   readonly sessions: Http2Session[] = [];
-  readonly #sockets = new Set<Socket>();
-  readonly #server: Http2SecureServer;
 
   private constructor(certificate: Certificate, answer: AnswerByStream, options: Options) {
     const { settings = {}, onHead, onConnection } = options;
-    this.#server = createSecureServer({ ...certificate, settings });
-    this.#server.on('connection', (socket: Socket) => {
-      onConnection?.(socket);
-      this.#sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('close', () => this.#sockets.delete(socket));
-    });
-    this.#server.on('session', (session) => {
+    const server = createSecureServer({ ...certificate, settings });
+    if (onConnection !== undefined) server.on('connection', onConnection);
+    super(server);
+    server.on('session', (session) => {
       this.sessions.push(session);
       // A client that breaks off is what many tests are about.
       session.on('error', () => undefined);
     });
-    this.#server.on('stream', (stream, headers) => {
+    server.on('stream', (stream, headers) => {
       const { session } = stream;
       stream.on('error', () => undefined);
       onHead?.(stream);
@@ -75,28 +67,12 @@ export class Http2Server implements AsyncDisposable {
     options: Options = {},
   ): Promise<Http2Server> {
     const made = new Http2Server(certificate, answer, options);
-    made.port = Number(new URL(await listen(made.#server)).port);
+    made.port = Number(new URL(await listen(made.server)).port);
     return made;
   }
 
   get url(): string {
     return `https://127.0.0.1:${this.port}/check`;
-  }
-
-  /** Connections that are open. */
-  get openConnections(): number {
-    return this.#sockets.size;
-  }
-
-  /** Resets all connections that are open. */
-  resetConnections(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    this.#server.close();
-    await once(this.#server, 'close');
   }
 }
 

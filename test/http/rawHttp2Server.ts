@@ -1,51 +1,33 @@
-import { once } from 'node:events';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
-import { listen } from '../listening.ts';
+import { ClosingServer, listen } from '../listening.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import { answerWithout } from './recordingServer.ts';
 
 /**
  * Takes HTTP/2 where it is offered and lets `misbehave` have the connection; answers over HTTP/1.1.
  */
-export class RawHttp2Server implements AsyncDisposable {
-  readonly url: string;
+export class RawHttp2Server extends ClosingServer {
+  url = '';
   /** What each connection agreed on. */
-  readonly protocols: readonly string[];
-  readonly #close: () => Promise<void>;
-
-  private constructor(url: string, protocols: readonly string[], close: () => Promise<void>) {
-    this.url = url;
-    this.protocols = protocols;
-    this.#close = close;
-  }
+  readonly protocols: string[] = [];
 
   static async start(
     certificate: Certificate,
     misbehave: (socket: TLSSocket) => void,
   ): Promise<RawHttp2Server> {
-    const protocols: string[] = [];
-    const sockets = new Set<TLSSocket>();
     const https = createHttpsServer(answerWithout);
     const server = createTlsServer({ ...certificate, ALPNProtocols: ['h2', 'http/1.1'] });
+    const raw = new RawHttp2Server(server);
     server.on('secureConnection', (socket) => {
-      sockets.add(socket);
       socket.on('error', () => undefined);
       const protocol = String(socket.alpnProtocol);
-      protocols.push(protocol);
+      raw.protocols.push(protocol);
       if (protocol === 'h2') misbehave(socket);
       else https.emit('secureConnection', socket);
     });
-    const { host } = new URL(await listen(server));
-    return new RawHttp2Server(`https://${host}/check`, protocols, async () => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#close();
+    raw.url = `https://${new URL(await listen(server)).host}/check`;
+    return raw;
   }
 }
 

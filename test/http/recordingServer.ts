@@ -1,15 +1,13 @@
-import { once } from 'node:events';
 import {
   createServer,
   type IncomingHttpHeaders,
   type IncomingMessage,
-  type Server,
   type ServerResponse,
 } from 'node:http';
-import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
+import { createServer as createSecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket, type TlsOptions } from 'node:tls';
-import { listen } from '../listening.ts';
+import { ClosingServer, listen } from '../listening.ts';
 
 /** One connection as the server sees it. */
 export interface Connection {
@@ -35,11 +33,10 @@ export interface Received {
 export type Answer = (received: Received, response: ServerResponse) => void;
 
 /** A server on a free port of this machine that writes down what reaches it. */
-export class RecordingServer implements AsyncDisposable {
+export class RecordingServer extends ClosingServer {
   url = '';
   readonly received: Received[] = [];
   readonly connections: Connection[] = [];
-  readonly #server: Server | SecureServer;
 
   private constructor(
     answer: Answer,
@@ -61,11 +58,12 @@ export class RecordingServer implements AsyncDisposable {
         answer(one, response);
       });
     };
-    this.#server =
+    super(
       tls === undefined
         ? createServer(take)
-        : createSecureServer({ keepAliveTimeout: 0, ...tls }, take);
-    this.#server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
+        : createSecureServer({ keepAliveTimeout: 0, ...tls }, take),
+    );
+    this.server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
       // A client that breaks off is what many tests are about.
       socket.on('error', () => undefined);
       const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
@@ -83,7 +81,7 @@ export class RecordingServer implements AsyncDisposable {
     onConnection: (connection: Connection) => void = () => undefined,
   ): Promise<RecordingServer> {
     const made = new RecordingServer(answer, tls, onConnection);
-    const address = await listen(made.#server);
+    const address = await listen(made.server);
     made.url = tls === undefined ? address : address.replace('http:', 'https:');
     return made;
   }
@@ -91,12 +89,6 @@ export class RecordingServer implements AsyncDisposable {
   /** Connections that are open and have carried nothing. */
   get unused(): readonly Connection[] {
     return this.connections.filter(({ socket, requests }) => requests === 0 && !socket.destroyed);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const { socket } of this.connections) socket.destroy();
-    this.#server.close();
-    await once(this.#server, 'close');
   }
 }
 

@@ -1,5 +1,5 @@
-import { createServer, type Server, type Socket } from 'node:net';
-import { listen } from '../listening.ts';
+import { createServer, type Socket } from 'node:net';
+import { ClosingServer, listen } from '../listening.ts';
 
 /** A request as it stood on the wire. */
 export interface WireRequest {
@@ -16,27 +16,23 @@ export interface WireReply {
 }
 
 /** A server at the level of TCP, for replies that no server of HTTP would send. */
-export class WireServer {
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-
+export class WireServer extends ClosingServer {
   constructor(answer: (socket: Socket, request: WireRequest) => void) {
-    this.#server = createServer((socket) => {
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
-      socket.on('error', () => socket.destroy());
-      onRequest(socket, (request) => answer(socket, request));
-    });
+    super(
+      createServer((socket) => {
+        socket.on('error', () => socket.destroy());
+        onRequest(socket, (request) => answer(socket, request));
+      }),
+    );
   }
 
   /** Resolves to its address. */
   listen(): Promise<string> {
-    return listen(this.#server);
+    return listen(this.server);
   }
 
-  async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  close(): Promise<void> {
+    return this[Symbol.asyncDispose]();
   }
 }
 
