@@ -225,7 +225,7 @@ function checkClient({ at, tell, profileName }: Entry, profile: OperatorProfile)
 }
 
 function checkGoneMembers({ at, tell }: Entry): void {
-  for (const [name, became] of Object.entries(GONE_MEMBERS)) {
+  for (const [name, became] of GONE_MEMBERS) {
     const path = name.split('.');
     if (at(...path) !== undefined) tell(path, became);
   }

@@ -40,9 +40,6 @@ export interface ForAllOperators {
   readonly egress: Egress;
 }
 
-/** How long facts are kept where nothing says it. */
-const KEEP_FACTS_SECONDS: Readonly<Record<Flow, number>> = { '2-legged': 0, '3-legged': 60 };
-
 /** One operator, of its contract and its profile, with nothing left to be looked up. Both have been judged. */
 export function settingsOf(
   entry: OperatorEntry,
@@ -66,7 +63,7 @@ export function settingsOf(
     prefixes: entry.prefixes.filter((prefix) => isNumberPrefix(prefix)),
     others: entry.others,
     price: entry.price,
-    keepFactsSeconds: entry.keepFactsSeconds ?? keepFactsSeconds ?? KEEP_FACTS_SECONDS[flow],
+    keepFactsSeconds: entry.keepFactsSeconds ?? keepFactsSeconds ?? (flow === '3-legged' ? 60 : 0),
     ...grantOf(flow, profile),
     authorization: authorizationOf(flow, making, egress),
     clientId: entry.client.id ?? '',

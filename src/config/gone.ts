@@ -7,39 +7,39 @@ const OWN = 'went into profiles: write your own (docs/operators.md)';
 const profile = (names: string): string =>
   `went into profiles: take ${names}, or write your own (docs/operators.md)`;
 
-/** Of an operator in the file. */
-export const GONE_MEMBERS = {
-  paths: profile('the one of this operator, such as telefonica, kpn or aggregator-in'),
-  'grant.type': 'went: the profile has the grant, and camara-jwt-bearer that of RFC 7523',
-  'grant.username': profile('camara-jwt-bearer, kpn or claro, which send none'),
-  'grant.inQuery': profile('kpn or mtn'),
-  'grant.grantType': profile('orange, telefonica or vodafone-marketplace'),
-  'grant.loginHint': OWN,
-  'grant.firstPoll': OWN,
-  'grant.minIntervalSeconds': OWN,
-  'client.assertion':
-    'went: client.key is the key, client.kid its name; audience and algorithm are in the profile',
-  'client.signedRequest': OWN,
-  'client.headers': profile('nokia, which sends client.secret in a header'),
-  'scopes.openid': profile('orange or vodafone-marketplace'),
-  'scopes.purpose': profile('orange, telefonica or camara-jwt-bearer'),
-  'scopes.joinedBy': OWN,
-  'tokens.marginSeconds': OWN,
-  'tokens.defaultLifetimeSeconds': OWN,
-  phoneNumber: profile('aggregator-in, claro or mtn'),
-  reading: profile('aggregator-in, mtn or twilio-lookup'),
-  retryLookups: OWN,
-  errors: profile('claro, telefonica, mtn or twilio-lookup'),
-  'correlator.header': profile('aggregator-in or mtn'),
-  'correlator.form': profile('mtn'),
-  'correlator.echo': 'went: write "echo"',
-  http2: OWN,
-  tokenMismatch: OWN,
-  'limits.permits': 'went: limits.connections bounds the lookups under way as well',
-};
+/** Each name with what took its place. */
+function byName(namesByWhat: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(namesByWhat).flatMap(([what, names]) =>
+      names.split(' ').map((name) => [name, what] as const),
+    ),
+  );
+}
 
-/** Names of settings by what took their place. */
-const SETTINGS = {
+/** Of an operator in the file. */
+export const GONE_MEMBERS = byName({
+  [OWN]:
+    'grant.loginHint grant.firstPoll grant.minIntervalSeconds client.signedRequest scopes.joinedBy tokens.marginSeconds tokens.defaultLifetimeSeconds retryLookups http2 tokenMismatch',
+  [profile('the one of this operator, such as telefonica, kpn or aggregator-in')]: 'paths',
+  [profile('camara-jwt-bearer, kpn or claro, which send none')]: 'grant.username',
+  [profile('kpn or mtn')]: 'grant.inQuery',
+  [profile('orange, telefonica or vodafone-marketplace')]: 'grant.grantType',
+  [profile('nokia, which sends client.secret in a header')]: 'client.headers',
+  [profile('orange or vodafone-marketplace')]: 'scopes.openid',
+  [profile('orange, telefonica or camara-jwt-bearer')]: 'scopes.purpose',
+  [profile('aggregator-in, claro or mtn')]: 'phoneNumber',
+  [profile('aggregator-in, mtn or twilio-lookup')]: 'reading',
+  [profile('claro, telefonica, mtn or twilio-lookup')]: 'errors',
+  [profile('aggregator-in or mtn')]: 'correlator.header',
+  [profile('mtn')]: 'correlator.form',
+  'went: the profile has the grant, and camara-jwt-bearer that of RFC 7523': 'grant.type',
+  'went: client.key is the key, client.kid its name; audience and algorithm are in the profile':
+    'client.assertion',
+  'went: write "echo"': 'correlator.echo',
+  'went: limits.connections bounds the lookups under way as well': 'limits.permits',
+});
+
+const SETTINGS = byName({
   'went: changed settings count from the next start on, and files of secrets are read again by themselves':
     'RELOAD_ON_CHANGE',
   'removed: settings are variables, here or in .env, and operators are in the file that OPERATORS_FILE names':
@@ -69,7 +69,7 @@ const SETTINGS = {
   'went into profiles: take one that has it, or write your own (OPERATOR_PROFILE, docs/operators.md)':
     'OPERATOR_ASSERTION_ALG OPERATOR_ASSERTION_AUDIENCE OPERATOR_SIGNED_REQUEST OPERATOR_CIBA_GRANT_TYPE OPERATOR_CIBA_FIRST_POLL OPERATOR_SEND_PHONE_NUMBER OPERATOR_HTTP2 OPERATOR_TOKEN_MISMATCH OPERATOR_RETRY_LOOKUPS',
   'went: LOG_LEVEL=warn leaves out the lines of requests': 'LOG_REQUESTS',
-};
+});
 
 /** Of an operator: the member of the file that each became. */
 const BECAME_MEMBERS = {
@@ -100,9 +100,7 @@ const BECAME_MEMBERS = {
 };
 
 export const GONE_SETTINGS: ReadonlyMap<string, string> = new Map([
-  ...Object.entries(SETTINGS).flatMap(([what, names]) =>
-    names.split(' ').map((name) => [name, what] as const),
-  ),
+  ...SETTINGS,
   ...Object.entries(BECAME_MEMBERS).map(
     ([name, path]) =>
       [

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FromFiles } from '../system/fromFiles.ts';
 import type {
   RedisAddress,
   RedisCredentials,
@@ -12,22 +11,13 @@ import { readMaterial, type ConnectionTexts } from '../http/connections/connecti
 import type { EnvironmentReader } from './environment.ts';
 import type { VariableName } from './settings.ts';
 
-export interface SharedState {
-  /** With credentials: not to be shown. */
-  readonly redis: RedisSettings;
-  /** The same, as files have it by now. */
-  readonly redisFromFiles: FromFiles<RedisSettings> | undefined;
-  /** From which the keys are derived that keep the state secret. */
-  readonly stateKeys: StateKeys;
-}
-
 const STATE_KEY_BYTES = 32;
 const MAX_STATE_KEYS = 2;
 const REDIS_PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
 /** `undefined` where there is no Redis. */
-export function readSharedState(read: EnvironmentReader): SharedState | undefined {
+export function readSharedState(read: EnvironmentReader) {
   const stateKeys = readStateKeys(read);
   let first: RedisSettings | undefined;
   const { value: redis, fromFiles: redisFromFiles } = read.made((reader) => {
@@ -40,7 +30,14 @@ export function readSharedState(read: EnvironmentReader): SharedState | undefine
   });
   if (redis === undefined) return undefined;
   read.requireSecret('STATE_KEY', 'what lies in the Redis of REDIS_URL is encrypted with it');
-  return { redis, redisFromFiles, stateKeys };
+  return {
+    /** With credentials: not to be shown. */
+    redis,
+    /** The same, as files have it by now. */
+    redisFromFiles,
+    /** From which the keys are derived that keep the state secret. */
+    stateKeys,
+  };
 }
 
 /** Whether they differ in logins and certificates at most. Pure. */

@@ -1,7 +1,6 @@
 import { egressTo, type Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { isHeaderName, isHeaderText } from '../http/headers.ts';
-import type { ConnectionSettings } from '../http/wireSettings.ts';
 
 /** The first is the default. */
 const SAMPLERS = [
@@ -16,20 +15,7 @@ const SAMPLERS = [
 /** How spans are written (OTLP 1, "OTLP/HTTP"). The first is the default. */
 const PROTOCOLS = ['http/protobuf', 'http/json'] as const;
 
-export interface TracingSettings {
-  readonly url: string;
-  readonly connection: ConnectionSettings;
-  readonly protocol: (typeof PROTOCOLS)[number];
-  /** By name; they may hold a secret. */
-  readonly headers: ReadonlyMap<string, string>;
-  /** For one batch, with its retries. */
-  readonly timeoutMs: number;
-  readonly resource: ReadonlyMap<string, string>;
-  /** Which traces are recorded; the ratio, from 0 to 1, is of the samplers that go by the trace's id. */
-  readonly sampler: { readonly name: (typeof SAMPLERS)[number]; readonly ratio: number };
-  /** Whether exchanges tell operators which trace and span they belong to. */
-  readonly tellsOperators: boolean;
-}
+export type TracingSettings = NonNullable<ReturnType<typeof readTracing>>;
 
 const OTLP = 'OTEL_EXPORTER_OTLP_';
 
@@ -37,7 +23,7 @@ const OTLP = 'OTEL_EXPORTER_OTLP_';
  * Reads where traces go, from OpenTelemetry's own variables ("Environment Variable Specification", "OTLP
  * Exporter Configuration"); `undefined` where there are to be none: no endpoint is named.
  */
-export function readTracing(read: EnvironmentReader, egress: Egress): TracingSettings | undefined {
+export function readTracing(read: EnvironmentReader, egress: Egress) {
   const tellsOperators = read.boolean('TRACE_OPERATORS');
   const isDisabled = read.namedVariable('OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
   const exporter = read.namedOneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none']);
@@ -49,16 +35,20 @@ export function readTracing(read: EnvironmentReader, egress: Egress): TracingSet
     'sim-swap-subgraph';
   const settings = {
     protocol: read.namedOneOf(ofTraces(read, 'PROTOCOL'), PROTOCOLS),
+    /** By name; they may hold a secret. */
     headers: new Map([
       ...readHeaders(read, `${OTLP}HEADERS`),
       ...readHeaders(read, `${OTLP}TRACES_HEADERS`),
     ]),
+    /** For one batch, with its retries. */
     timeoutMs: numberIn(read, ofTraces(read, 'TIMEOUT'), 10_000, TIMEOUT),
     resource: new Map([...attributes, ['service.name', service]]),
+    /** Which traces are recorded; the ratio, from 0 to 1, is of the samplers that go by the trace's id. */
     sampler: {
       name: read.namedOneOf('OTEL_TRACES_SAMPLER', SAMPLERS),
       ratio: numberIn(read, 'OTEL_TRACES_SAMPLER_ARG', 1, RATIO),
     },
+    /** Whether exchanges tell operators which trace and span they belong to. */
     tellsOperators,
   };
   if (isDisabled || exporter === 'none' || url === undefined) return undefined;

@@ -115,28 +115,30 @@ describe('a file of operators', () => {
   });
 
   test('says everything that a contract says', () => {
-    const operator = operatorOf({
-      ...ALPHA,
-      profile: 'camara-jwt-bearer',
+    const asItStands = {
       prefixes: ['+44', 'default'],
-      discovery: { issuer: 'https://auth.example/realm/' },
-      authUrl: undefined,
-      flow: undefined,
-      client: { id: 'client', key: { file: 'key.pem' }, kid: 'k1' },
-      scopes: { check: 'sim-swap' },
-      tokens: { use: 'per-number' },
-      operations: ['check'],
       maxAgeHours: 168,
       dateMarginHours: 24,
       trustMonitoredPeriod: false,
       keepFactsSeconds: 5,
-      echo: 'never',
       oneCallPerNumber: true,
-      headers: { 'x-partner': 'Acme_Co', 'x-api-key': { file: 'secret' } },
       limits: { timeoutMs: 1000, connections: 8, requestsPerSecond: 20 },
+    };
+    const operator = operatorOf({
+      ...ALPHA,
+      ...of('camara-jwt-bearer', asItStands),
+      discovery: { issuer: 'https://auth.example/realm/' },
+      authUrl: undefined,
+      client: { id: 'client', key: { file: 'key.pem' }, kid: 'k1' },
+      scopes: { check: 'sim-swap' },
+      tokens: { use: 'per-number' },
+      operations: ['check'],
+      echo: 'never',
+      headers: { 'x-partner': 'Acme_Co', 'x-api-key': { file: 'secret' } },
     });
 
     expect(operator).toMatchObject({
+      ...asItStands,
       profile: { name: 'camara-jwt-bearer' },
       authorization: {
         from: 'discovery',
@@ -152,17 +154,11 @@ describe('a file of operators', () => {
       },
       tokens: { use: 'per-number', marginSeconds: 5 },
       operations: new Set(['check']),
-      maxAgeHours: 168,
-      dateMarginHours: 24,
-      trustMonitoredPeriod: false,
-      keepFactsSeconds: 5,
-      oneCallPerNumber: true,
       correlator: { header: 'x-correlator', form: 'traceable', echo: 'never' },
       headers: [
         { name: 'x-partner', value: 'Acme_Co' },
         { name: 'x-api-key', value: 's3cret-of-alpha' },
       ],
-      limits: { timeoutMs: 1000, connections: 8, requestsPerSecond: 20 },
     });
   });
 
@@ -370,7 +366,7 @@ describe('a problem with the file', () => {
     'headers["x-api-key"] looks like a secret: put it into a file and write { "file": … }, or { "variable": … }.':
       withHeaders({ 'x-api-key': 'abc' }),
     ...Object.fromEntries(
-      Object.entries(GONE_MEMBERS).map(([path, what]) => [
+      Array.from(GONE_MEMBERS, ([path, what]) => [
         `${path} ${what}.`,
         withMember(ALPHA, path.split('.')),
       ]),

@@ -85,12 +85,8 @@ describe('the example of docs/operators.md', () => {
     expect(await checkOf(service, NUMBER)).toBe('NOT_SWAPPED');
     expect(await checkOf(service, OTHER)).toBe('NUMBER_NOT_SERVED');
     const [token, lookup] = theirs.received;
-    expect(Object.fromEntries(new URLSearchParams(token?.body))).toEqual({
-      grant_type: 'client_credentials',
-      scope: 'swap.read',
-      client_id: 'us',
-      client_secret: 's3cret',
-    });
+    const client = 'client_id=us&client_secret=s3cret';
+    expect(token?.body).toBe(`grant_type=client_credentials&scope=swap.read&${client}`);
     expect([lookup?.method, lookup?.path]).toEqual(['GET', '/lines/447700900001/swap?hours=24']);
     expect(service.logged.join()).not.toContain('7700900');
   });
@@ -105,9 +101,8 @@ describe('the example of docs/operators.md', () => {
 
   it('may be handed in', async () => {
     expect(read(ours)).toMatchObject({ maxAgeHours: 100, profile: { name: 'handed in' } });
-    expect(() => read({})).toThrow(
-      /operators, as handed in: operators\[0\]\.profile has a wrong authentication/,
-    );
+    const problem = 'operators, as handed in: operators[0].profile has a wrong authentication';
+    expect(() => read({})).toThrow(problem);
   });
 });
 
@@ -198,10 +193,7 @@ const write = (text: string) => `export default (camara) => ({ ...camara, lookup
 describe('a profile that fails at a lookup', () => {
   it.each<[string, string]>([
     ['a throw', write('({ number }) => { throw new Error(number); }')],
-    ['a promise', write('async () => ({})')],
     ['a rejection', write('({ number }) => Promise.reject(new Error(number))')],
-    ['a line break', write("() => ({ headers: { 'x-a': 'b\\r\\nx-c: d' } })")],
-    ['a wrong type', write('() => 1')],
     [
       'a choice that throws',
       `export default (camara) => ({ ...camara, lookups: { check: { ...camara.lookups.check,
