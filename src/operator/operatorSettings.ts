@@ -10,13 +10,13 @@ import type {
 } from '../tokens/authorizationSettings.ts';
 import type { OperatorProfile, Options } from '../domain/profile.ts';
 
-/** The endpoints of the SIM swap API (docs/operator-api.md, "Endpoints"). */
+/** docs/operator-api.md, "Endpoints". */
 export const LOOKUP_ENDPOINTS = ['retrieveDate', 'check'] as const;
 
 export type LookupEndpointName = (typeof LOOKUP_ENDPOINTS)[number];
 
 /** What the profile says, in the words of the entry where the contract says otherwise. */
-export interface LookupSettings extends Omit<OperatorProfile, 'errors' | 'grants' | 'options'> {
+interface LookupSettings extends Omit<OperatorProfile, 'errors' | 'grants' | 'options'> {
   /** Absolute, with `{number}` or `{digits}` where the path names the number. */
   readonly lookupAddresses: Readonly<Record<LookupEndpointName, string>>;
   readonly operations: ReadonlySet<Operation>;
@@ -26,7 +26,7 @@ export interface LookupSettings extends Omit<OperatorProfile, 'errors' | 'grants
   readonly limits: LimitSettings;
 }
 
-export interface ServingSettings {
+interface ServingSettings {
   /** Stands in the settings, in log and audit lines and in the keys of stores; never in what clients read. */
   readonly name: string;
   /** How it is asked; of one's own with the SHA-256 of its file. */
@@ -65,7 +65,7 @@ export interface NumberDirectorySettings extends ConnectionSettings {
   readonly fromFiles?: FromFiles<NumberDirectorySettings>;
 }
 
-/** Whether the lookups of an operator name the number beside the token. Pure. */
+/** Whether lookups name the number beside the token. Pure. */
 export function sendsPhoneNumber({
   grant,
   sendPhoneNumber,
@@ -83,18 +83,17 @@ export function sendsPhoneNumber({
   }
 }
 
-/** What decides with whom a consent was begun, and so with whom it can be pursued. */
-export type OperatorIdentitySettings = Pick<
-  OperatorSettings,
-  'name' | 'flow' | 'clientId' | 'lookupAddresses' | 'authorization'
->;
-
 /**
  * Tells one operator from another wherever consents and facts are kept: the same number at another operator, at another
  * authorization server or by another client is another. Credentials and limits may change under it. Pure.
  */
-export function operatorIdentityOf(settings: OperatorIdentitySettings): string {
-  const { name, flow, clientId, lookupAddresses, authorization } = settings;
+export function operatorIdentityOf({
+  name,
+  flow,
+  clientId,
+  lookupAddresses,
+  authorization,
+}: OperatorSettings): string {
   const { origin } = new URL(lookupAddresses.check);
   return [name, origin, clientId, flow, ...placesOf(authorization)].join(' ');
 }

@@ -246,9 +246,8 @@ function readDate(
   return instant.epochMs > nowMs + MAX_LEAD_MS ? 'date ahead' : instant;
 }
 
-/** Forms of a text, as RFC 3339 has them. */
-const TEXTS = {
-  rfc3339: (text: string) => text,
+/** Other forms of a text, as RFC 3339 has them. */
+const IN_UTC = {
   utc: (text: string) => `${text.replace(' ', 'T')}Z`,
   day: (text: string) => `${text}T00:00:00Z`,
 };
@@ -262,9 +261,9 @@ function instantOf(value: unknown, form: DateReading['form']): Instant | ReplyFl
     return Math.abs(epochMs) > MAX_EPOCH_MS ? 'date not of its form' : instantAt(epochMs);
   }
   if (typeof value !== 'string') return 'wrong type of latestSimChange';
-  const instant = parseInstant(TEXTS[form](value));
+  if (form !== 'rfc3339') return parseInstant(IN_UTC[form](value)) ?? 'date not of its form';
+  const instant = parseInstant(value);
   if (instant !== undefined) return instant;
-  if (form !== 'rfc3339') return 'date not of its form';
   const needsZone = parseInstant(`${value}Z`) !== undefined;
   return needsZone ? 'date without a zone' : 'date not of RFC 3339';
 }

@@ -20,12 +20,12 @@ export function asksOwner(flow: Flow): boolean {
   return flow === '3-legged';
 }
 
-/** The endpoints of an authorization server (docs/operator-api.md, "Endpoints"). */
+/** docs/operator-api.md, "Endpoints". */
 export const AUTHORIZATION_ENDPOINTS = ['token', 'backchannelAuthentication', 'cibaToken'] as const;
 
 export type AuthorizationEndpointName = (typeof AUTHORIZATION_ENDPOINTS)[number];
 
-/** The address of each endpoint, absolute and without a slash at its end. */
+/** Absolute, without a slash at the end. */
 export type AuthorizationAddresses = Readonly<Record<AuthorizationEndpointName, string>>;
 
 export type AuthorizationSource =
@@ -53,9 +53,8 @@ export interface SigningKey {
   readonly kid?: string;
 }
 
-/** Signs client assertions with the client's private key (RFC 7523). */
+/** Client assertions (RFC 7523), and other JWTs that the client's key signs. */
 export interface AssertionSettings extends SigningKey {
-  /** How long a JWT counts, in seconds; CAMARA allows 300 at most. */
   readonly lifetimeSeconds: number;
   /** `aud`: a text of the operator's, or the address that the JWT is sent to where absent. */
   readonly audience?: string;
@@ -109,8 +108,8 @@ export function scopeOf(
   { operations, openid, purpose, joinedBy }: Scopes,
   operation: Operation,
 ): string {
-  const purposed = [purpose ?? '', operations[operation]].filter((one) => one !== '');
-  return [openid ? 'openid' : '', purposed.join(joinedBy)].filter((one) => one !== '').join(' ');
+  const purposed = [purpose, operations[operation]].filter(Boolean).join(joinedBy);
+  return [openid ? 'openid' : '', purposed].filter(Boolean).join(' ');
 }
 
 /** What one token may be used for: equal for two lookups exactly where one token serves both. */
