@@ -23,7 +23,6 @@ import type { Judgement, judgeLookup } from './responses.ts';
 
 type LookupEndpoint = Pick<GuardedEndpoint, 'post'>;
 
-/** What decides how a lookup is written. */
 type LookupWriting = Pick<OperatorSettings, 'options' | 'correlator' | 'tokens'>;
 
 /** What decides how lookups are written and their replies are read. */
@@ -40,7 +39,6 @@ export interface LookupProof {
   readonly dpop?: DpopProofs | undefined;
 }
 
-/** One lookup to make, and the token to pay it with. */
 export interface LookupOrder {
   readonly lookup: Lookup;
   readonly number: PhoneNumber;
@@ -205,12 +203,9 @@ function resultOf({ judged, attempts }: Outcome<Judgement<Fact>>) {
   return { outcome: judged.kind === 'failed' ? judged.failure.code : judged.kind, attempts };
 }
 
-/** Without what shows who sends it. */
 type WrittenLookup = Pick<OutgoingRequest, 'method' | 'query' | 'contentType' | 'body' | 'headers'>;
 
 /**
- * Writes a lookup as the operator wants to read it. Pure, as far as the profile is.
- *
  * @param number where the lookup names it beside its token
  * @throws {ProfileFault} where the profile's function does not keep to its type
  */

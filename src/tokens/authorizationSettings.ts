@@ -58,15 +58,10 @@ export interface AssertionSettings extends SigningKey {
   readonly lifetimeSeconds: number;
   /** `aud`: a text of the operator's, or the address that the JWT is sent to where absent. */
   readonly audience?: string;
-  /**
-   * All claims but `iat`, `exp` and `jti`.
-   *
-   * @throws {ProfileFault} where the profile's function does not keep to its type
-   */
+  /** All but `iat`, `exp` and `jti`; a ProfileFault where the profile's function does not keep to its type. */
   readonly claims: (audience: string) => Readonly<Record<string, unknown>>;
 }
 
-/** How the client proves who it is at the authorization server. */
 export interface ClientAuthenticationSettings {
   readonly method: AuthenticationMethod;
   /** Empty where the client has none. */
@@ -115,7 +110,7 @@ export function scopeOf(
 /** What one token may be used for: equal for two lookups exactly where one token serves both. */
 export type TokenCoverage = string;
 
-/** Whether a token of this grant is issued for one number. Pure. */
+/** Whether tokens are issued for one number each. Pure. */
 export function namesNumber(grant: FlowSettings['grant']): boolean {
   switch (grant.type) {
     case 'client_credentials':

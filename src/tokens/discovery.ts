@@ -70,7 +70,6 @@ export class Discovery {
     this.#suspicion.resolve();
   }
 
-  /** Reads no more. */
   close(): void {
     this.#closing.abort();
     this.suspect();
@@ -213,7 +212,6 @@ export class DiscoveredEndpoint {
   /** By address; the one that was used last stands last. */
   readonly #places = new Map<string, GuardedEndpoint>();
 
-  /** @param at makes the endpoint of an address */
   constructor(
     name: AuthorizationEndpointName,
     discovery: Pick<Discovery, 'addresses' | 'suspect'>,

@@ -31,12 +31,7 @@ export class ReusableToken extends Redacted {
     return 2 * this.#value.length;
   }
 
-  /**
-   * The right to one lookup with it.
-   *
-   * @param onRefused is called when the operator refuses it
-   * @throws {TokenMisused} for a lookup that it does not cover
-   */
+  /** @throws {TokenMisused} for a lookup that it does not cover */
   lend(subject: TokenSubject, onRefused: () => void): AccessToken {
     if (this.#coverageOf(subject) !== this.coverage) {
       throw new TokenMisused('An access token was to be used for another number or operation.');
@@ -51,10 +46,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** Beside its value and its key. */
 const ENTRY_BYTES = 512;
 
-/**
- * Reusable tokens in this process's memory, each until shortly before its end. When there are too many,
- * the one that is kept longest goes first.
- */
+/** Each until shortly before its end. When there are too many, the one that is kept longest goes first. */
 export class KeptTokens {
   readonly #clock: Clock;
   readonly #marginMs: number;

@@ -46,7 +46,6 @@ export interface ExchangeContext extends Sharing {
   readonly onFirstByte?: () => void;
 }
 
-/** A token, or why there is none. */
 export type Acquired =
   | {
       readonly kind: 'acquired';
@@ -65,7 +64,6 @@ const MAX_TOKEN_REQUESTS = 3;
 export type Polled = Acquired | GoOn;
 
 export type TokenSettings = AuthorizationSettings & {
-  /** The operator's. */
   readonly name: string;
   readonly errors: ErrorMap;
 };
@@ -80,16 +78,13 @@ export interface TokenParts {
 /** How a request for consent was acknowledged, and how many of its exchanges may have prompted. */
 export type RequestedConsent = Pick<Outcome<AcknowledgementJudgement>, 'judged' | 'attempts'>;
 
-/** Where the authorization server takes requests (docs/operator-api.md, "Endpoints"). */
 export type AuthorizationEndpoints = Readonly<
   Record<AuthorizationEndpointName, Pick<GuardedEndpoint, 'post' | 'distrust'>>
 >;
 
 /**
- * Acquires the right to each lookup (docs/design.md, "Where tokens come from"): an access token that works
- * once, or one that is lent by a token that the operator lets us use again (`tokens.use`).
- *
- * No method rejects; what goes wrong is a failure in the result.
+ * Acquires the right to each lookup (docs/design.md, "Where tokens come from"): an access token that works once, or is lent
+ * by one that may be used again. No method rejects.
  */
 export class TokenManager {
   readonly #settings: TokenSettings;
@@ -401,10 +396,7 @@ function credentialsOf(
   // CAMARA takes the assertion of the grant for the client's authentication: a second one beside it would be two methods
   // (RFC 6749 §2.3).
   const isProven = grant.type === 'jwt-bearer' && clientAuthentication.method === 'private_key_jwt';
-  return {
-    proof: isProven ? NO_PROOF : authenticate,
-    write: createRequest(settings, clock),
-  };
+  return { proof: isProven ? NO_PROOF : authenticate, write: createRequest(settings, clock) };
 }
 
 /** @throws {Error} in a flow without consents: a defect of ours */
