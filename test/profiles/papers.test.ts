@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { tellAbout, type Told } from '../endToEnd/answers.ts';
-import type { Received } from '../http/recordingServer.ts';
 import { check, number, verdicts } from '../onboarding/checked.ts';
 import { OperatorsFile, startServiceOf } from '../operatorsFile.ts';
 import type { Service } from '../service.ts';
@@ -88,49 +87,7 @@ describe.each(NAMES)('%s, as its papers have it', (profile) => {
     expect(operator.refused.length).toBeGreaterThan(0);
     expect(service.logged.join('\n')).toMatch(/^error /m);
   });
-
-  it('refuses a request without any one of its headers, or with a member more', async () => {
-    await using asking = await ask(profile);
-    await asking.tell('003', 240);
-    const sent = asking.operator.received.at(-1);
-    if (sent === undefined) throw new Error('Nothing was sent.');
-    const { path, body } = sent;
-    const headers = Object.entries(sent.headers).filter(([name]) => !ANY_HEADERS.test(name));
-    const changed: Change[] = headers.map(([left]) => ({
-      ...sent,
-      path,
-      headers: headers.filter(([name]) => name !== left),
-    }));
-    if (body !== '') changed.push({ ...sent, headers, body: body.replace(/^\{/, '{"more":1,') });
-    changed.push({ ...sent, headers, path: `${path}/more` });
-    changed.push({ ...sent, headers, method: 'PUT' });
-
-    const answers = await Promise.all(changed.map((one) => answerTo(profile, one)));
-
-    expect(answers.filter((status) => status === 200)).toEqual([]);
-    // As it was, all take it again but one: a proof of DPoP is for the address of the first.
-    const asSent = await answerTo(profile, { ...sent, headers });
-    expect(asSent).toBe(profile === 'camara-dpop' ? 400 : 200);
-  });
 });
-
-type Change = Pick<Received, 'method' | 'path' | 'body'> & {
-  readonly headers: readonly (readonly [string, unknown])[];
-};
-
-/** The status by which another operator of the same kind answers, to which nothing was sent before. */
-async function answerTo(profile: PlayedName, { method, path, headers, body }: Change) {
-  await using operator = await StrictOperator.start(PLAYED[profile].papers());
-  const { status } = await fetch(operator.url + path, {
-    method,
-    headers: Object.fromEntries(headers.map(([name, value]) => [name, String(value)])),
-    ...(body === '' ? {} : { body }),
-  });
-  return status;
-}
-
-/** What clients of HTTP send, and no papers ask for. */
-const ANY_HEADERS = /^(?:host|connection|content-length|accept.*|user-agent|x-correlator)$/;
 
 const INVALID = 'OPERATOR_INVALID_REPLY';
 const DIGITS = '447700900003';

@@ -5,11 +5,8 @@ import type {
   GuardedPost,
   Judged,
 } from '../../../src/http/resilience/guardedEndpoint.ts';
-import { DiscoveredEndpoint } from '../../../src/tokens/discovery.ts';
-import { Discovery } from '../../../src/tokens/discovery.ts';
+import { DiscoveredEndpoint, Discovery } from '../../../src/tokens/discovery.ts';
 import type { Log } from '../../../src/log/log.ts';
-import { RecordingServer } from '../../http/recordingServer.ts';
-import { DEMO_ENTRY, startServiceOf } from '../../operatorsFile.ts';
 import { settled, START_MS, TestClock } from '../../testClock.ts';
 import { ALICE } from '../../values.ts';
 
@@ -102,13 +99,6 @@ describe('discovery', () => {
     expect(heard).toEqual([]);
     await published.clock.advance(1);
     expect(heard).toEqual([undefined]);
-  });
-
-  it('does not believe the document of another issuer', async () => {
-    const evil = documentAt('/x', 'https://evil.example');
-    await using published = new Published(() => Promise.resolve(evil));
-    expect(await published.token()).toBeUndefined();
-    expect(published.logged).toEqual([`${UNUSABLE} another issuer`]);
   });
 
   it('keeps the addresses when the document is lost', async () => {
@@ -228,25 +218,4 @@ describe('an endpoint that is discovered', () => {
     await places.endpoint.post(REQUEST);
     expect(places.suspected).toBe(isSuspected ? 1 : 0);
   });
-});
-
-it('is not believed where it names a member twice', async () => {
-  await using server: RecordingServer = await RecordingServer.start((_, response) => {
-    const members = [`"issuer":"${server.url}"`, `"token_endpoint":"${server.url}/a"`];
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(`{${members.join(',')},"token_endpoint":"${server.url}/b"}`);
-  });
-  const entry = {
-    name: 'alpha',
-    prefixes: ['default'],
-    flow: '2-legged',
-    simSwapUrl: 'http://127.0.0.1:9',
-    discovery: { issuer: server.url },
-    client: DEMO_ENTRY,
-  };
-  await using service = await startServiceOf([entry]);
-  const query = '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }';
-  expect((await service.ask(query)).codes).toEqual(['OPERATOR_UNAVAILABLE']);
-  expect(server.received.filter(({ method }) => method === 'POST')).toEqual([]);
-  expect(service.logged.join('\n')).toContain('DuplicateMember');
 });

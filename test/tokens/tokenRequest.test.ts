@@ -1,0 +1,116 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { jwtVerify } from 'jose';
+import { describe, expect, it } from 'vitest';
+import type { Authentication, Scopes } from '../../src/domain/profile.ts';
+import type { Flow } from '../../src/tokens/authorizationSettings.ts';
+import type { TokenSettings } from '../../src/tokens/tokenManager.ts';
+import { createRequest } from '../../src/tokens/tokenRequest.ts';
+import { START_MS, TestClock } from '../testClock.ts';
+import { ALICE } from '../values.ts';
+import { settingsFor } from './testTokens.ts';
+
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const ASSERTION = {
+  privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  alg: 'ES256',
+  kid: 'key-1',
+  lifetimeSeconds: 60,
+  audience: 'https://operator.example',
+  claims: (aud: string) => ({ iss: 'client', sub: 'client', aud }),
+} as const;
+const ADDRESS = 'https://operator.example/bc-authorize';
+
+interface Changes {
+  readonly grant?: object;
+  readonly scopes?: Partial<Scopes>;
+  readonly signedRequest?: Authentication['signedRequest'];
+}
+
+/** What is written for one check: members of the form, and the query. */
+async function written(flow: Flow, { grant, scopes, signedRequest = 'off' }: Changes = {}) {
+  const own = settingsFor('http://127.0.0.1:9', { flow });
+  const settings = {
+    ...own,
+    grant: { ...own.grant, ...grant },
+    scopes: { ...own.scopes, ...scopes },
+    authentication: { ...own.authentication, signedRequest },
+    clientAuthentication: { ...own.clientAuthentication, assertion: ASSERTION },
+  } as TokenSettings;
+  const write = createRequest(settings, new TestClock());
+  const { form, query = '' } = await write({ number: ALICE, operation: 'check' }, ADDRESS);
+  return { form: Object.fromEntries(new URLSearchParams(form)), query };
+}
+
+const NO_SCOPES = { operations: { 'retrieve-date': '', check: '' } };
+const PURPOSE = { openid: true, purpose: 'dpv:FraudPreventionAndDetection' };
+const CHECK = { scope: 'check-sim-swap' };
+const CREDENTIALS = { grant_type: 'client_credentials' };
+const USERNAME = { username: 'tel:+447700900001' };
+const HINT = { login_hint: 'tel:+447700900001' };
+
+describe('a token request', () => {
+  const inQuery = ['grant_type', 'scope'];
+  const digits = { username: 'msisdn:{digits}@sim' };
+  const joined = { scope: 'openid dpv:FraudPreventionAndDetection#check-sim-swap' };
+
+  it.each<[string, Changes, Readonly<Record<string, string>>, string?]>([
+    ['as documented', {}, { ...CREDENTIALS, ...CHECK, ...USERNAME }],
+    ['without username', { grant: { username: undefined } }, { ...CREDENTIALS, ...CHECK }],
+    [
+      'digits',
+      { grant: digits },
+      { ...CREDENTIALS, ...CHECK, username: 'msisdn:447700900001@sim' },
+    ],
+    ['no scope', { scopes: NO_SCOPES }, { ...CREDENTIALS, ...USERNAME }],
+    [
+      'all in the query but the number',
+      { grant: { inQuery } },
+      USERNAME,
+      'grant_type=client_credentials&scope=check-sim-swap',
+    ],
+    [
+      'openid and a purpose, joined with #',
+      { scopes: { ...PURPOSE, joinedBy: '#' } },
+      { ...CREDENTIALS, ...joined, ...USERNAME },
+    ],
+  ])('%s', async (_, changes, form, query = '') => {
+    expect(await written('2-legged', changes)).toEqual({ form, query });
+  });
+});
+
+describe('the request of a consent', () => {
+  const purposed = { scope: 'openid dpv:FraudPreventionAndDetection check-sim-swap' };
+
+  it.each<[string, Changes, Readonly<Record<string, string>>]>([
+    ['as documented', {}, { ...HINT, ...CHECK }],
+    [
+      'a hint in digits',
+      { grant: { loginHint: '{digits}' } },
+      { login_hint: '447700900001', ...CHECK },
+    ],
+    ['a purpose', { scopes: PURPOSE }, { ...HINT, ...purposed }],
+    ['no scope', { scopes: NO_SCOPES }, HINT],
+  ])('%s', async (_, changes, form) => {
+    expect(await written('3-legged', changes)).toEqual({ form, query: '' });
+  });
+
+  it.each([
+    ['on', CHECK],
+    ['strict', {}],
+  ] as const)('is signed with all that OpenID CIBA Core 7.1.1 wants: %s', async (how, beside) => {
+    const { form } = await written('3-legged', { signedRequest: how });
+    const { request = '', ...others } = form;
+    expect(others).toEqual(beside);
+    const { payload, protectedHeader } = await jwtVerify(request, publicKey, {
+      issuer: 'client',
+      audience: ASSERTION.audience,
+      currentDate: new Date(START_MS),
+    });
+    expect(protectedHeader).toMatchObject({ alg: 'ES256', kid: 'key-1' });
+    const seconds = START_MS / 1000;
+    const times = { iat: seconds, nbf: seconds, exp: seconds + 60 };
+    expect(payload).toMatchObject({ ...HINT, ...CHECK, ...times });
+    expect(payload.jti).toBeTypeOf('string');
+    expect(payload).not.toHaveProperty('sub');
+  });
+});
