@@ -2,37 +2,46 @@ import { type Clock, systemClock } from '../../../src/system/clock.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
 import { createCorrelator } from '../../../src/http/correlator.ts';
-import type { FieldAnswer, SimSwapLoader } from '../../../src/lookups/executor.ts';
+import { LightAbortSignal } from '../../../src/http/urgency.ts';
+import type { FieldAnswer } from '../../../src/lookups/executor.ts';
 import type { OperatorSettings } from '../../../src/operator/operatorSettings.ts';
 import type { SimSwaps } from '../../../src/simSwaps/simSwaps.ts';
-import { simSwapsOf } from '../../severalOperators.ts';
 import type { Flow } from '../../../src/tokens/authorizationSettings.ts';
 import { askField } from '../../askedFields.ts';
 import { logInto } from '../../service.ts';
+import { simSwapsOf } from '../../severalOperators.ts';
 import { ALICE, callerNamed } from '../../values.ts';
 import { WiredOperator, type OperatorScript } from '../../wiredOperator.ts';
-import { LightAbortSignal } from '../../../src/http/urgency.ts';
 
 /** Makes the settings of an operator that departs somewhere from docs/operator-api.md. */
 export type Deviation = (settings: OperatorSettings) => OperatorSettings;
 
-/** What a test says of an operator. */
-export interface DeviatingSettings {
+export const withGrant =
+  (grant: object): Deviation =>
+  (settings) =>
+    ({ ...settings, grant: { ...settings.grant, ...grant } }) as OperatorSettings;
+
+export const withCorrelator =
+  (correlator: Partial<OperatorSettings['correlator']>): Deviation =>
+  (settings) => ({ ...settings, correlator: { ...settings.correlator, ...correlator } });
+
+export const withErrors =
+  (errors: Partial<OperatorSettings['errors']>): Deviation =>
+  (settings) => ({ ...settings, errors: { ...settings.errors, ...errors } });
+
+interface DeviatingSettings {
   readonly flow?: Flow;
   readonly script?: OperatorScript;
   readonly deviation?: Deviation;
   readonly clock?: Clock;
 }
 
-/** Who asks, what, and for how long. */
-export interface Question {
+interface Question {
   readonly number?: PhoneNumber;
-  /** Of `simSwappedWithin`; `lastSimSwap` is asked where absent. */
+  /** Of `simSwappedWithin`; `lastSimSwap` where absent. */
   readonly maxAgeHours?: number;
   readonly caller?: string;
-  readonly timeLeftMs?: number;
   readonly waitMs?: number;
-  readonly signal?: LightAbortSignal;
 }
 
 /** An answer in short: the date's text, the window's word, or the code of why there is neither. */
@@ -59,15 +68,29 @@ export class DeviatingOperator implements AsyncDisposable {
     return new DeviatingOperator(await WiredOperator.start(settings.script), settings);
   }
 
-  /** Asks in a request of its own. */
+  /** In a request of its own. */
   async ask(question: Question = {}): Promise<Short> {
     const { code } = await this.failureOf(question);
     return code;
   }
 
-  /** Asks in a request of its own; an answer has no seconds. */
-  async failureOf({ number = ALICE, maxAgeHours, ...asking }: Question = {}): Promise<Told> {
-    const loader = this.#loader(asking);
+  /** In a request of its own; an answer has no seconds. */
+  async failureOf({
+    number = ALICE,
+    maxAgeHours,
+    caller = 'caller',
+    ...patience
+  }: Question): Promise<Told> {
+    const cameInAtMs = this.#clock.monotonicMs();
+    const loader = this.#simSwaps.forRequest({
+      caller: callerNamed(caller),
+      purpose: 'fraud-prevention',
+      correlator: createCorrelator('asked'),
+      cameInAtMs,
+      signal: new LightAbortSignal(),
+      deadlineMs: cameInAtMs + 60_000,
+      ...patience,
+    });
     return shortOf(
       maxAgeHours === undefined
         ? await askField(loader, number, 'lastSimSwap')
@@ -75,36 +98,9 @@ export class DeviatingOperator implements AsyncDisposable {
     );
   }
 
-  /** Asks for the date and a window in one request. */
-  askBoth(): Promise<readonly Short[]> {
-    const loader = this.#loader({});
-    return Promise.all([
-      askField(loader, ALICE, 'lastSimSwap').then(shortOf),
-      askField(loader, ALICE, 'simSwappedWithin', { maxAgeHours: 240 }).then(shortOf),
-    ]).then((told) => told.map(({ code }) => code));
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#simSwaps.close();
     await this.wire[Symbol.asyncDispose]();
-  }
-
-  #loader({
-    caller = 'caller',
-    timeLeftMs = 60_000,
-    waitMs,
-    signal = new LightAbortSignal(),
-  }: Question): SimSwapLoader {
-    const cameInAtMs = this.#clock.monotonicMs();
-    return this.#simSwaps.forRequest({
-      caller: callerNamed(caller),
-      purpose: 'fraud-prevention',
-      correlator: createCorrelator('asked'),
-      cameInAtMs,
-      signal,
-      deadlineMs: cameInAtMs + timeLeftMs,
-      ...(waitMs === undefined ? {} : { waitMs }),
-    });
   }
 }
 

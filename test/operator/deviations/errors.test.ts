@@ -7,8 +7,7 @@ import { START_MS } from '../../testClock.ts';
 import { BOB, hours } from '../../values.ts';
 import { grant } from '../../wiredOperator.ts';
 import { judgeCheck } from '../camara.ts';
-import { DeviatingOperator, type Deviation, type Short } from './deviatingOperator.ts';
-import { all, withErrors } from './deviations.ts';
+import { DeviatingOperator, withErrors, type Deviation, type Short } from './deviatingOperator.ts';
 
 /** What is answered; without a body where none is named. */
 type Told = readonly [status: number, body?: unknown, headers?: Record<string, string>];
@@ -95,6 +94,13 @@ describe('an error of a lookup', () => {
     expect(judged).toMatchObject({ failure: { code, ...seconds } });
   });
 
+  it('that applies to the number closes all about it, whatever its reach says', () => {
+    const errors = ofRules(rule(403, UNAVAILABLE, { reach: 'question' }));
+    const exchange = { sentAtMs: START_MS, nowMs: START_MS, flow: '2-legged', errors } as const;
+    const judged = judgeCheck(jsonReply(403, {}), exchange, hours(240));
+    expect(judged).toMatchObject({ failure: { code: UNAVAILABLE, reach: 'number' } });
+  });
+
   it('is named in the log by a word of CAMARA, or of the operator’s own rules, and no other', async () => {
     await using operator = await DeviatingOperator.start({
       deviation: withErrors({
@@ -108,15 +114,6 @@ describe('an error of a lookup', () => {
     operator.wire.script = { lookUp: answering(403, { fault: { name: SECRET } }) };
     await operator.ask();
     expect(operator.logged.join('\n')).not.toContain(SECRET);
-  });
-
-  it('that applies to the number leaves no further question, whatever its reach says', async () => {
-    await using operator = await DeviatingOperator.start({
-      deviation: withErrors(ofRules(rule(403, UNAVAILABLE, { reach: 'question' }))),
-      script: { lookUp: answering(403, {}) },
-    });
-    expect(await operator.askBoth()).toEqual([UNAVAILABLE, UNAVAILABLE]);
-    expect(operator.wire.lookups).toHaveLength(1);
   });
 
   it.each([500, 503, 408])('%d is not made again, whatever it is mapped to', async (status) => {
@@ -240,10 +237,8 @@ describe('two questions about one number at a time', () => {
   it('keep no other number waiting, however many there are', async () => {
     const { answers, seen, script } = held();
     await using operator = await DeviatingOperator.start({
-      deviation: all(ONE_CALL, (settings) => ({
-        ...settings,
-        limits: { ...settings.limits, connections: 2 },
-      })),
+      deviation: (settings) =>
+        ONE_CALL({ ...settings, limits: { ...settings.limits, connections: 2 } }),
       script,
     });
     const asked = Array.from({ length: 10 }, (_, index) =>

@@ -41,7 +41,7 @@ it('a prompt that cannot go out in time rings no phone, and one that has rung is
   });
   const numbers = Array.from({ length: 12 }, (_, index) => line(index));
   const asked = numbers.map((number) =>
-    operator.failureOf({ number, maxAgeHours: 240, timeLeftMs: 60_000, waitMs: 60_000 }),
+    operator.failureOf({ number, maxAgeHours: 240, waitMs: 60_000 }),
   );
   const state = { isOver: false };
   const told = Promise.all(asked).finally(() => {

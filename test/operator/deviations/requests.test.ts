@@ -5,8 +5,12 @@ import type { Flow } from '../../../src/tokens/authorizationSettings.ts';
 import { answerJson, type Answer, type Received } from '../../http/recordingServer.ts';
 import { ALICE } from '../../values.ts';
 import { acknowledge, TOKEN_MARK, type OperatorScript } from '../../wiredOperator.ts';
-import { DeviatingOperator, type Deviation } from './deviatingOperator.ts';
-import { all, AS_DOCUMENTED, withCorrelator, withGrant } from './deviations.ts';
+import {
+  DeviatingOperator,
+  withCorrelator,
+  withGrant,
+  type Deviation,
+} from './deviatingOperator.ts';
 
 /** What reached the operator for one question of each field, over its wire. */
 interface Seen {
@@ -58,7 +62,8 @@ const ofTenant: Deviation = ({ authorization, ...settings }) => {
 };
 
 it('a token request goes to an address with a query of its own, and keeps it', async () => {
-  const { token } = await seen(all(withGrant({ inQuery: ['grant_type'] }), ofTenant));
+  const inQuery = withGrant({ inQuery: ['grant_type'] });
+  const { token } = await seen((settings) => ofTenant(inQuery(settings)));
   expect(token.path).toBe('/oauth/v1/token?tenant=eu&grant_type=client_credentials');
 });
 
@@ -67,7 +72,7 @@ it.each<[Flow, object, readonly string[]]>([
   // The token holds the number.
   ['3-legged', {}, [CIBA_PATHS.backchannelAuthentication, CIBA_PATHS.cibaToken]],
 ])('%s, as documented', async (flow, named, paths) => {
-  const { token, date, check, all: received } = await seen(AS_DOCUMENTED, flow);
+  const { token, date, check, all: received } = await seen((settings) => settings, flow);
   const forms = received.filter((one) => one !== date && one !== check);
   expect(forms.map(({ path }) => path)).toEqual([...paths, ...paths]);
   for (const one of forms) expect(one).toMatchObject(POSTED);
