@@ -104,13 +104,8 @@ export function guardedEndpoints(
   return (name, url) => {
     const replyCheck = judges.echo(correlator, silentReplies(settings, name), clock);
     const endpoint = createOperatorEndpoint(settings, { name, url, headers, replyCheck }, shared);
-    const [label, kind] = [ENDPOINT_LABELS[name], KINDS[name]];
-    return new GuardedEndpoint(endpoint, {
-      ...common,
-      name: label,
-      kind,
-      circuit: new Circuit(clock),
-    });
+    const own = { name: ENDPOINT_LABELS[name], kind: KINDS[name], circuit: new Circuit(clock) };
+    return new GuardedEndpoint(endpoint, { ...common, ...own });
   };
 }
 

@@ -10,11 +10,7 @@ import { RetryBudget } from '../http/resilience/retries.ts';
 import { follow, derived } from '../system/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
-import {
-  AUDIT_BUDGET_MS,
-  type LookupAuthorizer,
-  type LookupAuthorizers,
-} from '../lookups/lookupAuthorizer.ts';
+import { AUDIT_BUDGET_MS, type LookupAuthorizers } from '../lookups/lookupAuthorizer.ts';
 import type { ConsentSettings } from '../consents/consentRecord.ts';
 import { ConsentedLookups } from '../consents/consentedLookups.ts';
 import { ConsentTokens, reusedConsents } from '../consents/consentTokens.ts';
@@ -26,12 +22,7 @@ import {
 } from '../lookups/directLookups.ts';
 import { Executor, type SimSwapLoader } from '../lookups/executor.ts';
 import { KeptAnswers, NOBODY } from '../lookups/keptAnswers.ts';
-import {
-  type FactCache,
-  type FactCacheSettings,
-  type KeptFor,
-  MemoryFactCache,
-} from '../lookups/factCache.ts';
+import { MemoryFactCache, type FactCache, type KeptFor } from '../lookups/factCache.ts';
 import type { Offer } from '../lookups/planner.ts';
 import type { DateTrust } from '../domain/deduction.ts';
 import type { Ciba } from '../domain/profile.ts';
@@ -44,6 +35,7 @@ import { Operator } from '../operator/operator.ts';
 import { ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
 import {
   LOOKUP_ENDPOINTS,
+  operatorIdentityOf,
   type NumberDirectorySettings,
   type OperatorSettings,
 } from '../operator/operatorSettings.ts';
@@ -58,7 +50,6 @@ import {
   type ConsentStore,
   type OperatorRefusals,
 } from '../consents/consentStore.ts';
-import { operatorIdentityOf } from '../operator/operatorSettings.ts';
 import { SeenTokens } from '../tokens/accessToken.ts';
 import { TokenManager } from '../tokens/tokenManager.ts';
 import {
@@ -79,7 +70,6 @@ export type SimSwaps = ReturnType<typeof createSimSwaps>;
 /** Lookups of an operation, or requests for consent and their polls. */
 type BulkheadName = 'retrieve-date' | 'check' | 'requests' | 'polls';
 
-/** What numbers leave behind for further requests. */
 export interface SimSwapStores {
   readonly consents: ConsentStore;
   readonly factCache: FactCache;
@@ -87,7 +77,6 @@ export interface SimSwapStores {
   refusalsOf(operator: string): OperatorRefusals;
 }
 
-/** All of it lies in this process. */
 export function storesInMemory(
   operators: readonly OperatorSettings[],
   consent: ConsentSettings,
@@ -104,13 +93,13 @@ export function keptFor(
   operators: readonly OperatorSettings[],
   { resultMs }: Pick<ConsentSettings, 'resultMs'>,
 ): KeptFor {
-  const byIdentity = new Map<string, FactCacheSettings>();
-  for (const operator of operators) {
-    byIdentity.set(operatorIdentityOf(operator), {
-      keepMs: operator.keepFactsSeconds * 1000,
-      resultMs: asksOwner(operator.flow) ? resultMs : 0,
-    });
-  }
+  const byIdentity = new Map(
+    operators.map((operator) => {
+      const keepMs = operator.keepFactsSeconds * 1000;
+      const settings = { keepMs, resultMs: asksOwner(operator.flow) ? resultMs : 0 };
+      return [operatorIdentityOf(operator), settings];
+    }),
+  );
   return (operator) => byIdentity.get(operator);
 }
 
@@ -120,9 +109,7 @@ export interface SimSwapParts {
   readonly directory: NumberDirectorySettings | undefined;
   readonly consent: ConsentSettings;
   readonly stores: SimSwapStores;
-  /** Stands before every lookup. */
   readonly admissions: LookupAuthorizers;
-  /** For all requests together. */
   readonly numberLimits: NumberLimits;
   readonly clock: Clock;
   readonly log: Log;
@@ -130,7 +117,6 @@ export interface SimSwapParts {
   readonly judges?: Judges | undefined;
 }
 
-/** What all operators have together. */
 interface OwnParts extends SimSwapParts {
   readonly judges: Judges;
   readonly operatorClocks: Set<OperatorClock>;
@@ -201,7 +187,6 @@ const NUMBER_DIRECTORY = 'number directory';
 /** As many as to an operator's endpoint. */
 const DIRECTORY_CONNECTIONS = 256;
 
-/** The company's number directory, with its connections. */
 function openDirectory(settings: NumberDirectorySettings, parts: OwnParts) {
   const { judges, clock } = parts;
   const log = logAbout({ operator: NUMBER_DIRECTORY }, parts.log);
@@ -270,8 +255,7 @@ function createServedOperator(settings: OperatorSettings, own: OwnParts) {
   const authorization = authorizationEndpoints(settings, create, parts);
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const dpop = settings.authentication.dpop ? new DpopProofs(clock) : undefined;
-  const isChecked = silentReplies(settings, 'token') === 'checked';
-  const seenTokens = isChecked ? new SeenTokens() : undefined;
+  const seenTokens = silentReplies(settings, 'token') === 'checked' ? new SeenTokens() : undefined;
   let authenticate = createClientAuthentication(settings, clock);
   const made = { seenTokens, dpop };
   const tokens = new TokenManager(settings, authorization.endpoints, authenticate, clock, made);
@@ -320,12 +304,11 @@ function createServedOperator(settings: OperatorSettings, own: OwnParts) {
   };
 }
 
-/** What the routes of one operator are made of. */
 interface RouteParts extends OwnParts {
   readonly settings: OperatorSettings;
   readonly identity: string;
   readonly offer: Offer;
-  readonly admission: LookupAuthorizer;
+  readonly admission: ReturnType<LookupAuthorizers['of']>;
   readonly tokens: TokenManager;
   readonly operator: Operator;
   /** Filled as they are made. */
