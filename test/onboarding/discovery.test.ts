@@ -3,21 +3,12 @@ import { answerJson, RecordingServer } from '../http/recordingServer.ts';
 import { DEMO_ENTRY, OperatorsFile } from '../operatorsFile.ts';
 import { check, failed, rowsOf, verdicts } from './checked.ts';
 
-interface Published {
-  readonly metadata?: object;
-  readonly status?: number;
-}
-
 /** An operator with a discovery document, and how its check ends. */
-async function checkDiscovered({ metadata = {}, status = 200 }: Published) {
+async function checkDiscovered(metadata: object, status = 200) {
   await using operator = await RecordingServer.start((received, response) => {
     if (received.path.startsWith('/.well-known')) {
-      const document = {
-        issuer: operator.url,
-        token_endpoint: `${operator.url}/token`,
-        ...metadata,
-      };
-      answerJson(received, response, document, status);
+      const named = { issuer: operator.url, token_endpoint: `${operator.url}/token` };
+      answerJson(received, response, { ...named, ...metadata }, status);
     } else if (received.method === 'POST') {
       answerJson(received, response, { access_token: 'issued', token_type: 'Bearer' });
     } else {
@@ -38,34 +29,28 @@ async function checkDiscovered({ metadata = {}, status = 200 }: Published) {
 }
 
 it('an operator is found by its discovery document', async () => {
-  const report = await checkDiscovered({
-    metadata: { scopes_supported: ['retrieve-sim-swap-date', 'check-sim-swap'] },
-  });
+  const scopes_supported = ['retrieve-sim-swap-date', 'check-sim-swap'];
+  const report = await checkDiscovered({ scopes_supported });
   expect(verdicts(report)).toMatchObject({ discovery: 'ok', credentials: 'ok', scopes: 'ok' });
   expect(rowsOf(report, 'tcp')).toHaveLength(1);
 });
 
 it('what the document does not name is reported', async () => {
-  const report = await checkDiscovered({
-    metadata: { scopes_supported: ['check-sim-swap'], grant_types_supported: ['implicit'] },
-  });
-  expect(rowsOf(report, 'discovery')).toMatchObject([
-    { verdict: 'warning', found: 'does not name retrieve-sim-swap-date, client_credentials' },
-  ]);
+  const named = { scopes_supported: ['check-sim-swap'], grant_types_supported: ['implicit'] };
+  const report = await checkDiscovered(named);
+  const found = 'does not name retrieve-sim-swap-date, client_credentials';
+  expect(rowsOf(report, 'discovery')).toMatchObject([{ verdict: 'warning', found }]);
   expect(failed(report)).toEqual([]);
 });
 
-it.each([
-  ['of another issuer', { metadata: { issuer: 'https://other.example' } }, /letter by letter/],
-  ['without an endpoint', { metadata: { token_endpoint: 7 } }, /lacks an endpoint/],
-  [
-    'with an endpoint elsewhere',
-    { metadata: { token_endpoint: 'https://other.example/token' } },
-    /discovery\.hosts/,
-  ],
-  ['that is not there', { status: 404 }, /cannot be read/],
-])('a document %s', async (_, published, advice) => {
-  const report = await checkDiscovered(published);
+const ELSEWHERE = 'https://other.example';
+it.each<[string, object, number, RegExp]>([
+  ['of another issuer', { issuer: ELSEWHERE }, 200, /letter by letter/],
+  ['without an endpoint', { token_endpoint: 7 }, 200, /lacks an endpoint/],
+  ['with an endpoint elsewhere', { token_endpoint: ELSEWHERE }, 200, /discovery\.hosts/],
+  ['that is not there', {}, 404, /cannot be read/],
+])('a document %s', async (_, metadata, status, advice) => {
+  const report = await checkDiscovered(metadata, status);
   expect(failed(report)).toEqual(['discovery']);
   expect(rowsOf(report, 'discovery')[0]?.advice).toMatch(advice);
   expect(verdicts(report)).toMatchObject({ credentials: 'not tried' });

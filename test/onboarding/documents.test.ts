@@ -12,7 +12,7 @@ const PAGE = readFileSync(new URL('../../docs/operators.md', import.meta.url), '
 /** The lines after a command in the page, up to the end of the block. */
 function shown(command: string): string {
   const [, after = ''] = PAGE.split(`$ ${command}\n`);
-  return comparable(after.split('```', 1)[0] ?? '');
+  return comparable(after.split('```', 1).join(''));
 }
 
 /** Without what differs from run to run: ports, and so the widths of columns. */
@@ -37,15 +37,10 @@ async function printed(
   trial?: NumberTrial,
 ): Promise<string> {
   const { authUrl, simSwapUrl } = name === 'northern' ? northern : southern;
+  const flow = name === 'northern' ? '2-legged' : '3-legged';
+  const client = { method: 'basic', id: 'demo-client', secret: { variable: 'SECRET' } };
   using file = new OperatorsFile([
-    {
-      name,
-      prefixes: ['default'],
-      flow: name === 'northern' ? '2-legged' : '3-legged',
-      authUrl,
-      simSwapUrl,
-      client: { method: 'basic', id: 'demo-client', secret: { variable: 'SECRET' } },
-    },
+    { name, prefixes: ['default'], flow, authUrl, simSwapUrl, client },
   ]);
   const environment = { OPERATORS_FILE: file.path, SECRET: secret };
   const report = await check(environment, { number: trial, clock: time });
@@ -75,15 +70,11 @@ it.each([
 });
 
 it('docs/operators.md shows what check learns of another number', async () => {
-  const trial = {
-    number: number('+447700900004'),
-    otherNumber: number('+447700900001'),
-    mayPrompt: true,
-  };
+  const [of, another] = [number('+447700900004'), number('+447700900001')];
+  const trial = { number: of, otherNumber: another, mayPrompt: true };
   const lines = (await printed('northern', 'demo-secret', trial)).split('\n');
-  const learned = lines.filter((line) =>
-    /^(?:northern {2}(?:tokens|billed)|- northern)/.test(line),
-  );
+  const told = /^(?:northern {2}(?:tokens|billed)|- northern)/;
+  const learned = lines.filter((line) => told.test(line));
   expect(learned).toHaveLength(3);
   for (const line of learned) expect(comparable(PAGE)).toContain(line);
 });
