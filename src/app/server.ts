@@ -1,6 +1,10 @@
 import { openApp, type App, type AppParts } from './app.ts';
-import { openGate } from './callers.ts';
-import type { SigningKeys } from '../caller/signingKeys.ts';
+import type { CallerSettings, IssuerSettings } from '../caller/caller.ts';
+import { developmentKeys } from '../caller/developmentTokens.ts';
+import { Gate } from '../caller/gate.ts';
+import { SigningKeys } from '../caller/signingKeys.ts';
+import { TokenVerifier } from '../caller/tokenVerifier.ts';
+import { PublishedJson } from '../http/connections/publishedJson.ts';
 import { isLoopback } from '../http/wireSettings.ts';
 import { createApolloServer } from '../graphql/apollo.ts';
 import { createEndpoint } from '../graphql/endpoint.ts';
@@ -8,11 +12,12 @@ import { createExplorer, type Explorer, frontPage } from '../graphql/explorer.ts
 import { HttpServer } from '../graphql/httpServer.ts';
 import { REHEARSED } from '../graphql/rehearsals.ts';
 import { follow } from '../system/fromFiles.ts';
-import type { ProgramLog } from '../log/log.ts';
+import type { Log, ProgramLog } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
 import { AUDIT_BUDGET_MS } from '../lookups/lookupAuthorizer.ts';
 import { OBSERVATION_CLOSE_LIMIT_MS, openObservation } from './observation.ts';
 import { Readiness, type Need } from './readiness.ts';
+import type { Clock } from '../system/clock.ts';
 import { COMMAND_TIMEOUT_MS } from '../sharedState/redis.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
 
@@ -120,6 +125,35 @@ function needsOf(
     needs.push({ name: 'AUDIT_LOG', probe: begin });
   }
   return needs;
+}
+
+interface GateParts {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Its keys are absent where every caller is anonymous. */
+function openGate(
+  { tokens, batchScope, routerSecrets, purposes }: CallerSettings,
+  { clock, log }: GateParts,
+) {
+  const source = tokens && keySourceOf(tokens, { clock, log });
+  const keys = source && new SigningKeys({ fetch: () => source.fetch(), clock, log });
+  const onRefused = (reason: string) => log.warn("a caller's access token was refused", { reason });
+  const verifier = keys && new TokenVerifier({ ...tokens, batchScope, keys, clock, onRefused });
+  const gate = new Gate({ routerSecrets, tokens: verifier, purposes });
+  return { gate, keys, close: async () => source?.close() };
+}
+
+function keySourceOf(
+  { isForDevelopment, jwksUrl, jwksConnection }: IssuerSettings,
+  parts: GateParts,
+): Pick<PublishedJson, 'fetch' | 'close'> {
+  if (isForDevelopment === true) {
+    return { fetch: async () => developmentKeys(), close: () => Promise.resolve() };
+  }
+  const log = logAbout({ setting: 'JWT_JWKS_URL' }, parts.log);
+  return new PublishedJson(jwksUrl, jwksConnection, { ...parts, log });
 }
 
 /** A browser has no token when it opens a page: the explorer stands before the gate, for loopback alone. */
