@@ -62,9 +62,7 @@ export class Metrics {
     const now = (): number => parts.monotonicMs();
     const { consentsWaiting, consentWaitSeconds, ...meters } = this.#meters;
     this.#unlisten = [
-      listenTimed(exchangeChannel, now, (message, tookMs) =>
-        this.#exchanged(message, tookMs / 1000),
-      ),
+      listenTimed(exchangeChannel, now, (message, ms) => this.#exchanged(message, ms / 1000)),
       listen(planChannel.asyncEnd, ({ result }) => {
         if (result?.outcome === 'planned') meters.deducedAnswers.add({}, result.deduced);
       }),
@@ -162,15 +160,9 @@ export class Metrics {
     const { prompts, denied, answersWithoutLookup } = this.#meters;
     return {
       ended: (operator, asked, { outcome, attempts }) => {
-        switch (asked.event) {
-          case 'lookup':
-            this.#lookedUp(operator, asked.lookup.operation, outcome, attempts);
-            return;
-          case 'consent-request':
-            prompts.add({ operator, outcome });
-            return;
-          case 'consent-status':
-        }
+        if (asked.event === 'consent-request') prompts.add({ operator, outcome });
+        if (asked.event !== 'lookup') return;
+        this.#lookedUp(operator, asked.lookup.operation, outcome, attempts);
       },
       denied: (operator, { event }, { code }) => denied.add({ operator, event, code }),
       heard: (operator, { how }) => answersWithoutLookup.add({ operator, how }),
@@ -228,7 +220,7 @@ export class Metrics {
     switch (message.event) {
       case 'lost':
       case 'full':
-        this.#meters.storeFailures.add({ reason: message.event }, 1);
+        this.#meters.storeFailures.add({ reason: message.event });
         return;
       case 'doubt':
         this.#meters.storeDoubt.set({}, message.untilMs / 1000);

@@ -50,7 +50,7 @@ export interface TracingParts {
   /** From 0 up to 1. */
   readonly random: () => number;
   /** Told what became of spans, once each. */
-  onSpans(outcome: SpanOutcome, spans: number): void;
+  readonly onSpans: (outcome: SpanOutcome, spans: number) => void;
 }
 
 interface Scope {
@@ -83,7 +83,7 @@ export class Tracing {
     this.#queue = new SpanQueue({
       send: (spans) =>
         this.#sender.send(SERIALIZERS[settings.protocol].serializeRequest([...spans]) ?? NO_BYTES),
-      told: (outcome, spans, reason) => this.#told(outcome, spans, reason),
+      told: (...what) => this.#told(...what),
     });
     const provider = new TracerProvider({
       resource: resourceFromAttributes(Object.fromEntries(settings.resource)),
@@ -168,16 +168,12 @@ export class Tracing {
   }
 
   #told(outcome: SpanOutcome, spans: number, reason: string | undefined): void {
-    const { log } = this.#parts;
-    this.#parts.onSpans(outcome, spans);
-    switch (outcome) {
-      case 'sent':
-        return;
-      case 'failed':
-        log.warn('spans could not be sent: see OTEL_EXPORTER_OTLP_ENDPOINT', { reason });
-        return;
-      case 'dropped':
-        log.warn('spans were dropped: the collector takes them more slowly than they come');
+    const { log, onSpans } = this.#parts;
+    onSpans(outcome, spans);
+    if (outcome === 'failed') {
+      log.warn('spans could not be sent: see OTEL_EXPORTER_OTLP_ENDPOINT', { reason });
+    } else if (outcome === 'dropped') {
+      log.warn('spans were dropped: the collector takes them more slowly than they come');
     }
   }
 }
