@@ -65,12 +65,7 @@ export interface EndpointParts extends RequestParts {
   };
 }
 
-/**
- * GraphQL over HTTP on a bare node:http handler. Everything that it does for a request is inside the
- * request's time. Never rejects for what a client does.
- *
- * @returns what decides on a reply, and adds to the headers of whatever becomes of it
- */
+/** GraphQL over HTTP, inside each request's time. Never rejects for what a client does. */
 export function createEndpoint(
   parts: EndpointParts,
 ): (incoming: IncomingMessage, response: ServerResponse, headers: ReplyHeaders) => Promise<Reply> {
@@ -168,22 +163,18 @@ async function answer(
     tellOverdue(log, request, 'who asks');
     return refuse({ ...NOT_IN_TIME, headers: CLOSE }, arrived);
   }
-  switch (admitted.kind) {
-    case 'refused':
-      observation.onRefused(admitted.reason);
-      return refuse({ ...admitted, headers: { ...admitted.headers, ...CLOSE } }, arrived);
-    case 'admitted':
-      request.admit(admitted, preferredWaitMs(singleValue(incoming.headers.prefer)));
+  if (admitted.kind === 'refused') {
+    observation.onRefused(admitted.reason);
+    return refuse({ ...admitted, headers: { ...admitted.headers, ...CLOSE } }, arrived);
   }
+  request.admit(admitted, preferredWaitMs(singleValue(incoming.headers.prefer)));
 
   const asked = await request.within(readOperation(incoming, trustedDocuments()));
   if (asked === undefined) return refuse({ ...NO_BODY_IN_TIME, headers: CLOSE }, arrived);
-  switch (asked.kind) {
-    case 'refused':
-      return refuse({ ...asked.refusal, headers: { ...asked.refusal.headers, ...CLOSE } }, arrived);
-    case 'read':
-      if (asked.documentId !== undefined) request.document = names().get(asked.documentId);
+  if (asked.kind === 'refused') {
+    return refuse({ ...asked.refusal, headers: { ...asked.refusal.headers, ...CLOSE } }, arrived);
   }
+  if (asked.documentId !== undefined) request.document = names().get(asked.documentId);
 
   const executed = await request.within(
     apollo.executeHTTPGraphQLRequest({
@@ -296,7 +287,7 @@ async function readOperation(
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 
-/** What the body holds; or a text, what is wrong with it. */
+/** What the body holds; as a text, what is wrong with it. */
 function parseBody(text: string): object | string {
   let body: unknown;
   try {

@@ -57,7 +57,7 @@ export class HttpServer {
 
   constructor(parts: HttpServerParts) {
     this.#parts = parts;
-    this.#unread = new UnreadReplies(parts.replyTimeoutMs, MAX_UNREAD_BYTES);
+    this.#unread = new UnreadReplies(parts.replyTimeoutMs);
     this.#server = createServer(
       {
         headersTimeout: HEADERS_TIMEOUT_MS,
@@ -253,16 +253,14 @@ interface Unread extends Held {
  */
 export class UnreadReplies {
   readonly #timeoutMs: number;
-  readonly #maxBytes: number;
   /** In the order in which they were complete. */
   readonly #replies = new Set<Unread>();
   #bytes = 0;
   #cutOff = 0;
 
-  /** @param maxBytes of all of them */
-  constructor(timeoutMs: number, maxBytes: number) {
+  /** @param timeoutMs for one reply, from when it is complete */
+  constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
-    this.#maxBytes = maxBytes;
   }
 
   get cutOff(): number {
@@ -280,7 +278,7 @@ export class UnreadReplies {
       this.#forget(unread);
     });
     for (const oldest of this.#replies) {
-      if (this.#bytes <= this.#maxBytes) return;
+      if (this.#bytes <= MAX_UNREAD_BYTES) return;
       this.#cut(oldest);
       this.#forget(oldest);
     }

@@ -12,10 +12,11 @@ import {
 import { FIELDS, isAskingField, type FieldQuestion } from '../domain/fields.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import {
-  KnownReply,
+  knownBytes,
   failedNumberBytes,
   failedRootBytes,
   fieldBytes,
+  isMeasured,
   keyBytes,
   MAX_ENVELOPE_BYTES,
   MAX_INDEX_BYTES,
@@ -108,14 +109,12 @@ const NUMBERS_IN: Readonly<Record<string, { readonly one?: string; readonly list
  * operation costs little.
  *
  * @param most from {@link mostOf}
- * @param readBefore takes what it reads, and saves it the next time
  * @returns `undefined` when the variables do not fit, as the execution will say
  * @throws {GraphQLError} when `@skip` or `@include` is given null
  */
 export function costOf(
   { variables: given, ...incoming }: IncomingOperation,
   most: OperationCost,
-  readBefore: ReadOperations,
 ): OperationCost | undefined {
   const { schema, operation, ownNumber } = incoming;
   // One is enough to know; a list of a hundred thousand nulls has as many.
@@ -125,8 +124,7 @@ export function costOf(
   if (variables === undefined) return undefined;
   const cost = { numbers: 0, questionsPerNumber: 0, answers: 0, replyBytes: MAX_ENVELOPE_BYTES };
   const questionsByNumber = new Map<unknown, ReadonlySet<Asked>>();
-  const roots =
-    readBefore.get(operation) ?? rootFields({ ...incoming, variables }, most, readBefore);
+  const roots = READ_BEFORE.get(operation) ?? rootFields({ ...incoming, variables }, most);
   for (const field of roots) {
     if (firstOver(cost, most, COUNTED_TIMES) !== undefined) return cost;
     cost.replyBytes += field.bytes;
@@ -182,9 +180,9 @@ function firstOver(
 
 /**
  * The root fields of operations in which no variable chooses what is asked, for as long as their documents are kept:
- * from one request to the next only their numbers differ. Of one schema.
+ * from one request to the next only their numbers differ. A document is of one server, and so of one schema.
  */
-export type ReadOperations = WeakMap<OperationDefinitionNode, readonly RootField[]>;
+const READ_BEFORE = new WeakMap<OperationDefinitionNode, readonly RootField[]>();
 
 /** Fragments can make more of a short document than there is room for beside it. */
 const MAX_KEPT_FIELDS = 100;
@@ -192,14 +190,12 @@ const MAX_KEPT_FIELDS = 100;
 /** Reads one root field after the other, as they are counted, and keeps them where they are the same every time. */
 function* rootFields(
   { schema, document, operation, variables }: Coerced,
-  { replyBytes: maxReplyBytes }: OperationCost,
-  readBefore: ReadOperations,
+  { replyBytes: maxBytes }: OperationCost,
 ): Generator<RootField, void> {
   const root = schema.getQueryType();
   const phoneNumber = schema.getType('PhoneNumber');
   if (!isObjectType(root) || !isObjectType(phoneNumber)) return;
   const selections = new Selections(fragmentsOf(document), variables);
-  const known = new KnownReply(schema, root, selections);
   const fields: RootField[] = [];
   let size = 0;
   for (const node of selections.fieldsOf(operation.selectionSet)) {
@@ -215,13 +211,13 @@ function* rootFields(
       field = { kind: 'numbers', node, definition, bytes, bytesEach, below };
       size += below.fields;
     } else if (isKnown(name)) {
-      field = { kind: 'known', bytes: known.bytesOf(node, maxReplyBytes) };
+      field = { kind: 'known', bytes: knownBytes(node, { schema, selections, maxBytes }) };
     } else continue;
     fields.push(field);
     yield field;
   }
   size += fields.length;
-  if (!selections.dependOnVariables && size <= MAX_KEPT_FIELDS) readBefore.set(operation, fields);
+  if (!selections.dependOnVariables && size <= MAX_KEPT_FIELDS) READ_BEFORE.set(operation, fields);
 }
 
 /** The numbers that come in by a field; none where its arguments do not fit. */
@@ -237,15 +233,23 @@ function numbersIn(
   return Array.isArray(numbers) ? numbers : [];
 }
 
-function askedBelow(
-  field: FieldNode,
-  parent: GraphQLObjectType,
-  { selections, path }: { readonly selections: Selections; readonly path: number },
-): AskedBelow {
+interface Place {
+  readonly selections: Selections;
+  /** Of the path of an error, in bytes. */
+  readonly path: number;
+  /** Reading ends beyond it. */
+  readonly maxBytes?: number;
+}
+
+/** What a field asks about each number that it leads to: the fields of this package, and no others. */
+export function askedBelow(field: FieldNode, parent: GraphQLObjectType, place: Place): AskedBelow {
+  const { selections, path, maxBytes = Infinity } = place;
   const questions = new Set<Asked>();
   const below = { fields: 0, bytes: 2, asksConsent: false };
   const fields = field.selectionSet === undefined ? [] : selections.fieldsOf(field.selectionSet);
   for (const asked of fields) {
+    if (below.bytes > maxBytes) break;
+    if (!isMeasured(asked.name.value)) continue;
     const definition = parent.getFields()[asked.name.value];
     const pathHere = path + keyBytes(asked);
     below.fields += 1;
@@ -264,7 +268,7 @@ function askedBelow(
       }
     }
     if (definition !== undefined && isObjectType(definition.type)) {
-      nested = askedBelow(asked, definition.type, { selections, path: pathHere });
+      nested = askedBelow(asked, definition.type, { selections, path: pathHere, maxBytes });
       below.fields += nested.fields;
     }
     below.bytes += fieldBytes(asked, pathHere, nested?.bytes);
@@ -286,19 +290,17 @@ function canonical(asked: unknown): unknown {
   const text = isObject ? asked.e164 : asked;
   if (typeof text !== 'string') return asked;
   const parsed = parsePhoneNumber(text);
-  switch (parsed.kind) {
-    case 'parsed':
-      return parsed.value;
-    case 'refused':
-      return text;
-  }
+  return parsed.kind === 'parsed' ? parsed.value : text;
 }
 
-/** For what is refused before execution: Apollo would say 500. */
-const BAD_REQUEST = { status: 400 };
-
-export function limitExceeded(excess: Excess, options: LimitOptions = {}): AnswerError {
-  const { status, path } = options;
+/**
+ * @param options.status of the reply, where nothing is executed
+ * @param options.path in place of where it happened
+ */
+export function limitExceeded(
+  excess: Excess,
+  { status, path }: { readonly status?: number; readonly path?: readonly string[] } = {},
+): AnswerError {
   return new AnswerError(
     `${IN_WORDS[excess.limited](inFigures(excess))} Split it into several operations.`,
     {
@@ -310,17 +312,7 @@ export function limitExceeded(excess: Excess, options: LimitOptions = {}): Answe
   );
 }
 
-interface LimitOptions {
-  /** Of the reply, where nothing is executed. */
-  readonly status?: number;
-  /** Stands in the place of where it happened. */
-  readonly path?: readonly string[];
-}
-
-interface Figures {
-  readonly limit: string;
-  readonly asked: string;
-}
+type Figures = Readonly<Record<'limit' | 'asked', string>>;
 
 const IN_WORDS: Readonly<Record<keyof OperationCost, (figures: Figures) => string>> = {
   numbers: ({ limit, asked }) => `One operation may have ${limit} numbers; this one has ${asked}.`,
@@ -350,19 +342,15 @@ export function severalForbidden(scope: string, status?: number): AnswerError {
   );
 }
 
-/** The schema has no other root types; left to itself, graphql would call this a defect of ours. */
-export function queriesOnly(): GraphQLError {
-  return badOperation('This service answers queries only.');
-}
-
 /** What graphql-js throws that finds the operation's own values invalid; every other error is a defect, and stays. */
 export function invalidOperation(error: unknown): unknown {
   return error instanceof GraphQLError ? badOperation(error.message, error) : error;
 }
 
-function badOperation(message: string, { nodes }: { nodes?: GraphQLError['nodes'] } = {}) {
+export function badOperation(message: string, { nodes }: { nodes?: GraphQLError['nodes'] } = {}) {
   return new GraphQLError(message, {
     nodes: nodes ?? null,
-    extensions: { code: 'BAD_USER_INPUT' satisfies ErrorCode, http: BAD_REQUEST },
+    // Before execution, Apollo would say 500.
+    extensions: { code: 'BAD_USER_INPUT' satisfies ErrorCode, http: { status: 400 } },
   });
 }

@@ -9,10 +9,9 @@ import {
   mostOf,
   type OperationCost,
   type OperationLimits,
-  type ReadOperations,
+  badOperation,
   invalidOperation,
   limitExceeded,
-  queriesOnly,
   severalForbidden,
 } from './operationCost.ts';
 import type { RequestContext } from './request.ts';
@@ -26,11 +25,13 @@ const NEVER_ASKED: ReadonlySet<string> = new Set<ErrorCode>(['FORBIDDEN', 'BAD_U
  */
 export function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
   const most = mostOf(limits);
-  const readBefore: ReadOperations = new WeakMap();
   const listener: GraphQLRequestListener<RequestContext> = {
     async didResolveOperation({ schema, document, operation, request, contextValue }) {
       if (operation === undefined) return;
-      if (schema.getRootType(operation.operation) === undefined) throw queriesOnly();
+      // Left to itself, graphql-js would call this a defect of ours.
+      if (schema.getRootType(operation.operation) === undefined) {
+        throw badOperation('This service answers queries only.');
+      }
       // What another program adds may change something; our own fields are all below Query.
       if (operation.operation !== OperationTypeNode.QUERY) return;
       const { ownNumber, missingBatchScope } = contextValue.request.rights;
@@ -38,7 +39,7 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
       const incoming = { schema, document, operation, variables, ownNumber };
       let cost: OperationCost | undefined;
       try {
-        cost = costOf(incoming, most, readBefore);
+        cost = costOf(incoming, most);
       } catch (error) {
         throw invalidOperation(error);
       }

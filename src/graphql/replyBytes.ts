@@ -51,7 +51,7 @@ function errorFrameBytes(code: string, message: string): number {
       docs: `${'x'.repeat(MAX_DOCS_URL_CHARACTERS)}/errors.md#${code}`,
       retryAfterSeconds: 999_999,
       ...(code === 'RATE_LIMITED' ? { quota: 'numbers' } : {}),
-      ...(code === 'PERIOD_NOT_SUPPORTED' ? { maxAgeHours: 9999 } : {}),
+      ...(code === 'PERIOD_NOT_SUPPORTED' ? { maxAgeHours: 2400 } : {}),
       ...(code === 'CONSENT_PENDING' ? { expiresAt: '2026-03-14T10:26:53.123Z' } : {}),
     },
   };
@@ -92,26 +92,22 @@ export function keyBytes({ alias, name }: FieldNode): number {
 }
 
 /**
- * The most that a field of a phone number, of a check or of a consent takes with its name.
+ * The most that a field of a phone number, of a check or of a consent takes with its name; 0 of another program's.
  *
  * @param pathBytes of the path of an error in its place
  * @param below what it holds, where that is not a value
  */
 export function fieldBytes(field: FieldNode, pathBytes: number, below?: number): number {
-  const { size, canFail } = VALUES[field.name.value] ?? UNKNOWN;
+  const name = field.name.value;
+  if (!isMeasured(name)) return 0;
+  const { size, canFail } = VALUES[name];
   const ifFailed = canFail ? NULL_BYTES + MAX_FIELD_ERROR_BYTES + pathBytes : 0;
   return Math.max(MIN_FIELD_BYTES, keyBytes(field) + Math.max(below ?? size, ifFailed));
 }
 
 /** Whether a field of a phone number, of a check or of a consent is this package's. */
-export function isMeasured(field: string): boolean {
+export function isMeasured(field: string): field is keyof typeof VALUES {
   return Object.hasOwn(VALUES, field);
-}
-
-interface ValueBytes {
-  readonly size: number;
-  /** There may be an error in its place. */
-  readonly canFail: boolean;
 }
 
 /** RFC 3339 with nine digits of a second and a zone, in quotes. */
@@ -120,7 +116,8 @@ const MAX_DATE_TIME_BYTES = '"2026-03-14T10:26:53.123456789+01:00"'.length;
 /** The longest code, in quotes. */
 const MAX_CODE_BYTES = Math.max(...Object.keys(ERRORS).map((code) => code.length + 2));
 
-const VALUES: Readonly<Record<string, ValueBytes>> = {
+/** The most that a value takes, and whether there may be an error in its place. */
+const VALUES = {
   __typename: { size: '"SimSwapConsent"'.length, canFail: false },
   e164: { size: '"+123456789012345"'.length, canFail: false },
   lastSimSwap: { size: MAX_DATE_TIME_BYTES, canFail: true },
@@ -135,9 +132,7 @@ const VALUES: Readonly<Record<string, ValueBytes>> = {
   state: { size: '"NOT_NEEDED"'.length, canFail: false },
   retryAfterSeconds: { size: '-2147483648'.length, canFail: false },
   expiresAt: { size: MAX_DATE_TIME_BYTES, canFail: false },
-};
-
-const UNKNOWN: ValueBytes = { size: 256, canFail: true };
+} as const satisfies Readonly<Record<string, { size: number; canFail: boolean }>>;
 
 const META_FIELDS: Readonly<Record<string, GraphQLField<unknown, unknown>>> = {
   __schema: SchemaMetaFieldDef,
@@ -145,76 +140,69 @@ const META_FIELDS: Readonly<Record<string, GraphQLField<unknown, unknown>>> = {
 };
 
 /**
- * Measures what the schema itself answers, introspection and `_service`: all of it is known before
- * anything is executed.
+ * What a root field adds to the reply that the schema itself answers, introspection or `_service`: all of it is known
+ * before anything is executed. Measuring ends once it is over `maxBytes`.
  */
-export class KnownReply {
-  readonly #info: GraphQLResolveInfo;
-  readonly #root: GraphQLObjectType;
-  readonly #selections: Selections;
-  #bytes = 0;
-  #maxBytes = 0;
+export function knownBytes(root: FieldNode, { schema, selections, maxBytes }: KnownPlace): number {
+  // The resolvers of introspection and of `_service` read nothing else.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const info = { schema } as GraphQLResolveInfo;
+  let bytes = failedRootBytes(keyBytes(root));
 
-  constructor(schema: GraphQLSchema, root: GraphQLObjectType, selections: Selections) {
-    // The resolvers of introspection and of `_service` read nothing else.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    this.#info = { schema } as GraphQLResolveInfo;
-    this.#root = root;
-    this.#selections = selections;
-  }
-
-  /** What a root field adds to the reply; measuring ends once it is over `maxBytes`. */
-  bytesOf(field: FieldNode, maxBytes: number): number {
-    this.#bytes = failedRootBytes(keyBytes(field));
-    this.#maxBytes = maxBytes;
-    this.#addField(field, this.#root, undefined);
-    return this.#bytes;
-  }
-
-  #addField(field: FieldNode, parent: GraphQLObjectType, source: unknown): void {
+  const addField = (field: FieldNode, parent: GraphQLObjectType, source: unknown): void => {
     const name = field.name.value;
-    const definition =
-      name === TypeNameMetaFieldDef.name
-        ? undefined
-        : (parent.getFields()[name] ?? META_FIELDS[name]);
-    const before = this.#bytes;
-    this.#bytes += keyBytes(field);
-    if (definition === undefined) this.#bytes += parent.name.length + 2;
-    else this.#addValue(this.#resolve(definition, field, source), definition.type, field);
-    this.#bytes = Math.max(this.#bytes, before + MIN_FIELD_BYTES);
-  }
+    const isTypename = name === TypeNameMetaFieldDef.name;
+    const definition = isTypename ? undefined : (parent.getFields()[name] ?? META_FIELDS[name]);
+    const before = bytes;
+    bytes += keyBytes(field);
+    if (definition === undefined) bytes += parent.name.length + 2;
+    else addValue(resolved(definition, field, source), definition.type, field);
+    bytes = Math.max(bytes, before + MIN_FIELD_BYTES);
+  };
 
-  #addValue(value: unknown, nullable: GraphQLOutputType, field: FieldNode): void {
+  const addValue = (value: unknown, nullable: GraphQLOutputType, field: FieldNode): void => {
     const type = getNullableType(nullable);
     if (value === undefined || value === null) {
-      this.#bytes += NULL_BYTES;
+      bytes += NULL_BYTES;
     } else if (isListType(type)) {
-      this.#bytes += 2;
+      bytes += 2;
       // Introspection gives every list as an array.
       for (const item of Array.isArray(value) ? value : []) {
-        if (this.#bytes > this.#maxBytes) return;
-        this.#bytes += 1;
-        this.#addValue(item, type.ofType, field);
+        if (bytes > maxBytes) return;
+        bytes += 1;
+        addValue(item, type.ofType, field);
       }
     } else if (isObjectType(type)) {
-      this.#bytes += 2;
+      bytes += 2;
       if (field.selectionSet === undefined) return;
-      for (const below of this.#selections.fieldsOf(field.selectionSet)) {
-        if (this.#bytes > this.#maxBytes) return;
-        this.#addField(below, type, value);
+      for (const below of selections.fieldsOf(field.selectionSet)) {
+        if (bytes > maxBytes) return;
+        addField(below, type, value);
       }
     } else if (isLeafType(type)) {
-      this.#bytes += Buffer.byteLength(JSON.stringify(type.serialize(value)));
+      bytes += Buffer.byteLength(JSON.stringify(type.serialize(value)));
     }
-  }
+  };
 
-  #resolve(definition: GraphQLField<unknown, unknown>, field: FieldNode, source: unknown): unknown {
-    const args = this.#selections.argumentsOf(definition, field);
-    if (definition.resolve !== undefined) {
-      return definition.resolve(source, args, undefined, this.#info);
-    }
+  const resolved = (
+    definition: GraphQLField<unknown, unknown>,
+    field: FieldNode,
+    source: unknown,
+  ): unknown => {
+    const args = selections.argumentsOf(definition, field);
+    if (definition.resolve !== undefined) return definition.resolve(source, args, undefined, info);
     return isObject(source) ? source[definition.name] : undefined;
-  }
+  };
+
+  const query = schema.getQueryType();
+  if (isObjectType(query)) addField(root, query, undefined);
+  return bytes;
+}
+
+interface KnownPlace {
+  readonly schema: GraphQLSchema;
+  readonly selections: Selections;
+  readonly maxBytes: number;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

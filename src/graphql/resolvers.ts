@@ -42,7 +42,6 @@ const PhoneNumber: Required<Omit<PhoneNumberResolvers, '__resolveReference'>> = 
   simSwapConsent: asking('simSwapConsent', toConsent),
 };
 
-/** Asks what the table of fields says, and tells the answer in the field's own way. */
 function asking<T>(field: SchemaField, tell: TellAnswer<T>) {
   return (
     { e164 }: PhoneNumberEntity,
@@ -51,12 +50,8 @@ function asking<T>(field: SchemaField, tell: TellAnswer<T>) {
     place: FieldPlace,
   ): Promise<T> => {
     const asked = FIELDS[field](args);
-    switch (asked.kind) {
-      case 'parsed':
-        return request.answer(e164, asked.value, tell, place);
-      case 'refused':
-        throw badUserInput(asked.reason);
-    }
+    if (asked.kind === 'refused') throw badUserInput(asked.reason);
+    return request.answer(e164, asked.value, tell, place);
   };
 }
 

@@ -4,7 +4,6 @@ import { costOf, excessOf, mostOf, type OperationCost } from '../../src/graphql/
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
 
 const SCHEMAS = { bff: createSchema('bff'), subgraph: createSchema('subgraph') };
-const READ_BEFORE = new WeakMap();
 const NO_LIMITS = {
   maxNumbersPerOperation: 10_000,
   maxQuestionsPerNumber: 1000,
@@ -19,7 +18,7 @@ function countIn(document: DocumentNode, variables = {}, limits = NO_LIMITS, rol
   const operation = getOperationAST(document);
   if (operation === null || operation === undefined) throw new Error('The test has no operation.');
   const schema = SCHEMAS[role];
-  return costOf({ schema, document, operation, variables }, mostOf(limits), READ_BEFORE);
+  return costOf({ schema, document, operation, variables }, mostOf(limits));
 }
 
 /** What the operator would be queried for, and how many answers the reply has; its bytes have tests of their own. */

@@ -290,7 +290,7 @@ describe('the size that is counted', () => {
         if (operation === null || operation === undefined) throw new Error('No operation.');
         const variables = { null: null, id: null };
         const incoming = { schema, document, operation, variables };
-        const cost = costOf(incoming, mostOf(LIMITS), new WeakMap());
+        const cost = costOf(incoming, mostOf(LIMITS));
         const bytes = Buffer.byteLength(JSON.stringify(body.singleResult));
         expect(cost?.replyBytes).toBeGreaterThanOrEqual(bytes);
         if ((body.singleResult.errors ?? []).length < 100) compared += 1;
