@@ -18,8 +18,6 @@ const LONG = [
   'endToEnd/testNumbers',
   'sharedState/faults',
   'sharedState/redisCluster',
-  'graphql/explorerInBrowser',
-  'monitoring/alerts',
   'caller/audit/hungDisk',
   'endToEnd/operatorWords',
   'endToEnd/profiles',

@@ -73,13 +73,7 @@ export class SpanQueue implements SpanProcessor {
     this.#timer = undefined;
     while (this.#waiting.length >= atLeast) {
       const batch = this.#waiting.splice(0, BATCH);
-      let delivery: Delivery;
-      try {
-        delivery = await this.#target.send(batch);
-      } catch (error) {
-        // The batch is lost, and no other with it.
-        delivery = { kind: 'failed', reason: errorName(error) };
-      }
+      const delivery = await this.#deliver(batch);
       const reason = delivery.kind === 'failed' ? delivery.reason : undefined;
       this.#target.told(delivery.kind, batch.length, reason);
     }
@@ -93,5 +87,14 @@ export class SpanQueue implements SpanProcessor {
       this.#timer = undefined;
       void this.forceFlush();
     }, EVERY_MS).unref();
+  }
+
+  /** A batch that breaks what sends it, at once or later, is lost, and no other with it. */
+  async #deliver(batch: readonly ReadableSpan[]): Promise<Delivery> {
+    try {
+      return await this.#target.send(batch);
+    } catch (error) {
+      return { kind: 'failed', reason: errorName(error) };
+    }
   }
 }

@@ -22,42 +22,23 @@ const DIGITS =
   'A phone number is a + followed by 5 to 15 digits, the first of them not 0; spaces and hyphens between them are allowed.';
 
 describe('a phone number', () => {
-  it.each([
-    '+447700900004',
-    '+44 7700 900004',
-    '+44-7700-900004',
-    'tel:+447700900004',
-    'tel:+44-7700 900004',
-  ])('written as %s is taken, and answered in E.164 form', async (e164) => {
-    const reply = await service.ask(ONE, { e164 });
-    expect(reply.data).toEqual({
-      phoneNumber: { e164: '+447700900004', simSwappedWithin: false },
-    });
-    expect(reply.errors).toEqual([]);
-    expect(costs(service)).toEqual({ tokens: 1, lookups: 1 });
-  });
+  it.each(['+447700900004', 'tel:+44-7700 900004'])(
+    'written as %s is taken, and answered in E.164 form',
+    async (e164) => {
+      const reply = await service.ask(ONE, { e164 });
+      expect(reply.data).toEqual({
+        phoneNumber: { e164: '+447700900004', simSwappedWithin: false },
+      });
+      expect(reply.errors).toEqual([]);
+      expect(costs(service)).toEqual({ tokens: 1, lookups: 1 });
+    },
+  );
 
   it.each([
-    ['447700900004', STARTS_WITH_PLUS],
     ['07700 900004', STARTS_WITH_PLUS],
-    ['', STARTS_WITH_PLUS],
-    [' +447700900004', STARTS_WITH_PLUS],
-    ['tel:447700900004', STARTS_WITH_PLUS],
-    ['TEL:+447700900004', STARTS_WITH_PLUS],
-    ['sip:+447700900004', STARTS_WITH_PLUS],
-    ['＋447700900004', STARTS_WITH_PLUS],
     ['00447700900004', NO_LEADING_00],
-    ['tel:00447700900004', NO_LEADING_00],
     ['+44 (0)7700 900004', NO_TRUNK_ZERO],
-    ['+', DIGITS],
-    ['+4477', DIGITS],
-    ['+0447700900004', DIGITS],
-    ['+4477009000041234', DIGITS],
-    ['+44.7700.900004', DIGITS],
-    ['+44(7700)900004', DIGITS],
     ['+447700900004;ext=1', DIGITS],
-    ['+447700900004\n', DIGITS],
-    ['+44٧٧٠٠٩٠٠٠٠٤', DIGITS],
   ])('written as %j is refused with the reason, without a word of it', async (e164, reason) => {
     const reply = await service.ask(ONE, { e164 });
     expect(reply.data).toEqual({ phoneNumber: null });
@@ -135,6 +116,7 @@ describe('a list of phone numbers', () => {
     expect(reply.errors).toHaveLength(1);
     expect(reply.errors[0]).toMatchObject({
       path: ['phoneNumbers', 0, 'simSwappedWithin'],
+      locations: [{ line: 1, column: 61 }],
       extensions: { code: 'NUMBER_NOT_SERVED' },
     });
   });

@@ -1,10 +1,10 @@
 import { ApolloServerErrorCode } from '@apollo/server/errors';
 import { GraphQLError } from 'graphql';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERRORS, type LookupFailureCode } from '../../src/domain/errors.ts';
 import { badUserInput, lookupFailed } from '../../src/graphql/answerErrors.ts';
 import { formatError } from '../../src/graphql/errors.ts';
-import { logInto, startSimulated } from '../service.ts';
+import { logInto, startSimulated, type SimulatedService } from '../service.ts';
 
 const NUMBER = '+447700900001';
 const QUERY = `{ phoneNumber(e164: "${NUMBER}") { simSwappedWithin } }`;
@@ -114,6 +114,12 @@ function post(body: object | string): RequestInit {
 }
 
 describe('every error of a reply', () => {
+  let service: SimulatedService;
+  beforeAll(async () => {
+    service = await startSimulated({ DOCS_URL });
+  });
+  afterAll(() => service.stop());
+
   it.each<[string, RequestInit]>([
     ['OPERATOR_UNAVAILABLE', post({ query: QUERY.replace('001', '013') })],
     ['BAD_USER_INPUT', post({ query: QUERY.replace('+', '') })],
@@ -125,7 +131,6 @@ describe('every error of a reply', () => {
     ['BAD_REQUEST', post('no JSON')],
     ['BAD_REQUEST', {}],
   ])('names its request and links to its code: %s', async (code, request) => {
-    await using service = await startSimulated({ DOCS_URL });
     const { text, headers } = await service.send('/graphql', request);
 
     const { errors } = JSON.parse(text) as { errors: readonly { extensions: object }[] };
@@ -141,16 +146,16 @@ describe('every error of a reply', () => {
   });
 
   it('has the correlator by which the logs know its request, and no link without DOCS_URL', async () => {
-    await using service = await startSimulated();
+    await using unlinked = await startSimulated();
     const sent = { 'x-correlator': 'ticket-4711' };
-    const { text } = await service.ask(QUERY.replace('001', '013'), {}, sent);
+    const { text } = await unlinked.ask(QUERY.replace('001', '013'), {}, sent);
 
     const { errors } = JSON.parse(text) as {
       errors: readonly { extensions: { correlator: string } }[];
     };
     const correlator = errors[0]?.extensions.correlator ?? '';
     expect(correlator).toMatch(/^ticket-4711-\w{12}$/);
-    expect(service.logged.join()).toContain(correlator);
+    expect(unlinked.logged.join()).toContain(correlator);
     expect(text).not.toContain('docs');
   });
 });

@@ -96,7 +96,9 @@ describe('a reply that could be too long is refused before anything is looked up
 
   it.each(['bff', 'subgraph'] as const)('but tools may introspect the %s', async (role) => {
     const service = role === 'bff' ? bff : subgraph;
-    const reply = await service.ask(getIntrospectionQuery({ inputValueDeprecation: true }));
+    const reply = await service.ask(
+      getIntrospectionQuery({ inputValueDeprecation: true, oneOf: true }),
+    );
     expect(reply.errors).toEqual([]);
   });
 

@@ -229,20 +229,3 @@ describe('the media type of a reply', () => {
     },
   );
 });
-
-describe('a refusal says what to do', () => {
-  it('to a client that sends GET, as urql does', async () => {
-    const reply = await fetch(`${open.url}/graphql?query=${encodeURIComponent('{ __typename }')}`, {
-      headers: { accept: `${GRAPHQL_RESPONSE}, application/json` },
-    });
-    expect(reply.status).toBe(400);
-    expect(await reply.json()).toMatchObject({
-      errors: [
-        {
-          message: expect.stringMatching(/apollo-require-preflight: true.*preferGetMethod: false/),
-          extensions: { code: 'BAD_REQUEST' },
-        },
-      ],
-    });
-  });
-});

@@ -3,6 +3,8 @@ import { request, type IncomingMessage } from 'node:http';
 import { describe, expect, it, test } from 'vitest';
 import project from '../../package.json' with { type: 'json' };
 import { BUILD } from '../../src/system/build.ts';
+import { REFUSALS } from '../../src/caller/gate.ts';
+import { ERRORS } from '../../src/domain/errors.ts';
 import { METRICS } from '../../src/telemetry/metricDefinitions.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { freePort } from '../freePort.ts';
@@ -123,11 +125,20 @@ describe('callers that are refused', () => {
   });
 });
 
-test('circuits are closed from the start', async () => {
-  await using service = await startSimulated(COUNTED);
-  const values = await scrape(service);
-  const circuits = [...values].filter(([key]) => key.startsWith(METRICS.circuitOpen.name));
-  expect(circuits.map(([, value]) => value)).toEqual([0, 0, 0]);
+test('what alerts wait for is there from the start, at 0', async () => {
+  await using service = await startSimulated({ ...COUNTED, OPERATOR_FLOW: '3-legged' });
+  const series = [...(await scrape(service))];
+  const of = (name: string) => series.filter(([key]) => key.startsWith(`${name}{`));
+  expect(of(METRICS.circuitOpen.name)).toHaveLength(4);
+  expect(of(METRICS.refusedCallers.name)).toHaveLength(Object.keys(REFUSALS).length);
+  expect(of(METRICS.answers.name)).toHaveLength(1 + Object.keys(ERRORS).length);
+  const { circuitOpen, refusedCallers, answers, lookups, lookupAttempts, ...others } = METRICS;
+  const { prompts, consentsWaiting, storeFailures, spans } = others;
+  const waited = [circuitOpen, refusedCallers, answers, lookups, lookupAttempts];
+  for (const { name } of [...waited, prompts, consentsWaiting, storeFailures, spans]) {
+    expect(of(name)).not.toEqual([]);
+    expect(of(name).filter(([, value]) => value !== 0)).toEqual([]);
+  }
 });
 
 test('what is under way and what waits is read at each scrape', async () => {

@@ -59,6 +59,7 @@ it('gives a batch up when its time is over', async () => {
 
 it.each<readonly [string, (response: ServerResponse) => void]>([
   ['an answer', () => undefined],
+  ['the rest of an answer', (response) => response.writeHead(503).write('{')],
   ['the next try', (response) => response.writeHead(503).end()],
 ])('ends at once while it waits for %s', async (_what, answer) => {
   await using collector = await Collector.start(answer);
