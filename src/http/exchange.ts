@@ -46,7 +46,6 @@ export interface Departure {
 
 export type Exchange = Replied | { readonly kind: 'fault'; readonly fault: TransportFault };
 
-/** A reply came, to a request that left then. */
 export interface Replied extends Departure {
   readonly kind: 'reply';
   readonly reply: HttpReply;

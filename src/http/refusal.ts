@@ -1,4 +1,4 @@
-import type { FailureReach, LookupFailure, LookupFailureCode } from '../domain/errors.ts';
+import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
 import {
   isNamed,
   reachOf,
@@ -15,7 +15,7 @@ import { readJsonObject, type JsonObject } from './json.ts';
 import { retryAfterSeconds } from './headers.ts';
 
 export interface RefusalContext extends ErrorWording {
-  /** Whether the owner of the number is asked for consent: otherwise a denial is not theirs. */
+  /** Otherwise a denial is not the owner's. */
   readonly asksOwner: boolean;
 }
 
@@ -122,10 +122,7 @@ export function leavesInDoubt(status: number): boolean {
   return status >= 500 || status === 408;
 }
 
-interface Verdict {
-  readonly code: LookupFailureCode;
-  readonly reach: FailureReach;
-}
+type Verdict = Pick<LookupFailure, 'code' | 'reach'>;
 
 function classify(status: number, body: JsonObject, context: RefusalContext): Verdict {
   if (status === 501) return { code: 'OPERATION_NOT_OFFERED', reach: 'operation' };
@@ -137,8 +134,7 @@ function classify(status: number, body: JsonObject, context: RefusalContext): Ve
   // Another request about the number is under way, or was a moment ago (CAMARA's ABORTED and CONFLICT).
   if (status === 409) return { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
   if (status === 400) return { code: 'OPERATOR_REFUSED', reach: 'question' };
-  // The rest is about the operation: its scope (403), its address (404, 405, 3xx), the form of its
-  // body (415, 422).
+  // The rest is about the operation: its scope (403), its address (404, 405, 3xx), the form of its body (415, 422).
   return { code: 'OPERATOR_REFUSED', reach: 'operation' };
 }
 

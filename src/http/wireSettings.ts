@@ -35,7 +35,6 @@ export type TextSource =
 export interface TlsSettings {
   /** Shows who we are: one or more certificates in PEM, ours first. It has a key. */
   readonly certificate?: TextSource | undefined;
-  /** The private key of the certificate, in PEM. */
   readonly key?: TextSource | undefined;
   /** Of the key, where it is encrypted. */
   readonly passphrase?: TextSource | undefined;
@@ -106,13 +105,11 @@ export function addressProblem(text: string): AddressProblem | undefined {
   return undefined;
 }
 
-/** What is wrong with an address, and whether the address may stand beside it. */
 export interface AddressProblem {
   readonly what: string;
   readonly isQuotable: boolean;
 }
 
-/** The address without a slash at its end. Pure. */
 export function withoutLastSlash(address: string): string {
   return new URL(address).href.replace(/\/+$/, '');
 }
@@ -125,7 +122,6 @@ export function isLoopback(host: string): boolean {
 /** This machine by a name of its own, and a port that does not matter here (RFC 9110 §7.2). */
 const OWN_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;
 
-/** Whether a header `host` names this machine by a name of its own. Pure. */
 export function isOwnHost(header: string | undefined): boolean {
   return OWN_HOST.test(header ?? '');
 }

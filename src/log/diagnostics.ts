@@ -69,7 +69,6 @@ export interface TokenResult {
     'issued' | 'authorization_pending' | 'slow_down' | 'no_reply' | LookupFailureCode;
 }
 
-/** A billed lookup is made: once, with its retry. */
 export interface LookupMessage extends Traced<LookupResult>, AboutOperation {
   /** Of `check`. */
   readonly maxAgeHours?: number;
@@ -136,7 +135,6 @@ export type StoreMessage =
       readonly untilMs: number;
     };
 
-/** A channel of Node's, with the type of its messages. */
 export interface Channel<Message> extends Pick<
   NodeChannel,
   'hasSubscribers' | 'subscribe' | 'unsubscribe'

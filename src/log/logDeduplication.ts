@@ -21,7 +21,6 @@ interface Kind {
 }
 
 export interface SummedLog extends Log {
-  /** Writes what has not been told yet. */
   close(): void;
 }
 

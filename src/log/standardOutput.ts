@@ -21,7 +21,6 @@ export class StandardOutput {
     return this.#lostLines;
   }
 
-  /** Writes a line, or drops it when the reader is gone or far behind. */
   write(line: string): void {
     if (this.hasRoom) this.#stream.write(line, this.#countFailure);
     else this.#lostLines += 1;

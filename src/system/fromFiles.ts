@@ -3,7 +3,6 @@ import { watchFiles, type FileTexts } from './watchedFiles.ts';
 
 /** What the settings took from files that hold secrets, keys or documents: these may change while the process runs. */
 export interface FromFiles<T> {
-  /** Each file as it was when the settings were read. */
   readonly texts: FileTexts;
   /** What the files come to by now, judged as at the start. */
   readonly read: (texts: FileTexts) => Reread<T>;

@@ -2,7 +2,6 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 
 import { open } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 
-/** The largest file that is read whole. */
 export const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 const PART_BYTES = 64 * 1024;

@@ -7,7 +7,6 @@ export type FileTexts = ReadonlyMap<string, string | undefined>;
 export interface FileWatch {
   /** As they were when they were last read and had settled. */
   readonly texts: FileTexts;
-  /** Reads no more. */
   close(): void;
 }
 

@@ -160,7 +160,6 @@ export class Http2Connection {
     if (contentType !== undefined) stream.end(body);
   }
 
-  /** Something came on a stream. */
   hear(): void {
     this.#heard += 1;
   }
@@ -185,7 +184,6 @@ export class Http2Connection {
     if (this.#session.destroyed) this.#closed();
   }
 
-  /** A stream ended early by our doing. */
   cancelled(stream: Http2Stream): void {
     this.#cancelled += 1;
     const { clock, silentAfterMs } = this.#parts;

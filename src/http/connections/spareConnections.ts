@@ -44,7 +44,7 @@ export class SpareConnections {
   readonly #ignoreIdle: () => void;
   /** When the latest were taken, one more than few. */
   readonly #latestAtMs: number[] = [];
-  /** Of this burst: how many were taken, and the most that were in use at a time. */
+  /** Of this burst, as are the most in use at a time. */
   #taken = 0;
   #mostInUse = 0;
   #burstBeganAtMs = -Infinity;

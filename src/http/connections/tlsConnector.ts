@@ -31,7 +31,6 @@ const KEEP_ALIVE_AFTER_MS = 60_000;
 export interface TlsConnectorParts {
   readonly url: URL;
   readonly files: ConnectionFiles;
-  /** For one connection, its proxy's part included. */
   readonly timeoutMs: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly onTimeout?: (failure: ConnectFailure) => void;
@@ -41,7 +40,6 @@ export interface TlsConnectorParts {
 interface Peers {
   readonly material: ConnectionMaterial;
   readonly server: TlsPeer;
-  /** `undefined` where there is no proxy, or where it speaks plain HTTP. */
   readonly proxy: TlsPeer | undefined;
 }
 
@@ -89,14 +87,14 @@ export class TlsConnector {
   #begin(attempt: ConnectionAttempt, peers: Peers, ALPNProtocols: string[]): void {
     const [host, port] = [this.#host, this.#port];
     if (this.#proxyUrl === undefined) {
-      attempt.shake(peers.server.connect({ host, port, ALPNProtocols }), true);
+      attempt.shake(peers.server.connect({ host, port, ALPNProtocols }), 'connection');
       return;
     }
     const authority = `${this.#parts.url.hostname}:${port}`;
-    attempt.tunnel = openTunnel(this.#proxyUrl, peers, authority, (tunnel) => {
+    attempt.abandon = openTunnel(this.#proxyUrl, peers, authority, attempt, (tunnel) => {
       if (tunnel instanceof ConnectFailure) attempt.end(tunnel);
       else if (attempt.isOver) tunnel.destroy();
-      else attempt.shake(peers.server.connect({ socket: tunnel, ALPNProtocols }), false);
+      else attempt.shake(peers.server.connect({ socket: tunnel, ALPNProtocols }), 'tls');
     });
   }
 
@@ -118,33 +116,29 @@ const TIMED_OUT = 'UND_ERR_CONNECT_TIMEOUT';
 const CLOSED = 'UND_ERR_DESTROYED';
 
 class ConnectionAttempt {
-  tunnel: Tunnel | undefined;
+  stage: ConnectStage = 'files';
+  /** Ends what is under way. */
+  abandon: () => void = ignore;
+  isOver = false;
   readonly #timer: NodeJS.Timeout;
   readonly #onEnd: OnConnected;
-  #socket: TLSSocket | undefined;
-  #stage: ConnectStage = 'files';
-  #isOver = false;
 
   constructor(timeoutMs: number, onEnd: OnConnected) {
     this.#onEnd = onEnd;
     this.#timer = setTimeout(() => this.fail(TIMED_OUT), timeoutMs);
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
   /** Follows a handshake, which comes after a connection of its own or after a tunnel. */
-  shake(socket: TLSSocket, connectsItself: boolean): void {
-    this.#socket = socket;
-    this.#stage = connectsItself ? 'connection' : 'tls';
+  shake(socket: TLSSocket, stage: 'connection' | 'tls'): void {
+    this.abandon = () => void socket.on('error', ignore).destroy();
+    this.stage = stage;
     socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
     const fail = (error: Error): void => {
-      this.end(new ConnectFailure(stageOf(error, this.#stage, socket), errorName(error)));
+      this.end(new ConnectFailure(stageOf(error, this.stage, socket), errorName(error)));
     };
     socket
       .once('connect', () => {
-        this.#stage = 'tls';
+        this.stage = 'tls';
       })
       .once('error', fail)
       .once('secureConnect', () => {
@@ -159,18 +153,14 @@ class ConnectionAttempt {
   }
 
   fail(reason: string): void {
-    const stage = this.#socket === undefined ? this.tunnel?.stage : undefined;
-    this.end(new ConnectFailure(stage ?? this.#stage, reason));
+    this.end(new ConnectFailure(this.stage, reason));
   }
 
   end(connected: TLSSocket | ConnectFailure): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.isOver) return;
+    this.isOver = true;
     clearTimeout(this.#timer);
-    if (connected instanceof ConnectFailure) {
-      this.#socket?.on('error', ignore).destroy();
-      if (this.#socket === undefined) this.tunnel?.destroy();
-    }
+    if (connected instanceof ConnectFailure) this.abandon();
     this.#onEnd(connected);
   }
 }
@@ -252,31 +242,25 @@ class TlsPeer {
   }
 }
 
-interface Tunnel {
-  readonly stage: ConnectStage;
-  /** Ends it, where it is not handed over yet. */
-  destroy(): void;
-}
-
 /**
  * Asks a proxy for a tunnel (RFC 9110 §9.3.6) and hands over the connection that has become one. What the proxy says
  * beside its status is not read. It has no time limit of its own.
  *
  * @param authority where the tunnel is to end: host and port
+ * @returns what ends it, where it is not handed over yet
  */
 function openTunnel(
   url: URL,
   { proxy, material }: Peers,
   authority: string,
+  progress: { stage: ConnectStage },
   onOpened: (tunnel: Duplex | ConnectFailure) => void,
-): Tunnel {
-  let stage: ConnectStage = 'proxy-connection';
+): () => void {
+  progress.stage = 'proxy-connection';
   let socket: Socket | undefined;
   const client = new Client(url.origin, {
     connect: (_, callback) => {
-      socket = connectToProxy(url, proxy, callback, (reached) => {
-        stage = reached;
-      });
+      socket = connectToProxy(url, proxy, callback, progress);
     },
     allowH2: false,
     headersTimeout: 0,
@@ -289,28 +273,23 @@ function openTunnel(
   };
   client.connect({ path: authority, headers }, (error, reply) => {
     if (error !== null) {
-      onOpened(failureOf(error, stage));
+      onOpened(failureOf(error, progress.stage));
     } else if (reply.statusCode < 200 || reply.statusCode > 299) {
       reply.socket.on('error', ignore).destroy();
-      onOpened(new ConnectFailure(stage, `PROXY_STATUS_${reply.statusCode}`));
+      onOpened(new ConnectFailure(progress.stage, `PROXY_STATUS_${reply.statusCode}`));
     } else if (reply.socket.readableLength > 0) {
       // A server of TLS does not speak first: this is a page, or whatever the proxy took for an answer.
       reply.socket.on('error', ignore).destroy();
-      onOpened(new ConnectFailure(stage, 'PROXY_SENT_A_BODY'));
+      onOpened(new ConnectFailure(progress.stage, 'PROXY_SENT_A_BODY'));
     } else {
       onOpened(reply.socket);
     }
     // The tunnel is its no more.
     void client.destroy();
   });
-  return {
-    get stage() {
-      return stage;
-    },
-    destroy() {
-      void client.destroy();
-      socket?.on('error', ignore).destroy();
-    },
+  return () => {
+    void client.destroy();
+    socket?.on('error', ignore).destroy();
   };
 }
 
@@ -318,7 +297,7 @@ function connectToProxy(
   url: URL,
   tls: TlsPeer | undefined,
   callback: buildConnector.Callback,
-  onReached: (stage: ConnectStage) => void,
+  progress: { stage: ConnectStage },
 ): Socket {
   const [host, port] = [bareHost(url), portOf(url)];
   const socket: Socket =
@@ -327,13 +306,16 @@ function connectToProxy(
       : tls.connect({ host, port, ALPNProtocols: ['http/1.1'] });
   const fail = (error: Error): void => callback(error, null);
   const ready = (): void => {
-    onReached('proxy-tunnel');
+    progress.stage = 'proxy-tunnel';
     socket.off('error', fail);
     callback(null, socket);
   };
   socket.setNoDelay(true).once('error', fail);
+  const reachTls = (): void => {
+    progress.stage = 'proxy-tls';
+  };
   if (tls === undefined) socket.once('connect', ready);
-  else socket.once('connect', () => onReached('proxy-tls')).once('secureConnect', ready);
+  else socket.once('connect', reachTls).once('secureConnect', ready);
   return socket;
 }
 

@@ -6,14 +6,8 @@ export interface BulkheadSize {
   readonly queue: number;
 }
 
-export interface BulkheadLoad {
-  readonly underWay: number;
-  readonly waiting: number;
-}
-
 /** Why work was not done: the queue was full, or the deadline passed before a permit was free. */
 export type BulkheadRejection = 'full' | 'late';
-
 export type Permit = 'acquired' | BulkheadRejection;
 
 /** A place in the queue. A class: its closures would weigh more than the rest of what waits. */
@@ -60,7 +54,7 @@ export class Bulkhead {
     this.#clock = clock;
   }
 
-  get load(): BulkheadLoad {
+  get load() {
     return { underWay: this.#underWay, waiting: this.#waiting.size };
   }
 
@@ -71,11 +65,7 @@ export class Bulkhead {
     return 'acquired';
   }
 
-  /**
-   * Hands the permit on to the waiter that is longest in the queue and still has time.
-   *
-   * @param acquiredAtMs on the monotonic clock
-   */
+  /** Hands the permit on to the waiter that is longest in the queue and still has time. */
   release(acquiredAtMs: number): void {
     const nowMs = this.#clock.monotonicMs();
     this.#typicalMs += SMOOTHING * (nowMs - acquiredAtMs - this.#typicalMs);

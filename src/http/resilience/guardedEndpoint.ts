@@ -76,7 +76,6 @@ export interface GuardedPost<J extends Judged> {
    */
   readonly make: (address: string) => Promise<OutgoingRequest> | OutgoingRequest;
   readonly judge: (exchange: Exchange) => J;
-  /** Whether its token may have been issued for another number. */
   readonly isTokenUnproven?: boolean;
   readonly isRetry?: boolean;
 }
@@ -93,7 +92,6 @@ function unsent<J>(judged: J): Outcome<J> {
   return { judged, attempts: 0, mayRetryWithNewToken: false };
 }
 
-/** So many numbers without another reply make an address suspicious. */
 const MIN_NUMBERS = 10;
 
 const NOTHING_BUT_NOT_FOUND =

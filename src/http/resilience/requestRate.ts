@@ -59,15 +59,12 @@ interface RateTicket extends Abortable {
 const NOW: Turn = { kind: 'now' };
 
 /**
- * Holds the exchanges with one operator, over all its endpoints, to the rate of its contract.
- *
- * One that cannot begin before its deadline is refused at once, so that few wait; one that has to let
+ * Holds the exchanges with one operator, over all its endpoints, to the rate of its contract. One that cannot begin before its deadline is refused at once, so that few wait; one that has to let
  * others pass may be refused at its deadline.
  */
 export class RequestRate {
   readonly #limit: RateLimit;
   readonly #clock: Clock;
-  /** On the monotonic clock, the latest ones in their order. */
   readonly #begunAtMs: number[] = [];
   readonly #waiting: RateTicket[] = [];
   #isServing = false;

@@ -83,7 +83,6 @@ function byStatus(
   }
 }
 
-/** The lookup may have been made and billed. */
 function onDoubt(rules: RetryRules, atLeastMs?: number): RetryDecision {
   return rules.retriesDoubtfulLookups && rules.canTakeNewToken
     ? again('new-token', atLeastMs)
