@@ -209,14 +209,13 @@ function assertionOf({ entry, profile, options, pointedTo }: Making): AssertionS
   const { audience, lifetimeSeconds, claims } = profile.authentication.assertion;
   const privateKeyPem = key === undefined ? '' : pointedTo.read(key);
   const server = entry.discovery?.issuer ?? entry.authUrl ?? entry.simSwapUrl;
+  const named = audience === 'server' ? withoutLastSlash(server) : audience;
   return {
     privateKeyPem,
     alg: algFor(privateKeyPem, profile) ?? 'ES256',
-    ...(kid === undefined ? {} : { kid }),
+    kid,
     lifetimeSeconds,
-    ...(audience === 'endpoint'
-      ? {}
-      : { audience: audience === 'server' ? withoutLastSlash(server) : audience }),
+    audience: named === 'endpoint' ? undefined : named,
     claims: (aud) =>
       callProfile('claims', claims, Object.freeze({ clientId, audience: aud, options })),
   };

@@ -86,7 +86,7 @@ export const subgraphResolvers = {
   SimSwapConsent,
   Query: {
     _entities: (_root: unknown, { representations }: { representations: readonly unknown[] }) =>
-      representations.map((one) => resolveReference(one)),
+      representations.map(resolveReference),
   },
 };
 

@@ -50,14 +50,14 @@ export interface SigningKey {
   /** PKCS #8 in PEM. */
   readonly privateKeyPem: string;
   readonly alg: AssertionProfile['algs'][number];
-  readonly kid?: string;
+  readonly kid?: string | undefined;
 }
 
 /** Client assertions (RFC 7523), and other JWTs that the client's key signs. */
 export interface AssertionSettings extends SigningKey {
   readonly lifetimeSeconds: number;
   /** `aud`: a text of the operator's, or the address that the JWT is sent to where absent. */
-  readonly audience?: string;
+  readonly audience?: string | undefined;
   /** All but `iat`, `exp` and `jti`; a ProfileFault where the profile's function does not keep to its type. */
   readonly claims: (audience: string) => Readonly<Record<string, unknown>>;
 }
