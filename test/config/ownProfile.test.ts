@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { camara } from '../../profiles/camara.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { MakeProfile } from '../../src/domain/profile.ts';
 import { codeBlocksOf } from '../documents.ts';
@@ -72,7 +73,7 @@ async function startTheirs(answer?: Answer): Promise<RecordingServer> {
   });
 }
 
-const ours: MakeProfile = (camara) => ({ ...camara, maxAgeHours: 100 });
+const ours: MakeProfile = (base) => ({ ...base, maxAgeHours: 100 });
 const read = (profile: unknown) =>
   readConfig({ SECRET: 's3cret' }, { operators: [entryOf(profile, 'https://operator.example')] })
     .operators[0];
@@ -103,6 +104,17 @@ describe('the example of docs/operators.md', () => {
     expect(read(ours)).toMatchObject({ maxAgeHours: 100, profile: { name: 'handed in' } });
     const problem = 'operators, as handed in: operators[0].profile has a wrong authentication';
     expect(() => read({})).toThrow(problem);
+  });
+});
+
+it('may write names of headers and types of tokens in capitals', () => {
+  const { tokens, correlator } = camara;
+  const sentIn = { ...tokens.sentIn, header: 'X-Token' };
+  const changed = { ...tokens, types: ['BEARER'], sentIn };
+  const profile = { ...camara, tokens: changed, correlator: { ...correlator, header: 'X-Id' } };
+  expect(read(profile)).toMatchObject({
+    tokens: { types: ['bearer'], sentIn: { header: 'x-token' } },
+    correlator: { header: 'x-id' },
   });
 });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FailureReach } from '../../src/domain/errors.ts';
 import type { ErrorRuleProfile } from '../../src/domain/profile.ts';
-import { wordOf, type ErrorMap, type MappedCode } from '../../src/http/errorMap.ts';
+import { reachOf, wordOf, type ErrorMap, type MappedCode } from '../../src/http/errorMap.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { findingOf } from '../../src/http/resilience/finding.ts';
 import { judgeCheck, judgeRetrieveDate } from '../operator/camara.ts';
@@ -210,5 +210,20 @@ describe('the word of an error', () => {
       rules: [],
     };
     expect(wordOf({}, { wordIn: 'code', errors: inherited })).toBeUndefined();
+  });
+});
+
+describe('how far a rule speaks', () => {
+  const REACHES: Partial<Record<MappedCode, FailureReach>> = {
+    PERIOD_NOT_SUPPORTED: 'question',
+    OPERATOR_INVALID_REPLY: 'question',
+    OPERATION_NOT_OFFERED: 'operation',
+    OPERATOR_REFUSED: 'operation',
+  };
+  it.each(CODES)('%s: as it says, where its code lets it, or else as its code does', (code) => {
+    const reach = REACHES[code];
+    expect(reachOf({ code })).toBe(reach ?? 'number');
+    const said = reach === 'question' ? 'operation' : 'question';
+    expect(reachOf({ code, reach: said })).toBe(reach === undefined ? 'number' : said);
   });
 });
