@@ -90,7 +90,10 @@ export function authorizationEndpointsOf({
   }
 }
 
-interface AuthorizationBase extends Pick<OperatorProfile, 'authentication' | 'scopes' | 'tokens'> {
+export interface AuthorizationBase extends Pick<
+  OperatorProfile,
+  'authentication' | 'scopes' | 'tokens'
+> {
   readonly authorization: AuthorizationSource;
   readonly clientId: string;
   readonly clientAuthentication: ClientAuthenticationSettings;
