@@ -20,13 +20,9 @@ export class Load {
   }
 
   /** The next process's answer. */
-  ask(asked: Asked): Promise<Told> {
+  async ask({ token, number, field }: Asked): Promise<Told> {
     this.#sent += 1;
-    return this.askProcess(this.#sent % this.#pools.length, asked);
-  }
-
-  async askProcess(process: number, { token, number, field }: Asked): Promise<Told> {
-    const pool = this.#pools[process];
+    const pool = this.#pools[this.#sent % this.#pools.length];
     if (pool === undefined) throw new Error('There is no such process.');
     const { body } = await pool.request({
       path: '/graphql',
@@ -77,27 +73,4 @@ export async function keepAsking(
     told,
     latencies: latencies.toSorted((a, b) => a - b),
   };
-}
-
-/** How often each was returned. */
-export function tally(all: readonly Told[]): ReadonlyMap<Told, number> {
-  return new Map([...Map.groupBy(all, (one) => one)].map(([one, these]) => [one, these.length]));
-}
-
-/** Does all of it, so many at once. */
-export async function allOf(
-  count: number,
-  atOnce: number,
-  ask: () => Promise<Told>,
-): Promise<readonly Told[]> {
-  const told: Told[] = [];
-  let left = count;
-  const worker = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
-      told.push(await ask());
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-  return told;
 }
