@@ -157,16 +157,6 @@ describe('the audit log', () => {
     },
   );
 
-  it('answers no purpose that is not allowed', async () => {
-    await using service = await startAudited();
-    const header = { ...(await reader()), 'x-purpose': 'marketing' };
-    expect((await service.ask(query(NUMBER), {}, header)).status).toBe(400);
-    const claim = await reader({ purpose: 'marketing' });
-    expect((await service.ask(query(NUMBER), {}, claim)).status).toBe(400);
-    expect(service.entries()).toEqual([]);
-    expect(service.simulator.stats().tokens).toBe(0);
-  });
-
   it('is found again whose names hold the line ends of Unicode, in lines of earlier versions as well', async () => {
     await using service = await startAudited();
     const client = 'app\u2028of\u2029two lines';

@@ -29,19 +29,22 @@ const connections: Redis[] = [];
 async function connect(
   port: number,
   access: { credentials?: RedisCredentials; tls?: RedisTls } = {},
+  into = log,
 ): Promise<Redis> {
   const server = { host: '127.0.0.1', port };
   const topology = { kind: 'single', server, database: 0 } as const;
   const settings = { topology, credentials: access.credentials, tls: access.tls };
-  const connection = createRedis(settings, systemClock, log);
+  const connection = createRedis(settings, systemClock, into);
   connections.push(connection);
   await connection.open();
   return connection;
 }
 
 afterEach(() => {
-  for (const connection of connections.splice(0)) connection.close();
   log = new RecordedLog();
+});
+afterAll(() => {
+  for (const connection of connections) connection.close();
 });
 
 function hasSaid(text: string): Promise<void> {
@@ -150,16 +153,22 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis behind TLS ${NO_REDIS ?? ''}`, 
     expect(log.lines).toEqual([]);
   });
 
-  it.each<[string, RedisTls, RegExp]>([
+  const REFUSED: readonly [what: string, tls: RedisTls, reason: RegExp][] = [
     ['whose authority is unknown', { ...TLS, ca: undefined }, /SELF_SIGNED/],
     ['that has another name', { ...TLS, serverName: 'redis.example' }, /ALTNAME_INVALID/],
     ['which does not know our certificate', { ...TLS, client: stranger }, /SSL|ECONNRESET|Socket/],
     ['without a certificate of ours', { ...TLS, client: undefined }, /SSL|ECONNRESET|Socket/],
-  ])('is not asked, if it is one %s', async (_which, tls, reason) => {
-    const connection = await connect(redis.port, { tls });
-    await hasSaid('the shared store is lost');
-    expect(log.lines[0]?.['reason']).toMatch(reason);
-    expect(await answers(connection)).toBe(false);
+  ];
+
+  // At the same time: each waits for a second.
+  describe('is not asked, if it is one', { concurrent: true }, () => {
+    it.each(REFUSED)('%s', async (_which, tls, reason) => {
+      const own = new RecordedLog();
+      const connection = await connect(redis.port, { tls }, own);
+      await until(() => own.lines.some(({ message }) => message === 'the shared store is lost'));
+      expect(own.lines[0]?.['reason']).toMatch(reason);
+      expect(await answers(connection)).toBe(false);
+    });
   });
 
   it('withstands a second error of a connection, as TLS raises one at times', async () => {
