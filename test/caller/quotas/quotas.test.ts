@@ -2,7 +2,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { tokenIdentity, type Identity } from '../../../src/domain/identity.ts';
 import { ANONYMOUS } from '../../../src/caller/caller.ts';
 import { MemoryCounts } from '../../../src/caller/quotas/memoryCounts.ts';
-import { Quotas, type QuotaSettings } from '../../../src/caller/quotas/quotas.ts';
+import {
+  Quotas,
+  type Counting as Counted,
+  type QuotaSettings,
+} from '../../../src/caller/quotas/quotas.ts';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
 import { TestClock } from '../../testClock.ts';
 import { ALICE, BOB, callerNamed } from '../../values.ts';
@@ -66,90 +70,79 @@ class Counting {
     if (counted.kind === 'over') throw new Error(counted.over);
     return counted.giveBack;
   }
-
-  /** How many lookups of a scan over so many numbers may be made. */
-  async scan(caller: string, numbers: number): Promise<number> {
-    let made = 0;
-    for (let n = 0; n < numbers; n += 1) {
-      if ((await this.lookup(caller, line(n))) === 'counted') made += 1;
-    }
-    return made;
-  }
 }
 
-describe('the quota of numbers', () => {
-  it('counts a number once, however often it is asked about', async () => {
-    const counting = new Counting({ numbersPerHour: 1 });
-    for (let n = 0; n < 50; n += 1) expect(await counting.lookup('a', ALICE)).toBe('counted');
-    expect(await counting.lookup('a', BOB)).toBe(`numbers: ${HOUR_SECONDS}`);
-  });
+/** In turn: who asks for what about which number, and whether it is counted, or over which quota it is. */
+const HOURS: readonly [what: string, settings: Partial<QuotaSettings>, steps: string][] = [
+  [
+    'a number counts once for each caller, however often it is asked about',
+    { numbersPerHour: 2 },
+    `a lookup 1 counted, a lookup 1 counted, a lookup 2 counted, a lookup 3 numbers, a lookup 1 counted,
+      b lookup 3 counted, b lookup 4 counted, b lookup 5 numbers`,
+  ],
+  [
+    'a number counts that is asked about without a lookup',
+    { numbersPerHour: 1, lookupsPerHour: 1 },
+    'a number 1 counted, a number 1 counted, a lookup 2 numbers, a lookup 1 counted',
+  ],
+  [
+    'lookups end, whatever the number',
+    { lookupsPerHour: 2 },
+    'a lookup 1 counted, a lookup 1 counted, a lookup 1 lookups, a lookup 2 lookups',
+  ],
+  [
+    'lookups are not spent on numbers that are refused',
+    { numbersPerHour: 1, lookupsPerHour: 2 },
+    'a lookup 1 counted, a lookup 2 numbers, a lookup 3 numbers, a lookup 1 counted, a lookup 1 lookups',
+  ],
+  [
+    'numbers are not spent on lookups that are refused',
+    { numbersPerHour: 2, lookupsPerHour: 1 },
+    'a lookup 1 counted, a lookup 2 lookups, a lookup 3 lookups, a number 4 counted, a number 5 numbers',
+  ],
+  [
+    'operators have lookups of their own, and share what counts numbers',
+    { numbersPerHour: 1, lookupsPerHour: 1 },
+    'a lookup 1 counted, a lookup 1 lookups, a elsewhere 1 counted, a elsewhere 2 numbers',
+  ],
+  [
+    'prompts end for one caller and one number, and for one number and all callers',
+    { promptsPerHour: 2, promptsPerHourAllCallers: 3 },
+    `a prompt 1 counted, a prompt 1 counted, a prompt 1 prompts, b prompt 1 counted, b prompt 1 prompts,
+      anonymous prompt 1 prompts, a prompt 2 counted`,
+  ],
+];
 
-  it('is one for each caller', async () => {
-    const counting = new Counting({ numbersPerHour: 2 });
-    expect(await counting.scan('a', 10)).toBe(2);
-    expect(await counting.scan('b', 10)).toBe(2);
+describe('within an hour', () => {
+  it.each(HOURS)('%s', async (_what, settings, steps) => {
+    const counting = new Counting(settings);
+    const told: string[] = [];
+    for (const step of steps.split(/,\s+/)) {
+      const [name = '', what, n] = step.split(' ');
+      const caller = name === 'anonymous' ? ANONYMOUS.identity : name;
+      const number = line(Number(n));
+      const word =
+        what === 'elsewhere'
+          ? await counting.lookup(caller, number, 'second')
+          : await counting[what as Counted](caller, number);
+      told.push(`${name} ${what} ${n} ${word.split(':')[0]}`);
+    }
+    expect(told).toEqual(steps.split(/,\s+/));
   });
+});
 
-  it('still answers about numbers that count already', async () => {
-    const counting = new Counting({ numbersPerHour: 2 });
-    await counting.scan('a', 10);
-    expect(await counting.lookup('a', line(0))).toBe('counted');
-  });
-
-  it('starts again after the hour, and says how long that is', async () => {
-    const counting = new Counting({ numbersPerHour: 1 });
+describe('after an hour', () => {
+  it('all quotas start again, and say before how long that is', async () => {
+    const counting = new Counting({ numbersPerHour: 1, promptsPerHour: 1 });
     await counting.lookup('a', ALICE);
+    await counting.prompt('a', ALICE);
     await clock.advance(600_000);
     expect(await counting.lookup('a', BOB)).toBe(`numbers: ${HOUR_SECONDS - 600}`);
+    expect(await counting.prompt('a', ALICE)).toBe(`prompts: ${HOUR_SECONDS - 600}`);
     await clock.advance((HOUR_SECONDS - 600) * 1000);
     expect(await counting.lookup('a', BOB)).toBe('counted');
-    expect(await counting.lookup('a', ALICE)).toBe(`numbers: ${HOUR_SECONDS}`);
-  });
-
-  it('counts a number that is asked about without a lookup', async () => {
-    const counting = new Counting({ numbersPerHour: 1, lookupsPerHour: 1 });
-    for (let n = 0; n < 5; n += 1) expect(await counting.number('a', ALICE)).toBe('counted');
-    expect(await counting.lookup('a', BOB)).toContain('numbers');
-    expect(await counting.lookup('a', ALICE)).toBe('counted');
-  });
-});
-
-describe('the quota of lookups', () => {
-  it('ends, whatever the number', async () => {
-    const counting = new Counting({ lookupsPerHour: 3 });
-    const words = [];
-    for (let n = 0; n < 5; n += 1) words.push(await counting.lookup('a', ALICE));
-    const over = `lookups: ${HOUR_SECONDS}`;
-    expect(words).toEqual(['counted', 'counted', 'counted', over, over]);
-  });
-
-  it('is not spent on numbers that are refused, nor numbers on lookups that are', async () => {
-    const counting = new Counting({ numbersPerHour: 1, lookupsPerHour: 2 });
-    await counting.scan('a', 10);
-    expect(await counting.lookup('a', line(0))).toBe('counted');
-    expect(await counting.lookup('a', line(0))).toContain('lookups');
-
-    const other = new Counting({ numbersPerHour: 2, lookupsPerHour: 1 });
-    await other.scan('a', 10);
-    expect(await other.quotas.standingOf(callerNamed('a'), Infinity)).toMatchObject([
-      { left: 1 },
-      { left: 0 },
-    ]);
-  });
-});
-
-describe('the quota of prompts', () => {
-  it('is for one caller and one number, and for one number and all callers', async () => {
-    const counting = new Counting({ promptsPerHour: 2, promptsPerHourAllCallers: 3 });
-    const over = `prompts: ${HOUR_SECONDS}`;
-    const words = [];
-    for (const caller of ['a', 'a', 'a', 'b', 'b', ANONYMOUS.identity]) {
-      words.push(await counting.prompt(caller, ALICE));
-    }
-    expect(words).toEqual(['counted', 'counted', over, 'counted', over, over]);
-    expect(await counting.prompt('a', BOB)).toBe('counted');
-    await clock.advance(HOUR_SECONDS * 1000);
     expect(await counting.prompt('a', ALICE)).toBe('counted');
+    expect(await counting.lookup('a', ALICE)).toBe(`numbers: ${HOUR_SECONDS}`);
   });
 });
 
@@ -184,9 +177,12 @@ describe('a client with quotas of its own', () => {
   });
 
   it('counts each of its callers separately', async () => {
-    const clients = new Map([['app', { numbersPerHour: 3 }]]);
-    const counting = new Counting({ ...ANY, lookupsPerHour: 100, clients });
-    expect([await counting.scan('a', 10), await counting.scan('b', 10)]).toEqual([3, 3]);
+    const clients = new Map([['app', { numbersPerHour: 1 }]]);
+    const counting = new Counting({ ...ANY, clients });
+    for (const caller of ['a', 'b']) {
+      expect(await counting.lookup(caller, ALICE)).toBe('counted');
+      expect(await counting.lookup(caller, BOB)).toContain('numbers');
+    }
   });
 
   it('rings no phone more often than all callers together may', async () => {
@@ -224,10 +220,11 @@ describe('what is given back', () => {
 });
 
 describe('what is left', () => {
-  it('is reported with its limit and the time until it is whole again', async () => {
+  it('is reported with its limit and the time until it is whole again, of the operator with the least left', async () => {
     const counting = new Counting({ numbersPerHour: 5, lookupsPerHour: 7 });
     await counting.lookup('a', ALICE);
-    await counting.lookup('a', ALICE);
+    await counting.lookup('a', ALICE, 'second');
+    await counting.lookup('a', ALICE, 'second');
     await clock.advance(1_500);
     const resetSeconds = HOUR_SECONDS - 1;
     expect(await counting.quotas.standingOf(callerNamed('a'), Infinity)).toEqual([
@@ -235,21 +232,5 @@ describe('what is left', () => {
       { quota: 'lookups', limit: 7, left: 5, resetSeconds },
     ]);
     expect(await counting.quotas.standingOf(ANONYMOUS.identity, Infinity)).toEqual([]);
-  });
-});
-
-describe('several operators', () => {
-  it('have lookups of their own, and share what counts numbers', async () => {
-    const counting = new Counting({ numbersPerHour: 1, lookupsPerHour: 2 });
-    for (const told of ['counted', 'counted']) {
-      expect(await counting.lookup('a', ALICE, 'first')).toBe(told);
-    }
-    expect(await counting.lookup('a', ALICE, 'first')).toContain('lookups');
-    expect(await counting.lookup('a', ALICE, 'second')).toBe('counted');
-    expect(await counting.lookup('a', BOB, 'second')).toContain('numbers');
-    expect(await counting.quotas.standingOf(callerNamed('a'), Infinity)).toMatchObject([
-      { quota: 'numbers', left: 0 },
-      { quota: 'lookups', left: 0 },
-    ]);
   });
 });
