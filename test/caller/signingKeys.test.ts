@@ -73,18 +73,6 @@ describe('signing keys', () => {
     expect(issuer.fetches).toBe(2);
   });
 
-  it('stop counting when they are withdrawn, ten minutes later', async () => {
-    const issuer = new Published();
-    await issuer.select('first');
-    const before = issuer.signing.generation;
-    issuer.keys = [second];
-    await issuer.clock.advance(600_001);
-    expect(issuer.signing.areCurrent()).toBe(true);
-    await expect.poll(() => issuer.signing.generation).toBe(before + 1);
-    await expect(issuer.select('first')).rejects.toThrow(errors.JWKSNoMatchingKey);
-    expect(issuer.fetches).toBe(2);
-  });
-
   it('outlive an issuer that is away for less than an hour, and no longer', async () => {
     const issuer = new Published();
     await issuer.select('first');

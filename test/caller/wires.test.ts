@@ -38,17 +38,17 @@ describe('secrets and numbers go where the settings say, and nowhere else', () =
     }
   });
 
-  it.each([301, 302, 303, 307, 308])(
-    'a redirect by the operator is not followed: %i',
-    async (status) => {
-      await using elsewhere = await RecordingServer.start((_, response) => response.end('{}'));
-      await using operator = await RecordingServer.start((_, response) => {
-        response.writeHead(status, { location: `${elsewhere.url}/taken` }).end();
-      });
-      await using service = await startService(operator.url, issuer.settings);
-      expect(await ask(service)).toContain('OPERATOR_REFUSED');
-      expect(operator.received.map(({ path }) => path)).toEqual(['/oauth/v1/token']);
-      expect(elsewhere.connections).toEqual([]);
-    },
-  );
+  it('a redirect by the operator is not followed', async () => {
+    const statuses = [301, 302, 303, 307, 308];
+    await using elsewhere = await RecordingServer.start((_, response) => response.end('{}'));
+    await using operator = await RecordingServer.start((_, response) => {
+      const location = `${elsewhere.url}/taken`;
+      response.writeHead(statuses[operator.received.length - 1] ?? 0, { location }).end();
+    });
+    await using service = await startService(operator.url, issuer.settings);
+    for (const _ of statuses) expect(await ask(service)).toContain('OPERATOR_REFUSED');
+    const paths = operator.received.map(({ path }) => path);
+    expect(paths).toEqual(statuses.map(() => '/oauth/v1/token'));
+    expect(elsewhere.connections).toEqual([]);
+  });
 });
