@@ -14,27 +14,12 @@ describe('the table of fields', () => {
   });
 
   it('has one object for a question, whichever field asks it', () => {
-    const [one, other] = [
-      FIELDS.simSwappedWithin({ maxAgeHours: 240 }),
-      FIELDS.simSwapCheck({ maxAgeHours: 240 }),
-    ];
-    expect(one).toBe(other);
+    const one = FIELDS.simSwappedWithin({ maxAgeHours: 240 });
+    expect(FIELDS.simSwapCheck({ maxAgeHours: 240 })).toBe(one);
   });
 
   it.each(['simSwappedWithin', 'simSwapCheck'] as const)('%s refuses a bad window', (field) => {
-    for (const maxAgeHours of [
-      0,
-      -0,
-      -1,
-      2401,
-      0.5,
-      2400.5,
-      NaN,
-      Infinity,
-      '24',
-      null,
-      undefined,
-    ]) {
+    for (const maxAgeHours of [0, -1, 2401, 0.5, 2399.5, NaN, Infinity, '24', null, undefined]) {
       expect(FIELDS[field]({ maxAgeHours })).toEqual({
         kind: 'refused',
         reason: 'maxAgeHours is a whole number from 1 to 2400.',
