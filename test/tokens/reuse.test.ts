@@ -5,7 +5,7 @@ import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { TokenMisused } from '../../src/tokens/accessToken.ts';
 import { tokenCoverage, type AssertionSettings } from '../../src/tokens/authorizationSettings.ts';
 import { KeptTokens, ReusableToken } from '../../src/tokens/reusedTokens.ts';
-import { answerJson, RecordingServer } from '../http/recordingServer.ts';
+import { answerJson } from '../http/recordingServer.ts';
 import { settled, TestClock } from '../testClock.ts';
 import { WITHOUT_NUMBER } from '../operator/camara.ts';
 import { ALICE, BOB } from '../values.ts';
@@ -34,8 +34,7 @@ describe('a token', () => {
     ['any-number', 'one scope', { grant: WITHOUT_NUMBER, scopes: ONE_SCOPE }, ['1', '1', '1', '1']],
     ['any-number', 'but the number as username', { scopes: ONE_SCOPE }, ['1', '1', '2', '2']],
   ])('%s, %s', async (use, _, changes, tokens) => {
-    await using server = await RecordingServer.start(issuing());
-    await using test = new TestTokens(server.url, { tokens: { use }, ...changes });
+    await using test = await TestTokens.start(issuing(), { tokens: { use }, ...changes });
     const headers = [
       await test.header(ALICE, 'retrieve-date'),
       await test.header(ALICE, 'check'),
@@ -43,12 +42,11 @@ describe('a token', () => {
       await test.header(BOB, 'check'),
     ];
     expect(headers).toEqual(tokens.map((token) => `token-${token}`));
-    expect(server.received).toHaveLength(new Set(tokens).size);
+    expect(test.server.received).toHaveLength(new Set(tokens).size);
   });
 
   it('is lent for one lookup at a time: what was lent works once', async () => {
-    await using server = await RecordingServer.start(issuing());
-    await using test = new TestTokens(server.url, PER_NUMBER);
+    await using test = await TestTokens.start(issuing(), PER_NUMBER);
     const token = tokenOf(await test.acquire(ALICE, 'check'));
     const subject = { number: ALICE, operation: 'check' } as const;
     expect(() => token.spend({ ...subject, number: BOB })).toThrow(TokenMisused);
@@ -61,13 +59,13 @@ describe('a token', () => {
     ['after the lifetime of the settings where none is said', { expires_in: null }, 54_999, 55_000],
   ])('is replaced %s, counted from sending', async (_, members, stillMs, overMs) => {
     const sendingMs = 2000;
-    await using server = await RecordingServer.start((received, response) => {
-      void test.clock.advance(sendingMs).then(() => answer(received, response));
-    });
     const answer = issuing(members);
-    await using test = new TestTokens(server.url, {
-      tokens: { use: 'per-number', marginSeconds: 5, defaultLifetimeSeconds: 60 },
-    });
+    await using test = await TestTokens.start(
+      (received, response) => {
+        void test.clock.advance(sendingMs).then(() => answer(received, response));
+      },
+      { tokens: { use: 'per-number', marginSeconds: 5, defaultLifetimeSeconds: 60 } },
+    );
     await test.header(ALICE, 'check');
     await test.clock.advance(stillMs - sendingMs);
     expect(await test.header(ALICE, 'check')).toBe('token-1');
@@ -77,30 +75,27 @@ describe('a token', () => {
   });
 
   it('that ends within the margin serves those that wait for it, and is not kept', async () => {
-    await using server = await RecordingServer.start(issuing({ expires_in: 5 }));
-    await using test = new TestTokens(server.url, PER_NUMBER);
+    await using test = await TestTokens.start(issuing({ expires_in: 5 }), PER_NUMBER);
     const both = [test.header(ALICE, 'check'), test.header(ALICE, 'check')];
     expect(await Promise.all(both)).toEqual(['token-1', 'token-1']);
     expect(await test.header(ALICE, 'check')).toBe('token-2');
   });
 
   it('that was refused is replaced, and one that came in its place is not dropped for it', async () => {
-    await using server = await RecordingServer.start(issuing());
-    await using test = new TestTokens(server.url, PER_NUMBER);
+    await using test = await TestTokens.start(issuing(), PER_NUMBER);
     const first = await test.acquire(ALICE, 'check');
     const second = await test.acquire(ALICE, 'check');
     tokenOf(first).refused();
     expect(await test.header(ALICE, 'check')).toBe('token-2');
     tokenOf(second).refused();
     expect(await test.header(ALICE, 'check')).toBe('token-2');
-    expect(server.received).toHaveLength(2);
+    expect(test.server.received).toHaveLength(2);
   });
 });
 
 describe('many that wait for one token', () => {
   it('make one request, and each gets the right to its own lookup', async () => {
-    await using server = await RecordingServer.start(issuing());
-    await using test = new TestTokens(server.url, {
+    await using test = await TestTokens.start(issuing(), {
       tokens: { use: 'any-number' },
       grant: WITHOUT_NUMBER,
       scopes: ONE_SCOPE,
@@ -111,21 +106,20 @@ describe('many that wait for one token', () => {
       ),
     );
     expect(new Set(headers)).toEqual(new Set(['token-1']));
-    expect(server.received).toHaveLength(1);
+    expect(test.server.received).toHaveLength(1);
   });
 
   it('hear of one failure, which is not kept', async () => {
     let isDown = true;
     const issue = issuing();
-    await using server = await RecordingServer.start((received, response) => {
+    await using test = await TestTokens.start((received, response) => {
       if (isDown) answerJson(received, response, { error: 'invalid_client' }, 401);
       else issue(received, response);
-    });
-    await using test = new TestTokens(server.url, PER_NUMBER);
+    }, PER_NUMBER);
     const both = [test.acquire(ALICE, 'check'), test.acquire(ALICE, 'check')];
     const outcomes = await Promise.all(both);
     expect(outcomes.map((one) => one.kind)).toEqual(['failed', 'failed']);
-    expect(server.received).toHaveLength(1);
+    expect(test.server.received).toHaveLength(1);
     isDown = false;
     expect(await test.header(ALICE, 'check')).toBe('token-1');
   });
@@ -134,11 +128,10 @@ describe('many that wait for one token', () => {
     const held = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
     const issue = issuing();
-    await using server = await RecordingServer.start((received, response) => {
+    await using test = await TestTokens.start((received, response) => {
       arrived.resolve();
       void held.promise.then(() => issue(received, response));
-    });
-    await using test = new TestTokens(server.url, PER_NUMBER);
+    }, PER_NUMBER);
     const hangingUp = new LightAbortSignal();
     const first = test.acquire(ALICE, 'check', { signal: hangingUp });
     const second = test.acquire(ALICE, 'check', { signal: new LightAbortSignal() });
@@ -147,17 +140,16 @@ describe('many that wait for one token', () => {
     expect(await first).toMatchObject({ failure: { code: 'OPERATOR_TIMEOUT' } });
     held.resolve();
     expect((await second).kind).toBe('acquired');
-    expect(server.received).toHaveLength(1);
+    expect(test.server.received).toHaveLength(1);
   });
 
   it('when all hang up the request is ended, and the next one starts again', async () => {
     const arrived = Promise.withResolvers<void>();
     const issue = issuing();
-    await using server = await RecordingServer.start((received, response) => {
-      if (server.received.length > 1) issue(received, response);
+    await using test = await TestTokens.start((received, response) => {
+      if (test.server.received.length > 1) issue(received, response);
       arrived.resolve();
-    });
-    await using test = new TestTokens(server.url, PER_NUMBER);
+    }, PER_NUMBER);
     const hangingUp = new LightAbortSignal();
     const first = test.acquire(ALICE, 'check', { signal: hangingUp });
     await arrived.promise;
@@ -165,7 +157,7 @@ describe('many that wait for one token', () => {
     expect((await first).kind).toBe('failed');
     await settled();
     expect(await test.header(ALICE, 'check')).toBe('token-1');
-    await server.connections[0]?.closed;
+    await test.server.connections[0]?.closed;
   });
 });
 
@@ -228,8 +220,7 @@ describe('a JWT as the grant', async () => {
   const scopes: Scopes = { ...ONE_SCOPE, purpose: 'dpv:FraudPreventionAndDetection' };
 
   it('names the number and the scope inside the assertion, which proves the client as well', async () => {
-    await using server = await RecordingServer.start(issuing());
-    await using test = new TestTokens(server.url, {
+    await using test = await TestTokens.start(issuing(), {
       grant,
       scopes,
       clientAuthentication: { method: 'private_key_jwt', assertion },
@@ -237,10 +228,10 @@ describe('a JWT as the grant', async () => {
     await test.header(ALICE, 'check');
     await test.header(ALICE, 'check');
 
-    const forms = server.received.map(({ body }) => new URLSearchParams(body));
+    const forms = test.server.received.map(({ body }) => new URLSearchParams(body));
     expect([...(forms[0]?.keys() ?? [])]).toEqual(['grant_type', 'assertion']);
     expect(forms[0]?.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer');
-    expect(server.received[0]?.headers).not.toHaveProperty('authorization');
+    expect(test.server.received[0]?.headers).not.toHaveProperty('authorization');
 
     const jwts = forms.map((form) => form.get('assertion') ?? '');
     const header = { alg: 'ES256', typ: 'JWT', kid: 'key-1' };
@@ -257,25 +248,20 @@ describe('a JWT as the grant', async () => {
   });
 
   it('works beside a client authentication of another kind', async () => {
-    await using server = await RecordingServer.start(issuing());
-    await using test = new TestTokens(server.url, { grant, scopes, clientAuthentication });
+    await using test = await TestTokens.start(issuing(), { grant, scopes, clientAuthentication });
     await test.header(ALICE, 'check');
-    expect(server.received[0]?.headers.authorization).toMatch(/^Basic /);
+    expect(test.server.received[0]?.headers.authorization).toMatch(/^Basic /);
   });
 
   it('may hear that an owner has opted out, once its key was taken and not of five in a row', async () => {
     let isRefused = true;
-    await using server = await RecordingServer.start((received, response) =>
-      isRefused
-        ? answerJson(received, response, { error: 'invalid_grant' }, 400)
-        : issuing()(received, response),
+    await using test = await TestTokens.start(
+      (received, response) =>
+        isRefused
+          ? answerJson(received, response, { error: 'invalid_grant' }, 400)
+          : issuing()(received, response),
+      { grant: { ...grant, invalidGrant: 'CONSENT_DENIED' }, scopes, clientAuthentication },
     );
-    const optOut = { ...grant, invalidGrant: 'CONSENT_DENIED' } as const;
-    await using test = new TestTokens(server.url, {
-      grant: optOut,
-      scopes,
-      clientAuthentication,
-    });
     const codeFor = async (last: number): Promise<string> => {
       const number = `+4477009000${String(last).padStart(2, '0')}` as PhoneNumber;
       const acquired = await test.acquire(number, 'check');
@@ -297,8 +283,7 @@ describe('a JWT as the grant', async () => {
   });
 
   it('makes tokens for one number each, also at any-number', async () => {
-    await using server = await RecordingServer.start(issuing());
-    await using test = new TestTokens(server.url, {
+    await using test = await TestTokens.start(issuing(), {
       grant,
       scopes,
       clientAuthentication,

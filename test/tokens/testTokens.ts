@@ -16,7 +16,7 @@ import {
   type Polled,
   type TokenSettings,
 } from '../../src/tokens/tokenManager.ts';
-import { answerJson, type Answer } from '../http/recordingServer.ts';
+import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { AMPLE_MS, TestEndpoint } from '../http/testEndpoint.ts';
 import { TestClock } from '../testClock.ts';
 
@@ -51,15 +51,22 @@ export function settingsFor(
   return changed as TokenSettings;
 }
 
-/** A token manager whose endpoints are all at one address. */
+/** A token manager, and a server that is all of its endpoints. */
 export class TestTokens implements AsyncDisposable {
   readonly clock = new TestClock();
   readonly tokens: TokenManager;
+  readonly server: RecordingServer;
   readonly #endpoint: TestEndpoint;
 
-  constructor(url: string, changes: Changes = {}, authenticate?: ClientAuthentication) {
+  private constructor(
+    server: RecordingServer,
+    changes: Changes,
+    authenticate?: ClientAuthentication,
+  ) {
+    const { url } = server;
     const settings = settingsFor(url, changes);
     const endpoint = new TestEndpoint(url);
+    this.server = server;
     this.#endpoint = endpoint;
     this.tokens = new TokenManager(
       settings,
@@ -71,6 +78,14 @@ export class TestTokens implements AsyncDisposable {
       authenticate ?? createClientAuthentication(settings, this.clock),
       this.clock,
     );
+  }
+
+  static async start(
+    answer: Answer,
+    changes: Changes = {},
+    authenticate?: ClientAuthentication,
+  ): Promise<TestTokens> {
+    return new TestTokens(await RecordingServer.start(answer), changes, authenticate);
   }
 
   context(): ExchangeContext {
@@ -94,6 +109,7 @@ export class TestTokens implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#endpoint[Symbol.asyncDispose]();
+    await this.server[Symbol.asyncDispose]();
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ClientAuthentication } from '../../src/tokens/clientAuthentication.ts';
-import { answerJson, RecordingServer } from '../http/recordingServer.ts';
+import { answerJson } from '../http/recordingServer.ts';
 import { ALICE } from '../values.ts';
 import { issuing, TestTokens, tokenOf } from './testTokens.ts';
 
@@ -13,32 +13,33 @@ it('the proof of the client goes into the form, and each attempt has its own', a
     made += 1;
     return Promise.resolve({ headers: [], form: `client_assertion=jwt-${made}` });
   };
-  await using server = await RecordingServer.start((received, response) => {
-    if (made > 1) issuing()(received, response);
-    else answerJson(received, response, { error: 'server_error' }, 500);
-  });
-  await using test = new TestTokens(server.url, {}, authenticate);
+  await using test = await TestTokens.start(
+    (received, response) => {
+      if (made > 1) issuing()(received, response);
+      else answerJson(received, response, { error: 'server_error' }, 500);
+    },
+    {},
+    authenticate,
+  );
   expect((await test.acquire(ALICE, 'check')).kind).toBe('acquired');
-  const forms = server.received.map(({ body }) => new URLSearchParams(body));
+  const forms = test.server.received.map(({ body }) => new URLSearchParams(body));
   expect(forms.map((form) => form.get('client_assertion'))).toEqual(['jwt-1', 'jwt-2']);
-  expect(server.received[0]?.headers).not.toHaveProperty('authorization');
+  expect(test.server.received[0]?.headers).not.toHaveProperty('authorization');
 });
 
 it('an id of a consent is polled with whatever characters it has', async () => {
-  await using server = await RecordingServer.start(issuing());
-  await using test = new TestTokens(server.url, CONSENTED);
+  await using test = await TestTokens.start(issuing(), CONSENTED);
   const polled = await test.tokens.poll('request 1/+&', CHECK, test.context());
-  expect(server.received.map(({ body }) => body)).toEqual([
+  expect(test.server.received.map(({ body }) => body)).toEqual([
     'grant_type=urn%3Aopenid%3Aparams%3Amc%3Agrant-type%3Aciba&auth_req_id=request+1%2F%2B%26',
   ]);
   expect(tokenOf(polled).spend(CHECK)).toBe('token-1');
 });
 
 it('a token expires by the monotonic clock, counted from sending', async () => {
-  await using server = await RecordingServer.start((received, response) => {
+  await using test = await TestTokens.start((received, response) => {
     void test.clock.advance(2_000).then(() => issuing({ expires_in: 5 })(received, response));
   });
-  await using test = new TestTokens(server.url);
   const sentAtMs = test.clock.monotonicMs();
   const token = tokenOf(await test.acquire(ALICE, 'check'));
   test.clock.setWall(0);
@@ -47,11 +48,11 @@ it('a token expires by the monotonic clock, counted from sending', async () => {
 });
 
 it('a poll that fails is one poll: the next is a matter of its interval', async () => {
-  await using server = await RecordingServer.start((received, response) =>
-    answerJson(received, response, { error: 'server_error' }, 500),
+  await using test = await TestTokens.start(
+    (received, response) => answerJson(received, response, { error: 'server_error' }, 500),
+    CONSENTED,
   );
-  await using test = new TestTokens(server.url, CONSENTED);
   const polled = await test.tokens.poll('request-1', CHECK, test.context());
   expect(polled).toEqual({ kind: 'go-on', goOn: 'no_reply' });
-  expect(server.received).toHaveLength(1);
+  expect(test.server.received).toHaveLength(1);
 });
