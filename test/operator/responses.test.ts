@@ -249,6 +249,32 @@ describe('a window, as a profile has it', () => {
   });
 });
 
+it.each<[string, boolean, number | undefined]>([
+  ['PT48H', false, 48],
+  ['PT48H', true, 48],
+  // An example of Twilio's.
+  ['PT15282H33M44S', false, 2400],
+  ['PT15282H33M44S', true, undefined],
+  ['PT47H30M', false, 47],
+  ['PT47H30M', true, 48],
+  ['PT47H0M1S', true, 48],
+  ['P2D', false, 48],
+  ['P1W', true, 168],
+  ['P1DT12H', false, 36],
+  ['PT30M', false, undefined],
+  ['PT30M', true, 1],
+])('a window of its own, %s with %s, answers %s hours', (period, swapped, maxAgeHours) => {
+  const reading = {
+    swapped: { at: '/swapped', true: true, false: false, window: '/period' },
+  } as const;
+  const lookup = { operation: 'check', maxAgeHours: WINDOW } as const;
+  const judged = judgeLookup(jsonReply(200, { swapped, period }), { ...EXCHANGE, reading }, lookup);
+  expect(judged).toMatchObject({
+    facts: maxAgeHours === undefined ? [] : [{ maxAgeHours, swapped }],
+    closed: { lookup, failure: { code: 'PERIOD_NOT_SUPPORTED', reach: 'operation' } },
+  });
+});
+
 it.each([
   [403, { error: 'access_denied' }],
   [401, { code: 'AUTHENTICATION_REQUIRED' }],
