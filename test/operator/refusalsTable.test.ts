@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
-import type { HttpReply } from '../../src/http/exchange.ts';
 import { judgeRefusal } from '../../src/http/refusal.ts';
 import { judgeCheck, judgeRetrieveDate } from './camara.ts';
 import { jsonReply } from '../http/replies.ts';
@@ -61,10 +60,12 @@ describe('the table of refusals in docs/operator-api.md', () => {
           const isOurs = code.startsWith('CONSENT_') && !asksOwner;
           const expected = isOurs ? { code: 'OPERATOR_REFUSED' } : { code, reach };
           const lookup = { ...AT_LOOKUPS, flow: asksOwner ? '3-legged' : '2-legged' } as const;
+          const context = { wordIn: 'error', asksOwner, errors: COMMON_ERRORS } as const;
+          const atTokens = judgeRefusal(reply, START_MS, context);
           const told = [
             judgeCheck(reply, lookup, hours(24)),
             judgeRetrieveDate(reply, lookup),
-            ...(word === 'OUT_OF_RANGE' ? [] : atTokenEndpoints(reply, asksOwner)),
+            ...(word === 'OUT_OF_RANGE' ? [] : [{ kind: 'failed', failure: atTokens }]),
           ];
           const failed = { kind: 'failed', failure: expected };
           expect(told, `${status} ${word}`).toMatchObject(told.map(() => failed));
@@ -73,8 +74,3 @@ describe('the table of refusals in docs/operator-api.md', () => {
     }
   });
 });
-
-function atTokenEndpoints(reply: HttpReply, asksOwner: boolean) {
-  const context = { wordIn: 'error', asksOwner, errors: COMMON_ERRORS } as const;
-  return [{ kind: 'failed', failure: judgeRefusal(reply, START_MS, context) }];
-}
