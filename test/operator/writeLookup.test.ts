@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { camara } from '../../profiles/camara.ts';
 import { ProfileFault } from '../../src/http/json.ts';
 import { pathWith, writeLookup } from '../../src/operator/operator.ts';
 import { sendsPhoneNumber, type OperatorSettings } from '../../src/operator/operatorSettings.ts';
