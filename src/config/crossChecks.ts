@@ -58,10 +58,9 @@ export function crossProblems(
   }
   // The directory learns who we are by `authorization`, which is otherwise of our own making.
   const taken = [...OWN_HEADERS].filter((name) => name !== 'authorization');
-  checkHeaders(
-    valueAt(file, ['directory', 'headers']),
-    new Map(taken.map((name) => [name, OWN])),
-    (path, what) => problems.push({ path: ['directory', ...path], what }),
+  const ofDirectory = new Map(taken.map((name) => [name, OWN]));
+  checkHeaders(valueAt(file, ['directory', 'headers']), ofDirectory, (path, what) =>
+    problems.push({ path: ['directory', ...path], what }),
   );
   return problems;
 }
@@ -262,13 +261,12 @@ function checkConnection({ at, tell }: Entry): void {
 const OWN = 'is a header that this service sets itself';
 
 function headersTaken({ profile, profileName }: Entry): ReadonlyMap<string, string> {
-  const ofProfile = (profile?.headers ?? []).map(({ name }) => name.toLowerCase());
-  const own = [profile?.correlator.header, profile?.tokens.sentIn.header];
-  return new Map([
-    ...Array.from(OWN_HEADERS, (name) => [name, OWN] as const),
-    ...ofProfile.map((name) => [name, `is a header of ${profileName} already`] as const),
-    ...own.map((name) => [name?.toLowerCase() ?? '', OWN] as const),
-  ]);
+  const taken = new Map(Array.from(OWN_HEADERS, (name) => [name, OWN]));
+  if (profile === undefined) return taken;
+  for (const { name } of profile.headers) {
+    taken.set(name.toLowerCase(), `is a header of ${profileName} already`);
+  }
+  return taken.set(profile.correlator.header, OWN).set(profile.tokens.sentIn.header, OWN);
 }
 
 const SECRET_HEADER = /auth|secret|key|token|password|cookie|credential/i;

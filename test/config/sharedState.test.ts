@@ -14,6 +14,8 @@ const REDIS_TLS_CA_FILE = files.write('ca.pem', OWN.cert);
 const REDIS_TLS_CERT_FILE = files.write('own.pem', OWN.cert);
 const REDIS_TLS_KEY_FILE = files.write('own.key', OWN.key);
 
+const serverAt = (host: string, port: number) => ({ host, port });
+
 function redisOf(environment: Record<string, string>) {
   return readConfig({ ...KEYED, ...environment }).sharedState?.redis;
 }
@@ -43,15 +45,9 @@ describe('REDIS_URL says how Redis is run', () => {
 
   it('takes some servers of a cluster, and one user for all', () => {
     const address = 'redis+cluster://sim-swap:h%40dden@a.example,b.example:7000,[::1]:7001';
+    const [a, b] = [serverAt('a.example', 6379), serverAt('b.example', 7000)];
     expect(redisOf({ REDIS_URL: address })).toEqual({
-      topology: {
-        kind: 'cluster',
-        servers: [
-          { host: 'a.example', port: 6379 },
-          { host: 'b.example', port: 7000 },
-          { host: '::1', port: 7001 },
-        ],
-      },
+      topology: { kind: 'cluster', servers: [a, b, serverAt('::1', 7001)] },
       credentials: { username: 'sim-swap', password: 'h@dden' },
       tls: undefined,
     });
@@ -64,10 +60,7 @@ describe('REDIS_URL says how Redis is run', () => {
     expect(redisOf({ REDIS_URL: address, ...tls })).toEqual({
       topology: {
         kind: 'sentinel',
-        sentinels: [
-          { host: 'a.example', port: 26_379 },
-          { host: 'b.example', port: 7000 },
-        ],
+        sentinels: [serverAt('a.example', 26_379), serverAt('b.example', 7000)],
         masterName: 'mymaster',
         sentinelCredentials: { username: undefined, password: 'hidden too' },
         database: 2,

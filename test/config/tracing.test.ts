@@ -54,10 +54,7 @@ describe('traces', () => {
       {
         protocol: 'http/json',
         timeoutMs: 3000,
-        headers: new Map([
-          ['a', '1'],
-          ['b', '3'],
-        ]),
+        headers: new Map(Object.entries({ a: '1', b: '3' })),
       },
     ],
     [
@@ -68,14 +65,8 @@ describe('traces', () => {
         OTEL_RESOURCE_ATTRIBUTES: 'service.name=named,team=risk',
       },
       {
-        headers: new Map([
-          ['authorization', 'Basic YTpi=='],
-          ['x-scope', 'a,b'],
-        ]),
-        resource: new Map([
-          ['service.name', 'named'],
-          ['team', 'risk'],
-        ]),
+        headers: new Map(Object.entries({ authorization: 'Basic YTpi==', 'x-scope': 'a,b' })),
+        resource: new Map(Object.entries({ 'service.name': 'named', team: 'risk' })),
       },
     ],
     [
