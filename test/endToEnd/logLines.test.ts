@@ -13,15 +13,6 @@ const QUESTION = '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }';
 const [simulator, issuer] = await Promise.all([startSimulator({ port: 0 }), TestIssuer.start()]);
 afterAll(() => Promise.all([simulator.close(), issuer.close()]));
 
-function start(settings: Record<string, string> = {}): Promise<ServerProcess> {
-  return ServerProcess.start(simulator.authUrl, {
-    OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
-    OPERATOR_CLIENT_ID: DEMO_CLIENT.clientId,
-    OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
-    ...settings,
-  });
-}
-
 /** In this process; the issuer's keys are at that address. */
 function startKnowing(jwksUrl: string): Promise<Service> {
   return startService(simulator.authUrl, { ...issuer.settings, JWT_JWKS_URL: jwksUrl });
@@ -34,51 +25,7 @@ function ask(
   return send(QUESTION, {}, headers);
 }
 
-describe('the life of a process in its log', () => {
-  test('which version and commit it is, where it listens and for whom, that it is ready, that it drains, that it has', async () => {
-    await using server = await start({ ROLE: 'subgraph', OPERATOR_FLOW: '3-legged' });
-    expect(server.logged('starting')).toMatchObject([{ ...BUILD, node: process.versions.node }]);
-    expect(server.logged('listening')).toEqual([
-      {
-        level: 30,
-        time: expect.any(String),
-        msg: 'listening',
-        host: '127.0.0.1',
-        port: Number(new URL(server.url).port),
-        role: 'subgraph',
-        operators: '127.0.0.1',
-        flow: '3-legged',
-      },
-    ]);
-    await expect.poll(() => server.logged('ready')).toHaveLength(1);
-
-    server.terminate();
-    await server.exit;
-    await expect.poll(() => server.logged('drained')).toHaveLength(1);
-    expect(server.logged('draining')).toMatchObject([{ signal: 'SIGTERM', graceSeconds: 0 }]);
-    expect(server.logged('drained')).toMatchObject([{ seconds: expect.any(Number) }]);
-  });
-
-  test('LOG_LEVEL=debug adds each exchange with an operator', async () => {
-    await using server = await start({ LOG_LEVEL: 'debug' });
-    await ask(server);
-    await expect.poll(() => server.logged('exchange').length).toBe(2);
-    expect(server.logged('exchange')).toMatchObject(
-      ['token', 'check'].map((endpoint) => ({
-        level: 20,
-        operator: 'operator',
-        endpoint,
-        isRetry: false,
-        outcome: 'replied',
-        status: 200,
-        ms: expect.any(Number),
-        correlator: expect.stringMatching(/-[12]$/),
-      })),
-    );
-  });
-});
-
-describe('a refused token gets one word in the reply, and another in the log', () => {
+describe('the log of a process, from its start to its end', () => {
   const now = Math.floor(Date.now() / 1000);
   const cases: [reason: string, claims: JWTPayload, header?: Record<string, unknown>][] = [
     ['expired', { exp: now - 60 }],
@@ -91,8 +38,65 @@ describe('a refused token gets one word in the reply, and another in the log', (
     ['key', {}, { kid: 'unknown' }],
   ];
 
-  test('expired, audience, issuer, key, signature, …', async () => {
-    await using server = await start(issuer.settings);
+  let server: ServerProcess;
+  beforeAll(async () => {
+    server = await ServerProcess.start(simulator.authUrl, {
+      OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
+      OPERATOR_CLIENT_ID: DEMO_CLIENT.clientId,
+      OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
+      LOG_LEVEL: 'debug',
+      AUDIT_KEY: 'a-key-of-at-least-thirty-two-characters',
+      ...issuer.settings,
+    });
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  test('says which version and commit it is, where it listens and for whom, and that it is ready', async () => {
+    expect(server.logged('starting')).toMatchObject([{ ...BUILD, node: process.versions.node }]);
+    expect(server.logged('listening')).toEqual([
+      {
+        level: 30,
+        time: expect.any(String),
+        msg: 'listening',
+        host: '127.0.0.1',
+        port: Number(new URL(server.url).port),
+        role: 'bff',
+        operators: '127.0.0.1',
+        flow: '2-legged',
+      },
+    ]);
+    await expect.poll(() => server.logged('ready')).toHaveLength(1);
+  });
+
+  test('names a caller as the audit log does, whole and without digits; at the level debug it has each exchange', async () => {
+    for (let n = 0; n < 20; n += 1) {
+      const token = await issuer.token({ sub: `caller ${n}`, scope: 'sim-swap:read' });
+      expect((await ask(server, { authorization: `Bearer ${token}` })).status).toBe(200);
+    }
+    await expect.poll(() => server.logged('request')).toHaveLength(20);
+    const callers = server.logged('request').map(({ caller }) => caller);
+    const audited = server.lines
+      .map((line) => JSON.parse(line) as { audit?: string; caller?: { id: string } })
+      .filter(({ audit }) => audit === 'after')
+      .map(({ caller }) => caller?.id);
+    expect(callers).toEqual(audited);
+    expect(new Set(callers).size).toBe(20);
+    for (const caller of callers) expect(caller).toMatch(/^[a-z]{16}$/);
+    expect(server.logged('exchange').slice(0, 2)).toMatchObject(
+      ['token', 'check'].map((endpoint) => ({
+        level: 20,
+        operator: 'operator',
+        endpoint,
+        isRetry: false,
+        outcome: 'replied',
+        status: 200,
+        ms: expect.any(Number),
+        correlator: expect.stringMatching(/-[12]$/),
+      })),
+    );
+  });
+
+  test('has for a refused token one word in the reply, and another in the log; at last it drains', async () => {
     const tokens = await Promise.all(
       cases.map(([, claims, header]) => sign(issuer.key(), claimsAt(Date.now(), claims), header)),
     );
@@ -117,6 +121,8 @@ describe('a refused token gets one word in the reply, and another in the log', (
     server.terminate();
     await server.exit;
     await expect.poll(() => server.logged('drained')).toHaveLength(1);
+    expect(server.logged('draining')).toMatchObject([{ signal: 'SIGTERM', graceSeconds: 0 }]);
+    expect(server.logged('drained')).toMatchObject([{ seconds: expect.any(Number) }]);
     // What repeats is summed up.
     expect(server.logged(REFUSED)).toMatchObject([
       ...[...reasons, 'too long'].map((reason) => ({ reason })),
@@ -144,26 +150,6 @@ describe("why the issuer's keys cannot be had is in the log", () => {
     const reply = await ask(service, { authorization: `Bearer ${await issuer.token()}` });
     expect(reply.text).not.toContain(reason);
   });
-});
-
-test('a caller has one name in the lines of requests and in the audit log, whole and without digits', async () => {
-  await using server = await start({
-    ...issuer.settings,
-    AUDIT_KEY: 'a-key-of-at-least-thirty-two-characters',
-  });
-  for (let n = 0; n < 20; n += 1) {
-    const token = await issuer.token({ sub: `caller ${n}`, scope: 'sim-swap:read' });
-    expect((await ask(server, { authorization: `Bearer ${token}` })).status).toBe(200);
-  }
-  await expect.poll(() => server.logged('request')).toHaveLength(20);
-  const callers = server.logged('request').map(({ caller }) => caller);
-  const audited = server.lines
-    .map((line) => JSON.parse(line) as { audit?: string; caller?: { id: string } })
-    .filter(({ audit }) => audit === 'after')
-    .map(({ caller }) => caller?.id);
-  expect(callers).toEqual(audited);
-  expect(new Set(callers).size).toBe(20);
-  for (const caller of callers) expect(caller).toMatch(/^[a-z]{16}$/);
 });
 
 describe('x-correlator', () => {

@@ -1,44 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { told } from './answers.ts';
 import { lookingUp, replying } from '../wiredOperator.ts';
-import { startSimulated, startWired, type Service } from '../service.ts';
+import { startSimulated, startWired } from '../service.ts';
 
 const BOTH = '{ phoneNumber(e164: "+447700900004") { lastSimSwap simSwappedWithin } }';
 
 /** Dates are withheld and checks `false`, so that both operations are used. */
 const SCRIPT = { lookUp: lookingUp(replying({ swapped: false })) };
-
-async function askBoth(service: Service, headers: Readonly<Record<string, string>> = {}) {
-  const heard = told(await service.ask(BOTH, {}, headers));
-  expect(heard).toEqual({ lastSimSwap: null, simSwappedWithin: false });
-}
-
-describe('x-correlator', () => {
-  test("the caller's is passed on, and every exchange has its own", async () => {
-    await using service = await startWired(SCRIPT);
-
-    await askBoth(service, { 'x-correlator': 'checkout-7' });
-
-    const correlators = service.operator.received.map(({ correlator }) => correlator);
-    expect(correlators).toHaveLength(4);
-    expect(new Set(correlators).size).toBe(4);
-    for (const correlator of correlators) {
-      expect(correlator).toMatch(/^checkout-7-[A-Za-z0-9]{12}-\d+$/);
-    }
-  });
-
-  test('two requests with the same one share no exchange, each about a number of its own', async () => {
-    await using service = await startWired(SCRIPT);
-
-    const headers = { 'x-correlator': 'same' };
-    await Promise.all(
-      [BOTH, BOTH.replace(/4"/, '5"')].map((both) => service.ask(both, {}, headers)),
-    );
-
-    const correlators = service.operator.received.map(({ correlator }) => correlator);
-    expect(new Set(correlators).size).toBe(8);
-  });
-});
 
 describe('settings of how an operator is asked', () => {
   test.each(['2-legged', '3-legged'])('%s: its scopes and headers go out', async (flow) => {
@@ -49,7 +17,8 @@ describe('settings of how an operator is asked', () => {
       OPERATOR_HEADERS: '{"x-channel":"graph"}',
     });
 
-    await askBoth(service);
+    const heard = told(await service.ask(BOTH));
+    expect(heard).toEqual({ lastSimSwap: null, simSwappedWithin: false });
 
     const scopes = service.operator.received.map(({ body }) =>
       new URLSearchParams(body).get('scope'),

@@ -1,4 +1,4 @@
-// Reads a long reply while the service that npm starts drains, and prints what became of both as JSON. Run in a network
+// Reads a long reply while the service drains, and prints what became of both as JSON. Run in a network
 // namespace of its own: the loopback's frames of 64 KiB and its wide buffers would take all of the reply at once.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,14 +9,13 @@ const BYTES_A_PAUSE = 4096;
 const PAUSE_MS = 10;
 
 const readsOn = process.argv[2] === 'slowly';
-await using npm = new Program(
-  'npm',
-  ['start'],
-  { PORT: '0', DRAIN_GRACE_MS: '0', REQUEST_TIMEOUT_MS: '4000' },
-  { hasOwnGroup: true },
-);
-const [service = ''] = await npm.written(/http:\/\/127\.0\.0\.1:\d+(?=\/graphql)/);
-await npm.written(/"msg":"ready"/);
+await using main = Program.node(['src/main.ts'], {
+  PORT: '0',
+  DRAIN_GRACE_MS: '0',
+  REQUEST_TIMEOUT_MS: '4000',
+});
+const [service = ''] = await main.written(/http:\/\/127\.0\.0\.1:\d+(?=\/graphql)/);
+await main.written(/"msg":"ready"/);
 
 const socket = connect(Number(new URL(service).port), '127.0.0.1');
 const closed = new Promise<void>((resolve) => {
@@ -24,8 +23,8 @@ const closed = new Promise<void>((resolve) => {
 });
 socket.write(longOperation());
 const head = await firstBytes(socket);
-npm.signal('SIGTERM');
-await npm.written(/"msg":"draining"/);
+main.signal('SIGTERM');
+await main.written(/"msg":"draining"/);
 
 let received = head.length;
 if (readsOn) {
@@ -35,12 +34,12 @@ if (readsOn) {
     socket.read(BYTES_A_PAUSE);
   }
 }
-const exit = await npm.exit;
+const exit = await main.exit;
 socket.resume();
 await closed;
 const reply = head.toString('latin1');
 const bodyBytes = Number(/^content-length: (\d+)/im.exec(reply)?.[1]);
-const cutOff = npm.lines.find((line) => line.includes('the drain cut off requests'));
+const cutOff = main.lines.find((line) => line.includes('the drain cut off requests'));
 process.stdout.write(
   JSON.stringify({
     isWhole: received === reply.indexOf('\r\n\r\n') + 4 + bodyBytes,

@@ -59,12 +59,12 @@ function each(lastDigits: string, costs: Costs) {
   return lastDigits.split(' ').map((digits) => [digits, costs] as const);
 }
 
-/** In the short form a number is queried in one way in one store, and in the other way in the other one. */
+/** In the short form a number is queried in one of these four ways, and its neighbours in the others. */
 const CASES = rowsOf('3-legged').flatMap(([, lastDigits, date, tenDays, settings], row) =>
   STORES.flatMap((store, index) =>
     ['in a row', 'at once']
       .map((how) => ({ lastDigits, how, store, date, tenDays, settings }))
-      .filter((_, way) => IS_LONG || (row + index + way) % 2 === 0),
+      .filter((_, way) => IS_LONG || (row + 1) % 4 === 2 * index + way),
   ),
 );
 
