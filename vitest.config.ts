@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-// For the workers and for what they start: see test/compileCache.ts.
+// For the workers and for what they start (test/program.ts).
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'sim-swap-compile-cache');
 
 /**

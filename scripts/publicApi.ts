@@ -26,14 +26,18 @@ export class CompileError extends Error {
  * What the package has for other programs, as its declarations say it: docs/api/. A test compares, so that a change of
  * what is public is seen in its diff.
  *
+ * @param flags of the compiler: with `--noCheck` it takes a quarter of the time
  * @throws CompileError.
  */
-export async function makePublicApi(config = BUILD): Promise<readonly MadeFile[]> {
+export async function makePublicApi(
+  config = BUILD,
+  flags: readonly string[] = [],
+): Promise<readonly MadeFile[]> {
   const folder = await mkdtemp(join(tmpdir(), 'public-api-'));
   try {
     await run(
       join(PROJECT, 'node_modules/.bin/tsc'),
-      ['-p', config, '--emitDeclarationOnly', '--outDir', folder],
+      ['-p', config, '--emitDeclarationOnly', '--outDir', folder, ...flags],
       { cwd: PROJECT },
     ).catch((error: { readonly stdout: string }) => {
       throw new CompileError(error.stdout);

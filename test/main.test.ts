@@ -68,31 +68,26 @@ function warningsOfAnyone(main: Program): readonly string[] {
   return main.lines.filter((line) => line.includes('anyone who reaches this service'));
 }
 
-describe('started with nothing set', () => {
-  test.each([
-    ['bff', 'phoneNumber'],
-    ['subgraph', '_entities'],
-  ])('ROLE=%s: the curl line of the banner gets an answer', async (role, field) => {
+test.each([
+  ['bff', 'phoneNumber'],
+  ['subgraph', '_entities'],
+])(
+  'started with nothing but ROLE=%s: the curl line of the banner gets an answer; SIGINT ends it and its simulator',
+  async (role, field) => {
     const main = startMain({ ROLE: role });
     await main.written(/Ctrl-C ends both\./);
     const command = /^ *curl [^]*?'$(?=\n\n)/m.exec(main.out)?.[0] ?? '';
+    const [service = '', simulator = '', ...others] = addressesIn(main.out);
+    expect(others).toEqual([]);
+    expect(await isServed(`${service}/readyz`)).toBe(true);
+    expect(await isServed(`${simulator}/stats`)).toBe(true);
 
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
 
     const { data, errors } = JSON.parse(stdout) as { data: Record<string, unknown>; errors?: [] };
     expect(errors).toBeUndefined();
     const answer = { e164: '+447700900002', simSwappedWithin: true };
-    const told = data[field];
-    expect(Array.isArray(told) ? told[0] : told).toMatchObject(answer);
-  });
-
-  test('SIGINT ends the service and its simulator', async () => {
-    const main = startMain({});
-    await main.written(/Ctrl-C ends both\./);
-    const [service = '', simulator = '', ...others] = addressesIn(main.out);
-    expect(others).toEqual([]);
-    expect(await isServed(`${service}/readyz`)).toBe(true);
-    expect(await isServed(`${simulator}/stats`)).toBe(true);
+    expect([data[field]].flat()[0]).toMatchObject(answer);
 
     main.signal('SIGINT');
 
@@ -100,8 +95,8 @@ describe('started with nothing set', () => {
     expect(await isServed(`${service}/readyz`)).toBe(false);
     expect(await isServed(`${simulator}/stats`)).toBe(false);
     expect(warningsOfAnyone(main)).toEqual([]);
-  });
-});
+  },
+);
 
 test('with an operator set neither simulator nor banner appears, and it warns of callers that are not known', async () => {
   const operator = await startSimulator({ port: 0 });

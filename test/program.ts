@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { COMPILE_CACHE } from './compileCache.ts';
 import { withEntry } from './operatorEntry.ts';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
@@ -27,6 +26,8 @@ export interface ProgramOptions {
   readonly folder?: string;
   /** What it reads at its standard input, at once or bit by bit; nothing where absent. */
   readonly input?: string | Readable | undefined;
+  /** Whether messages go to it and come from it. */
+  readonly hasChannel?: boolean;
 }
 
 /** A program in a process of its own, with these settings and no others. */
@@ -41,32 +42,36 @@ export class Program implements AsyncDisposable {
   readonly exit: Promise<Exit>;
   /** The same, once everything that it started has ended too: they share its output. */
   readonly ended: Promise<Exit>;
-  readonly #child: ChildProcess;
+  protected readonly child: ChildProcess;
   readonly #hasOwnGroup: boolean;
 
   constructor(
     command: string,
     words: readonly string[],
     settings: Readonly<Record<string, string>>,
-    { hasOwnGroup = false, folder = PROJECT, input }: ProgramOptions = {},
+    { hasOwnGroup = false, folder = PROJECT, input, hasChannel = false }: ProgramOptions = {},
   ) {
-    const { PATH = '', HOME = '' } = process.env;
+    const { PATH = '', HOME = '', NODE_COMPILE_CACHE: cache } = process.env;
+    // What another process has compiled is not compiled again, which halves what the start of a server costs.
+    const compiled = cache === undefined ? {} : { NODE_COMPILE_CACHE: cache };
     const child = spawn(command, words, {
       cwd: folder,
       detached: hasOwnGroup,
-      env: { PATH, HOME, ...COMPILE_CACHE, ...withEntry(settings) },
-      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { PATH, HOME, ...compiled, ...withEntry(settings) },
+      stdio: ['pipe', 'pipe', 'pipe', ...(hasChannel ? (['ipc'] as const) : [])],
     });
+    const { stdin, stdout, stderr } = child;
+    if (stdin === null || stdout === null || stderr === null) throw new Error('It has no pipes.');
     // It may end without reading.
-    child.stdin.on('error', () => undefined);
-    if (typeof input === 'object') input.pipe(child.stdin);
-    else child.stdin.end(input);
-    this.#child = child;
+    stdin.on('error', () => undefined);
+    if (typeof input === 'object') input.pipe(stdin);
+    else stdin.end(input);
+    this.child = child;
     this.#hasOwnGroup = hasOwnGroup;
     this.pid = child.pid ?? 0;
-    this.stdout = child.stdout;
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (this.out += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.err += text));
+    this.stdout = stdout;
+    stdout.setEncoding('utf8').on('data', (text: string) => (this.out += text));
+    stderr.setEncoding('utf8').on('data', (text: string) => (this.err += text));
     this.exit = once(child, 'exit').then(([code, signal]): Exit => ({ code, signal }));
     this.ended = once(child, 'close').then(([code, signal]): Exit => ({ code, signal }));
   }
@@ -130,7 +135,7 @@ export class Program implements AsyncDisposable {
     this.#send(this.#hasOwnGroup ? -this.pid : this.pid, 'SIGKILL');
     // What is not read would keep it from being over.
     this.stdout.destroy();
-    this.#child.stderr?.destroy();
+    this.child.stderr?.destroy();
     await this.ended;
   }
 

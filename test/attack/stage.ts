@@ -1,5 +1,4 @@
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { withEntry } from '../operatorEntry.ts';
 import type { Finding } from './attack.ts';
 import { type OperatorScript, TOKEN_MARK, WiredOperator } from '../wiredOperator.ts';
 import { Target, type TargetOptions } from './target.ts';
@@ -31,14 +30,8 @@ export class Stage {
     settings: Readonly<Record<string, string>> = {},
     options: TargetOptions = {},
   ): Promise<Target> {
-    const target = await Target.start(
-      withEntry({
-        REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
-        ...operator.settings,
-        ...settings,
-      }),
-      options,
-    );
+    const common = { REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS), ...operator.settings };
+    const target = await Target.start({ ...common, ...settings }, options);
     this.#targets.push(target);
     return target;
   }
@@ -120,8 +113,10 @@ export class Stage {
   }
 }
 
-function exitText({ exit }: Target): string | undefined {
-  return exit === undefined ? undefined : `ended with ${exit.signal ?? exit.code ?? 'nothing'}`;
+function exitText({ exited }: Target): string | undefined {
+  return exited === undefined
+    ? undefined
+    : `ended with ${exited.signal ?? exited.code ?? 'nothing'}`;
 }
 
 function lineOf(output: string, part: string): string {

@@ -1,33 +1,21 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
 import { freePort } from '../freePort.ts';
 import type { ProbeFigures } from '../long/probe.ts';
+import { ProbedProgram } from '../long/probedProgram.ts';
+import type { Exit } from '../program.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PROBE = new URL('../long/probe.ts', import.meta.url).href;
 const STARTS_WITHIN_MS = 30_000;
-const TELLS_WITHIN_MS = 10_000;
 /** A reply that is not there by then never comes. */
 const HANGS_AFTER_MS = 12_000;
 const MEGABYTE = 1024 * 1024;
-/** What is kept of either output; a flood of lines must not fill our own memory. */
-const MAX_OUTPUT_CHARACTERS = 8_000_000;
 
 /** How an attacked process is started, beside its settings. */
 export interface TargetOptions {
   /** Flags of Node's beside those of `npm start`, such as a limit for the heap. */
   readonly flags?: readonly string[];
-}
-
-/** How a process ended; `undefined` while it has not. */
-export interface Exit {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
 }
 
 /** What is sent, beside the document. */
@@ -49,33 +37,11 @@ export interface Reply {
 }
 
 /** The server as people start it, in a process of its own, with a probe inside. */
-export class Target {
-  readonly url: string;
-  readonly pid: number;
-  readonly #child: ChildProcess;
+export class Target extends ProbedProgram {
+  url = '';
+  /** How it ended; `undefined` while it has not. */
+  exited: Exit | undefined;
   readonly #agent = new Agent({ connections: 128, headersTimeout: 0, bodyTimeout: 0 });
-  #exit: Exit | undefined;
-  readonly #exited: Promise<Exit>;
-  #output = '';
-  #errors = '';
-  private constructor(url: string, child: ChildProcess) {
-    this.url = url;
-    this.#child = child;
-    this.pid = child.pid ?? 0;
-    this.#exited = once(child, 'exit').then(([code, signal]): Exit => {
-      this.#exit = { code, signal };
-      return this.#exit;
-    });
-    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      this.#output = (this.#output + text).slice(-MAX_OUTPUT_CHARACTERS);
-    });
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.#errors = (this.#errors + text).slice(-MAX_OUTPUT_CHARACTERS);
-    });
-    child.stdout?.on('error', () => undefined);
-    // A message to a process that has just died.
-    child.on('error', () => undefined);
-  }
 
   /** Resolves when it serves; rejects with what it said when it ends before. */
   static async start(
@@ -83,21 +49,14 @@ export class Target {
     { flags = [] }: TargetOptions = {},
   ): Promise<Target> {
     const port = await freePort();
-    const { PATH = '', HOME = '' } = process.env;
-    const child = spawn(
-      process.execPath,
-      [...flagsOfNpmStart(), '--expose-gc', '--import', PROBE, ...flags, 'src/main.ts'],
-      {
-        cwd: ROOT,
-        env: { PATH, HOME, PORT: String(port), ...settings },
-        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      },
-    );
-    const target = new Target(`http://127.0.0.1:${port}`, child);
+    const words = ['--expose-gc', '--import', PROBE, ...flags, 'src/main.ts'];
+    const target = new Target('scripts/node', words, { PORT: String(port), ...settings });
+    target.url = `http://127.0.0.1:${port}`;
+    void target.exit.then((exit) => (target.exited = exit));
     const givesUpAtMs = performance.now() + STARTS_WITHIN_MS;
     while ((await target.statusOf('/livez')) !== 200) {
-      if (target.#exit !== undefined || performance.now() > givesUpAtMs) {
-        child.kill('SIGKILL');
+      if (target.hasEnded || performance.now() > givesUpAtMs) {
+        await target.kill();
         throw new Error(`The server did not start: ${target.output.slice(-2000)}`);
       }
       await sleep(20);
@@ -107,11 +66,7 @@ export class Target {
 
   /** All that it wrote, on either output. */
   get output(): string {
-    return this.#output + this.#errors;
-  }
-
-  get exit(): Exit | undefined {
-    return this.#exit;
+    return this.out + this.err;
   }
 
   /** How often a line of the log has this text. */
@@ -167,19 +122,6 @@ export class Target {
     }
   }
 
-  /** Starts to count the event loop's delay again, from zero. */
-  resetDelay(): void {
-    this.#child.send('reset');
-  }
-
-  /** What it holds now, garbage aside; rejects when it does not tell. */
-  async figures(): Promise<ProbeFigures> {
-    const told = once(this.#child, 'message', { signal: AbortSignal.timeout(TELLS_WITHIN_MS) });
-    if (this.#child.connected) this.#child.send('figures');
-    const [figures] = (await told) as [ProbeFigures];
-    return figures;
-  }
-
   /** By how many megabytes its memory has grown since then. */
   async grownMb(before: ProbeFigures): Promise<number> {
     return grownMb(before, await this.figures());
@@ -201,16 +143,15 @@ export class Target {
   async terminate(withinMs: number): Promise<Exit | undefined> {
     // Our own connections are no reason to wait.
     void this.#agent.destroy();
-    this.#child.kill('SIGTERM');
-    const ended = await Promise.race([this.#exited, sleep(withinMs, undefined, { ref: false })]);
+    this.signal('SIGTERM');
+    const ended = await Promise.race([this.exit, sleep(withinMs, undefined, { ref: false })]);
     if (ended === undefined) await this.kill();
     return ended;
   }
 
   async kill(): Promise<void> {
-    if (this.#exit === undefined) this.#child.kill('SIGKILL');
     void this.#agent.destroy();
-    await this.#exited;
+    await this[Symbol.asyncDispose]();
   }
 }
 
@@ -221,15 +162,6 @@ export function grownMb(before: ProbeFigures, after: ProbeFigures): number {
 
 function bytesOf({ heapBytes, externalBytes }: ProbeFigures): number {
   return heapBytes + externalBytes;
-}
-
-/** The flags by which `npm start` runs Node; a `.env` of this checkout is not read. */
-function flagsOfNpmStart(): readonly string[] {
-  const script = readFileSync(`${ROOT}/scripts/node`, 'utf8').replaceAll('\\\n', ' ');
-  const [, flags] = /^exec node (.*) \$settings /m.exec(script) ?? [];
-  if (flags === undefined)
-    throw new Error('scripts/node runs Node in a way that is not known here.');
-  return flags.trim().split(/\s+/);
 }
 
 interface Body {

@@ -155,14 +155,9 @@ async function usageOf(audited: readonly string[]): Promise<readonly string[]> {
   try {
     const file = join(folder, 'audit.log');
     await writeFile(file, `${audited.join('\n')}\n`);
-    const lines = await Promise.all(
-      ['day,operator,operation,purpose', 'client', 'subject'].map(async (by) => {
-        await using report = Program.node(['src/commands/usageReport.ts', '--by', by, file]);
-        await report.ended;
-        return `${report.out}${report.err}`.split('\n');
-      }),
-    );
-    return lines.flat();
+    const by = 'day,operator,operation,purpose,client,subject';
+    const { out, err } = await Program.runNode(['src/commands/usageReport.ts', '--by', by, file]);
+    return `${out}${err}`.split('\n');
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { inForm } from '../forms.ts';
 import { runCanary } from './canary.ts';
 
-const REQUESTS = inForm({ short: 600, long: 5000 });
+const REQUESTS = inForm({ short: 400, long: 5000 });
 
 /** Those that the way of asking can come to, whatever the operator does. */
 const REFUSALS = ['BAD_USER_INPUT', 'FORBIDDEN', 'UNAUTHENTICATED', 'GRAPHQL_VALIDATION_FAILED'];

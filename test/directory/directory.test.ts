@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/system/clock.ts';
 import type { NumberDirectorySettings } from '../../src/operator/operatorSettings.ts';
 import { line } from '../endToEnd/askedSimSwaps.ts';
 import { answerJson, deadUrl, RecordingServer, type Answer } from '../http/recordingServer.ts';
+import { Program } from '../program.ts';
 import { logInto } from '../service.ts';
 import { operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
 import { TestClock } from '../testClock.ts';
@@ -279,26 +277,26 @@ describe('a number whose operator the directory changes', () => {
   });
 });
 
+/** In a process of its own. */
+async function startDirectory(port: string) {
+  const program = Program.node(['test/directory/directoryProcess.ts', port]);
+  onTestFinished(() => program[Symbol.asyncDispose]());
+  const [told] = await program.written(/^\d+(?=\n)/);
+  return { program, port: told };
+}
+
 it('a directory in a process of its own: killed, no operator is asked; back again, its word counts', async () => {
-  const script = fileURLToPath(new URL('directoryProcess.ts', import.meta.url));
-  const start = async (port: string) => {
-    const child = spawn(process.execPath, [script, port], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
-    return { child, port: chunk.toString().trim() };
-  };
-  const running = await start('0');
+  const running = await startDirectory('0');
   const directory = directoryAt(`http://127.0.0.1:${running.port}`, { keepSeconds: 0 });
   await using several = asking(directory, new EagerClock());
   expect(await window(several.request(), MOVED)).toBe(true);
   expect(await window(several.request(), line(2))).toBe(false);
 
-  running.child.kill('SIGKILL');
-  await once(running.child, 'exit');
+  running.program.signal('SIGKILL');
+  await running.program.ended;
   expect(await window(several.request(), MOVED)).toBe('OPERATOR_UNAVAILABLE');
   expect(lookups()).toEqual({ losing: 1, gaining: 1 });
 
-  const again = await start(running.port);
+  await startDirectory(running.port);
   expect(await window(several.request(), MOVED)).toBe(true);
-  again.child.kill('SIGKILL');
-  await once(again.child, 'exit');
 });

@@ -1,26 +1,12 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { COMPILE_CACHE } from '../compileCache.ts';
-import type { ProbeFigures } from './probe.ts';
+import { ProbedProgram } from './probedProgram.ts';
 
 const PROGRAM = fileURLToPath(new URL('serverUnderTest.ts', import.meta.url));
 
-/**
- * A server of a long run in a process of its own, so that the load of the run is not taken for the server's. It ends
- * when its channel is closed.
- */
-export class ForkedServer {
+/** A server of a long run. It ends when its channel is closed. */
+export class ForkedServer extends ProbedProgram {
   /** Such as `http://127.0.0.1:40123`. */
-  readonly url: string;
-  readonly #child: ChildProcess;
-  readonly #ended: Promise<never>;
-
-  private constructor(url: string, child: ChildProcess, ended: Promise<never>) {
-    this.url = url;
-    this.#child = child;
-    this.#ended = ended;
-  }
+  url = '';
 
   /**
    * Resolves when it serves; rejects when it ends before.
@@ -28,46 +14,17 @@ export class ForkedServer {
    * @param word its argument
    */
   static async start(settings: Readonly<Record<string, string>>, word = ''): Promise<ForkedServer> {
-    const child = fork(PROGRAM, [word], {
-      env: { ...COMPILE_CACHE, PORT: '0', ...settings },
-      execArgv: [...process.execArgv, '--expose-gc'],
-    });
-    const ended = once(child, 'exit').then(() => Promise.reject(new Error('The server ended.')));
-    ended.catch(() => undefined);
-    const { url } = await nextMessage<{ url: string }>(child, ended);
-    return new ForkedServer(url, child, ended);
-  }
-
-  get pid(): number {
-    return this.#child.pid ?? 0;
-  }
-
-  get hasEnded(): boolean {
-    return this.#child.exitCode !== null || this.#child.signalCode !== null;
-  }
-
-  /** Starts to count the event loop's delay again, from zero. */
-  resetDelay(): void {
-    this.#child.send('reset');
-  }
-
-  /** What it holds now; rejects when it ends before. One question at a time. */
-  async figures(): Promise<ProbeFigures> {
-    const told = nextMessage<ProbeFigures>(this.#child, this.#ended);
-    this.#child.send('figures');
-    return told;
+    const words = ['--expose-gc', PROGRAM, word];
+    const server = new ForkedServer(process.execPath, words, { PORT: '0', ...settings });
+    ({ url: server.url } = await server.message<{ url: string }>());
+    return server;
   }
 
   /** Lets it end, and resolves when it has. */
   async stop(): Promise<void> {
-    if (this.#child.connected) this.#child.disconnect();
-    await this.#ended.catch(() => undefined);
+    if (this.child.connected) this.child.disconnect();
+    await this.exit;
   }
-}
-
-async function nextMessage<Told>(child: ChildProcess, ended: Promise<never>): Promise<Told> {
-  const [told] = (await Promise.race([once(child, 'message'), ended])) as unknown[];
-  return told as Told;
 }
 
 /** As many prompts as a long run makes. */

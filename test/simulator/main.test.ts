@@ -21,7 +21,6 @@ async function complaint(...options: string[]): Promise<{ code: unknown; message
 
 describe('the simulator as a program', () => {
   test.each([
-    [['--port', 'abc']],
     [['--port', '65536']],
     [['--prot', '1']],
     [['4010']],
@@ -36,17 +35,6 @@ describe('the simulator as a program', () => {
   });
 
   test.each([
-    [[], '/sim-swap/v2'],
-    [['--dialect', '1.0'], '/sim-swap/v1'],
-    [['--dialect', 'claro'], '/mobile/v1/gsma/gateway/simswap'],
-  ])('%j: the API lies at %s', async (options, path) => {
-    const simulator = run('--port', '0', ...options);
-    await simulator.written(LAST_SETTING);
-
-    expect(simulator.out).toMatch(new RegExp(`OPERATOR_SIM_SWAP_URL=http://[^/]+${path}\n`));
-  });
-
-  test.each([
     [['--dialect', 'orange'], /^Clients of orange sign assertions: .*--client-key FILE/],
     [['--dialect', 'orange', '--client-key', 'package.json'], /^package\.json cannot be read/],
     [['--client-key', 'no-such-file'], /^no-such-file cannot be read/],
@@ -56,13 +44,6 @@ describe('the simulator as a program', () => {
 
     expect(code).toBe(1);
     expect(message).toMatch(reason);
-  });
-
-  test('listens where its settings say, and prints the address of this machine', async () => {
-    const simulator = run('--port', '0', '--host', '0.0.0.0');
-    await simulator.written(LAST_SETTING);
-
-    expect(simulator.out).toMatch(/OPERATOR_AUTH_URL=http:\/\/127\.0\.0\.1:\d+\n/);
   });
 
   test('a port in use ends it with the reason', async () => {
@@ -76,25 +57,28 @@ describe('the simulator as a program', () => {
     });
   });
 
-  test.each<[NodeJS.Signals]>([['SIGINT'], ['SIGTERM']])(
-    'prints the settings of its client, and ends on %s',
-    async (signal) => {
-      const simulator = run('--port', '0');
-      await simulator.written(LAST_SETTING);
-      const printed = [...simulator.out.matchAll(/(OPERATOR_\w+)=(\S+)/g)];
-      expect(printed.map(([, name]) => name)).toEqual([
-        'OPERATOR_AUTH_URL',
-        'OPERATOR_SIM_SWAP_URL',
-        'OPERATOR_CLIENT_ID',
-        'OPERATOR_CLIENT_SECRET',
-      ]);
-      expect((await fetch(`${printed[0]?.[2]}/stats`)).status).toBe(200);
+  test.each<[NodeJS.Signals, string[], string]>([
+    ['SIGINT', [], '/sim-swap/v2'],
+    ['SIGTERM', ['--dialect', '1.0', '--host', '0.0.0.0'], '/sim-swap/v1'],
+  ])('ends on %s; with %j it prints the settings of its client', async (signal, options, path) => {
+    const simulator = run('--port', '0', ...options);
+    await simulator.written(LAST_SETTING);
+    const printed = [...simulator.out.matchAll(/(OPERATOR_\w+)=(\S+)/g)];
+    expect(printed.map(([, name]) => name)).toEqual([
+      'OPERATOR_AUTH_URL',
+      'OPERATOR_SIM_SWAP_URL',
+      'OPERATOR_CLIENT_ID',
+      'OPERATOR_CLIENT_SECRET',
+    ]);
+    const [authUrl, simSwapUrl] = printed.map(([, , value]) => value);
+    expect(authUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(simSwapUrl).toBe(authUrl + path);
+    expect((await fetch(`${authUrl}/stats`)).status).toBe(200);
 
-      simulator.signal(signal);
+    simulator.signal(signal);
 
-      expect(await simulator.exit).toEqual({ code: 0, signal: null });
-    },
-  );
+    expect(await simulator.exit).toEqual({ code: 0, signal: null });
+  });
 });
 
 test('a launched simulator answers until it is stopped', async () => {

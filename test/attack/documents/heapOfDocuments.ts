@@ -64,7 +64,7 @@ async function flood(stage: Stage, target: Target, kind: string, token: string):
     const { status } = await target.post(JSON.stringify(sent), { token });
     if (status >= 500 || status === 0) broken += 1;
   });
-  if (target.exit !== undefined) return false;
+  if (target.hasEnded) return false;
   const after = await target.figures();
   stage.atMost(`${kind}, MB of heap`, grownMb(before, after), MAX_GROWTH_MB);
   stage.atMost(`${kind}, ms of delay`, after.ownTurnMs, MAX_OWN_DELAY_MS);
