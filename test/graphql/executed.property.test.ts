@@ -1,169 +1,212 @@
-import { execute, parse, validate, type SourceLocation } from 'graphql';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  assertObjectType,
+  execute,
+  getOperationAST,
+  parse,
+  type GraphQLFormattedError,
+} from 'graphql';
+import { describe, expect, it } from 'vitest';
+import type { RequestContext } from '../../src/graphql/request.ts';
 import type { FieldQuestion } from '../../src/domain/fields.ts';
-import { instantAt } from '../../src/domain/instant.ts';
-import { lookupFailed } from '../../src/graphql/answerErrors.ts';
+import { ERRORS, type LookupFailure, type LookupFailureCode } from '../../src/domain/errors.ts';
 import { createApolloServer } from '../../src/graphql/apollo.ts';
-import { createSchema, type Role } from '../../src/graphql/schema.ts';
+import { costOf, mostOf } from '../../src/graphql/operationCost.ts';
+import { isMeasured } from '../../src/graphql/replyBytes.ts';
+import { createSchema } from '../../src/graphql/schema.ts';
 import type { FieldAnswer } from '../../src/lookups/executor.ts';
 import { inForm } from '../forms.ts';
 import { silentLog } from '../silentLog.ts';
-import { ALICE, BOB } from '../values.ts';
 import { requestAnswering } from './requestAnswering.ts';
 
-const SCHEMAS = { bff: createSchema('bff'), subgraph: createSchema('subgraph') };
-const LIMITS = {
-  maxNumbersPerOperation: 100,
-  maxQuestionsPerNumber: 100,
-  maxReplyBytes: 2_000_000,
-};
-const SERVERS = {
-  bff: createApolloServer({ role: 'bff', production: false, limits: LIMITS }, silentLog),
-  subgraph: createApolloServer({ role: 'subgraph', production: false, limits: LIMITS }, silentLog),
-};
+const A = '+447700900500';
 
-beforeAll(() => Promise.all([SERVERS.bff.start(), SERVERS.subgraph.start()]));
-afterAll(() => Promise.all([SERVERS.bff.stop(), SERVERS.subgraph.stop()]));
+const LIMITS = { maxNumbersPerOperation: 1e6, maxQuestionsPerNumber: 1e6, maxReplyBytes: 1e9 };
 
-/** Answers that depend on the question, so that a mix-up shows; some of them fail. */
-function createContext({ failsWith }: { failsWith?: () => Error } = {}) {
-  const answer = (value: FieldAnswer, seed: number): FieldAnswer | Error =>
-    failsWith !== undefined && seed % 4 < 2 ? failsWith() : value;
-  const tell = (number: string, asked: FieldQuestion): FieldAnswer | Error => {
-    const asOfMs = 1_700_000_000_000;
+const FIELD_CODES = Object.entries<{ places: readonly string[] }>(ERRORS)
+  .filter(([, { places }]) => places.includes('field'))
+  .map(([code]) => code as LookupFailureCode);
+
+/** One answer in so many fails. */
+function longWindedContext(failsEach: number): RequestContext {
+  const epochMs = 1_900_000_000_000;
+  const latestSimChange = { text: '2026-03-14T10:26:53.123456789+01:00', epochMs };
+  let count = 0;
+  const answerTo = (_number: string, asked: FieldQuestion): FieldAnswer => {
+    count += 1;
+    const code = FIELD_CODES[count % (failsEach * FIELD_CODES.length)];
+    if (code !== undefined && asked.asks !== 'consent') {
+      return { kind: 'failure', failure: longestFailure(code) };
+    }
     switch (asked.asks) {
-      case 'date': {
-        const latestSimChange = number === ALICE ? instantAt(asOfMs) : null;
-        return answer({ kind: 'date', latestSimChange, asOfMs, from: [] }, lastDigit(number));
-      }
-      case 'window': {
-        const seed = asked.maxAgeHours + lastDigit(number);
-        return answer({ kind: 'window', swapped: seed % 2 === 0, asOfMs, from: [] }, seed);
-      }
+      case 'date':
+        return { kind: 'date', latestSimChange, asOfMs: epochMs, from: [] };
+      case 'window':
+        return { kind: 'window', swapped: false, asOfMs: epochMs, from: [] };
       case 'consent':
-        return answer({ kind: 'consent', consent: { state: 'PENDING', retryAfterSeconds: 5 } }, 2);
+        return {
+          kind: 'consent',
+          consent: { state: 'NOT_NEEDED', retryAfterSeconds: 86_400, expiresAtMs: epochMs },
+        };
     }
   };
-  return { request: requestAnswering(tell) };
-}
-
-function lastDigit(number: string): number {
-  return Number(number.slice(-1));
-}
-
-const failedLookup = () => lookupFailed({ code: 'OPERATOR_UNAVAILABLE', reach: 'number' });
-
-/** What the service makes of a document, and what graphql-js does by itself. */
-async function both(
-  role: Role,
-  query: string,
-  variables: Readonly<Record<string, unknown>>,
-  contextValue: ReturnType<typeof createContext>,
-) {
-  const { body } = await SERVERS[role].executeOperation({ query, variables }, { contextValue });
-  if (body.kind !== 'single') throw new Error('A query has a single result.');
-  const executed = await execute({
-    schema: SCHEMAS[role],
-    document: parse(query),
-    contextValue,
-    variableValues: variables,
+  const request = requestAnswering(answerTo, {
+    correlator: long(300),
+    config: { limits: LIMITS, docsUrl: `https://${long(92)}` },
   });
-  return { served: body.singleResult, executed };
+  return { request };
 }
 
-describe('an operation', () => {
-  const leaf = fc.constantFrom(
-    'e164',
-    '__typename',
-    'lastSimSwap',
-    'simSwappedWithin',
-    'simSwappedWithin(maxAgeHours: 3)',
-    'simSwappedWithin(maxAgeHours: $hours)',
-    'simSwapCheck(maxAgeHours: 3) { result reason asOf }',
-    'simSwapCheck(maxAgeHours: $hours) { r: result __typename retryAfterSeconds }',
-    'simSwapConsent { state retryAfterSeconds expiresAt }',
-    'simSwapConsent { __typename s: state }',
+/** With everything that may stand beside its code. */
+function longestFailure(code: LookupFailureCode): LookupFailure {
+  return {
+    code,
+    reach: 'number',
+    retryAfterSeconds: 86_400,
+    ...(code === 'CONSENT_PENDING' ? { expiresAtMs: 1_900_000_000_000 } : {}),
+    ...(code === 'RATE_LIMITED' ? { quota: 'prompts' } : {}),
+    ...(code === 'PERIOD_NOT_SUPPORTED' ? { maxAgeHours: 2400 } : {}),
+  };
+}
+
+const ALIAS = fc
+  .tuple(fc.constantFrom('a', 'b'), fc.integer({ min: 0, max: 300 }), fc.nat())
+  .map(([letter, length, rest]) => `${letter.repeat(length + 1)}${rest}: `);
+const aliased = (fields: fc.Arbitrary<string>) =>
+  fc.tuple(ALIAS, fields).map((two) => two.join(''));
+const selection = (fields: fc.Arbitrary<string>) =>
+  fc.array(aliased(fields), { minLength: 1, maxLength: 8 }).map((all) => `{ ${all.join(' ')} }`);
+
+const CONSENT_FIELDS = selection(
+  fc.constantFrom('state', 'retryAfterSeconds', 'expiresAt', '__typename'),
+).map((below) => `simSwapConsent ${below}`);
+const CHECK_FIELDS = selection(
+  fc.constantFrom('result', 'reason', 'retryAfterSeconds', 'expiresAt', 'maxAgeHours', 'asOf'),
+).map((below) => `simSwapCheck ${below}`);
+const NUMBER_FIELDS = selection(
+  fc.oneof(
+    fc.constantFrom('e164', '__typename', 'lastSimSwap', 'simSwappedWithin(maxAgeHours: $null)'),
+    fc.integer({ min: -1, max: 2402 }).map((hours) => `simSwappedWithin(maxAgeHours: ${hours})`),
+    CONSENT_FIELDS,
+    CHECK_FIELDS,
+  ),
+).map((fields) => (fields.length % 3 === 0 ? `{ ... on PhoneNumber ${fields} }` : fields));
+const TYPE_FIELDS = fc.constantFrom(
+  'name description',
+  'fields { name description args { name defaultValue type { name ofType { kind } } } }',
+  'enumValues { name description } __typename',
+  'possibleTypes { name } interfaces { name } inputFields { name }',
+);
+const KNOWN_FIELDS = fc.oneof(
+  TYPE_FIELDS.map((below) => `__schema { types { ${below} } directives { name locations } }`),
+  TYPE_FIELDS.map((below) => `__type(name: "PhoneNumber") { ${below} }`),
+  fc.constant('__typename'),
+);
+/** Mostly a number: what is none has one error, and a number one for each field. */
+const NUMBERS = fc.array(fc.constantFrom(A, A, A, A, 'none', '0044', '+44x'), { maxLength: 25 });
+
+const OPERATIONS = {
+  bff: selection(
+    fc.oneof(
+      fc
+        .tuple(NUMBERS, NUMBER_FIELDS)
+        .map(([l, below]) => `phoneNumbers(e164s: ${JSON.stringify(l)}) ${below}`),
+      NUMBER_FIELDS.map((below) => `phoneNumbers(e164s: [$id, "${long(500)}"]) ${below}`),
+      NUMBER_FIELDS.map((below) => `phoneNumber(e164: "${A}") ${below}`),
+      NUMBER_FIELDS.map((below) => `myPhoneNumber ${below}`),
+      KNOWN_FIELDS,
+    ),
+  ),
+  subgraph: selection(
+    fc.oneof(
+      fc
+        .tuple(NUMBERS, NUMBER_FIELDS)
+        .map(
+          ([l, below]) =>
+            `_entities(representations: [${l.map((e164) => `{__typename: "PhoneNumber", e164: "${e164}"}`).join(' ')} 7]) { ... on PhoneNumber ${below} }`,
+        ),
+      fc.constant('_service { sdl }'),
+      KNOWN_FIELDS,
+    ),
+  ),
+};
+
+/** GraphQL refuses variables that nothing uses. */
+const START = {
+  bff: 'query ($null: Int = 1, $id: ID = "") { u: phoneNumber(e164: $id) { u: simSwappedWithin(maxAgeHours: $null) }',
+  subgraph:
+    'query ($null: Int = 1) { u: _entities(representations: []) { ... on PhoneNumber { u: simSwappedWithin(maxAgeHours: $null) } }',
+};
+
+it('every field below a number is measured', () => {
+  const schema = createSchema('bff');
+  const types = ['PhoneNumber', 'SimSwapCheck', 'SimSwapConsent'].map((name) =>
+    schema.getType(name),
   );
-  const alias = fc.constantFrom('', 'a: ', 'b: ', 'c: ');
-  const field = fc.tuple(alias, leaf).map((parts) => parts.join(''));
-  const { tree: selection } = fc.letrec<{ tree: string; node: string }>((tie) => ({
-    node: fc.oneof(
-      { arbitrary: field, weight: 4 },
-      { arbitrary: tie('tree').map((inner) => `... on PhoneNumber ${inner}`), weight: 1 },
-    ),
-    tree: fc
-      .array(tie('node'), { minLength: 1, maxLength: 6, depthIdentifier: 'tree' })
-      .map((nodes) => `{ ${nodes.join(' ')} }`),
-  }));
-  const root = {
-    bff: fc.constantFrom(
-      'phoneNumber(e164: $one)',
-      'phoneNumbers(e164s: $many)',
-      `phoneNumbers(e164s: ["${ALICE}", $one])`,
-      'myPhoneNumber',
-    ),
-    subgraph: fc.constant('_entities(representations: $representations)'),
-  };
-  const declared = {
-    bff: 'query ($one: ID!, $many: [ID!]!, $hours: Int! = 7)',
-    subgraph: 'query ($representations: [_Any!]!, $hours: Int! = 7)',
-  };
-  const variables = {
-    bff: { one: BOB, many: [ALICE, BOB, ALICE] },
-    subgraph: {
-      representations: [ALICE, BOB].map((e164) => ({ __typename: 'PhoneNumber', e164 })),
-    },
-  };
-
-  it.each<Role>(['bff', 'subgraph'])('brings what graphql-js brings: %s', async (role) => {
-    const compared = { all: 0, failing: 0 };
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.tuple(alias, root[role], selection), { minLength: 1, maxLength: 3 }),
-        fc.boolean(),
-        async (roots, fails) => {
-          const entity = role === 'subgraph';
-          const asked = roots.map(([name, call, inner]) =>
-            entity ? `${name}${call} { ... on PhoneNumber ${inner} }` : `${name}${call} ${inner}`,
-          );
-          const used = asked.join(' ');
-          // A variable that is declared and not used is refused before anything is executed.
-          const header = declared[role]
-            .replaceAll(/\$(\w+): [^,)]+(?:, )?/g, (one, name: string) =>
-              used.includes(`$${name}`) ? one : '',
-            )
-            .replace(/, \)/, ')')
-            .replace('()', '');
-          const query = `${header} { ${used} }`;
-          // Two fields of one name that ask different things, for example.
-          fc.pre(validate(SCHEMAS[role], parse(query)).length === 0);
-          const context = createContext(fails ? { failsWith: failedLookup } : {});
-          // As often as anything that learns documents could need.
-          for (let time = 0; time < 5; time += 1) {
-            const { served, executed } = await both(role, query, variables[role], context);
-            compared.all += 1;
-            if (served.errors !== undefined) compared.failing += 1;
-            expect(JSON.stringify(served.data)).toBe(JSON.stringify(executed.data));
-            expect(failuresIn(served.errors ?? [])).toEqual(failuresIn(executed.errors ?? []));
-          }
-        },
-      ),
-      { numRuns: inForm({ short: 50, long: 200 }) },
-    );
-    expect(compared.all).toBeGreaterThan(100);
-    expect(compared.failing).toBeGreaterThan(20);
-  });
+  const fields = types.flatMap((type) => Object.keys(assertObjectType(type).getFields()));
+  expect(fields.filter((name) => !isMeasured(name))).toEqual([]);
+  expect(fields).toContain('asOf');
 });
 
-/** What failed where; which of them failed first is not promised. */
-function failuresIn(
-  errors: readonly {
-    readonly path?: readonly (string | number)[] | undefined;
-    readonly locations?: readonly SourceLocation[] | undefined;
-  }[],
-) {
-  return errors
-    .map(({ path, locations }) => JSON.stringify({ path, locations: locations ?? [] }))
-    .toSorted();
+describe('an operation', () => {
+  it.each(['bff', 'subgraph'] as const)(
+    'of the %s brings what graphql-js brings, in no more bytes than are counted',
+    async (role) => {
+      const server = createApolloServer({ role, production: false, limits: LIMITS }, silentLog);
+      const schema = createSchema(role);
+      await server.start();
+      const compared = { all: 0, failing: 0 };
+      await fc.assert(
+        fc.asyncProperty(OPERATIONS[role], fc.constantFrom(1, 3), async (selected, failsEach) => {
+          const query = `${START[role]} ... ${selected} }`;
+          const variables = { null: null, id: null };
+          const serve = async () => {
+            const contextValue = longWindedContext(failsEach);
+            const { body } = await server.executeOperation({ query, variables }, { contextValue });
+            if (body.kind !== 'single') throw new Error('A query has a single result.');
+            return body.singleResult;
+          };
+          // What is learned of a document changes nothing the next time.
+          await serve();
+          const served = await serve();
+          fc.pre(served.data !== undefined);
+
+          const document = parse(query);
+          const contextValue = longWindedContext(failsEach);
+          const executed = await execute({
+            schema,
+            document,
+            contextValue,
+            variableValues: variables,
+          });
+          expect(JSON.stringify(served.data)).toBe(JSON.stringify(executed.data));
+          expect(failuresIn(served.errors)).toEqual(
+            failuresIn(executed.errors?.map((error) => error.toJSON())),
+          );
+
+          const operation = getOperationAST(document);
+          if (operation === null || operation === undefined) throw new Error('No operation.');
+          const cost = costOf({ schema, document, operation, variables }, mostOf(LIMITS));
+          const bytes = Buffer.byteLength(JSON.stringify(served));
+          expect(cost?.replyBytes).toBeGreaterThanOrEqual(bytes);
+          compared.all += 1;
+          if ((served.errors ?? []).length > 2) compared.failing += 1;
+        }),
+        { numRuns: inForm({ short: 100, long: 1000 }) },
+      );
+      expect(compared.all).toBeGreaterThan(50);
+      expect(compared.failing).toBeGreaterThan(20);
+      await server.stop();
+    },
+    inForm({ short: 20_000, long: 120_000 }),
+  );
+});
+
+/** What failed where. */
+function failuresIn(errors: readonly GraphQLFormattedError[] = []): readonly string[] {
+  return errors.map(({ path, locations }) => JSON.stringify({ path, locations }));
+}
+
+function long(length: number): string {
+  return 'a'.repeat(length);
 }

@@ -33,159 +33,101 @@ function asks(numbers: number, questionsPerNumber: number, answers: number): Cou
 const A = '+447700900001';
 const B = '+447700900002';
 const ONE = `phoneNumber(e164: "${A}")`;
-const OTHER = `phoneNumber(e164: "${B}")`;
+const OTHER = `phoneNumber(e164: "${B}") { simSwappedWithin }`;
+const OTHER_F0 = OTHER.replace('simSwappedWithin', '...F0');
 const BOTH = `phoneNumbers(e164s: ["${A}", "${B}"])`;
 const LIST = 'query ($l: [ID!]!) { phoneNumbers(e164s: $l) { lastSimSwap } }';
+const IN_LIST = `${BOTH} { simSwappedWithin }`;
+const LIST_OF_TWO = `query ($a: ID!, $b: ID! = "${B}") { phoneNumbers(e164s: [$a, $b]) { lastSimSwap } }`;
+const SPELLINGS = [A, '+44 7700 900001', 'tel:+447700900001', '+44-7700-900001'];
 const F = 'fragment F on PhoneNumber { lastSimSwap }';
+const Q = `fragment Q on Query { ${ONE} { ...F simSwappedWithin } }`;
+const YES_NO = '($yes: Boolean!, $no: Boolean = false)';
+const of1 = (fields: string, variables = '') => `query ${variables} { ${ONE} { ${fields} } } `;
 const within = (hours: number | string) => `simSwappedWithin(maxAgeHours: ${hours})`;
+
+const check = (hours: number) => `c: simSwapCheck(maxAgeHours: ${hours}) { result }`;
+const NO_CHECK = check(9999);
+const by = (variable: string) => of1(`a: ${within('$h')} b: ${within(24)}`, `(${variable})`);
+const skip = (value: unknown) => `@skip(if: ${String(value)})`;
+const only = (value: unknown) => `@include(if: ${String(value)})`;
 
 describe('what an operation of the BFF asks', () => {
   it.for<Row>([
     ['nothing', '{ __typename }', asks(0, 0, 0)],
     ['the schema', '{ __schema { types { name } } }', asks(0, 0, 0)],
-    ['a number and no question', `{ ${ONE} { e164 __typename } }`, asks(0, 0, 2)],
-    ['one question', `{ ${ONE} { lastSimSwap } }`, asks(1, 1, 1)],
-    ['both', `{ ${ONE} { lastSimSwap simSwappedWithin e164 } }`, asks(1, 2, 3)],
+    ['a number and no question', of1('e164 __typename'), asks(0, 0, 2)],
+    ['one question', of1('lastSimSwap'), asks(1, 1, 1)],
+    ['both', of1('lastSimSwap simSwappedWithin e164'), asks(1, 2, 3)],
     ['a list', `{ ${BOTH} { lastSimSwap } }`, asks(2, 1, 2)],
     ['an empty list', '{ phoneNumbers(e164s: []) { lastSimSwap } }', asks(0, 0, 0)],
     ['a number for a list', `{ phoneNumbers(e164s: "${A}") { lastSimSwap } }`, asks(1, 1, 1)],
     ['a list from one variable', LIST, asks(2, 1, 3), { l: [A, B, A] }],
-    [
-      'a list of variables',
-      'query ($a: ID!, $b: ID!) { phoneNumbers(e164s: [$a, $b]) { lastSimSwap } }',
-      asks(2, 1, 2),
-      { a: A, b: B },
-    ],
-    [
-      'a variable with a default',
-      `query ($a: ID! = "${A}") { phoneNumber(e164: $a) { lastSimSwap } }`,
-      asks(1, 1, 1),
-    ],
-    [
-      'one number in four spellings',
-      LIST,
-      asks(1, 1, 4),
-      { l: [A, '+44 7700 900001', 'tel:+447700900001', '+44-7700-900001'] },
-    ],
+    ['a list of variables', LIST_OF_TWO, asks(2, 1, 2), { a: A, b: B }],
+    ['a number by default', LIST_OF_TWO, asks(1, 1, 2), { a: B }],
+    ['one number in four spellings', LIST, asks(1, 1, 4), { l: SPELLINGS }],
     ['numbers that are none', LIST, asks(2, 1, 3), { l: ['1', '2', '1'] }],
     ['a number that is an integer', LIST, asks(1, 1, 1), { l: [447_700_900_001] }],
 
+    ['a window and its default once', of1(`a: simSwappedWithin b: ${within(240)}`), asks(1, 1, 2)],
+    ['a window by value and by variable once', by('$h: Int!'), asks(1, 1, 2), { h: 24 }],
+    ['the default of a variable', by('$h: Int! = 24'), asks(1, 1, 2)],
     [
-      'a window and its default are one question',
-      `{ ${ONE} { a: simSwappedWithin b: ${within(240)} } }`,
+      'the default of the field',
+      of1(`a: ${within('$h')} simSwappedWithin`, '($h: Int = 240)'),
       asks(1, 1, 2),
     ],
+    ['two windows', of1(`a: ${within(1)} b: ${within(2)}`), asks(1, 2, 2)],
+    ['all refused windows once', of1(`a: ${within(0)} b: ${within(2)} ${NO_CHECK}`), asks(1, 2, 4)],
+    ['only refused windows', `{ ${BOTH} { ${within(0)} } }`, asks(2, 1, 2)],
+    ['a window in two fields once', of1(`${within(2)} ${check(2)}`), asks(1, 1, 3)],
     [
-      'a window by value and by variable is one question',
-      `query ($h: Int!) { ${ONE} { a: ${within('$h')} b: ${within(24)} } }`,
-      asks(1, 1, 2),
-      { h: 24 },
-    ],
-    [
-      'a variable with a default stands for it',
-      `query ($h: Int! = 24) { ${ONE} { a: ${within('$h')} b: ${within(24)} } }`,
-      asks(1, 1, 2),
-    ],
-    [
-      'a variable that is left out stands for the default of the field',
-      `query ($h: Int = 240) { ${ONE} { a: ${within('$h')} b: simSwappedWithin } }`,
-      asks(1, 1, 2),
-    ],
-    ['two windows are two', `{ ${ONE} { a: ${within(1)} b: ${within(2)} } }`, asks(1, 2, 2)],
-    [
-      'a window that is refused is one question, however often',
-      `{ ${ONE} { a: ${within(0)} b: ${within(2)} c: simSwapCheck(maxAgeHours: 9999) { result } } }`,
-      asks(1, 2, 4),
-    ],
-    ['only refused windows are questions too', `{ ${BOTH} { ${within(0)} } }`, asks(2, 1, 2)],
-    [
-      'a window in two fields is one question',
-      `{ ${ONE} { ${within(2)} simSwapCheck(maxAgeHours: 2) { result } } }`,
-      asks(1, 1, 3),
-    ],
-    [
-      'one number under two aliases has the questions of both',
+      'one number under two aliases: the questions of both',
       `{ a: ${ONE} { lastSimSwap } b: phoneNumber(e164: "tel:${A}") { simSwappedWithin } }`,
       asks(1, 2, 2),
     ],
+    ['two numbers: each its own', `{ a: ${ONE} { lastSimSwap } b: ${OTHER} }`, asks(2, 1, 2)],
+    ['a number by itself and in a list', `{ ${ONE} { lastSimSwap } ${IN_LIST} }`, asks(2, 2, 3)],
     [
-      'two numbers have each their own',
-      `{ a: ${ONE} { lastSimSwap } b: ${OTHER} { simSwappedWithin } }`,
-      asks(2, 1, 2),
-    ],
-    [
-      'a number alone and in a list is one',
-      `{ ${ONE} { lastSimSwap } ${BOTH} { simSwappedWithin } }`,
-      asks(2, 2, 3),
-    ],
-    [
-      'equal questions under many aliases are one',
+      'equal questions under many aliases once',
       `{ ${repeat(50, (i) => `a${i}: ${ONE} { b${i}: simSwappedWithin }`)} }`,
       asks(1, 1, 50),
     ],
 
+    ['inline fragments', `{ ... { ${ONE} { ... { ... { lastSimSwap } } } } }`, asks(1, 1, 1)],
+    ['fragments of both types', `{ ...Q } ${Q} ${F}`, asks(1, 2, 2)],
+    ['fragments in fragments', of1('...F0') + chain(30), asks(1, 30, 30)],
     [
-      'through an inline fragment',
-      `{ ... { ${ONE} { ... { ... on PhoneNumber { lastSimSwap } } } } }`,
-      asks(1, 1, 1),
-    ],
-    [
-      'through fragments of both types',
-      `{ ...Q } fragment Q on Query { ${ONE} { ...F simSwappedWithin } } ${F}`,
-      asks(1, 2, 2),
-    ],
-    ['through fragments in fragments', `{ ${ONE} { ...F0 } } ${chain(30)}`, asks(1, 30, 30)],
-    [
-      'a fragment that is spread twice in one place once',
-      `{ ${ONE} { ...F0 ...F0 ... { ...F0 } } } ${chain(3)}`,
+      'a fragment twice in one place once',
+      of1('...F0 ...F0 ... { ...F0 }') + chain(3),
       asks(1, 3, 3),
     ],
     [
-      'a fragment that is spread in two places in both',
-      `{ a: ${ONE} { ...F0 } b: ${OTHER} { ...F0 } } ${chain(3)}`,
+      'a fragment in two places',
+      `{ a: ${ONE} { ...F0 } b: ${OTHER_F0} } ${chain(3)}`,
       asks(2, 3, 6),
     ],
     ['no fragment that is not spread', `{ __typename } ${chain(3)}`, asks(0, 0, 0)],
-    [
-      'a fragment that spreads itself only once',
-      `{ ${ONE} { ...F } } fragment F on PhoneNumber { lastSimSwap ...F }`,
-      asks(1, 1, 1),
-    ],
-    ['no fragment that is missing', `{ ${ONE} { lastSimSwap ...Missing } }`, asks(1, 1, 1)],
+    ['a fragment that spreads itself once', of1('...F') + F.replace('}', '...F }'), asks(1, 1, 1)],
+    ['no fragment that is missing', of1('lastSimSwap ...Missing'), asks(1, 1, 1)],
 
+    ['@skip', of1(`lastSimSwap ${skip(true)} simSwappedWithin ${skip(false)}`), asks(1, 1, 1)],
+    ['@include', of1(`lastSimSwap ${only(false)} simSwappedWithin ${only(true)}`), asks(1, 1, 1)],
+    ['@skip beside @include', of1(`lastSimSwap ${only(true)} ${skip(true)}`), asks(0, 0, 1)],
     [
-      '@skip leaves a field out',
-      `{ ${ONE} { lastSimSwap @skip(if: true) simSwappedWithin @skip(if: false) } }`,
+      'a root field that is left out',
+      `{ a: ${ONE} ${skip(true)} { lastSimSwap } b: ${OTHER} }`,
       asks(1, 1, 1),
     ],
     [
-      '@include leaves a field out',
-      `{ ${ONE} { lastSimSwap @include(if: false) simSwappedWithin @include(if: true) } }`,
-      asks(1, 1, 1),
-    ],
-    [
-      '@skip wins over @include',
-      `{ ${ONE} { lastSimSwap @include(if: true) @skip(if: true) } }`,
+      'fragments that are left out',
+      of1(`...F ${only(false)} ... ${skip(true)} { simSwappedWithin } e164`) + F,
       asks(0, 0, 1),
     ],
+    ['a fragment that is left out once', of1(`...F ${skip(true)} ...F`) + F, asks(1, 1, 1)],
     [
-      'a root field that is left out asks nothing',
-      `{ a: ${ONE} @skip(if: true) { lastSimSwap } b: ${OTHER} { lastSimSwap } }`,
-      asks(1, 1, 1),
-    ],
-    [
-      'a fragment that is left out asks nothing',
-      `{ ${ONE} { ...F @include(if: false) ... @skip(if: true) { simSwappedWithin } e164 } } ${F}`,
-      asks(0, 0, 1),
-    ],
-    [
-      'a fragment that is left out once is read where it is not',
-      `{ ${ONE} { ...F @skip(if: true) ...F } } ${F}`,
-      asks(1, 1, 1),
-    ],
-    [
-      'a variable decides',
-      `query ($yes: Boolean!, $no: Boolean = false) { ${ONE} { lastSimSwap @include(if: $yes) simSwappedWithin @include(if: $no) } }`,
+      'a variable that decides',
+      of1(`lastSimSwap ${only('$yes')} simSwappedWithin ${only('$no')}`, YES_NO),
       asks(1, 1, 1),
       { yes: true },
     ],
@@ -232,7 +174,7 @@ it.each([{}, { l: null }, { l: [A, null] }, { l: {} }])(
 );
 
 describe('one document in two requests', () => {
-  const hours = `query ($h: Int!) { ${ONE} { a: ${within('$h')} b: ${within(24)} } }`;
+  const hours = by('$h: Int!');
   const skipped = `query ($no: Boolean!) { ${BOTH} { lastSimSwap ...F @skip(if: $no) } } fragment F on PhoneNumber { ${within(1)} }`;
   const root = `query ($yes: Boolean!) { ${ONE} { e164 } ... @include(if: $yes) { ${BOTH} { lastSimSwap } } }`;
 

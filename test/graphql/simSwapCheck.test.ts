@@ -54,13 +54,8 @@ describe('simSwapCheck', () => {
 
   it.each<[string, Record<string, string | number>]>([
     ['10', { reason: 'NUMBER_NOT_SERVED' }],
-    ['09', { reason: 'PERIOD_NOT_SUPPORTED' }],
     ['12', { reason: 'OPERATOR_RATE_LIMITED', retryAfterSeconds: 30 }],
-    ['13', { reason: 'OPERATOR_UNAVAILABLE' }],
     ['16', { reason: 'OPERATOR_TIMEOUT' }],
-    ['20', { reason: 'OPERATOR_REFUSED' }],
-    ['21', { reason: 'OPERATION_NOT_OFFERED' }],
-    ['30', { reason: 'OPERATOR_INVALID_REPLY' }],
     ['04', { windowHours: 1001, reason: 'PERIOD_NOT_SUPPORTED', maxAgeHours: 1000 }],
   ])('UNKNOWN about +4477009000%s, as data and without an error: %o', async (end, expected) => {
     const { windowHours = 240 } = expected;

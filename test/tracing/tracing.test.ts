@@ -6,7 +6,7 @@ import { freePort } from '../freePort.ts';
 import { metricsOf } from '../metrics/scrape.ts';
 import { startService, startSimulated } from '../service.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
-import { WiredOperator } from '../wiredOperator.ts';
+import { WiredOperator, type OperatorScript } from '../wiredOperator.ts';
 import { Collector, pathOf } from './collector.ts';
 
 const NUMBER = '+447700900004';
@@ -20,27 +20,37 @@ const ERROR = 2;
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN_ID = '00f067aa0ba902b7';
 
-function parent(flags: string): Readonly<Record<string, string>> {
+type Settings = Readonly<Record<string, string>>;
+
+function parent(flags: string): Settings {
   return { traceparent: `00-${TRACE_ID}-${SPAN_ID}-${flags}` };
+}
+
+const reset: OperatorScript['lookUp'] = ({ connection }) => connection.socket.resetAndDestroy();
+
+/** The contexts that an operator was sent. */
+function toldIn({ received }: WiredOperator): readonly unknown[] {
+  return received.map(({ headers }) => headers['traceparent']).filter((one) => one !== undefined);
 }
 
 /** Answers one request, and stops: all that waits is sent at the end. */
 async function spansOf(
-  operator: WiredOperator,
-  settings: Readonly<Record<string, string>> = {},
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Collector> {
+  settings: Settings = {},
+  headers: Settings = {},
+  script: OperatorScript = {},
+) {
+  await using operator = await WiredOperator.start(script);
   await using collector = await Collector.start();
   const service = await startService(operator.url, { ...collector.settings, ...settings });
   await service.ask(ASK, { number: NUMBER }, headers);
   await service.stop();
-  return collector;
+  const { spans, text, resource, received } = collector;
+  return { spans, text, resource, received, operator };
 }
 
 describe('a trace that arrives by OTLP', () => {
   it('2-legged: has request, plan, token and lookup in their order, with the right parents', async () => {
-    await using operator = await WiredOperator.start();
-    const { spans } = await spansOf(operator, {}, { 'x-correlator': 'ticket-4711' });
+    const { spans, operator } = await spansOf({}, { 'x-correlator': 'ticket-4711' });
 
     expect(spans.map((span) => pathOf(span, spans).join(' > '))).toEqual([
       'POST /graphql',
@@ -92,8 +102,7 @@ describe('a trace that arrives by OTLP', () => {
   });
 
   it('3-legged: has the wait for the owner, the prompt and the poll', async () => {
-    await using operator = await WiredOperator.start();
-    const { spans, text } = await spansOf(operator, { OPERATOR_FLOW: '3-legged' });
+    const { spans, text } = await spansOf({ OPERATOR_FLOW: '3-legged' });
     const consent = 'POST /graphql > plan > consent check';
     expect(spans.map((span) => pathOf(span, spans).join(' > '))).toEqual([
       'POST /graphql',
@@ -109,10 +118,7 @@ describe('a trace that arrives by OTLP', () => {
   });
 
   it('of a failure: says what broke, at each floor, and nothing of what was sent', async () => {
-    await using operator = await WiredOperator.start({
-      lookUp: ({ connection }) => connection.socket.resetAndDestroy(),
-    });
-    const { spans, text } = await spansOf(operator);
+    const { spans, text } = await spansOf({}, {}, { lookUp: reset });
     const failed = spans.filter(({ status }) => status.code === ERROR);
     expect(failed.map(({ name, attributes }) => [name, attributes['error.type']])).toEqual([
       ['POST /graphql', 'OPERATOR_UNAVAILABLE'],
@@ -126,14 +132,12 @@ describe('a trace that arrives by OTLP', () => {
 
   it('of a retry: is another exchange, and counted as one', async () => {
     let asked = 0;
-    await using operator = await WiredOperator.start({
-      token: ({ connection }, response) => {
-        asked += 1;
-        if (asked === 1) connection.socket.resetAndDestroy();
-        else response.end();
-      },
-    });
-    const { spans } = await spansOf(operator);
+    const token: OperatorScript['token'] = ({ connection }, response) => {
+      asked += 1;
+      if (asked === 1) connection.socket.resetAndDestroy();
+      else response.end();
+    };
+    const { spans } = await spansOf({}, {}, { token });
     const exchanges = spans.filter(({ name }) => name === 'POST token');
     expect(exchanges.map(({ attributes }) => attributes['http.request.resend_count'])).toEqual([
       undefined,
@@ -142,9 +146,7 @@ describe('a trace that arrives by OTLP', () => {
   });
 
   it('has no number, wherever a caller puts it', async () => {
-    await using operator = await WiredOperator.start();
     const { spans, text } = await spansOf(
-      operator,
       {},
       {
         'x-correlator': NUMBER,
@@ -158,8 +160,7 @@ describe('a trace that arrives by OTLP', () => {
   });
 
   it('names the process, with what the settings say of it', async () => {
-    await using operator = await WiredOperator.start();
-    const { resource, received } = await spansOf(operator, {
+    const { resource, received } = await spansOf({
       OTEL_SERVICE_NAME: 'sim-swap-uk',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging,team=fraud%20desk',
       OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=fraud%2Crisk',
@@ -192,8 +193,7 @@ describe('a trace that arrives by OTLP', () => {
 
 describe('the context of a trace', () => {
   it('that a caller sends is gone on with', async () => {
-    await using operator = await WiredOperator.start();
-    const { spans } = await spansOf(operator, {}, parent('01'));
+    const { spans } = await spansOf({}, parent('01'));
     expect(spans[0]).toMatchObject({ traceId: TRACE_ID, parentSpanId: SPAN_ID });
     expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE_ID]));
   });
@@ -205,20 +205,16 @@ describe('the context of a trace', () => {
     ['always_off', '01', 0],
     ['traceidratio', '01', 0],
   ])('is recorded as %s says of flags %s', async (sampler, flags, recorded) => {
-    await using operator = await WiredOperator.start();
     const settings = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0' };
-    const { spans } = await spansOf(operator, settings, parent(flags));
+    const { spans } = await spansOf(settings, parent(flags));
     expect(spans).toHaveLength(recorded);
   });
 
   it('leaves for operators only where it is asked to', async () => {
-    await using operator = await WiredOperator.start();
-    await spansOf(operator);
-    const untold = operator.received.length;
-    const { spans } = await spansOf(operator, { TRACE_OPERATORS: 'true' });
-    const told = operator.received.map(({ headers }) => headers['traceparent']);
-    expect(told.slice(0, untold).filter((one) => one !== undefined)).toEqual([]);
-    expect(told.slice(untold)).toEqual(
+    const untold = await spansOf();
+    expect(toldIn(untold.operator)).toEqual([]);
+    const { spans, operator } = await spansOf({ TRACE_OPERATORS: 'true' });
+    expect(toldIn(operator)).toEqual(
       spans
         .filter(({ kind }) => kind === CLIENT)
         .map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`),
