@@ -1,10 +1,19 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
+import { entryAt, OperatorsFile } from '../operatorsFile.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 
 const files = new TemporaryFiles();
-afterAll(() => files[Symbol.dispose]());
+const discovery = { issuer: 'https://auth.operator.example' };
+const operators = new OperatorsFile(
+  [entryAt('https://api.operator.example', { authUrl: undefined, discovery })],
+  { directory: { url: 'https://numbers.internal/of' } },
+);
+afterAll(() => {
+  files[Symbol.dispose]();
+  operators[Symbol.dispose]();
+});
 const FILE = files.write('file.pem', 'what it holds is judged where it is used');
 const file = { kind: 'file', path: FILE };
 
@@ -13,29 +22,14 @@ const OTHERS = {
   JWT_ISSUER: 'https://issuer.example',
   JWT_AUDIENCE: 'sim-swap',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.internal:4318',
-  OPERATORS_FILE: files.write(
-    'operators.json',
-    JSON.stringify({
-      directory: { url: 'https://numbers.internal/of' },
-      operators: [
-        {
-          name: 'alpha',
-          prefixes: ['default'],
-          flow: '2-legged',
-          discovery: { issuer: 'https://auth.operator.example' },
-          simSwapUrl: 'https://api.operator.example',
-          client: { method: 'basic', id: 'client', secret: { variable: 'SECRET' } },
-        },
-      ],
-    }),
-  ),
-  SECRET: 'secret',
+  OPERATORS_FILE: operators.path,
 };
 
 /** How each of the four is reached, and the operator itself. */
 function connectionsWith(settings: Environment) {
-  const { callers, tracing, directory, operators } = readConfig({ ...OTHERS, ...settings });
-  const [operator] = operators;
+  const config = readConfig({ ...OTHERS, ...settings });
+  const { callers, tracing, directory } = config;
+  const [operator] = config.operators;
   const { authorization } = operator ?? {};
   return {
     issuer: callers.tokens?.jwksConnection,
@@ -46,6 +40,7 @@ function connectionsWith(settings: Environment) {
   };
 }
 
+const EGRESS_PROXY_URL = 'http://egress.internal:3128';
 const NOTHING = { tls: undefined, proxy: undefined };
 
 describe('what is not an operator is reached', () => {
@@ -56,32 +51,25 @@ describe('what is not an operator is reached', () => {
   });
 
   it('through one proxy and by the same authorities, and an operator by none of it', () => {
-    const proxy = { url: 'http://egress.internal:3128', credentials: file };
     const tls = { ca: file };
+    const all = { tls, proxy: { url: EGRESS_PROXY_URL, credentials: file } };
     const connections = connectionsWith({
-      EGRESS_PROXY_URL: 'http://egress.internal:3128',
+      EGRESS_PROXY_URL,
       EGRESS_PROXY_CREDENTIALS_FILE: FILE,
       EGRESS_CA_FILE: FILE,
       EGRESS_NO_PROXY: 'keys.issuer.example',
     });
-    expect(connections).toEqual({
-      issuer: { tls },
-      collector: { tls, proxy },
-      directory: { tls, proxy },
-      discovery: { tls, proxy },
-      operator: NOTHING,
-    });
+    const issuer = { tls };
+    const others = { collector: all, directory: all, discovery: all, operator: NOTHING };
+    expect(connections).toEqual({ issuer, ...others });
   });
 
   it('where the proxy speaks TLS, with the authorities of all for it', () => {
-    const EGRESS_PROXY_URL = 'https://egress.internal:3129';
-    expect(connectionsWith({ EGRESS_PROXY_URL, EGRESS_CA_FILE: FILE }).issuer).toEqual({
-      tls: { ca: file },
-      proxy: { url: EGRESS_PROXY_URL, ca: file },
-    });
-    expect(connectionsWith({ EGRESS_PROXY_URL }).issuer).toEqual({
-      proxy: { url: EGRESS_PROXY_URL },
-    });
+    const url = 'https://egress.internal:3129';
+    const overTls = { EGRESS_PROXY_URL: url };
+    const { issuer } = connectionsWith({ ...overTls, EGRESS_CA_FILE: FILE });
+    expect(issuer).toEqual({ tls: { ca: file }, proxy: { url, ca: file } });
+    expect(connectionsWith(overTls).issuer).toEqual({ proxy: { url } });
   });
 
   it.each([
@@ -91,7 +79,6 @@ describe('what is not an operator is reached', () => {
     ['.example,.internal', ['issuer', 'collector', 'directory', 'discovery']],
     ['internal,issuer.example', []],
   ])('without it by EGRESS_NO_PROXY=%s: %j', (EGRESS_NO_PROXY, direct) => {
-    const EGRESS_PROXY_URL = 'http://egress.internal:3128';
     const { operator: _, ...others } = connectionsWith({ EGRESS_PROXY_URL, EGRESS_NO_PROXY });
     const found = Object.entries(others).filter(([, one]) => one?.proxy === undefined);
     expect(found.map(([name]) => name).toSorted()).toEqual(direct.toSorted());
@@ -99,7 +86,7 @@ describe('what is not an operator is reached', () => {
 
   it('directly where it has no TLS: it is on this machine, or a collector nearby', () => {
     const { collector, issuer } = connectionsWith({
-      EGRESS_PROXY_URL: 'http://egress.internal:3128',
+      EGRESS_PROXY_URL,
       EGRESS_CA_FILE: FILE,
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
       JWT_JWKS_URL: 'http://127.0.0.1:9/jwks',

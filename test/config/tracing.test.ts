@@ -3,6 +3,8 @@ import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { problemsOf } from './problems.ts';
 
+const OTLP = 'OTEL_EXPORTER_OTLP_';
+const pairs = (members: Record<string, string>) => new Map(Object.entries(members));
 const COLLECTOR = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 
 describe('traces', () => {
@@ -44,18 +46,14 @@ describe('traces', () => {
       'what is said of traces before what is said of all',
       {
         ...COLLECTOR,
-        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
-        OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
-        OTEL_EXPORTER_OTLP_TIMEOUT: '9000',
-        OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: '3000',
-        OTEL_EXPORTER_OTLP_HEADERS: 'a=1,b=2',
-        OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'b=3',
+        [`${OTLP}PROTOCOL`]: 'http/protobuf',
+        [`${OTLP}TRACES_PROTOCOL`]: 'http/json',
+        [`${OTLP}TIMEOUT`]: '9000',
+        [`${OTLP}TRACES_TIMEOUT`]: '3000',
+        [`${OTLP}HEADERS`]: 'a=1,b=2',
+        [`${OTLP}TRACES_HEADERS`]: 'b=3',
       },
-      {
-        protocol: 'http/json',
-        timeoutMs: 3000,
-        headers: new Map(Object.entries({ a: '1', b: '3' })),
-      },
+      { protocol: 'http/json', timeoutMs: 3000, headers: pairs({ a: '1', b: '3' }) },
     ],
     [
       'pairs with blanks, and values with signs',
@@ -65,8 +63,8 @@ describe('traces', () => {
         OTEL_RESOURCE_ATTRIBUTES: 'service.name=named,team=risk',
       },
       {
-        headers: new Map(Object.entries({ authorization: 'Basic YTpi==', 'x-scope': 'a,b' })),
-        resource: new Map(Object.entries({ 'service.name': 'named', team: 'risk' })),
+        headers: pairs({ authorization: 'Basic YTpi==', 'x-scope': 'a,b' }),
+        resource: pairs({ 'service.name': 'named', team: 'risk' }),
       },
     ],
     [
