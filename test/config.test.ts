@@ -1,13 +1,12 @@
 import { generateKeyPairSync, randomUUID, type KeyPairKeyObjectResult } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { loadLimits } from '../src/config/loadLimits.ts';
 import { readConfig } from '../src/config/config.ts';
 import { namesIn, problemsOf } from './config/problems.ts';
 import { settingNames } from './settingNames.ts';
+import { TemporaryFiles } from './tls/temporaryFiles.ts';
 
 const OPERATOR = {
   OPERATOR_AUTH_URL: 'https://auth.example',
@@ -16,16 +15,12 @@ const OPERATOR = {
   OPERATOR_CLIENT_SECRET: 's3cret-value',
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'config-'));
-
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+const files = new TemporaryFiles();
+afterAll(() => files[Symbol.dispose]());
 
 function pemOf({ privateKey }: KeyPairKeyObjectResult): string {
-  const path = join(folder, `${randomUUID()}.pem`);
-  writeFileSync(path, privateKey.export({ format: 'pem', type: 'pkcs8' }));
-  return path;
+  const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+  return files.write(`${randomUUID()}.pem`, pem);
 }
 
 const P_256 = pemOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }));
@@ -74,8 +69,9 @@ describe('without settings', () => {
 });
 
 describe('an operator', () => {
-  test('has two addresses, and replaces the simulator', () => {
-    const { operators, simulator } = readConfig(OPERATOR);
+  test('has two addresses, without slashes at their ends, and replaces the simulator', () => {
+    const OPERATOR_SIM_SWAP_URL = 'http://localhost:4010//';
+    const { operators, simulator } = readConfig({ ...OPERATOR, OPERATOR_SIM_SWAP_URL });
 
     expect(simulator).toBeUndefined();
     expect(operators).toMatchObject([
@@ -89,8 +85,8 @@ describe('an operator', () => {
           },
         },
         lookupAddresses: {
-          retrieveDate: 'https://api.example/sim-swap/v2/retrieve-date',
-          check: 'https://api.example/sim-swap/v2/check',
+          retrieveDate: 'http://localhost:4010/retrieve-date',
+          check: 'http://localhost:4010/check',
         },
         clientId: 'client',
         clientAuthentication: { method: 'basic', secret: 's3cret-value' },
@@ -99,22 +95,12 @@ describe('an operator', () => {
     ]);
   });
 
-  test('slashes at the end of an address are dropped', () => {
-    const settings = { ...OPERATOR, OPERATOR_SIM_SWAP_URL: 'http://localhost:4010//' };
-    const [operator] = readConfig(settings).operators;
-    expect(operator?.lookupAddresses.check).toBe('http://localhost:4010/check');
-  });
-
   test.each([
     ['ES256', P_256],
     ['PS256', pemOf(generateKeyPairSync('rsa', { modulusLength: 2048 }))],
   ])('may know us by assertions signed with %s, by the key, and no secret', (alg, path) => {
-    const [operator] = readConfig({
-      ...OPERATOR,
-      OPERATOR_CLIENT_SECRET: '',
-      OPERATOR_ASSERTION_KEY_FILE: path,
-    }).operators;
-
+    const keyed = { OPERATOR_CLIENT_SECRET: '', OPERATOR_ASSERTION_KEY_FILE: path };
+    const [operator] = readConfig({ ...OPERATOR, ...keyed }).operators;
     expect(operator?.clientAuthentication).toMatchObject({
       method: 'private_key_jwt',
       assertion: { alg, lifetimeSeconds: 60, audience: 'https://auth.example' },

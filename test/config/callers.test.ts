@@ -41,21 +41,15 @@ describe('a server that strangers can reach', () => {
     },
   );
 
+  const WITHOUT_OPERATOR = [...MISSING, ...Object.keys(OPERATOR), 'ROUTER_SECRET'];
+  const KNOWN = { ...EVERYWHERE, ...JWT, ...AUDIT };
   it.each<[string, Environment, readonly string[]]>([
     ['in production, on loopback', { ...PRODUCTION, ...OPERATOR }, MISSING],
     ['as a subgraph', { ...EVERYWHERE, ...SUBGRAPH }, [...MISSING, 'ROUTER_SECRET']],
-    [
-      'in production, with nothing',
-      { ...PRODUCTION, ...SUBGRAPH },
-      [...MISSING, ...Object.keys(OPERATOR), 'ROUTER_SECRET'],
-    ],
-    ['as a BFF that lacks nothing', { ...EVERYWHERE, ...JWT, ...AUDIT }, []],
-    [
-      'as a subgraph that lacks nothing',
-      { ...EVERYWHERE, ...SUBGRAPH, ROUTER_SECRET: SECRET, ...JWT, ...AUDIT },
-      [],
-    ],
-    ['with a part of it', { ...EVERYWHERE, ...JWT, ...AUDIT, JWT_ISSUER: '' }, ['JWT_ISSUER']],
+    ['in production, with nothing', { ...PRODUCTION, ...SUBGRAPH }, WITHOUT_OPERATOR],
+    ['as a BFF that lacks nothing', KNOWN, []],
+    ['as a subgraph that lacks nothing', { ...KNOWN, ...SUBGRAPH, ROUTER_SECRET: SECRET }, []],
+    ['with a part of it', { ...KNOWN, JWT_ISSUER: '' }, ['JWT_ISSUER']],
   ])('refuses to start, and lists what is missing: %s', (_what, environment, missing) => {
     expect(namesIn(environment)).toEqual(missing.toSorted());
   });

@@ -31,17 +31,12 @@ describe('docs/operators.md', () => {
   });
 
   test('lists each profile, in the order of the table', () => {
-    const listed = Array.from(
-      DOCS.matchAll(/^- \[([\w-]+)\]\(\.\.\/profiles\/\1\.ts\), /gm),
-      ([, name]) => name,
-    );
-    expect(listed).toEqual(Object.keys(PROFILES));
+    const listed = DOCS.matchAll(/^- \[([\w-]+)\]\(\.\.\/profiles\/\1\.ts\), /gm);
+    expect(Array.from(listed, ([, name]) => name)).toEqual(Object.keys(PROFILES));
   });
 
-  test.each(settingNames().filter((name) => name.startsWith('OPERATOR_')))(
-    'says where %s stands in the file',
-    (name) => {
-      expect(DOCS).toContain(`\`${name}\``);
-    },
-  );
+  test('says where each setting of the short form stands in the file', () => {
+    const names = settingNames().filter((name) => name.startsWith('OPERATOR_'));
+    expect(names.filter((name) => !DOCS.includes(`\`${name}\``))).toEqual([]);
+  });
 });

@@ -1,30 +1,21 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { readConfig, readUsageConfig } from '../../src/config/config.ts';
 import type { Path } from '../../src/config/document.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { GONE_MEMBERS } from '../../src/config/gone.ts';
 import { operatorIdentityOf } from '../../src/operator/operatorSettings.ts';
 import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { problemsOf as problemsIn } from './problems.ts';
 
-let folder: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'operators-file-'));
-  writeFileSync(join(folder, 'secret'), 's3cret-of-alpha\n');
-  writeFileSync(join(folder, 'two-lines'), 'one\ntwo\n');
-  writeFileSync(join(folder, 'empty'), '\n');
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  writeFileSync(join(folder, 'key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
-});
-
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+const files = new TemporaryFiles();
+files.write('secret', 's3cret-of-alpha\n');
+files.write('two-lines', 'one\ntwo\n');
+files.write('empty', '\n');
+const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+files.write('key.pem', privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+afterAll(() => files[Symbol.dispose]());
 
 const BASIC = { id: 'client', secret: { file: 'secret' } };
 
@@ -52,19 +43,14 @@ function withMember(entry: object, [name = '', ...further]: Path): object {
 }
 
 /** The settings that name a file with this text. */
-function written(text: string, environment: Environment): Environment {
-  const path = join(folder, 'operators.jsonc');
-  writeFileSync(path, text);
-  return { OPERATORS_FILE: path, ...environment };
-}
-
-function read(text: string, environment: Environment = {}) {
-  return readConfig(written(text, environment));
+function written(text: string, environment: Environment = {}): Environment {
+  return { OPERATORS_FILE: files.write('operators.jsonc', text), ...environment };
 }
 
 /** Without what reads its files again. */
 function operatorOf(entry: object, environment: Environment = {}): OperatorSettings {
-  const [found] = read(JSON.stringify({ operators: [entry] }), environment).operators;
+  const settings = written(JSON.stringify({ operators: [entry] }), environment);
+  const [found] = readConfig(settings).operators;
   if (found === undefined) throw new Error('no operator');
   const { fromFiles: _again, ...operator } = found;
   return operator;
@@ -105,7 +91,7 @@ describe('a file of operators', () => {
 
   test('replaces the simulator, and may have comments, last commas and a byte order mark', () => {
     const text = `\uFEFF// two\n{ "$schema": "x", /* here */ "operators": [${JSON.stringify(ALPHA)}, ${JSON.stringify(BETA)},], }`;
-    const { operators, simulator, directory } = read(text, { NODE_ENV: '' });
+    const { operators, simulator, directory } = readConfig(written(text, { NODE_ENV: '' }));
 
     expect(operators.map(({ name, prefixes }) => [name, prefixes])).toEqual([
       ['alpha', ['default']],
@@ -204,11 +190,10 @@ describe('a file of operators', () => {
   });
 
   test('may name a directory of numbers', () => {
-    const directory = {
-      url: 'https://numbers.example/',
-      headers: { authorization: { file: 'secret' } },
-    };
-    expect(read(JSON.stringify({ directory, operators: [ALPHA] })).directory).toMatchObject({
+    const headers = { authorization: { file: 'secret' } };
+    const directory = { url: 'https://numbers.example/', headers };
+    const settings = written(JSON.stringify({ directory, operators: [ALPHA] }));
+    expect(readConfig(settings).directory).toMatchObject({
       url: 'https://numbers.example',
       headers: { authorization: 's3cret-of-alpha' },
       timeoutMs: 1000,
@@ -218,11 +203,10 @@ describe('a file of operators', () => {
   });
 
   test('has prices, which are read without its secrets', () => {
-    const path = join(folder, 'prices.jsonc');
     const client = { ...BASIC, secret: { file: 'only-the-service-reads-it' } };
     const price = { currency: 'EUR', check: '0.0215' };
-    writeFileSync(path, JSON.stringify({ operators: [{ ...ALPHA, client, price }, BETA] }));
-    const { priceOf, currency } = readUsageConfig({ OPERATORS_FILE: path });
+    const text = JSON.stringify({ operators: [{ ...ALPHA, client, price }, BETA] });
+    const { priceOf, currency } = readUsageConfig(written(text));
 
     const microsPerLookup = { 'retrieve-date': 0, check: 21_500 };
     expect([currency, priceOf('beta')]).toEqual(['EUR', undefined]);
@@ -272,9 +256,9 @@ describe('a problem with the file', () => {
   });
 
   test('is that it cannot be read', () => {
-    const missing = { OPERATORS_FILE: join(folder, 'missing.jsonc') };
+    const missing = { OPERATORS_FILE: `${files.folder}/missing.jsonc` };
     expect(() => readConfig(missing)).toThrow('OPERATORS_FILE names a file that cannot be read.');
-    expect(() => readConfig({ OPERATORS_FILE: folder })).toThrow('cannot be read');
+    expect(() => readConfig({ OPERATORS_FILE: files.folder })).toThrow('cannot be read');
   });
 
   test('is a setting of the short form beside it', () => {

@@ -9,6 +9,7 @@ import type { MakeProfile } from '../../src/domain/profile.ts';
 import { codeBlocksOf } from '../documents.ts';
 import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { metricsOf } from '../metrics/scrape.ts';
+import { entryAt } from '../operatorsFile.ts';
 import { Program } from '../program.ts';
 import { startServiceWith, type Service } from '../service.ts';
 import { Collector } from '../tracing/collector.ts';
@@ -29,15 +30,7 @@ afterAll(() => {
 });
 
 function entryOf(profile: unknown, url: string) {
-  return {
-    name: 'theirs',
-    profile,
-    prefixes: ['default'],
-    flow: '2-legged',
-    authUrl: url,
-    simSwapUrl: url,
-    client: { id: 'us', secret: { variable: 'SECRET' } },
-  };
+  return entryAt(url, { profile, client: { id: 'us', secret: { variable: 'SECRET' } } });
 }
 
 /** The settings of one operator with this profile, which an entry names by its path. */
@@ -124,12 +117,9 @@ describe('a number in a path', () => {
       answerJson(request, response, { code: 'X' }, 500),
     );
     await using collector = await Collector.start();
-    const service = await startServiceWith({
-      ...settingsWith(EXAMPLE?.text ?? '', theirs.url),
-      ...collector.settings,
-      METRICS_PORT: '0',
-      LOG_LEVEL: 'debug',
-    });
+    const settings = { ...collector.settings, METRICS_PORT: '0', LOG_LEVEL: 'debug' };
+    const own = settingsWith(EXAMPLE?.text ?? '', theirs.url);
+    const service = await startServiceWith({ ...own, ...settings });
     expect(await checkOf(service, NUMBER)).toBe('OPERATOR_UNAVAILABLE');
     const metrics = await metricsOf(service);
     await service.stop();
