@@ -253,24 +253,6 @@ describe('a connection', () => {
     expect(server.received).toHaveLength(101);
   });
 
-  it('that cannot be made: nothing was sent', async () => {
-    const server = await Http2Server.start(CERTIFICATE, echoless);
-    await server[Symbol.asyncDispose]();
-    await using client = new TestEndpoint(server.url);
-    const exchanges = await client.burst(2);
-    expect(exchanges.map(outcome)).toEqual([UNSENT, UNSENT]);
-  });
-
-  it('of a server that no authority vouches for: nothing was sent', async () => {
-    const { createCertificate } = await import('../tls/certificate.ts');
-    await using server = await Http2Server.start(createCertificate(), echoless);
-    await using client = new TestEndpoint(server.url);
-    expect(await client.post()).toMatchObject({
-      fault: { cause: 'connection', sent: false, detail: 'DEPTH_ZERO_SELF_SIGNED_CERT' },
-    });
-    expect(server.received).toHaveLength(0);
-  });
-
   it('that was idle and died is not used again', async () => {
     await using server = await Http2Server.start(CERTIFICATE, echoless);
     await using client = new TestEndpoint(server.url);

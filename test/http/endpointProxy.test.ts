@@ -6,7 +6,7 @@ import { RecordedLog } from '../recordedLog.ts';
 import { Authority } from '../tls/authority.ts';
 import { answering, ConnectProxy, tunnelFor, type ProxyManner } from './connectProxy.ts';
 import { answerByStream, Http2Server } from './http2Server.ts';
-import { answerJson, answerWithout, RecordingServer } from './recordingServer.ts';
+import { answerWithout, RecordingServer } from './recordingServer.ts';
 import { isReply, TestEndpoint, text } from './testEndpoint.ts';
 
 const SERVERS = new Authority('Servers of the operator');
@@ -67,17 +67,6 @@ describe.each(['http', 'https'] as const)('through a proxy over %s', (scheme) =>
     expect(headers).not.toContain('proxy-authorization');
     // HTTP/2 was offered on the first, and a few are made at a time before there is a session.
     expect(server.connections.slice(10).every(({ isResumed }) => isResumed)).toBe(true);
-  });
-
-  it('an operator that echoes is asked on connections that are kept', async () => {
-    await using proxy = await ConnectProxy.start(options);
-    await using server = await RecordingServer.start(
-      (received, response) => answerJson(received, response, {}),
-      SERVER,
-    );
-    await using client = new TestEndpoint(server.url, { connection: through(proxy.url) });
-    for (let exchange = 0; exchange < 5; exchange += 1) await client.post();
-    expect(server.connections.some(({ requests }) => requests > 1)).toBe(true);
   });
 
   it.each(['http/1.1', 'h2'])(

@@ -7,6 +7,7 @@ import type { Exchange } from '../../src/http/exchange.ts';
 import { findingOf } from '../../src/http/resilience/finding.ts';
 import { judgeCheck, judgeRetrieveDate } from '../operator/camara.ts';
 import { judgeAcknowledgement, judgePoll, judgeToken } from '../../src/tokens/tokenResponses.ts';
+import { inForm } from '../forms.ts';
 import { START_MS } from '../testClock.ts';
 import { hours } from '../values.ts';
 import { jsonReply } from './replies.ts';
@@ -24,16 +25,17 @@ const CODES: readonly MappedCode[] = [
   'OPERATOR_INVALID_REPLY',
 ];
 
-const WORDS = [
+const RUNS = { numRuns: inForm({ short: 500, long: 5000 }) };
+
+const statuses = fc.constantFrom(301, 400, 401, 403, 404, 408, 409, 422, 429, 451, 500, 501, 503);
+const words = fc.constantFrom(
   'CONFLICT',
   'E77',
   'authorization_pending',
   'invalid_grant',
   'access_denied',
   '1077',
-];
-const statuses = fc.constantFrom(301, 400, 401, 403, 404, 408, 409, 422, 429, 451, 500, 501, 503);
-const words = fc.constantFrom(...WORDS);
+);
 
 const rules: fc.Arbitrary<ErrorRuleProfile> = fc.record(
   {
@@ -111,7 +113,7 @@ describe('whatever an error map says,', () => {
         const acknowledged = judgeAcknowledgement(replied(refusal), START_MS, reading);
         expect(acknowledged.kind).not.toBe('acknowledged');
       }),
-      { numRuns: 2000 },
+      RUNS,
     );
   });
 
@@ -128,7 +130,7 @@ describe('whatever an error map says,', () => {
         const isHeld = holdSeconds >= 30;
         expect(isHeld).toBe(failure.code === 'OPERATOR_RATE_LIMITED');
       }),
-      { numRuns: 2000 },
+      RUNS,
     );
   });
 
@@ -143,7 +145,7 @@ describe('whatever an error map says,', () => {
         expect(status >= 400 && isPending).toBe(false);
         expect(judged.failure.code).not.toMatch(/^OPERATOR_(?:UNAVAILABLE|TIMEOUT|RATE_LIMITED)$/);
       }),
-      { numRuns: 2000 },
+      RUNS,
     );
   });
 
@@ -158,7 +160,7 @@ describe('whatever an error map says,', () => {
         ].map((judged) => (judged.kind === 'failed' ? judged.failure.code : 'none'));
         expect(codes.filter((code) => code.startsWith('CONSENT_'))).toEqual([]);
       }),
-      { numRuns: 2000 },
+      RUNS,
     );
   });
 
@@ -173,7 +175,7 @@ describe('whatever an error map says,', () => {
         const finding = findingOf({ endpoint: 'here', kind, exchange, errors, failure });
         expect(JSON.stringify(finding ?? {})).not.toContain('PRIVATE-TEXT');
       }),
-      { numRuns: 2000 },
+      RUNS,
     );
   });
 });
