@@ -78,10 +78,7 @@ export class MemoryCounts implements HourlyCounts {
       for (const { count } of raised) this.#raise(window, count);
       for (const { member } of claims) if (member !== undefined) this.#join(window, member);
     }
-    for (const oldest of this.#windows.values()) {
-      if (this.#windowBytes <= this.#bounds.maxWindowBytes || oldest === window) break;
-      this.#drop(oldest);
-    }
+    if (this.#windowBytes > this.#bounds.maxWindowBytes) this.#makeRoom(window);
     return {
       over,
       counts: claims.map(({ count }) => counts.get(count) ?? 0),
@@ -139,6 +136,13 @@ export class MemoryCounts implements HourlyCounts {
       this.#members -= 1;
     }
     window.counts.set(count, Math.max(0, (window.counts.get(count) ?? 0) - 1));
+  }
+
+  #makeRoom(window: Window): void {
+    for (const oldest of this.#windows.values()) {
+      if (this.#windowBytes <= this.#bounds.maxWindowBytes || oldest === window) return;
+      this.#drop(oldest);
+    }
   }
 
   #forgetMembers(window: Window): void {
