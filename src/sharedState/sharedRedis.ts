@@ -53,8 +53,14 @@ export class SharedRedis implements Redis {
     const endsAtMs = this.#clock.monotonicMs() + timeoutMs;
     for (;;) {
       const server = this.#redis.serverOf(keys[0] ?? '');
+      const sentAtMs = this.#clock.monotonicMs();
       try {
-        const [outcome, result] = await this.#runInTime(script, keys, values, endsAtMs);
+        const sent = timedValues(values, sentAtMs, endsAtMs, this.#clocks.get(server));
+        const reply = await this.#redis.run(timed(script), keys, sent, endsAtMs - sentAtMs);
+        const [nowText, outcome, result] = Array.isArray(reply) ? (reply as unknown[]) : [];
+        const nowMs = typeof nowText === 'string' ? Number(nowText) : Number.NaN;
+        if (!Number.isFinite(nowMs)) throw new SharedStateLost();
+        this.#clocks.set(server, clockElsewhere(nowMs, sentAtMs, this.#clock.monotonicMs()));
         this.#lostSinceMs.delete(server);
         if (outcome === 'done') return result;
         // The server's clock was set, or another server has taken over: by now its time is known.
@@ -112,23 +118,6 @@ export class SharedRedis implements Redis {
       }
     }
     return false;
-  }
-
-  async #runInTime(
-    script: string,
-    keys: readonly string[],
-    values: TimedValues,
-    endsAtMs: number,
-  ): Promise<readonly [outcome: unknown, result: unknown]> {
-    const server = this.#redis.serverOf(keys[0] ?? '');
-    const sentAtMs = this.#clock.monotonicMs();
-    const sent = timedValues(values, sentAtMs, endsAtMs, this.#clocks.get(server));
-    const reply = await this.#redis.run(timed(script), keys, sent, endsAtMs - sentAtMs);
-    const [nowText, outcome, result] = Array.isArray(reply) ? (reply as unknown[]) : [];
-    const nowMs = typeof nowText === 'string' ? Number(nowText) : Number.NaN;
-    if (!Number.isFinite(nowMs)) throw new SharedStateLost();
-    this.#clocks.set(server, clockElsewhere(nowMs, sentAtMs, this.#clock.monotonicMs()));
-    return [outcome, result];
   }
 
   /** Then it may be back in a moment; one that is away for longer is not waited for. */
