@@ -17,7 +17,6 @@ const MIN_SECRET_CHARACTERS = 32;
 
 const TOKEN_NAMES = ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'] as const;
 
-/** Of a setting that means nothing to anonymous callers. */
 const FOR_KNOWN_CALLERS =
   'is for callers with a token: set JWT_JWKS_URL, JWT_ISSUER and JWT_AUDIENCE';
 

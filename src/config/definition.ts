@@ -38,7 +38,7 @@ export const headerText = string().regex(
   'must be text that a header can carry',
 );
 
-const int = (min: number, max: number) => z.int().min(min).max(max);
+export const int = (min: number, max: number) => z.int().min(min).max(max);
 
 /** In either of the two the member of the other may be meant. */
 const ofEither = {

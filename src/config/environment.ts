@@ -101,7 +101,6 @@ export class EnvironmentReader {
     return this.#valueOf(name) !== undefined;
   }
 
-  /** As it stands there, or the default. */
   text<Name extends NamesOf<'text' | 'file' | 'json'>>(name: Name): Yields<Name, string>;
   text(name: NamesOf<'text' | 'file' | 'json'>): string | undefined {
     const value = this.#valueOf(name) ?? defaultOf(SETTINGS[name]);

@@ -142,7 +142,6 @@ function shortForm(
   };
 }
 
-/** Of each member of the entry. */
 const VARIABLES: Readonly<Record<string, VariableName>> = {
   profile: 'OPERATOR_PROFILE',
   flow: 'OPERATOR_FLOW',

@@ -1,8 +1,8 @@
 import { dirname, resolve } from 'node:path';
+import * as z from 'zod';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
-import type { FromFiles } from '../system/fromFiles.ts';
 import { crossProblems } from './crossChecks.ts';
-import { operatorsFile, type OperatorsFile, type SecretEntry } from './definition.ts';
+import { AS_DATA, operatorsFile, type OperatorsFile, type SecretEntry } from './definition.ts';
 import {
   listOf,
   readDocument,
@@ -21,7 +21,7 @@ import {
 } from './entrySettings.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { readProfile, type LoadedProfile } from './profiles.ts';
-import { IN_WORDS, problemsOf } from './wording.ts';
+import { didYouMean } from './settingNames.ts';
 
 /** What names operators: a file, a program that hands them in, or OPERATOR_…. */
 export interface OperatorsSource extends JsonDocument {
@@ -69,7 +69,7 @@ export function readOperatorsOf(
     path: Path,
     make: (pointedTo: PointedTo) => T,
     profile?: LoadedProfile,
-  ): T & { readonly fromFiles?: FromFiles<T> } => {
+  ) => {
     // Problems of the files of connections are reported where those are used.
     const members = Object.entries(Object(valueAt(source.value, path)));
     const entry = Object.fromEntries(
@@ -95,12 +95,7 @@ export function readOperatorsOf(
   };
 }
 
-interface SimulatorPlace {
-  readonly authUrl: string;
-  readonly simSwapUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-}
+type SimulatorPlace = Record<'authUrl' | 'simSwapUrl' | 'clientId' | 'clientSecret', string>;
 
 /** The one operator of a source, with the simulator's address and credentials, known once it runs, in place of its own. */
 export function readSimulated(
@@ -129,7 +124,6 @@ export function readPrices(read: EnvironmentReader) {
   };
 }
 
-/** Where secrets are not looked at. */
 const UNREAD: PointedTo = {
   read: () => 'not read',
   source: () => ({ kind: 'text', text: 'not read' }),
@@ -150,7 +144,7 @@ function parse(
 ): { readonly file?: OperatorsFile; readonly profiles: readonly (LoadedProfile | undefined)[] } {
   const { value } = source;
   const profiles = readings.map(({ loaded }) => loaded);
-  const parsed = operatorsFile.safeParse(value, IN_WORDS);
+  const parsed = operatorsFile.safeParse(value, { ...AS_DATA, error: wordingOf });
   const entries = listOf(valueAt(value, ['operators']));
   const cross = [
     ...crossProblems(value, profiles),
@@ -179,6 +173,60 @@ function parse(
   return found.length > 0 || parsed.data === undefined
     ? { profiles }
     : { file: parsed.data, profiles };
+}
+
+/**
+ * What the definition found, in words for people. They name members and what may be there, and never quote what is there:
+ * it may be a secret in the wrong place. Pure.
+ */
+function problemsOf(issue: z.core.$ZodIssue): readonly FileProblem[] {
+  const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
+  if (issue.code !== 'unrecognized_keys') return [{ path, what: issue.message }];
+  const known = issue.message.split(' ');
+  return issue.keys.map((key) => ({
+    path: [...path, key],
+    what: `is not a known member${didYouMean(key, known)}`,
+  }));
+}
+
+/** Of members that are not known: those that are. */
+function wordingOf(issue: z.core.$ZodRawIssue): string | undefined {
+  const { input } = issue;
+  if (input === undefined) return 'is missing';
+  const isNumber = typeof input === 'number';
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${TYPES[issue.expected] ?? `a ${issue.expected}`}`;
+    case 'invalid_value': {
+      const values = issue.values.map(quoted);
+      const hint = typeof input === 'string' ? didYouMean(quoted(input), values) : '';
+      return `must be ${values.length === 1 ? '' : 'one of '}${values.join(', ')}${hint}`;
+    }
+    case 'too_small':
+      return isNumber ? `must be ${Number(issue.minimum)} or more` : 'must not be empty';
+    case 'too_big':
+      return isNumber ? `must be ${Number(issue.maximum)} or less` : 'must be shorter';
+    case 'invalid_key':
+      return issue.issues[0]?.message;
+    case 'unrecognized_keys':
+      return issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape).join(' ') : '';
+    default:
+      return undefined;
+  }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list, in [ ]',
+  object: 'an object, in { }',
+  record: 'an object, in { }',
+};
+
+function quoted(value: unknown): string {
+  return JSON.stringify(String(value));
 }
 
 /** @param folder that names of files are relative to */

@@ -26,6 +26,7 @@ import {
   authenticationMethod,
   headerName,
   headerText,
+  int,
   tokenUse,
 } from './definition.ts';
 
@@ -143,7 +144,6 @@ function problemsOf(issue: z.core.$ZodIssue): readonly string[] {
 
 const { array, boolean, optional, record, strictObject, string, union, literal, enum: oneOf } = z;
 
-const int = (min: number, max: number) => z.int().min(min).max(max);
 const fn = <Fn>() => z.custom<Fn>((value) => typeof value === 'function', 'must be a function');
 const text = string().max(300);
 const name = text.min(1);
