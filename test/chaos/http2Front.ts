@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createSecureServer, type Http2Session, type ServerHttp2Stream } from 'node:http2';
-import type { AddressInfo, Socket } from 'node:net';
 import type { WireRequest } from '../http/wire.ts';
+import { ClosingServer, listen } from '../listening.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import { Http2Line, Http2Progress, type Later, type ReplyLine } from './replyLine.ts';
 
@@ -9,9 +8,7 @@ import { Http2Line, Http2Progress, type Later, type ReplyLine } from './replyLin
 const MAX_STREAMS = 16;
 
 /** Takes requests over HTTP/2 alone, and hands each on with the way back to it. */
-export class Http2Front {
-  readonly #server;
-  readonly #sockets = new Set<Socket>();
+export class Http2Front extends ClosingServer {
   readonly #progress = new WeakMap<Http2Session, Http2Progress>();
 
   constructor(
@@ -20,20 +17,14 @@ export class Http2Front {
     breaksConnection: () => boolean,
     exchange: (line: ReplyLine, request: WireRequest) => void,
   ) {
-    this.#server = createSecureServer({
-      ...certificate,
-      settings: { maxConcurrentStreams: MAX_STREAMS },
-    });
-    this.#server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
-      socket.on('error', () => socket.destroy());
-    });
-    this.#server.on('session', (session) => {
+    const settings = { maxConcurrentStreams: MAX_STREAMS };
+    const server = createSecureServer({ ...certificate, settings });
+    super(server);
+    server.on('session', (session) => {
       this.#progress.set(session, new Http2Progress());
       session.on('error', () => undefined);
     });
-    this.#server.on('stream', (stream: ServerHttp2Stream, headers) => {
+    server.on('stream', (stream: ServerHttp2Stream, headers) => {
       stream.on('error', () => undefined);
       const { session } = stream;
       const progress = session === undefined ? undefined : this.#progress.get(session);
@@ -55,13 +46,10 @@ export class Http2Front {
 
   /** Resolves to its address. */
   async listen(): Promise<string> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return (await listen(this.server)).replace('http:', 'https:');
   }
 
-  async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  close(): Promise<void> {
+    return this[Symbol.asyncDispose]();
   }
 }

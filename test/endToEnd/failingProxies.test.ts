@@ -1,7 +1,7 @@
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { IS_LONG } from '../forms.ts';
+import { ClosingServer, listen } from '../listening.ts';
 import { AUDIENCE, claimsAt, createKey, ISSUER, sign } from '../caller/testIssuer.ts';
 import { entryAt, startServiceOf } from '../operatorsFile.ts';
 import { startService, startSimulated, type Service } from '../service.ts';
@@ -57,51 +57,37 @@ const WAYS: readonly (readonly [string, Failing])[] = [
 ];
 
 /** A proxy that fails in one way, and counts how often it is connected to and asked for a tunnel. */
-class FailingProxy implements AsyncDisposable {
+class FailingProxy extends ClosingServer {
   connections = 0;
   connects = 0;
-  readonly #server = createServer((socket) => this.#take(socket));
-  readonly #sockets = new Set<Socket>();
+  url = '';
   readonly #way: Failing;
 
   private constructor(way: Failing) {
+    super(createServer((socket) => this.#take(socket)));
     this.#way = way;
   }
 
   static async start(way: Failing): Promise<FailingProxy> {
     const proxy = new FailingProxy(way);
-    proxy.#server.listen(0, '127.0.0.1');
-    await once(proxy.#server, 'listening');
+    proxy.url = await listen(proxy.server);
     return proxy;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
-  }
-
-  get #port(): number {
-    return (this.#server.address() as AddressInfo).port;
   }
 
   /** Resolves once so many connections were made and closed one after the other: time for a storm to go on. */
   async afterTurns(count: number): Promise<void> {
     for (let turn = 0; turn < count; turn += 1) {
-      const socket = connect(this.#port, '127.0.0.1').on('error', () => undefined);
+      const socket = connect(Number(new URL(this.url).port), '127.0.0.1').on(
+        'error',
+        () => undefined,
+      );
       await new Promise<void>((resolve) => socket.on('close', () => resolve()).end());
       this.connections -= 1;
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    this.#server.close();
-    await once(this.#server, 'close');
-  }
-
   #take(socket: Socket): void {
     this.connections += 1;
-    this.#sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => this.#sockets.delete(socket));
     this.#way.onConnection?.(socket);
     let head = '';
     socket.on('data', (data: Buffer) => {
