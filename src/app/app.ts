@@ -13,7 +13,6 @@ import { openStores, type Stores } from './stores.ts';
 
 export interface AppParts {
   readonly config: Config;
-  /** The operators to ask: those of the settings, or the simulator. */
   readonly operators: readonly OperatorSettings[];
   readonly clock: Clock;
   readonly log: Log;

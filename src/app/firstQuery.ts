@@ -43,7 +43,6 @@ function wordsOnNumbers(isSimulated: boolean): string {
 
 const SHOWN = ['001', '002', '004', '006', '010'];
 
-/** What a user sees who starts the server to try it: where it is, and a query to copy. */
 export function banner(
   url: string,
   { role, headers }: ExampleSettings,

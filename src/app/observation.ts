@@ -50,7 +50,6 @@ export async function openObservation(parts: ObservationParts) {
       requestLines?.write(report);
     },
     onRefused: (reason: RefusalReason) => metrics?.callerRefused(reason),
-    /** Hands in what is looked at, once the service is put together. */
     watch: (simSwaps: SimSwaps) => metrics?.watch(simSwaps),
     async close() {
       await tracing?.close();

@@ -106,7 +106,6 @@ export class DocumentStore {
     this.#maxBytes = maxBytes;
   }
 
-  /** What all documents hold, at most. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -51,7 +51,6 @@ export interface EndpointParts extends RequestParts {
   readonly log: Log;
   /** As they are by now. Where there are any, nothing else is served. */
   readonly trustedDocuments: () => TrustedDocuments | undefined;
-  /** What a browser sees; nothing where there is none. */
   readonly explorer: Explorer | undefined;
   /**
    * Whether a request must name this machine: a page of another site whose name leads here asks under that name. Where
@@ -257,7 +256,6 @@ function referring(body: string, request: GraphqlRequest): string {
   return JSON.stringify({ errors });
 }
 
-/** Reads what a request asks for: one operation, in its body or, as a query, in its address. */
 async function readOperation(
   incoming: IncomingMessage,
   trustedDocuments: TrustedDocuments | undefined,

@@ -32,7 +32,6 @@ export interface HttpServerParts {
   readonly replyTimeoutMs: number;
   /** How long {@link HttpServer.close} waits for requests under way before it cuts them off. */
   readonly drainLimitMs: number;
-  /** Told when a request fails by a defect of this service. */
   onDefect(defect: unknown): void;
 }
 
@@ -147,7 +146,6 @@ export class HttpServer {
     else this.#send(response, headers, this.#replyBeside(request));
   };
 
-  /** What is not asked in GraphQL. */
   #replyBeside(request: IncomingMessage): Reply {
     if (isAt('/livez', request)) return json(200, { status: 'alive' });
     if (isAt('/readyz', request)) {
@@ -239,7 +237,7 @@ function json(status: number, body: object): Reply {
  * A response for as long as it is under way. Emptied then: when a Set of V8's makes room, its old table lives on until
  * the next full collection, with what was in it (docs/decisions/0025-objects-that-live-as-long-as-a-request.md).
  */
-export interface Held {
+interface Held {
   response: ServerResponse | undefined;
 }
 
@@ -251,7 +249,7 @@ interface Unread extends Held {
  * Cuts off clients that do not read what they asked for: each after a time, and the slowest of them as
  * soon as all of it together is too much to hold.
  */
-export class UnreadReplies {
+class UnreadReplies {
   readonly #timeoutMs: number;
   /** In the order in which they were complete. */
   readonly #replies = new Set<Unread>();

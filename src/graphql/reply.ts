@@ -2,7 +2,6 @@ import type { HTTPGraphQLRequest } from '@apollo/server';
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import type { ErrorReference } from './request.ts';
 
-/** The headers of a response, by their names in small letters, as long as they are gathered. */
 export type ReplyHeaders = Record<string, string>;
 
 export interface Reply {
@@ -11,7 +10,6 @@ export interface Reply {
   readonly body: string | Uint8Array;
 }
 
-/** The operation that a request asks for, or why it is not executed. */
 export type RequestReading =
   | {
       readonly kind: 'read';
@@ -69,7 +67,6 @@ export const SECURITY_HEADERS: Readonly<ReplyHeaders> = {
 const JSON_TYPE = 'application/json';
 const GRAPHQL_TYPE = 'application/graphql-response+json';
 
-/** The media types of GraphQL over HTTP in which a reply can be. */
 type ReplyMediaType = typeof JSON_TYPE | typeof GRAPHQL_TYPE;
 
 /** How a media type is wanted: as RFC 9110 §12.5.1 weighs it, then by how exactly and how early it is named. */

@@ -15,7 +15,6 @@ import { forbidden, type FieldPlace } from './answerErrors.ts';
 import { limitExceeded, severalForbidden, type OperationLimits } from './operationCost.ts';
 import { rehearsedAnswer, type Rehearsal } from './rehearsals.ts';
 
-/** What the resolvers below a `PhoneNumber` start from. */
 export interface PhoneNumberEntity {
   readonly e164: PhoneNumber;
 }
@@ -40,7 +39,6 @@ export interface RequestReport {
   readonly document: string | undefined;
   readonly status: number;
   readonly tookMs: number;
-  /** How often the reply has each error code. */
   readonly codes: ReadonlyMap<string, number>;
   /** How often a field about a number came to each outcome: `answered`, or a code. */
   readonly answers: ReadonlyMap<string, number>;
@@ -56,7 +54,6 @@ export interface RequestContext {
 export interface RequestParts {
   readonly config: {
     readonly limits: OperationLimits;
-    /** Where docs/ can be read, if that is known. */
     readonly docsUrl: string | undefined;
   };
   readonly simSwaps: Pick<SimSwaps, 'forRequest' | 'asksOwners'>;
@@ -69,7 +66,6 @@ export interface RequestParts {
 /** Makes the value of a field of an answer. @throws {AnswerError} why there is none */
 export type TellAnswer<T> = (answer: FieldAnswer, place: FieldPlace, asked: FieldQuestion) => T;
 
-/** What a request brings beside its caller. */
 export interface RequestTerms {
   readonly timeoutMs: number;
   readonly correlator: string | undefined;

@@ -20,7 +20,6 @@ export interface SpanEnding {
   readonly status?: SpanStatus;
 }
 
-/** How messages of one channel become spans. */
 export interface SpanShape<Message> {
   begin(message: Message): SpanBeginning;
   end(message: Message): SpanEnding;

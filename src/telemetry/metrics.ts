@@ -40,11 +40,9 @@ export interface MetricsParts {
   readonly docsUrl: string | undefined;
   readonly log: Log;
   monotonicMs(): number;
-  /** How many lines of the log were dropped so far. */
   lostLogLines(): number;
 }
 
-/** Counts what the service does, for Prometheus. It listens from its making until it is closed. */
 export class Metrics {
   /** Of the process itself. */
   readonly #registry = new Registry();
@@ -87,7 +85,6 @@ export class Metrics {
     this.#sources = sources;
   }
 
-  /** Everything, in Prometheus' text format. */
   async text(): Promise<string> {
     const { workUnderWay, workWaiting, connections, streams, ...meters } = this.#meters;
     for (const meter of [workUnderWay, workWaiting, connections, streams]) meter.reset();

@@ -52,7 +52,6 @@ function callerOf(caller: Identity | undefined, auditKey: string | undefined): s
   return auditKey === undefined ? undefined : callerId(auditHash(auditKey, caller.subject));
 }
 
-/** Writes a line of each exchange with an operator from now on. */
 export function writeExchangeLines(log: Pick<ProgramLog, 'debug'>, clock: Clock): void {
   const now = (): number => clock.monotonicMs();
   listenTimed(exchangeChannel, now, (message, tookMs) => {

@@ -7,7 +7,6 @@ import type { SpanOutcome } from './metricDefinitions.ts';
 /** What waits to be sent: a span takes some 2 KB, so that this is 4 MB. More is dropped. */
 export const MAX_WAITING = 2048;
 
-/** So many are sent at a time. */
 const BATCH = 512;
 
 /** And no later than this. */
@@ -55,7 +54,6 @@ export class SpanQueue implements SpanProcessor {
     await this.#sending;
   }
 
-  /** Takes no further spans, and sends those that wait. */
   shutdown(): Promise<void> {
     this.#isClosed = true;
     return this.forceFlush();

@@ -49,7 +49,6 @@ export interface TracingParts {
   readonly log: Log;
   /** From 0 up to 1. */
   readonly random: () => number;
-  /** Told what became of spans, once each. */
   readonly onSpans: (outcome: SpanOutcome, spans: number) => void;
 }
 

@@ -131,18 +131,8 @@ function flawed(right: string, wrong: string): Manifest {
 
 it.each([
   ['a misspelt field', '"readinessProbe"', '"readynessProbe"', /\/readynessProbe is no field of/],
-  [
-    'a misspelt field deep inside',
-    '"periodSeconds"',
-    '"periodSecond"',
-    /\/periodSecond is no field/,
-  ],
-  [
-    'a field of another object',
-    '"enableServiceLinks"',
-    '"maxUnavailable"',
-    /\/maxUnavailable is no/,
-  ],
+  ['one deep inside', '"periodSeconds"', '"periodSecond"', /\/periodSecond is no field/],
+  ["another object's", '"enableServiceLinks"', '"maxUnavailable"', /\/maxUnavailable is no/],
   ['a text for a number', '"containerPort":4000', '"containerPort":"4000"', /containerPort: type/],
   ['no selector', '"selector":{"matchLabels":', '"selectors":{"matchLabels":', /required/],
 ])('%s would be found', (_, right, wrong, problem) => {
