@@ -78,10 +78,9 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
  * What is left of a caller's quotas as header fields (RateLimit header fields for HTTP, IETF draft:
  * `RateLimit-Policy` and `RateLimit`, lists of structured fields). Pure.
  */
-export function rateLimitFields(
+function rateLimitFields(
   standings: readonly QuotaStanding[],
 ): readonly (readonly [string, string])[] {
-  if (standings.length === 0) return [];
   const windowSeconds = WINDOW_MS / 1000;
   const policies = standings.map(({ quota, limit }) => `"${quota}";q=${limit};w=${windowSeconds}`);
   const left = standings.map(

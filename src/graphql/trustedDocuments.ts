@@ -43,11 +43,9 @@ export function documentNames(documents: TrustedDocuments): ReadonlyMap<string, 
   return new Map(
     Array.from(documents, ([id, text]) => {
       const operation = parse(text).definitions.find(
-        ({ kind }) => kind === Kind.OPERATION_DEFINITION,
+        (one) => one.kind === Kind.OPERATION_DEFINITION,
       );
-      const name =
-        operation?.kind === Kind.OPERATION_DEFINITION ? operation.name?.value : undefined;
-      return [id, name ?? id];
+      return [id, operation?.name?.value ?? id];
     }),
   );
 }

@@ -82,16 +82,6 @@ describe('a list of phone numbers', () => {
     expect(costs(service).lookups).toBe(2);
   });
 
-  it('of which each is bad has an error for each', async () => {
-    const reply = await service.ask(SEVERAL, { e164s: ['1', '2', '3'] });
-    expect(reply.data).toEqual({ phoneNumbers: [null, null, null] });
-    expect(reply.errors.map((error) => error.path)).toEqual([
-      ['phoneNumbers', 0],
-      ['phoneNumbers', 1],
-      ['phoneNumbers', 2],
-    ]);
-  });
-
   it('may be empty', async () => {
     const reply = await service.ask(SEVERAL, { e164s: [] });
     expect(reply.data).toEqual({ phoneNumbers: [] });

@@ -1,6 +1,6 @@
 import { getOperationAST, parse, type DocumentNode } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { costOf, excessOf, mostOf, type OperationCost } from '../../src/graphql/operationCost.ts';
+import { costOf, mostOf, type OperationCost } from '../../src/graphql/operationCost.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
 
 const SCHEMAS = { bff: createSchema('bff'), subgraph: createSchema('subgraph') };
@@ -138,29 +138,18 @@ describe('what an operation of the BFF asks', () => {
 
 describe('what an operation of the subgraph asks', () => {
   const ENTITIES = `query ($r: [_Any!]!) { ${entities('$r', 'lastSimSwap simSwappedWithin')} }`;
+  const TWO = `query ($a: [_Any!]!, $b: [_Any!]!) { a: ${entities('$a', 'lastSimSwap')} b: ${entities('$b', 'simSwappedWithin')} }`;
+  const LITERAL = `{ ${entities(`[{ __typename: "PhoneNumber", e164: "${A}" }]`, 'lastSimSwap')} }`;
+  const NONE = [of(7), of(null), {}, 'text', 7, []];
 
   it.for<Row>([
     ['representations', ENTITIES, asks(2, 2, 4), { r: [of(A), of(B)] }],
     ['equal representations once', ENTITIES, asks(1, 2, 4), { r: [of(A), of(A)] }],
     ['one number in two spellings once', ENTITIES, asks(1, 2, 4), { r: [of(A), of(`tel:${A}`)] }],
-    [
-      'representations without a number, of which each is refused',
-      ENTITIES,
-      asks(7, 2, 14),
-      { r: [of(7), of(null), {}, 'text', 7, [], of(A)] },
-    ],
+    ['each that has no number, and is refused', ENTITIES, asks(7, 2, 14), { r: [...NONE, of(A)] }],
     ['nothing', ENTITIES, asks(0, 0, 0), { r: [] }],
-    [
-      'representations under many aliases together',
-      `query ($a: [_Any!]!, $b: [_Any!]!) { a: ${entities('$a', 'lastSimSwap')} b: ${entities('$b', 'simSwappedWithin')} }`,
-      asks(2, 2, 3),
-      { a: [of(A)], b: [of(A), of(B)] },
-    ],
-    [
-      'representations that are written into the document',
-      `{ ${entities(`[{ __typename: "PhoneNumber", e164: "${A}" }]`, 'lastSimSwap')} }`,
-      asks(1, 1, 1),
-    ],
+    ['many aliases together', TWO, asks(2, 2, 3), { a: [of(A)], b: [of(A), of(B)] }],
+    ['representations in the document', LITERAL, asks(1, 1, 1)],
   ])('%s', ([, query, expected, variables]) => {
     expect(count(query, variables, NO_LIMITS, 'subgraph')).toMatchObject(expected);
   });
@@ -191,36 +180,18 @@ describe('one document in two requests', () => {
   });
 });
 
-describe('the limits', () => {
-  const limits = { maxNumbersPerOperation: 2, maxQuestionsPerNumber: 3, maxReplyBytes: 1000 };
-
-  it.each([
-    ['as many as may be', { ...asks(2, 3, 40), replyBytes: 1000 }, undefined],
-    ['a number too many', asks(3, 1, 3), { limited: 'numbers', limit: 2, asked: 3 }],
-    ['a question too many', asks(1, 4, 4), { limited: 'questionsPerNumber', limit: 3, asked: 4 }],
-    ['an answer too many', asks(1, 1, 41), { limited: 'answers', limit: 40, asked: 41 }],
-    [
-      'a byte too many',
-      { ...asks(1, 1, 1), replyBytes: 1001 },
-      { limited: 'replyBytes', limit: 1000, asked: 1001 },
-    ],
-  ])('%s', (_, counted, excess) => {
-    expect(excessOf({ replyBytes: 0, ...counted }, mostOf(limits))).toEqual(excess);
-  });
-
-  it.each([
-    [15, 2, 15],
-    [500, 2, 21],
-    [500, 10_000, 500],
-  ])(
-    'say by how much an operation is over, up to ten times as much: %i of %i',
-    (length, maxNumbersPerOperation, numbers) => {
-      const l = Array.from({ length }, (_, i) => `+447700900${500 + i}`);
-      const counted = count(LIST, { l }, { ...NO_LIMITS, maxNumbersPerOperation });
-      expect(counted).toMatchObject({ numbers });
-    },
-  );
-});
+it.each([
+  [15, 2, 15],
+  [500, 2, 21],
+  [500, 10_000, 500],
+])(
+  'the cost says by how much an operation is over, up to ten times as much: %i of %i',
+  (length, maxNumbersPerOperation, numbers) => {
+    const l = Array.from({ length }, (_, i) => `+447700900${500 + i}`);
+    const counted = count(LIST, { l }, { ...NO_LIMITS, maxNumbersPerOperation });
+    expect(counted).toMatchObject({ numbers });
+  },
+);
 
 function entities(representations: string, field: string): string {
   return `_entities(representations: ${representations}) { ... on PhoneNumber { ${field} } }`;

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { rateLimitFields } from '../../src/graphql/operationGuard.ts';
 import { startSimulated, type SimulatedService } from '../service.ts';
 
 let issuer: TestIssuer;
@@ -87,8 +86,4 @@ describe('a message says which quota is used up', () => {
     ]);
     expect(reply.headers.get('ratelimit')).toContain(`"${quota}";r=0;`);
   });
-});
-
-it('an anonymous caller has no quotas to show', () => {
-  expect(rateLimitFields([])).toEqual([]);
 });

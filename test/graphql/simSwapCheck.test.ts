@@ -3,6 +3,7 @@ import { assertEnumType, buildSchema } from 'graphql';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorDescription } from '../../src/domain/errors.ts';
+import { inForm } from '../forms.ts';
 import { costs, startSimulated, type SimulatedService } from '../service.ts';
 
 const CHECK = '{ result windowHours reason retryAfterSeconds expiresAt maxAgeHours asOf }';
@@ -159,7 +160,7 @@ function queryOf({ windows, withDate, checksFirst }: Asked, fields: 'one' | 'bot
 }
 
 describe('beside simSwappedWithin', () => {
-  it('never says anything else', async () => {
+  it('never says anything else', { timeout: inForm({ short: 10_000, long: 60_000 }) }, async () => {
     await fc.assert(
       fc.asyncProperty(numberOf([...ANSWERED, ...FAILING]), ASKED, async (e164, asked) => {
         const { data, errors } = await service.ask(queryOf(asked, 'both'), { e164 });
@@ -178,11 +179,11 @@ describe('beside simSwappedWithin', () => {
           expect(check.asOf === null).toBe(result === 'UNKNOWN');
         }
       }),
-      { numRuns: 150 },
+      { numRuns: inForm({ short: 50, long: 300 }) },
     );
   });
 
-  it('costs nothing', async () => {
+  it('costs nothing', { timeout: inForm({ short: 10_000, long: 60_000 }) }, async () => {
     await fc.assert(
       fc.asyncProperty(numberOf(ANSWERED), ASKED, async (e164, asked) => {
         const start = costs(service);
@@ -193,7 +194,7 @@ describe('beside simSwappedWithin', () => {
         expect(end.lookups - between.lookups).toBe(between.lookups - start.lookups);
         expect(end.tokens - between.tokens).toBe(between.tokens - start.tokens);
       }),
-      { numRuns: 60 },
+      { numRuns: inForm({ short: 25, long: 120 }) },
     );
   });
 });

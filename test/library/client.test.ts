@@ -302,8 +302,6 @@ describe('a server that sends a code (docs/adopting.md)', () => {
     [{ kind: 'sent' }, 1, NEVER, {}, 1],
     [{ kind: 'swapped' }, 0, SWAPPED, {}, 1],
     [{ code: 'NUMBER_NOT_SERVED' }, 0, UNKNOWN_NUMBER, {}, 1],
-    [{ code: 'OPERATOR_UNAVAILABLE' }, 0, '+447700900013', {}, 1],
-    [{ code: 'OPERATOR_RATE_LIMITED' }, 0, '+447700900012', {}, 1],
     [{ code: 'BAD_USER_INPUT' }, 0, '07700 900001', {}, 1],
     [{ code: 'RATE_LIMITED', retryAfterSeconds: expect.any(Number) }, 1, NEVER, QUOTA, 2],
     [{ code: 'CONSENT_PENDING', retryAfterSeconds: expect.any(Number) }, 0, DECLINES, CONSENT, 1],
