@@ -74,7 +74,6 @@ async function untilAnswered(ask: () => Promise<Check | null | undefined>, signa
   }
 }
 
-/** What is told until the owner has answered. */
 async function askUntilAnswered(ask: Ask): Promise<readonly string[]> {
   const told: string[] = [];
   const asked = async () => {
@@ -130,7 +129,6 @@ describe('Apollo Client', () => {
   });
 });
 
-/** urql's normalized cache. */
 function graphcache() {
   return cacheExchange({
     keys: {

@@ -25,7 +25,6 @@ afterAll(async () => {
   await identityProvider[Symbol.asyncDispose]();
 });
 
-/** What a user sees whose number this is. */
 async function statesFor(phoneNumber: string, url = server.url): Promise<readonly CodeState[]> {
   const signIn = () => identityProvider.signIn({ subject: 'alice', phoneNumber });
   return Array.fromAsync(smsCode(codesAt(url, signIn), (ms) => setTimeout(ms)));
@@ -183,7 +182,6 @@ describe('an SMS is sent on NOT_SWAPPED and on nothing else', () => {
   });
 });
 
-/** The status of the reply where this is what is known. */
 async function statusFor(verdict: Verdict): Promise<number> {
   await using given = await startCodeServer(() => Promise.resolve(verdict), sendSms);
   return (await fetch(`${given.url}/codes`, post('token'))).status;

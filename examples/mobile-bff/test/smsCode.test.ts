@@ -17,7 +17,6 @@ function sleep(ms: number): Promise<void> {
   return Promise.resolve();
 }
 
-/** The states of an app whose server says for ever that the owner has not answered. */
 function statesUntil(
   expiresAt: string | null,
   retryAfterSeconds = 60,

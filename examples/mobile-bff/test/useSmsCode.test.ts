@@ -29,12 +29,10 @@ afterAll(async () => {
   await identityProvider[Symbol.asyncDispose]();
 });
 
-/** As the app of a user asks whose number this is. */
 function userOf(phoneNumber: string): RequestCode {
   return codesAt(server.url, () => identityProvider.signIn({ subject: 'alice', phoneNumber }));
 }
 
-/** A screen with the hook, as its component sees it. */
 class Screen {
   readonly #rendered;
   readonly kinds: string[] = [];

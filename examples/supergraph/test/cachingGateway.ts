@@ -1,6 +1,5 @@
 import { gatewayConfig } from '../gateway/gateway.config.ts';
 
-/** As much of a cache as a test needs. */
 class MapCache {
   readonly #entries = new Map<string, unknown>();
 

@@ -15,10 +15,8 @@ function composeByApollo(subgraphs: readonly SubgraphSdl[]): string {
   throw new Error((errors ?? []).map(({ message }) => message).join('\n'));
 }
 
-/** Makes one supergraph of subgraphs. */
 type Compose = (subgraphs: readonly SubgraphSdl[]) => string;
 
-/** Both compositions, by whose they are. */
 export const COMPOSERS: readonly (readonly [string, Compose])[] = [
   ['The Guild', compose],
   ['Apollo', composeByApollo],

@@ -29,7 +29,6 @@ const COLLIDES = [
   ],
 ] as const;
 
-/** Other kinds of types that may have the name already. */
 const OTHER_KINDS = [
   'interface PhoneNumber { e164: ID! } type Line implements PhoneNumber { e164: ID! }',
   'enum PhoneNumber { MOBILE LANDLINE }',

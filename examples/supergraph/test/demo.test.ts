@@ -38,7 +38,6 @@ class Demo {
     ]);
   }
 
-  /** The address that the demo prints beside a name. */
   url(name: string): string {
     const url = new RegExp(`^${name} +(http://\\S+)`, 'm').exec(this.printed)?.[1];
     if (url === undefined) throw new Error(`The demo prints no address of the ${name}.`);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fetchSdl, type SubgraphSdl } from '../composition.ts';
 import { startGateway, startSubgraphs } from '../stack.ts';
+import { ask } from './ask.ts';
 import { COMPOSERS } from './composers.ts';
 import { GATEWAYS } from './gateways.ts';
 
@@ -18,13 +19,9 @@ describe.each(GATEWAYS)('%s', (_, program) => {
     'answers a query across both subgraphs, as composed by %s',
     async (__, compose) => {
       await using gateway = await startGateway(compose(subgraphs), { program });
-      const reply = await fetch(gateway.url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ query: '{ customers { id phoneNumber { simSwappedWithin } } }' }),
-      });
-
-      expect(await reply.json()).toMatchObject({
+      expect(
+        await ask(gateway.url, '{ customers { id phoneNumber { simSwappedWithin } } }'),
+      ).toMatchObject({
         data: {
           customers: [
             { id: '1', phoneNumber: { simSwappedWithin: true } },

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { composeRunning } from '../composition.ts';
 import { startGateway, startSubgraphs, type Subgraphs } from '../stack.ts';
+import { ask } from './ask.ts';
 import { GATEWAYS } from './gateways.ts';
 
 const running = new AsyncDisposableStack();
@@ -21,13 +22,10 @@ it.each(GATEWAYS)(
   async (_, program) => {
     const supergraph = await composeRunning([subgraphs.accounts, subgraphs.simSwap]);
     await using gateway = await startGateway(supergraph, { program });
-    const reply = await fetch(gateway.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query: '{ customers { id phoneNumber { simSwappedWithin } } }' }),
-    });
-
-    const { data, errors } = (await reply.json()) as { data: unknown; errors: readonly unknown[] };
+    const { data, errors = [] } = await ask(
+      gateway.url,
+      '{ customers { id phoneNumber { simSwappedWithin } } }',
+    );
     expect(data).toMatchObject({
       customers: [
         { id: '1', phoneNumber: { simSwappedWithin: null } },

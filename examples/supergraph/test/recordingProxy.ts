@@ -8,7 +8,6 @@ import {
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** What the gateway asked a subgraph. */
 export interface RecordedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly query: string;
@@ -21,7 +20,6 @@ export interface RecordingProxy extends AsyncDisposable {
   readonly requests: RecordedRequest[];
 }
 
-/** Passes GraphQL requests on to a subgraph. */
 export async function startRecordingProxy(subgraphUrl: string): Promise<RecordingProxy> {
   const requests: RecordedRequest[] = [];
   const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startProgram } from '../../processes.ts';
 import { fetchSdl, type SubgraphSdl } from '../composition.ts';
 import { startGateway, startSubgraphs } from '../stack.ts';
+import { ask, type Reply } from './ask.ts';
 import { COMPOSERS } from './composers.ts';
 import { GATEWAYS } from './gateways.ts';
 import { startRecordingProxy, type RecordingProxy } from './recordingProxy.ts';
@@ -31,16 +32,9 @@ afterAll(() => running.disposeAsync());
 describe.each(GATEWAYS)('a subgraph that requires simSwapCheck, behind %s', (_, program) => {
   it.each(COMPOSERS)('as composed by %s', async (__, compose) => {
     await using gateway = await startGateway(compose(subgraphs), { program });
-    const ask = async (query: string): Promise<unknown> => {
-      const reply = await fetch(gateway.url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ query }),
-      });
-      return reply.json();
-    };
+    const reply = (query: string): Promise<Reply> => ask(gateway.url, query);
 
-    expect(await ask('{ customers { id phoneNumber { riskScore } } }')).toEqual({
+    expect(await reply('{ customers { id phoneNumber { riskScore } } }')).toEqual({
       data: {
         customers: [
           { id: '1', phoneNumber: { riskScore: 90 } },
@@ -54,14 +48,14 @@ describe.each(GATEWAYS)('a subgraph that requires simSwapCheck, behind %s', (_, 
 
     // Gateways bring the client's own window along in place of the one that is required.
     for (const own of ['simSwapCheck(maxAgeHours: 24) { result }', 'simSwapCheck: lastSimSwap']) {
-      expect(await ask(`{ customer(id: "1") { phoneNumber { riskScore ${own} } } }`)).toMatchObject(
-        {
-          data: { customer: { phoneNumber: { riskScore: 90 } } },
-        },
-      );
+      expect(
+        await reply(`{ customer(id: "1") { phoneNumber { riskScore ${own} } } }`),
+      ).toMatchObject({
+        data: { customer: { phoneNumber: { riskScore: 90 } } },
+      });
     }
     expect(
-      await ask(
+      await reply(
         '{ customer(id: "2") { phoneNumber { riskScore own: simSwapCheck(maxAgeHours: 24) { result } } } }',
       ),
     ).toEqual({

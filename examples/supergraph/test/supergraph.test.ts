@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { composeRunning } from '../composition.ts';
 import { startGateway, startSubgraphs } from '../stack.ts';
+import { ask, type Reply } from './ask.ts';
 import { startRecordingProxy, type RecordingProxy } from './recordingProxy.ts';
 
 const running = new AsyncDisposableStack();
@@ -18,26 +19,13 @@ beforeEach(() => {
 });
 afterAll(() => running.disposeAsync());
 
-interface Reply {
-  readonly data: unknown;
-  readonly errors?: readonly {
-    readonly path: readonly (string | number)[];
-    readonly extensions: Readonly<Record<string, unknown>>;
-  }[];
-}
-
-async function ask(query: string, headers: Record<string, string> = {}): Promise<Reply> {
-  const reply = await fetch(gatewayUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ query }),
-  });
-  return (await reply.json()) as Reply;
+function askGateway(query: string, headers: Record<string, string> = {}): Promise<Reply> {
+  return ask(gatewayUrl, query, { headers });
 }
 
 describe('a query across both subgraphs', () => {
   it('asks about three customers in one request of three representations', async () => {
-    const { data } = await ask('{ customers { id phoneNumber { simSwappedWithin } } }');
+    const { data } = await askGateway('{ customers { id phoneNumber { simSwappedWithin } } }');
 
     expect(data).toEqual({
       customers: [
@@ -59,7 +47,7 @@ describe('a query across both subgraphs', () => {
   });
 
   it('tells an error with its code, under the customer whom it is about', async () => {
-    const { errors } = await ask('{ customers { id phoneNumber { simSwappedWithin } } }');
+    const { errors } = await askGateway('{ customers { id phoneNumber { simSwappedWithin } } }');
 
     expect(errors?.map(({ path, extensions }) => [path, extensions['code']])).toEqual([
       [['customers', 2, 'phoneNumber', 'simSwappedWithin'], 'NUMBER_NOT_SERVED'],
@@ -67,16 +55,17 @@ describe('a query across both subgraphs', () => {
   });
 
   it('stays with the accounts subgraph when nothing about SIM cards is asked', async () => {
-    const { data } = await ask('{ customer(id: "1") { phoneNumber { e164 } } }');
+    const { data } = await askGateway('{ customer(id: "1") { phoneNumber { e164 } } }');
 
     expect(data).toEqual({ customer: { phoneNumber: { e164: '+447700900002' } } });
     expect(simSwap.requests).toEqual([]);
   });
 
   it('hands on the headers that the subgraph reads, and no other', async () => {
-    await ask('{ customer(id: "1") { phoneNumber { simSwappedWithin } } }', {
+    await askGateway('{ customer(id: "1") { phoneNumber { simSwappedWithin } } }', {
       authorization: 'Bearer of-a-caller',
       'x-correlator': 'a-correlator',
+      'x-purpose': 'fraud-prevention',
       cookie: 'for=the-gateway-alone',
     });
 
@@ -84,6 +73,7 @@ describe('a query across both subgraphs', () => {
     expect(request?.headers).toMatchObject({
       authorization: 'Bearer of-a-caller',
       'x-correlator': 'a-correlator',
+      'x-purpose': 'fraud-prevention',
     });
     expect(request?.headers.cookie).toBeUndefined();
   });

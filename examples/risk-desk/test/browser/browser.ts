@@ -37,11 +37,9 @@ export interface DeskPage extends AsyncDisposable {
 
 export interface DeskPageOptions extends BrowserContextOptions {
   readonly who?: 'lead' | 'analyst';
-  /** Before the page is opened. */
   readonly before?: (page: Page) => Promise<void>;
 }
 
-/** Opens the desk in a browser of its own profile. */
 export async function openDesk(
   browser: Browser,
   stack: Stack,
@@ -67,7 +65,6 @@ export async function openDesk(
   return { page, problems, [Symbol.asyncDispose]: () => context.close() };
 }
 
-/** Opens the desk and signs in at the OpenID provider. */
 export async function openSignedIn(
   browser: Browser,
   stack: Stack,
@@ -151,7 +148,6 @@ export function crowd(count: number): string[] {
   });
 }
 
-/** What the operator has seen. */
 export async function operatorCounts(
   stack: Stack,
 ): Promise<{ lookups: number; refusedLookups: number; prompts: number; tokens: number }> {

@@ -18,7 +18,6 @@ import {
   tiles,
 } from './browser.ts';
 
-/** A port on which nothing listens. */
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -30,7 +30,6 @@ export class Pictures {
     this.#taken.push(picture.toString('base64'));
   }
 
-  /** All of them side by side. */
   async save(browser: Browser): Promise<void> {
     if (!WRITES || !['dark', 'phone'].includes(this.#mode)) return;
     // Phones as they are, four in a row; the others at half their size.

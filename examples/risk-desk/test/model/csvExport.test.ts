@@ -16,52 +16,11 @@ describe('the export', () => {
       row(2, answered([NO, NO, NO, unknown('PERIOD_NOT_SUPPORTED')])),
       row(3, { kind: 'failed', reason: 'OPERATOR_TIMEOUT' }, { customer: null }),
     ];
-    expect(cells(toCsv(rows, 'full')).slice(1)).toEqual([
-      [
-        '1',
-        "'+447700900001",
-        'Customer 1',
-        'C1',
-        'SIM changed',
-        '',
-        '1970-01-01T00:00:00.000Z',
-        '',
-        'no',
-        'yes',
-        'yes',
-        'yes',
-        '2026-11-22T12:00:00.000Z',
-      ],
-      [
-        '2',
-        "'+447700900002",
-        'Customer 2',
-        'C2',
-        'Unknown',
-        'Window too long',
-        'not disclosed',
-        '',
-        'no',
-        'no',
-        'no',
-        'unknown: Window too long',
-        '2026-11-22T12:00:00.000Z',
-      ],
-      [
-        '3',
-        "'+447700900003",
-        '',
-        '',
-        'Unknown',
-        'Operator too slow',
-        'not known',
-        'not known',
-        'not known',
-        'not known',
-        'not known',
-        'not known',
-        '',
-      ],
+    const lines = cells(toCsv(rows, 'full')).map((one) => one.join('|'));
+    expect(lines.slice(1)).toEqual([
+      "1|'+447700900001|Customer 1|C1|SIM changed||1970-01-01T00:00:00.000Z||no|yes|yes|yes|2026-11-22T12:00:00.000Z",
+      "2|'+447700900002|Customer 2|C2|Unknown|Window too long|not disclosed||no|no|no|unknown: Window too long|2026-11-22T12:00:00.000Z",
+      `3|'+447700900003|||Unknown|Operator too slow${'|not known'.repeat(6)}|`,
     ]);
   });
 

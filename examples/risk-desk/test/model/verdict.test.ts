@@ -8,7 +8,7 @@ import {
   verdictOf,
   withAnswer,
 } from '../../page/model/verdict.ts';
-import { stretches, withImplied } from '../../page/model/windows.ts';
+import { stretches, withImplied, type WindowAnswer } from '../../page/model/windows.ts';
 import { answer, answered, AS_OF_MS, NO, NOT_ASKED, unknown, YES } from './rows.ts';
 
 const HOUR_MS = 3_600_000;
@@ -18,54 +18,53 @@ const AWAY = unknown('OPERATOR_UNAVAILABLE');
 const TOO_LONG = unknown('PERIOD_NOT_SUPPORTED', { maxAgeHours: 168 });
 const PENDING = unknown('CONSENT_PENDING', { expiresAtMs: 5 });
 
+const LETTERS: Readonly<Record<string, WindowAnswer>> = {
+  Y: YES,
+  N: NO,
+  '-': NOT_ASKED,
+  A: AWAY,
+  L: TOO_LONG,
+  P: PENDING,
+};
+
+/** From the smallest window. */
+function inLetters(text: string): Parameters<typeof answer>[0] {
+  const [day = NO, threeDays = NO, week = NO, month = NO] = Array.from(text, (one) => LETTERS[one]);
+  return [day, threeDays, week, month];
+}
+
 describe('the verdict on windows of 24 h, 72 h, 7 and 30 days', () => {
   it.each([
-    ['no in all', [NO, NO, NO, NO], { kind: 'clear' }],
-    ['yes in all', [YES, YES, YES, YES], { kind: 'swapped', withinHours: 24 }],
-    ['yes from 7 days on', [NO, NO, YES, YES], { kind: 'swapped', withinHours: 168 }],
-    ['yes beside unknown ones', [AWAY, AWAY, AWAY, YES], { kind: 'swapped', withinHours: 720 }],
-    [
-      'a yes and a later no, which contradict',
-      [YES, NO, NO, NO],
-      { kind: 'swapped', withinHours: 24 },
-    ],
+    ['no in all', 'NNNN', { kind: 'clear' }],
+    ['yes in all', 'YYYY', { kind: 'swapped', withinHours: 24 }],
+    ['yes from 7 days on', 'NNYY', { kind: 'swapped', withinHours: 168 }],
+    ['yes beside unknown ones', 'AAAY', { kind: 'swapped', withinHours: 720 }],
+    ['a yes and a later no, which contradict', 'YNNN', { kind: 'swapped', withinHours: 24 }],
     [
       'unknown in all',
-      [AWAY, AWAY, AWAY, AWAY],
+      'AAAA',
       { kind: 'unknown', reason: 'OPERATOR_UNAVAILABLE', clearHours: null },
     ],
     [
       'unknown in the longest',
-      [NO, NO, NO, TOO_LONG],
+      'NNNL',
       { kind: 'unknown', reason: 'PERIOD_NOT_SUPPORTED', clearHours: 168 },
     ],
     [
       'unknown in the shortest alone',
-      [AWAY, NO, NO, NO],
+      'ANNN',
       { kind: 'unknown', reason: 'OPERATOR_UNAVAILABLE', clearHours: null },
     ],
-    [
-      'not asked beyond 7 days',
-      [NO, NO, NO, NOT_ASKED],
-      { kind: 'unknown', reason: 'NOT_ASKED', clearHours: 168 },
-    ],
-    [
-      'waiting for consent to the one that was asked',
-      [NOT_ASKED, NOT_ASKED, NOT_ASKED, PENDING],
-      { kind: 'pending', expiresAtMs: 5 },
-    ],
+    ['not asked beyond 7 days', 'NNN-', { kind: 'unknown', reason: 'NOT_ASKED', clearHours: 168 }],
+    ['waiting for consent to the one that was asked', '---P', { kind: 'pending', expiresAtMs: 5 }],
     [
       'the one that was asked came to nothing',
-      [NO, NOT_ASKED, NOT_ASKED, AWAY],
+      'N--A',
       { kind: 'unknown', reason: 'OPERATOR_UNAVAILABLE', clearHours: 24 },
     ],
-    [
-      'waiting for consent in all',
-      [PENDING, PENDING, PENDING, PENDING],
-      { kind: 'pending', expiresAtMs: 5 },
-    ],
+    ['waiting for consent in all', 'PPPP', { kind: 'pending', expiresAtMs: 5 }],
   ] as const)('%s', (_, windows, expected) => {
-    expect(verdictOf(answered(windows))).toEqual(expected);
+    expect(verdictOf(answered(inLetters(windows)))).toEqual(expected);
   });
 
   it('is clear for nothing but four windows that are no', () => {
@@ -82,15 +81,15 @@ describe('the verdict on windows of 24 h, 72 h, 7 and 30 days', () => {
 
 describe('a date beside checks', () => {
   it.each([
-    ['in a window that is unswapped: the line is new', [NO, NO, NO, NO], 24, 'activated'],
-    ['just within 30 days', [NO, NO, NO, NO], 719, 'activated'],
-    ['beyond 30 days', [NO, NO, NO, NO], 721, 'clear'],
-    ['of a swap', [YES, YES, YES, YES], 2, 'swapped'],
-    ['of a swap behind a window without one', [NO, NO, YES, YES], 100, 'swapped'],
-    ['in a window that is unswapped, beside unknown ones', [NO, NO, AWAY, AWAY], 20, 'activated'],
-    ['in a window that is unknown', [NO, AWAY, AWAY, AWAY], 30, 'unknown'],
+    ['in a window that is unswapped: the line is new', 'NNNN', 24, 'activated'],
+    ['just within 30 days', 'NNNN', 719, 'activated'],
+    ['beyond 30 days', 'NNNN', 721, 'clear'],
+    ['of a swap', 'YYYY', 2, 'swapped'],
+    ['of a swap behind a window without one', 'NNYY', 100, 'swapped'],
+    ['in a window that is unswapped, beside unknown ones', 'NNAA', 20, 'activated'],
+    ['in a window that is unknown', 'NAAA', 30, 'unknown'],
   ] as const)('%s', (_, windows, hours, kind) => {
-    expect(verdictOf(answered(windows, hoursAgo(hours))).kind).toBe(kind);
+    expect(verdictOf(answered(inLetters(windows), hoursAgo(hours))).kind).toBe(kind);
   });
 
   it('of a new line says so, and never that it stayed on its SIM', () => {
@@ -168,43 +167,30 @@ it('says what to do about each outcome, and never calls an unknown one safe', ()
 
 describe('what follows from one question', () => {
   it.each([
-    ['a no for 30 days answers all', [NOT_ASKED, NOT_ASKED, NOT_ASKED, NO], [NO, NO, NO, NO]],
-    ['a yes for 24 h answers all', [YES, NOT_ASKED, NOT_ASKED, NOT_ASKED], [YES, YES, YES, YES]],
-    [
-      'a yes for 30 days answers no other',
-      [NOT_ASKED, NOT_ASKED, NOT_ASKED, YES],
-      [NOT_ASKED, NOT_ASKED, NOT_ASKED, YES],
-    ],
-    ['an answer stays as it was given', [AWAY, NOT_ASKED, NOT_ASKED, NO], [AWAY, NO, NO, NO]],
+    ['a no for 30 days answers all', '---N', 'NNNN'],
+    ['a yes for 24 h answers all', 'Y---', 'YYYY'],
+    ['a yes for 30 days answers no other', '---Y', '---Y'],
+    ['an answer stays as it was given', 'A--N', 'ANNN'],
   ] as const)('%s', (_, asked, expected) => {
-    expect(withImplied(answer(asked).windows)).toEqual(answer(expected).windows);
+    expect(withImplied(answer(inLetters(asked)).windows)).toEqual(
+      answer(inLetters(expected)).windows,
+    );
   });
 });
 
 describe('the stretches of the timeline', () => {
   it.each([
-    [
-      [NO, NO, NO, NO],
-      ['clear', 'clear', 'clear', 'clear'],
-    ],
-    [
-      [NO, YES, YES, YES],
-      ['clear', 'swap', 'earlier', 'earlier'],
-    ],
-    [
-      [YES, YES, YES, YES],
-      ['swap', 'earlier', 'earlier', 'earlier'],
-    ],
-    [
-      [AWAY, YES, YES, YES],
-      ['notKnown', 'notKnown', 'earlier', 'earlier'],
-    ],
-    [
-      [NO, NO, NO, TOO_LONG],
-      ['clear', 'clear', 'clear', 'notKnown'],
-    ],
+    ['NNNN', 'clear clear clear clear'],
+    ['NYYY', 'clear swap earlier earlier'],
+    ['YYYY', 'swap earlier earlier earlier'],
+    ['AYYY', 'notKnown notKnown earlier earlier'],
+    ['NNNL', 'clear clear clear notKnown'],
   ] as const)('%#', (windows, expected) => {
-    expect(stretches(answer(windows), AS_OF_MS).map(({ kind }) => kind)).toEqual(expected);
+    expect(
+      stretches(answer(inLetters(windows)), AS_OF_MS)
+        .map(({ kind }) => kind)
+        .join(' '),
+    ).toBe(expected);
   });
   it('end at the activation of a new line', () => {
     const newLine = answer([NO, NO, NO, NO], hoursAgo(30));

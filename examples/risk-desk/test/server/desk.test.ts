@@ -32,12 +32,10 @@ async function operatorCosts(): Promise<{ tokens: number; lookups: number }> {
   return { tokens, lookups: lookups + refusedLookups };
 }
 
-/** How many phones have rung. */
 async function prompts(): Promise<number> {
   return ((await (await fetch(stack.statsUrl)).json()) as { prompts: number }).prompts;
 }
 
-/** The lines of the audit log since a moment. */
 function auditedSince(lines: number): readonly Readonly<Record<string, unknown>>[] {
   return audited().slice(lines);
 }
@@ -606,7 +604,6 @@ describe('the page', () => {
   );
 });
 
-/** An address with a parameter changed, or taken away. */
 function changing(name: string, value: string | undefined): (url: URL) => URL {
   return (url) => {
     const changed = new URL(url);

@@ -12,7 +12,6 @@ export function emptyPage(): string {
   return directory;
 }
 
-/** What the desk tells of a session. */
 export interface SessionTold {
   readonly id: string;
   readonly name: string;
@@ -22,7 +21,6 @@ export interface SessionTold {
   readonly csrfToken: string;
 }
 
-/** A GraphQL reply, or an error of the desk. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -32,7 +30,6 @@ export interface Answer {
   readonly codes: readonly (string | undefined)[];
 }
 
-/** What is asked of the desk, beside an operation. */
 export interface AskOptions {
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal;
@@ -51,7 +48,6 @@ export class HttpBrowser {
     return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 
-  /** Sends one request, and follows no redirect. */
   async send(url: string, request: RequestInit = {}): Promise<Response> {
     this.visited.push(url);
     const headers = new Headers(request.headers);
