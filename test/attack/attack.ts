@@ -11,11 +11,9 @@ export interface Attack {
   run(stage: Stage): Promise<void>;
 }
 
-/** One thing that an attack looked at. */
 export interface Finding {
   readonly what: string;
   readonly isHeld: boolean;
-  /** What was seen, short. */
   readonly seen: string;
 }
 
@@ -26,11 +24,10 @@ export interface Outcome {
   readonly why?: string;
 }
 
-/** An attack, what came of it and how long it took. */
+/** An attack, and what came of it. */
 export interface Report {
   readonly attack: Pick<Attack, 'name' | 'tries' | 'holds'>;
   readonly outcome: Outcome;
-  readonly seconds: number;
 }
 
 /** The verdict on the findings; `why` says what kept the attack from its end. Pure. */

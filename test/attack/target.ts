@@ -12,13 +12,11 @@ const STARTS_WITHIN_MS = 30_000;
 const HANGS_AFTER_MS = 12_000;
 const MEGABYTE = 1024 * 1024;
 
-/** How an attacked process is started, beside its settings. */
 export interface TargetOptions {
   /** Flags of Node's beside those of `npm start`, such as a limit for the heap. */
   readonly flags?: readonly string[];
 }
 
-/** What is sent, beside the document. */
 export interface Ask {
   readonly variables?: unknown;
   readonly token?: string | undefined;
@@ -39,7 +37,6 @@ export interface Reply {
 /** The server as people start it, in a process of its own, with a probe inside. */
 export class Target extends ProbedProgram {
   url = '';
-  /** How it ended; `undefined` while it has not. */
   exited: Exit | undefined;
   readonly #agent = new Agent({ connections: 128, headersTimeout: 0, bodyTimeout: 0 });
 
@@ -64,17 +61,14 @@ export class Target extends ProbedProgram {
     return target;
   }
 
-  /** All that it wrote, on either output. */
   get output(): string {
     return this.out + this.err;
   }
 
-  /** How often a line of the log has this text. */
   linesWith(text: string): number {
     return this.output.split('\n').filter((line) => line.includes(text)).length;
   }
 
-  /** Lines of the log that are errors. */
   get errorLines(): number {
     return this.output.split('\n').filter((line) => /"level":(?:50|60|"error"|"fatal")/.test(line))
       .length;
@@ -122,7 +116,6 @@ export class Target extends ProbedProgram {
     }
   }
 
-  /** By how many megabytes its memory has grown since then. */
   async grownMb(before: ProbeFigures): Promise<number> {
     return grownMb(before, await this.figures());
   }
@@ -131,7 +124,6 @@ export class Target extends ProbedProgram {
     return (await readdir(`/proc/${this.pid}/fd`)).length;
   }
 
-  /** The most memory that it ever had, and what it has now. */
   async resident(): Promise<{ readonly peakBytes: number; readonly nowBytes: number }> {
     const status = await readFile(`/proc/${this.pid}/status`, 'utf8');
     const bytes = (name: string): number =>
@@ -155,7 +147,6 @@ export class Target extends ProbedProgram {
   }
 }
 
-/** By how many megabytes memory has grown. */
 export function grownMb(before: ProbeFigures, after: ProbeFigures): number {
   return (bytesOf(after) - bytesOf(before)) / MEGABYTE;
 }

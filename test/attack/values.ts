@@ -3,7 +3,6 @@ export function number(index: number): string {
   return `+447700900${String(index % 1000).padStart(3, '0')}`;
 }
 
-/** Distinct numbers, from one on. */
 export function numbers(count: number, from = 0): readonly string[] {
   return Array.from({ length: count }, (_, index) => number(from + index));
 }
@@ -12,7 +11,6 @@ export function times(count: number, text: (index: number) => string, between = 
   return Array.from({ length: count }, (_, index) => text(index)).join(between);
 }
 
-/** The document that asks about one number. */
 export function within(e164: string, hours = 240): string {
   return `{ phoneNumber(e164: "${e164}") { simSwappedWithin(maxAgeHours: ${hours}) } }`;
 }

@@ -2,8 +2,17 @@ import { Random } from '../random.ts';
 import { ATTACKS } from '../attack/all.ts';
 import { isClean, outcomeOf, type Attack, type Outcome, type Report } from '../attack/attack.ts';
 import { Stage } from '../attack/stage.ts';
-import { rowsOf, summaryOf } from '../attack/table.ts';
-import { duration, longRun, seed, someOf, wrongIf } from './longRun.ts';
+import {
+  duration,
+  longRun,
+  report,
+  secondsSince,
+  seed,
+  someOf,
+  tallied,
+  wrongIf,
+  type Row,
+} from './longRun.ts';
 
 /** Most of an attack is waiting; what it measures is the attacked process's own. */
 const AT_ONCE = 3;
@@ -28,10 +37,9 @@ export const attack = longRun({
     const carryOut = async (one: Attack, isAlone = false): Promise<Report> => {
       const startedAtMs = performance.now();
       const outcome = await outcomeFor(one, !isAlone && startedAtMs > endsAtMs);
-      const seconds = (performance.now() - startedAtMs) / 1000;
-      const report = { attack: one, outcome, seconds };
-      process.stdout.write(rowsOf(report));
-      return report;
+      const title = `${one.name}: ${outcome.state} (${secondsSince(startedAtMs)})`;
+      report(title, rowsOf(one, outcome));
+      return { attack: one, outcome };
     };
     const again: Attack[] = [];
     const attacker = async (): Promise<void> => {
@@ -44,10 +52,33 @@ export const attack = longRun({
     await Promise.all(Array.from({ length: AT_ONCE }, attacker));
     // Beside others the attacked is slow as well: what got through then is tried once more, alone, and that counts.
     for (const next of again) reports.push(await carryOut(next, true));
-    process.stdout.write(summaryOf(reports));
+    report(`${reports.length} attacks`, summaryOf(reports));
     yield wrongIf(!isClean(reports));
   },
 });
+
+function rowsOf({ tries, holds }: Attack, { state, findings, why }: Outcome): readonly Row[] {
+  const claims = state === 'held' ? [] : [`tries ${tries}`, `holds ${holds}`, why ?? ''];
+  return [
+    ...claims.map((claim): Row => [claim]),
+    ...findings.map(({ what, isHeld, seen }): Row => [
+      `${isHeld ? 'held' : 'NOT HELD'}: ${what}`,
+      seen,
+    ]),
+  ];
+}
+
+function summaryOf(reports: readonly Report[]): readonly Row[] {
+  const states = Map.groupBy(reports, ({ outcome }) => outcome.state);
+  const notHeld = reports.filter(({ outcome }) => outcome.state !== 'held');
+  return [
+    ...tallied(
+      'attacks',
+      [...states].map(([state, { length }]) => [state, length] as const),
+    ),
+    ...notHeld.map(({ attack: { name }, outcome }): Row => [`  ${outcome.state}: ${name}`]),
+  ];
+}
 
 async function outcomeFor(one: Attack, isTooLate: boolean): Promise<Outcome> {
   if (isTooLate) return { state: 'left out', findings: [], why: 'The time was over.' };

@@ -72,7 +72,6 @@ function postOf(query: string): string {
   return `POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-/** Asks often, and reads nothing. */
 function stall(target: Target, request: string): Socket {
   const socket = connect(Number(new URL(target.url).port), '127.0.0.1');
   socket.on('error', () => undefined);

@@ -12,7 +12,6 @@ const head = ({ correlator }: Received): Record<string, string> => ({
   'x-correlator': correlator,
 });
 
-/** Writes until it may not any more. */
 function pour(response: ServerResponse, piece: string, everyMs: number): void {
   const timer = setInterval(() => response.write(piece), everyMs);
   response.once('close', () => clearInterval(timer));

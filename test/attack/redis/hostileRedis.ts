@@ -10,7 +10,6 @@ const MAX_MS = 4500;
 /** An outage is some lines a minute, not one a command or a connection. */
 const MAX_LINES = 40;
 
-/** What may listen where Redis is looked for. */
 const MANNERS: Readonly<Record<string, (socket: Socket) => void>> = {
   'no Redis': (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
   silence: () => undefined,
