@@ -5,7 +5,6 @@ import type { LookupFailure } from '../src/domain/errors.ts';
 import { toDate, toSwapped } from '../src/graphql/resolvers.ts';
 import type { FieldAnswer, SimSwapLoader } from '../src/lookups/executor.ts';
 
-/** Asks a loader what a field asks. */
 export async function askField(
   loader: SimSwapLoader,
   number: PhoneNumber,

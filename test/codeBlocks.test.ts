@@ -111,7 +111,6 @@ function blockOf(page: string, begins: string): string {
 
 const ADDRESS = 'http://127.0.0.1:4000';
 
-/** Runs the commands of a block against a service at another address, and reads what they print as JSON. */
 async function ask(commands: string, url: string): Promise<unknown> {
   const text = commands.replaceAll(ADDRESS, url);
   const { stdout } = await promisify(execFile)('bash', ['-c', text.replace(/^curl /, 'curl -s ')]);
@@ -176,7 +175,6 @@ async function twoOperators(): Promise<void> {
   }
 }
 
-/** The graph of our subgraph and another one. */
 function composed(name: string, typeDefs: string): string {
   const { supergraphSdl, publicSdl, errors } = composeServices([
     { name: 'sim-swap', typeDefs: parse(publishedSdl('subgraph')), url: 'http://sim-swap.example' },

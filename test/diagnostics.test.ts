@@ -19,7 +19,6 @@ interface Published {
   readonly message: object;
 }
 
-/** Listens to every channel of the service. */
 class Subscriber {
   readonly published: Published[] = [];
   readonly #undo: (() => void)[] = [];

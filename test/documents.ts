@@ -24,7 +24,6 @@ export function textOf(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
-/** The headings of a page, as they read. */
 export function headingsOf(markdown: string): readonly string[] {
   return Array.from(withoutCode(markdown).matchAll(/^#{1,6} +(.+?) *$/gm), ([, text = '']) =>
     text.replaceAll('`', ''),
@@ -69,7 +68,6 @@ function withoutCode(markdown: string): string {
   return markdown.replaceAll(/^ *```[^]*?^ *```/gm, '').replaceAll(/`[^`\n]*\]\([^`\n]*`/g, '');
 }
 
-/** A block of code of a page. */
 export interface CodeBlock {
   readonly page: string;
   /** Counted from 1: of the fence that begins it. */
@@ -82,7 +80,6 @@ export interface CodeBlock {
   readonly isMarked: boolean;
 }
 
-/** The blocks of a page, in their order. */
 export function codeBlocksOf(page: string): readonly CodeBlock[] {
   const markdown = textOf(page);
   return Array.from(

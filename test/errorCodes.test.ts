@@ -5,7 +5,6 @@ import { rowsOf, textOf } from './documents.ts';
 
 const CODES = Object.entries<ErrorDescription>(ERRORS);
 
-/** The codes that can stand at a place. */
 function placed(place: ErrorPlace): string[] {
   return CODES.filter(([, { places }]) => places.includes(place)).map(([code]) => code);
 }

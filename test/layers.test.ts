@@ -279,7 +279,6 @@ function layerOf(file: string): number {
   return LAYERS.findIndex((names) => names.includes(roomOf(file)));
 }
 
-/** As the rows above name a file. */
 function nameOf(path: string): string {
   return path
     .split(sep)

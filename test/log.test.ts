@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 
 const LOG_MODULE = new URL('../src/log/log.ts', import.meta.url).href;
 
-/** The lines that a program of its own wrote to its standard output. */
 async function linesOf(statements: string): Promise<Record<string, unknown>[]> {
   const script = `import { createLog } from ${JSON.stringify(LOG_MODULE)}; const log = createLog(); ${statements}`;
   const { stdout } = await promisify(execFile)(process.execPath, [

@@ -63,7 +63,6 @@ test.each([
   await once(other, 'close');
 });
 
-/** Lines of the log that warn of callers who are not known. */
 function warningsOfAnyone(main: Program): readonly string[] {
   return main.lines.filter((line) => line.includes('anyone who reaches this service'));
 }

@@ -65,7 +65,6 @@ const MEMBERS: readonly string[] = ['phoneNumber', 'maxAge'];
  */
 export class OperatorBooks {
   readonly offences: Offence[] = [];
-  /** Lookups that were answered. */
   lookups = 0;
   readonly #terms: OperatorTerms;
   readonly #tokens = new Map<string, Token>();
@@ -83,14 +82,12 @@ export class OperatorBooks {
     return this.offences.filter((one) => one === offence).length;
   }
 
-  /** The number that a lookup is about. */
   numberOf(request: OperatorRequest): string {
     const { phoneNumber } = membersOf(request.body);
     const named = typeof phoneNumber === 'string' ? phoneNumber : '';
     return this.#tokenOf(request)?.number ?? named;
   }
 
-  /** What is polled for. */
   consentOf(request: OperatorRequest): Consent | undefined {
     return this.#consents.get(formOf(request).get('auth_req_id') ?? '');
   }

@@ -35,7 +35,6 @@ export class OperatorsFile implements Disposable {
   }
 }
 
-/** Starts the real server in front of these operators. */
 export function startServiceOf(
   operators: readonly object[],
   environment: Environment = {},

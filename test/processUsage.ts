@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 /** Of which there are a hundred in a second, whatever the kernel's own. */
 const TICKS_PER_SECOND = 100;
 
-/** What a process has taken so far. */
 export interface ProcessUsage {
   readonly residentMib: number;
   readonly cpuSeconds: number;

@@ -6,13 +6,11 @@ import { withEntry } from './operatorEntry.ts';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 
-/** How a process ended. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A program that has ended, and what it wrote. */
 export interface Run extends Exit {
   readonly out: string;
   readonly err: string;
@@ -26,19 +24,16 @@ export interface ProgramOptions {
   readonly folder?: string;
   /** What it reads at its standard input, at once or bit by bit; nothing where absent. */
   readonly input?: string | Readable | undefined;
-  /** Whether messages go to it and come from it. */
   readonly hasChannel?: boolean;
 }
 
 /** A program in a process of its own, with these settings and no others. */
 export class Program implements AsyncDisposable {
-  /** What it has written so far. */
   out = '';
   err = '';
   readonly pid: number;
   /** A test may stop reading it, or close it. */
   readonly stdout: Readable;
-  /** How it ended. */
   readonly exit: Promise<Exit>;
   /** The same, once everything that it started has ended too: they share its output. */
   readonly ended: Promise<Exit>;
@@ -85,12 +80,10 @@ export class Program implements AsyncDisposable {
     return new Program(process.execPath, words, settings, { input });
   }
 
-  /** Runs a program to its end. */
   static async run(...started: ConstructorParameters<typeof Program>): Promise<Run> {
     return new Program(...started).#toItsEnd();
   }
 
-  /** The same of a file of the project, by this Node. */
   static async runNode(
     words: readonly string[],
     settings: Readonly<Record<string, string>> = {},

@@ -1,12 +1,10 @@
 import type { Log, LogDetails } from '../src/log/log.ts';
 
-/** A line of the log. */
 export interface RecordedLine extends LogDetails {
   readonly level: keyof Log;
   readonly message: string;
 }
 
-/** Keeps its lines. */
 export class RecordedLog implements Log {
   readonly lines: RecordedLine[] = [];
 

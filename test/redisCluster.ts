@@ -17,7 +17,6 @@ const WRITES_ALL = ['aof_enabled:1', 'aof_rewrite_in_progress:0', 'aof_rewrite_s
 
 /** One server of a cluster, which can be killed and started again where it was. */
 interface ClusterServer extends RedisServer {
-  /** Where servers talk to each other. */
   readonly busPort: number;
   readonly settings: Readonly<Record<string, string>>;
 }
@@ -98,18 +97,15 @@ export class RedisClusterServers {
     return [...this.#servers.values()].map(({ port }) => ({ host: '127.0.0.1', port }));
   }
 
-  /** As REDIS_URL has it. */
   get url(): string {
     const hosts = this.addresses.map(({ host, port }) => `${host}:${port}`);
     return `redis+cluster://${hosts.join(',')}`;
   }
 
-  /** Where servers keep their files. */
   get folder(): string {
     return this.#folder;
   }
 
-  /** The folder of a server's append-only files. */
   writesOf(port: number): string {
     return join(this.#folder, this.server(port).settings['appenddirname'] ?? '');
   }

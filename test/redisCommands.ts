@@ -16,7 +16,6 @@ export function clientTo(port: number, password?: string): Client {
   return client.on('error', () => undefined);
 }
 
-/** Sends one command to a server. */
 export async function command(
   port: number,
   words: readonly string[],
@@ -26,7 +25,6 @@ export async function command(
   return reply;
 }
 
-/** Sends several commands to a server at once. */
 export async function commands(
   port: number,
   all: readonly (readonly string[])[],

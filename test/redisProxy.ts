@@ -3,7 +3,6 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { TLSSocket } from 'node:tls';
 import type { Certificate } from './tls/certificate.ts';
 
-/** A command as a client sends it. */
 export interface SeenCommand {
   readonly words: readonly string[];
   readonly bytes: Buffer;
@@ -30,7 +29,6 @@ export class RedisProxy {
   certificate: Certificate | undefined;
   cuts = 0;
   copies = 0;
-  /** Connections that were made through it. */
   connections = 0;
 
   private constructor(targetPort: number) {
@@ -73,7 +71,6 @@ export class RedisProxy {
     for (const client of this.#clients) this.#silent.add(client);
   }
 
-  /** Breaks every connection. */
   cut(): void {
     for (const client of this.#clients) client.destroy();
   }

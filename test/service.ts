@@ -12,7 +12,6 @@ import {
 import { withEntry } from './operatorEntry.ts';
 import { WiredOperator, type OperatorScript } from './wiredOperator.ts';
 
-/** One error of a reply, as a client reads it. */
 export interface ReplyError {
   readonly message: string;
   readonly path?: readonly (string | number)[];
@@ -22,14 +21,12 @@ export interface ReplyError {
   };
 }
 
-/** A GraphQL response. */
 export interface GraphqlReply {
   // oxlint-disable-next-line typescript/no-explicit-any -- a test reads into it as deep as it likes
   readonly data?: any;
   readonly errors?: readonly ReplyError[];
 }
 
-/** A reply of the service. */
 export interface Reply extends Required<GraphqlReply> {
   readonly status: number;
   readonly headers: Headers;
@@ -40,24 +37,20 @@ export interface Reply extends Required<GraphqlReply> {
   readonly codes: readonly string[];
 }
 
-/** The service, listening on a free port of this machine. */
 export interface Service extends AsyncDisposable {
   readonly url: string;
   /** What was logged, each line as one text that begins with its level. */
   readonly logged: readonly string[];
-  /** Asks as a GraphQL client does. */
   ask(
     query: string,
     variables?: object,
     headers?: Readonly<Record<string, string>>,
     signal?: AbortSignal,
   ): Promise<Reply>;
-  /** Sends any request, well formed or not. */
   send(path: string, request?: RequestInit): Promise<Reply>;
   stop(): Promise<void>;
 }
 
-/** The service, and the simulator that it asks. */
 export interface SimulatedService extends Service {
   readonly simulator: Simulator;
   stats(): ReturnType<Simulator['stats']>;
@@ -80,7 +73,6 @@ export function settingsFor(operatorUrl: string): Environment {
   };
 }
 
-/** Starts the real server in front of an operator that a test has started. */
 export function startService(
   operatorUrl: string,
   environment: Environment = {},
@@ -89,7 +81,6 @@ export function startService(
   return startServiceWith({ ...settingsFor(operatorUrl), ...environment }, parts);
 }
 
-/** Starts the real server with these settings, and no others. */
 export async function startServiceWith(
   environment: Environment,
   parts: ServiceParts = {},
@@ -113,7 +104,6 @@ export async function startServiceWith(
   };
 }
 
-/** Asks the server at this address as a GraphQL client does. */
 export async function askAt(
   url: string,
   query: string,
@@ -130,7 +120,6 @@ export async function askAt(
   return readReply(await fetch(`${url}/graphql`, request));
 }
 
-/** Starts the real server in front of a simulator of its own. */
 export async function startSimulated(
   environment: Environment = {},
   settings: Partial<SimulatorSettings> = {},
@@ -152,12 +141,10 @@ export async function startSimulated(
   };
 }
 
-/** The service, and the operator with a script that it asks. */
 export interface WiredService extends Service {
   readonly operator: WiredOperator;
 }
 
-/** Starts the real server in front of an operator that does what its script says. */
 export async function startWired(
   script: OperatorScript = {},
   environment: Environment = {},
@@ -178,7 +165,6 @@ export function costs({ simulator }: SimulatedService): { tokens: number; lookup
   return { tokens, lookups: lookups + refusedLookups };
 }
 
-/** A log that keeps its lines. */
 export function logInto(lines: string[]): Log {
   const write =
     (level: string) =>

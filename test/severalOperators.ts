@@ -27,7 +27,6 @@ import { LightAbortSignal } from '../src/http/urgency.ts';
 /** Changes of any members of an operator's settings, whatever its flow. */
 export type OperatorChanges = Partial<OperatorSettings>;
 
-/** The settings of one operator among several. */
 export function operatorNamed(
   name: string,
   url: string,
@@ -77,7 +76,6 @@ export class SeveralOperators implements AsyncDisposable {
     this.simSwaps = simSwapsOf({ operators, ...parts });
   }
 
-  /** The loader of a request of its own. */
   request(caller = 'caller', signal = new LightAbortSignal(), timeLeftMs = 60_000): SimSwapLoader {
     const cameInAtMs = this.#clock.monotonicMs();
     return this.simSwaps.forRequest({

@@ -49,7 +49,6 @@ export class TestClock implements Clock {
     });
   }
 
-  /** How many are asleep. */
   get sleepers(): number {
     return this.#sleepers.size;
   }

@@ -54,7 +54,6 @@ export class WiredOperator implements AsyncDisposable {
     return this.#server.url;
   }
 
-  /** What came, in turn. */
   get received(): readonly Received[] {
     return this.#server.received;
   }
@@ -63,7 +62,6 @@ export class WiredOperator implements AsyncDisposable {
     return this.#server.connections;
   }
 
-  /** What came of one kind, in turn. */
   get prompts(): readonly Received[] {
     return this.#of('prompts');
   }
@@ -80,7 +78,6 @@ export class WiredOperator implements AsyncDisposable {
     return this.#of(asked).length;
   }
 
-  /** The settings by which a server asks this operator. */
   get settings(): Readonly<Record<string, string>> {
     return {
       OPERATOR_AUTH_URL: this.url,
@@ -116,12 +113,10 @@ export class WiredOperator implements AsyncDisposable {
   }
 }
 
-/** One answer to everything. */
 export function throughout(answer: Answer): OperatorScript {
   return { authorize: answer, token: answer, lookUp: answer };
 }
 
-/** The same reply to everything. */
 export function replying(body: unknown, status = 200): Answer {
   return (received, response) => answerJson(received, response, body, status);
 }
@@ -144,7 +139,6 @@ export const WITHHOLDS_DATES: OperatorScript = {
   }),
 };
 
-/** What is answered where a script has nothing else. */
 export function answerRightly(received: Received, response: ServerResponse): void {
   const answers = { prompts: acknowledge, tokens: grant, lookups: answerNever };
   answers[askedOf(received.path)](received, response);
@@ -155,7 +149,6 @@ export function acknowledge(received: Received, response: ServerResponse): void 
   answerJson(received, response, { auth_req_id, expires_in: 60, interval: 1 });
 }
 
-/** Grants a token that no other request gets. */
 export function grant(received: Received, response: ServerResponse): void {
   const access_token = `${TOKEN_MARK}-${received.correlator}`;
   answerJson(received, response, { access_token, token_type: 'Bearer', expires_in: 60 });
@@ -166,7 +159,6 @@ export function pend(received: Received, response: ServerResponse): void {
   answerJson(received, response, { error: 'authorization_pending' }, 400);
 }
 
-/** The SIM was never swapped. */
 export function answerNever(received: Received, response: ServerResponse): void {
   const isCheck = endsWith(received.path, '/check');
   answerJson(received, response, isCheck ? { swapped: false } : { latestSimChange: LONG_AGO });

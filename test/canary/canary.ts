@@ -24,7 +24,6 @@ export interface CanaryRun {
   readonly until: readonly string[];
 }
 
-/** What was seen, and what should not have been. */
 export interface CanaryFindings {
   readonly requests: number;
   readonly operatorRequests: number;
@@ -32,9 +31,7 @@ export interface CanaryFindings {
   readonly codes: ReadonlyMap<string, number>;
   readonly auditLines: number;
   readonly logLines: number;
-  /** Spans that arrived at a collector. */
   readonly spans: number;
-  /** Lines of `npm run usage`. */
   readonly usageLines: number;
   readonly leaks: readonly (Leak & { readonly where: string })[];
 }
@@ -142,7 +139,6 @@ export async function runCanary({
   };
 }
 
-/** What those who run the service look at. */
 async function leaksAt(url: string): Promise<readonly (Leak & { readonly where: string })[]> {
   const response = await fetch(`${url}/metrics`);
   if (response.status !== 200) throw new Error(`/metrics is answered with ${response.status}.`);

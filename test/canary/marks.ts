@@ -4,7 +4,6 @@ export const SECRET_MARK = 'CANARYxq';
 /** All numbers of a canary run start so; the last three digits are any. */
 export const NUMBER_MARK = '447700900';
 
-/** Where a mark was found. */
 export interface Leak {
   readonly form: string;
   readonly around: string;
@@ -25,7 +24,6 @@ const FORMS: ReadonlyMap<string, RegExp> = new Map([
   ['secret in hex', new RegExp(Buffer.from(SECRET_MARK).toString('hex'), 'i')],
 ]);
 
-/** Every form in which a text holds a mark. */
 export function leaksIn(text: string): readonly Leak[] {
   return Array.from(FORMS).flatMap(([form, pattern]) => {
     const found = pattern.exec(text);

@@ -9,7 +9,6 @@ export interface Question {
   readonly body?: string;
 }
 
-/** Access tokens that are believed, and others. */
 export interface Tokens {
   readonly good: readonly [string, ...string[]];
   readonly bad: readonly [string, ...string[]];
@@ -44,7 +43,6 @@ function written(random: Random): string {
   ]);
 }
 
-/** A request that asks well, or badly in one of many ways. */
 export function anyQuestion(
   random: Random,
   role: Role,

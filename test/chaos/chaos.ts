@@ -20,7 +20,6 @@ import { MEMBERS, operatorsFile, ownerOf, type OperatorGuard } from './threeOper
 import { Truth } from './truth.ts';
 import type { Wrongness } from './wrongness.ts';
 
-/** One stretch of chaos. */
 export interface ChaosRun {
   /** The stretch ends when the operator has seen so many. */
   readonly exchanges: number;
@@ -46,7 +45,6 @@ export interface ChaosRun {
   readonly until?: keyof Wrongness;
 }
 
-/** What came of it. */
 export interface Findings {
   readonly exchanges: number;
   readonly lookups: number;
@@ -57,7 +55,6 @@ export interface Findings {
   readonly strayTokensRefused: number;
   /** What share of its questions each operator's numbers were answered, of 1. */
   readonly answeredOf: ReadonlyMap<string, number>;
-  /** How far past the deadline the latest answer came. */
   readonly latestMs: number;
   /** Of the serving process: a request is read, and its time is over, as late as its longest turn. */
   readonly server: LoopFigures;
@@ -172,7 +169,6 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
   };
 }
 
-/** One that stands alone, or three; by name. */
 function operatorsOf(
   run: ChaosRun,
   truth: Truth,
@@ -313,7 +309,6 @@ async function ask(
   }
 }
 
-/** When a request was sent and when its answer had come. */
 interface Asked {
   readonly askedAtMs: number;
   readonly answeredAtMs: number;
@@ -337,7 +332,6 @@ class Tally {
     this.#oldestMs = oldestMs;
   }
 
-  /** By operator. */
   answeredOf(): ReadonlyMap<string, number> {
     return new Map(
       [...this.#asked].map(([name, asked]) => [name, (this.#answered.get(name) ?? 0) / asked]),

@@ -40,7 +40,6 @@ const NEVER = Object.fromEntries(Object.keys(FAULTS).map((name) => [name, 0])) a
 
 /** Which numbers an operator has, and what it takes its tokens for. */
 export interface ChaosContract extends Required<OperatorTerms> {
-  /** Whether token replies have `expires_in`. */
   readonly tellsExpiry: boolean;
 }
 
@@ -51,7 +50,6 @@ const ALONE: ChaosContract = {
   tellsExpiry: true,
 };
 
-/** How the operator is to behave. */
 export interface ChaosSettings {
   readonly echoes: boolean;
   /** Longer than the client waits for a reply. */
@@ -169,7 +167,6 @@ export class ChaosOperator {
     return !isLookup || this.#settings.refusesOperations ? status : 400;
   }
 
-  /** Does what it was asked, then lets the fault have the reply. */
   #answer(line: ReplyLine, request: WireRequest, fault: Fault): void {
     line.actOn();
     const reply = this.#process(request);

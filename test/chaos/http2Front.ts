@@ -44,7 +44,6 @@ export class Http2Front extends ClosingServer {
     });
   }
 
-  /** Resolves to its address. */
   async listen(): Promise<string> {
     return (await listen(this.server)).replace('http:', 'https:');
   }

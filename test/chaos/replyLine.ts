@@ -6,16 +6,12 @@ import { toBytes, type WireReply } from '../http/wire.ts';
 /** Does something after a while, unless the operator is closed before. */
 export type Later = (ms: number, action: () => void) => void;
 
-/** The way back to one request. */
 export interface ReplyLine {
   send(reply: WireReply): void;
-  /** Breaks the exchange off. */
   reset(): void;
-  /** The reply, in pieces of so many bytes. */
   drip(reply: WireReply, pieceLength: number, everyMs: number): void;
   /** The reply, without the bytes that it says are missing. */
   cut(reply: WireReply, missing: number): void;
-  /** Something that is no HTTP. */
   garble(text: string): void;
   /** Says that the request was not acted on, where there is a way to; it must not have been. */
   refuse(): boolean;

@@ -3,13 +3,11 @@ import { tallied, type Row } from '../long/longRun.ts';
 import type { Findings } from './chaos.ts';
 import { WRONG, wrongnessOf } from './wrongness.ts';
 
-/** One stretch that was run. */
 export interface RunStretch {
   readonly title: string;
   readonly findings: Findings;
 }
 
-/** How and on what the stretches were run. */
 export interface ChaosCircumstances {
   readonly exchanges: number;
   readonly seed: number;
@@ -21,7 +19,6 @@ export interface ChaosCircumstances {
   readonly loadAtStart: number;
 }
 
-/** What one stretch found. */
 export function rowsOf(findings: Findings): readonly Row[] {
   const { refusals, faults, answeredOf } = findings;
   const shares = answeredOf.size > 1 ? [...answeredOf] : [];
@@ -50,7 +47,6 @@ export function chaosMarkdown(
   return `${table}\n\n\`npm run long -- chaos --exchanges ${exchanges} --seed ${seed}\`, ${date}, Node ${node}, ${cores} cores, load average ${loadAtStart} before the start.`;
 }
 
-/** The figures of a stretch that the document has. */
 const SHOWN = [
   'exchanges',
   'lookups made',

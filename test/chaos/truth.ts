@@ -72,13 +72,11 @@ export class Truth {
     return fictionalNumber(STEADY_LINES + Math.min(Math.max(0, index), SWAPPING_LINES - 1));
   }
 
-  /** What `check` truly answers at a time. */
   swappedWithin(number: string, maxAgeHours: number, atMs: number): boolean {
     const { swappedHoursAgo = Infinity } = this.line(number);
     return this.#hasSwapped(number, atMs) || swappedHoursAgo <= maxAgeHours;
   }
 
-  /** What `retrieve-date` truly answers at a time. */
   latestSimChange(number: string, atMs: number): string | null {
     const { swappedHoursAgo, activatedHoursAgo, dateErrorHours } = this.line(number);
     if (dateErrorHours === undefined) return null;

@@ -14,7 +14,6 @@ export const WRONG = {
 
 export type Wrongness = Readonly<Record<keyof typeof WRONG, number>>;
 
-/** How much of what must be zero there is. */
 export function wrongnessOf(wrong: Wrongness): number {
   return Object.values<number>({ ...wrong }).reduce((sum, one) => sum + one, 0);
 }

@@ -61,7 +61,6 @@ function saying(operator: unknown, status = 200): Answer {
   return (received, response) => answerJson(received, response, { operator }, status);
 }
 
-/** What reached the operators. */
 function lookups() {
   return { losing: losing.count('lookups'), gaining: gaining.count('lookups') };
 }
@@ -277,7 +276,6 @@ describe('a number whose operator the directory changes', () => {
   });
 });
 
-/** In a process of its own. */
 async function startDirectory(port: string) {
   const program = Program.node(['test/directory/directoryProcess.ts', port]);
   onTestFinished(() => program[Symbol.asyncDispose]());

@@ -8,7 +8,6 @@ import { LightAbortSignal } from '../../src/http/urgency.ts';
 import { SeveralOperators, window } from '../severalOperators.ts';
 import { throughout, WiredOperator } from '../wiredOperator.ts';
 
-/** How one request asks. */
 export interface Asking {
   readonly number: PhoneNumber;
   readonly signal?: LightAbortSignal;
@@ -38,12 +37,10 @@ export class AskedSimSwaps implements AsyncDisposable {
     return new AskedSimSwaps(operator, new SeveralOperators(operators, { clock, consent }));
   }
 
-  /** Asks in a request of its own; an answer, or the code of why there is none. */
   ask({ number, signal, timeLeftMs }: Asking): Promise<boolean | string> {
     return window(this.#several.request('somebody', signal, timeLeftMs), number);
   }
 
-  /** How many requests reached a path that ends so. */
   count(pathEnd = ''): number {
     return this.operator.received.filter(({ path }) => path.endsWith(pathEnd)).length;
   }

@@ -6,7 +6,6 @@ const WINDOWS =
   'all: simSwappedWithin(maxAgeHours: 2400)';
 const DATE_AND_WINDOWS = `lastSimSwap ${WINDOWS}`;
 
-/** So many lines that never swapped. */
 function neverSwapped(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `+447700900${500 + index}`);
 }

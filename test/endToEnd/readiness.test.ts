@@ -12,7 +12,6 @@ const NOWHERE = 'http://127.0.0.1:1';
 
 const AUDIT_KEY = 'a key of thirty-two characters or more';
 
-/** The status of /readyz, and what it says. */
 async function readiness(url: string): Promise<[status: number, body: unknown]> {
   const reply = await fetch(`${url}/readyz`);
   return [reply.status, await reply.json()];

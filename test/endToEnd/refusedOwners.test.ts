@@ -4,7 +4,6 @@ import { replying } from '../wiredOperator.ts';
 
 const ASK = 'query ($e164: ID!) { phoneNumber(e164: $e164) { simSwappedWithin } }';
 
-/** A refusal of a lookup: a status and a body. */
 type Refusal = readonly [status: number, body: unknown];
 
 function camara(status: number, code: string): Refusal {

@@ -70,7 +70,6 @@ function longOperation(): string {
   ].join('\r\n');
 }
 
-/** Leaves the rest unread. */
 async function firstBytes(from: Socket): Promise<Buffer> {
   const { promise, resolve } = Promise.withResolvers<Buffer>();
   from.once('data', (chunk: Buffer) => {

@@ -156,7 +156,6 @@ async function ask(client: Dispatcher, number: string): Promise<Answered> {
   };
 }
 
-/** Over a connection of its own. */
 async function askOnce(url: string, number: string): Promise<Answered> {
   const client = new Client(url);
   try {

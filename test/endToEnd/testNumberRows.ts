@@ -12,7 +12,6 @@ type Row = readonly [
   settings?: Readonly<Record<string, string>>,
 ];
 
-/** Failing the same way for the date and for the window. */
 function failing(lastDigits: string, code: string, settings: Row[3] = {}): Row {
   return [lastDigits, code, code, settings];
 }

@@ -2,7 +2,6 @@ import type { Random } from '../random.ts';
 import { grammaticalDocument } from './grammar.ts';
 import { mutated, textOf, valueOf } from './rubbish.ts';
 
-/** An operation as it stands in a request's body. */
 export interface Operation {
   readonly query: unknown;
   readonly variables?: unknown;

@@ -6,7 +6,6 @@ import { inputOf, type Input, type Role } from './inputs.ts';
 import { RubbishOperator } from './operatorReplies.ts';
 import type { ProbeFigures } from '../long/probe.ts';
 
-/** One stretch of fuzzing. */
 export interface FuzzRun {
   /** How many inputs, rubbish of the operator's among them. */
   readonly inputs: number;
@@ -17,14 +16,12 @@ export interface FuzzRun {
   readonly flow: '2-legged' | '3-legged';
 }
 
-/** What the server's process holds at a moment. */
 export interface Held {
   readonly bytes: number;
   readonly threads: number;
   readonly fileDescriptors: number;
 }
 
-/** What came of it. */
 export interface Findings extends Pick<ProbeFigures, 'longestTurnMs' | 'ownTurnMs' | 'defects'> {
   /** After the first batches, when all code is warm, and at the end. */
   readonly heldBefore: Held;
@@ -131,7 +128,6 @@ function startProcess({ role, flow }: FuzzRun, operatorUrl: string): Promise<For
   return ForkedServer.start(settings, 'live on');
 }
 
-/** With what the operating system counts. */
 function heldBy({ pid }: ForkedServer, { heapBytes, externalBytes }: ProbeFigures): Held {
   return {
     bytes: heapBytes + externalBytes,
@@ -209,7 +205,6 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
 }
 
-/** Counts, and keeps what must not be. */
 class Tally {
   readonly inputs = new Map<string, number>();
   readonly statuses = new Map<string, number>();

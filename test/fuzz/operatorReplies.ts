@@ -8,7 +8,6 @@ const RUBBISH = { token: 0.2, lookup: 0.35 };
 
 /** An operator whose replies are seeded: the same question of the same run has the same reply. */
 export class RubbishOperator {
-  /** Replies that no operator should give. */
   rubbish = 0;
   readonly #seed: number;
   readonly #server = new WireServer((socket, request) => this.#answer(socket, request));

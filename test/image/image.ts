@@ -9,7 +9,6 @@ const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const BASE_IMAGE = 'docker.io/library/node:24-slim';
 const CA_BUNDLE = '/etc/ssl/certs/ca-certificates.crt';
 
-/** What an image says of how it is run. */
 export interface ImageConfig {
   readonly user: string;
   readonly command: readonly string[];
@@ -20,7 +19,6 @@ export interface ImageConfig {
 /** Folders of this machine, by where a container finds them; none can be written to. */
 export type Mounts = Readonly<Record<string, string>>;
 
-/** An image that was built here. */
 export interface Image {
   readonly name: string;
   readonly bytes: number;
@@ -51,7 +49,6 @@ export async function buildImage(name: string): Promise<Image> {
 
 /** A container of an image whose process runs with the network and the process table of this machine. */
 export class Container implements AsyncDisposable {
-  /** What the process wrote so far, on either output. */
   output = '';
   readonly #id: string;
   readonly #root: string;
@@ -93,7 +90,6 @@ export class Container implements AsyncDisposable {
     return found;
   }
 
-  /** The user that the process runs as. */
   get userId(): number {
     const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
     return Number(/^Uid:\s+(\d+)/m.exec(status)?.[1]);

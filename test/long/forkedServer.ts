@@ -5,7 +5,6 @@ const PROGRAM = fileURLToPath(new URL('serverUnderTest.ts', import.meta.url));
 
 /** A server of a long run. It ends when its channel is closed. */
 export class ForkedServer extends ProbedProgram {
-  /** Such as `http://127.0.0.1:40123`. */
   url = '';
 
   /**
@@ -20,7 +19,6 @@ export class ForkedServer extends ProbedProgram {
     return server;
   }
 
-  /** Lets it end, and resolves when it has. */
   async stop(): Promise<void> {
     if (this.child.connected) this.child.disconnect();
     await this.exit;

@@ -39,12 +39,10 @@ export function longRun<O extends Options>(run: LongRun<O>): LongRun {
   return run;
 }
 
-/** A whole number from 1. */
 export function count(about: string, standard: number): Option<number> {
   return numeric(about, standard, (n) => Number.isInteger(n) && n > 0);
 }
 
-/** A length of time above 0. */
 export function duration(about: string, standard: number): Option<number> {
   return numeric(about, standard, (n) => n > 0 && n < Infinity);
 }
@@ -99,17 +97,14 @@ export function counts(about: string, standard: readonly number[]): Option<reado
   };
 }
 
-/** A figure: its name, and its values. */
 export type Row = readonly [string, ...(string | number)[]];
 
-/** A row for each of what was counted, by name. */
 export function tallied(kind: string, counted: Iterable<readonly [string, number]>): Row[] {
   return [...counted]
     .toSorted(([one], [other]) => one.localeCompare(other))
     .map(([name, times]) => [`${kind}: ${name}`, times]);
 }
 
-/** One stretch of a run: its title, and a row a figure. */
 export function report(title: string, rows: Iterable<Row>): void {
   process.stdout.write(`${title}\n`);
   for (const [name, ...cells] of rows) {
@@ -119,7 +114,6 @@ export function report(title: string, rows: Iterable<Row>): void {
   }
 }
 
-/** Runs a stretch and reports it, with the time that it took. */
 export async function stretch<F>(
   title: string,
   run: () => Promise<F>,
@@ -136,13 +130,11 @@ export function secondsSince(startedAtMs: number): string {
   return `${((performance.now() - startedAtMs) / 1000).toFixed(0)} s`;
 }
 
-/** What a figure may hang on. */
 export function circumstances(): string {
   const load = loadavg()[0]?.toFixed(1);
   return `${availableParallelism()} cores, load average ${load} before it began, Node ${process.version}`;
 }
 
-/** A number that fits. */
 export function numeric(
   about: string,
   standard: number,

@@ -78,7 +78,6 @@ async function carriedOut(runName: string, args: readonly string[]): Promise<Ver
   return verdict;
 }
 
-/** The worst that it finds. */
 async function verdictOf(run: LongRun, values: Record<string, unknown>): Promise<Verdict> {
   if (run.needsRedis === true && NO_REDIS !== undefined) {
     process.stdout.write(`${NO_REDIS}\n`);

@@ -13,7 +13,6 @@ export interface ProbeFigures extends LoopFigures {
   readonly defects: readonly string[];
 }
 
-/** To be noted by who knows of them. */
 export const defects: string[] = [];
 
 // Part of a process that is loaded or attacked, be it by `node --import`. It keeps nothing alive: the process

@@ -31,7 +31,6 @@ export const soak = longRun({
 
 type Weighed = 'heapBytes' | 'externalBytes' | 'residentBytes' | 'sockets' | 'timers';
 
-/** What is not back at its baseline. */
 function growths({ baseline, end }: Findings): string[] {
   const grew = (name: Weighed, tolerated: number): string[] =>
     end[name] > baseline[name] + tolerated ? [name] : [];

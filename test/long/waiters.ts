@@ -82,7 +82,6 @@ async function wait(requests: number, seconds: number): Promise<Verdict> {
   return wrongIf(prompts !== numbers || heard.get('CONSENT_PENDING') !== requests);
 }
 
-/** The code that a request hears, or `answered`. */
 async function codeOf(
   dispatcher: Agent,
   origin: string,

@@ -10,7 +10,6 @@ interface BodyError {
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** Asks as a client does. */
 export async function ask(
   url: string,
   operation: object,

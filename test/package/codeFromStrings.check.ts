@@ -27,7 +27,6 @@ function temporaryDirectory(): string {
   return directory;
 }
 
-/** The address of an `npm start`, all of which ends with the test. */
 async function npmStart(settings: Readonly<Record<string, string>>): Promise<string> {
   const npm = new NpmProcess(['start'], { PORT: '0', ...settings });
   const [url] = await npm.written(/http:\/\/127\.0\.0\.1:\d+(?=\/graphql)/);

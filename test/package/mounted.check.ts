@@ -47,7 +47,6 @@ async function serve(
   return { program, simulator, url: url ?? `http://127.0.0.1:${port}/graphql` };
 }
 
-/** What a client makes of a reply. */
 function heard({ data, errors }: Body, isInOwnWords = false): unknown {
   const told = errors.map(({ message, path = [], extensions }) => ({
     message: isInOwnWords ? '' : message,

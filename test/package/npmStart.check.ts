@@ -8,7 +8,6 @@ import { askAt } from '../service.ts';
 const SERVICE = /http:\/\/127\.0\.0\.1:\d+(?=\/graphql)/;
 const SIMULATOR = /http:\/\/127\.0\.0\.1:\d+(?=\/stats)/;
 
-/** A line whose lookups take two seconds. */
 const SLOW_NUMBER = '+447700900015';
 
 async function isServed(url: string): Promise<boolean> {
@@ -28,7 +27,6 @@ async function lookups(simulator: string): Promise<number> {
   return stats.lookups;
 }
 
-/** `npm start` that serves, and what it asks. */
 async function startService(settings: Readonly<Record<string, string>> = {}) {
   const npm = new NpmProcess(['start'], { PORT: '0', ...settings });
   await npm.written(/Ctrl-C ends both/);

@@ -11,11 +11,9 @@ const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The tarball as `npm pack` makes it. */
     tarball: string;
     /** Its name to npx in the empty folder: a path that begins otherwise would be taken for a command. */
     npxName: string;
-    /** A folder without anything. */
     empty: string;
     /** A copy of examples/mounted, with the tarball installed. */
     mounted: string;

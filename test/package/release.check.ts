@@ -26,7 +26,6 @@ const MANIFESTS = [
   'deploy/kubernetes/subgraph.yaml',
 ];
 
-/** A repository with what a release reads and writes. */
 class Repository {
   readonly folder: string;
 

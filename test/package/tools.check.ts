@@ -10,7 +10,6 @@ import { examplesOf } from '../library/examples.ts';
 import { DEMO_CLIENT, startSimulator } from '../../simulator/simulator.ts';
 import { ask, FOR_NPM } from './ask.ts';
 
-/** `npx` in an empty folder. */
 function npx(...words: readonly string[]): Promise<Run> {
   return Program.run('npx', ['--yes', ...words], FOR_NPM, { folder: inject('empty') });
 }

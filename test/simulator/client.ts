@@ -3,17 +3,14 @@ import { DEMO_CLIENT, type Simulator } from '../../simulator/simulator.ts';
 const { clientId, clientSecret } = DEMO_CLIENT;
 const BASIC = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
 
-/** The scopes of the two operations. */
 export const DATE_SCOPE = 'retrieve-sim-swap-date';
 export const CHECK_SCOPE = 'check-sim-swap';
 
-/** What every lookup is sent under. */
 export const CORRELATOR = 'test-1';
 
 /** What a form says: its parameters, in order and as often as they are given. */
 export type Form = Record<string, string> | [string, string][];
 
-/** Posts a form as the client that the simulator knows. */
 export async function postForm(url: string, form: Form, signal?: AbortSignal): Promise<Response> {
   return fetch(url, {
     method: 'POST',
@@ -24,7 +21,6 @@ export async function postForm(url: string, form: Form, signal?: AbortSignal): P
   });
 }
 
-/** Asks for a 2-legged token. */
 export async function requestToken(
   { authUrl }: Simulator,
   number: string,
@@ -38,7 +34,6 @@ export async function requestToken(
   );
 }
 
-/** Asks the owner of a number for consent. */
 export async function requestConsent(
   { authUrl }: Simulator,
   number: string,
@@ -50,7 +45,6 @@ export async function requestConsent(
   });
 }
 
-/** Polls for the token of a consent. */
 export async function poll(
   { authUrl }: Simulator,
   authReqId: string,
@@ -63,7 +57,6 @@ export async function poll(
   );
 }
 
-/** Makes a lookup with a token. */
 export async function lookUp(
   { simSwapUrl }: Simulator,
   operation: string,
@@ -84,7 +77,6 @@ export async function lookUp(
   });
 }
 
-/** A text that a JSON reply holds under a name. */
 export async function read(reply: Response, name: string): Promise<string> {
   const body: unknown = await reply.json();
   if (typeof body !== 'object' || body === null) throw new Error('The reply is no JSON object.');

@@ -8,7 +8,6 @@ const RIGHT_SECRET = `${clientId}:${clientSecret}`;
 const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 const NOW_SECONDS = 1_800_000_000;
 
-/** The claims of a good assertion. */
 const CLAIMS = { iss: clientId, sub: clientId, exp: NOW_SECONDS + 60 };
 
 let key: CryptoKey;

@@ -25,7 +25,6 @@ async function post(url: string, type: string, body: string, headers: Headers): 
   return fetch(url, { method: 'POST', headers: { 'content-type': type, ...headers }, body });
 }
 
-/** A lookup with a token, with these headers beside it. */
 async function lookUp(
   { simSwapUrl }: Simulator,
   operation: string,

@@ -61,7 +61,6 @@ async function lookUpWithNewToken(
   return summary(await lookUp(simulator, operation, token, body));
 }
 
-/** A reply in one line: the status, and what the body says. */
 async function summary(reply: Response): Promise<string> {
   const { code, ...fields } = (await reply.json()) as Readonly<Record<string, unknown>>;
   const said = Object.entries(fields).map(([name, value]) => `${name} ${String(value)}`);

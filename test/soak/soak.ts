@@ -6,14 +6,12 @@ import { Truth } from '../chaos/truth.ts';
 import { askingOperator, ForkedServer } from '../long/forkedServer.ts';
 import type { ProbeFigures } from '../long/probe.ts';
 
-/** One stretch of load. */
 export interface SoakRun {
   readonly minutes: number;
   readonly seed: number;
   readonly flow: '2-legged' | '3-legged';
 }
 
-/** What came of it. */
 export interface Findings {
   /** Requests a second that the whole set-up can take, and that it was given. */
   readonly capacity: number;
@@ -37,7 +35,6 @@ const PORTION_EVERY_MS = 10;
 const SETTLES_WITHIN_MS = 20_000;
 const LOOK_EVERY_MS = 250;
 
-/** Loads a real server, and weighs it before and after. */
 export async function runSoak(run: SoakRun): Promise<Findings> {
   const random = new Random(run.seed);
   const operator = new ChaosOperator(new Truth(run.seed, Date.now()), new Random(run.seed + 1), {
@@ -105,7 +102,6 @@ const QUERIES = [
   'query ($n: [ID!]!) { phoneNumbers(e164s: $n) { a: simSwappedWithin(maxAgeHours: 24) b: simSwappedWithin(maxAgeHours: 720) c: simSwappedWithin(maxAgeHours: 2400) } }',
 ] as const;
 
-/** Clients that ask, and count what they hear. */
 class Load {
   requests = 0;
   readonly statuses = new Map<string, number>();
