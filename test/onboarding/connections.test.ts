@@ -1,6 +1,6 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { answering, ConnectProxy, tunnelFor, type ProxyManner } from '../http/connectProxy.ts';
 import { Http2Server } from '../http/http2Server.ts';
 import { answerJson, deadUrl, RecordingServer } from '../http/recordingServer.ts';
@@ -15,19 +15,27 @@ const AUTHORITY = new Authority('Servers of the operator');
 const CLIENTS = new Authority('Clients of the operator');
 const LONG: [number, number] = [-1, 300];
 const LONG_MS = 10_000;
+const files = new TemporaryFiles();
+afterAll(() => files[Symbol.dispose]());
 
 /** The settings of an operator that speaks TLS, whose authority is trusted. */
-function trusting(files: TemporaryFiles, url: string): Record<string, string> {
+function trusting(url: string): Record<string, string> {
   const { origin } = new URL(url);
   return { ...settingsAt(origin), OPERATOR_TLS_CA_FILE: files.write('ca.pem', AUTHORITY.pem) };
 }
 
 /** A certificate of our own, and its key. */
-function showing(files: TemporaryFiles, { cert, key }: Certificate): Record<string, string> {
+function showing({ cert, key }: Certificate): Record<string, string> {
   return {
     OPERATOR_TLS_CERTIFICATE_FILE: files.write('client.pem', cert),
     OPERATOR_TLS_KEY_FILE: files.write('client.key', key),
   };
+}
+
+/** A proxy that knows us by `us:ours`. */
+function through(url: string): Record<string, string> {
+  const credentials = files.write('proxy', 'us:ours\n');
+  return { OPERATOR_PROXY_URL: url, OPERATOR_PROXY_CREDENTIALS_FILE: credentials };
 }
 
 const overTls = (url: string): string => url.replace('http:', 'https:');
@@ -37,7 +45,6 @@ describe('a connection that works', () => {
     ['http/1.1', 'HTTP/1.1'],
     ['h2', 'HTTP/2'],
   ])('by TLS and %s, with a certificate of our own', async (protocol, version) => {
-    using files = new TemporaryFiles();
     const options = demanding(AUTHORITY.issue({ validDays: LONG }), CLIENTS);
     await using server =
       protocol === 'h2'
@@ -46,8 +53,8 @@ describe('a connection that works', () => {
             stream.end();
           })
         : await RecordingServer.start(issueTokens, options);
-    const ours = showing(files, CLIENTS.issue({ validDays: [-1, 20] }));
-    const report = await check({ ...trusting(files, server.url), ...ours });
+    const ours = showing(CLIENTS.issue({ validDays: [-1, 20] }));
+    const report = await check({ ...trusting(server.url), ...ours });
     expect(rowsOf(report, 'files')).toMatchObject([
       { verdict: 'warning', found: expect.stringMatching(/our certificate counts for (?:19|20)/) },
     ]);
@@ -58,25 +65,19 @@ describe('a connection that works', () => {
   });
 
   it('warns of a certificate that ends soon', async () => {
-    using files = new TemporaryFiles();
     const certificate = AUTHORITY.issue({ validDays: [-1, 10] });
     await using server = await RecordingServer.start(issueTokens, certificate);
-    const report = await check(trusting(files, server.url));
+    const report = await check(trusting(server.url));
     const advice = expect.stringContaining('renewed');
     expect(rowsOf(report, 'tls')).toMatchObject([{ verdict: 'warning', advice }]);
     expect(failed(report)).toEqual([]);
   });
 
   it('through a proxy with credentials, which resolves the name', async () => {
-    using files = new TemporaryFiles();
     const certificate = AUTHORITY.issue({ validDays: LONG });
     await using server = await RecordingServer.start(issueTokens, certificate);
     await using proxy = await ConnectProxy.start({ manner: tunnelFor('us:ours') });
-    const report = await check({
-      ...trusting(files, server.url),
-      OPERATOR_PROXY_URL: proxy.url,
-      OPERATOR_PROXY_CREDENTIALS_FILE: files.write('proxy', 'us:ours\n'),
-    });
+    const report = await check({ ...trusting(server.url), ...through(proxy.url) });
     const rows = ['files', 'proxy', 'tls', 'credentials', 'scopes'].map((row) => [row, 'ok']);
     expect(verdicts(report)).toMatchObject(Object.fromEntries(rows));
     expect(rowsOf(report, 'name')).toEqual([]);
@@ -101,9 +102,8 @@ describe('a connection that breaks has a red row that says what to do', () => {
     ['not valid yet', () => AUTHORITY.issue({ validDays: [2, 20] }), /not valid yet.*clock/],
     ['of another name', () => AUTHORITY.issue(), /another name.*tls\.serverName/, OF_ANOTHER_NAME],
   ])('a certificate %s', async (_, certificate, advice, settings = {}) => {
-    using files = new TemporaryFiles();
     await using server = await RecordingServer.start(issueTokens, certificate());
-    const report = await check({ ...trusting(files, server.url), ...settings });
+    const report = await check({ ...trusting(server.url), ...settings });
     expect(failed(report)).toEqual(['tls']);
     expect(rowsOf(report, 'tls')[0]?.advice).toMatch(advice);
   });
@@ -122,10 +122,9 @@ describe('a connection that breaks has a red row that says what to do', () => {
   });
 
   it('a server that wants a client certificate', async () => {
-    using files = new TemporaryFiles();
     const options = demanding(AUTHORITY.issue(), CLIENTS);
     await using server = await RecordingServer.start(issueTokens, options);
-    const report = await check(trusting(files, server.url));
+    const report = await check(trusting(server.url));
     const red = report.findings.filter(({ verdict }) => verdict === 'failed');
     expect(red).toMatchObject([{ advice: expect.stringMatching(/certificate.*registered/) }]);
   });
@@ -133,22 +132,20 @@ describe('a connection that breaks has a red row that says what to do', () => {
   it.skipIf(NO_OPENSSL !== undefined).each(['tls1_2', 'tls1_3'] as const)(
     `a server that refuses our certificate by an alert, by %s ${NO_OPENSSL ?? ''}`,
     async (version) => {
-      using files = new TemporaryFiles();
       const options = { version, protocol: 'http/1.1' };
       await using server = await OpensslServer.start(AUTHORITY.issue(), CLIENTS, options);
-      const stranger = showing(files, AUTHORITY.issue());
-      const report = await check({ ...trusting(files, server.url), ...stranger });
+      const stranger = showing(AUTHORITY.issue());
+      const report = await check({ ...trusting(server.url), ...stranger });
       expect(failed(report)).toEqual(['tls']);
       expect(rowsOf(report, 'tls')[0]?.advice).toMatch(/does not take our certificate/);
     },
   );
 
   it('our own certificate, with the key of another', async () => {
-    using files = new TemporaryFiles();
     await using server = await RecordingServer.start(issueTokens, AUTHORITY.issue());
     const { cert } = AUTHORITY.issue();
-    const mixed = showing(files, { cert, key: AUTHORITY.issue().key });
-    const report = await check({ ...trusting(files, server.url), ...mixed });
+    const mixed = showing({ cert, key: AUTHORITY.issue().key });
+    const report = await check({ ...trusting(server.url), ...mixed });
     expect(failed(report)).toContain('files');
     expect(rowsOf(report, 'files')[0]).toMatchObject({
       found: 'the certificate is of another key than that of the key file',
@@ -173,17 +170,10 @@ describe('a connection that breaks has a red row that says what to do', () => {
     ['answers with a page', page, /not a proxy that takes CONNECT/, LONG_MS],
     ['hangs', () => undefined, /Ask your network team/, 200],
   ])('a proxy that %s', async (_, manner, advice, timeoutMs) => {
-    using files = new TemporaryFiles();
     await using server = await RecordingServer.start(issueTokens, AUTHORITY.issue());
     await using proxy = await ConnectProxy.start({ manner });
-    const report = await check(
-      {
-        ...trusting(files, server.url),
-        OPERATOR_PROXY_URL: proxy.url,
-        OPERATOR_PROXY_CREDENTIALS_FILE: files.write('proxy', 'us:ours'),
-      },
-      { timeoutMs },
-    );
+    const settings = { ...trusting(server.url), ...through(proxy.url) };
+    const report = await check(settings, { timeoutMs });
     expect(failed(report)).toEqual(['proxy']);
     expect(rowsOf(report, 'proxy')[0]?.advice).toMatch(advice);
     expect(server.connections).toEqual([]);
