@@ -2,9 +2,6 @@ import type { FailureReach } from '../domain/errors.ts';
 import type { ErrorRuleProfile } from '../domain/profile.ts';
 import { memberAt, type JsonObject, type MemberPath } from './json.ts';
 
-/** What an error of an operator's can be mapped to: what the operator itself may say of a lookup. */
-export type MappedCode = ErrorRuleProfile['code'];
-
 /**
  * How an operator words its errors. The first rule that fits counts; without one, the common rules do. It says what a refusal is called, and never what is sent again: a lookup is retried by its status; a prompt
  * is in doubt by its status as well; and a poll ends neither by a status of doubt nor by an error that passes.

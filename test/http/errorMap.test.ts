@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FailureReach } from '../../src/domain/errors.ts';
 import type { ErrorRuleProfile } from '../../src/domain/profile.ts';
-import { reachOf, wordOf, type ErrorMap, type MappedCode } from '../../src/http/errorMap.ts';
+import { reachOf, wordOf, type ErrorMap } from '../../src/http/errorMap.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { findingOf } from '../../src/http/resilience/finding.ts';
 import { judgeCheck, judgeRetrieveDate } from '../operator/camara.ts';
@@ -12,7 +12,7 @@ import { START_MS } from '../testClock.ts';
 import { hours } from '../values.ts';
 import { jsonReply } from './replies.ts';
 
-const CODES: readonly MappedCode[] = [
+const CODES: readonly ErrorRuleProfile['code'][] = [
   'NUMBER_NOT_SERVED',
   'PERIOD_NOT_SUPPORTED',
   'OPERATION_NOT_OFFERED',
@@ -216,7 +216,7 @@ describe('the word of an error', () => {
 });
 
 describe('how far a rule speaks', () => {
-  const REACHES: Partial<Record<MappedCode, FailureReach>> = {
+  const REACHES: Partial<Record<ErrorRuleProfile['code'], FailureReach>> = {
     PERIOD_NOT_SUPPORTED: 'question',
     OPERATOR_INVALID_REPLY: 'question',
     OPERATION_NOT_OFFERED: 'operation',

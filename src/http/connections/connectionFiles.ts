@@ -23,21 +23,17 @@ export interface ConnectionFilesParts {
  */
 export class ConnectionFiles {
   readonly settings: ConnectionSettings;
-  readonly #clock: Pick<Clock, 'nowMs' | 'sleep'>;
-  readonly #log: Log;
+  readonly #parts: ConnectionFilesParts;
   readonly #watched: FileWatch;
   readonly #listeners = new Set<() => void>();
   readonly #closing = new AbortController();
   #material: ConnectionMaterial | undefined;
   #flaw: string | undefined;
 
-  constructor(
-    settings: ConnectionSettings,
-    { clock, log, watch = watchFiles }: ConnectionFilesParts,
-  ) {
+  constructor(settings: ConnectionSettings, parts: ConnectionFilesParts) {
     this.settings = settings;
-    this.#clock = clock;
-    this.#log = log;
+    this.#parts = parts;
+    const { clock, watch = watchFiles } = parts;
     const { tls, proxy } = settings;
     const sources = [tls?.certificate, tls?.key, tls?.passphrase, tls?.ca];
     const paths = [...sources, proxy?.credentials, proxy?.ca].flatMap((source) =>
@@ -72,7 +68,7 @@ export class ConnectionFiles {
 
   #changed(): void {
     if (!this.#read()) return;
-    this.#log.info('The TLS and proxy files were read again: new connections use them.');
+    this.#parts.log.info('The TLS and proxy files were read again: new connections use them.');
     for (const listener of this.#listeners) listener();
   }
 
@@ -96,13 +92,13 @@ export class ConnectionFiles {
       this.#material === undefined
         ? 'The TLS or proxy files cannot be used: no connection is made until they are fixed.'
         : 'The TLS or proxy files have changed and cannot be used: the old ones stay in force.';
-    this.#log.error(message, { flaw });
+    this.#parts.log.error(message, { flaw });
     return false;
   }
 
   #validityFlaw({ validity }: ConnectionMaterial): string | undefined {
     if (validity === undefined) return undefined;
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#parts.clock.nowMs();
     if (nowMs >= validity.untilMs) {
       return `the certificate has expired (days ago: ${daysOf(nowMs - validity.untilMs)})`;
     }
@@ -117,19 +113,21 @@ export class ConnectionFiles {
     if (this.#material === undefined || validity === undefined) return;
     const flaw = this.#validityFlaw(this.#material);
     if (flaw !== undefined) {
-      this.#log.error('Our client certificate is out of date: most servers refuse it.', { flaw });
+      this.#parts.log.error('Our client certificate is out of date: most servers refuse it.', {
+        flaw,
+      });
       return;
     }
-    const leftMs = validity.untilMs - this.#clock.nowMs();
+    const leftMs = validity.untilMs - this.#parts.clock.nowMs();
     if (leftMs <= WARN_BEFORE_MS) {
-      this.#log.warn('Our client certificate expires soon.', { daysLeft: daysOf(leftMs) });
+      this.#parts.log.warn('Our client certificate expires soon.', { daysLeft: daysOf(leftMs) });
     }
   }
 
   async #tellValidityEachDay(): Promise<void> {
     for (;;) {
       try {
-        await this.#clock.sleep(DAY_MS, this.#closing.signal);
+        await this.#parts.clock.sleep(DAY_MS, this.#closing.signal);
       } catch {
         // Closed.
         return;

@@ -67,7 +67,7 @@ export class Http2Connection {
   readonly #session: ClientHttp2Session;
   readonly #socket: TLSSocket;
   readonly #parts: ConnectionParts;
-  readonly #events: ConnectionEvents;
+  readonly events: ConnectionEvents;
   readonly #streams = new Set<Http2Stream>();
   readonly #openedAtMs: number;
   #limit = 1;
@@ -80,12 +80,12 @@ export class Http2Connection {
   refusal: Error | undefined;
   #cancelled = 0;
   /** Counts what came on any stream: a connection that stays silent may be dead. */
-  #heard = 0;
+  heard = 0;
 
   constructor(socket: TLSSocket, parts: ConnectionParts, events: ConnectionEvents) {
     this.#socket = socket;
     this.#parts = parts;
-    this.#events = events;
+    this.events = events;
     this.#openedAtMs = parts.clock.monotonicMs();
     this.#session = connect(parts.origin, {
       createConnection: () => socket,
@@ -95,13 +95,13 @@ export class Http2Connection {
       .on('connect', () => {
         this.#isConnected = true;
         this.#session.setTimeout(IDLE_MS, () => this.#idle());
-        this.#events.hasRoom();
+        this.events.hasRoom();
       })
       .on('remoteSettings', ({ maxConcurrentStreams = MAX_STREAMS }) => {
         this.#hasSettings = true;
         this.#limit = Math.min(maxConcurrentStreams, MAX_STREAMS);
-        if (this.#limit > 0) this.#events.settled();
-        this.#events.hasRoom();
+        if (this.#limit > 0) this.events.settled();
+        this.events.hasRoom();
       })
       .on('goaway', (code, lastStreamId) => this.#goAway(code, lastStreamId))
       // Streams hear of it too.
@@ -156,26 +156,18 @@ export class Http2Connection {
       return;
     }
     const beganAtMs = this.#parts.clock.monotonicMs();
-    this.#streams.add(new Http2Stream(this, stream, reader, beganAtMs, this.#heard));
+    this.#streams.add(new Http2Stream(this, stream, reader, beganAtMs, this.heard));
     if (contentType !== undefined) stream.end(body);
-  }
-
-  hear(): void {
-    this.#heard += 1;
   }
 
   replied(): void {
     this.#hasReplied = true;
-    this.#events.replied();
-  }
-
-  returned(reader: ReplyReader): void {
-    this.#events.returned(reader);
+    this.events.replied();
   }
 
   ended(stream: Http2Stream): void {
     if (!this.#streams.delete(stream)) return;
-    if (!this.#isRetired) this.#events.hasRoom();
+    if (!this.#isRetired) this.events.hasRoom();
     else if (this.#streams.size === 0) this.destroy();
   }
 
@@ -188,7 +180,7 @@ export class Http2Connection {
     this.#cancelled += 1;
     const { clock, silentAfterMs } = this.#parts;
     const isLong = clock.monotonicMs() - stream.beganAtMs >= silentAfterMs;
-    const isSilent = isLong && this.#heard === stream.heardBefore;
+    const isSilent = isLong && this.heard === stream.heardBefore;
     if (isSilent) this.#broke(false, 'nothing came');
     if (isSilent || this.#cancelled >= MAX_CANCELLED) this.retire();
     this.ended(stream);
@@ -198,7 +190,7 @@ export class Http2Connection {
   retire(): void {
     if (this.#isRetired) return;
     this.#isRetired = true;
-    this.#events.retired(this);
+    this.events.retired(this);
     if (this.#streams.size === 0) this.destroy();
   }
 
@@ -225,14 +217,14 @@ export class Http2Connection {
     this.#broke(false, 'closed');
     this.retire();
     for (const stream of this.#streams) stream.lose();
-    this.#events.ended(this);
+    this.events.ended(this);
   }
 
   #broke(isFinal: boolean, detail: string): void {
     // Once it has replied it speaks HTTP/2: what ends it is a failure like others. So is our own doing.
     if (this.#hasBroken || (!isFinal && (this.#hasReplied || this.#isRetired))) return;
     this.#hasBroken = true;
-    this.#events.broke(isFinal, detail);
+    this.events.broke(isFinal, detail);
   }
 
   #idle(): void {
@@ -294,7 +286,7 @@ class Http2Stream implements Carrier {
       return;
     }
     this.#finish();
-    if (isShutdown) this.#connection.returned(this.#reader);
+    if (isShutdown) this.#connection.events.returned(this.#reader);
     else this.#reader.onRefusedUnprocessed(error);
   }
 
@@ -305,13 +297,13 @@ class Http2Stream implements Carrier {
 
   #onInterim(): void {
     if (this.#isOver) return;
-    this.#connection.hear();
+    this.#connection.heard += 1;
     this.#isActedOn = true;
   }
 
   #onResponse(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
     if (this.#isOver) return;
-    this.#connection.hear();
+    this.#connection.heard += 1;
     this.#isActedOn = true;
     this.#hasReply = true;
     this.#contentLength = singleValue(headers['content-length']);
@@ -321,7 +313,7 @@ class Http2Stream implements Carrier {
 
   #onData(chunk: Buffer): void {
     if (this.#isOver) return;
-    this.#connection.hear();
+    this.#connection.heard += 1;
     this.#reader.onResponseData(this, chunk);
   }
 
