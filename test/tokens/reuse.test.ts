@@ -1,15 +1,21 @@
-import { decodeJwt, decodeProtectedHeader, exportPKCS8, generateKeyPair, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
 import type { Scopes, Tokens } from '../../src/domain/profile.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { TokenMisused } from '../../src/tokens/accessToken.ts';
-import { tokenCoverage, type AssertionSettings } from '../../src/tokens/authorizationSettings.ts';
+import { tokenCoverage } from '../../src/tokens/authorizationSettings.ts';
 import { KeptTokens, ReusableToken } from '../../src/tokens/reusedTokens.ts';
 import { answerJson } from '../http/recordingServer.ts';
 import { settled, TestClock } from '../testClock.ts';
 import { WITHOUT_NUMBER } from '../operator/camara.ts';
 import { ALICE, BOB } from '../values.ts';
-import { issuing, settingsFor, TestTokens, tokenOf, type Changes } from './testTokens.ts';
+import {
+  ASSERTION,
+  issuing,
+  settingsFor,
+  TestTokens,
+  tokenOf,
+  type Changes,
+} from './testTokens.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 const TWO_SCOPES: Scopes = {
@@ -200,57 +206,24 @@ describe('kept tokens', () => {
   });
 });
 
-describe('a JWT as the grant', async () => {
-  const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
-  const assertion: AssertionSettings = {
-    privateKeyPem: await exportPKCS8(privateKey),
-    alg: 'ES256',
-    kid: 'key-1',
-    lifetimeSeconds: 60,
-    audience: 'https://operator.example/token',
-    claims: (aud) => ({ iss: 'client', aud }),
-  };
-  const grant = {
-    type: 'jwt-bearer',
-    path: '/token',
-    parameters: {},
-    subject: 'tel:{number}',
+describe('a JWT as the grant', () => {
+  const changes = {
+    grant: { type: 'jwt-bearer', path: '/token', parameters: {}, subject: 'tel:{number}' },
+    clientAuthentication: { assertion: ASSERTION },
+    scopes: ONE_SCOPE,
   } as const;
-  const clientAuthentication = { assertion };
-  const scopes: Scopes = { ...ONE_SCOPE, purpose: 'dpv:FraudPreventionAndDetection' };
 
-  it('names the number and the scope inside the assertion, which proves the client as well', async () => {
-    await using test = await TestTokens.start(issuing(), {
-      grant,
-      scopes,
-      clientAuthentication: { method: 'private_key_jwt', assertion },
-    });
+  it.each([
+    ['private_key_jwt', undefined],
+    ['basic', expect.stringMatching(/^Basic /)],
+  ] as const)('beside %s, proves the client as well, or need not', async (method, header) => {
+    const clientAuthentication = { method, assertion: ASSERTION };
+    await using test = await TestTokens.start(issuing(), { ...changes, clientAuthentication });
     await test.header(ALICE, 'check');
-    await test.header(ALICE, 'check');
-
-    const forms = test.server.received.map(({ body }) => new URLSearchParams(body));
-    expect([...(forms[0]?.keys() ?? [])]).toEqual(['grant_type', 'assertion']);
-    expect(forms[0]?.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer');
-    expect(test.server.received[0]?.headers).not.toHaveProperty('authorization');
-
-    const jwts = forms.map((form) => form.get('assertion') ?? '');
-    const header = { alg: 'ES256', typ: 'JWT', kid: 'key-1' };
-    expect(decodeProtectedHeader(jwts[0] ?? '')).toEqual(header);
-    const { payload } = await jwtVerify(jwts[0] ?? '', publicKey, {
-      currentDate: new Date(test.clock.nowMs()),
-      issuer: 'client',
-      audience: 'https://operator.example/token',
-      subject: 'tel:+447700900001',
-    });
-    expect(payload).toMatchObject({ scope: 'dpv:FraudPreventionAndDetection profile sim-swap' });
-    expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(60);
-    expect(new Set(jwts.map((jwt) => decodeJwt(jwt).jti)).size).toBe(2);
-  });
-
-  it('works beside a client authentication of another kind', async () => {
-    await using test = await TestTokens.start(issuing(), { grant, scopes, clientAuthentication });
-    await test.header(ALICE, 'check');
-    expect(test.server.received[0]?.headers.authorization).toMatch(/^Basic /);
+    const [received] = test.server.received;
+    expect(received?.headers.authorization).toEqual(header);
+    const members = [...new URLSearchParams(received?.body).keys()];
+    expect(members).toEqual(['grant_type', 'assertion']);
   });
 
   it('may hear that an owner has opted out, once its key was taken and not of five in a row', async () => {
@@ -260,7 +233,7 @@ describe('a JWT as the grant', async () => {
         isRefused
           ? answerJson(received, response, { error: 'invalid_grant' }, 400)
           : issuing()(received, response),
-      { grant: { ...grant, invalidGrant: 'CONSENT_DENIED' }, scopes, clientAuthentication },
+      { ...changes, grant: { ...changes.grant, invalidGrant: 'CONSENT_DENIED' } },
     );
     const codeFor = async (last: number): Promise<string> => {
       const number = `+4477009000${String(last).padStart(2, '0')}` as PhoneNumber;
@@ -283,12 +256,8 @@ describe('a JWT as the grant', async () => {
   });
 
   it('makes tokens for one number each, also at any-number', async () => {
-    await using test = await TestTokens.start(issuing(), {
-      grant,
-      scopes,
-      clientAuthentication,
-      tokens: { use: 'any-number' },
-    });
+    const tokens = { use: 'any-number' } as const;
+    await using test = await TestTokens.start(issuing(), { ...changes, tokens });
     const headers = [
       await test.header(ALICE, 'check'),
       await test.header(ALICE, 'retrieve-date'),

@@ -1,10 +1,15 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { readConfig } from '../../src/config/config.ts';
 import type { Tokens } from '../../src/domain/profile.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Operation } from '../../src/domain/question.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import type { AccessToken } from '../../src/tokens/accessToken.ts';
-import type { AuthorizationSettings, Flow } from '../../src/tokens/authorizationSettings.ts';
+import type {
+  AssertionSettings,
+  AuthorizationSettings,
+  Flow,
+} from '../../src/tokens/authorizationSettings.ts';
 import {
   createClientAuthentication,
   type ClientAuthentication,
@@ -19,6 +24,17 @@ import {
 import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { AMPLE_MS, TestEndpoint } from '../http/testEndpoint.ts';
 import { TestClock } from '../testClock.ts';
+
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+export const PUBLIC_KEY = publicKey;
+export const ASSERTION: AssertionSettings = {
+  privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  alg: 'ES256',
+  kid: 'key-1',
+  lifetimeSeconds: 60,
+  audience: 'https://operator.example',
+  claims: (aud: string) => ({ iss: 'client', sub: 'client', aud }),
+};
 
 /** What a test changes of the settings. */
 export type Changes = Partial<

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
 import type { Authentication, Scopes } from '../../src/domain/profile.ts';
@@ -7,17 +6,8 @@ import type { TokenSettings } from '../../src/tokens/tokenManager.ts';
 import { createRequest } from '../../src/tokens/tokenRequest.ts';
 import { START_MS, TestClock } from '../testClock.ts';
 import { ALICE } from '../values.ts';
-import { settingsFor } from './testTokens.ts';
+import { ASSERTION, PUBLIC_KEY, settingsFor } from './testTokens.ts';
 
-const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const ASSERTION = {
-  privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-  alg: 'ES256',
-  kid: 'key-1',
-  lifetimeSeconds: 60,
-  audience: 'https://operator.example',
-  claims: (aud: string) => ({ iss: 'client', sub: 'client', aud }),
-} as const;
 const ADDRESS = 'https://operator.example/bc-authorize';
 
 interface Changes {
@@ -39,6 +29,17 @@ async function written(flow: Flow, { grant, scopes, signedRequest = 'off' }: Cha
   const write = createRequest(settings, new TestClock());
   const { form, query = '' } = await write({ number: ALICE, operation: 'check' }, ADDRESS);
   return { form: Object.fromEntries(new URLSearchParams(form)), query };
+}
+
+/** What a JWT says that our key has signed. */
+async function verified(jwt: string) {
+  const { payload, protectedHeader } = await jwtVerify(jwt, PUBLIC_KEY, {
+    issuer: 'client',
+    audience: 'https://operator.example',
+    currentDate: new Date(START_MS),
+  });
+  expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'JWT', kid: 'key-1' });
+  return payload;
 }
 
 const NO_SCOPES = { operations: { 'retrieve-date': '', check: '' } };
@@ -78,6 +79,16 @@ describe('a token request', () => {
   });
 });
 
+it('a JWT as the grant names the number and the scope in the assertion', async () => {
+  const grant = { type: 'jwt-bearer', subject: 'tel:{number}', parameters: {} };
+  const { form } = await written('2-legged', { grant, scopes: PURPOSE });
+  const { assertion = '', ...others } = form;
+  expect(others).toEqual({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer' });
+  const { sub, scope } = await verified(assertion);
+  expect(sub).toBe('tel:+447700900001');
+  expect(scope).toBe('openid dpv:FraudPreventionAndDetection check-sim-swap');
+});
+
 describe('the request of a consent', () => {
   const purposed = { scope: 'openid dpv:FraudPreventionAndDetection check-sim-swap' };
 
@@ -101,12 +112,7 @@ describe('the request of a consent', () => {
     const { form } = await written('3-legged', { signedRequest: how });
     const { request = '', ...others } = form;
     expect(others).toEqual(beside);
-    const { payload, protectedHeader } = await jwtVerify(request, publicKey, {
-      issuer: 'client',
-      audience: ASSERTION.audience,
-      currentDate: new Date(START_MS),
-    });
-    expect(protectedHeader).toMatchObject({ alg: 'ES256', kid: 'key-1' });
+    const payload = await verified(request);
     const seconds = START_MS / 1000;
     const times = { iat: seconds, nbf: seconds, exp: seconds + 60 };
     expect(payload).toMatchObject({ ...HINT, ...CHECK, ...times });
