@@ -23,12 +23,7 @@ import {
 } from './clientAuthentication.ts';
 import type { DpopProofs } from './dpop.ts';
 import { KeptTokens, ReusableToken } from './reusedTokens.ts';
-import {
-  createRequest,
-  joinForms,
-  type AuthorizationRequest,
-  type WriteRequest,
-} from './tokenRequest.ts';
+import { createRequest, joinForms, type AuthorizationRequest } from './tokenRequest.ts';
 import {
   judgeAcknowledgement,
   judgePoll,
@@ -89,7 +84,7 @@ export type AuthorizationEndpoints = Readonly<
 export class TokenManager {
   readonly #settings: TokenSettings;
   readonly #endpoints: AuthorizationEndpoints;
-  #credentials: TokenCredentials;
+  #credentials: ReturnType<typeof credentialsOf>;
   readonly #clock: Clock;
   readonly #parts: TokenParts;
   /** Whether the operator has issued a token for an assertion by the key that is in force. */
@@ -382,16 +377,7 @@ const TIME_OVER: Acquired = {
 };
 
 /** What shows who sends a request: beside it, and in it where it is signed. */
-interface TokenCredentials {
-  readonly proof: ClientAuthentication;
-  readonly write: WriteRequest;
-}
-
-function credentialsOf(
-  settings: TokenSettings,
-  authenticate: ClientAuthentication,
-  clock: Clock,
-): TokenCredentials {
+function credentialsOf(settings: TokenSettings, authenticate: ClientAuthentication, clock: Clock) {
   const { grant, clientAuthentication } = settings;
   // CAMARA takes the assertion of the grant for the client's authentication: a second one beside it would be two methods
   // (RFC 6749 §2.3).

@@ -13,6 +13,11 @@ export interface Owner {
   readonly expiresInSeconds?: number;
 }
 
+interface RegisteredClient {
+  readonly publicKey: KeyObject;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
 /** One request that the provider had, and what became of it. */
 export interface Exchange {
   readonly path: string;
@@ -47,10 +52,7 @@ export class CertifiedOperator {
     this.#close = close;
   }
 
-  static async start(
-    owner: Owner,
-    client: { readonly publicKey: KeyObject; readonly metadata: Readonly<Record<string, unknown>> },
-  ): Promise<CertifiedOperator> {
+  static async start(owner: Owner, client: RegisteredClient): Promise<CertifiedOperator> {
     const server = createServer();
     const url = await listen(server);
     const prompted = (request: BackchannelRequest): void => {
@@ -138,7 +140,7 @@ async function answer(
 
 function configuration(
   owner: Owner,
-  client: { readonly publicKey: KeyObject; readonly metadata: Readonly<Record<string, unknown>> },
+  client: RegisteredClient,
   prompted: (request: BackchannelRequest) => void,
 ): Readonly<Record<string, unknown>> {
   return {

@@ -130,40 +130,28 @@ describe('many that wait for one token', () => {
     expect(await test.header(ALICE, 'check')).toBe('token-1');
   });
 
-  it('one that hangs up leaves the others their token', async () => {
-    const held = Promise.withResolvers<void>();
-    const arrived = Promise.withResolvers<void>();
+  it('that hang up leave the others their token; when all do, the next one starts again', async () => {
+    const answers: (() => void)[] = [];
     const issue = issuing();
     await using test = await TestTokens.start((received, response) => {
-      arrived.resolve();
-      void held.promise.then(() => issue(received, response));
+      answers.push(() => issue(received, response));
     }, PER_NUMBER);
-    const hangingUp = new LightAbortSignal();
-    const first = test.acquire(ALICE, 'check', { signal: hangingUp });
-    const second = test.acquire(ALICE, 'check', { signal: new LightAbortSignal() });
-    await arrived.promise;
-    hangingUp.abort();
-    expect(await first).toMatchObject({ failure: { code: 'OPERATOR_TIMEOUT' } });
-    held.resolve();
-    expect((await second).kind).toBe('acquired');
-    expect(test.server.received).toHaveLength(1);
-  });
-
-  it('when all hang up the request is ended, and the next one starts again', async () => {
-    const arrived = Promise.withResolvers<void>();
-    const issue = issuing();
-    await using test = await TestTokens.start((received, response) => {
-      if (test.server.received.length > 1) issue(received, response);
-      arrived.resolve();
-    }, PER_NUMBER);
-    const hangingUp = new LightAbortSignal();
-    const first = test.acquire(ALICE, 'check', { signal: hangingUp });
-    await arrived.promise;
-    hangingUp.abort();
-    expect((await first).kind).toBe('failed');
-    await settled();
-    expect(await test.header(ALICE, 'check')).toBe('token-1');
+    const [one, other] = [new LightAbortSignal(), new LightAbortSignal()];
+    const acquiring = [one, other, one].map((signal) => test.acquire(ALICE, 'check', { signal }));
+    await expect.poll(() => answers.length).toBe(1);
+    one.abort();
+    expect(await acquiring[0]).toMatchObject({ failure: { code: 'OPERATOR_TIMEOUT' } });
+    other.abort();
+    expect(await acquiring[1]).toMatchObject({ failure: { code: 'OPERATOR_TIMEOUT' } });
     await test.server.connections[0]?.closed;
+    const again = [new LightAbortSignal(), new LightAbortSignal()] as const;
+    const [gone, stays] = again.map((signal) => test.acquire(ALICE, 'check', { signal }));
+    await expect.poll(() => answers.length).toBe(2);
+    again[0].abort();
+    expect(await gone).toMatchObject({ failure: { code: 'OPERATOR_TIMEOUT' } });
+    answers[1]?.();
+    expect(await stays).toMatchObject({ kind: 'acquired' });
+    expect(test.server.received).toHaveLength(2);
   });
 });
 
