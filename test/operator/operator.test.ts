@@ -11,7 +11,7 @@ import type { ExchangeContext } from '../../src/tokens/tokenManager.ts';
 import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { AMPLE_MS, TestEndpoint } from '../http/testEndpoint.ts';
 import { START_MS, TestClock } from '../testClock.ts';
-import { ALICE, hours } from '../values.ts';
+import { ALICE, BOB, hours } from '../values.ts';
 
 const DATE: Lookup = { operation: 'retrieve-date' };
 const CHECK: Lookup = { operation: 'check', maxAgeHours: hours(240) };
@@ -87,6 +87,16 @@ it('a second lookup with the same token never reaches the wire', async () => {
   await test.lookUp(CHECK, { token });
   await expect(test.lookUp(CHECK, { token })).rejects.toThrow(TokenMisused);
   expect(server.received).toHaveLength(1);
+});
+
+it.each<[string, Partial<LookupOrder>]>([
+  ['another number', { number: BOB }],
+  ['another operation', { token: tokenFor(DATE) }],
+])('a lookup with the token of %s never reaches the wire', async (_, order) => {
+  await using server = await RecordingServer.start(answerBoth);
+  await using test = new TestOperator(server.url);
+  await expect(test.lookUp(CHECK, order)).rejects.toThrow(TokenMisused);
+  expect(server.received).toHaveLength(0);
 });
 
 it('refused with 401, another token may be tried, but not by the retry itself', async () => {

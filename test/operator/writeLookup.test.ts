@@ -25,10 +25,16 @@ describe('whether a lookup names the number', () => {
   });
 });
 
+/** By an operator whose token has a header of its own. */
+const MANNER = {
+  ...CAMARA_LOOKUPS,
+  tokens: { ...CAMARA_LOOKUPS.tokens, sentIn: { header: 'x-token', prefix: '' } },
+};
+
 const written = (write: (ask: LookupAsk) => unknown, method: 'GET' | 'POST' = 'POST') => {
   // A profile of one's own may return anything.
   return writeLookup(
-    CAMARA_LOOKUPS,
+    MANNER,
     { method, write: write as (ask: LookupAsk) => LookupParts },
     { operation: 'check', maxAgeHours: hours(240) },
     ALICE,
@@ -70,6 +76,7 @@ describe('what a profile writes', () => {
     ['a header with a line break', () => ({ headers: { 'x-a': 'b\r\nx-c: d' } })],
     ['a name of a header with a line break', () => ({ headers: { 'x-a\r\nx-b': 'c' } })],
     ['a header of ours', () => ({ headers: { Authorization: 'Basic x' } })],
+    ['the header of the token', () => ({ headers: { 'X-Token': 'x' } })],
     ['the correlator', () => ({ headers: { 'X-Correlator': 'x' } })],
     ['more than a request holds', () => ({ body: { a: 'a'.repeat(20_000) } })],
     ['a getter that throws', () => Object.defineProperty({}, 'body', GETTER)],
