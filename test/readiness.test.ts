@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Readiness, type Need } from '../src/app/readiness.ts';
+import { createReadiness, type Need } from '../src/app/readiness.ts';
 import { RecordedLog } from './recordedLog.ts';
 import { settled, TestClock } from './testClock.ts';
 
@@ -22,7 +22,7 @@ class Switch implements Need {
 function start(...needs: Need[]) {
   const clock = new TestClock();
   const log = new RecordedLog();
-  const readiness = new Readiness({ needs, clock, log, random: () => 1 });
+  const readiness = createReadiness({ needs, clock, log, random: () => 1 });
   const begun = readiness.begin();
   return { clock, lines: log.lines, readiness, begun };
 }
@@ -31,7 +31,7 @@ it('waits for all that is needed, says so, and waits no longer once it worked', 
   const [keys, redis] = [new Switch('keys'), new Switch('redis')];
   const { clock, lines, readiness, begun } = start(keys, redis);
   await settled();
-  expect(readiness.waitingFor).toEqual(['keys', 'redis']);
+  expect(readiness.waitingFor()).toEqual(['keys', 'redis']);
   const message = 'not ready: what answering needs does not work yet';
   expect(lines).toMatchObject([
     { message, need: 'keys' },
@@ -40,12 +40,12 @@ it('waits for all that is needed, says so, and waits no longer once it worked', 
 
   keys.works = true;
   await clock.advance(250);
-  expect(readiness.waitingFor).toEqual(['redis']);
+  expect(readiness.waitingFor()).toEqual(['redis']);
 
   keys.works = false;
   redis.works = true;
   await clock.advance(10_000);
-  expect(readiness.waitingFor).toEqual([]);
+  expect(readiness.waitingFor()).toEqual([]);
   expect(await begun).toBe(true);
   expect(keys.probes).toBe(2);
   expect(clock.sleepers).toBe(0);

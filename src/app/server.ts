@@ -16,7 +16,7 @@ import type { Log, ProgramLog } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
 import { AUDIT_BUDGET_MS } from '../lookups/lookupAuthorizer.ts';
 import { OBSERVATION_CLOSE_LIMIT_MS, openObservation } from './observation.ts';
-import { Readiness, type Need } from './readiness.ts';
+import { createReadiness, type Need } from './readiness.ts';
 import type { Clock } from '../system/clock.ts';
 import { COMMAND_TIMEOUT_MS } from '../sharedState/redis.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
@@ -57,7 +57,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     },
   );
 
-  const readiness = new Readiness({
+  const readiness = createReadiness({
     needs: needsOf(parts, app, keys),
     clock,
     log,
@@ -66,7 +66,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const http = new HttpServer({
     ...config.listen,
     frontPage: frontPage(config.role, explorer !== undefined),
-    waitingFor: () => readiness.waitingFor,
+    waitingFor: readiness.waitingFor,
     graphql: createEndpoint({
       ...app,
       apollo,

@@ -8,8 +8,7 @@ import {
 } from '@apollo/server/plugin/disabled';
 import type { Log } from '../log/log.ts';
 import {
-  maxDepthRule,
-  MAX_DOCUMENT_DEPTH,
+  depthRule,
   MAX_VALIDATION_ERRORS,
   MAX_VARIABLE_ERRORS,
   PARSE_LIMITS,
@@ -48,7 +47,7 @@ export function createApolloServer(
     validationOptions: { maxErrors: MAX_VALIDATION_ERRORS },
     executionOptions: { maxCoercionErrors: MAX_VARIABLE_ERRORS },
     documentStore: new DocumentStore(DOCUMENT_STORE_BYTES),
-    validationRules: [maxDepthRule(MAX_DOCUMENT_DEPTH)],
+    validationRules: [depthRule],
     formatError: (formatted, error) => formatError(formatted, error, log),
     logger: {
       debug: () => undefined,

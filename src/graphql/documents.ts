@@ -9,23 +9,17 @@ import {
   type DocumentNode,
 } from 'graphql';
 
-/**
- * A hundred aliases with their variables take 1800. Validation compares fields in pairs: the worst document
- * of this size takes a tenth of a second, and one of twice the size four times as long.
- */
-const MAX_DOCUMENT_TOKENS = 2000;
-
-/** Comments are no tokens to graphql-js, but each takes as much memory as one. */
-const MAX_DOCUMENT_COMMENTS = 500;
-
-/** In UTF-16 code units: a hundred and more for each token. */
-const MAX_DOCUMENT_LENGTH = 256 * 1024;
-
 /** How much of a document graphql-js reads before it refuses the rest. */
 export const PARSE_LIMITS = {
-  maxLexicalTokens: MAX_DOCUMENT_TOKENS,
-  maxComments: MAX_DOCUMENT_COMMENTS,
-  maxSourceLength: MAX_DOCUMENT_LENGTH,
+  /**
+   * A hundred aliases with their variables take 1800. Validation compares fields in pairs: the worst document of this
+   * size takes a tenth of a second, and one of twice the size four times as long.
+   */
+  maxLexicalTokens: 2000,
+  /** They are no tokens to graphql-js, but each takes as much memory as one. */
+  maxComments: 500,
+  /** In UTF-16 code units: a hundred and more for each token. */
+  maxSourceLength: 256 * 1024,
 } as const;
 
 /** Each may quote what it refuses. */
@@ -33,56 +27,54 @@ export const MAX_VALIDATION_ERRORS = 20;
 export const MAX_VARIABLE_ERRORS = 20;
 
 /** Tools introspect a schema in 18. */
-export const MAX_DOCUMENT_DEPTH = 20;
+const MAX_DEPTH = 20;
 
 /** A rule of graphql-js compares fragments pair by pair, one pair inside the other: a circle of 200 overflows its stack. */
 const FAR_TOO_DEEP = 50;
 
 /**
- * Refuses operations that nest deeper than `maxDepth`. A selection set inside another is a level,
+ * Refuses operations that nest too deep. A selection set inside another is a level,
  * whether a field, an inline fragment or the spread of a named one opens it.
  */
-export function maxDepthRule(maxDepth: number): ValidationRule {
-  return (context) => {
-    /** Each fragment is measured once, however often it is spread. */
-    const known = new Map<string, number>();
-    const depthOf = ({ selections }: SelectionSetNode): number =>
-      1 + selections.reduce((deepest, node) => Math.max(deepest, depthBelow(node)), 0);
-    const depthBelow = (node: SelectionNode): number => {
-      if (node.kind !== Kind.FRAGMENT_SPREAD) {
-        return node.selectionSet === undefined ? 0 : depthOf(node.selectionSet);
-      }
-      const name = node.name.value;
-      const fragment = context.getFragment(name);
-      const measured = known.get(name);
-      if (measured !== undefined || fragment === undefined || fragment === null) {
-        return measured ?? 0;
-      }
-      // While the fragment is read: one that spreads itself is refused by a rule of GraphQL's own.
-      known.set(name, 0);
-      const depth = depthOf(fragment.selectionSet);
-      known.set(name, depth);
-      return depth;
-    };
-    const report = (nodes: ExecutableDefinitionNode): void => {
-      const message = `An operation may nest ${maxDepth} levels at most, fragments included.`;
-      context.reportError(new GraphQLError(message, { nodes }));
-    };
-    return {
-      Document({ definitions }) {
-        for (const definition of definitions) {
-          if (!isExecutableDefinitionNode(definition)) continue;
-          if (depthOf(definition.selectionSet) <= FAR_TOO_DEEP) continue;
-          // With one more than it keeps, graphql-js ends the validation.
-          for (let errors = 0; errors <= MAX_VALIDATION_ERRORS; errors += 1) report(definition);
-        }
-      },
-      OperationDefinition(operation) {
-        if (depthOf(operation.selectionSet) > maxDepth) report(operation);
-      },
-    };
+export const depthRule: ValidationRule = (context) => {
+  /** Each fragment is measured once, however often it is spread. */
+  const known = new Map<string, number>();
+  const depthOf = ({ selections }: SelectionSetNode): number =>
+    1 + selections.reduce((deepest, node) => Math.max(deepest, depthBelow(node)), 0);
+  const depthBelow = (node: SelectionNode): number => {
+    if (node.kind !== Kind.FRAGMENT_SPREAD) {
+      return node.selectionSet === undefined ? 0 : depthOf(node.selectionSet);
+    }
+    const name = node.name.value;
+    const fragment = context.getFragment(name);
+    const measured = known.get(name);
+    if (measured !== undefined || fragment === undefined || fragment === null) {
+      return measured ?? 0;
+    }
+    // While the fragment is read: one that spreads itself is refused by a rule of GraphQL's own.
+    known.set(name, 0);
+    const depth = depthOf(fragment.selectionSet);
+    known.set(name, depth);
+    return depth;
   };
-}
+  const report = (nodes: ExecutableDefinitionNode): void => {
+    const message = `An operation may nest ${MAX_DEPTH} levels at most, fragments included.`;
+    context.reportError(new GraphQLError(message, { nodes }));
+  };
+  return {
+    Document({ definitions }) {
+      for (const definition of definitions) {
+        if (!isExecutableDefinitionNode(definition)) continue;
+        if (depthOf(definition.selectionSet) <= FAR_TOO_DEEP) continue;
+        // With one more than it keeps, graphql-js ends the validation.
+        for (let errors = 0; errors <= MAX_VALIDATION_ERRORS; errors += 1) report(definition);
+      }
+    },
+    OperationDefinition(operation) {
+      if (depthOf(operation.selectionSet) > MAX_DEPTH) report(operation);
+    },
+  };
+};
 
 /** A field by its name alone takes 510 bytes with its token, its places and its empty lists. */
 const MAX_BYTES_PER_TOKEN = 640;
