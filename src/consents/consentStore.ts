@@ -42,7 +42,6 @@ export interface ConsentStore {
     writeId?: number,
   ): Promise<Written>;
 
-  /** Removes the record if it is still that of `version`. */
   remove(number: PhoneNumber, version: number): Promise<void>;
 }
 
@@ -181,7 +180,6 @@ interface Refused {
   readonly untilMs: number;
 }
 
-/** The refusals of one operator in one process, by its monotonic clock. */
 export class MemoryRefusals implements OperatorRefusals {
   readonly #clock: Clock;
   readonly #refusedUntilMs: Partial<Record<Operation, number>> = {};

@@ -12,7 +12,6 @@ import type { TokenCoverage } from '../tokens/authorizationSettings.ts';
 
 export interface ConsentTokensParts {
   readonly clock: Clock;
-  /** How long before its end a token is used no more. */
   readonly marginMs: number;
   readonly coverageOf: (subject: TokenSubject) => TokenCoverage;
   /** How long the owner is not prompted anew after their token was refused. */
@@ -53,7 +52,6 @@ export class ConsentTokens implements LookupTokens {
     return token && this.#consentIds.get(token);
   }
 
-  /** The right to one lookup. */
   acquire(subject: TokenSubject, callerKey: CallerKey): Acquired {
     const key = this.#key(subject, callerKey);
     const token = this.#kept.find(key);

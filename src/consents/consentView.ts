@@ -15,7 +15,6 @@ import type { Snapshot } from './consentStore.ts';
 
 /** How a caller stands to the owner of a number: what to do next, and what to tell, follow from it. */
 export interface ConsentView {
-  /** As it is at the moment of the view. */
   readonly record: ConsentRecord;
   readonly prompt: PromptView;
   /** What the caller's own consents came to. */
@@ -26,7 +25,6 @@ export interface ConsentView {
 
 /** How far asking the owner has come. Times are the store's. */
 export type PromptView =
-  /** The owner may be prompted. */
   | { readonly state: 'free' }
   /** Another caller's consent or denial, of which nothing is told. */
   | { readonly state: 'anothers' }

@@ -29,14 +29,12 @@ export interface Waiter {
   readonly wanted: Lookup;
   /** When it began to wait, on the monotonic clock. */
   readonly joinedAtMs: number;
-  /** When kept facts were last recalled for it. */
   recalledAtMs: number;
   readonly settle: (outcome: LookupOutcome) => void;
   /** For a defect of ours. */
   readonly reject: (defect: unknown) => void;
 }
 
-/** What a request is told, and of which lookups that were not made for it. */
 interface Told {
   readonly outcome: LookupOutcome;
   readonly heard?: readonly Omit<CachedAnswer, 'number' | 'request'>[];
@@ -100,7 +98,6 @@ export class Waiters {
     return first ?? pendingStep;
   }
 
-  /** Tells all of them that what they wanted failed. */
   fail(failure: LookupFailure): 'told' {
     for (const waiter of this.all) this.#settle(waiter, lookupFailed(waiter.wanted, failure));
     this.#pendingStep = undefined;
@@ -299,7 +296,6 @@ function heardOf(how: CachedAnswer['how'], lookup: Lookup, operator: string, con
   return consentId === undefined ? heard : { ...heard, consentId };
 }
 
-/** Whether facts answer something that the request asks and does not know. */
 function isNews(
   { facts, besides }: CachedFacts,
   { session, operator: { offer } }: Waiter,

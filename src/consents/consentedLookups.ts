@@ -18,7 +18,6 @@ import {
   type LookupRoute,
 } from '../lookups/lookupRoute.ts';
 
-/** What consented lookups take, whichever operator they are asked of. */
 export type ConsentedParts = Omit<ConsentFlowParts, 'operators' | 'flows' | 'closing'>;
 
 /**
@@ -41,7 +40,6 @@ export class ConsentedLookups {
     this.#waitMs = waitMs;
   }
 
-  /** The way to ask an operator; its consents can be pursued from now on. */
   routeTo(operator: ConsentOperator): LookupRoute {
     this.#operators.set(operator.identity, operator);
     return {

@@ -58,7 +58,6 @@ export class RedisConsentStore implements ConsentStore {
   readonly #settings: RedisConsentStoreSettings;
   /** Memories are named alike in all buckets: under each seal that counts. */
   readonly #memoryNames: readonly (readonly [StateSeal, string])[];
-  /** By bucket. */
   readonly #epochs: string[] = Array.from({ length: BUCKETS }, () => '');
   /** How many writes each bucket is known to have had in its epoch. */
   readonly #writes: number[] = Array.from({ length: BUCKETS }, () => 0);

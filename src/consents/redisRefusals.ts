@@ -10,11 +10,9 @@ const LOOK_EVERY_MS = 1000;
 /** The master that holds refusals may be away while the number's serves. */
 const LOOK_TIMEOUT_MS = 250;
 
-/** What is refused by one operator, and where that is kept. */
 export interface RedisRefusalsSettings {
   /** Of STATE_KEY. */
   readonly seals: StateSeals;
-  /** The operator's identity. */
   readonly operator: string;
 }
 
@@ -69,7 +67,6 @@ export class RedisRefusals implements OperatorRefusals {
     await this.#redis.run(FORGET, this.#keys, [operation]);
   }
 
-  /** For how long each is refused still; 0 where it is not. */
   async leftMs(): Promise<ByOperation> {
     if (this.#clock.monotonicMs() - this.#lookedAtMs >= LOOK_EVERY_MS) {
       this.#looking ??= this.#look().finally(() => {

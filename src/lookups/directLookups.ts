@@ -71,7 +71,6 @@ export class SharedLookups implements LookupRoute {
     );
   }
 
-  /** No owner is asked for consent. */
   consent(): Promise<ConsentReading> {
     return Promise.resolve({ kind: 'read', status: { state: 'NOT_NEEDED' } });
   }
@@ -167,7 +166,6 @@ class SharedLookup extends SharedWork<LookupOutcome> implements LookupRequest {
   }
 }
 
-/** Where the right to a lookup comes from. */
 export interface LookupTokens {
   /** Never rejects. */
   acquire(
@@ -182,7 +180,6 @@ export interface LookupTokens {
 export interface DirectParts {
   readonly tokens: LookupTokens;
   readonly operator: Pick<Operator, 'lookUp'>;
-  /** Of the operator. */
   readonly identity: string;
   readonly admission: Pick<LookupAuthorizer, 'admit'>;
   /** A token and its lookup share one permit; with separate queues tokens would expire while waiting. */

@@ -21,7 +21,6 @@ import {
 export type FieldAnswer =
   Answer | { readonly kind: 'consent'; readonly consent: ConsentStatus | undefined };
 
-/** Gathers one request's questions, tick by tick, and answers each. */
 export type SimSwapLoader = Pick<Executor, 'ask' | 'answerTo' | 'told'>;
 
 /** Answers the questions of one request: plans, looks up, adds what was learned, until nothing is open. */
@@ -248,7 +247,6 @@ function errorOf(defect: unknown): Error {
   return defect instanceof Error ? defect : new Error('A lookup broke.');
 }
 
-/** What a number hears that is not taken in. */
 const REFUSED: FieldAnswer = {
   kind: 'failure',
   failure: { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 },
@@ -342,9 +340,7 @@ interface NumberSession extends LookupSession {
   failures: readonly FailedLookup[];
   operator: RoutedOperator | undefined;
   routing: Routing | (() => Promise<Routing>) | undefined;
-  /** Why no operator is asked. */
   unrouted: LookupFailure | undefined;
-  /** The latest. */
   run: Promise<void>;
   isRunning: boolean;
   /** A run, a reading of the consent, or both: the number has a place among those at work as long as there are any. */
@@ -357,6 +353,5 @@ interface NumberSession extends LookupSession {
   /** Read once, for all fields that ask. */
   consent: Promise<void> | undefined;
   consentAnswer: FieldAnswer | undefined;
-  /** So many deduced answers have been published. */
   deducedBefore: number;
 }

@@ -88,7 +88,6 @@ export function recalledFor(
  */
 export const MAX_FACTS_PER_NUMBER = 32;
 
-/** Some 60,000 facts. */
 const MAX_BYTES = 32 * 2 ** 20;
 
 /** A fact and its place among the others, beside the text of a date; measured, and rounded up. */
@@ -162,7 +161,6 @@ export class MemoryFactCache implements FactCache {
     }
   }
 
-  /** Puts the facts last. */
   #put(key: string, kept: readonly TimedFact[]): void {
     this.#bytes += bytesOf(kept) - bytesOf(this.#kept.get(key));
     this.#kept.delete(key);

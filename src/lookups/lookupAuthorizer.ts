@@ -3,7 +3,6 @@ import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { LookupRequest } from './lookupRoute.ts';
 
-/** The request that something is asked for. */
 type AskingRequest = Pick<
   LookupRequest,
   'caller' | 'purpose' | 'correlator' | 'deadlineMs' | 'signal'
@@ -101,15 +100,11 @@ export const AUDIT_BUDGET_MS = 5000;
 
 /** Is told of all that is asked of operators, as the audit log is, and decides nothing. Must not throw. */
 export interface AdmissionObserver {
-  /** A lookup, or a prompt to an owner, is over. */
   ended?(operator: string, asked: AuthorizerRequest, ending: Ending): void;
-  /** Something was not asked. */
   denied?(operator: string, asked: AuthorizerRequest, failure: LookupFailure): void;
-  /** An answer is told for which no lookup was made. */
   heard?(operator: string, heard: CachedAnswer): void;
 }
 
-/** Authorizers that tell observers what becomes of all that they admit. */
 export function observedAuthorizers(
   admissions: LookupAuthorizers,
   observers: readonly AdmissionObserver[],

@@ -11,7 +11,6 @@ import type { BulkheadRejection } from '../http/resilience/bulkhead.ts';
 import type { ConsentStatus } from '../domain/fields.ts';
 import type { Plan } from './planner.ts';
 
-/** What lookups need to know of the GraphQL request that they are made for. */
 export interface LookupRequest extends CallerKey, Urgency {
   readonly correlator: Correlator;
   /** When it came in, on the monotonic clock: kept and shared facts are judged by it. */
@@ -66,7 +65,6 @@ export function timed(
   return facts.map((fact) => ({ ...fact, ...told }));
 }
 
-/** The outcome of a lookup that came to nothing. */
 export function lookupFailed(lookup: Lookup, failure: LookupFailure): LookupOutcome {
   return { kind: 'failed', failed: { lookup, failure } };
 }
@@ -98,7 +96,6 @@ export interface LookupRoute {
   lookUp(lookup: Lookup, session: LookupSession, recalledAtMs?: number): Promise<LookupOutcome>;
   /** Notes that a caller has heard these facts. Absent where that makes no difference. */
   told?(facts: readonly TimedFact[], about: NumberOfRequest): void;
-  /** How the consent about a number stands for the caller of a request. */
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading>;
   /** Resolves when nothing is under way any more that must not be cut. */
   close(): Promise<void>;
