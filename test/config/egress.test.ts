@@ -77,7 +77,7 @@ describe('what is not an operator is reached', () => {
     ['.internal', ['directory', 'collector']],
     ['Collector.Internal,auth.operator.example', ['collector', 'discovery']],
     ['.example,.internal', ['issuer', 'collector', 'directory', 'discovery']],
-    ['internal,issuer.example', []],
+    ['internal,issuer.example,.issuer', []],
   ])('without it by EGRESS_NO_PROXY=%s: %j', (EGRESS_NO_PROXY, direct) => {
     const { operator: _, ...others } = connectionsWith({ EGRESS_PROXY_URL, EGRESS_NO_PROXY });
     const found = Object.entries(others).filter(([, one]) => one?.proxy === undefined);
