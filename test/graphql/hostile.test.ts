@@ -167,15 +167,6 @@ describe('a document', () => {
 
   it.each([
     [
-      'of numbers',
-      '{ phoneNumber(e164: "1") { ...F } } fragment F on PhoneNumber { ...G } fragment G on PhoneNumber { e164 ...F }',
-    ],
-    [
-      'of consents',
-      '{ phoneNumber(e164: "1") { simSwapConsent { ...F } } } fragment F on SimSwapConsent { state ...F }',
-    ],
-    ['below a field', '{ __schema { types { ...T } } } fragment T on __Type { ofType { ...T } }'],
-    [
       'below a list',
       '{ __schema { types { ...T } } } fragment T on __Type { fields { type { ...T } } }',
     ],

@@ -157,9 +157,7 @@ test('what is under way and what waits is read at each scrape', async () => {
   };
   await using service = await startServiceOf([entry], COUNTED);
   const n = ['+447700900001', '+447700900002', '+447700900003'];
-  const asked = service.ask('query ($n: [ID!]!) { phoneNumbers(e164s: $n) { lastSimSwap } }', {
-    n,
-  });
+  const asked = service.ask(ASK, { n });
   await expect.poll(() => held.length).toBe(2);
   const values = await scrape(service);
   expect(sumOf(values, METRICS.workUnderWay.name, /work="retrieve-date"/)).toBe(2);
