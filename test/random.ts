@@ -27,8 +27,10 @@ export class Random {
     return this.next() < probability;
   }
 
-  pick<T>(choices: readonly [T, ...T[]]): T {
-    return choices[this.below(choices.length)] ?? choices[0];
+  pick<T>(choices: readonly T[]): T {
+    const [picked] = choices.slice(this.below(choices.length));
+    if (picked === undefined) throw new Error('There is nothing to pick from.');
+    return picked;
   }
 
   /** All of them, in any order (Fisher and Yates). */

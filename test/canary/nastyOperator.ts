@@ -13,17 +13,10 @@ const STATUSES = [
   400, 400, 400, 400, 301, 302, 307, 400, 401, 403, 404, 409, 415, 422, 429, 500, 501, 502, 503,
 ] as const;
 
-const CODES = [
-  'OUT_OF_RANGE',
-  'INVALID_ARGUMENT',
-  'UNAUTHENTICATED',
-  'PERMISSION_DENIED',
-  'NOT_FOUND',
-  'NOT_SUPPORTED',
-  'SERVICE_NOT_APPLICABLE',
-  'UNIDENTIFIABLE_PHONE_NUMBER',
-  'QUOTA_EXCEEDED',
-] as const;
+const CODES = (
+  'OUT_OF_RANGE INVALID_ARGUMENT UNAUTHENTICATED PERMISSION_DENIED NOT_FOUND ' +
+  'NOT_SUPPORTED SERVICE_NOT_APPLICABLE UNIDENTIFIABLE_PHONE_NUMBER QUOTA_EXCEEDED'
+).split(' ');
 
 const LOOKUP_FAILURES: readonly [Failure, ...Failure[]] = [
   [404, 'NOT_FOUND'],
@@ -32,18 +25,10 @@ const LOOKUP_FAILURES: readonly [Failure, ...Failure[]] = [
   [503, 'UNAVAILABLE'],
 ];
 
-const ERRORS = [
-  'invalid_client',
-  'invalid_grant',
-  'access_denied',
-  'access_denied',
-  'access_denied',
-  'expired_token',
-  'slow_down',
-  'authorization_pending',
-  'unknown_user_id',
-  'invalid_scope',
-] as const;
+const ERRORS = (
+  'invalid_client invalid_grant access_denied access_denied access_denied expired_token ' +
+  'slow_down authorization_pending unknown_user_id invalid_scope'
+).split(' ');
 
 /**
  * What an operator answers that says everything that it was told, in every place where a reply can hold it.

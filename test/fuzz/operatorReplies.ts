@@ -67,20 +67,11 @@ const STATUSES = [
   418, 422, 429, 500, 501, 503, 599, 600, 999,
 ] as const;
 
-const CODES = [
-  'OUT_OF_RANGE',
-  'IDENTIFIER_NOT_FOUND',
-  'SERVICE_NOT_APPLICABLE',
-  'INVALID_TOKEN_CONTEXT',
-  'access_denied',
-  'authorization_pending',
-  'expired_token',
-  'invalid_client',
-  'invalid_grant',
-  'slow_down',
-  'unknown_user_id',
-  '__proto__',
-] as const;
+const CODES = (
+  'OUT_OF_RANGE IDENTIFIER_NOT_FOUND SERVICE_NOT_APPLICABLE INVALID_TOKEN_CONTEXT ' +
+  'access_denied authorization_pending expired_token invalid_client invalid_grant ' +
+  'slow_down unknown_user_id __proto__'
+).split(' ');
 
 function writeRubbish(socket: Socket, good: WireReply, random: Random): void {
   switch (random.below(8)) {
