@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { freePort } from '../freePort.ts';
@@ -11,6 +12,9 @@ const STARTS_WITHIN_MS = 30_000;
 /** A reply that is not there by then never comes. */
 const HANGS_AFTER_MS = 12_000;
 const MEGABYTE = 1024 * 1024;
+
+/** A request for the page of the explorer. */
+export const PAGE = 'GET /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/html\r\n\r\n';
 
 export interface TargetOptions {
   /** Flags of Node's beside those of `npm start`, such as a limit for the heap. */
@@ -122,6 +126,26 @@ export class Target extends ProbedProgram {
 
   async fileDescriptors(): Promise<number> {
     return (await readdir(`/proc/${this.pid}/fd`)).length;
+  }
+
+  /** The same once they are no more than so many, or when the time is over. */
+  async fileDescriptorsAtMost(limit: number, withinMs: number): Promise<number> {
+    const givesUpAtMs = performance.now() + withinMs;
+    for (;;) {
+      const open = await this.fileDescriptors();
+      if (open <= limit || performance.now() > givesUpAtMs) return open;
+      await sleep(250);
+    }
+  }
+
+  /** Connections that send this each, and read nothing. */
+  stalled(count: number, textOf: (index: number) => string): readonly Socket[] {
+    return Array.from({ length: count }, (_, index) => {
+      const socket = connect(Number(new URL(this.url).port), '127.0.0.1');
+      socket.on('error', () => undefined).pause();
+      socket.write(textOf(index));
+      return socket;
+    });
   }
 
   async resident(): Promise<{ readonly peakBytes: number; readonly nowBytes: number }> {

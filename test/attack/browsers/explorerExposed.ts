@@ -1,6 +1,6 @@
-import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
+import { PAGE } from '../target.ts';
 
 const CLIENTS = 150;
 const MEGABYTE = 1024 * 1024;
@@ -15,12 +15,7 @@ export const explorerExposed: Attack = {
     const page = await fetch(`${exposed.url}/graphql`, { headers: { accept: 'text/html' } });
     stage.atMost('bytes without a token', (await page.arrayBuffer()).byteLength, MAX_BYTES);
     const { nowBytes } = await exposed.resident();
-    const sockets = Array.from({ length: CLIENTS }, () => {
-      const socket = connect(Number(new URL(exposed.url).port), '127.0.0.1');
-      socket.on('error', () => undefined).pause();
-      socket.write(PAGE.repeat(3));
-      return socket;
-    });
+    const sockets = exposed.stalled(CLIENTS, () => PAGE.repeat(3));
     await sleep(2500);
     const { peakBytes } = await exposed.resident();
     stage.atMost('MB more', (peakBytes - nowBytes) / MEGABYTE, 300);
@@ -28,5 +23,3 @@ export const explorerExposed: Attack = {
     for (const socket of sockets) socket.destroy();
   },
 };
-
-const PAGE = 'GET /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/html\r\n\r\n';

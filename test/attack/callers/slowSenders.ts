@@ -1,4 +1,3 @@
-import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
 import { answerIn, number, within } from '../values.ts';
@@ -20,27 +19,20 @@ export const slowSenders: Attack = {
   holds: 'others are answered meanwhile, and those whose headers do not come are cut',
   async run(stage) {
     const target = await stage.serve(await stage.operator({}));
-    const port = Number(new URL(target.url).port);
     await target.ask(within(number(4)));
     const before = await target.fileDescriptors();
-    const sockets = Array.from({ length: CONNECTIONS }, (_, index) => {
-      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-      socket.resume();
-      socket.write(BEGINNINGS[index % BEGINNINGS.length] ?? '');
-      return socket;
-    });
+    const sockets = target.stalled(
+      CONNECTIONS,
+      (index) => BEGINNINGS[index % BEGINNINGS.length] ?? '',
+    );
+    for (const socket of sockets) socket.resume();
     await sleep(500);
     const reply = await target.ask(within(number(5)));
     stage.equals('answered meanwhile', answerIn(reply), false);
     stage.atMost('ms for it', reply.tookMs, 2000);
-    const givesUpAtMs = performance.now() + CUT_WITHIN_MS;
     // A quarter of them have sent their headers: their bodies have a longer time.
     const stay = CONNECTIONS / BEGINNINGS.length + 8;
-    let open = await target.fileDescriptors();
-    while (open - before > stay && performance.now() < givesUpAtMs) {
-      await sleep(250);
-      open = await target.fileDescriptors();
-    }
+    const open = await target.fileDescriptorsAtMost(before + stay, CUT_WITHIN_MS);
     stage.atMost('connections that stay', open - before, stay);
     for (const socket of sockets) socket.destroy();
   },

@@ -1,7 +1,6 @@
-import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
-import type { Target } from '../target.ts';
+import { PAGE } from '../target.ts';
 import { number, times } from '../values.ts';
 
 const CLIENTS = 60;
@@ -26,21 +25,18 @@ export const slowReaders: Attack = {
       REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
     });
     await target.ask(QUERY);
-    await openPage(target);
+    await (
+      await fetch(`${target.url}/graphql`, { headers: { accept: 'text/html' } })
+    ).arrayBuffer();
     const before = await target.figures();
     const descriptorsBefore = await target.fileDescriptors();
-    const sockets = [
-      ...Array.from({ length: CLIENTS / 2 }, () => stall(target, postOf(QUERY))),
-      ...Array.from({ length: CLIENTS / 2 }, () => stall(target, PAGE)),
-    ];
+    const sockets = target.stalled(CLIENTS, (index) =>
+      (index % 2 === 0 ? postOf(QUERY) : PAGE).repeat(PIPELINED),
+    );
     await sleep(REQUEST_TIMEOUT_MS);
     stage.equals('served meanwhile', await target.statusOf('/livez'), 200);
     const givesUpAtMs = performance.now() + CUT_WITHIN_MS;
-    let open = await target.fileDescriptors();
-    while (open > descriptorsBefore + 4 && performance.now() < givesUpAtMs) {
-      await sleep(250);
-      open = await target.fileDescriptors();
-    }
+    const open = await target.fileDescriptorsAtMost(descriptorsBefore + 4, CUT_WITHIN_MS);
     stage.atMost('connections that stay', open - descriptorsBefore, 4);
     // What was read before the cut is still executed.
     let grown = await target.grownMb(before);
@@ -54,28 +50,7 @@ export const slowReaders: Attack = {
   },
 };
 
-const PAGE = 'GET /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/html\r\n\r\n';
-
-async function openPage(target: Target): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const socket = connect(Number(new URL(target.url).port), '127.0.0.1');
-  socket
-    .on('close', () => resolve())
-    .on('error', () => undefined)
-    .resume();
-  socket.end(PAGE.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'));
-  await promise;
-}
-
 function postOf(query: string): string {
   const body = JSON.stringify({ query });
   return `POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-}
-
-function stall(target: Target, request: string): Socket {
-  const socket = connect(Number(new URL(target.url).port), '127.0.0.1');
-  socket.on('error', () => undefined);
-  socket.pause();
-  socket.write(request.repeat(PIPELINED));
-  return socket;
 }
