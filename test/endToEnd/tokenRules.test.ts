@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { answerJson } from '../http/recordingServer.ts';
-import { TOKENS, WITHOUT_NUMBER } from '../operator/camara.ts';
+import { TOKENS } from '../operator/camara.ts';
 import { operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
 import { WiredOperator } from '../wiredOperator.ts';
 import { line } from './askedSimSwaps.ts';
