@@ -40,6 +40,8 @@ function status(code: number): ServerError {
 
 const EXPIRES_AT = '2026-01-15T12:00:00Z';
 
+const unknown = (code: string) => ({ kind: 'unknown', code }) as const;
+
 describe('judging an answer', () => {
   it.each([...SIM_SWAP_MOCK_REASONS, 'SWAPPED'] as const)('%s is never trusted', (mock) => {
     const { simSwapCheck } = simSwapFixture(mock);
@@ -69,44 +71,28 @@ describe('judging an answer', () => {
     ],
     ['denied', answered({ reason: 'CONSENT_DENIED' }), { kind: 'declined' }],
     ['expired', answered({ reason: 'CONSENT_EXPIRED' }), { kind: 'unanswered' }],
-    [
-      'another reason',
-      answered({ reason: 'OPERATOR_TIMEOUT' }),
-      { kind: 'unknown', code: 'OPERATOR_TIMEOUT' },
-    ],
+    ['another reason', answered({ reason: 'OPERATOR_TIMEOUT' }), unknown('OPERATOR_TIMEOUT')],
     [
       'a reason of a later version',
       answered({ reason: 'SOMETHING_NEW' as 'OPERATOR_TIMEOUT' }),
-      { kind: 'unknown', code: 'SOMETHING_NEW' },
+      unknown('SOMETHING_NEW'),
     ],
     [
       'a quota that is used up',
       answered({ reason: 'RATE_LIMITED', retryAfterSeconds: 60 }),
       { kind: 'unknown', code: 'RATE_LIMITED', retryAfterSeconds: 60 },
     ],
-    ['no reason', answered({}), { kind: 'unknown', code: 'NO_ANSWER' }],
+    ['no reason', answered({}), unknown('NO_ANSWER')],
     [
       'a result of a later version',
       answered({ result: 'SOMETHING_NEW' as 'UNKNOWN' }),
-      { kind: 'unknown', code: 'NO_ANSWER' },
+      unknown('NO_ANSWER'),
     ],
-    [
-      'no check, and an error',
-      answered(null, failure('FORBIDDEN')),
-      { kind: 'unknown', code: 'FORBIDDEN' },
-    ],
-    ['no check, and no error', answered(null), { kind: 'unknown', code: 'NO_ANSWER' }],
-    [
-      'no number',
-      { data: { __typename: 'Query', myPhoneNumber: null } },
-      { kind: 'unknown', code: 'NO_ANSWER' },
-    ],
-    ['no data', { data: undefined }, { kind: 'unknown', code: 'NO_ANSWER' }],
-    [
-      'a server that is down',
-      { data: undefined, error: status(503) },
-      { kind: 'unknown', code: 'NO_ANSWER' },
-    ],
+    ['no check, and an error', answered(null, failure('FORBIDDEN')), unknown('FORBIDDEN')],
+    ['no check, and no error', answered(null), unknown('NO_ANSWER')],
+    ['no number', { data: { __typename: 'Query', myPhoneNumber: null } }, unknown('NO_ANSWER')],
+    ['no data', { data: undefined }, unknown('NO_ANSWER')],
+    ['a server that is down', { data: undefined, error: status(503) }, unknown('NO_ANSWER')],
     [
       'a token that is not taken',
       { data: undefined, error: failure('UNAUTHENTICATED') },
@@ -120,7 +106,7 @@ describe('judging an answer', () => {
     [
       'NOT_SWAPPED beside an error',
       answered({ result: 'NOT_SWAPPED' }, failure('OPERATOR_TIMEOUT')),
-      { kind: 'unknown', code: 'OPERATOR_TIMEOUT' },
+      unknown('OPERATOR_TIMEOUT'),
     ],
   ] as const)('%s', (_, answer, verdict) => {
     expect(judge(answer)).toEqual(verdict);
