@@ -12,6 +12,7 @@ process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'sim-swap-compile-cache');
  * itself knows how long a file takes only where it has run before.
  */
 const LONG = [
+  'rotation/underLoad',
   'chaos/chaos',
   'canary/leaks',
   'conformance/oidcProvider',

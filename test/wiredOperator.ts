@@ -54,6 +54,10 @@ export class WiredOperator implements AsyncDisposable {
     return this.#server.url;
   }
 
+  set tls(tls: TlsOptions) {
+    this.#server.tls = tls;
+  }
+
   get received(): readonly Received[] {
     return this.#server.received;
   }

@@ -4,7 +4,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
+import { createServer as createSecureServer, Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket, type TlsOptions } from 'node:tls';
 import { ClosingServer, listen } from '../listening.ts';
@@ -84,6 +84,11 @@ export class RecordingServer extends ClosingServer {
     const address = await listen(made.server);
     made.url = tls === undefined ? address : address.replace('http:', 'https:');
     return made;
+  }
+
+  /** How TLS is spoken on connections from now on; those that are open go on. */
+  set tls(tls: TlsOptions) {
+    if (this.server instanceof SecureServer) this.server.setSecureContext(tls);
   }
 
   /** Connections that are open and have carried nothing. */
