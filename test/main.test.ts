@@ -13,7 +13,6 @@ function startMain(settings: Readonly<Record<string, string>>): Program {
   return main;
 }
 
-/** The addresses that a banner names: of the service, and of the simulator. */
 function addressesIn(banner: string): string[] {
   return [...new Set(banner.match(/http:\/\/127\.0\.0\.1:\d+/g))];
 }

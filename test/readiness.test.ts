@@ -3,7 +3,6 @@ import { createReadiness, type Need } from '../src/app/readiness.ts';
 import { RecordedLog } from './recordedLog.ts';
 import { settled, TestClock } from './testClock.ts';
 
-/** A need that works when the test says so. */
 class Switch implements Need {
   readonly name: string;
   works = false;

@@ -93,7 +93,6 @@ export class SeveralOperators implements AsyncDisposable {
   }
 }
 
-/** Counts lookups, and audits them into these lines. */
 export function auditedInto(
   lines: AuditEntry[],
   clock: Clock = systemClock,

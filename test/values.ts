@@ -68,7 +68,6 @@ export function withheld(monitoredPeriodDays?: number, atHour = 0): DateFact & T
   return timed({ ...fact, ...period }, leftAtMs);
 }
 
-/** Admits everything and records nothing. */
 export const OPEN_AUTHORIZER: LookupAuthorizer = {
   admit: () => ({ kind: 'admitted', ended: () => undefined }),
   heard: () => undefined,

@@ -2,7 +2,6 @@ import type { Stage } from './stage.ts';
 
 /** One way to break in, to learn what is another's, to make the service hang or to make it pay. */
 export interface Attack {
-  /** For `--only`. */
   readonly name: string;
   readonly tries: string;
   /** What must be so when it is over; it names the figures that the attack judges. */
@@ -24,7 +23,6 @@ export interface Outcome {
   readonly why?: string;
 }
 
-/** An attack, and what came of it. */
 export interface Report {
   readonly attack: Pick<Attack, 'name' | 'tries' | 'holds'>;
   readonly outcome: Outcome;

@@ -24,7 +24,6 @@ export class Stage {
   readonly #closing: (() => Promise<unknown>)[] = [];
   #isJudged = false;
 
-  /** The service in front of an operator; its settings are the attack's to choose. */
   async serve(
     operator: WiredOperator,
     settings: Readonly<Record<string, string>> = {},

@@ -14,7 +14,6 @@ import { anyQuestion, type Tokens } from './questions.ts';
 const CLIENTS = 32;
 const ROUTER_SECRET = `${SECRET_MARK}-the-router-and-the-subgraph-know-it`;
 
-/** One run: so many requests through a server of its own. */
 export interface CanaryRun {
   readonly requests: number;
   readonly seed: number;

@@ -90,7 +90,6 @@ function goodReply(random: Random, path: string, told: string, issued: number): 
   );
 }
 
-/** A reply to a lookup that is about the number, or about the operator itself. */
 function failedLookup(random: Random, told: string): Reply {
   const [status, code] = random.pick(LOOKUP_FAILURES);
   return [

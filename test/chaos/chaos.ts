@@ -200,7 +200,6 @@ function operatorsOf(
 
 const ALONE = 'operator';
 
-/** The files that the settings of a run name, by the names of the settings. */
 type Files = Readonly<Partial<Record<'NODE_EXTRA_CA_CERTS' | 'OPERATORS_FILE', string>>>;
 
 async function writeFiles(

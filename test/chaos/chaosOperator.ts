@@ -6,7 +6,6 @@ import type { Certificate } from '../tls/certificate.ts';
 import { Http2Front } from './http2Front.ts';
 import { Http1Line, type ReplyLine } from './replyLine.ts';
 
-/** What can go wrong with one exchange, beside nothing. */
 const FAULTS = {
   none: 110,
   /** The connection breaks before the operator does anything. */

@@ -15,7 +15,6 @@ export interface ReplyLine {
   garble(text: string): void;
   /** Says that the request was not acted on, where there is a way to; it must not have been. */
   refuse(): boolean;
-  /** The request is acted on from here on. */
   actOn(): void;
 }
 

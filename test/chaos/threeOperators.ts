@@ -109,7 +109,6 @@ export async function operatorsFile(
   };
 }
 
-/** What a member's settings say without a guard. */
 function weakened(name: string, without: unknown): object {
   if (without === 'token-rule' && name === 'once') return { tokens: { use: 'per-number' } };
   return {};

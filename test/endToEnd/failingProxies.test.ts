@@ -56,7 +56,6 @@ const WAYS: readonly (readonly [string, Failing])[] = [
   ['says what is not HTTP', saying(`${PAGE}\r\n\r\n`)],
 ];
 
-/** A proxy that fails in one way, and counts how often it is connected to and asked for a tunnel. */
 class FailingProxy extends ClosingServer {
   connections = 0;
   connects = 0;
@@ -100,7 +99,6 @@ class FailingProxy extends ClosingServer {
   }
 }
 
-/** Who is behind the proxy, and a service that asks there. */
 const BEHIND: readonly (readonly [string, (proxy: string) => Promise<Service>])[] = [
   ['the operator', (proxy) => startService(NOWHERE, operatorBehind(proxy))],
   [

@@ -14,7 +14,6 @@ const MAX_EXCHANGES = 256;
 const NORMAL_EXCHANGES = 2;
 const CHECK_ONLY = { OPERATOR_OPERATIONS: 'check' };
 
-/** Right answers, but for some of the requests to one path. */
 function failing(path: string, share: number, fail: Answer): Answer {
   let seen = 0;
   let failed = 0;

@@ -197,7 +197,6 @@ async function publishing(document: () => object): Promise<RecordingServer> {
   });
 }
 
-/** How what is no operator is reached. */
 function egressThrough(proxy: string): Readonly<Record<string, string>> {
   return {
     EGRESS_PROXY_URL: proxy,

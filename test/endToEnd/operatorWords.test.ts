@@ -8,7 +8,6 @@ import { startWired, type Service } from '../service.ts';
 const CHECK_ONLY = { OPERATOR_OPERATIONS: 'check' };
 const THREE_LEGGED = { ...CHECK_ONLY, OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: '8000' };
 
-/** What the service tells of the last ten days, and nothing else. */
 async function tell(service: Service, number = line(1)): Promise<unknown> {
   return (await tellAbout(service, number, 'tenDays: simSwappedWithin'))['tenDays'];
 }
@@ -18,11 +17,9 @@ function logged(service: Service, message: RegExp): readonly string[] {
   return service.logged.filter((one) => message.test(one));
 }
 
-/** A gateway that writes correlators of its own. */
 const ownCorrelator: Answer = (received, response) =>
   answerRightly({ ...received, correlator: 'of-the-gateway' }, response);
 
-/** Answers polls in turn, the last answer for good. */
 function polls(...answers: Answer[]): Answer {
   let count = 0;
   return (received, response) => {

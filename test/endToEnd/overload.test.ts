@@ -11,7 +11,6 @@ const UNAVAILABLE = { code: 'UNAVAILABLE', retryAfterSeconds: 1 };
 const issuer = await TestIssuer.start();
 afterAll(() => issuer.close());
 
-/** The process, and an operator whose answers a test may hold back. */
 async function start(settings: Readonly<Record<string, string>>, script: OperatorScript = {}) {
   const operator = await WiredOperator.start(script);
   const server = await ServerProcess.start(operator.url, {

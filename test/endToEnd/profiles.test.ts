@@ -13,7 +13,6 @@ import {
 import { tellAbout, type Told } from './answers.ts';
 import { ROWS } from './testNumberRows.ts';
 
-/** What `lastSimSwap` tells of a number, and what `simSwappedWithin` does. */
 type Difference = readonly [date: Told, window: Told];
 
 /** A token that is asked for without a number fails for none of them. */

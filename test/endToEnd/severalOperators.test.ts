@@ -38,7 +38,6 @@ afterEach(async () => {
   await Promise.all([bad, well, other].map((one) => one[Symbol.asyncDispose]()));
 });
 
-/** Three operators, in two flows and three rules for their tokens. */
 function settings(badUrl = bad.url) {
   return [
     operatorNamed('bad', badUrl, { prefixes: [BAD] }),

@@ -8,7 +8,6 @@ import { line } from './askedSimSwaps.ts';
 
 const REFUSED: Environment = { OPERATOR_TOKEN_MISMATCH: 'refused' };
 
-/** Whose number each token is for, and what the operator saw. */
 interface Seen {
   readonly tokens: string[];
   readonly tokenConnections: Set<unknown>;
@@ -57,7 +56,6 @@ function ownToken(asked: string, count: number): string {
   return `${asked.slice(1)}.${count}`;
 }
 
-/** Asks about one number after the other, each in a request of its own. */
 async function askInTurn(
   operator: WiredOperator,
   environment: Environment,

@@ -11,7 +11,6 @@ export interface Operation {
 
 type Role = 'bff' | 'subgraph';
 
-/** A number of a range reserved for fiction. */
 export function numberOf(random: Random): string {
   return `+447700900${String(random.below(1000)).padStart(3, '0')}`;
 }
@@ -24,7 +23,6 @@ export function documentOf(random: Random, role: Role): string {
   return random.chance(0.4) ? mutated(document, random) : document;
 }
 
-/** An operation that is well-formed, with variables of every kind. */
 export function operationWithVariables(random: Random, role: Role): Operation {
   const query =
     role === 'bff'
@@ -44,7 +42,6 @@ export function operationWithVariables(random: Random, role: Role): Operation {
   return { query, variables: isBad ? valueOf(random, 5) : usual };
 }
 
-/** Representations that are right, nearly right, and not at all. */
 export function representationsOf(random: Random): unknown[] {
   const length = random.chance(0.03) ? 300 : random.below(6);
   return Array.from({ length }, () => {

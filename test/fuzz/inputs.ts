@@ -78,7 +78,6 @@ function lookupsOf(random: Random, role: Role): object {
       };
 }
 
-/** A document by the grammar, with values for some of its variables. */
 function grammaticalOf(random: Random, role: Role): object {
   const query = grammaticalDocument(random, role);
   const variables: Record<string, unknown> = {};

@@ -113,7 +113,6 @@ function retryAfterOf(random: Random): string {
   return random.pick(['0', '1', '-1', '9'.repeat(30), 'Wed, 21 Oct 2099 07:28:00 GMT', kept]);
 }
 
-/** The members that are looked for, with unexpected values. */
 function membersReplaced(body: string, random: Random): string {
   const members = JSON.parse(body) as Record<string, unknown>;
   for (const name of Object.keys(members)) {

@@ -48,7 +48,6 @@ export function textOf(random: Random, length: number): string {
   return text;
 }
 
-/** Any JSON value, nested at most so deep. */
 export function valueOf(random: Random, depth: number): unknown {
   switch (random.below(depth > 0 ? 8 : 6)) {
     case 0:
@@ -74,7 +73,6 @@ export function valueOf(random: Random, depth: number): unknown {
   }
 }
 
-/** The same text with some of it gone, doubled, swapped or put in. */
 export function mutated(text: string, random: Random): string {
   let result = text;
   for (let left = 1 + random.below(4); left > 0; left -= 1) {

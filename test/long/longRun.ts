@@ -57,7 +57,6 @@ export function flag(about: string): Option<boolean> {
   return { about, isFlag: true, read: (text) => ({ value: text !== undefined }) };
 }
 
-/** One of these, or `undefined` where it is absent. */
 export function oneOf<C extends string>(
   about: string,
   choices: readonly C[],
@@ -71,7 +70,6 @@ export function oneOf<C extends string>(
   };
 }
 
-/** Some of these with commas between, or all of them. */
 export function someOf<C extends string>(
   about: string,
   choices: readonly C[],
@@ -86,7 +84,6 @@ export function someOf<C extends string>(
   };
 }
 
-/** Whole numbers from 1 with commas between. */
 export function counts(about: string, standard: readonly number[]): Option<readonly number[]> {
   return {
     about: `${about} (${standard.join(',')})`,
@@ -125,7 +122,6 @@ export async function stretch<F>(
   return findings;
 }
 
-/** Seconds since then, by the clock of `performance`. */
 export function secondsSince(startedAtMs: number): string {
   return `${((performance.now() - startedAtMs) / 1000).toFixed(0)} s`;
 }

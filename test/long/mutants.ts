@@ -1,4 +1,3 @@
-/** Mistakes in one file. */
 interface Part {
   readonly file: string;
   /** What claims to hold the part. */

@@ -128,7 +128,6 @@ test.each(examplesOf('client'))(
   },
 );
 
-/** A program, and a test of Jest's, that call no operator. */
 const OPENS_CLIENT = `import { createSimSwapClient } from 'sim-swap-subgraph/client';
 const client = await createSimSwapClient({ settings: { SIMULATOR: 'http://127.0.0.1:9' } });
 const { kind } = await client.simSwappedWithin('+447700900001', 24);

@@ -12,7 +12,6 @@ function run(...options: string[]): Program {
   return simulator;
 }
 
-/** The exit code of a run that ends by itself, and what it complains of. */
 async function complaint(...options: string[]): Promise<{ code: unknown; message: string }> {
   const simulator = run(...options);
   const { code } = await simulator.ended;

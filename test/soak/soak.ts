@@ -71,7 +71,6 @@ export async function runSoak(run: SoakRun): Promise<Findings> {
   }
 }
 
-/** Looks until it is as it should be, or will not be. */
 async function settled(
   server: ForkedServer,
   isSettled: (held: ProbeFigures) => boolean,

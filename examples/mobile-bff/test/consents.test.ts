@@ -10,7 +10,6 @@ import type { Verdict } from '../server/verdict.ts';
 let identityProvider: IdentityProvider;
 let bff: Bff;
 let server: CodeServer;
-/** Whom an SMS was sent to. */
 const sent: string[] = [];
 const sendSms = async (e164: string): Promise<void> => void sent.push(e164);
 beforeAll(async () => {

@@ -8,7 +8,6 @@ import { startBff, type Bff } from '../bff.ts';
 import { startIdentityProvider, type IdentityProvider } from '../identityProvider.ts';
 import { askBff, startCodeServer, type CodeServer } from '../server/codes.ts';
 
-/** Test numbers of the simulator. */
 const AGREES_AFTER_2_S = '+447700900050';
 const DECLINES = '+447700900052';
 const NEVER_ANSWERS = '+447700900055';

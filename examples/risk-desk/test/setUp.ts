@@ -10,7 +10,6 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the page is that the tests open. */
     readonly pageDirectory: string;
   }
 }

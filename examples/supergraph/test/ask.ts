@@ -1,4 +1,3 @@
-/** A GraphQL reply of a gateway. */
 export interface Reply {
   readonly data: unknown;
   readonly errors?: readonly {

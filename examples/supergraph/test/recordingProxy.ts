@@ -14,7 +14,6 @@ export interface RecordedRequest {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** Stands between the gateway and a subgraph, and keeps what passes. */
 export interface RecordingProxy extends AsyncDisposable {
   readonly url: string;
   readonly requests: RecordedRequest[];

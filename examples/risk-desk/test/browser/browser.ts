@@ -80,7 +80,6 @@ export async function signIn(page: Page, stack: Stack, who: 'lead' | 'analyst'):
   await typePassword(page, stack, who);
 }
 
-/** At the provider, and back. */
 export async function typePassword(
   page: Page,
   stack: Stack,
@@ -101,13 +100,11 @@ export async function choosePurpose(page: Page): Promise<void> {
   await page.getByRole('option', { name: 'Preventing fraud' }).click();
 }
 
-/** Hands a text over as a file, and stops at what it would cost. */
 export async function upload(page: Page, text: string | Buffer, name = 'list.csv'): Promise<void> {
   const buffer = Buffer.from(text);
   await page.setInputFiles('input[type=file]', { name, mimeType: 'text/csv', buffer });
 }
 
-/** Uploads numbers with a purpose, and has them checked. */
 export async function checkList(page: Page, numbers: readonly string[]): Promise<void> {
   await choosePurpose(page);
   await upload(page, numbers.join('\n'));
