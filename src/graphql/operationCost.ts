@@ -109,12 +109,14 @@ const NUMBERS_IN: Readonly<Record<string, { readonly one?: string; readonly list
  * operation costs little.
  *
  * @param most from {@link mostOf}
+ * @param readBefore takes what it reads, and saves it the next time
  * @returns `undefined` when the variables do not fit, as the execution will say
  * @throws {GraphQLError} when `@skip` or `@include` is given null
  */
 export function costOf(
   { variables: given, ...incoming }: IncomingOperation,
   most: OperationCost,
+  readBefore: ReadOperations = new WeakMap(),
 ): OperationCost | undefined {
   const { schema, operation, ownNumber } = incoming;
   // One is enough to know; a list of a hundred thousand nulls has as many.
@@ -124,7 +126,8 @@ export function costOf(
   if (variables === undefined) return undefined;
   const cost = { numbers: 0, questionsPerNumber: 0, answers: 0, replyBytes: MAX_ENVELOPE_BYTES };
   const questionsByNumber = new Map<unknown, ReadonlySet<Asked>>();
-  const roots = READ_BEFORE.get(operation) ?? rootFields({ ...incoming, variables }, most);
+  const roots =
+    readBefore.get(operation) ?? rootFields({ ...incoming, variables }, most, readBefore);
   for (const field of roots) {
     if (firstOver(cost, most, COUNTED_TIMES) !== undefined) return cost;
     cost.replyBytes += field.bytes;
@@ -180,9 +183,9 @@ function firstOver(
 
 /**
  * The root fields of operations in which no variable chooses what is asked, for as long as their documents are kept:
- * from one request to the next only their numbers differ. A document is of one server, and so of one schema.
+ * from one request to the next only their numbers differ. Of one schema.
  */
-const READ_BEFORE = new WeakMap<OperationDefinitionNode, readonly RootField[]>();
+export type ReadOperations = WeakMap<OperationDefinitionNode, readonly RootField[]>;
 
 /** Fragments can make more of a short document than there is room for beside it. */
 const MAX_KEPT_FIELDS = 100;
@@ -191,6 +194,7 @@ const MAX_KEPT_FIELDS = 100;
 function* rootFields(
   { schema, document, operation, variables }: Coerced,
   { replyBytes: maxBytes }: OperationCost,
+  readBefore: ReadOperations,
 ): Generator<RootField, void> {
   const root = schema.getQueryType();
   const phoneNumber = schema.getType('PhoneNumber');
@@ -217,7 +221,7 @@ function* rootFields(
     yield field;
   }
   size += fields.length;
-  if (!selections.dependOnVariables && size <= MAX_KEPT_FIELDS) READ_BEFORE.set(operation, fields);
+  if (!selections.dependOnVariables && size <= MAX_KEPT_FIELDS) readBefore.set(operation, fields);
 }
 
 /** The numbers that come in by a field; none where its arguments do not fit. */

@@ -9,6 +9,7 @@ import {
   mostOf,
   type OperationCost,
   type OperationLimits,
+  type ReadOperations,
   badOperation,
   invalidOperation,
   limitExceeded,
@@ -25,6 +26,7 @@ const NEVER_ASKED: ReadonlySet<string> = new Set<ErrorCode>(['FORBIDDEN', 'BAD_U
  */
 export function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
   const most = mostOf(limits);
+  const readBefore: ReadOperations = new WeakMap();
   const listener: GraphQLRequestListener<RequestContext> = {
     async didResolveOperation({ schema, document, operation, request, contextValue }) {
       if (operation === undefined) return;
@@ -39,7 +41,7 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
       const incoming = { schema, document, operation, variables, ownNumber };
       let cost: OperationCost | undefined;
       try {
-        cost = costOf(incoming, most);
+        cost = costOf(incoming, most, readBefore);
       } catch (error) {
         throw invalidOperation(error);
       }

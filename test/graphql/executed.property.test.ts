@@ -202,6 +202,26 @@ describe('an operation', () => {
   );
 });
 
+it('a list of which each answer fails is no longer than is counted either', async () => {
+  const server = createApolloServer({ role: 'bff', production: false, limits: LIMITS }, silentLog);
+  await server.start();
+  const fields = Array.from({ length: 20 }, (_, n) => `w${n}: simSwappedWithin`).join(' ');
+  const numbers = JSON.stringify(Array.from({ length: 50 }, () => A));
+  const query = `{ phoneNumbers(e164s: ${numbers}) { ${fields} } }`;
+  const contextValue = longWindedContext(1);
+  const { body } = await server.executeOperation({ query }, { contextValue });
+  if (body.kind !== 'single') throw new Error('A query has a single result.');
+  expect(body.singleResult.errors).toHaveLength(1000);
+
+  const document = parse(query);
+  const operation = getOperationAST(document);
+  if (operation === null || operation === undefined) throw new Error('No operation.');
+  const incoming = { schema: createSchema('bff'), document, operation, variables: {} };
+  const bytes = Buffer.byteLength(JSON.stringify(body.singleResult));
+  expect(costOf(incoming, mostOf(LIMITS))?.replyBytes).toBeGreaterThanOrEqual(bytes);
+  await server.stop();
+});
+
 /** What failed where. */
 function failuresIn(errors: readonly GraphQLFormattedError[] = []): readonly string[] {
   return errors.map(({ path, locations }) => JSON.stringify({ path, locations }));
