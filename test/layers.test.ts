@@ -51,7 +51,7 @@ const CORE = new Set([
 const PURE = [
   /^domain\//,
   /^lookups\/planner\.ts$/,
-  /^operator\/responses\.ts$/,
+  /^operator\/(?:responses|numberDirectory)\.ts$/,
   /^tokens\/tokenResponses\.ts$/,
   /^consents\/(?:consentRecord|consentView)\.ts$/,
   /^http\/resilience\/retries\.ts$/,
@@ -184,10 +184,14 @@ describe('the core', () => {
     expect(core.filter((file) => !CORE.has(roomOf(file)))).toEqual([]);
   });
 
-  it('imports no GraphQL server, no Redis client, no HTTP server and no log', () => {
+  it('imports no GraphQL server, no Redis client, no HTTP server and no log; files are read in system/ alone', () => {
     const allowed =
-      /^(?:dataloader|undici|jose|node:(?:crypto|util|diagnostics_channel|net|stream(?:\/consumers)?|tls|http2|fs(?:\/promises)?))$/;
-    expect(packagesOf(core).filter((name) => !allowed.test(name))).toEqual([]);
+      /^(?:dataloader|undici|jose|node:(?:crypto|util|diagnostics_channel|net|stream|tls|http2))$/;
+    const rooms = core.filter((file) => roomOf(file) !== 'system');
+    expect(packagesOf(rooms).filter((name) => !allowed.test(name))).toEqual([]);
+    const reading = /^node:(?:fs(?:\/promises)?|stream\/consumers)$/;
+    const system = packagesOf(core.filter((file) => roomOf(file) === 'system'));
+    expect(system.filter((name) => !allowed.test(name) && !reading.test(name))).toEqual([]);
   });
 
   it('is distinguished by this test from the program, which imports them all', () => {

@@ -71,12 +71,12 @@ export class TokenVerifier {
     }
   }
 
-  #refuse(reason: string): 'invalid' {
+  #refuse(reason: TokenRefusal): 'invalid' {
     this.#parts.onRefused?.(reason);
     return 'invalid';
   }
 
-  async #verify(token: string): Promise<Verified | string> {
+  async #verify(token: string): Promise<Verified | TokenRefusal> {
     const { issuer, audience, batchScope, keys, clock } = this.#parts;
     // Read first: a key that is withdrawn while the token is verified must not count as still published.
     await keys.load();
@@ -155,8 +155,25 @@ export class TokenVerifier {
   }
 }
 
+/** Why an access token was refused: for the log, which gets nothing that a token holds. */
+type TokenRefusal =
+  | 'algorithm'
+  | 'audience'
+  | 'bound to a key'
+  | 'expired'
+  | 'issuer'
+  | 'key'
+  | 'malformed'
+  | 'no expiry'
+  | 'no subject'
+  | 'not issued yet'
+  | 'not valid yet'
+  | 'signature'
+  | 'too long'
+  | 'type';
+
 /** By the claim that an error of jose's is about, or by its code. */
-const REFUSALS: ReadonlyMap<string, string> = new Map([
+const REFUSALS: ReadonlyMap<string, TokenRefusal> = new Map([
   ['aud', 'audience'],
   ['exp', 'no expiry'],
   ['iss', 'issuer'],
@@ -169,7 +186,7 @@ const REFUSALS: ReadonlyMap<string, string> = new Map([
   ['ERR_JOSE_ALG_NOT_ALLOWED', 'algorithm'],
 ]);
 
-function tokenRefusal(error: unknown): string {
+function tokenRefusal(error: unknown): TokenRefusal {
   if (!(error instanceof errors.JOSEError)) return 'malformed';
   const name = error instanceof errors.JWTClaimValidationFailed ? error.claim : error.code;
   return REFUSALS.get(name) ?? 'malformed';

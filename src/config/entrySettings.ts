@@ -47,7 +47,7 @@ export function settingsOf(
   pointedTo: PointedTo,
   { keepFactsSeconds, egress }: ForAllOperators,
 ): OperatorSettings {
-  const { grants: _, errors, lookups, ...others } = profile;
+  const { grants: _, errors, lookups, ...asInProfile } = profile;
   const options = Object.freeze(
     mapped(profile.options, (option, name) => entry.options[name] ?? option.default ?? ''),
   );
@@ -57,7 +57,7 @@ export function settingsOf(
     simSwapUrl + filled((lookups[operation] ?? camara.lookups[operation]).path, options);
   const making: Making = { entry, profile, options, pointedTo };
   return {
-    ...others,
+    ...asInProfile,
     name: entry.name,
     profile: { name: profileName, sha256 },
     prefixes: entry.prefixes.filter((prefix) => isNumberPrefix(prefix)),

@@ -112,7 +112,7 @@ export class EnvironmentReader {
     return this.namedOneOf<ValuesOf<Name>>(name, SETTINGS[name].values);
   }
 
-  /** Of a variable that is no setting; the first of the values where it is not set. */
+  /** Of any variable; the first of the values where it is not set. */
   namedOneOf<Value extends string>(
     name: string,
     values: readonly [Value, ...(readonly Value[])],

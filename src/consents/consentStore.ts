@@ -42,6 +42,7 @@ export interface ConsentStore {
     writeId?: number,
   ): Promise<Written>;
 
+  /** Removes the record if it is still that of `version`. */
   remove(number: PhoneNumber, version: number): Promise<void>;
 }
 

@@ -12,6 +12,7 @@ import type { TokenCoverage } from '../tokens/authorizationSettings.ts';
 
 export interface ConsentTokensParts {
   readonly clock: Clock;
+  /** How long before its end a token is used no more. */
   readonly marginMs: number;
   readonly coverageOf: (subject: TokenSubject) => TokenCoverage;
   /** How long the owner is not prompted anew after their token was refused. */

@@ -23,8 +23,8 @@ export interface Deduced {
 }
 
 /**
- * Whether the SIM changed within the window, as far as it follows from the facts (docs/design.md, "What a fact
- * answers"). Where facts contradict each other, `true` wins: the safe side.
+ * Whether the SIM changed within the window, as far as it follows from the facts; `undefined` where it does not
+ * (docs/design.md, "What a fact answers"). Where facts contradict each other, `true` wins: the safe side.
  *
  * @param besides facts that answer nothing, but beside which a `false` must count
  */

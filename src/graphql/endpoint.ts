@@ -64,7 +64,11 @@ export interface EndpointParts extends RequestParts {
   };
 }
 
-/** GraphQL over HTTP, inside each request's time. Never rejects for what a client does. */
+/**
+ * GraphQL over HTTP, inside each request's time. Never rejects for what a client does.
+ *
+ * @returns what decides on a reply, and adds to the headers of whatever becomes of it
+ */
 export function createEndpoint(
   parts: EndpointParts,
 ): (incoming: IncomingMessage, response: ServerResponse, headers: ReplyHeaders) => Promise<Reply> {

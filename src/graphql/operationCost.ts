@@ -116,7 +116,7 @@ const NUMBERS_IN: Readonly<Record<string, { readonly one?: string; readonly list
 export function costOf(
   { variables: given, ...incoming }: IncomingOperation,
   most: OperationCost,
-  readBefore: ReadOperations = new WeakMap(),
+  readBefore: ReadOperations,
 ): OperationCost | undefined {
   const { schema, operation, ownNumber } = incoming;
   // One is enough to know; a list of a hundred thousand nulls has as many.
@@ -253,11 +253,7 @@ export function askedBelow(field: FieldNode, parent: GraphQLObjectType, place: P
   const fields = field.selectionSet === undefined ? [] : selections.fieldsOf(field.selectionSet);
   for (const asked of fields) {
     if (below.bytes > maxBytes) break;
-    if (!isMeasured(asked.name.value)) continue;
     const definition = parent.getFields()[asked.name.value];
-    const pathHere = path + keyBytes(asked);
-    below.fields += 1;
-    let nested: AskedBelow | undefined;
     if (definition !== undefined && isAskingField(definition.name)) {
       const question = FIELDS[definition.name](selections.argumentsOf(definition, asked));
       switch (question.kind) {
@@ -271,6 +267,10 @@ export function askedBelow(field: FieldNode, parent: GraphQLObjectType, place: P
           questions.add('refused');
       }
     }
+    if (!isMeasured(asked.name.value)) continue;
+    const pathHere = path + keyBytes(asked);
+    below.fields += 1;
+    let nested: AskedBelow | undefined;
     if (definition !== undefined && isObjectType(definition.type)) {
       nested = askedBelow(asked, definition.type, { selections, path: pathHere, maxBytes });
       below.fields += nested.fields;

@@ -3,8 +3,9 @@ import type { ErrorRuleProfile } from '../domain/profile.ts';
 import { memberAt, type JsonObject, type MemberPath } from './json.ts';
 
 /**
- * How an operator words its errors. The first rule that fits counts; without one, the common rules do. It says what a refusal is called, and never what is sent again: a lookup is retried by its status; a prompt
- * is in doubt by its status as well; and a poll ends neither by a status of doubt nor by an error that passes.
+ * How an operator words its errors. The first rule that fits counts; without one, the common rules do. It says what a
+ * refusal is called, and never what is sent again: a lookup is retried by its status; a prompt is in doubt by its status
+ * as well; and a poll ends neither by a status of doubt nor by an error that passes.
  */
 export interface ErrorMap {
   /**

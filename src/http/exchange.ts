@@ -58,6 +58,7 @@ export interface Replied extends Departure {
 
 /** One request, before its endpoint adds what it sends with each. */
 export interface OutgoingRequest {
+  /** POST where absent. */
   readonly method?: 'GET' | 'POST';
   /** In the place of the endpoint's own path where that has a place for a number; encoded, with a slash in front. */
   readonly path?: string | undefined;

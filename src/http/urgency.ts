@@ -83,8 +83,10 @@ export class CallerGone extends Error {
 /** The time that one request has. Its timer runs only between {@link begin} and {@link pause}. */
 export class RequestLife {
   readonly timeoutMs: number;
+  /** Both on the monotonic clock. */
   readonly cameInAtMs: number;
   readonly deadlineMs: number;
+  /** Aborted when the caller hangs up and when the time is over. */
   readonly signal = new LightAbortSignal();
   readonly #clock: Clock;
   readonly #given: AbortSignal | undefined;
@@ -197,6 +199,7 @@ export class SharedWork<T> implements Sharing {
   readonly isShared = true;
   /** Of the first that waits: it is traced to that one, but not ended with it. */
   readonly correlator: Correlator;
+  /** The latest of all that have joined. */
   deadlineMs: number;
   /** Replaced rather than added to: most work has one, and a list that grows makes room for seventeen. */
   #waiters: readonly Waiter<T>[] = [];

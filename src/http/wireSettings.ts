@@ -12,6 +12,7 @@ export const ENDPOINT_NAMES = [
 
 export type EndpointName = (typeof ENDPOINT_NAMES)[number];
 
+/** With its header in lower case, as profiles are read. */
 export type CorrelatorSettings = OperatorProfile['correlator'];
 
 export interface LimitSettings {

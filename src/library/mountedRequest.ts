@@ -76,10 +76,16 @@ export class MountedRequest extends GraphqlRequest {
   /** As the service measures it before it executes. */
   #measure(info: GraphQLResolveInfo): number {
     const type = info.schema.getType('PhoneNumber');
-    if (!isObjectType(type)) return 0;
+    if (!isObjectType(type)) throw new Error('The schema has no PhoneNumber.');
     const selections = new Selections(new Map(Object.entries(info.fragments)), info.variableValues);
-    const place = { selections, path: pathBytes(info), maxBytes: this.#maxReplyBytes };
-    return info.fieldNodes.reduce((sum, node) => sum + askedBelow(node, type, place).bytes, 0);
+    const path = pathBytes(info);
+    let bytes = 0;
+    for (const node of info.fieldNodes) {
+      const maxBytes = this.#maxReplyBytes - bytes;
+      bytes += askedBelow(node, type, { selections, path, maxBytes }).bytes;
+      if (bytes > this.#maxReplyBytes) break;
+    }
+    return bytes;
   }
 }
 
@@ -99,7 +105,7 @@ export function requestIn(context: unknown): MountedRequest | undefined {
   return request instanceof MountedRequest ? request : undefined;
 }
 
-/** The same. @throws {Error} where it has none */
+/** Our part of a request's context. @throws {Error} where it has none */
 export function requestOf(context: unknown): MountedRequest {
   const request = requestIn(context);
   if (request !== undefined) return request;

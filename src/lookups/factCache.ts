@@ -173,5 +173,10 @@ function bytesOf(kept: readonly TimedFact[] = []): number {
 }
 
 function textBytesOf(fact: TimedFact): number {
-  return fact.operation === 'check' ? 0 : 2 * (fact.latestSimChange?.text.length ?? 0);
+  switch (fact.operation) {
+    case 'retrieve-date':
+      return 2 * (fact.latestSimChange?.text.length ?? 0);
+    case 'check':
+      return 0;
+  }
 }

@@ -124,10 +124,18 @@ function isBounded({ facts, failures }: Pick<Plan, 'facts' | 'failures'>): boole
   return (
     facts.some(saysSwapped) ||
     failures.some(
-      ({ lookup, failure }) =>
-        lookup.operation === 'check' && failure.code === 'PERIOD_NOT_SUPPORTED',
+      ({ lookup, failure }) => isOfWindow(lookup) && failure.code === 'PERIOD_NOT_SUPPORTED',
     )
   );
+}
+
+function isOfWindow({ operation }: Lookup): boolean {
+  switch (operation) {
+    case 'retrieve-date':
+      return false;
+    case 'check':
+      return true;
+  }
 }
 
 /** Whether facts answer a question that is open without them. Pure. */
@@ -148,11 +156,16 @@ function closesMore(before: Plan, after: Plan, offer: Offer): boolean {
  * older than any window, and most lines never swapped, so that a window answers the smaller ones. Pure.
  */
 export function isWorthWaitingFor(underWay: Lookup, wanted: Lookup): boolean {
-  switch (underWay.operation) {
+  switch (wanted.operation) {
     case 'retrieve-date':
-      return true;
+      return !isOfWindow(underWay);
     case 'check':
-      return wanted.operation === 'check' && underWay.maxAgeHours >= wanted.maxAgeHours;
+      switch (underWay.operation) {
+        case 'retrieve-date':
+          return true;
+        case 'check':
+          return underWay.maxAgeHours >= wanted.maxAgeHours;
+      }
   }
 }
 

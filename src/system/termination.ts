@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 
+/** Prints the message to stderr and exits with status 1. */
 export function fail(message: string): never {
   process.stderr.write(message.endsWith('\n') ? message : `${message}\n`);
   process.exit(1);

@@ -157,9 +157,15 @@ export class Metrics {
     const { prompts, denied, answersWithoutLookup } = this.#meters;
     return {
       ended: (operator, asked, { outcome, attempts }) => {
-        if (asked.event === 'consent-request') prompts.add({ operator, outcome });
-        if (asked.event !== 'lookup') return;
-        this.#lookedUp(operator, asked.lookup.operation, outcome, attempts);
+        switch (asked.event) {
+          case 'lookup':
+            this.#lookedUp(operator, asked.lookup.operation, outcome, attempts);
+            return;
+          case 'consent-request':
+            prompts.add({ operator, outcome });
+            return;
+          case 'consent-status':
+        }
       },
       denied: (operator, { event }, { code }) => denied.add({ operator, event, code }),
       heard: (operator, { how }) => answersWithoutLookup.add({ operator, how }),

@@ -90,6 +90,7 @@ export function authorizationEndpointsOf({
   }
 }
 
+/** A token of the 3-legged flow never leaves its caller and purpose, whatever `tokens.use` says. */
 export interface AuthorizationBase extends Pick<
   OperatorProfile,
   'authentication' | 'scopes' | 'tokens'

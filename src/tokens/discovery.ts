@@ -60,6 +60,7 @@ export class Discovery {
     void this.#readAgain(first);
   }
 
+  /** As they are known; at the start, once the first reading is over or takes more than a second. */
   async addresses(): Promise<DiscoveredAddresses | undefined> {
     if (this.#addresses === undefined) await this.#start;
     return this.#addresses;

@@ -130,7 +130,10 @@ export class TokenManager {
     context: ExchangeContext,
     isRetry = false,
   ): Promise<Acquired> | Acquired {
-    if (this.#settings.grant.type === 'none') {
+    const { type } = this.#settings.grant;
+    if (type === 'ciba')
+      throw new Error('A token was requested where there is none without consent.');
+    if (type === 'none') {
       return { kind: 'acquired', token: new AccessToken(subject, '', undefined) };
     }
     return this.#kept === undefined
@@ -146,12 +149,8 @@ export class TokenManager {
     isRetry: boolean,
   ): Promise<Acquired> | Acquired {
     const coverage = tokenCoverage(this.#settings, subject);
-    const lend = (token: ReusableToken): Acquired => ({
-      kind: 'acquired',
-      token: token.lend(subject, () => kept.drop(coverage, token)),
-    });
     const known = kept.find(coverage);
-    if (known !== undefined) return lend(known);
+    if (known !== undefined) return lent(known, kept, coverage, subject);
     const request = async (shared: ExchangeContext): Promise<Acquired> => {
       const issued = await this.#request(subject, shared, isRetry);
       if ('reusable' in issued) kept.keep(coverage, issued.reusable);
@@ -159,7 +158,9 @@ export class TokenManager {
     };
     return this.#underWay
       .join(coverage, context, TIME_OVER, request)
-      .then((issued) => ('reusable' in issued ? lend(issued.reusable) : issued));
+      .then((issued) =>
+        'reusable' in issued ? lent(issued.reusable, kept, coverage, subject) : issued,
+      );
   }
 
   #request(subject: TokenSubject, context: ExchangeContext, isRetry: boolean): Promise<Acquired> {
@@ -389,4 +390,15 @@ function credentialsOf(settings: TokenSettings, authenticate: ClientAuthenticati
 function cibaOf({ grant }: AuthorizationSettings): Ciba {
   if (grant.type !== 'ciba') throw new Error('A consent was polled for in the 2-legged flow.');
   return grant;
+}
+
+/** The right to one lookup with a token that is kept; one that the operator refuses is dropped. */
+function lent(
+  token: ReusableToken,
+  kept: KeptTokens,
+  coverage: TokenCoverage,
+  subject: TokenSubject,
+): Acquired {
+  const onRefused = (): void => kept.drop(coverage, token);
+  return { kind: 'acquired', token: token.lend(subject, onRefused) };
 }

@@ -25,7 +25,10 @@ export interface IssuedToken {
   readonly value: string;
   /** When its request left, on the monotonic clock. */
   readonly leftAtMs: number;
-  /** On the monotonic clock, counted from when its request left; absent where the operator does not say. */
+  /**
+   * On the monotonic clock, counted from when its request left, since the token is older than its arrival; absent where
+   * the operator does not say.
+   */
   readonly expiresAtMs?: number;
   /** Whether its reply may be that of another request: then the lookup's reply tells. */
   readonly isUnproven?: true;

@@ -186,7 +186,11 @@ describe('an operation', () => {
 
           const operation = getOperationAST(document);
           if (operation === null || operation === undefined) throw new Error('No operation.');
-          const cost = costOf({ schema, document, operation, variables }, mostOf(LIMITS));
+          const cost = costOf(
+            { schema, document, operation, variables },
+            mostOf(LIMITS),
+            new WeakMap(),
+          );
           const bytes = Buffer.byteLength(JSON.stringify(served));
           expect(cost?.replyBytes).toBeGreaterThanOrEqual(bytes);
           compared.all += 1;
@@ -218,7 +222,7 @@ it('a list of which each answer fails is no longer than is counted either', asyn
   if (operation === null || operation === undefined) throw new Error('No operation.');
   const incoming = { schema: createSchema('bff'), document, operation, variables: {} };
   const bytes = Buffer.byteLength(JSON.stringify(body.singleResult));
-  expect(costOf(incoming, mostOf(LIMITS))?.replyBytes).toBeGreaterThanOrEqual(bytes);
+  expect(costOf(incoming, mostOf(LIMITS), new WeakMap())?.replyBytes).toBeGreaterThanOrEqual(bytes);
   await server.stop();
 });
 

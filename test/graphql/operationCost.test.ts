@@ -18,7 +18,7 @@ function countIn(document: DocumentNode, variables = {}, limits = NO_LIMITS, rol
   const operation = getOperationAST(document);
   if (operation === null || operation === undefined) throw new Error('The test has no operation.');
   const schema = SCHEMAS[role];
-  return costOf({ schema, document, operation, variables }, mostOf(limits));
+  return costOf({ schema, document, operation, variables }, mostOf(limits), new WeakMap());
 }
 
 /** What the operator would be queried for, and how many answers the reply has; its bytes have tests of their own. */

@@ -13,6 +13,7 @@ import { createHmac } from 'node:crypto';
 export interface AuditEntry {
   /** `before` something is asked and `after` it; `shared` or `kept` where an answer took no lookup. */
   readonly audit: 'before' | 'after' | CachedAnswer['how'];
+  /** RFC 3339. */
   readonly time: string;
   readonly event: AuthorizerRequest['event'];
   readonly operator: string;
@@ -20,10 +21,12 @@ export interface AuditEntry {
   readonly purpose: string;
   /** HMAC-SHA256 under the audit key, in hex. */
   readonly number: string;
+  /** Absent for the status of a consent. */
   readonly operation?: Lookup['operation'] | undefined;
   readonly maxAgeHours?: number | undefined;
   readonly correlator: string;
   readonly consentId?: string | undefined;
+  /** Of a line after. */
   readonly outcome?: AuditOutcome;
   /** Of a line after: exchanges that may have reached the operator. Those of event `lookup` are billed. */
   readonly attempts?: number;

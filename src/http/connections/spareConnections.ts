@@ -40,6 +40,7 @@ interface SpareParts {
 export class SpareConnections {
   readonly #parts: SpareParts;
   readonly #maxSpares: number;
+  /** From the oldest to the newest. */
   readonly #spares = new Map<TLSSocket, Spare>();
   readonly #ignoreIdle: () => void;
   /** When the latest were taken, one more than few. */

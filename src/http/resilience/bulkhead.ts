@@ -66,6 +66,7 @@ export class Bulkhead {
   }
 
   /** Hands the permit on to the waiter that is longest in the queue and still has time. */
+  /** @param acquiredAtMs on the monotonic clock */
   release(acquiredAtMs: number): void {
     const nowMs = this.#clock.monotonicMs();
     this.#typicalMs += SMOOTHING * (nowMs - acquiredAtMs - this.#typicalMs);

@@ -59,8 +59,9 @@ interface RateTicket extends Abortable {
 const NOW: Turn = { kind: 'now' };
 
 /**
- * Holds the exchanges with one operator, over all its endpoints, to the rate of its contract. One that cannot begin before its deadline is refused at once, so that few wait; one that has to let
- * others pass may be refused at its deadline.
+ * Holds the exchanges with one operator, over all its endpoints, to the rate of its contract. One that cannot begin
+ * before its deadline is refused at once, so that few wait; one that has to let others pass may be refused at its
+ * deadline.
  */
 export class RequestRate {
   readonly #limit: RateLimit;
