@@ -161,7 +161,9 @@ describe('an error of a consent', () => {
       deviation: CAMARA_FORM,
       script: { [endpoint]: answering(...reply) },
     });
-    const question = { maxAgeHours: 240, waitMs: 100 };
+    // Its reply ends a prompt; a poll goes on until the patience is over.
+    const waitMs = endpoint === 'authorize' ? 5000 : 100;
+    const question = { maxAgeHours: 240, waitMs };
     expect(await operator.ask(question)).toBe(first);
     const again = await operator.ask(question);
     const [told, prompts] = second === 'again' ? [first, 2] : [second, 1];
