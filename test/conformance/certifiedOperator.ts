@@ -10,7 +10,7 @@ import { listen } from '../listening.ts';
 export interface Owner {
   answers: 'grant' | 'deny' | 'never';
   readonly afterMs?: number;
-  readonly expiresInSeconds?: number;
+  expiresInSeconds?: number;
 }
 
 interface RegisteredClient {
@@ -166,7 +166,7 @@ function configuration(
     },
     routes: { backchannel_authentication: BC_AUTHORIZE, token: TOKEN },
     ttl: {
-      BackchannelAuthenticationRequest: owner.expiresInSeconds ?? 120,
+      BackchannelAuthenticationRequest: () => owner.expiresInSeconds ?? 120,
       AccessToken: 60,
       ClientCredentials: 60,
       IdToken: 60,

@@ -131,6 +131,7 @@ describe('against a certified provider', () => {
     expect(operator.at('bc-authorize')).toHaveLength(1);
     expect(operator.lookups).toHaveLength(0);
     owner.answers = 'grant';
+    owner.expiresInSeconds = 60;
     expect(await ask()).toBe(false);
     expect(operator.at('bc-authorize')).toHaveLength(2);
   });

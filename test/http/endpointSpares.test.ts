@@ -254,7 +254,8 @@ describe('spare connections', () => {
       await pause(20);
     }
     expect(exchanges.filter((one) => !isReply(one))).toEqual([]);
-    expect(server.unused).toHaveLength(0);
+    // Before their own life is over.
+    await vi.waitFor(() => expect(server.unused).toHaveLength(0), { timeout: 1500 });
   });
 
   it('are closed with their endpoint', async () => {
