@@ -23,8 +23,12 @@ export interface JsonDocument {
   lineOf(path: Path): number;
 }
 
+/** A longer file is not one of settings. */
+const MAX_CHARACTERS = 1_000_000;
+
 /** Without problems it is JSON but for its comments and commas at the end of lists and objects. Pure. */
 export function readDocument(text: string): JsonDocument {
+  if (text.length > MAX_CHARACTERS) return unread(`must have ${MAX_CHARACTERS} characters at most`);
   try {
     // Some editors of Windows write a mark first.
     return parseDocument(text.replace(/^\uFEFF/, ''));

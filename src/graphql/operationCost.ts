@@ -16,7 +16,6 @@ import {
   failedNumberBytes,
   failedRootBytes,
   fieldBytes,
-  isMeasured,
   keyBytes,
   MAX_ENVELOPE_BYTES,
   MAX_INDEX_BYTES,
@@ -241,18 +240,14 @@ interface Place {
   readonly selections: Selections;
   /** Of the path of an error, in bytes. */
   readonly path: number;
-  /** Reading ends beyond it. */
-  readonly maxBytes?: number;
 }
 
-/** What a field asks about each number that it leads to: the fields of this package, and no others. */
-export function askedBelow(field: FieldNode, parent: GraphQLObjectType, place: Place): AskedBelow {
-  const { selections, path, maxBytes = Infinity } = place;
+function askedBelow(field: FieldNode, parent: GraphQLObjectType, place: Place): AskedBelow {
+  const { selections, path } = place;
   const questions = new Set<Asked>();
   const below = { fields: 0, bytes: 2, asksConsent: false };
   const fields = field.selectionSet === undefined ? [] : selections.fieldsOf(field.selectionSet);
   for (const asked of fields) {
-    if (below.bytes > maxBytes) break;
     const definition = parent.getFields()[asked.name.value];
     if (definition !== undefined && isAskingField(definition.name)) {
       const question = FIELDS[definition.name](selections.argumentsOf(definition, asked));
@@ -267,12 +262,11 @@ export function askedBelow(field: FieldNode, parent: GraphQLObjectType, place: P
           questions.add('refused');
       }
     }
-    if (!isMeasured(asked.name.value)) continue;
     const pathHere = path + keyBytes(asked);
     below.fields += 1;
     let nested: AskedBelow | undefined;
     if (definition !== undefined && isObjectType(definition.type)) {
-      nested = askedBelow(asked, definition.type, { selections, path: pathHere, maxBytes });
+      nested = askedBelow(asked, definition.type, { selections, path: pathHere });
       below.fields += nested.fields;
     }
     below.bytes += fieldBytes(asked, pathHere, nested?.bytes);

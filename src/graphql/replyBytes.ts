@@ -92,15 +92,14 @@ export function keyBytes({ alias, name }: FieldNode): number {
 }
 
 /**
- * The most that a field of a phone number, of a check or of a consent takes with its name; 0 of another program's.
+ * The most that a field of a phone number, of a check or of a consent takes with its name.
  *
  * @param pathBytes of the path of an error in its place
  * @param below what it holds, where that is not a value
  */
 export function fieldBytes(field: FieldNode, pathBytes: number, below?: number): number {
   const name = field.name.value;
-  if (!isMeasured(name)) return 0;
-  const { size, canFail } = VALUES[name];
+  const { size, canFail } = isMeasured(name) ? VALUES[name] : UNKNOWN;
   const ifFailed = canFail ? NULL_BYTES + MAX_FIELD_ERROR_BYTES + pathBytes : 0;
   return Math.max(MIN_FIELD_BYTES, keyBytes(field) + Math.max(below ?? size, ifFailed));
 }
@@ -133,6 +132,8 @@ const VALUES = {
   retryAfterSeconds: { size: '-2147483648'.length, canFail: false },
   expiresAt: { size: MAX_DATE_TIME_BYTES, canFail: false },
 } as const satisfies Readonly<Record<string, { size: number; canFail: boolean }>>;
+
+const UNKNOWN = { size: 256, canFail: true };
 
 const META_FIELDS: Readonly<Record<string, GraphQLField<unknown, unknown>>> = {
   __schema: SchemaMetaFieldDef,

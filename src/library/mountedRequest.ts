@@ -1,9 +1,15 @@
-import { isObjectType, type FieldNode, type GraphQLResolveInfo } from 'graphql';
+import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import type { FieldQuestion } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { FieldPlace } from '../graphql/answerErrors.ts';
-import { askedBelow, limitExceeded } from '../graphql/operationCost.ts';
-import { failedNumberBytes, MAX_INDEX_BYTES } from '../graphql/replyBytes.ts';
+import { limitExceeded } from '../graphql/operationCost.ts';
+import {
+  failedNumberBytes,
+  fieldBytes,
+  isMeasured,
+  keyBytes,
+  MAX_INDEX_BYTES,
+} from '../graphql/replyBytes.ts';
 import {
   GraphqlRequest,
   type RequestContext,
@@ -54,7 +60,11 @@ export class MountedRequest extends GraphqlRequest {
   countNumber(info: GraphQLResolveInfo): void {
     let bytes = this.#bytesBelow.get(info.fieldNodes);
     if (bytes === undefined) {
-      bytes = this.#measure(info);
+      const selections = new Selections(
+        new Map(Object.entries(info.fragments)),
+        info.variableValues,
+      );
+      bytes = this.#measure(info.fieldNodes, selections, pathBytes(info));
       this.#bytesBelow.set(info.fieldNodes, bytes);
     }
     this.#count(bytes);
@@ -73,17 +83,19 @@ export class MountedRequest extends GraphqlRequest {
     throw limitExceeded({ limited: 'replyBytes', limit, asked: this.#replyBytes }, { path: [] });
   }
 
-  /** As the service measures it before it executes. */
-  #measure(info: GraphQLResolveInfo): number {
-    const type = info.schema.getType('PhoneNumber');
-    if (!isObjectType(type)) throw new Error('The schema has no PhoneNumber.');
-    const selections = new Selections(new Map(Object.entries(info.fragments)), info.variableValues);
-    const path = pathBytes(info);
-    let bytes = 0;
-    for (const node of info.fieldNodes) {
-      const maxBytes = this.#maxReplyBytes - bytes;
-      bytes += askedBelow(node, type, { selections, path, maxBytes }).bytes;
-      if (bytes > this.#maxReplyBytes) break;
+  /** As the service measures it before it executes: the fields of this package, and no others. */
+  #measure(nodes: readonly FieldNode[], selections: Selections, path: number): number {
+    let bytes = 2;
+    for (const { selectionSet } of nodes) {
+      if (selectionSet === undefined) continue;
+      for (const field of selections.fieldsOf(selectionSet)) {
+        if (bytes > this.#maxReplyBytes) return bytes;
+        if (!isMeasured(field.name.value)) continue;
+        const here = path + keyBytes(field);
+        const isValue = field.selectionSet === undefined;
+        const below = isValue ? undefined : this.#measure([field], selections, here);
+        bytes += fieldBytes(field, here, below);
+      }
     }
     return bytes;
   }
@@ -105,7 +117,11 @@ export function requestIn(context: unknown): MountedRequest | undefined {
   return request instanceof MountedRequest ? request : undefined;
 }
 
-/** Our part of a request's context. @throws {Error} where it has none */
+/**
+ * Our part of a request's context.
+ *
+ * @throws {Error} where it has none
+ */
 export function requestOf(context: unknown): MountedRequest {
   const request = requestIn(context);
   if (request !== undefined) return request;

@@ -43,11 +43,15 @@ function operatorsOf({ operators, simulator, simulatorUrl }: Config): readonly O
 
 const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
+/** What is for a server is kept under a name that no setting has: a secret among it is never quoted. */
 function textsOf(settings: EmbeddedParts['settings']): Environment {
-  const given = Object.entries(settings).filter(
-    ([name, value]) => value !== undefined && !NOT_EMBEDDED.has(name),
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    given.map(([name, value]) => [
+      NOT_EMBEDDED.has(name) ? `not read: ${name}` : name,
+      String(value),
+    ]),
   );
-  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 }
 
 /** The parts of the table of settings that are about a server of our own, its callers and those who run it. */

@@ -235,6 +235,12 @@ describe('a problem with the file', () => {
     ]);
   });
 
+  test('that is far too long is not read', () => {
+    expect(problemsWith(' '.repeat(1_000_001))).toEqual([
+      'OPERATORS_FILE must have 1000000 characters at most.',
+    ]);
+  });
+
   test.each([
     ['', 'is not JSON: value expected in line 1.'],
     ['{', 'is not JSON: close brace expected in line 1.'],

@@ -201,6 +201,12 @@ describe('a client', () => {
     expect(await client.lastSimSwap(NEVER)).toMatchObject({ kind: 'answered' });
   });
 
+  test('quotes no secret that the environment has for a server', async () => {
+    const opening = opened({ ROUTER_SECRET: 'hunter2', SIMULATOR: 'hunter2' });
+    await expect(opening).rejects.toThrow(/SIMULATOR must be/);
+    await expect(opening).rejects.not.toThrow(/hunter2/);
+  });
+
   // A program in JavaScript, or a row of its database, may have anything there.
   test.each([undefined, null, 447_700_900_004, {}])('refuses the number %j', async (number) => {
     const { client } = await opened();
