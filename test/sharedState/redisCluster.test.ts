@@ -183,7 +183,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a cluster without replicas ${NO_REDIS ?
     over.abort();
     await Promise.all(asking);
     expect(failures).toEqual([]);
-    expect(answered).toBeGreaterThan(100);
+    expect(answered).toBeGreaterThan(20);
   }, 30_000);
 });
 
