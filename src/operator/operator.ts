@@ -1,5 +1,10 @@
 import type { Clock } from '../system/clock.ts';
-import { lookupChannel, traced, type LookupMessage } from '../log/diagnostics.ts';
+import {
+  lookupChannel,
+  traced,
+  type LookupMessage,
+  type LookupResult,
+} from '../log/diagnostics.ts';
 import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup, Operation } from '../domain/question.ts';
@@ -199,7 +204,7 @@ function messageOf(
 }
 
 /** What is published of a lookup: never the answer. */
-function resultOf({ judged, attempts }: Outcome<Judgement<Fact>>) {
+function resultOf({ judged, attempts }: Outcome<Judgement<Fact>>): LookupResult {
   return { outcome: judged.kind === 'failed' ? judged.failure.code : judged.kind, attempts };
 }
 

@@ -173,7 +173,7 @@ function judgeUnprovenAcknowledgement(failure: LookupFailure): AcknowledgementJu
 
 const UNPROVEN_REPLY: AcknowledgementJudgement = { kind: 'reply-lost', isUnproven: true };
 
-/** Judges what the token endpoint replied to a poll (OpenID CIBA Core §11; docs/operator-api.md, "Polling for a token"). Pure. */
+/** What the token endpoint replied to a poll (CIBA Core §11; docs/operator-api.md, "Polling for a token"). Pure. */
 export function judgePoll(
   exchange: Exchange,
   nowMs: number,

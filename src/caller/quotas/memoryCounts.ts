@@ -10,7 +10,7 @@ import {
 
 const BOUNDS = { maxWindowBytes: 32 * 1024 ** 2, maxMemberBytes: 32 * 1024 ** 2 };
 
-/** What a window, and what a count or a member in it, takes with a name by `nameOf`. Measured, and rounded up. */
+/** What a window, and what a count or a member in it, takes with a name of 50 characters at most. Measured, and rounded up. */
 const WINDOW_BYTES = 692;
 const ENTRY_BYTES = 140;
 

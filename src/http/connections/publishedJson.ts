@@ -57,7 +57,10 @@ export class SingleConnection {
     });
   }
 
-  request(options: Omit<Dispatcher.RequestOptions, 'path'>): Promise<Dispatcher.ResponseData> {
+  /** @param options.signal ends the wait for the whole reply */
+  request(
+    options: Omit<Dispatcher.RequestOptions, 'path' | 'signal'> & { readonly signal: AbortSignal },
+  ): Promise<Dispatcher.ResponseData> {
     return this.#pool.request({ ...options, path: this.#path });
   }
 

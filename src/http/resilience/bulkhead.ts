@@ -65,8 +65,11 @@ export class Bulkhead {
     return 'acquired';
   }
 
-  /** Hands the permit on to the waiter that is longest in the queue and still has time. */
-  /** @param acquiredAtMs on the monotonic clock */
+  /**
+   * Hands the permit on to the waiter that is longest in the queue and still has time.
+   *
+   * @param acquiredAtMs on the monotonic clock
+   */
   release(acquiredAtMs: number): void {
     const nowMs = this.#clock.monotonicMs();
     this.#typicalMs += SMOOTHING * (nowMs - acquiredAtMs - this.#typicalMs);
