@@ -7,40 +7,43 @@ const DIRECTORY = fileURLToPath(new URL('../../../../docs/risk-desk', import.met
 /** Set to write the pictures of docs/risk-desk again: `SCREENSHOTS=write npm test`. */
 const WRITES = process.env['SCREENSHOTS'] === 'write';
 
-/** Of these each view has a picture of its own; of the others there is one sheet. */
+/** Of these each view has a picture of its own. */
 const MODE_OF_DOCUMENTATION = 'light';
 
-/** Pictures of the views in one mode. They are made only where they are wanted. */
+/** One picture of all views: phones as they are, four in a row; dark ones at half their size. */
+const SHEETS = [
+  { mode: 'dark', columns: 2, width: 640 },
+  { mode: 'phone', columns: 4, width: 320 },
+];
+
+/** Pictures of the views. They are made only where they are wanted. */
 export class Pictures {
-  readonly #mode: string;
-  readonly #taken: string[] = [];
+  /** Base64, by mode. */
+  readonly #taken = new Map<string, string[]>(SHEETS.map(({ mode }) => [mode, []]));
 
-  constructor(mode: string) {
-    this.#mode = mode;
-  }
-
-  async take(page: Page, view: string): Promise<void> {
+  async take(page: Page, mode: string, view: string): Promise<void> {
     if (!WRITES) return;
     // Where the mouse is, and what it hovers, is no part of it.
     await page.mouse.move(0, 0);
     await page.evaluate(() => window.scrollTo(0, 0));
     await mkdir(DIRECTORY, { recursive: true });
-    const isSingle = this.#mode === MODE_OF_DOCUMENTATION;
+    const isSingle = mode === MODE_OF_DOCUMENTATION;
     const picture = await page.screenshot(isSingle ? { path: `${DIRECTORY}/${view}.png` } : {});
-    this.#taken.push(picture.toString('base64'));
+    this.#taken.get(mode)?.push(picture.toString('base64'));
   }
 
   async save(browser: Browser): Promise<void> {
-    if (!WRITES || !['dark', 'phone'].includes(this.#mode)) return;
-    // Phones as they are, four in a row; the others at half their size.
-    const [columns, width] = this.#mode === 'phone' ? [4, 320] : [2, 640];
-    const sheetWidth = columns * width + (columns + 1) * 8;
-    const page = await browser.newPage({ viewport: { width: sheetWidth, height: 100 } });
-    const images = this.#taken.map((data) => `<img src="data:image/png;base64,${data}">`);
-    await page.setContent(
-      `<style>body{margin:8px;display:grid;grid-template-columns:repeat(${columns},${width}px);gap:8px;background:#888}img{width:100%}</style>${images.join('')}`,
-    );
-    await page.screenshot({ path: `${DIRECTORY}/${this.#mode}.png`, fullPage: true });
-    await page.close();
+    if (!WRITES) return;
+    for (const { mode, columns, width } of SHEETS) {
+      const sheetWidth = columns * width + (columns + 1) * 8;
+      const page = await browser.newPage({ viewport: { width: sheetWidth, height: 100 } });
+      const taken = this.#taken.get(mode) ?? [];
+      const images = taken.map((data) => `<img src="data:image/png;base64,${data}">`);
+      await page.setContent(
+        `<style>body{margin:8px;display:grid;grid-template-columns:repeat(${columns},${width}px);gap:8px;background:#888}img{width:100%}</style>${images.join('')}`,
+      );
+      await page.screenshot({ path: `${DIRECTORY}/${mode}.png`, fullPage: true });
+      await page.close();
+    }
   }
 }

@@ -276,14 +276,18 @@ describe.skipIf(!hasBrowser())('the desk in a browser', () => {
       const { page, problems } = desk;
       // The first part is of numbers that need consent: it costs the operator nothing.
       const first = Array.from({ length: 10_000 }, (_, n) => `+4477009000${String(50_000 + n)}`);
-      // Replies are made here: twenty thousand real ones are another test's business.
-      await page.route('**/graphql', async (route) => {
-        const { variables } = route.request().postDataJSON() as { variables: { e164s: string[] } };
-        const customersByPhone = variables.e164s.map((e164) => ({
-          customer: null,
-          phoneNumber: { e164, simSwapConsent: { state: 'NOT_ASKED', retryAfterSeconds: null } },
-        }));
-        await route.fulfill({ json: { data: { customersByPhone } } });
+      // Replies are made in the page: twenty thousand real ones are another test's business.
+      await page.evaluate(() => {
+        window.fetch = (_url, init) => {
+          const { variables } = JSON.parse(init?.body as string) as {
+            variables: { e164s: string[] };
+          };
+          const customersByPhone = variables.e164s.map((e164) => ({
+            customer: null,
+            phoneNumber: { e164, simSwapConsent: { state: 'NOT_ASKED', retryAfterSeconds: null } },
+          }));
+          return Promise.resolve(Response.json({ data: { customersByPhone } }));
+        };
       });
       await choosePurpose(page);
       await upload(page, [...first, ...crowd(10_000)].join('\n'));
