@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { ERRORS, type ErrorDescription, type ErrorPlace } from '../src/domain/errors.ts';
+import { ERRORS, type ErrorDescription } from '../src/domain/errors.ts';
 import { createSchema } from '../src/graphql/schema.ts';
 import { rowsOf, textOf } from './documents.ts';
 
 const CODES = Object.entries<ErrorDescription>(ERRORS);
 
-function placed(place: ErrorPlace): string[] {
+function placed(place: ErrorDescription['places'][number]): string[] {
   return CODES.filter(([, { places }]) => places.includes(place)).map(([code]) => code);
 }
 

@@ -49,10 +49,7 @@ export interface ConsentFlowParts extends LedgerParts {
   readonly flows: Map<string, ConsentFlow>;
 }
 
-/**
- * What a step of a consent flow has done. There is no word for nothing: `told` is one request fewer that waits
- * or has a pending step.
- */
+/** What a step has done. There is no word for nothing: `told` is one request fewer that waits or has a pending step. */
 type Progress = 'told' | 'exchanged' | 'wrote' | 'slept';
 
 /** Nothing is known of a consent yet. */
@@ -61,23 +58,18 @@ const STORE_LOST = { code: 'STATE_UNAVAILABLE', reach: 'number', retryAfterSecon
 /** Live consents go on, and make room when they end. */
 const STORE_FULL = { ...STORE_LOST, retryAfterSeconds: 60 };
 
-/** The reply says nothing of what was asked. */
 const UNTOLD: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'operation' };
 
 /**
  * Pursues consent about one number for the requests of one caller, as long as one of them waits: at the operator that the
- * record names, and where it names none, at the one that the request is to ask.
+ * record names, else at the one that the request is to ask.
  *
- * The record in the store is the truth; how the caller stands to it says the next step. Every step tells a request, waits,
- * writes, or makes an exchange: none comes to nothing, so the flow cannot spin.
- *
- * An exchange (the prompt, a poll, the lookup) is claimed in the ledger, made, told to the requests that wait, and written
- * down. It runs to its own timeout, even if no request waits.
+ * The record in the store is the truth, and says the next step, which tells a request, waits, writes, or makes an exchange:
+ * the flow cannot spin. An exchange (the prompt, a poll, the lookup) is claimed in the ledger, made, told to the requests
+ * that wait, and written down. It runs to its own timeout, even if no request waits.
  */
 export class ConsentFlow {
-  /** Resolves when the record was read once, and what it says was told: no patience ends before. */
-  readonly looked: Promise<void>;
-  readonly #resolveLooked: () => void;
+  readonly #looked = Promise.withResolvers<void>();
   readonly #number: PhoneNumber;
   readonly #callerKey: string;
   readonly #parts: ConsentFlowParts;
@@ -88,14 +80,16 @@ export class ConsentFlow {
 
   /** @param callerKey as {@link hashedCallerKey} names it */
   constructor(number: PhoneNumber, callerKey: string, parts: ConsentFlowParts) {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.looked = promise;
-    this.#resolveLooked = resolve;
     this.#number = number;
     this.#callerKey = callerKey;
     this.#parts = parts;
     this.#waiters = new Waiters(parts.factCache);
     this.#ledger = new ConsentLedger(number, callerKey, parts);
+  }
+
+  /** Resolves when the record was read once, and what it says was told: no patience ends before. */
+  get looked(): Promise<void> {
+    return this.#looked.promise;
   }
 
   /** Resolves when no request waits and nothing is under way; never rejects. */
@@ -132,7 +126,7 @@ export class ConsentFlow {
       if (error instanceof SharedStateLost) this.#waiters.fail(this.#ledger.failureNow(STORE_LOST));
       else this.#waiters.reject(error);
     } finally {
-      this.#resolveLooked();
+      this.#looked.resolve();
       this.#running = undefined;
       this.#parts.flows.delete(this.#callerKey);
     }
@@ -167,7 +161,7 @@ export class ConsentFlow {
   async #follow(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
     const { clock, operators } = this.#parts;
     const { prompt } = page.view;
-    this.#resolveLooked();
+    this.#looked.resolve();
     switch (prompt.state) {
       case 'free':
         return !this.#waiters.hasRecalled(cause, page) && (await this.#waiters.tellKept(cause))
@@ -213,7 +207,6 @@ export class ConsentFlow {
     return 'slept';
   }
 
-  /** Prompts the owner once there is a permit for it. */
   async #request(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
     const { clock } = this.#parts;
     const { operator } = cause;
@@ -283,7 +276,6 @@ export class ConsentFlow {
     await this.#conclude(claim, learned, judged, nowMs);
   }
 
-  /** Tells a failure to the requests that it closes something for; then writes what was learned. */
   async #conclude(
     claim: Claim,
     learned: Learned,
@@ -298,7 +290,6 @@ export class ConsentFlow {
     await this.#ledger.learn(claim, learned);
   }
 
-  /** Polls once there is a permit for it, and makes the lookup if the owner has consented. */
   async #poll(
     cause: Waiter,
     page: ConsentSnapshot,
@@ -429,7 +420,7 @@ export class ConsentFlow {
     await learning;
   }
 
-  /** The date first if a request wants it, since it may answer every window; else what helps most. */
+  /** The date first if a request wants it: it may answer every window. */
   #lookupToRequest({ operator, wanted }: Waiter, page: ConsentSnapshot): Lookup {
     // A request that has come since the page was read may want what the owner is not to be prompted for.
     let first: Lookup | undefined;
@@ -441,10 +432,7 @@ export class ConsentFlow {
     return this.#lookupToSpendOn(first ?? wanted, page, operator);
   }
 
-  /**
-   * bc-authorize fixed the operation by its scope; the window is free until now, and is chosen among the
-   * open questions of the requests that wait, but for those that a failed lookup has closed.
-   */
+  /** bc-authorize fixed the operation by its scope; the window is one of those that are open, and not closed by a failure. */
   #lookupToSpendOn(
     original: Lookup,
     { view }: ConsentSnapshot,
@@ -479,16 +467,13 @@ function endingOf(
   return { outcome: judged.kind === 'failed' ? judged.failure.code : done, attempts };
 }
 
-/** A failure as it is told: where it is remembered, with the time for which it is. */
+/** Where it is remembered, with the time for which it is. */
 function failureTold(learned: Learned, failure: LookupFailure, nowMs: number): LookupFailure {
   const remembered = failureIn(learned);
   return remembered === undefined ? failure : failureToTell(remembered, nowMs);
 }
 
-/**
- * A reply that cannot be trusted answers one question. Where each question takes a prompt, it speaks for
- * the operation: the next window would ring the owner's phone for a reply of the same kind.
- */
+/** A reply that cannot be trusted closes the operation: the next window would ring the owner's phone for one of its kind. */
 function asOfConsent(failure: LookupFailure): LookupFailure {
   return failure.code === 'OPERATOR_INVALID_REPLY' ? { ...failure, reach: 'operation' } : failure;
 }

@@ -45,7 +45,6 @@ export interface LedgerParts {
   readonly closing: AbortSignal;
 }
 
-/** One operator that is asked with the consent of owners. */
 export interface ConsentOperator {
   /** As consents and facts name it. */
   readonly identity: string;
@@ -70,7 +69,7 @@ export type LedgerOperator = Pick<
   'identity' | 'refusals' | 'rules' | 'exchangeMs'
 >;
 
-/** What bears on a number at one moment of the store's clock. */
+/** At one moment of the store's clock. */
 export interface ConsentSnapshot {
   readonly view: ConsentView;
   /** To be handed back with the next write. */
@@ -78,14 +77,14 @@ export interface ConsentSnapshot {
   readonly nowMs: number;
   /** The store's, by its latest reply. */
   readonly time: ClockElsewhere;
-  /** For how long the operator that is to be asked refuses us each operation: no owner is prompted for it. */
+  /** By the operator that is to be asked: no owner is prompted for it. */
   readonly refusedForMs: ByOperation;
   /** A pending consent of ours that a shared store knows nothing of. */
   readonly lost?: Pending | undefined;
   readonly isDoubtful: boolean;
 }
 
-/** What may be done now: it stands in the store, and no other process does the same before its lease is over. */
+/** What may be done now: it is in the store, and no other process does the same before its lease is over. */
 export interface Claim<C extends Consent = Consent> {
   readonly kind: 'claimed';
   readonly consent: C;
@@ -96,7 +95,6 @@ export interface Claim<C extends Consent = Consent> {
   readonly leaseUntilMs: number;
 }
 
-/** The version that a write left, and the store's clock when that was here: never behind it. */
 type Left = Pick<Claim, 'version' | 'nowMs'>;
 
 export type Unclaimed =
@@ -109,18 +107,16 @@ export type Unclaimed =
   /** The store is lost, and may hold what was written. */
   | { readonly kind: 'lost'; readonly takeBack: () => Promise<unknown> };
 
-/** How often a request that waits for another process looks whether it is done. */
 export const LOOK_AGAIN_MS = 250;
 
-/** How long to wait before what must not be lost is sent to a lost store again. */
+/** Until what must not be lost is sent to a lost store again. */
 const STORE_AGAIN_MS = 250;
 
 const NOT_REFUSED: ByOperation = { 'retrieve-date': 0, check: 0 };
 
 /**
- * What one caller knows and writes of asking the owner of one number, at whichever operator. What is to happen is written first,
- * by compare-and-set, with a lease; what was learned is written after it, again and again while the store
- * is lost and the lease lasts.
+ * What one caller knows and writes of asking the owner of one number. What is to happen is written first, by
+ * compare-and-set, with a lease; what was learned is written after it, again while the store is lost and the lease lasts.
  *
  * Methods reject with {@link SharedStateLost} unless they say what becomes of a lost store.
  */
@@ -128,11 +124,11 @@ export class ConsentLedger {
   readonly #number: PhoneNumber;
   readonly #callerKey: string;
   readonly #parts: LedgerParts;
-  /** What stood there when we last read or wrote. */
+  /** By our last reading or write. */
   #seen: Snapshot | undefined;
   /** Whether a write of ours left what is seen. */
   #isOwn = false;
-  /** The store's clock, by what it last replied to a reading or a write. */
+  /** By the store's last reply. */
   #time: ClockElsewhere = { minAheadMs: 0, maxAheadMs: 0 };
 
   constructor(number: PhoneNumber, callerKey: string, parts: LedgerParts) {
@@ -147,9 +143,8 @@ export class ConsentLedger {
   }
 
   /**
-   * What a write of ours has just left, and what it left for the poll that falls due later, which is claimed by
-   * compare-and-set and does not leave where another process wrote meanwhile. All else is to be read; so a prompt follows a
-   * reading.
+   * What a write of ours has just left, and later what it left for the poll that falls due: its claim fails where another
+   * process wrote meanwhile. All else is to be read; so a prompt follows a reading.
    */
   pageAtHand(): ConsentSnapshot | undefined {
     if (!this.#isOwn || this.#seen === undefined) return undefined;
@@ -161,7 +156,7 @@ export class ConsentLedger {
     return state === 'due' || (state !== 'free' && isFresh) ? page : undefined;
   }
 
-  /** @param operator whom the request is to ask that the next step is taken for */
+  /** @param operator that of the request for which the next step is taken */
   async read({ refusals }: LedgerOperator): Promise<ConsentSnapshot> {
     const { clock, store } = this.#parts;
     const sentAtMs = clock.monotonicMs();
@@ -177,7 +172,7 @@ export class ConsentLedger {
     return { ...this.#pageOf(snapshot, refusedForMs), lost };
   }
 
-  /** What a request hears that waits no more: by what was seen last; `free` where by that the owner may be prompted. */
+  /** For a request that waits no more, by what was seen last; `free` where by that the owner may be prompted. */
   failureNow(free: LookupFailure): LookupFailure {
     if (this.#seen === undefined) return free;
     const { rules, operators, clock } = this.#parts;
@@ -244,10 +239,7 @@ export class ConsentLedger {
       : { kind: 'late' };
   }
 
-  /**
-   * That the token goes out. It does so even when that cannot be written: the operator takes the token
-   * once, and for nothing else. Never rejects for a lost store.
-   */
+  /** That the token goes out, as it does even where that cannot be written: it is good for nothing else. */
   async spend(claim: Claim<Pending>, { leaseMs }: ConsentRules): Promise<Claim<Redeemed>> {
     const leaseUntilMs = this.nowMs() + leaseMs;
     const identity = identityOf(claim.consent);
@@ -259,8 +251,8 @@ export class ConsentLedger {
   }
 
   /**
-   * What an exchange taught, over whatever is found in the place of the claim. What bars prompts for longer than its lease is
-   * written for as long as it does. `undefined` where it counts no more.
+   * What an exchange taught, over whatever is in the place of the claim; for as long as it bars prompts where that is longer
+   * than the lease. `undefined` where it counts no more.
    *
    * @param claim without its version where that is not known
    */
@@ -290,16 +282,13 @@ export class ConsentLedger {
     }
   }
 
-  /** That expiries were told. Told twice they do no harm: a lost store and a conflict are passed over. */
+  /** Expiries that are told twice do no harm: a lost store and a conflict are passed over. */
   async markTold({ view, version }: ConsentSnapshot, ids: readonly string[]): Promise<void> {
     const record = withTold(view.record, ids);
     await this.#write(version, record, this.#parts.clock.monotonicMs()).catch(unlessLost);
   }
 
-  /**
-   * Writes a consent anew that a shared store has lost, or that has come to an end of which nothing is
-   * left. In either case it does no harm: the next poll tells.
-   */
+  /** For a consent that a shared store has lost; one that has ended without a trace does no harm, since the next poll tells. */
   async restore(
     { view, version, isDoubtful }: ConsentSnapshot,
     lost: Pending,
@@ -314,8 +303,7 @@ export class ConsentLedger {
   }
 
   /**
-   * Waits until what may be done twice may be tried again; rejects with the error where it is no lost store's, or the time is
-   * over.
+   * Waits until what may be done twice may be tried again. Rejects where the time is over, or with other errors.
    *
    * @param barredUntilMs the later end while the process goes on
    */
@@ -326,11 +314,7 @@ export class ConsentLedger {
     await clock.sleep(STORE_AGAIN_MS);
   }
 
-  /**
-   * Writes the record for as long as it has something to say.
-   *
-   * @param sentAtMs just now, on our own clock
-   */
+  /** @param sentAtMs just now, on our own clock */
   async #write(
     version: number,
     record: ConsentRecord,

@@ -5,30 +5,27 @@ import type { Polled } from '../tokens/tokenManager.ts';
 import type { Acknowledgement, AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
 
 /**
- * What is known of asking the owner of one number, whichever operator it lives at (docs/design.md, "Consent").
- *
- * All times are milliseconds of the store's own clock. The record is the truth: a process that moves a
- * consent on first writes what it is about to do. How a request stands to it is told by `consentViewOf`.
+ * What is known of asking the owner of one number (docs/design.md, "Consent"). All times are milliseconds of the store's
+ * own clock. A process that moves a consent on first writes what it is about to do.
  */
 export interface ConsentRecord {
-  /** The one consent that lives about the number. */
   readonly consent?: Consent;
-  /** What earlier ones came to, where that is still to be told or stands in the way of a prompt. */
+  /** Of earlier ones, where that is still to be told or is in the way of a prompt. */
   readonly ends: readonly ConsentEnd[];
 }
 
 export interface ConsentIdentity {
-  /** Names this consent in the audit log and in logs; says nothing of the number. */
+  /** In the audit log and in logs; says nothing of the number. */
   readonly id: string;
   /** The hashed caller key of the requests that share it; the member's name is in stores of earlier releases. */
   readonly asker: string;
-  /** The identity of the operator that was asked for it, and that alone can be asked how it stands. */
+  /** The identity of the only one that can be polled for it. */
   readonly operator: string;
-  /** What it was asked for. Its operation is fixed by the scope; its window may still change. */
+  /** Its operation is fixed by the scope; its window may still change. */
   readonly lookup: Lookup;
 }
 
-/** A consent that lives: while it does, the owner is not prompted again. */
+/** While it lives the owner is not prompted again. */
 export type Consent = Requested | Pending | Redeemed | Closed;
 
 /** The request to prompt is about to leave, or left and was never answered. */
@@ -60,7 +57,7 @@ export interface Redeemed extends ConsentIdentity {
   readonly leaseUntilMs: number;
 }
 
-/** It came to no token, and keeps the owner from being prompted for a while. */
+/** It brought no token, and keeps the owner from being prompted for a while. */
 export interface Closed extends ConsentIdentity {
   readonly state: 'closed';
   readonly failure: LookupFailure;
@@ -74,29 +71,29 @@ interface Ended extends ConsentIdentity {
   readonly untilMs: number;
 }
 
-/** Its lookup brought a fact, which is kept elsewhere: by this, an end is told from a loss of the store. */
+/** Its lookup brought a fact, which is kept elsewhere: this tells an end from a loss of the store. */
 export interface Answered extends Ended {
   readonly kind: 'answered';
 }
 
-/** It went unanswered or was lost: told to each request that waited for it, or else to one that comes later. */
+/** Unanswered or lost: told to each request that waited for it, or else to one that comes later. */
 export interface Expired extends Ended {
   readonly kind: 'expired';
   readonly isTold: boolean;
 }
 
-/** Its lookup failed: told to each request of its caller, and the owner is not prompted for what it speaks for. */
+/** Its lookup failed: told to each request of its caller, and the owner is not prompted for what it applies to. */
 export interface Failed extends Ended, FailedLookup {
   readonly kind: 'failed';
 }
 
-/** What an exchange taught: the consent lives on, or has come to an end, or the owner was not prompted for it. */
+/** By an exchange: the consent lives on, has ended, or the owner was not prompted for it. */
 export type Learned =
   | { readonly kind: 'lives'; readonly lives: Consent }
   | { readonly kind: 'ended'; readonly ended: ConsentEnd }
   | { readonly kind: 'withdrawn'; readonly id: string };
 
-/** How long a consent is waited for, doubted and remembered (docs/settings.md, "Consent"). */
+/** docs/settings.md, "Consent". */
 export interface ConsentSettings extends Pick<
   ConsentRules,
   'doubtMs' | 'deniedMs' | 'failureMs' | 'resultMs'
@@ -104,24 +101,23 @@ export interface ConsentSettings extends Pick<
   readonly waitMs: number;
 }
 
-/** How long each word counts, and how long an exchange may take. */
 export interface ConsentRules {
   /** No second prompt for so long after one that was never acknowledged. */
   readonly doubtMs: number;
   readonly deniedMs: number;
-  /** How long the failure of a lookup is told that does not say when to come back. */
+  /** For the failure of a lookup that does not say when to come back. */
   readonly failureMs: number;
-  /** How long an end that no request heard is kept for its caller. */
+  /** For an end that no request heard. */
   readonly resultMs: number;
   /** Longer than any exchange: once it is over, the process that had it is gone. */
   readonly leaseMs: number;
   readonly firstPoll: 'at-once' | 'after-interval';
 }
 
-/** A prompt that an operator lets live for longer occupies the number no longer than this. */
+/** A prompt occupies its number no longer, whatever its operator says. */
 export const MAX_LIFE_MS = 600_000;
 
-/** A denial is remembered for at least so long: requests that wait elsewhere are to hear it. */
+/** Requests that wait elsewhere are to hear a denial. */
 const MIN_DENIED_MS = 2000;
 
 /** Longer than a process that waits for another one is held up. */
@@ -132,7 +128,7 @@ const SLOW_DOWN_MS = 5000;
 /** A reply to a poll that takes longer was held back by the operator, and not its request by the way there. */
 const MAX_WAY_MS = 500;
 
-/** Until when a consent stands in the way of a prompt. */
+/** Until when it is in the way of a prompt. */
 function endsAtMs(consent: Consent): number {
   switch (consent.state) {
     case 'requested':
@@ -147,7 +143,7 @@ function endsAtMs(consent: Consent): number {
   }
 }
 
-/** The record as it stands at a moment: a consent that ran out has expired, and ends run out as well. Pure. */
+/** The record at a moment: a consent that ran out has expired, and ends run out as well. Pure. */
 export function asOf(
   record: ConsentRecord | undefined,
   nowMs: number,
@@ -177,7 +173,7 @@ export function keptUntilMs(
   return untilMs;
 }
 
-/** Whether what a lookup failed with counts at an operator: one that does not know the number says nothing of others. */
+/** An operator that does not know the number says nothing of others. */
 export function countsAt(
   { operator, failure }: Pick<Failed, 'operator' | 'failure'>,
   at: string,
@@ -185,7 +181,7 @@ export function countsAt(
   return operator === at || failure.isUnknownNumber !== true;
 }
 
-/** What the request to prompt taught that was sent at `sentAtMs` and judged at `nowMs`. Pure. */
+/** Of a request to prompt, sent at `sentAtMs` and judged at `nowMs`. Pure. */
 export function requestEnded(
   consent: Requested,
   judged: AcknowledgementJudgement,
@@ -214,7 +210,6 @@ export function requestEnded(
   }
 }
 
-/** The operator acknowledged a request sent at `sentAtMs` and read at `nowMs`. */
 export function acknowledged(
   identity: ConsentIdentity,
   { authReqId, expiresInSeconds, intervalSeconds }: Acknowledgement,
@@ -236,8 +231,8 @@ export function acknowledged(
 }
 
 /**
- * What a poll taught that brought no token. `slow_down` adds five seconds for good (CIBA §11). A denial counts for every
- * caller; after an expiry the owner may be prompted again; any other failure stands until the prompt is no more. Pure.
+ * Of a poll without a token. `slow_down` adds five seconds for good (CIBA §11). A denial counts for every caller; after an
+ * expiry the owner may be prompted again; any other failure counts until the prompt is no more. Pure.
  *
  * @param sentAtMs when its first byte left
  * @param isTold whether a request waits that hears of its end
@@ -275,13 +270,11 @@ export function pollEnded(
   }
 }
 
-/** The lookup that the consent bought brought a fact. */
 export function answered(identity: ConsentIdentity, nowMs: number): Learned {
   const times = { atMs: nowMs, untilMs: nowMs + ANSWERED_KEPT_MS };
   return { kind: 'ended', ended: { ...identityOf(identity), kind: 'answered', ...times } };
 }
 
-/** The lookup that the consent bought came to nothing. */
 export function lookupEnded(
   identity: ConsentIdentity,
   { lookup, failure }: FailedLookup,
@@ -296,7 +289,7 @@ export function lookupEnded(
   return { kind: 'ended', ended: { ...failed, atMs: nowMs, untilMs: nowMs + keptMs } };
 }
 
-/** The record without the consent, and with what it came to if that is to be told. */
+/** With the consent's end, if that is to be told. */
 function concluded({ consent, ends }: ConsentRecord, id: string, end?: ConsentEnd): ConsentRecord {
   const others = ends.filter((one) => one.id !== id);
   return {
@@ -318,7 +311,7 @@ export function withTold(
   };
 }
 
-/** What was learned as a failure that bars prompts while it is remembered, if it is one. */
+/** The failure that bars prompts while it is remembered, if it is one. */
 export function failureIn(learned: Learned): Closed | Failed | undefined {
   switch (learned.kind) {
     case 'lives':
@@ -337,7 +330,6 @@ const PROGRESS: Readonly<Record<Consent['state'], number>> = {
   closed: 3,
 };
 
-/** The record of a claim once this was learned of its consent. Pure. */
 export function withLearned(record: ConsentRecord, learned: Learned): ConsentRecord {
   switch (learned.kind) {
     case 'lives':
@@ -350,9 +342,8 @@ export function withLearned(record: ConsentRecord, learned: Learned): ConsentRec
 }
 
 /**
- * The record after what was learned of a consent, although it is no longer the record that the exchange
- * started from: the store may have lost it, or another process took over from one that was held up.
- * `undefined` where what was learned counts no more. Pure.
+ * What was learned, in a record that is no longer the one that the exchange started from: the store may have lost it, or
+ * another process took over from one that was held up. `undefined` where it counts no more. Pure.
  */
 export function overruled(found: ConsentRecord, learned: Learned): ConsentRecord | undefined {
   const { consent, ends } = found;

@@ -4,27 +4,25 @@ import type { Operation } from '../domain/question.ts';
 import type { Clock } from '../system/clock.ts';
 import type { ConsentRecord } from './consentRecord.ts';
 
-/** A record as it stood at one moment of the store's clock, the only one that counts for what is in it. */
+/** At one moment of the store's clock, the only one that counts for what is in the record. */
 export interface Snapshot {
   readonly record: ConsentRecord | undefined;
   readonly nowMs: number;
   /** Until then a prompt may live that has no record. */
   readonly doubtUntilMs?: number;
-  /** Changes with every write; to be handed back with the next one. */
+  /** Changes with every write. */
   readonly version: number;
 }
 
-/** The version that a write left, and the store's clock by its reply; or another writer was first, or there is no room. */
+/** What a write left, by the store's reply; or another writer was first, or there is no room. */
 export type Written = Pick<Snapshot, 'version' | 'nowMs'> | 'conflict' | 'full';
 
 /**
- * Holds what is known of asking the owner of each number, for all operators.
- *
- * Every change is a compare-and-set, so that any number of processes may share one store. Methods of a
- * shared one reject with {@link SharedStateLost} while it cannot be asked.
+ * Every change is a compare-and-set, so that any number of processes may share one store. Methods of a shared one reject
+ * with {@link SharedStateLost} while it cannot be asked.
  */
 export interface ConsentStore {
-  /** Whether other processes share it, so that it can lose what this one knows. */
+  /** Then it can lose what this process knows. */
   readonly isShared: boolean;
 
   read(number: PhoneNumber): Promise<Snapshot>;
@@ -46,26 +44,25 @@ export interface ConsentStore {
   remove(number: PhoneNumber, version: number): Promise<void>;
 }
 
-/** Tells one write from every other one, by whichever process: two that write the same are not both first. */
+/** Two processes that write the same are not both first. */
 export function newWriteId(): number {
   return randomInt(1, 2 ** 47);
 }
 
-/** For each operation a time in milliseconds. */
+/** A time in milliseconds for each. */
 export type ByOperation = Readonly<Record<Operation, number>>;
 
 /**
- * Which operations an operator refuses us, whatever the number: no owner is prompted for them meanwhile.
- *
- * Methods of shared ones reject with {@link SharedStateLost} while they cannot be asked.
+ * Which operations an operator refuses us, whatever the number: no owner is prompted for them meanwhile. Shared ones reject
+ * with {@link SharedStateLost} while they cannot be asked.
  */
 export interface OperatorRefusals {
-  /** For how long each is refused still; 0 where it is not. */
+  /** 0 where it is not refused. */
   leftMs(): Promise<ByOperation>;
 
   /**
-   * Notes that the operator refused us an operation at a lookup about this number. Once it has about so many numbers, each
-   * within `forMs` of the one before, no owner is prompted for it for so long: one refused number bars no other caller.
+   * Notes that a lookup about this number was refused. Once so many numbers are, each within `forMs` of the one before, no
+   * owner is prompted for the operation for so long: one refused number bars no other caller.
    */
   refuse(
     number: PhoneNumber,
@@ -74,7 +71,7 @@ export interface OperatorRefusals {
     forMs: number,
   ): Promise<void>;
 
-  /** Notes that a lookup of an operation was answered: the numbers before it are no longer counted. */
+  /** The numbers before an answered lookup are no longer counted. */
   answered(operation: Operation): Promise<void>;
 }
 
@@ -91,14 +88,11 @@ const MAX_BYTES = 64 * 2 ** 20;
 /** A record's place among the others, and its own fields beside their texts. */
 const RECORD_BYTES = 512;
 
-/** What is over is cleared away once in so many writes, and when there is no room, but only once in so long. */
+/** What is over is cleared away in so many writes, and where there is no room, but only once in so long. */
 const WRITES_BETWEEN_SWEEPS = 1000;
 const MS_BETWEEN_SWEEPS = 1000;
 
-/**
- * The consents of one process at all operators, by its monotonic clock, in about `maxBytes`: a new number finds no room
- * beyond, while the consents that live go on.
- */
+/** The consents of one process, in about `maxBytes`: beyond, a new number finds no room, and the consents that live go on. */
 export class MemoryConsentStore implements ConsentStore {
   readonly isShared: boolean = false;
   readonly #clock: Clock;
@@ -114,7 +108,6 @@ export class MemoryConsentStore implements ConsentStore {
     this.#maxBytes = maxBytes;
   }
 
-  /** Records, the overdue ones included. */
   get size(): number {
     return this.#records.size;
   }

@@ -19,15 +19,15 @@ export interface ConsentTokensParts {
   readonly failureMs: number;
 }
 
-/** Refused tokens that are remembered; the one that is remembered longest goes first. */
+/** The one that is remembered longest goes first. */
 const MAX_REFUSED = 10_000;
 
 /** It ended while the lookup waited for its turn: the next request prompts again. */
 const OVER: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
 
 /**
- * The tokens of consents, where the operator lets them be used again: each for the caller and purpose that
- * the owner of the number consented to, in this process's memory alone. Another replica asks the owner.
+ * The tokens of consents, where the operator lets them be used again: each for the caller and purpose that the owner
+ * consented to, in this process's memory only. Another replica asks the owner.
  */
 export class ConsentTokens implements LookupTokens {
   readonly #parts: ConsentTokensParts;
@@ -47,7 +47,6 @@ export class ConsentTokens implements LookupTokens {
     this.#kept.keep(this.#key(subject, callerKey), token);
   }
 
-  /** The consent under which the caller's lookups are made; `undefined` where there is none. */
   consentIdOf(subject: TokenSubject, callerKey: CallerKey): string | undefined {
     const token = this.#kept.find(this.#key(subject, callerKey));
     return token && this.#consentIds.get(token);
@@ -88,12 +87,7 @@ export class ConsentTokens implements LookupTokens {
   }
 }
 
-/**
- * 3-legged, where a consent's token may be used again: while it lives, its caller's lookups prompt no more.
- *
- * @param consented asks the owner of the number
- * @param direct uses the token of a consent that was given
- */
+/** While a consent's token lives, its caller's lookups take the `direct` route, and prompt no more. */
 export function reusedConsents(
   tokens: ConsentTokens,
   consented: LookupRoute,

@@ -13,17 +13,17 @@ import {
 } from './consentRecord.ts';
 import type { Snapshot } from './consentStore.ts';
 
-/** How a caller stands to the owner of a number: what to do next, and what to tell, follow from it. */
+/** A record as one caller may know it: what to do next, and what to tell, follow from it. */
 export interface ConsentView {
   readonly record: ConsentRecord;
   readonly prompt: PromptView;
-  /** What the caller's own consents came to. */
+  /** Of the caller's own consents. */
   readonly ends: readonly ConsentEnd[];
-  /** Failures of other callers' lookups: the owner is not prompted for what they speak for. */
+  /** Failures of other callers' lookups: the owner is not prompted for what they apply to. */
   readonly barred: readonly Failed[];
 }
 
-/** How far asking the owner has come. Times are the store's. */
+/** Times are the store's. */
 export type PromptView =
   | { readonly state: 'free' }
   /** Another caller's consent or denial, of which nothing is told. */
@@ -45,10 +45,10 @@ type LivingView = { readonly againAtMs: number; readonly endsAtMs: number } & (
   | { readonly state: 'waiting' }
 );
 
-/** Those that can be asked how a consent stands, by their identities. */
+/** The identities of those that can be polled. */
 export type Operators = Pick<ReadonlySet<string>, 'has'>;
 
-/** More ends than these are not kept about a number: the owner is not prompted until some have run out. */
+/** With so many the owner is not prompted until some have run out. */
 const MAX_ENDS = 16;
 
 /** Decides only by the record, the caller, the moment, and which operators can be polled. Pure. */
@@ -113,18 +113,14 @@ function ownView(consent: Consent, nowMs: number, operators: Operators): PromptV
   }
 }
 
-/** Where another caller's consent stands in the way; says nothing of when that ends. */
+/** Another caller's consent is in the way; says nothing of when that ends. */
 export const ANOTHERS_PENDING: LookupFailure = {
   code: 'CONSENT_PENDING',
   reach: 'number',
   retryAfterSeconds: 60,
 };
 
-/**
- * What a request hears that waits no more, or must not wait.
- *
- * @param wallNowMs the same moment as `nowMs`, in milliseconds since 1970
- */
+/** @param wallNowMs the same moment as `nowMs`, in milliseconds since 1970 */
 export function pendingFailure(
   prompt: Exclude<PromptView, { state: 'free' }>,
   nowMs: number,
@@ -147,7 +143,7 @@ export function pendingFailure(
   }
 }
 
-/** A failure that is remembered, as it is told: with the time for which it is, where waiting helps. */
+/** With the time for which it is remembered, where waiting helps. */
 export function failureToTell(
   { failure, untilMs }: Pick<Failed, 'failure' | 'untilMs'>,
   nowMs: number,
@@ -166,14 +162,13 @@ const MAY_PASS: ReadonlySet<LookupFailureCode> = new Set([
   'OPERATOR_TIMEOUT',
 ]);
 
-/** In whole seconds, and at least one: asking again at once is never told. */
+/** At least one: asking again at once is never told. */
 function secondsUntil(atMs: number, nowMs: number): number {
   return Math.max(1, Math.ceil((atMs - nowMs) / 1000));
 }
 
 /**
- * Tells a caller how the consent about a number stands. Another caller's consent or denial shows as
- * pending, without its times. Pure.
+ * Another caller's consent or denial shows as pending, without its times. Pure.
  *
  * @param operator the identity of the one that would be asked now
  * @param wallNowMs as {@link pendingFailure} has it

@@ -9,7 +9,7 @@ import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import { operatorNameOf } from '../operator/operatorSettings.ts';
 import type { CachedAnswer } from '../lookups/lookupAuthorizer.ts';
-import type { CachedFacts, FactCache } from '../lookups/factCache.ts';
+import type { FactCache, RecalledFacts } from '../lookups/factCache.ts';
 import {
   lookupFailed,
   type LookupOutcome,
@@ -49,14 +49,14 @@ const EXPIRED: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
 const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
 
 /**
- * The requests of one caller that wait about one number, and what they are told: what is known without another exchange, and
- * what an exchange brought. What a request hears of a lookup that was made for another one is audited first.
+ * The requests of one caller that wait about one number, and what they are told. What a request hears of a lookup that was
+ * made for another one is audited first.
  *
- * Each has a pending step as well, which outlives its patience: the next step is taken once for a request that
- * has come, even if it waits no more. So patience shorter than the exchanges comes to an answer.
+ * A pending step outlives its request's patience: the next step is taken once for the latest request, even if it waits no
+ * more. So patience shorter than the exchanges leads to an answer.
  */
 export class Waiters {
-  /** Counts waiters that have left and pending steps that are done: no more than have come. Only written here. */
+  /** Waiters that have left, and pending steps that are done. Only written here. */
   departures = 0;
   readonly #factCache: Pick<FactCache, 'recall'>;
   readonly #waiting = new Set<Waiter>();
@@ -68,7 +68,7 @@ export class Waiters {
     this.#factCache = factCache;
   }
 
-  /** Of the one that has most time left; a step for which no request waits any more has no deadline. */
+  /** The latest; a step for which no request waits any more has none. */
   get deadlineMs(): number {
     if (this.all.size === 0) return Infinity;
     let lastMs = 0;
@@ -81,15 +81,12 @@ export class Waiters {
     this.#pendingStep = waiter;
   }
 
-  /** Takes a waiter out that waits no more; its pending step stays. */
+  /** Its pending step stays. */
   remove(waiter: Waiter): void {
     if (this.#waiting.delete(waiter)) this.departures += 1;
   }
 
-  /**
-   * For which request the next step is taken: the one that waits longest, or the last pending step, which is
-   * done by it. `undefined` when there is nothing to be done.
-   */
+  /** The request that the next step is taken for: the one that waits longest, or the last one. */
   takeCause(): Waiter | undefined {
     const pendingStep = this.#pendingStep;
     this.#pendingStep = undefined;
@@ -111,7 +108,7 @@ export class Waiters {
     this.#pendingStep = undefined;
   }
 
-  /** Tells each request what the record says to it: the expiries that were told; `undefined` where it says nothing. */
+  /** Tells each request what the record says to it. Returns the expiries told; `undefined` where it says nothing. */
   tellRecorded(page: ConsentSnapshot): Promise<readonly (string | undefined)[]> | undefined {
     const telling: Promise<string | undefined>[] = [];
     for (const waiter of this.all) {
@@ -141,9 +138,9 @@ export class Waiters {
   }
 
   /**
-   * Whether all that is kept was recalled for each request so short a time before the page was read that the end of
-   * a consent whose fact was kept in between would be on it. Where there is one, it is not asked which came first: another
-   * server may have written it by another clock, and what was held up brings a fact after its consent has expired.
+   * Whether all that is kept was recalled for each request so shortly before the page was read that the end of a consent
+   * whose fact was kept in between would be on it. An end that is on it counts as such: another server may have written it
+   * by another clock, and what was held up brings a fact after its consent has expired.
    */
   hasRecalled(cause: Waiter, { view, nowMs, time }: ConsentSnapshot): boolean {
     if (view.ends.some(({ kind }) => kind !== 'failed')) return false;
@@ -151,10 +148,7 @@ export class Waiters {
     return [cause, ...this.all].every(({ recalledAtMs }) => recalledAtMs > sinceMs);
   }
 
-  /**
-   * Tells each request the facts that are kept for it. `true` when there are any, be it for the request
-   * that the step is taken for although it waits no more: then nothing is to be asked yet.
-   */
+  /** `true` where facts are kept for a request, be it for one that waits no more: then nothing is to be asked yet. */
   async tellKept(cause: Waiter): Promise<boolean> {
     const all = [...new Set([cause, ...this.all])];
     const { number, request } = cause.session;
@@ -183,8 +177,7 @@ export class Waiters {
   }
 
   /**
-   * Tells a fact to the requests that came before its lookup left; the others find it among the kept
-   * ones, if they may.
+   * Only to the requests that came before its lookup left; the others find it among the kept ones, if they may.
    *
    * @param madeFor the request in whose name the lookup is audited
    */
@@ -228,10 +221,7 @@ export class Waiters {
     await Promise.all(telling);
   }
 
-  /**
-   * Tells a request something, once that is audited; the failure to audit it in its place. Returns the expiry that it was told,
-   * unless it has left by then.
-   */
+  /** Once it is audited; else the failure to do so. Returns the expiry that was told, unless the request has left by then. */
   async #tell(
     waiter: Waiter,
     { outcome, heard = [], expiredId }: Told,
@@ -256,7 +246,7 @@ export class Waiters {
   }
 }
 
-/** What the record says to a request, if it says anything about what it wants: then no step is to be taken for it. */
+/** What the record says to a request about what it wants: then no step is to be taken for it. */
 export function knownFrom(
   { view, nowMs, time, refusedForMs }: ConsentSnapshot,
   { session, wanted, joinedAtMs, operator: { identity, offer } }: Waiter,
@@ -297,14 +287,14 @@ function heardOf(how: CachedAnswer['how'], lookup: Lookup, operator: string, con
 }
 
 function isNews(
-  { facts, besides }: CachedFacts,
+  { facts, besides }: Pick<RecalledFacts, 'facts' | 'besides'>,
   { session, operator: { offer } }: Waiter,
 ): boolean {
   const news = unknownFacts(facts, session.facts);
   return answerMore(news, { ...asAsked(session), besides }, offer);
 }
 
-/** What a request asks, as if it still waited: its patience being over has closed its plan. */
+/** As if it still waited: the end of its patience has closed its plan. */
 function asAsked(session: LookupSession): LookupSession {
   const failures = session.failures.filter(({ failure }) => failure.code !== 'CONSENT_PENDING');
   return { ...session, failures };

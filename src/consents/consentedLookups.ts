@@ -20,17 +20,14 @@ import {
 
 export type ConsentedParts = Omit<ConsentFlowParts, 'operators' | 'flows' | 'closing'>;
 
-/**
- * 3-legged: every lookup needs the consent of the number's owner, who is asked once for all requests
- * of one caller, whichever operators these are routed to (docs/design.md, "Consent").
- */
+/** The owner is prompted once for all requests of one caller, wherever these are routed to (docs/design.md, "Consent"). */
 export class ConsentedLookups {
   readonly #parts: ConsentFlowParts;
   readonly #operators = new Map<string, ConsentOperator>();
   readonly #waitMs: number;
   readonly #closing = new AbortController();
   readonly #flows = new Map<string, ConsentFlow>();
-  /** A request's patience counts once for a number, over all the consents and operators that it takes. */
+  /** Patience counts once for a request and number, over all consents and operators that it takes. */
   readonly #patienceEnds = new WeakMap<LookupRequest, Map<PhoneNumber, number>>();
 
   /** @param waitMs how long a request waits that does not say */
@@ -136,7 +133,7 @@ export class ConsentedLookups {
   }
 }
 
-/** What is published of a wait: never the answer. */
+/** For diagnostics: never the answer. */
 function resultOf(outcome: LookupOutcome): ConsentResult {
   switch (outcome.kind) {
     case 'facts':

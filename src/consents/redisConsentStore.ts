@@ -33,10 +33,9 @@ const ONE_DOUBT_MS = 2000;
 // What opens was sealed by us, as what it is.
 // oxlint-disable typescript/no-unsafe-type-assertion
 
-/** Where a bucket's memory is looked at alone. */
+/** Where only a bucket's memory is looked at. */
 const NO_NUMBER = '-';
 
-/** Where a record lies, under each seal that counts. */
 interface Place {
   readonly bucket: number;
   readonly recordOf: (seal: StateSeal) => string;
@@ -45,11 +44,8 @@ interface Place {
 }
 
 /**
- * The consents of any number of processes, in one Redis, by Redis's clock: in a cluster, by that of the master that
- * holds the record. Each bucket has a memory of its own, so that a master that has lost its memory casts doubt on the
- * numbers that it holds, and on no others.
- *
- * Every method rejects with {@link SharedStateLost} when Redis cannot be asked.
+ * The consents of any number of processes, by the clock of Redis, or of the master that holds the record. Each bucket has a
+ * memory of its own: a master that has lost its memory casts doubt on the numbers that it holds, and on no others.
  */
 export class RedisConsentStore implements ConsentStore {
   readonly isShared = true;
@@ -71,7 +67,7 @@ export class RedisConsentStore implements ConsentStore {
     this.#memoryNames = settings.seals.all.map((seal) => [seal, seal.name('memory')]);
   }
 
-  /** Connects, and takes note of what each bucket remembers, so as to see when it no longer does. */
+  /** Connects, and notes what each bucket remembers, so as to see when it no longer does. */
   async open(): Promise<void> {
     // Before a process that knows nothing of what was forgotten reads there, if it may be.
     this.#redis.onBack(() => void this.#lookAtAll());
@@ -127,10 +123,7 @@ export class RedisConsentStore implements ConsentStore {
     this.#redis.close();
   }
 
-  /**
-   * Takes note of what buckets remember, and tells each what was known of it: of those on one server, which has forgotten
-   * others where it has forgotten one, so that their doubt is noted before a newcomer reads there; else of all.
-   */
+  /** Notes what buckets remember: a server that has forgotten one has forgotten others, whose doubt a newcomer is to find. */
   async #lookAtAll(server?: string): Promise<void> {
     const places = Array.from(this.#epochs, (_, bucket) => this.#placeIn(bucket, NO_NUMBER));
     const there = places.filter((one) => server === undefined || this.#serverOf(one) === server);

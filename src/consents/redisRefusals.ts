@@ -17,8 +17,8 @@ export interface RedisRefusalsSettings {
 }
 
 /**
- * Which operations the operator refuses us, for any number of processes. Unlike records it speaks for all numbers, so it lies
- * on one master: replicas look there once a second, and while that master is away go by what they saw last.
+ * For any number of processes. It applies to all numbers, so it lies on one master: replicas look there once a second, and
+ * while that master is away go by what they saw last.
  */
 export class RedisRefusals implements OperatorRefusals {
   readonly #redis: Redis;
@@ -57,10 +57,7 @@ export class RedisRefusals implements OperatorRefusals {
     await this.#look();
   }
 
-  /**
-   * Counts no longer what was refused before a lookup was answered. Most answers follow no refusal that was seen here
-   * within the last second, and take no command.
-   */
+  /** Most answers follow no refusal that was seen here within the last second, and take no command. */
   async answered(operation: Operation): Promise<void> {
     if (this.#noted[operation] === 0) return;
     this.#noted = { ...this.#noted, [operation]: 0 };
@@ -79,7 +76,6 @@ export class RedisRefusals implements OperatorRefusals {
     return { 'retrieve-date': Math.max(0, date - nowMs), check: Math.max(0, check - nowMs) };
   }
 
-  /** Does without where the store is lost. */
   async #look(): Promise<void> {
     const sentAtMs = this.#clock.monotonicMs();
     this.#lookedAtMs = sentAtMs;

@@ -13,18 +13,17 @@ export interface DateTrust extends Pick<
   readonly trusts?: ReadonlyMap<string, DateTrust>;
 }
 
-/** An answer about a window, and the facts that it follows from. */
 export interface Deduced {
   readonly kind: 'window';
   readonly swapped: boolean;
-  /** When the operator was asked for the latest of those that say so, milliseconds since 1970. */
+  /** When the latest of those that say so was asked for, milliseconds since 1970. */
   readonly asOfMs: number;
   readonly from: readonly TimedFact[];
 }
 
 /**
- * Whether the SIM changed within the window, as far as it follows from the facts; `undefined` where it does not
- * (docs/design.md, "What a fact answers"). Where facts contradict each other, `true` wins: the safe side.
+ * `undefined` where nothing follows (docs/design.md, "What a fact answers"). Where facts contradict each other, `true`
+ * wins: the safe side.
  *
  * @param besides facts that answer nothing, but beside which a `false` must count
  */
@@ -106,7 +105,7 @@ function unchangedSinceMs(fact: TimedFact, trust: DateTrust): number {
   return fact.leftAtMs - unchangedForMs(fact, trust);
 }
 
-/** Whether a `false` counts no more, since the SIM is known to have changed (docs/design.md, "Facts in the order of time"). */
+/** A `false` counts no more where the SIM is known to have changed (docs/design.md, "Facts in the order of time"). */
 function outdates(other: TimedFact, fact: TimedFact, trust: DateTrust): boolean {
   const sinceMs = unchangedSinceMs(fact, trust);
   if (!isDisclosed(other)) {

@@ -1,16 +1,11 @@
-/** At a field of a number, over a whole operation, or before GraphQL was reached. */
-export type ErrorPlace = 'field' | 'operation' | 'request';
-
 export interface ErrorDescription {
   /** For people. It never holds a number, a token, a URL or an operator's words. */
   readonly message: string;
-  readonly places: readonly [ErrorPlace, ...ErrorPlace[]];
+  /** At a field of a number, over a whole operation, or before GraphQL was reached. */
+  readonly places: readonly ('field' | 'operation' | 'request')[];
 }
 
-/**
- * Every code that a reply can carry in `extensions.code`; docs/errors.md has what to do about each, and for whom.
- * `test/errorCodes.test.ts` holds the documents and the schema's descriptions against it.
- */
+/** Every `extensions.code`; test/errorCodes.test.ts holds docs/errors.md and the schema's descriptions against it. */
 export const ERRORS = {
   BAD_USER_INPUT: { message: 'The input is not valid.', places: ['field', 'operation', 'request'] },
   CONSENT_PENDING: {
@@ -105,7 +100,7 @@ export const ERRORS = {
 /** What DOCS_URL may have: each error of a reply links below it. */
 export const MAX_DOCS_URL_CHARACTERS = 100;
 
-/** The message of RATE_LIMITED, for what there was too much of. */
+/** Of RATE_LIMITED, for what there was too much of. */
 export const QUOTA_MESSAGES = {
   numbers: 'You have checked as many numbers as you may in an hour. Try again later.',
   lookups: 'You have made as many lookups as you may in an hour. Try again later.',
@@ -118,7 +113,7 @@ export type ErrorCode = keyof typeof ERRORS;
 /** The code of a defect. */
 export const INTERNAL_ERROR = 'INTERNAL_SERVER_ERROR' satisfies ErrorCode;
 
-/** Why a question has no answer: the codes that a single lookup can come to (docs/design.md, "Errors"). */
+/** Of a single lookup (docs/design.md, "Errors"). */
 export type LookupFailureCode = Extract<
   ErrorCode,
   | `CONSENT_${string}`
@@ -135,28 +130,25 @@ export type LookupFailureCode = Extract<
 /** docs/design.md, "What a failure closes": its own question, all to the same operation, or all about the number. */
 export type FailureReach = 'question' | 'operation' | 'number';
 
-/** A question that came to no answer, as data: a batch of a hundred failures builds no stack traces. */
+/** As data: a batch of a hundred failures builds no stack traces. */
 export interface LookupFailure {
   readonly code: LookupFailureCode;
   readonly reach: FailureReach;
-  /** When asking again can help, in whole seconds. */
+  /** When a retry can help, in whole seconds. */
   readonly retryAfterSeconds?: number;
   /** Of RATE_LIMITED: what there was too much of in an hour. */
   readonly quota?: keyof typeof QUOTA_MESSAGES;
-  /** Of NUMBER_NOT_SERVED: the operator does not know the number, so that another one may. For us alone. */
+  /** Of NUMBER_NOT_SERVED: another operator may know the number. Not for callers. */
   readonly isUnknownNumber?: true;
-  /**
-   * Of OPERATOR_REFUSED: once so many numbers are refused, it is we who are, and no owner is prompted for a while.
-   * Absent where it is about the one number or question. For us alone.
-   */
+  /** Of OPERATOR_REFUSED: with so many numbers refused it is about us, and no owner is prompted for a while. Not for callers. */
   readonly barsAfterNumbers?: number;
   /** When a pending consent ends, milliseconds since 1970. */
   readonly expiresAtMs?: number;
-  /** The longest period that can be answered, where this one is not supported and that is known. */
+  /** Of PERIOD_NOT_SUPPORTED: the longest that can be answered, where that is known. */
   readonly maxAgeHours?: number;
 }
 
-/** What may be told of an error: its code, such as ENOSPC, or else its name. A message may quote anything. */
+/** Its code, such as ENOSPC, or else its name: a message may quote anything. */
 export function errorName(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;

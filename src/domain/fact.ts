@@ -25,9 +25,9 @@ export interface CheckFact {
   readonly sentAtMs: number;
 }
 
-/** A fact and its place among the others, on this process's monotonic clock: wall clocks differ. */
+/** On this process's monotonic clock: wall clocks differ. */
 export type TimedFact = Fact & {
-  /** The identity of the operator that told it. */
+  /** The operator's identity. */
   readonly toldBy: string;
   /** When its lookup left, or a little before: its age counts from here. */
   readonly leftAtMs: number;
@@ -50,7 +50,7 @@ export function unknownFacts(
   return facts.filter((fact) => !known.some((one) => isSameFact(one, fact)));
 }
 
-/** Whether the operator itself said that the SIM changed: what a date beside it tells is then a swap. Pure. */
+/** The operator itself said that the SIM changed: a date beside it is then that of a swap. */
 export function saysSwapped(fact: Fact): boolean {
   switch (fact.operation) {
     case 'retrieve-date':
@@ -69,7 +69,6 @@ export function lookupOf(fact: Fact): Lookup {
   }
 }
 
-/** A lookup that brought no fact. */
 export interface FailedLookup {
   readonly lookup: Lookup;
   readonly failure: LookupFailure;

@@ -1,7 +1,7 @@
 import { parseMaxAge, type Question } from './question.ts';
 import type { Parsed } from './phoneNumber.ts';
 
-/** What a field asks: the operator, whose lookup is billed unless known facts answer, or our own store. */
+/** To the operator, or about the consent to our own store. */
 export type FieldQuestion = Question | { readonly asks: 'consent' };
 
 export interface FieldArguments {
@@ -15,10 +15,7 @@ const CONSENT: Parsed<FieldQuestion> = { kind: 'parsed', value: { asks: 'consent
 /** By their hours, once they were asked. */
 const WINDOWS: Parsed<FieldQuestion>[] = [];
 
-/**
- * The fields of `PhoneNumber` that ask something: what they ask with these arguments, or why the arguments are refused.
- * Resolvers, loader and limits all read this table. Equal questions are one object, whichever fields they come from.
- */
+/** What the fields of `PhoneNumber` ask. Equal questions are one object, whichever fields they come from. */
 export const FIELDS = {
   lastSimSwap: () => DATE,
   simSwappedWithin: window,
@@ -41,10 +38,10 @@ function window({ maxAgeHours }: FieldArguments): Parsed<FieldQuestion> {
   });
 }
 
-/** How the consent about a number stands, for the caller; reading it starts nothing. */
+/** For the caller; reading it starts nothing. */
 export interface ConsentStatus {
   readonly state: 'NOT_NEEDED' | 'NOT_ASKED' | 'PENDING' | 'ANSWERED' | 'DENIED' | 'EXPIRED';
-  /** When asking can bring something new, in whole seconds. */
+  /** When a query can bring something new, in whole seconds. */
   readonly retryAfterSeconds?: number;
   /** When a pending consent ends, milliseconds since 1970. */
   readonly expiresAtMs?: number;

@@ -3,7 +3,7 @@ declare const phoneNumberBrand: unique symbol;
 /** An international number in E.164 form, `+` and 5 to 15 digits. Made by {@link parsePhoneNumber} alone. */
 export type PhoneNumber = string & { readonly [phoneNumberBrand]: true };
 
-/** What reading a text came to: the value, or why it was refused (for people; never quotes the text). */
+/** The value, or why it was refused (for people; never quotes the text). */
 export type Parsed<T> =
   | { readonly kind: 'parsed'; readonly value: T }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -14,10 +14,8 @@ const MAX_TEXT_LENGTH = 1000;
 const E164 = /^\+[1-9][0-9]{4,14}$/;
 
 /**
- * Reads `+34 600-123 456` or `tel:+34600123456` as `+34600123456` (docs/design.md, "Phone numbers").
- *
- * Without a `+` a number is refused: a national number read as international would give a true
- * answer about a stranger.
+ * Reads `+34 600-123 456` or `tel:+34600123456` as `+34600123456`. Without a `+` it is refused: a national number read as
+ * international would give a true answer about a stranger.
  */
 export function parsePhoneNumber(text: string): Parsed<PhoneNumber> {
   if (text.length > MAX_TEXT_LENGTH) {

@@ -20,7 +20,7 @@ function isMaxAge(hours: unknown): hours is MaxAgeHours {
   );
 }
 
-/** What a field asks about a number: the date of the last change, or whether one fell in a window. */
+/** The date of the last change, or whether one fell in a window. */
 export type Question =
   { readonly asks: 'date' } | { readonly asks: 'window'; readonly maxAgeHours: MaxAgeHours };
 
@@ -34,7 +34,6 @@ export type Lookup =
   | { readonly operation: 'retrieve-date' }
   | { readonly operation: 'check'; readonly maxAgeHours: MaxAgeHours };
 
-/** The lookup that asks the operator the very question. */
 export function lookupFor(question: Question): Lookup {
   switch (question.asks) {
     case 'date':

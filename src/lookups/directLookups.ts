@@ -32,12 +32,9 @@ export interface SharedLookupsParts {
 }
 
 /**
- * Stands before the direct route: requests of one caller about one number share a lookup that is under
- * way, and its facts are kept for the requests after them.
- *
- * A request joins a lookup that is likely to answer it and has not left, or left no longer than `keepMs`
- * before the request came in. A shared lookup belongs to all its waiters: it ends when the last one of
- * them hangs up or runs out of time. In the 3-legged flow consents are shared instead.
+ * Requests of one caller about one number share a lookup that is likely to answer them, until it leaves or for `keepMs`
+ * after; its facts are kept for later ones. It ends when its last waiter hangs up or runs out of time. In the 3-legged
+ * flow consents are shared instead.
  */
 export class SharedLookups implements LookupRoute {
   readonly #route: DirectRoute;
@@ -59,16 +56,12 @@ export class SharedLookups implements LookupRoute {
     const shared = new SharedLookup(lookup, request);
     if (others === undefined) this.#shared.set(number, [shared]);
     else others.push(shared);
-    shared.ended = this.#begin(number, shared);
-    return shared.outcomeFor(request, late);
-  }
-
-  #begin(number: PhoneNumber, shared: SharedLookup): Promise<void> {
-    const looking = this.#route.lookUp(shared.lookup, { number, request: shared });
-    return looking.then(
+    const looking = this.#route.lookUp(lookup, { number, request: shared });
+    shared.ended = looking.then(
       (outcome) => this.#ended(number, shared, outcome),
       () => this.#ended(number, shared, looking),
     );
+    return shared.outcomeFor(request, late);
   }
 
   consent(): Promise<ConsentReading> {
@@ -80,10 +73,7 @@ export class SharedLookups implements LookupRoute {
     await Promise.all([...this.#shared.values()].flat().flatMap(({ ended }) => ended ?? []));
   }
 
-  /**
-   * One that is the same caller's, likely to answer, and young enough, that the last request has not given up, and that
-   * this one, which still needs more, did not hear already.
-   */
+  /** A request that joins one did not hear it already, and still needs more. */
   #joinable(
     others: readonly SharedLookup[],
     wanted: Lookup,
@@ -115,7 +105,7 @@ export class SharedLookups implements LookupRoute {
     return failure === undefined ? outcome : lookupFailed(lookup, failure);
   }
 
-  /** Until its facts are kept a lookup can be joined: no request falls in between. What cannot be kept is looked up again. */
+  /** Until its facts are kept it can be joined: no request falls in between. What cannot be kept is looked up again. */
   #ended(
     number: PhoneNumber,
     shared: SharedLookup,
@@ -129,7 +119,7 @@ export class SharedLookups implements LookupRoute {
     return Promise.allSettled(keeping).then(() => this.#forget(number, shared));
   }
 
-  /** In place: an old table of the Map's would hold another list, with what is in it, until the next full collection. */
+  /** In place: the Map's old table would hold another list until the next full collection. */
   #forget(number: PhoneNumber, shared: SharedLookup): undefined {
     const others = this.#shared.get(number) ?? [];
     others.splice(others.indexOf(shared), 1);
@@ -137,7 +127,7 @@ export class SharedLookups implements LookupRoute {
   }
 }
 
-/** One lookup, as the request that it is made for. */
+/** A lookup as the request that it is made for. */
 class SharedLookup extends SharedWork<LookupOutcome> implements LookupRequest {
   readonly lookup: Lookup;
   readonly caller: LookupRequest['caller'];
@@ -157,8 +147,6 @@ class SharedLookup extends SharedWork<LookupOutcome> implements LookupRequest {
     this.purpose = first.purpose;
     this.cameInAtMs = first.cameInAtMs;
     this.requests = [first];
-    this.leftAtMs = undefined;
-    this.ended = undefined;
   }
 
   onLeaving(leftAtMs: number): void {
@@ -198,10 +186,7 @@ export class DirectLookups implements DirectRoute {
     this.#parts = parts;
   }
 
-  /**
-   * Permit, authorization, token, exchange, judgement, record. Nothing waits for what is there at once: of a thousand
-   * numbers each promise counts.
-   */
+  /** Nothing waits for what is there at once: of a thousand numbers each promise counts. */
   async lookUp(lookup: Lookup, { number, request }: NumberOfRequest): Promise<LookupOutcome> {
     const { tokens, operator, identity, admission, bulkheads, clock } = this.#parts;
     const bulkhead = bulkheads[lookup.operation];
@@ -269,16 +254,13 @@ function endingOf(outcome: LookupOutcome | undefined, attempts: number): Ending 
   }
 }
 
-/** A token that is over before it can be used could only be refused. */
+/** It could only be refused. */
 const STALE_TOKEN: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'number' };
 
 /** So many wait for the call about one number; more would wait longer than they may. */
 const QUEUE = 100;
 
-/**
- * One lookup about a number at a time, for an operator that answers 409 to a second call. Waiting for it takes no
- * permit, so that one number keeps no other from being asked about.
- */
+/** For an operator that answers 409 to a second call about a number. Waiting takes no permit, and holds up no other number. */
 export class OneLookupPerNumber implements DirectRoute {
   readonly #route: DirectRoute;
   readonly #clock: Clock;

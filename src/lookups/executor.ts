@@ -17,7 +17,7 @@ import {
   type Plan,
 } from './planner.ts';
 
-/** What a field hears: an answer, or how the consent stands, `undefined` when that cannot be told. */
+/** An answer, or the consent's status; `undefined` where that cannot be said. */
 export type FieldAnswer =
   Answer | { readonly kind: 'consent'; readonly consent: ConsentStatus | undefined };
 
@@ -30,7 +30,7 @@ export class Executor {
   readonly #numbersAtWork: NumbersAtWork | undefined;
   /** Facts live as long as the request, so a later question finds what an earlier one learned. */
   readonly #sessions = new Map<PhoneNumber, NumberSession>();
-  /** Gathers what all fields ask in one tick. Each number is over as soon as its own operator has answered. */
+  /** Gathers the questions of one tick. Each number is over as soon as its own operator has answered. */
   readonly #loader = new DataLoader<NumberAsk, void>(
     (asks) => {
       const over = asks.map(({ session, asked }) =>
@@ -58,14 +58,11 @@ export class Executor {
     };
   }
 
-  /**
-   * Resolves once {@link answerTo} knows the answer. Questions about one number are planned together, whatever fields
-   * they come from (docs/design.md, "From questions to lookups"); the consent is read after them. Never rejects.
-   */
+  /** Resolves once {@link answerTo} knows the answer (docs/design.md, "From questions to lookups"). Never rejects. */
   ask(number: PhoneNumber, asked: FieldQuestion): Promise<void> {
     let session = this.#sessions.get(number);
     if (session === undefined) {
-      session = sessionAbout(number, this.#request);
+      session = new NumberSession(number, this.#request);
       this.#sessions.set(number, session);
     }
     if (asked.asks === 'consent') session.asksConsent = true;
@@ -75,7 +72,7 @@ export class Executor {
     return this.#loader.load({ session, asked });
   }
 
-  /** The answer to what was asked: a lookup that failed is one. An `Error` for a defect of ours. */
+  /** A lookup that failed is an answer; an `Error` is a defect of ours. */
   answerTo(number: PhoneNumber, asked: FieldQuestion): FieldAnswer | Error {
     const session = this.#sessions.get(number);
     if (session === undefined) return new Error('A number was not asked about.');
@@ -89,7 +86,7 @@ export class Executor {
     return defect ?? new Error('A question was left open.');
   }
 
-  /** Notes that the answers so far have reached the caller: without it they count as not heard. */
+  /** The answers so far have reached the caller: without it they count as not heard. */
   told(): void {
     for (const session of this.#sessions.values()) {
       const { operator } = session;
@@ -97,10 +94,7 @@ export class Executor {
     }
   }
 
-  /**
-   * How the consent about a number stands once what this request asks is answered. What an answer said
-   * of it holds: an expiry is told once, and a pending one may have ended a moment later.
-   */
+  /** After the answers, whose word holds: an expiry is told once, and a pending consent may have ended a moment later. */
   async #readConsent(session: NumberSession): Promise<void> {
     if (!this.#takePlace(session)) return;
     try {
@@ -124,7 +118,7 @@ export class Executor {
     }
   }
 
-  /** Joins the run that is under way, which takes up all that is asked meanwhile. Never rejects. */
+  /** A run that is under way takes up all that is asked meanwhile. Never rejects. */
   #run(session: NumberSession): Promise<void> {
     if (session.isRunning || !this.#takePlace(session)) return session.run;
     session.isRunning = true;
@@ -140,9 +134,8 @@ export class Executor {
   }
 
   /**
-   * Looks up what is open about a number: first in what is kept, where its operator is not known at once, then at that
-   * operator. The next one is asked where the one before does not know the number. What that one said counts no more: a
-   * number that moved has another SIM.
+   * Asks what is kept first, where the number's operator is not known at once. Where an operator does not know the number
+   * the next one is asked; what the first said counts no more, since a number that moved has another SIM.
    */
   async #lookUp(session: NumberSession): Promise<void> {
     const { kept } = this.#operators;
@@ -183,7 +176,7 @@ export class Executor {
     }
   }
 
-  /** Whether what is kept answers all that is asked, so that nobody has to be chosen for it. */
+  /** Whether what is kept answers all that is asked, so that no operator has to be chosen. */
   async #isKept(session: NumberSession): Promise<boolean> {
     const { kept } = this.#operators;
     if (kept === undefined || session.questions.length === 0) return false;
@@ -197,7 +190,7 @@ export class Executor {
     return isAnswered && !session.asksConsent;
   }
 
-  /** A number has one place until its run and the reading of its consent are over; `false` where there is none. */
+  /** One for a number until its run and the reading of its consent are over; `false` where there is none. */
   #takePlace(session: NumberSession): boolean {
     // For good where a number was refused once: its fields say the same.
     if (session.openAnswers === 0) {
@@ -214,30 +207,6 @@ export class Executor {
     this.#numbersAtWork?.giveBack(this.#request.caller.key, session.waitsForOwner);
     session.waitsForOwner = false;
   }
-}
-
-function sessionAbout(number: PhoneNumber, request: LookupRequest): NumberSession {
-  return {
-    number,
-    request,
-    questions: NOTHING,
-    facts: NOTHING,
-    besides: NOTHING,
-    failures: NOTHING,
-    operator: undefined,
-    routing: undefined,
-    unrouted: undefined,
-    run: NOT_BEGUN,
-    isRunning: false,
-    openAnswers: 0,
-    defect: undefined,
-    isRefused: false,
-    waitsForOwner: false,
-    asksConsent: false,
-    consent: undefined,
-    consentAnswer: undefined,
-    deducedBefore: 0,
-  };
 }
 
 const NOTHING: readonly never[] = [];
@@ -258,7 +227,7 @@ function isEqual(one: Question, other: Question): boolean {
     : one.maxAgeHours === other.maxAgeHours;
 }
 
-/** What is published of a plan: no number and no answer. */
+/** For diagnostics: no number and no answer. */
 function planned(session: NumberSession): PlanResult | Broken {
   if (session.defect !== undefined) return BROKEN;
   // A number's questions may be run more than once: what was deduced since the last time.
@@ -302,7 +271,7 @@ function learn(session: NumberSession, outcome: LookupOutcome): void {
   }
 }
 
-/** How a consent stands beside what a request was told; `stored` is how it stands by itself. */
+/** The status of a consent beside what its request was told. */
 function statusBeside(
   { facts, failures }: Plan,
   stored: ConsentStatus | undefined,
@@ -333,25 +302,31 @@ interface NumberAsk {
  * What is asked about one number, and what the operator whose turn it is has said. Its lists are replaced and never
  * added to: a list that grows makes room for seventeen, and most have one member.
  */
-interface NumberSession extends LookupSession {
-  questions: readonly Question[];
-  facts: readonly TimedFact[];
-  besides: readonly TimedFact[];
-  failures: readonly FailedLookup[];
+class NumberSession implements LookupSession {
+  readonly number: PhoneNumber;
+  readonly request: LookupRequest;
+  questions: readonly Question[] = NOTHING;
+  facts: readonly TimedFact[] = NOTHING;
+  besides: readonly TimedFact[] = NOTHING;
+  failures: readonly FailedLookup[] = NOTHING;
   operator: RoutedOperator | undefined;
   routing: Routing | (() => Promise<Routing>) | undefined;
   unrouted: LookupFailure | undefined;
-  run: Promise<void>;
-  isRunning: boolean;
+  run = NOT_BEGUN;
+  isRunning = false;
   /** A run, a reading of the consent, or both: the number has a place among those at work as long as there are any. */
-  openAnswers: number;
+  openAnswers = 0;
   defect: Error | undefined;
-  isRefused: boolean;
-  waitsForOwner: boolean;
-  /** How it stands is for the number's operator to say. */
-  asksConsent: boolean;
+  isRefused = false;
+  waitsForOwner = false;
+  asksConsent = false;
   /** Read once, for all fields that ask. */
   consent: Promise<void> | undefined;
   consentAnswer: FieldAnswer | undefined;
-  deducedBefore: number;
+  deducedBefore = 0;
+
+  constructor(number: PhoneNumber, request: LookupRequest) {
+    this.number = number;
+    this.request = request;
+  }
 }

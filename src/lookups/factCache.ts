@@ -9,7 +9,7 @@ export function hashedCallerKey({ caller, purpose }: CallerKey, number: PhoneNum
   return hash('sha256', JSON.stringify([number, caller.key, purpose]), 'base64url');
 }
 
-/** Says how long the facts of an operator are kept, by its identity; `undefined` where it is none of ours any more. */
+/** By an operator's identity; `undefined` where it is none of ours any more. */
 export type KeptFor = (operator: string) => FactCacheSettings | undefined;
 
 /** How long facts answer further requests of their caller, counted from when their lookup left. */
@@ -21,40 +21,30 @@ export interface FactCacheSettings {
 }
 
 /**
- * Facts that answer further requests of the same caller about the same number, without a lookup, whichever operator told
- * them.
+ * Facts that answer further requests of the same caller about the same number, whichever operator told them: those that
+ * came in no later than `keepMs` after the fact's lookup left, or `resultMs` where no request has heard it.
  *
- * A fact answers a request that came in no later than `keepMs` after the fact's lookup left; a fact
- * that no request has heard answers until `resultMs` after it. So no `false` is older than these
- * settings. Ages are taken on the monotonic clock of the process that made the lookup; the store
- * counts on from there by its own clock. No wall clock of a replica has a part in it.
- *
- * Methods of a shared store reject with {@link SharedStateLost} while it cannot be asked.
+ * Ages are taken on the monotonic clock of the process that made the lookup, and counted on by the store's: no wall clock
+ * has a part in it. A shared store rejects with {@link SharedStateLost} while it cannot be asked.
  */
 export interface FactCache {
   /** Keeps a fact, or notes for good that it was heard; never prolongs it. May be sent again when lost. */
   keep(callerKey: CallerKey, number: PhoneNumber, fact: TimedFact): Promise<void>;
 
-  /**
-   * The facts that may answer a request, and those beside them.
-   *
-   * @param cameInAtMs when the request came in, on this process's monotonic clock
-   */
+  /** @param cameInAtMs when the request came in, on this process's monotonic clock */
   recall(callerKey: CallerKey, number: PhoneNumber, cameInAtMs: number): Promise<RecalledFacts>;
 }
 
-export interface CachedFacts {
+export interface RecalledFacts {
+  /** Those that may answer a request. */
   readonly facts: readonly TimedFact[];
   /** What may not, having been heard so long ago; no `false` may pass over a change that it tells of. */
   readonly besides: readonly TimedFact[];
-}
-
-export interface RecalledFacts extends CachedFacts {
   /** Whatever was kept before is among them, on this process's monotonic clock. */
   readonly recalledAtMs: number;
 }
 
-/** For how long a fact is kept at all: heard or not, for requests that waited for it elsewhere. Pure. */
+/** Heard or not, for requests that waited for it elsewhere. Pure. */
 export function retentionMs({ toldBy }: TimedFact, keptFor: KeptFor): number {
   const { keepMs, resultMs } = keptFor(toldBy) ?? NOT_KEPT;
   return Math.max(keepMs, resultMs);
@@ -63,14 +53,14 @@ export function retentionMs({ toldBy }: TimedFact, keptFor: KeptFor): number {
 const NOT_KEPT: FactCacheSettings = { keepMs: 0, resultMs: 0 };
 
 /**
- * What facts whose retention is not over are to a request. Of an operator that is none of ours any more it is not known
- * how far its dates may be believed: only that a SIM changed answers, and a date stands beside what others say. Pure.
+ * What facts whose retention is not over are to a request. How far the dates of an operator may be believed that is none
+ * of ours any more is not known: only that a SIM changed answers, and a date is beside what others say. Pure.
  */
 export function recalledFor(
   kept: readonly TimedFact[],
   cameInAtMs: number,
   keptFor: KeptFor,
-): CachedFacts {
+): Pick<RecalledFacts, 'facts' | 'besides'> {
   const mayAnswer = (fact: TimedFact): boolean => {
     const settings = keptFor(fact.toldBy);
     if (settings === undefined) return saysSwapped(fact);
@@ -82,24 +72,18 @@ export function recalledFor(
   };
 }
 
-/**
- * How many facts about a number are kept for one caller; the ones that end first give way. A few tell
- * all there is: the date, the largest window that was `false` and the smallest that was `true`.
- */
+/** Those that end first give way. A few say all there is: the date, the largest `false`, the smallest `true`. */
 export const MAX_FACTS_PER_NUMBER = 32;
 
 const MAX_BYTES = 32 * 2 ** 20;
 
-/** A fact and its place among the others, beside the text of a date; measured, and rounded up. */
+/** With its place among the others, beside the text of a date; measured, and rounded up. */
 const FACT_BYTES = 512;
 
 /** A full cache looks through all that it has once in so long. */
 const MS_BETWEEN_SWEEPS = 1000;
 
-/**
- * The facts of one process, by its monotonic clock, in no more than `maxBytes`. When these are full a
- * new fact is not kept, and is looked up again; those that are kept stay.
- */
+/** The facts of one process, in no more than `maxBytes`: a new one that finds no room is looked up again. */
 export class MemoryFactCache implements FactCache {
   readonly #clock: Clock;
   readonly #keptFor: KeptFor;
@@ -115,7 +99,6 @@ export class MemoryFactCache implements FactCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** What is held, facts included whose time is over since the last one was kept. */
   get bytes(): number {
     return this.#bytes;
   }

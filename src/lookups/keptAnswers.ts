@@ -14,8 +14,7 @@ import {
   type LookupRequest,
   type LookupRoute,
 } from './lookupRoute.ts';
-import type { Offer } from './planner.ts';
-import { answerMore } from './planner.ts';
+import { answerMore, type Offer } from './planner.ts';
 
 export interface KeptAnswersParts {
   /** By caller and number, the facts that are being noted as heard: one for all operators. */
@@ -25,10 +24,7 @@ export interface KeptAnswersParts {
   readonly offer: Offer;
 }
 
-/**
- * Stands before a route, in either flow: what kept facts answer is neither looked up nor prompted for.
- * A store that cannot be asked counts as empty.
- */
+/** What kept facts answer is neither looked up nor prompted for. A store that cannot be asked counts as empty. */
 export class KeptAnswers implements LookupRoute {
   readonly #route: LookupRoute;
   readonly #parts: KeptAnswersParts;

@@ -29,32 +29,31 @@ export interface ConsentToAuthorize extends AboutNumber {
   readonly consentId: string;
 }
 
-/** How the consent about a number stands. Nothing is asked of the operator. */
+/** Nothing is asked of the operator. */
 export interface ConsentStatusToAuthorize extends AboutNumber {
   readonly event: 'consent-status';
 }
 
 export type AuthorizerRequest = LookupToAuthorize | ConsentToAuthorize | ConsentStatusToAuthorize;
 
-/** An answer that a request hears although no lookup was made for it. */
+/** Heard by a request for which no lookup was made. */
 export interface CachedAnswer extends AboutNumber {
   /** `shared`: the lookup was made for another request at the same time; `kept`: at an earlier one. */
   readonly how: 'shared' | 'kept';
   readonly lookup: Lookup;
   readonly consentId?: string;
-  /** The name of the operator that gave it, where that may be another one than is to be asked by now. */
+  /** The name of the one that gave it, where that may be another one than is to be asked by now. */
   readonly operator?: string;
 }
 
-/** What the audit log tells of an outcome: `answered`, `asked` for consent, or a failure; never the answer. */
+/** Of the audit log: `answered`, `asked` for consent, or a failure; never the answer. */
 export type AuditOutcome = 'answered' | 'asked' | 'broken' | LookupFailure['code'];
 
 export interface Ending {
   readonly outcome: AuditOutcome;
   /**
-   * Exchanges with the lookup endpoint, or with `bc-authorize`, that may have reached the operator. 0 only
-   * when it is proven that nothing left; then the quota is given back, but to a caller that hung up or
-   * heard of the number from the token endpoint.
+   * Exchanges with the lookup endpoint, or `bc-authorize`, that may have reached the operator. 0 where proven that none did:
+   * the quota is given back, but to a caller that hung up or heard of the number from the token endpoint.
    */
   readonly attempts: number;
 }
@@ -64,7 +63,7 @@ export const BROKEN: Ending = { outcome: 'broken', attempts: 1 };
 
 export interface Admitted {
   readonly kind: 'admitted';
-  /** Is called once, when it is over. Writes the line after it. Never rejects. */
+  /** To be called once. Writes the line after it. Never rejects. */
   ended(ending: Ending): Promise<void> | void;
 }
 
@@ -73,7 +72,6 @@ export interface Denied {
   readonly failure: LookupFailure;
 }
 
-/** What stands before everything that is asked, whichever operator it is asked of. */
 export interface LookupAuthorizers {
   /** Of one operator, whose name is recorded with all that it admits. */
   of(operator: string): LookupAuthorizer;
@@ -81,24 +79,20 @@ export interface LookupAuthorizers {
 
 /** Decides whether something may be asked of one operator, and records that it was. */
 export interface LookupAuthorizer {
-  /**
-   * Counts and records what is about to be asked. A consent status has this one line, and `ended` may be
-   * left out. Never rejects: what may not be asked is denied with a failure.
-   */
+  /** Counts and records what is about to be asked. Of a consent status `ended` may be left out. Never rejects. */
   admit(asked: AuthorizerRequest): Promise<Admitted | Denied> | Admitted | Denied;
 
   /**
-   * Records an answer, or a failure that speaks for the number, before it is told to a request for which
-   * no lookup was made. The line is never billed. Returns a failure to be told in its place when the line
-   * cannot be written. Never rejects.
+   * Records an answer, or a failure that applies to the number, before a request hears it for which no lookup was made.
+   * Returns the failure to be told in its place where that cannot be written. Never rejects.
    */
   heard(heard: CachedAnswer): Promise<LookupFailure | undefined> | undefined;
 }
 
-/** What an admission takes at most: it is counted in a second, and recorded before and after in two each. */
+/** Of an admission: it is counted in a second, and recorded before and after in two each. */
 export const AUDIT_BUDGET_MS = 5000;
 
-/** Is told of all that is asked of operators, as the audit log is, and decides nothing. Must not throw. */
+/** Hears of all that is asked of operators, and decides nothing. Must not throw. */
 export interface AdmissionObserver {
   ended?(operator: string, asked: AuthorizerRequest, ending: Ending): void;
   denied?(operator: string, asked: AuthorizerRequest, failure: LookupFailure): void;

@@ -13,15 +13,15 @@ import type { Plan } from './planner.ts';
 
 export interface LookupRequest extends CallerKey, Urgency {
   readonly correlator: Correlator;
-  /** When it came in, on the monotonic clock: kept and shared facts are judged by it. */
+  /** On the monotonic clock: kept and shared facts are judged by it. */
   readonly cameInAtMs: number;
   /** Aborted when the caller hangs up and when the request's time is over. */
   readonly signal: LightAbortSignal;
   /** How long it waits for the owner of a number, where it says so (RFC 7240, `wait`). */
   readonly waitMs?: number;
-  /** Is called whenever a lookup has its token and is about to leave, with the monotonic time. */
+  /** Called whenever a lookup has its token and is about to leave, with the monotonic time. */
   readonly onLeaving?: (leftAtMs: number) => void;
-  /** Is called when it begins to wait for the owner of a number, and when it does so no more. */
+  /** Called when it begins to wait for the owner of a number, and when it does so no more. */
   onOwnerWait?: ((number: PhoneNumber, isWaiting: boolean) => void) | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface LookupSession extends Plan {
 
 export type NumberOfRequest = Pick<LookupSession, 'number' | 'request'>;
 
-/** What a lookup brought. In the 3-legged flow it may be more, or something else, than was asked for. */
+/** In the 3-legged flow it may be more, or something else, than was asked for. */
 export type LookupOutcome =
   | {
       readonly kind: 'facts';
@@ -46,7 +46,7 @@ export type LookupOutcome =
   | { readonly kind: 'failed'; readonly failed: FailedLookup };
 
 /**
- * The facts of one reply, which is here just now.
+ * The facts of a reply that has just come.
  *
  * @param isHeard whether they need no hearing: no owner was prompted for them
  * @param toldBy the operator's identity
@@ -69,15 +69,13 @@ export function lookupFailed(lookup: Lookup, failure: LookupFailure): LookupOutc
   return { kind: 'failed', failed: { lookup, failure } };
 }
 
-/** How a consent stands; `undefined` while that cannot be told, or a failure when it may not be read. */
+/** `undefined` while the status cannot be said; a failure where it may not be read. */
 export type ConsentReading =
   | { readonly kind: 'read'; readonly status: ConsentStatus | undefined }
   | { readonly kind: 'failed'; readonly failure: LookupFailure };
 
-/** What a request hears whose time is over before an answer comes. */
 export const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };
 
-/** The failure of what its bulkhead rejects. Pure. */
 export function rejectionFailure(rejection: BulkheadRejection): LookupFailure {
   switch (rejection) {
     case 'full':
@@ -97,11 +95,11 @@ export interface LookupRoute {
   /** Notes that a caller has heard these facts. Absent where that makes no difference. */
   told?(facts: readonly TimedFact[], about: NumberOfRequest): void;
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading>;
-  /** Resolves when nothing is under way any more that must not be cut. */
+  /** Resolves when nothing is under way that must not be cut. */
   close(): Promise<void>;
 }
 
-/** The end of a route: makes a lookup that is planned already. */
+/** The end of a route. */
 export interface DirectRoute {
   lookUp(lookup: Lookup, about: NumberOfRequest): Promise<LookupOutcome>;
 }

@@ -17,15 +17,13 @@ interface Refused {
   readonly atMs: number;
 }
 
-/** A caller that was refused asks again in a second: so long a place is kept free for it. */
+/** So long a place is kept free for a caller that was refused, which asks again in a second. */
 const REMEMBER_REFUSED_MS = 2000;
 
 /**
- * Bounds the numbers that are at work in a process, whichever requests they belong to: without it they would take all
- * of its memory, and all of them would be late together. What is beyond is answered at once, and asks nothing.
- *
- * While others are refused no caller gets more than half of what is at work; more than half of what may be held,
- * owners' numbers included, no caller ever gets, for an owner takes long.
+ * Bounds the numbers at work in a process, which would otherwise take all of its memory and all be late together. What is
+ * beyond is refused at once. While others are refused no caller gets more than half of what is at work; more than half of
+ * what may be held, numbers that wait for owners included, no caller ever gets, for an owner takes long.
  */
 export class NumbersAtWork {
   readonly #limits: NumberLimits;
@@ -41,7 +39,6 @@ export class NumbersAtWork {
     this.#clock = clock;
   }
 
-  /** Takes a place for a number of this caller's, if there is one. */
   take(caller: string): boolean {
     const holding = this.#holdings.get(caller) ?? { atWork: 0, held: 0 };
     const { atWork, held } = this.#limits;

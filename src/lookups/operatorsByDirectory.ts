@@ -35,9 +35,8 @@ interface Kept {
 }
 
 /**
- * The operator that the company's number directory names, before any operator is asked. What the directory says of a
- * number is asked once for all requests that come meanwhile, and kept for a while; what follows from it is not, since
- * operators come and go.
+ * The operator that the company's number directory names. It is asked once for all requests that come meanwhile, and what
+ * it says is kept for a while; what follows from that is not, since operators come and go.
  */
 export class OperatorsByDirectory implements Operators {
   readonly kept: RoutedOperator | undefined;
@@ -72,7 +71,9 @@ export class OperatorsByDirectory implements Operators {
     const said = await operatorOf(directory, number, urgency, correlator);
     if (said.kind !== 'failed') {
       const untilMs = askedAtMs + settings.keepSeconds * 1000;
-      this.#keep(number, { said: withShortName(said), untilMs });
+      const isNamed = said.kind === 'named';
+      const operator = isNamed ? said.operator.slice(0, MAX_NAME_CHARACTERS) : '';
+      this.#keep(number, { said: isNamed ? { kind: 'named', operator } : said, untilMs });
     }
     return said;
   }
@@ -104,20 +105,9 @@ export class OperatorsByDirectory implements Operators {
   }
 }
 
-function withShortName(said: DirectoryJudgement): DirectoryJudgement {
-  switch (said.kind) {
-    case 'named':
-      return { kind: 'named', operator: said.operator.slice(0, MAX_NAME_CHARACTERS) };
-    case 'none':
-    case 'failed':
-      return said;
-  }
-}
-
 const UNKNOWN_OPERATOR =
   'The number directory names an operator that is not in OPERATORS_FILE: its numbers are not served.';
 
-/** Nothing is known of who serves the number, so that no operator is asked. */
 const DIRECTORY_DOWN: Routing = {
   kind: 'failed',
   failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' },

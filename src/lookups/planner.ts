@@ -22,7 +22,6 @@ export interface Offer extends DateTrust {
   readonly maxAgeHours: number;
 }
 
-/** Everything asked and learned about one number in one operation. */
 export interface Plan {
   readonly questions: readonly Question[];
   readonly facts: readonly TimedFact[];
@@ -31,10 +30,7 @@ export interface Plan {
   readonly failures: readonly FailedLookup[];
 }
 
-/**
- * What a question came to. A failure is provisional: a later fact may take its place. `asOfMs` is when the
- * operator was asked for what the answer follows `from`, milliseconds since 1970.
- */
+/** `asOfMs` is when the operator was asked for what the answer follows `from`, milliseconds since 1970. */
 export type Answer =
   | {
       readonly kind: 'date';
@@ -45,10 +41,7 @@ export type Answer =
   | Deduced
   | { readonly kind: 'failure'; readonly failure: LookupFailure };
 
-/**
- * The next lookup that an open question needs; `undefined` when nothing is open (docs/design.md, "From
- * questions to lookups"). Pure.
- */
+/** `undefined` when no question is open (docs/design.md, "From questions to lookups"). Pure. */
 export function nextLookup(plan: Plan, offer: Offer): Lookup | undefined {
   const windows: MaxAgeHours[] = [];
   for (const question of plan.questions) {
@@ -69,10 +62,7 @@ export function nextLookup(plan: Plan, offer: Offer): Lookup | undefined {
   return maxAgeHours === undefined ? undefined : { operation: 'check', maxAgeHours };
 }
 
-/**
- * Whether all that an operator has said is that it does not know the number, so that another one may be
- * asked. After a doubt, or beside anything that it does know, no other one is. Pure.
- */
+/** Whether all that an operator has said is that it does not know the number (docs/design.md, "No other operator in doubt"). */
 export function mayBeElsewhere({ facts, failures }: Pick<Plan, 'facts' | 'failures'>): boolean {
   return (
     facts.length === 0 &&
@@ -83,10 +73,7 @@ export function mayBeElsewhere({ facts, failures }: Pick<Plan, 'facts' | 'failur
 
 const RETRIEVE_DATE: Lookup = { operation: 'retrieve-date' };
 
-/**
- * The window to check when a check is bought already and only its window is free: that of the open
- * questions which answers most, or `undefined` when none is open.
- */
+/** The window of a check that is bought already; `undefined` where no question about one is open. */
 export function nextWindowAmong(plans: readonly Plan[], offer: Offer): MaxAgeHours | undefined {
   const open = plans.flatMap((plan) =>
     plan.questions.flatMap((question) =>
@@ -101,7 +88,7 @@ export function nextWindowAmong(plans: readonly Plan[], offer: Offer): MaxAgeHou
   });
 }
 
-/** Whether a failed lookup closes something that is open in the plan. */
+/** Whether a failure closes a question that is open without it. */
 export function changesPlan(failedLookup: FailedLookup, plan: Plan, offer: Offer): boolean {
   return closesMore(plan, { ...plan, failures: [...plan.failures, failedLookup] }, offer);
 }
@@ -116,10 +103,7 @@ function nextWindow(
   return isBounded(known) ? ascending[Math.floor(ascending.length / 2)] : ascending.at(-1);
 }
 
-/**
- * Whether a larger window is known to hold a swap, or to be more than the operator answers (docs/design.md,
- * "Windows out of range").
- */
+/** A larger window is known to hold a swap, or is more than the operator answers (docs/design.md, "Windows out of range"). */
 function isBounded({ facts, failures }: Pick<Plan, 'facts' | 'failures'>): boolean {
   return (
     facts.some(saysSwapped) ||
@@ -138,7 +122,7 @@ function isOfWindow({ operation }: Lookup): boolean {
   }
 }
 
-/** Whether facts answer a question that is open without them. Pure. */
+/** Whether facts answer a question that is open without them. */
 export function answerMore(facts: readonly TimedFact[], plan: Plan, offer: Offer): boolean {
   return closesMore(plan, { ...plan, facts: [...plan.facts, ...facts] }, offer);
 }
@@ -151,10 +135,7 @@ function closesMore(before: Plan, after: Plan, offer: Offer): boolean {
   );
 }
 
-/**
- * Whether a lookup that is under way is likely to answer what another one is wanted for: a date may be
- * older than any window, and most lines never swapped, so that a window answers the smaller ones. Pure.
- */
+/** A date may be older than any window, and most lines never swapped, so that a window answers the smaller ones. */
 export function isWorthWaitingFor(underWay: Lookup, wanted: Lookup): boolean {
   switch (wanted.operation) {
     case 'retrieve-date':
@@ -169,7 +150,7 @@ export function isWorthWaitingFor(underWay: Lookup, wanted: Lookup): boolean {
   }
 }
 
-/** What the plan knows in answer to a question; `undefined` while it is open. Pure. */
+/** `undefined` while the question is open. A failure is provisional: a later fact may take its place. Pure. */
 export function answerTo(question: Question, plan: Plan, offer: Offer): Answer | undefined {
   switch (question.asks) {
     case 'date':
@@ -221,10 +202,7 @@ function dates(facts: readonly TimedFact[]): readonly (TimedFact & DateFact)[] {
     .toSorted((one, other) => one.leftAtMs - other.leftAtMs);
 }
 
-/**
- * What a caller has heard that has the answers: the facts that they follow from. What else is known may still answer
- * another question. Pure.
- */
+/** The facts that answers follow from: a caller with the answers has heard these, and no others. */
 export function heardIn(plan: Plan, offer: Offer): readonly TimedFact[] {
   const told = plan.questions.flatMap((question) => {
     const answer = answerTo(question, plan, offer);
@@ -243,7 +221,7 @@ const NOT_OFFERED: Answer = {
   failure: { code: 'OPERATION_NOT_OFFERED', reach: 'question' },
 };
 
-/** Tells the longest window that can be answered; 0 where none can, which is not told. */
+/** With the longest window that can be answered, where there is one. */
 function periodNotSupported(maxAgeHours: number): Answer {
   const failure = { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' } as const;
   return { kind: 'failure', failure: maxAgeHours < 1 ? failure : { ...failure, maxAgeHours } };

@@ -14,11 +14,9 @@ import {
   type RecalledFacts,
 } from './factCache.ts';
 
-/**
- * What keeping facts does inside Redis, each in one step. Times are Redis's own, in milliseconds.
- *
- * Under one key lies a hash: for each fact a name, and its end before what is sealed. That end is for
- * clearing away; the one that counts is sealed.
+/*
+ * Times are Redis's own, in milliseconds. Under one key lies a hash: for each fact a name, and its end before what is
+ * sealed. That end is for clearing away; the one that counts is sealed.
  */
 
 const ADOPT = adoptRenamed(1);
@@ -67,7 +65,6 @@ export interface RedisFactCacheSettings {
   readonly keptFor: KeptFor;
 }
 
-/** What lies in Redis, sealed. All times are Redis's own, in milliseconds. */
 interface SealedFact {
   readonly fact: Fact & Pick<TimedFact, 'toldBy' | 'replyId' | 'isHeard'>;
   readonly leftAtMs: number;
@@ -77,13 +74,12 @@ interface SealedFact {
 }
 
 /**
- * The facts of any number of processes, in one Redis, by Redis's clock. In a cluster they lie beside the number's consent:
- * a master that loses the one loses the other, which is noticed.
+ * The facts of any number of processes, by Redis's clock. In a cluster they lie beside the number's consent: a master that
+ * loses the one loses the other, which is noticed.
  *
- * A fact and its end are sealed together, so that neither can be changed, moved to another caller or
- * number, or be brought back after its end by a writer without STATE_KEY. Going from one clock to
- * another, a fact is taken for older than it is by the time that Redis took to reply, never for younger;
- * and its reply for later, never for earlier. To keep one takes no command for the time: it counts by the server's last reply.
+ * A fact and its end are sealed together: no writer without STATE_KEY can change it, move it, or bring it back after its
+ * end. From one clock to another a fact is taken for older than it is, never for younger, and its reply for later, never
+ * for earlier. To keep one takes no command for the time: it counts by the server's last reply.
  */
 export class RedisFactCache implements FactCache {
   readonly #redis: Pick<Redis, 'run'>;

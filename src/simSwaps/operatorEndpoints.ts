@@ -38,10 +38,8 @@ export const JUDGES = {
 export type Judges = Readonly<typeof JUDGES>;
 
 /**
- * What becomes of an endpoint's replies over HTTP/1.1 where it echoes nothing. A stray token must not answer
- * about another person: some operators answer by the token, whatever the body says. So the connections of a
- * token endpoint are kept only where its tokens name no number, or where a lookup names the number and is
- * refused with another's token. Pure.
+ * Over HTTP/1.1, of an endpoint that echoes nothing. Some operators answer by the token, whatever the body says: a token
+ * endpoint keeps its connections only where its tokens name no number, or where a lookup with another's is refused. Pure.
  */
 export function silentReplies(settings: OperatorSettings, endpoint: EndpointName): SilentReplies {
   switch (endpoint) {
@@ -70,14 +68,14 @@ const KINDS: Readonly<Record<EndpointName, ExchangeKind>> = {
   check: 'lookup',
 };
 
-/** What the log, metrics and diagnostics call the endpoints that an operator of this flow has. */
+/** As the log, metrics and diagnostics call them. */
 export function endpointNames({ grant }: Pick<OperatorSettings, 'grant'>): readonly string[] {
   return [...authorizationEndpointsOf(grant), ...LOOKUP_ENDPOINTS].map(
     (name) => ENDPOINT_LABELS[name],
   );
 }
 
-/** Makes the endpoints of one operator, which share its retry budget. */
+/** Of one operator, whose endpoints share its retry budget. */
 export function guardedEndpoints(
   settings: OperatorSettings,
   headers: () => readonly ProfileHeader[],
@@ -109,7 +107,7 @@ export function guardedEndpoints(
   };
 }
 
-/** Where tokens come from: at the addresses of the settings, or at those of the discovery document as it is by then. */
+/** At the addresses of the settings, or at those of the discovery document as it is by then. */
 export function authorizationEndpoints(
   { authorization, grant }: OperatorSettings,
   create: CreateEndpoint,

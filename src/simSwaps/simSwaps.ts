@@ -64,10 +64,9 @@ import {
   silentReplies,
 } from './operatorEndpoints.ts';
 
-/** SIM swap answers: everything below GraphQL and HTTP, with no server and no store of its own. */
+/** Everything below GraphQL and HTTP, with no server and no store of its own. */
 export type SimSwaps = ReturnType<typeof createSimSwaps>;
 
-/** Lookups of an operation, or requests for consent and their polls. */
 type BulkheadName = 'retrieve-date' | 'check' | 'requests' | 'polls';
 
 export interface SimSwapStores {
@@ -105,7 +104,7 @@ export function keptFor(
 
 export interface SimSwapParts {
   readonly operators: readonly OperatorSettings[];
-  /** Says which operator serves a number, before any is asked; by prefix alone where absent. */
+  /** Says which operator serves a number; its prefix does where absent. */
   readonly directory: NumberDirectorySettings | undefined;
   readonly consent: ConsentSettings;
   readonly stores: SimSwapStores;
@@ -117,10 +116,10 @@ export interface SimSwapParts {
   readonly judges?: Judges | undefined;
 }
 
+/** With what all operators share: the owner of a number is one person. */
 interface OwnParts extends SimSwapParts {
   readonly judges: Judges;
   readonly operatorClocks: Set<OperatorClock>;
-  /** One for all operators: the owner of a number is one person. */
   readonly consented: ConsentedLookups;
   /** Facts that are being noted as heard. */
   readonly marking: Map<string, Promise<unknown>>;
@@ -128,12 +127,7 @@ interface OwnParts extends SimSwapParts {
   readonly trusts: ReadonlyMap<string, DateTrust>;
 }
 
-/**
- * Puts the operators together: each has limits, circuits and a retry budget of its own; consents and facts are one for
- * all.
- *
- * @throws {Error} when the settings name an operator that is not there
- */
+/** @throws {Error} when the settings name an operator that is not there */
 export function createSimSwaps(parts: SimSwapParts) {
   const { operators, directory, consent, clock, stores, log } = parts;
   const { consents: store, factCache } = stores;
@@ -316,7 +310,7 @@ interface RouteParts extends OwnParts {
 }
 
 function createRoute(parts: RouteParts): LookupRoute {
-  const { settings, offer, stores, admission, marking } = parts;
+  const { settings, offer, stores, admission, marking, consent, clock } = parts;
   const keptParts = { factCache: stores.factCache, admission, offer, marking };
   switch (settings.flow) {
     case '2-legged': {
@@ -324,8 +318,19 @@ function createRoute(parts: RouteParts): LookupRoute {
       // There is nothing to recall unless facts are kept.
       return settings.keepFactsSeconds === 0 ? route : new KeptAnswers(route, keptParts);
     }
-    case '3-legged':
-      return new KeptAnswers(consentRoute(parts, settings.grant), keptParts);
+    case '3-legged': {
+      const { grant, tokens } = settings;
+      if (tokens.use === 'once') return new KeptAnswers(consentedLookups(parts, grant), keptParts);
+      const reused = new ConsentTokens({
+        clock,
+        marginMs: tokens.marginSeconds * 1000,
+        coverageOf: (subject) => tokenCoverage(settings, subject),
+        failureMs: consent.failureMs,
+      });
+      const consented = consentedLookups(parts, grant, reused);
+      const route = reusedConsents(reused, consented, directLookups(parts, reused));
+      return new KeptAnswers(route, keptParts);
+    }
   }
 }
 
@@ -345,20 +350,6 @@ function directLookups(parts: RouteParts, tokens: LookupTokens): SharedLookups {
   const route = settings.oneCallPerNumber ? new OneLookupPerNumber(direct, clock) : direct;
   const keepMs = settings.keepFactsSeconds * 1000;
   return new SharedLookups(route, { factCache: stores.factCache, keepMs, admission });
-}
-
-function consentRoute(parts: RouteParts, grant: Ciba): LookupRoute {
-  const { settings, consent, clock } = parts;
-  const { use, marginSeconds } = settings.tokens;
-  if (use === 'once') return consentedLookups(parts, grant);
-  const tokens = new ConsentTokens({
-    clock,
-    marginMs: marginSeconds * 1000,
-    coverageOf: (subject) => tokenCoverage(settings, subject),
-    failureMs: consent.failureMs,
-  });
-  const further = directLookups(parts, tokens);
-  return reusedConsents(tokens, consentedLookups(parts, grant, tokens), further);
 }
 
 function consentedLookups(
