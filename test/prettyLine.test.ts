@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { prettyLine } from '../src/log/prettyLine.ts';
+import { prettyLine } from '../src/log/log.ts';
 import { Program } from './program.ts';
 
 const TIME = '2026-11-22T09:12:33.456Z';
 
-function lineOf(details: object): string {
-  return `${JSON.stringify({ level: 30, time: TIME, ...details })}\n`;
-}
+const pretty = (line: object, hasColors = false) =>
+  prettyLine({ level: 30, time: TIME, msg: '', ...line }, hasColors);
 
 describe('a line of the log in a terminal', () => {
   it.each([
@@ -24,12 +23,12 @@ describe('a line of the log in a terminal', () => {
       { level: 20, msg: 'exchange', codes: 'FORBIDDEN OPERATOR_TIMEOUT', ms: 1.5 },
       '09:12:33 DEBUG exchange codes="FORBIDDEN OPERATOR_TIMEOUT" ms=1.5\n',
     ],
-  ])('of %j is for people', (details, pretty) => {
-    expect(prettyLine(lineOf(details), false)).toBe(pretty);
+  ])('of %j is for people', (line, text) => {
+    expect(pretty(line)).toBe(text);
   });
 
   it('has colours where the terminal has', () => {
-    const line = prettyLine(lineOf({ level: 50, msg: 'broken', code: 1 }), true);
+    const line = pretty({ level: 50, msg: 'broken', code: 1 }, true);
     expect(line).toContain('\u001B[31mERROR\u001B[39m');
     expect(line).toContain('\u001B[2mcode=\u001B[22m1');
   });
@@ -37,14 +36,10 @@ describe('a line of the log in a terminal', () => {
   it.each(['\u001B[2J', '\u009B2J', '\u202Ekcab', '\r\n09:00:00 INFO  forged', '\u2028'])(
     'shows %j, and does not send it to the terminal',
     (nasty) => {
-      const line = prettyLine(lineOf({ msg: nasty, [nasty.slice(0, 2)]: 1, value: nasty }), false);
+      const line = pretty({ msg: nasty, [nasty.slice(0, 2)]: 1, value: nasty });
       expect(line.slice(0, -1)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}]/u);
     },
   );
-
-  it.each(['{"audit":"start"}\n', 'no JSON\n', '[]\n', 'null\n'])('leaves %j as it is', (line) => {
-    expect(prettyLine(line, true)).toBe(line);
-  });
 });
 
 describe('standard output', () => {

@@ -1,8 +1,7 @@
 import type { RefusalReason } from '../caller/gate.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Config } from '../config/config.ts';
-import type { Log, ProgramLog } from '../log/log.ts';
-import { logOf } from '../log/logAbout.ts';
+import { logOf, type Log, type ProgramLog } from '../log/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { serveMetrics } from '../telemetry/metricsServer.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';

@@ -1,12 +1,14 @@
-import { pino, type DestinationStream } from 'pino';
+import { styleText } from 'node:util';
 import { maskPhoneNumbers } from '../domain/phoneNumber.ts';
-import { prettyLine } from './prettyLine.ts';
 import { StandardOutput } from './standardOutput.ts';
 
 /** What may stand beside a message: names and counts, never a number, a token, a URL or a body. */
 export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
-export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
+/** By pino's numbers, which tools that read logs know. */
+const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 } as const;
+
+export type LogLevel = keyof typeof LEVELS;
 
 export interface Log {
   info(message: string, details?: LogDetails): void;
@@ -24,40 +26,50 @@ export interface ProgramLog extends Log {
  * JSON lines on standard output, from a level up, and lines for people where that is a terminal; they are dropped while
  * nothing reads it. Every text is masked on its way out, that of libraries too.
  */
-export function createLog(level: LogLevel = 'info'): ProgramLog {
+export function createLog(lowest: LogLevel = 'info'): ProgramLog {
   const output = new StandardOutput();
-  const logger = pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    destination(output),
-  );
+  const { stdout } = process;
+  const textOf = (line: LogLine): string =>
+    stdout.isTTY ? prettyLine(line, stdout.hasColors()) : `${JSON.stringify(line)}\n`;
   let told = 0;
-  const tellLost = (): void => {
-    const lines = output.lostLines - told;
-    if (lines === 0 || !output.hasRoom) return;
-    told += lines;
-    logger.warn({ lines }, 'lines of the log were lost: what reads standard output was too slow');
-  };
-  const write = (at: LogLevel): Log['info'] => {
-    if (!logger.isLevelEnabled(at)) return () => undefined;
+  const writer = (at: LogLevel): Log['info'] => {
+    const level = LEVELS[at];
+    if (level < LEVELS[lowest]) return () => undefined;
     return (message, details = {}) => {
-      tellLost();
-      logger[at](masked(details), maskPhoneNumbers(message));
+      const lines = output.lostLines - told;
+      if (lines > 0 && output.hasRoom) {
+        told += lines;
+        warn('lines of the log were lost: what reads standard output was too slow', { lines });
+      }
+      const time = new Date().toISOString();
+      const line = { level, time, ...masked(details), msg: maskPhoneNumbers(message) };
+      output.write(textOf(line));
     };
   };
+  const warn = writer('warn');
   return {
-    debug: write('debug'),
-    info: write('info'),
-    warn: write('warn'),
-    error: write('error'),
+    debug: writer('debug'),
+    info: writer('info'),
+    warn,
+    error: writer('error'),
     lostLines: () => output.lostLines,
   };
 }
 
-/** pino's own destination blocks the process while the reader has stopped. */
-function destination(output: StandardOutput): DestinationStream {
-  if (!process.stdout.isTTY) return output;
-  const hasColors = process.stdout.hasColors();
-  return { write: (line) => output.write(prettyLine(line, hasColors)) };
+/** A log whose levels are written by one function. */
+export function logOf(
+  write: (level: keyof Log, message: string, details?: LogDetails) => void,
+): Log {
+  return {
+    info: (message, details) => write('info', message, details),
+    warn: (message, details) => write('warn', message, details),
+    error: (message, details) => write('error', message, details),
+  };
+}
+
+/** The same log; each of its lines says what it is about. */
+export function logAbout(about: LogDetails, log: Log): Log {
+  return logOf((level, message, details) => log[level](message, { ...about, ...details }));
 }
 
 /** Details that hold nothing of a caller's, so that their digits stay: settings, and what `createCorrelator` makes. */
@@ -80,5 +92,51 @@ function masked(details: LogDetails): LogDetails {
       name,
       typeof value === 'string' && !OWN.has(name) ? maskPhoneNumbers(value) : value,
     ]),
+  );
+}
+
+interface LogLine extends LogDetails {
+  readonly level: number;
+  /** In UTC (ISO 8601). */
+  readonly time: string;
+  readonly msg: string;
+}
+
+type Style = Parameters<typeof styleText>[0];
+
+const SHOWN_LEVELS: ReadonlyMap<number, readonly [name: string, style: Style]> = new Map([
+  [LEVELS.debug, ['DEBUG', 'dim']],
+  [LEVELS.info, ['INFO ', 'green']],
+  [LEVELS.warn, ['WARN ', 'yellow']],
+  [LEVELS.error, ['ERROR', 'red']],
+]);
+
+/** What a terminal could take for a command, or show in another order than it stands. */
+const NOT_SHOWN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** What can stand without quotes. */
+const PLAIN = /^[\w.:/@+-]+$/;
+
+/** A line of the log for people: the time, the level, the message, and what stands beside it. Pure. */
+export function prettyLine({ level, time, msg, ...details }: LogLine, hasColors: boolean): string {
+  const styled = (how: Style, text: string): string =>
+    hasColors ? styleText(how, text, { validateStream: false }) : text;
+  const [name, style] = SHOWN_LEVELS.get(level) ?? [String(level), 'reset'];
+  const beside = Object.entries(details)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${styled('dim', `${shown(key)}=`)}${valueOf(value)}`);
+  const clock = styled('dim', time.slice(11, 19));
+  return `${[clock, styled(style, name), shown(msg), ...beside].join(' ')}\n`;
+}
+
+function valueOf(value: LogDetails[string]): string {
+  const isPlain = typeof value === 'string' && PLAIN.test(value);
+  return isPlain ? value : shown(JSON.stringify(value) ?? '');
+}
+
+function shown(text: string): string {
+  return text.replaceAll(
+    NOT_SHOWN,
+    (sign) => `\\u{${sign.codePointAt(0)?.toString(16).padStart(4, '0')}}`,
   );
 }

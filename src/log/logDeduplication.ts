@@ -1,6 +1,5 @@
 import type { Clock } from '../system/clock.ts';
-import type { Log, LogDetails } from './log.ts';
-import { logOf } from './logAbout.ts';
+import { logOf, type Log, type LogDetails } from './log.ts';
 
 const EVERY_MS = 60_000;
 
