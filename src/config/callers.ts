@@ -1,13 +1,13 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import type { AuditSettings } from '../caller/audit/auditLog.ts';
 import type { CallerSettings, IssuerSettings } from '../caller/caller.ts';
 import { DEVELOPMENT_TOKENS } from '../caller/developmentTokens.ts';
 import type { QuotaSettings } from '../caller/quotas/quotas.ts';
 import type { Role } from '../graphql/schema.ts';
-import { hasDuplicateMember } from '../http/json.ts';
-import { AS_DATA } from './definition.ts';
+import { parsed, readDocument, sentence } from './document.ts';
 import { egressTo, type Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { SETTINGS } from './settings.ts';
@@ -142,57 +142,25 @@ export function readQuotas(read: EnvironmentReader, areCallersKnown: boolean): Q
 
 const { min, max } = SETTINGS.QUOTA_NUMBERS_PER_HOUR;
 const quota = z.exactOptional(z.int().min(min).max(max));
-/** What may be set for a client, in the order in which messages name it. */
 const clientQuotas = z.strictObject({
   numbersPerHour: quota,
   lookupsPerHour: quota,
   promptsPerHour: quota,
 });
-const QUOTAS = Object.keys(clientQuotas.shape).join(', ');
+/** By client id. What is below a member `__proto__` zod would pass over. */
+const clientIds = z.record(z.string().min(1, 'must be the id of a client'), z.unknown());
 
 function readClientQuotas(read: EnvironmentReader): QuotaSettings['clients'] {
   const name = 'QUOTA_CLIENTS';
-  const text = read.text(name);
-  const clients = membersOf(parseJson(text));
-  if (clients?.some(([, quotas]) => membersOf(quotas) === undefined) !== false) {
-    const what = `must be a JSON object of client ids, each with an object of ${QUOTAS}`;
-    read.problem(name, what);
-    return new Map();
-  }
-  // JSON.parse takes the last of two and says nothing: the other may be the one that was meant.
-  if (hasDuplicateMember(text)) read.problem(name, 'has a member twice');
-  return new Map(
-    clients.map(([client, value]) => {
-      const quoted = JSON.stringify(client);
-      const { data = {}, error } = clientQuotas.safeParse(value, AS_DATA);
-      if (client === '') read.problem(name, 'has a client without a name');
-      if (membersOf(value)?.length === 0) {
-        read.problem(name, `sets no quota for the client ${quoted}`);
-      }
-      for (const issue of error?.issues ?? []) {
-        if (issue.code !== 'unrecognized_keys') {
-          read.problem(name, `must have whole numbers from ${min} to ${max}`);
-          continue;
-        }
-        for (const key of issue.keys) {
-          const unknown = `${JSON.stringify(key)} for the client ${quoted}`;
-          read.problem(name, `has ${unknown}, which is not one of ${QUOTAS}`);
-        }
-      }
-      return [client, data];
-    }),
-  );
-}
-
-function membersOf(value: unknown): readonly (readonly [string, unknown])[] | undefined {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? Object.entries(value) : undefined;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const document = readDocument(read.text(name));
+  const problems = [...document.problems];
+  if (problems.length === 0) problems.push(...parsed(clientIds, document.value).problems);
+  const clients = Object.entries(Object(document.value)).map(([client, value]) => {
+    const { data, problems: inQuotas } = parsed(clientQuotas, value);
+    problems.push(...inQuotas.map(({ path, what }) => ({ path: [client, ...path], what })));
+    if (isDeepStrictEqual(data, {})) problems.push({ path: [client], what: 'sets no quota' });
+    return [client, data ?? {}] as const;
+  });
+  for (const problem of problems) read.problem(name, sentence(problem));
+  return new Map(clients);
 }

@@ -3,7 +3,6 @@ import { OWN_HEADERS } from '../http/headers.ts';
 import type { OperatorProfile } from '../domain/profile.ts';
 import { isText, listOf, valueAt, type FileProblem, type Path } from './document.ts';
 import { flowsOf, METHOD_NEEDS, methodOf, operationsOf } from './entrySettings.ts';
-import { GONE_MEMBERS } from './gone.ts';
 import type { LoadedProfile } from './profiles.ts';
 import { didYouMean } from './settingNames.ts';
 
@@ -46,7 +45,6 @@ export function crossProblems(
   checkTogether(entries);
   for (const entry of entries) {
     checkConnection(entry);
-    checkGoneMembers(entry);
     checkHeaders(entry.at('headers'), headersTaken(entry), entry.tell);
     // Without these it is something else, and is reported as that.
     const isEntry = entry.at('name') !== undefined || entry.at('simSwapUrl') !== undefined;
@@ -221,16 +219,6 @@ function checkClient({ at, tell, profileName }: Entry, profile: OperatorProfile)
       tell(['client', member], `is missing: ${profileName} shows who we are by ${method}`);
     }
   }
-}
-
-function checkGoneMembers({ at, tell }: Entry): void {
-  for (const [name, became] of GONE_MEMBERS) {
-    const path = name.split('.');
-    if (at(...path) !== undefined) tell(path, became);
-  }
-  const what =
-    'is an object by now, { "x-name": "text" }: what is generated or for some endpoints alone is in profiles';
-  if (Array.isArray(at('headers'))) tell(['headers'], what);
 }
 
 function checkConnection({ at, tell }: Entry): void {

@@ -253,9 +253,3 @@ export type OperatorsFile = z.output<typeof operatorsFile>;
 export type OperatorEntry = OperatorsFile['operators'][number];
 export type SecretEntry = z.output<typeof secret>;
 export type TextEntry = OperatorEntry['headers'][string];
-
-/**
- * How to parse with the definition. zod would compile readers with `new Function`, which the service is started without;
- * said for each reading, since a program that we are mounted in may use the same zod.
- */
-export const AS_DATA = { jitless: true } as const;

@@ -6,6 +6,8 @@ import {
   type Node,
   type ParseError,
 } from 'jsonc-parser';
+import * as z from 'zod';
+import { didYouMean } from './settingNames.ts';
 
 export type Path = readonly (string | number)[];
 
@@ -45,7 +47,7 @@ export function sentence({ path, what }: FileProblem, where = ''): string {
 }
 
 /** `operators[0].client.secret`. Pure. */
-function pathText(path: Path): string {
+export function pathText(path: Path): string {
   return path
     .map((part) => {
       if (typeof part === 'number') return `[${part}]`;
@@ -116,4 +118,70 @@ function* duplicates(node: Node, path: Path): Generator<FileProblem> {
     seen.add(name);
     if (value !== undefined) yield* duplicates(value, [...path, name]);
   }
+}
+
+/**
+ * A value as a schema has it, or the problems with it, in words for people. They name members and what may be there, and
+ * never quote what is there: it may be a secret in the wrong place. Pure.
+ */
+export function parsed<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): { readonly data?: z.output<Schema>; readonly problems: readonly FileProblem[] } {
+  // zod would compile readers with `new Function`, which the service is started without; said for each reading, since a
+  // program that we are mounted in may use the same zod.
+  const { data, error } = schema.safeParse(value, { jitless: true, error: wordingOf });
+  return error === undefined
+    ? { data, problems: [] }
+    : { problems: error.issues.flatMap(problemsOf) };
+}
+
+function problemsOf(issue: z.core.$ZodIssue): readonly FileProblem[] {
+  const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
+  if (issue.code !== 'unrecognized_keys') return [{ path, what: issue.message }];
+  const known = issue.message.split(' ');
+  return issue.keys.map((key) => ({
+    path: [...path, key],
+    what: `is not a known member${didYouMean(key, known)}`,
+  }));
+}
+
+/** Of members that are not known: those that are. */
+function wordingOf(issue: z.core.$ZodRawIssue): string | undefined {
+  const { input } = issue;
+  if (input === undefined) return 'is missing';
+  const isNumber = typeof input === 'number';
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${TYPES[issue.expected] ?? `a ${issue.expected}`}`;
+    case 'invalid_value': {
+      const values = issue.values.map(quoted);
+      const hint = typeof input === 'string' ? didYouMean(quoted(input), values) : '';
+      return `must be ${values.length === 1 ? '' : 'one of '}${values.join(', ')}${hint}`;
+    }
+    case 'too_small':
+      return isNumber ? `must be ${Number(issue.minimum)} or more` : 'must not be empty';
+    case 'too_big':
+      return isNumber ? `must be ${Number(issue.maximum)} or less` : 'must be shorter';
+    case 'invalid_key':
+      return issue.issues[0]?.message;
+    case 'unrecognized_keys':
+      return issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape).join(' ') : '';
+    default:
+      return undefined;
+  }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list, in [ ]',
+  object: 'an object, in { }',
+  record: 'an object, in { }',
+};
+
+function quoted(value: unknown): string {
+  return JSON.stringify(String(value));
 }

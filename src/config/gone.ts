@@ -19,23 +19,17 @@ function byName(namesByWhat: Readonly<Record<string, string>>): ReadonlyMap<stri
 /** Of an operator in the file. */
 export const GONE_MEMBERS = byName({
   [OWN]:
-    'grant.loginHint grant.firstPoll grant.minIntervalSeconds client.signedRequest scopes.joinedBy tokens.marginSeconds tokens.defaultLifetimeSeconds retryLookups http2 tokenMismatch',
-  [profile('the one of this operator, such as telefonica, kpn or aggregator-in')]: 'paths',
-  [profile('camara-jwt-bearer, kpn or claro, which send none')]: 'grant.username',
-  [profile('kpn or mtn')]: 'grant.inQuery',
-  [profile('orange, telefonica or vodafone-marketplace')]: 'grant.grantType',
+    'client.signedRequest scopes.joinedBy tokens.marginSeconds tokens.defaultLifetimeSeconds retryLookups http2 tokenMismatch',
+  [profile('the one of this operator, such as telefonica, kpn or aggregator-in')]: 'paths grant',
   [profile('nokia, which sends client.secret in a header')]: 'client.headers',
   [profile('orange or vodafone-marketplace')]: 'scopes.openid',
   [profile('orange, telefonica or camara-jwt-bearer')]: 'scopes.purpose',
   [profile('aggregator-in, claro or mtn')]: 'phoneNumber',
   [profile('aggregator-in, mtn or twilio-lookup')]: 'reading',
   [profile('claro, telefonica, mtn or twilio-lookup')]: 'errors',
-  [profile('aggregator-in or mtn')]: 'correlator.header',
-  [profile('mtn')]: 'correlator.form',
-  'went: the profile has the grant, and camara-jwt-bearer that of RFC 7523': 'grant.type',
   'went: client.key is the key, client.kid its name; audience and algorithm are in the profile':
     'client.assertion',
-  'went: write "echo"': 'correlator.echo',
+  'went: its echo is "echo", and the rest is in profiles': 'correlator',
   'went: limits.connections bounds the lookups under way as well': 'limits.permits',
 });
 

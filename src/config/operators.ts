@@ -1,9 +1,10 @@
 import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
+import { sentence } from './document.ts';
 import type { Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { readProfile } from './profiles.ts';
 import {
-  operatorsHandedIn,
+  operatorsIn,
   operatorsInFile,
   readOperatorsOf,
   readSimulated,
@@ -56,7 +57,10 @@ export function readOperators(
   if (hasFile) refuseShortForm(read);
   const why = isIntended ? 'an operator has two addresses' : NO_SIMULATOR;
   const fromSettings = () => (hasFile ? operatorsInFile(read) : shortForm(read, {}, why));
-  const source = handedIn === undefined ? fromSettings() : operatorsHandedIn(handedIn);
+  const source =
+    handedIn === undefined
+      ? fromSettings()
+      : operatorsIn(handedIn, (problem) => ['operators, as handed in:', sentence(problem)]);
   if (source === undefined) return { ...nobody, simulator: undefined };
   return { ...readOperatorsOf(source, read, forAll), simulator: undefined };
 }
@@ -121,25 +125,20 @@ function shortForm(
     limits: { timeoutMs: read.integer('OPERATOR_TIMEOUT_MS') },
     ...inItsPlace,
   };
-  return {
-    folder: process.cwd(),
-    // Members without a value are absent, as they are in JSON.
-    value: JSON.parse(JSON.stringify({ operators: [entry] })),
-    problems: [],
-    told({ path: [, , ...member], what }) {
-      const where = member.join('.');
-      const of = Object.keys(VARIABLES).find((one) => `${where}.`.startsWith(`${one}.`)) ?? '';
-      const name = VARIABLES[of];
-      if (name === undefined) {
-        const why = `takes an entry of OPERATORS_FILE, which has ${where}: it ${what}`;
-        return ['OPERATOR_PROFILE', why];
-      }
-      if (of === 'client.secret' && secretFile !== undefined) return [`${name}_FILE`, what];
-      const isMissing = of.endsWith('Url') && what.startsWith('is missing');
-      return [name, isMissing ? `is missing: ${whyAddresses}` : what];
-    },
-    lineOf: () => 0,
-  };
+  // Members without a value are absent, as they are in JSON.
+  const value: unknown = JSON.parse(JSON.stringify({ operators: [entry] }));
+  return operatorsIn(value, ({ path: [, , ...member], what }) => {
+    const where = member.join('.');
+    const of = Object.keys(VARIABLES).find((one) => `${where}.`.startsWith(`${one}.`)) ?? '';
+    const name = VARIABLES[of];
+    if (name === undefined) {
+      const why = `takes an entry of OPERATORS_FILE, which has ${where}: it ${what}`;
+      return ['OPERATOR_PROFILE', why];
+    }
+    if (of === 'client.secret' && secretFile !== undefined) return [`${name}_FILE`, what];
+    const isMissing = of.endsWith('Url') && what.startsWith('is missing');
+    return [name, isMissing ? `is missing: ${whyAddresses}` : what];
+  });
 }
 
 const VARIABLES: Readonly<Record<string, VariableName>> = {

@@ -1,10 +1,10 @@
 import { dirname, resolve } from 'node:path';
-import * as z from 'zod';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { crossProblems } from './crossChecks.ts';
-import { AS_DATA, operatorsFile, type OperatorsFile, type SecretEntry } from './definition.ts';
+import { operatorsFile, type OperatorsFile, type SecretEntry } from './definition.ts';
 import {
   listOf,
+  parsed,
   readDocument,
   sentence,
   valueAt,
@@ -20,8 +20,8 @@ import {
   type PointedTo,
 } from './entrySettings.ts';
 import type { EnvironmentReader } from './environment.ts';
+import { GONE_MEMBERS } from './gone.ts';
 import { readProfile, type LoadedProfile } from './profiles.ts';
-import { didYouMean } from './settingNames.ts';
 
 /** What names operators: a file, a program that hands them in, or OPERATOR_…. */
 export interface OperatorsSource extends JsonDocument {
@@ -44,14 +44,9 @@ export function operatorsInFile(read: EnvironmentReader): OperatorsSource | unde
   };
 }
 
-export function operatorsHandedIn(value: object): OperatorsSource {
-  return {
-    value,
-    problems: [],
-    lineOf: () => 0,
-    folder: process.cwd(),
-    told: (problem) => ['operators, as handed in:', sentence(problem)],
-  };
+/** Of a value that no file holds. */
+export function operatorsIn(value: unknown, told: OperatorsSource['told']): OperatorsSource {
+  return { value, problems: [], lineOf: () => 0, folder: process.cwd(), told };
 }
 
 /**
@@ -144,89 +139,29 @@ function parse(
 ): { readonly file?: OperatorsFile; readonly profiles: readonly (LoadedProfile | undefined)[] } {
   const { value } = source;
   const profiles = readings.map(({ loaded }) => loaded);
-  const parsed = operatorsFile.safeParse(value, { ...AS_DATA, error: wordingOf });
-  const entries = listOf(valueAt(value, ['operators']));
-  const cross = [
-    ...crossProblems(value, profiles),
-    ...readings.flatMap(({ problems }, index) =>
-      problems.map((what) => ({ path: ['operators', index, 'profile'], what })),
-    ),
+  const { data: file, problems } = parsed(operatorsFile, value);
+  const withSecrets = [
     ...secretProblems(valueAt(value, ['directory']), ['directory'], secrets),
-    ...entries.flatMap((entry, index) =>
+    ...listOf(valueAt(value, ['operators'])).flatMap((entry, index) =>
       Array.from(secretProblems(entry, ['operators', index], secrets, profiles[index])),
     ),
   ];
-  // A member that is gone is reported once, with what took its place.
-  const issues = (parsed.error?.issues ?? [])
-    .flatMap(problemsOf)
-    .filter(
-      ({ path, what }) =>
-        !what.startsWith('is not a known member') ||
-        cross.every((other) => path.some((part, index) => other.path[index] !== part)),
-    );
+  const ofProfiles = readings.flatMap((reading, index) =>
+    reading.problems.map((what) => ({ path: ['operators', index, 'profile'], what })),
+  );
+  const inMembers = problems.map(({ path, what }) => ({
+    path,
+    what: GONE_MEMBERS.get(path.slice(2).join('.')) ?? what,
+  }));
   // A file that is not JSON has no members.
   const found =
     source.problems.length > 0
       ? source.problems
-      : [...issues, ...cross].toSorted((a, b) => source.lineOf(a.path) - source.lineOf(b.path));
+      : [...inMembers, ...crossProblems(value, profiles), ...ofProfiles, ...withSecrets].toSorted(
+          (a, b) => source.lineOf(a.path) - source.lineOf(b.path),
+        );
   for (const problem of found) read.problem(...source.told(problem));
-  return found.length > 0 || parsed.data === undefined
-    ? { profiles }
-    : { file: parsed.data, profiles };
-}
-
-/**
- * What the definition found, in words for people. They name members and what may be there, and never quote what is there:
- * it may be a secret in the wrong place. Pure.
- */
-function problemsOf(issue: z.core.$ZodIssue): readonly FileProblem[] {
-  const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
-  if (issue.code !== 'unrecognized_keys') return [{ path, what: issue.message }];
-  const known = issue.message.split(' ');
-  return issue.keys.map((key) => ({
-    path: [...path, key],
-    what: `is not a known member${didYouMean(key, known)}`,
-  }));
-}
-
-/** Of members that are not known: those that are. */
-function wordingOf(issue: z.core.$ZodRawIssue): string | undefined {
-  const { input } = issue;
-  if (input === undefined) return 'is missing';
-  const isNumber = typeof input === 'number';
-  switch (issue.code) {
-    case 'invalid_type':
-      return `must be ${TYPES[issue.expected] ?? `a ${issue.expected}`}`;
-    case 'invalid_value': {
-      const values = issue.values.map(quoted);
-      const hint = typeof input === 'string' ? didYouMean(quoted(input), values) : '';
-      return `must be ${values.length === 1 ? '' : 'one of '}${values.join(', ')}${hint}`;
-    }
-    case 'too_small':
-      return isNumber ? `must be ${Number(issue.minimum)} or more` : 'must not be empty';
-    case 'too_big':
-      return isNumber ? `must be ${Number(issue.maximum)} or less` : 'must be shorter';
-    case 'invalid_key':
-      return issue.issues[0]?.message;
-    case 'unrecognized_keys':
-      return issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape).join(' ') : '';
-    default:
-      return undefined;
-  }
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-  string: 'a text',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list, in [ ]',
-  object: 'an object, in { }',
-  record: 'an object, in { }',
-};
-
-function quoted(value: unknown): string {
-  return JSON.stringify(String(value));
+  return found.length > 0 || file === undefined ? { profiles } : { file, profiles };
 }
 
 /** @param folder that names of files are relative to */

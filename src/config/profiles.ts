@@ -18,10 +18,9 @@ import type {
   Pointer,
 } from '../domain/profile.ts';
 import { readTextNow } from '../system/textFile.ts';
-import { valueAt } from './document.ts';
+import { parsed, pathText, valueAt } from './document.ts';
 import { didYouMean } from './settingNames.ts';
 import {
-  AS_DATA,
   asNeeded,
   authenticationMethod,
   headerName,
@@ -121,20 +120,16 @@ function made(name: string, exported: unknown, sha256?: string): ProfileReading 
   if (typeof profile !== 'object' || profile === null || 'then' in profile) {
     return refused('must export default (camara) => ({ ...camara, … })');
   }
-  const { data, error } = definition.safeParse(profile, AS_DATA);
-  if (error !== undefined) return refused(...error.issues.flatMap(problemsOf));
+  const { data, problems } = parsed(definition, profile);
+  if (data === undefined) {
+    return refused(
+      ...problems.map(({ path, what }) =>
+        path.length === 0 ? what : `has a wrong ${pathText(path)}: it ${what}`,
+      ),
+    );
+  }
   const judged: OperatorProfile = deepFreeze(data);
   return { loaded: { name, sha256, profile: judged }, problems: [] };
-}
-
-function problemsOf(issue: z.core.$ZodIssue): readonly string[] {
-  const where = issue.path.map(String).join('.');
-  if (issue.code !== 'unrecognized_keys') {
-    return [where === '' ? issue.message : `has a wrong ${where}: ${issue.message}`];
-  }
-  return issue.keys.map(
-    (key) => `has ${[where, key].filter(Boolean).join('.')}, which is not a known member`,
-  );
 }
 
 /*

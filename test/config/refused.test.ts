@@ -42,7 +42,6 @@ const TLS = { REDIS_URL: 'rediss://127.0.0.1' };
 const PROXY = { EGRESS_PROXY_URL: 'http://proxy' };
 const KEY_FILE = 'OPERATOR_ASSERTION_KEY_FILE must be a private key for ES256';
 const SECRET_FILE = 'OPERATOR_CLIENT_SECRET_FILE ';
-const QUOTA = 'must have whole numbers from 1 to 999999999';
 const OTLP = 'OTEL_EXPORTER_OTLP_';
 
 type Row = readonly [settings: Environment, ...problems: readonly string[]];
@@ -138,24 +137,26 @@ const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
         { BATCH_SCOPE: scope },
         'BATCH_SCOPE must be one scope',
       ]),
-      ...['nonsense', '[]', '7', '{"a": 7}', '{"a": null}'].map((value): Row => [
+      [{ QUOTA_CLIENTS: 'nonsense' }, 'QUOTA_CLIENTS is not JSON'],
+      ...['[]', '7'].map((value): Row => [
         { QUOTA_CLIENTS: value },
-        'QUOTA_CLIENTS must be a JSON object',
+        'QUOTA_CLIENTS must be an object',
+      ]),
+      ...['7', 'null'].map((value): Row => [
+        { QUOTA_CLIENTS: `{"a": ${value}}` },
+        'QUOTA_CLIENTS a must be an object',
       ]),
       ...['"5"', '0', '1.5', '1e9'].map((quota): Row => [
         { QUOTA_CLIENTS: `{"a": {"numbersPerHour": ${quota}}}` },
-        `QUOTA_CLIENTS ${QUOTA}`,
+        'QUOTA_CLIENTS a.numbersPerHour must be ',
       ]),
-      [{ QUOTA_CLIENTS: '{"": {"numbersPerHour": 1}}' }, 'has a client without a name'],
-      [{ QUOTA_CLIENTS: '{"a": {}}' }, 'sets no quota for the client "a"'],
-      [
-        { QUOTA_CLIENTS: '{"a": {"numbersPerHour": 1, "numbersPerHour": 2}}' },
-        'has a member twice',
-      ],
+      [{ QUOTA_CLIENTS: '{"": {"numbersPerHour": 1}}' }, '[""] must be the id of a client'],
+      [{ QUOTA_CLIENTS: '{"a": {}}' }, 'a sets no quota'],
+      [{ QUOTA_CLIENTS: '{"a": {"numbersPerHour": 1, "numbersPerHour": 2}}' }, 'stands twice'],
       // The owner of a number is guarded against all callers together, for every client.
       [
         { QUOTA_CLIENTS: '{"a": {"promptsPerHourAllCallers": 1}}' },
-        'has "promptsPerHourAllCallers" for the client "a", which is not one of numbersPerHour, lookupsPerHour, promptsPerHour',
+        'a.promptsPerHourAllCallers is not a known member',
       ],
     ],
   ],
