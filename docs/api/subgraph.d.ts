@@ -1,5 +1,5 @@
 import '../system/supportedNode.ts';
-import type { DocumentNode, GraphQLError, GraphQLScalarType } from 'graphql';
+import { GraphQLError, type DocumentNode, type GraphQLScalarType } from 'graphql';
 import type { SimSwapCallerName, SimSwapClientOptions, SimSwapRequestOptions } from './client.ts';
 export type {
   SimSwapCallerName,

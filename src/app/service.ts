@@ -1,6 +1,5 @@
 import { BUILD } from '../system/build.ts';
-import { ConfigError } from '../config/environment.ts';
-import { readConfig, type Config } from '../config/config.ts';
+import { readConfig, readOrFail, type Config } from '../config/config.ts';
 import { errorName } from '../domain/errors.ts';
 import { writeExchangeLines } from '../telemetry/requestLines.ts';
 import { createLog } from '../log/log.ts';
@@ -24,7 +23,7 @@ import {
 const LAST_LINES_MS = 1000;
 
 expectShortLives();
-const config = readAtStart();
+const config = readOrFail(readConfig);
 const everyLine = createLog(config.logLevel);
 everyLine.info('starting', { ...BUILD, node: process.versions.node, ...ownProfiles(config) });
 if (config.logLevel === 'debug') writeExchangeLines(everyLine, systemClock);
@@ -107,15 +106,6 @@ async function drain(signal: TerminationSignal): Promise<void> {
 function giveUp(): void {
   log.error('the drain did not end in time', { limitMs: server.stopLimitMs });
   setImmediate(() => process.kill(process.pid, 'SIGKILL'));
-}
-
-function readAtStart(): Config {
-  try {
-    return readConfig();
-  } catch (error) {
-    if (error instanceof ConfigError) return fail(error.message);
-    throw error;
-  }
 }
 
 /** Code that is none of ours, and runs in this process. */

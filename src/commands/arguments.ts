@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 import { linesOf, rotatedFiles, textOf } from '../caller/audit/logFiles.ts';
-import { ConfigError } from '../config/environment.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import { fail } from '../system/termination.ts';
 
@@ -34,15 +33,6 @@ export function argumentsOf<const Text extends string, const Flag extends string
     return { values: typed, positionals };
   } catch {
     return fail(usage);
-  }
-}
-
-export function settingsOf<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof ConfigError) return fail(error.message);
-    throw error;
   }
 }
 

@@ -1,6 +1,6 @@
-import { argumentsOf, linesIn, numberOf, settingsOf, timeOf } from './arguments.ts';
+import { argumentsOf, linesIn, numberOf, timeOf } from './arguments.ts';
 import { findEntries, type Sought } from '../caller/audit/findEntries.ts';
-import { readAuditConfig } from '../config/config.ts';
+import { readAuditConfig, readOrFail } from '../config/config.ts';
 import { fail } from '../system/termination.ts';
 
 const USAGE = `npm run audit -- [--number NUMBER] [--subject SUBJECT] [--client CLIENT] [--since DAY] [--until DAY]
@@ -33,7 +33,7 @@ const sought: Sought = {
   sinceMs: timeOf('--since', since),
   untilMs: timeOf('--until', until),
 };
-const audit = settingsOf(readAuditConfig) ?? fail('AUDIT_KEY is missing: a search needs it.');
+const audit = readOrFail(readAuditConfig) ?? fail('AUDIT_KEY is missing: a search needs it.');
 
 const count = { found: 0, torn: 0, tornAfter: 0 };
 const lines = linesIn(positionals, audit.file);

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { styleText } from 'node:util';
-import { argumentsOf, integerOf, numberOf, settingsOf } from './arguments.ts';
-import { readOperatorsConfig } from '../config/config.ts';
+import { argumentsOf, integerOf, numberOf } from './arguments.ts';
+import { readOperatorsConfig, readOrFail } from '../config/config.ts';
 import { byLongestPrefix, type PhoneNumber } from '../domain/phoneNumber.ts';
 import type { NumberTrial } from '../../onboarding/askAbout.ts';
 import { checkDirectory, checkOperator } from '../../onboarding/checkOperator.ts';
@@ -34,7 +34,7 @@ const PAINT: Paint = (verdict: Verdict, text: string) =>
 const [command, ...words] = process.argv.slice(2);
 if (command !== 'check') fail(USAGE);
 const wanted = readArguments();
-const { operators, directory } = settingsOf(readOperatorsConfig);
+const { operators, directory } = readOrFail(readOperatorsConfig);
 if (operators.length === 0) fail('No operator is set. Set OPERATORS_FILE, or OPERATOR_….');
 const chosen = operators.filter(({ name }) => name === (wanted.operator ?? name));
 if (chosen.length === 0) {

@@ -1,4 +1,4 @@
-import { argumentsOf, linesIn, settingsOf, timeOf } from './arguments.ts';
+import { argumentsOf, linesIn, timeOf } from './arguments.ts';
 import {
   DIMENSIONS,
   MAX_GROUPS,
@@ -7,7 +7,7 @@ import {
   usageTable,
   type Dimension,
 } from '../caller/audit/usage.ts';
-import { readUsageConfig } from '../config/config.ts';
+import { readUsageConfig, readOrFail } from '../config/config.ts';
 import { fail } from '../system/termination.ts';
 
 const USAGE = `npm run usage -- [--since DAY] [--until DAY] [--by LIST] [--format table|csv] [FILE ...]
@@ -29,7 +29,7 @@ const dimensions = by.split(',').map((name): Dimension => {
   return dimension ?? fail(`--by knows ${DIMENSIONS.join(', ')}.\n${USAGE}`);
 });
 const range = { sinceMs: timeOf('--since', since), untilMs: timeOf('--until', until) };
-const config = settingsOf(readUsageConfig);
+const config = readOrFail(readUsageConfig);
 const report = new UsageReport(dimensions, range, config.priceOf);
 const startedAtMs = performance.now();
 const further = ' Nothing is reported, for it would be too little.';

@@ -5,10 +5,11 @@ import {
   readManifest,
   type TrustedDocuments,
 } from '../graphql/trustedDocuments.ts';
+import { fail } from '../system/termination.ts';
 import { readAudit } from './callers.ts';
 import { configOf, type Config } from './configOf.ts';
 import { readEgress } from './egress.ts';
-import { EnvironmentReader, type Environment } from './environment.ts';
+import { ConfigError, EnvironmentReader, type Environment } from './environment.ts';
 import { readOperators, type OperatorsConfig } from './operators.ts';
 import { readPrices } from './operatorsFile.ts';
 
@@ -19,10 +20,19 @@ export type { Config } from './configOf.ts';
  * problem by name.
  */
 
+/** Ends the program with the message of a ConfigError. */
+export function readOrFail<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ConfigError) return fail(error.message);
+    throw error;
+  }
+}
+
 /** @param operators an object with the members of OPERATORS_FILE, in its place */
 export function readConfig(environment: Environment = process.env, operators?: object): Config {
-  const read = new EnvironmentReader(environment);
-  return configOf(read, { readDocuments: readTrustedDocuments, isEmbedded: false, operators });
+  return configOf(new EnvironmentReader(environment), operators, readTrustedDocuments);
 }
 
 export function readAuditConfig(environment: Environment = process.env): AuditSettings | undefined {

@@ -13,20 +13,18 @@ import { readTracing } from './tracing.ts';
 /** All settings of a process (docs/design.md, "Settings"), read once. */
 export type Config = Readonly<ReturnType<typeof configOf>>;
 
-/** What is read in one way by the program, and in another inside another program. */
-export interface ConfigReading {
-  /** Reads TRUSTED_DOCUMENTS. It takes GraphQL, which not everything that reads settings does. */
-  readonly readDocuments: (read: EnvironmentReader, role: Role) => TrustedDocuments | undefined;
-  readonly operators?: object | undefined;
-  /** Another program knows its callers, and serves them. */
-  readonly isEmbedded: boolean;
-}
-
-/** @throws {ConfigError} that lists every problem by name */
+/**
+ * @param handedIn in place of OPERATORS_FILE
+ * @param readDocuments reads TRUSTED_DOCUMENTS, by GraphQL; absent inside another program, which knows its callers and
+ *   serves them
+ * @throws {ConfigError} that lists every problem by name
+ */
 export function configOf(
   read: EnvironmentReader,
-  { readDocuments, isEmbedded, operators: handedIn }: ConfigReading,
+  handedIn?: object,
+  readDocuments?: (read: EnvironmentReader, role: Role) => TrustedDocuments | undefined,
 ) {
+  const isEmbedded = readDocuments === undefined;
   if (!isEmbedded && read.namedVariable(CHECKS_CERTIFICATES) === '0') {
     read.problem(CHECKS_CERTIFICATES, 'must not be 0: certificates are always checked. Unset it');
   }
@@ -41,7 +39,7 @@ export function configOf(
   if (callers.tokens?.isForDevelopment === true && operators.simulator === undefined) {
     read.problem('DEV_TOKENS', FOR_REHEARSALS);
   }
-  const documents = read.made((reader) => readDocuments(reader, role));
+  const documents = read.made((reader) => readDocuments?.(reader, role));
   const maxNumbersPerOperation = read.integer('MAX_NUMBERS_PER_OPERATION');
   const metricsPort = read.integer('METRICS_PORT');
   // On the port of the service a proxy may show them to anyone.

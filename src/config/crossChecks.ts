@@ -17,15 +17,10 @@ interface Entry {
   readonly name: string;
   /** Such as `the profile kpn`. */
   readonly profileName: string;
-  /** `undefined` where it cannot be used. */
   readonly profile: OperatorProfile | undefined;
 }
 
-/**
- * All problems that members have with each other, and with the profiles. Pure.
- *
- * @param profiles of the operators in turn, where they can be used
- */
+/** @param profiles of the operators in turn, where they can be used */
 export function crossProblems(
   file: unknown,
   profiles: readonly (LoadedProfile | undefined)[],

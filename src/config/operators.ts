@@ -54,7 +54,11 @@ export function readOperators(
   if (handedIn !== undefined && read.isSet('OPERATORS_FILE')) {
     read.problem('OPERATORS_FILE', 'is set, and operators are handed in: name them once');
   }
-  if (hasFile) refuseShortForm(read);
+  // Beside the file nothing would read them.
+  const surplus = hasFile ? SHORT_FORM.filter((name) => read.isSet(name)) : [];
+  for (const name of surplus) {
+    read.problem(name, 'is for one operator, and OPERATORS_FILE is set: say it in that file');
+  }
   const why = isIntended ? 'an operator has two addresses' : NO_SIMULATOR;
   const fromSettings = () => (hasFile ? operatorsInFile(read) : shortForm(read, {}, why));
   const source =
@@ -69,15 +73,10 @@ const BESIDE_AN_OPERATOR = 'cannot be set together with an operator, whose answe
 
 const NO_SIMULATOR = 'there is no built-in simulator when NODE_ENV=production';
 
+const SHORT_FORM = [...VARIABLE_NAMES].filter((name) => name.startsWith('OPERATOR_'));
+
 /** Any of them says that an operator is meant: the simulator's inventions in its place would be wrong answers. */
-const ADDRESSING = [
-  'OPERATOR_AUTH_URL',
-  'OPERATOR_SIM_SWAP_URL',
-  'OPERATOR_CLIENT_ID',
-  'OPERATOR_CLIENT_SECRET',
-  'OPERATOR_CLIENT_SECRET_FILE',
-  'OPERATOR_ASSERTION_KEY_FILE',
-] as const;
+const ADDRESSING = SHORT_FORM.filter((name) => !/_(?:PROFILE|FLOW|TIMEOUT_MS)$/.test(name));
 
 /** What stands in an entry whose operator is the simulator: its address is known once it runs. */
 const IN_ITS_PLACE = {
@@ -164,13 +163,4 @@ function readSimulator(read: EnvironmentReader): string {
     read.unfit(name, 'must be auto, built-in, or an address such as http://simulator:4010');
   }
   return url?.origin ?? 'built-in';
-}
-
-/** Beside the file that is read they would be read by nothing. */
-function refuseShortForm(read: EnvironmentReader): void {
-  for (const name of VARIABLE_NAMES) {
-    if (name.startsWith('OPERATOR_') && read.isSet(name)) {
-      read.problem(name, 'is for one operator, and OPERATORS_FILE is set: say it in that file');
-    }
-  }
 }

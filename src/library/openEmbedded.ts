@@ -23,12 +23,7 @@ export interface EmbeddedParts {
  */
 export function openEmbedded(parts: EmbeddedParts): Promise<App> {
   const { settings, operators: file, log = SILENT } = parts;
-  const read = new EnvironmentReader(textsOf(settings));
-  const config = configOf(read, {
-    readDocuments: () => undefined,
-    isEmbedded: true,
-    operators: file,
-  });
+  const config = configOf(new EnvironmentReader(textsOf(settings)), file);
   return openApp({ config, operators: operatorsOf(config), clock: systemClock, log });
 }
 

@@ -1,11 +1,18 @@
 // oxlint-disable-next-line import/no-unassigned-import -- before all others
 import '../system/supportedNode.ts';
-import type { DocumentNode, GraphQLError, GraphQLScalarType } from 'graphql';
+import {
+  GraphQLError,
+  type DocumentNode,
+  type GraphQLErrorExtensions,
+  type GraphQLScalarType,
+} from 'graphql';
 import type { Caller } from '../caller/caller.ts';
 import type { SimSwapCallerName, SimSwapClientOptions, SimSwapRequestOptions } from './client.ts';
 import { tokenIdentity } from '../domain/identity.ts';
-import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
-import { maskedError } from './maskError.ts';
+import { INTERNAL_ERROR, type ErrorCode } from '../domain/errors.ts';
+import { maskPhoneNumbers, parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
+import { AnswerError, internalError } from '../graphql/answerErrors.ts';
+import { inOurWords, isRefusedValue, MAX_LOCATIONS, originalOf } from '../graphql/errors.ts';
 import { MountedRequest } from './mountedRequest.ts';
 import { mountedResolvers } from './mountedResolvers.ts';
 import { openEmbedded, termsOf } from './openEmbedded.ts';
@@ -139,12 +146,19 @@ export async function createSimSwapSubgraph(
  * ```
  */
 export function maskError(error: unknown): GraphQLError {
-  return maskedError(error);
+  if (!(error instanceof GraphQLError)) return internalError();
+  const original = originalOf(error);
+  if (original instanceof AnswerError) return error;
+  if (!(original instanceof GraphQLError)) return internalError(placeOf(error));
+  const isOfGraphql = error.path === undefined || isRefusedValue(original);
+  if (isOfGraphql && isDefect(error)) return internalError();
+  const { message } = error;
+  const options = { ...placeOf(error), extensions: shown(error, isOfGraphql) };
+  return new GraphQLError(isOfGraphql ? inOurWords(message) : maskPhoneNumbers(message), options);
 }
 
 function mountedRequest(app: App, request: SimSwapGraphqlRequest): MountedRequest {
-  const { batchScope } = app.config.callers;
-  const caller = callerFrom(request.caller, batchScope);
+  const caller = callerFrom(request.caller, app.config.callers.batchScope);
   const { purpose, waitMs, timeoutMs } = termsOf(request, app.config);
   const { correlator, signal } = request;
   const mounted = new MountedRequest(app, { timeoutMs, correlator, signal });
@@ -170,3 +184,53 @@ function ownNumberFrom(text: string): PhoneNumber {
   if (parsed.kind === 'parsed') return parsed.value;
   throw new RangeError(`The caller's own number is none. ${parsed.reason}`);
 }
+
+/** What broke before anything was executed, such as a context that could not be made. */
+function isDefect(error: GraphQLError): boolean {
+  const code = error.extensions['code'] ?? INTERNAL_ERROR;
+  let cause: Error | undefined = error;
+  while (cause instanceof GraphQLError) cause = cause.originalError;
+  return cause !== undefined && code === INTERNAL_ERROR && !isRefusedValue(error);
+}
+
+function placeOf({ nodes, source, positions, path }: GraphQLError) {
+  return {
+    nodes: nodes?.slice(0, MAX_LOCATIONS) ?? null,
+    source: source ?? null,
+    positions: positions?.slice(0, MAX_LOCATIONS) ?? null,
+    path: path ?? null,
+  };
+}
+
+/** What is for the server stays readable, and out of JSON. */
+function shown(error: GraphQLError, isOfGraphql: boolean): GraphQLErrorExtensions {
+  const { http, ...others } = error.extensions;
+  // What a server adds beside its own words quotes what it could not read.
+  const extensions = isOfGraphql ? { code: codeOf(error) } : others;
+  if (http !== undefined) Object.defineProperty(extensions, 'http', { value: http });
+  return extensions;
+}
+
+function codeOf({ message, path, nodes, extensions }: GraphQLError): unknown {
+  const { code } = extensions;
+  if (code !== undefined) return code;
+  const [, known] = BY_MESSAGE.find(([pattern]) => pattern.test(message)) ?? [];
+  if (known !== undefined) return known;
+  if (path !== undefined) return 'BAD_USER_INPUT' satisfies ErrorCode;
+  return (nodes === undefined ? 'BAD_REQUEST' : 'GRAPHQL_VALIDATION_FAILED') satisfies ErrorCode;
+}
+
+/** GraphQL's own words for what it refuses before it validates, and after. */
+const BY_MESSAGE: readonly (readonly [RegExp, ErrorCode])[] = [
+  [/^Syntax Error: /, 'GRAPHQL_PARSE_FAILED'],
+  [/Validation aborted\.$/, 'GRAPHQL_VALIDATION_FAILED'],
+  [
+    /^(?:Unknown operation named |Must provide |Could not determine what operation )/,
+    'OPERATION_RESOLUTION_FAILURE',
+  ],
+  [
+    /^(?:Variable "\$\w+"|Argument "\w+") (?:(?:got|has) invalid value|of (?:required|non-null) type) /,
+    'BAD_USER_INPUT',
+  ],
+  [/^Too many errors processing variables/, 'BAD_USER_INPUT'],
+];

@@ -80,12 +80,15 @@ export interface LookupResult {
   readonly attempts: number;
 }
 
-/** One request and its reply on the wire. */
-export interface ExchangeMessage extends Traced<ExchangeResult> {
+interface AboutEndpoint {
   /** As in the settings. */
   readonly operator: string;
   /** As in the log. */
   readonly endpoint: string;
+}
+
+/** One request and its reply on the wire. */
+export interface ExchangeMessage extends Traced<ExchangeResult>, AboutEndpoint {
   readonly method: 'GET' | 'POST';
   /** Without its query; a number in its path is written as its place, `{number}` or `{digits}`. */
   readonly url: string;
@@ -111,10 +114,7 @@ export interface ConsentResult {
   readonly outcome: 'answered' | LookupFailureCode;
 }
 
-export interface CircuitMessage {
-  readonly operator: string;
-  /** As in the log. */
-  readonly endpoint: string;
+export interface CircuitMessage extends AboutEndpoint {
   readonly state: 'open' | 'closed';
 }
 
