@@ -1,9 +1,4 @@
-import {
-  HeaderMap,
-  type ApolloServer,
-  type HTTPGraphQLRequest,
-  type HTTPGraphQLResponse,
-} from '@apollo/server';
+import { HeaderMap, type ApolloServer, type HTTPGraphQLResponse } from '@apollo/server';
 import type { Gate, RefusalReason } from '../caller/gate.ts';
 import {
   requestChannel,
@@ -18,10 +13,12 @@ import { admitOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import {
   statusOfRefusal,
+  replyMediaType,
   replyOf,
   type Refusal,
   type Reply,
   type ReplyHeaders,
+  type ReplyMediaType,
   type RequestReading,
 } from './reply.ts';
 import {
@@ -265,23 +262,25 @@ async function readOperation(
   trustedDocuments: TrustedDocuments | undefined,
 ): Promise<RequestReading> {
   const { method = 'GET', url = '', headers } = incoming;
-  let request: HTTPGraphQLRequest;
+  let body: object | undefined;
+  let search = '';
   if (method === 'POST') {
     const type = headers['content-type'] ?? '';
     const isJson = type === 'application/json' || JSON_TYPE.test(type);
     const text = await readBody(incoming, isJson ? MAX_BODY_BYTES : 0);
     if (!isJson) return NOT_JSON;
     if (text === undefined) return TOO_LONG;
-    const body = parseBody(text);
-    if (typeof body === 'string') return badRequest(400, body);
-    request = { method, headers: headersOfPost(headers.accept), search: '', body };
-  } else if (method === 'GET' || method === 'HEAD') {
-    const question = url.indexOf('?');
-    const search = question < 0 ? '' : url.slice(question);
-    request = { method, headers: headersOfGet(headers), search, body: undefined };
+    const parsed = parseBody(text);
+    if (typeof parsed === 'string') return badRequest(400, parsed);
+    body = parsed;
+  } else if (method === 'GET') {
+    search = /\?.*/s.exec(url)?.[0] ?? '';
   } else {
     return badRequest(405, 'GraphQL takes POST, and GET for queries.', { allow: 'GET, POST' });
   }
+  const mediaType = replyMediaType(headers.accept);
+  if (mediaType === undefined) return NOT_ACCEPTABLE;
+  const request = { method, headers: headersForApollo(method, headers, mediaType), search, body };
   return trustedDocuments === undefined
     ? { kind: 'read', request }
     : resolveDocument(request, trustedDocuments);
@@ -304,23 +303,21 @@ function parseBody(text: string): object | string {
 
 const HOW_TO_ASK = 'Send {"query": "…"} and, if need be, "variables".';
 
-/**
- * What Apollo reads of the headers of a POST: what it accepts, and whether another site's page could have sent it. It
- * could not, with JSON, and Apollo need not parse the type again for that.
- */
-function headersOfPost(accept = '*/*'): HeaderMap {
-  const isJson = accept === '*/*' || accept === 'application/json';
-  return new HeaderMap([
-    // An empty text is no choice: there is nothing to negotiate.
-    ['accept', isJson ? '' : accept],
-    ['apollo-require-preflight', 'true'],
-  ]);
-}
+/** By any of these Apollo knows a request that no page of another site can send without a preflight. */
+const BEYOND_SIMPLE = ['content-type', 'apollo-require-preflight', 'x-apollo-operation-name'];
 
-function headersOfGet(headers: IncomingHttpHeaders): HeaderMap {
-  const texts = new HeaderMap();
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) texts.set(name, Array.isArray(value) ? value.join(', ') : value);
+/** What Apollo reads of the headers. A POST of JSON is one of those requests: it need not parse the type again. */
+function headersForApollo(
+  method: string,
+  headers: IncomingHttpHeaders,
+  mediaType: ReplyMediaType,
+): HeaderMap {
+  // An empty text is no choice: there is nothing to negotiate.
+  const texts = new HeaderMap([['accept', mediaType === 'application/json' ? '' : mediaType]]);
+  if (method === 'POST') return texts.set('apollo-require-preflight', 'true');
+  for (const name of BEYOND_SIMPLE) {
+    const text = headers[name];
+    if (typeof text === 'string') texts.set(name, text);
   }
   return texts;
 }
@@ -336,6 +333,11 @@ function badRequest(
 const NOT_JSON = badRequest(
   415,
   'Send the operation as JSON, with the header content-type: application/json.',
+);
+
+const NOT_ACCEPTABLE = badRequest(
+  406,
+  'Replies are application/json or application/graphql-response+json. Accept one of them.',
 );
 
 const TOO_LONG = badRequest(413, `A body may have ${MAX_BODY_BYTES} bytes at most.`);

@@ -37,7 +37,10 @@ export function replyOf(
   const { status, code, message = ERRORS[code].message, headers } = refusal;
   return {
     status,
-    headers: { ...headers, 'content-type': `${replyMediaType(accept)}; charset=utf-8` },
+    headers: {
+      ...headers,
+      'content-type': `${replyMediaType(accept) ?? JSON_TYPE}; charset=utf-8`,
+    },
     body: JSON.stringify({ errors: [{ message, extensions: { code, ...reference } }] }),
   };
 }
@@ -67,23 +70,31 @@ export const SECURITY_HEADERS: Readonly<ReplyHeaders> = {
 const JSON_TYPE = 'application/json';
 const GRAPHQL_TYPE = 'application/graphql-response+json';
 
-type ReplyMediaType = typeof JSON_TYPE | typeof GRAPHQL_TYPE;
-
-/** How a media type is wanted: as RFC 9110 §12.5.1 weighs it, then by how exactly and how early it is named. */
-interface Wish {
-  readonly quality: number;
-  readonly exactness: number;
-  readonly place: number;
-}
+export type ReplyMediaType = typeof JSON_TYPE | typeof GRAPHQL_TYPE;
 
 /**
- * The media type in which a client wants its reply, read out of its header `accept`; `application/json`
- * where it says nothing, and where it wants neither. Pure.
+ * The media type in which a client wants its reply, read out of its header `accept` (RFC 9110 §12.5.1): of two that it
+ * wants alike the one that it names more exactly, then earlier. `undefined` where it takes neither. Pure.
  */
-export function replyMediaType(accept = '*/*'): ReplyMediaType {
-  const ranges = accept.split(',').map((range) => range.trim().toLowerCase());
-  const isGraphql = isStronger(wishFor(GRAPHQL_TYPE, ranges), wishFor(JSON_TYPE, ranges));
-  return isGraphql ? GRAPHQL_TYPE : JSON_TYPE;
+export function replyMediaType(accept = '*/*'): ReplyMediaType | undefined {
+  const ranges = accept.split(',').map((range, place) => {
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1;
+    return { name, quality: Number(quality), place };
+  });
+  const wishes = ([JSON_TYPE, GRAPHQL_TYPE] as const).flatMap((type) => {
+    const names = ['*/*', 'application/*', type];
+    const [range] = ranges
+      .map((one) => ({ ...one, type, exactness: names.indexOf(one.name) }))
+      .filter(({ exactness }) => exactness >= 0)
+      .toSorted((one, other) => other.exactness - one.exactness);
+    return range !== undefined && range.quality > 0 ? [range] : [];
+  });
+  const [best] = wishes.toSorted(
+    (one, other) =>
+      other.quality - one.quality || other.exactness - one.exactness || one.place - other.place,
+  );
+  return best?.type;
 }
 
 /**
@@ -92,37 +103,5 @@ export function replyMediaType(accept = '*/*'): ReplyMediaType {
  * subgraph, and drop the code. In `application/graphql-response+json` the status says it.
  */
 export function statusOfRefusal(accept: string | undefined, status: number): number {
-  return replyMediaType(accept) === JSON_TYPE ? 200 : status;
-}
-
-function wishFor(type: string, ranges: readonly string[]): Wish {
-  let wish: Wish = { quality: 0, exactness: 0, place: Infinity };
-  for (const [place, range] of ranges.entries()) {
-    const [name = '', ...parameters] = range.split(';').map((part) => part.trim());
-    const exactness = exactnessOf(name, type);
-    if (exactness <= wish.exactness) continue;
-    const quality = parameters.find((parameter) => parameter.startsWith('q='));
-    wish = { quality: quality === undefined ? 1 : Number(quality.slice(2)), exactness, place };
-  }
-  return wish;
-}
-
-function exactnessOf(name: string, type: string): number {
-  switch (name) {
-    case type:
-      return 3;
-    case `${type.split('/', 1)[0]}/*`:
-      return 2;
-    case '*/*':
-      return 1;
-    default:
-      return 0;
-  }
-}
-
-function isStronger(one: Wish, other: Wish): boolean {
-  if (one.quality === 0) return false;
-  if (one.quality !== other.quality) return one.quality > other.quality;
-  if (one.exactness !== other.exactness) return one.exactness > other.exactness;
-  return one.place < other.place;
+  return replyMediaType(accept) === GRAPHQL_TYPE ? status : 200;
 }

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replyMediaType } from '../../src/graphql/reply.ts';
-import { startSimulated, withoutCorrelators, type SimulatedService } from '../service.ts';
+import { costs, startSimulated, withoutCorrelators, type SimulatedService } from '../service.ts';
 
 const APP = 'https://app.example';
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
@@ -34,15 +34,17 @@ async function send(
   { url }: SimulatedService,
   {
     method = 'POST',
+    path = '/graphql',
     headers = {},
     body = QUERY,
   }: {
     method?: string;
+    path?: string;
     headers?: Readonly<Record<string, string>>;
     body?: string;
   },
 ): Promise<Received> {
-  const sent = httpRequest(`${url}/graphql`, {
+  const sent = httpRequest(`${url}${path}`, {
     method,
     headers: { 'content-type': 'application/json', ...headers },
   });
@@ -156,7 +158,8 @@ describe('the media type of a reply', () => {
   it.each([
     [undefined, 'application/json'],
     ['*/*', 'application/json'],
-    ['text/html', 'application/json'],
+    ['text/html', undefined],
+    ['text/html, */*;q=0.8', 'application/json'],
     ['application/json', 'application/json'],
     [GRAPHQL_RESPONSE, GRAPHQL_RESPONSE],
     ['Application/GraphQL-Response+JSON; charset=utf-8', GRAPHQL_RESPONSE],
@@ -166,9 +169,11 @@ describe('the media type of a reply', () => {
     [`application/json, ${GRAPHQL_RESPONSE}`, 'application/json'],
     [`${GRAPHQL_RESPONSE};q=0.1, application/json`, 'application/json'],
     [`${GRAPHQL_RESPONSE};q=0, */*;q=0.1`, 'application/json'],
-    [`${GRAPHQL_RESPONSE};q=x`, 'application/json'],
-    [`${GRAPHQL_RESPONSE};q=0`, 'application/json'],
-    [`${GRAPHQL_RESPONSE}; Q=0.000`, 'application/json'],
+    ['application/*', 'application/json'],
+    [`application/json;q=0, application/*`, GRAPHQL_RESPONSE],
+    [`${GRAPHQL_RESPONSE};q=x`, undefined],
+    [`${GRAPHQL_RESPONSE};q=0`, undefined],
+    [`${GRAPHQL_RESPONSE}; Q=0.000`, undefined],
   ])('for accept: %s is %s', (accept, type) => {
     expect(replyMediaType(accept)).toBe(type);
   });
@@ -197,6 +202,27 @@ describe('the media type of a reply', () => {
       ]);
     }
   });
+
+  it.each(['text/html', `${GRAPHQL_RESPONSE};q=0`])(
+    'is refused before anything is looked up where the client reads neither: %s',
+    async (accept) => {
+      open.simulator.resetStats();
+      const query = '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }';
+      for (const asked of [
+        send(open, { headers: { accept }, body: JSON.stringify({ query }) }),
+        send(open, {
+          method: 'GET',
+          path: `/graphql?query=${encodeURIComponent(query)}`,
+          headers: { accept, 'apollo-require-preflight': 'true' },
+        }),
+      ]) {
+        const reply = await asked;
+        expect([reply.status, codeIn(reply)]).toEqual([406, 'BAD_REQUEST']);
+        expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
+      }
+      expect(costs(open)).toEqual({ tokens: 0, lookups: 0 });
+    },
+  );
 
   it.each([
     [undefined, 200],
