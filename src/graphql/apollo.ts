@@ -6,13 +6,15 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
+import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
+import type { DocumentNode } from 'graphql';
 import type { Log } from '../log/log.ts';
 import {
   depthRule,
+  documentBytes,
   MAX_VALIDATION_ERRORS,
   MAX_VARIABLE_ERRORS,
   PARSE_LIMITS,
-  DocumentStore,
 } from './documents.ts';
 import { formatError } from './errors.ts';
 import type { OperationLimits } from './operationCost.ts';
@@ -27,7 +29,7 @@ export interface ApolloSettings {
 }
 
 /** A thousand documents of forty fields each. */
-const DOCUMENT_STORE_BYTES = 32 * 1024 * 1024;
+const MAX_DOCUMENTS_BYTES = 32 * 1024 * 1024;
 
 /** The GraphQL service of a role, with nothing of Apollo's that we do not use. */
 export function createApolloServer(
@@ -46,7 +48,10 @@ export function createApolloServer(
     parseOptions: PARSE_LIMITS,
     validationOptions: { maxErrors: MAX_VALIDATION_ERRORS },
     executionOptions: { maxCoercionErrors: MAX_VARIABLE_ERRORS },
-    documentStore: new DocumentStore(DOCUMENT_STORE_BYTES),
+    documentStore: new InMemoryLRUCache<DocumentNode>({
+      maxSize: MAX_DOCUMENTS_BYTES,
+      sizeCalculation: documentBytes,
+    }),
     validationRules: [depthRule],
     formatError: (formatted, error) => formatError(formatted, error, log),
     logger: {
