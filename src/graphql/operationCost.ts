@@ -20,7 +20,7 @@ import {
   MAX_ENVELOPE_BYTES,
   MAX_INDEX_BYTES,
 } from './replyBytes.ts';
-import { fragmentsOf, readArguments, Selections } from './selections.ts';
+import { readArguments, Selections } from './selections.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { AnswerError } from './answerErrors.ts';
 
@@ -103,9 +103,8 @@ const NUMBERS_IN: Readonly<Record<string, { readonly one?: string; readonly list
 };
 
 /**
- * Counts what an operation asks for over aliases, fragments and representations together, without
- * executing it: every selected field counts, wherever it stands. It ends far beyond a limit, so a hostile
- * operation costs little.
+ * Counts what an operation asks for over aliases, fragments and representations together, without executing it: every
+ * selected field counts, wherever it stands. It ends far beyond a limit, so a hostile operation costs little.
  *
  * @param most from {@link mostOf}
  * @param readBefore takes what it reads, and saves it the next time
@@ -198,7 +197,7 @@ function* rootFields(
   const root = schema.getQueryType();
   const phoneNumber = schema.getType('PhoneNumber');
   if (!isObjectType(root) || !isObjectType(phoneNumber)) return;
-  const selections = new Selections(fragmentsOf(document), variables);
+  const selections = new Selections(document.definitions, variables);
   const fields: RootField[] = [];
   let size = 0;
   for (const node of selections.fieldsOf(operation.selectionSet)) {
@@ -214,7 +213,7 @@ function* rootFields(
       field = { kind: 'numbers', node, definition, bytes, bytesEach, below };
       size += below.fields;
     } else if (isKnown(name)) {
-      field = { kind: 'known', bytes: knownBytes(node, { schema, selections, maxBytes }) };
+      field = { kind: 'known', bytes: knownBytes(node, schema, selections, maxBytes) };
     } else continue;
     fields.push(field);
     yield field;
@@ -300,7 +299,7 @@ export function limitExceeded(
   { status, path }: { readonly status?: number; readonly path?: readonly string[] } = {},
 ): AnswerError {
   return new AnswerError(
-    `${IN_WORDS[excess.limited](inFigures(excess))} Split it into several operations.`,
+    `${inWords(excess)} Split it into several operations.`,
     {
       code: 'LOOKUP_LIMIT_EXCEEDED',
       ...excess,
@@ -310,26 +309,25 @@ export function limitExceeded(
   );
 }
 
-type Figures = Readonly<Record<'limit' | 'asked', string>>;
-
-const IN_WORDS: Readonly<Record<keyof OperationCost, (figures: Figures) => string>> = {
-  numbers: ({ limit, asked }) => `One operation may have ${limit} numbers; this one has ${asked}.`,
-  questionsPerNumber: ({ limit, asked }) =>
-    `One operation may have ${limit} questions about a number; this one has ${asked}.`,
-  answers: ({ limit, asked }) =>
-    `One operation may have ${limit} fields of numbers; this one has ${asked}.`,
-  replyBytes: ({ limit, asked }) =>
-    `A reply may have ${limit} bytes; the reply to this operation could have ${asked}.`,
-};
-
 /** With separators: a run of digits would be masked as a phone number. */
-function inFigures({ limit, asked }: Excess): Figures {
-  const counted = COUNTED_TIMES * limit;
-  return {
-    limit: limit.toLocaleString('en'),
-    asked:
-      asked > counted ? `more than ${counted.toLocaleString('en')}` : asked.toLocaleString('en'),
-  };
+function figure(count: number): string {
+  return count.toLocaleString('en');
+}
+
+function inWords({ limited, ...excess }: Excess): string {
+  const counted = COUNTED_TIMES * excess.limit;
+  const limit = figure(excess.limit);
+  const asked = excess.asked > counted ? `more than ${figure(counted)}` : figure(excess.asked);
+  switch (limited) {
+    case 'numbers':
+      return `One operation may have ${limit} numbers; this one has ${asked}.`;
+    case 'questionsPerNumber':
+      return `One operation may have ${limit} questions about a number; this one has ${asked}.`;
+    case 'answers':
+      return `One operation may have ${limit} fields of numbers; this one has ${asked}.`;
+    case 'replyBytes':
+      return `A reply may have ${limit} bytes; the reply to this operation could have ${asked}.`;
+  }
 }
 
 /** The caller may ask about one number an operation. Says the same of numbers that exist and that do not. */
@@ -338,11 +336,6 @@ export function severalForbidden(scope: string, status?: number): AnswerError {
     `This operation asks about several numbers, and your access token allows one. Send one number an operation, or get a token with the scope ${scope}.`,
     { code: 'FORBIDDEN', ...(status === undefined ? {} : { http: { status } }) },
   );
-}
-
-/** What graphql-js throws that finds the operation's own values invalid; every other error is a defect, and stays. */
-export function invalidOperation(error: unknown): unknown {
-  return error instanceof GraphQLError ? badOperation(error.message, error) : error;
 }
 
 export function badOperation(message: string, { nodes }: { nodes?: GraphQLError['nodes'] } = {}) {

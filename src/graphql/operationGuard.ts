@@ -1,6 +1,6 @@
 import type { ApolloServerPlugin, GraphQLRequestListener } from '@apollo/server';
-import { OperationTypeNode } from 'graphql';
-import { WINDOW_MS, type QuotaStanding } from '../caller/quotas/quotas.ts';
+import { GraphQLError, OperationTypeNode } from 'graphql';
+import { WINDOW_MS } from '../caller/quotas/quotas.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { statusOfRefusal } from './reply.ts';
 import {
@@ -11,11 +11,12 @@ import {
   type OperationLimits,
   type ReadOperations,
   badOperation,
-  invalidOperation,
   limitExceeded,
   severalForbidden,
 } from './operationCost.ts';
 import type { RequestContext } from './request.ts';
+
+const WINDOW_S = WINDOW_MS / 1000;
 
 /** What a field comes to before it is looked up, so that no loader hears of it. */
 const NEVER_ASKED: ReadonlySet<string> = new Set<ErrorCode>(['FORBIDDEN', 'BAD_USER_INPUT']);
@@ -43,7 +44,8 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
       try {
         cost = costOf(incoming, most, readBefore);
       } catch (error) {
-        throw invalidOperation(error);
+        // What graphql-js throws finds the operation's own values invalid; every other error is a defect, and stays.
+        throw error instanceof GraphQLError ? badOperation(error.message, error) : error;
       }
       if (cost === undefined) return;
       const accept = request.http?.headers.get('accept');
@@ -70,26 +72,14 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
       const quotas = await request.quotas();
       if (quotas.length === 0) return;
       singleResult.extensions = { quotas };
-      for (const [name, value] of rateLimitFields(quotas)) response.http.headers.set(name, value);
+      // RateLimit header fields for HTTP (IETF draft): lists of structured fields.
+      const policies = quotas.map(({ quota, limit }) => `"${quota}";q=${limit};w=${WINDOW_S}`);
+      const standings = quotas.map(
+        ({ quota, left, resetSeconds }) => `"${quota}";r=${left};t=${resetSeconds}`,
+      );
+      response.http.headers.set('ratelimit-policy', policies.join(', '));
+      response.http.headers.set('ratelimit', standings.join(', '));
     },
   };
   return { requestDidStart: () => Promise.resolve(listener) };
-}
-
-/**
- * What is left of a caller's quotas as header fields (RateLimit header fields for HTTP, IETF draft:
- * `RateLimit-Policy` and `RateLimit`, lists of structured fields). Pure.
- */
-function rateLimitFields(
-  standings: readonly QuotaStanding[],
-): readonly (readonly [string, string])[] {
-  const windowSeconds = WINDOW_MS / 1000;
-  const policies = standings.map(({ quota, limit }) => `"${quota}";q=${limit};w=${windowSeconds}`);
-  const left = standings.map(
-    ({ quota, left: remaining, resetSeconds }) => `"${quota}";r=${remaining};t=${resetSeconds}`,
-  );
-  return [
-    ['ratelimit-policy', policies.join(', ')],
-    ['ratelimit', left.join(', ')],
-  ];
 }

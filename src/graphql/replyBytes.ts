@@ -144,7 +144,12 @@ const META_FIELDS: Readonly<Record<string, GraphQLField<unknown, unknown>>> = {
  * What a root field adds to the reply that the schema itself answers, introspection or `_service`: all of it is known
  * before anything is executed. Measuring ends once it is over `maxBytes`.
  */
-export function knownBytes(root: FieldNode, { schema, selections, maxBytes }: KnownPlace): number {
+export function knownBytes(
+  root: FieldNode,
+  schema: GraphQLSchema,
+  selections: Selections,
+  maxBytes: number,
+): number {
   // The resolvers of introspection and of `_service` read nothing else.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const info = { schema } as GraphQLResolveInfo;
@@ -198,12 +203,6 @@ export function knownBytes(root: FieldNode, { schema, selections, maxBytes }: Kn
   const query = schema.getQueryType();
   if (isObjectType(query)) addField(root, query, undefined);
   return bytes;
-}
-
-interface KnownPlace {
-  readonly schema: GraphQLSchema;
-  readonly selections: Selections;
-  readonly maxBytes: number;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

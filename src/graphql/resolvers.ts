@@ -58,7 +58,7 @@ function asking<T>(field: SchemaField, tell: TellAnswer<T>) {
 const SimSwapConsent: SimSwapConsentResolvers = {
   state: ({ state }) => state,
   retryAfterSeconds: ({ retryAfterSeconds }) => retryAfterSeconds ?? null,
-  expiresAt: ({ expiresAtMs }) => (expiresAtMs === undefined ? null : instantAt(expiresAtMs)),
+  expiresAt: ({ expiresAtMs }) => orNull(expiresAtMs),
 };
 
 const Query: QueryResolvers = {
@@ -146,21 +146,16 @@ export function toSimSwapCheck(
   asked: FieldQuestion,
 ): SimSwapCheck {
   if (asked.asks !== 'window') throw new Error(`A check does not ask for the ${asked.asks}.`);
-  const check = { ...NOTHING_MORE, windowHours: asked.maxAgeHours };
+  const { maxAgeHours: windowHours } = asked;
   switch (answer.kind) {
     case 'window': {
       const result = answer.swapped ? 'SWAPPED' : 'NOT_SWAPPED';
-      return { ...check, result, asOf: instantAt(answer.asOfMs) };
+      return { result, windowHours, asOf: instantAt(answer.asOfMs) };
     }
     case 'failure': {
-      const {
-        code: reason,
-        retryAfterSeconds = null,
-        expiresAtMs,
-        maxAgeHours = null,
-      } = answer.failure;
-      const expiresAt = expiresAtMs === undefined ? null : instantAt(expiresAtMs);
-      return { ...check, result: 'UNKNOWN', reason, retryAfterSeconds, expiresAt, maxAgeHours };
+      const { code: reason, retryAfterSeconds = null, maxAgeHours = null } = answer.failure;
+      const expiresAt = orNull(answer.failure.expiresAtMs);
+      return { result: 'UNKNOWN', windowHours, reason, retryAfterSeconds, expiresAt, maxAgeHours };
     }
     case 'date':
     case 'consent':
@@ -168,13 +163,9 @@ export function toSimSwapCheck(
   }
 }
 
-const NOTHING_MORE = {
-  reason: null,
-  retryAfterSeconds: null,
-  expiresAt: null,
-  maxAgeHours: null,
-  asOf: null,
-} as const;
+function orNull(epochMs: number | undefined): Instant | null {
+  return epochMs === undefined ? null : instantAt(epochMs);
+}
 
 /** Why there is no answer of the kind that was asked for; another one is a defect of ours. */
 function unanswered(answer: FieldAnswer, place?: FieldPlace): Error {

@@ -5,7 +5,7 @@ import {
   GraphQLSkipDirective,
   Kind,
   type ArgumentNode,
-  type DocumentNode,
+  type DefinitionNode,
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
@@ -14,18 +14,6 @@ import {
 } from 'graphql';
 
 export type Arguments = Readonly<Record<string, unknown>>;
-
-export function fragmentsOf({
-  definitions,
-}: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> {
-  return new Map(
-    definitions.flatMap((definition) =>
-      definition.kind === Kind.FRAGMENT_DEFINITION
-        ? [[definition.name.value, definition] as const]
-        : [],
-    ),
-  );
-}
 
 /** The arguments as the resolver will see them; none where they do not fit. */
 export function readArguments(
@@ -46,18 +34,18 @@ function mayHoldVariable({ value: { kind } }: ArgumentNode): boolean {
 
 /** Reads the selections of one operation, each selection set and each field's arguments once. */
 export class Selections {
-  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #fragments = new Map<string, FragmentDefinitionNode>();
   readonly #variables: Record<string, unknown>;
   readonly #fields = new Map<SelectionSetNode, readonly FieldNode[]>();
   readonly #arguments = new Map<FieldNode, Arguments>();
   #dependOnVariables = false;
 
-  constructor(
-    fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-    variables: Record<string, unknown>,
-  ) {
-    this.#fragments = fragments;
+  /** @param definitions of the document, or its fragments */
+  constructor(definitions: readonly DefinitionNode[], variables: Record<string, unknown>) {
     this.#variables = variables;
+    for (const one of definitions) {
+      if (one.kind === Kind.FRAGMENT_DEFINITION) this.#fragments.set(one.name.value, one);
+    }
   }
 
   /** Whether any of what was read may be other fields, or other arguments, with other variables. */

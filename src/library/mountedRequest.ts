@@ -60,10 +60,7 @@ export class MountedRequest extends GraphqlRequest {
   countNumber(info: GraphQLResolveInfo): void {
     let bytes = this.#bytesBelow.get(info.fieldNodes);
     if (bytes === undefined) {
-      const selections = new Selections(
-        new Map(Object.entries(info.fragments)),
-        info.variableValues,
-      );
+      const selections = new Selections(Object.values(info.fragments), info.variableValues);
       bytes = this.#measure(info.fieldNodes, selections, pathBytes(info));
       this.#bytesBelow.set(info.fieldNodes, bytes);
     }
