@@ -1,11 +1,11 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // For the workers and for what they start (test/program.ts).
-process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'sim-swap-compile-cache');
+process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
+  new URL('node_modules/.cache/compiled', import.meta.url),
+);
 
 /**
  * Those that wait longest or share the machine worst begin first, so that none of them is left over at the end. vitest
@@ -49,6 +49,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: 'test/temporary.ts',
     // No module keeps anything that changes, so one worker reads the modules once for all of its files: a quarter of the CPU.
     isolate: false,
     // Three for each core of CI: many files wait, for an operator's interval or a process that ends.

@@ -5,6 +5,7 @@ import { GOALS, isGuarded, judge, type Goal, type Verdict } from './goals.ts';
 import { addResults, writeReport } from './report/publish.ts';
 import { goalsText, guardText, tableText } from './report/text.ts';
 import { both, EVERYTHING, rowsOf } from './selection.ts';
+import ownTemporaryFolder from '../test/temporary.ts';
 import { Stage } from './stage.ts';
 import { TABLES } from './tables/all.ts';
 import type { Plan } from './tables/measure.ts';
@@ -16,6 +17,7 @@ import type { Circumstances, Table } from './tables/table.ts';
 const SECOND_LOOK_ROUNDS = 12;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
+ownTemporaryFolder();
 const order = orderOrUsage();
 let isInterrupted = false;
 

@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestIssuer } from '../test/caller/testIssuer.ts';
 import { listen } from '../test/listening.ts';
 import { createCertificate } from '../test/tls/certificate.ts';
+import { temporaryFolder } from '../test/temporary.ts';
 import type {
   OtherServer,
   OurServer,
@@ -114,7 +114,7 @@ export class Stage implements AsyncDisposable {
     const certificate = createCertificate();
     const near = await operator.ask<ServerAddresses>('open', certificate);
     const far = await network.ask<ServerAddresses>('open', near);
-    const directory = mkdtempSync(join(tmpdir(), 'bench-'));
+    const directory = temporaryFolder();
     writeFileSync(join(directory, CA_FILE), certificate.cert);
     return new Stage(
       { operator, network, load },
@@ -262,6 +262,5 @@ export class Stage implements AsyncDisposable {
       server.closeAllConnections();
       server.close();
     }
-    rmSync(this.#directory, { recursive: true, force: true });
   }
 }

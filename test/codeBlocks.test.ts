@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { runInNewContext } from 'node:vm';
@@ -11,6 +10,7 @@ import { publishedSdl } from '../scripts/publishedSdl.ts';
 import { startSimulator } from '../simulator/simulator.ts';
 import { codeBlocksOf, filesOfProject, ROOT, textOf, type CodeBlock } from './documents.ts';
 import { startServiceWith, startSimulated } from './service.ts';
+import { temporaryFolder } from './temporary.ts';
 
 /** Drawings are looked at. */
 const NO_CODE = new Set(['', 'mermaid', 'text']);
@@ -143,7 +143,7 @@ async function twoOperators(): Promise<void> {
   ]);
   const northern = await startSimulator({ port: 0, dialect: '1.0' });
   const southern = await startSimulator({ port: 0 });
-  const folder = mkdtempSync(join(tmpdir(), 'operators-page-'));
+  const folder = temporaryFolder();
   try {
     const file = blockOf(page, '{\n  "$schema"')
       .replaceAll('http://127.0.0.1:4011', northern.authUrl)
@@ -170,7 +170,6 @@ async function twoOperators(): Promise<void> {
     });
     expect([northern.stats().lookups, southern.stats().prompts]).toEqual([1, 1]);
   } finally {
-    rmSync(folder, { recursive: true });
     await Promise.all([northern.close(), southern.close()]);
   }
 }

@@ -1,12 +1,12 @@
 import { generateKeyPairSync, randomUUID, type KeyPairKeyObjectResult } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadLimits } from '../src/config/loadLimits.ts';
 import { readConfig } from '../src/config/config.ts';
 import { namesIn, problemsOf } from './config/problems.ts';
 import { settingNames } from './settingNames.ts';
-import { TemporaryFiles } from './tls/temporaryFiles.ts';
+import { TemporaryFiles } from './temporary.ts';
 
 const OPERATOR = {
   OPERATOR_AUTH_URL: 'https://auth.example',
@@ -16,7 +16,6 @@ const OPERATOR = {
 };
 
 const files = new TemporaryFiles();
-afterAll(() => files[Symbol.dispose]());
 
 function pemOf({ privateKey }: KeyPairKeyObjectResult): string {
   const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();

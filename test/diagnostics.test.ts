@@ -8,7 +8,7 @@ import { WiredOperator } from './wiredOperator.ts';
 import { ServerProcess } from './endToEnd/serverProcess.ts';
 import { answerJson } from './http/recordingServer.ts';
 import { startService, startSimulated } from './service.ts';
-import { TemporaryFiles } from './tls/temporaryFiles.ts';
+import { TemporaryFiles } from './temporary.ts';
 
 const TRACING = ['request', 'plan', 'consent', 'token', 'lookup', 'exchange'] as const;
 const EVENTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const;
@@ -292,7 +292,7 @@ describe('docs/diagnostics.md', () => {
 
   it('has an example that runs before the service and sees its exchanges', async () => {
     const [, example = ''] = /```mjs\n(.*?)```/s.exec(await readFile(page, 'utf8')) ?? [];
-    using files = new TemporaryFiles();
+    const files = new TemporaryFiles();
     const file = files.write('observe.mjs', example);
     await using operator = await WiredOperator.start();
     await using server = await ServerProcess.start(operator.url, {

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Environment } from '../src/config/environment.ts';
+import { temporaryFolder } from './temporary.ts';
 
 /** Where a short name leads: to a member of the entry, or to one of its profile. */
 type Place = readonly [
@@ -91,8 +91,7 @@ export function withEntry(environment: Environment): Record<string, string> {
     const [of, path, as = (text: string) => text] = PLACES[name] ?? ['entry', []];
     put(made[of], path, as(environment[name] ?? ''));
   }
-  const folder = mkdtempSync(join(tmpdir(), 'entry-'));
-  if (folders.push(folder) === 1) process.once('exit', removeFolders);
+  const folder = temporaryFolder();
   const hasProfile = Object.keys(made.profile).length > 0;
   const entry = {
     name: 'operator',
@@ -113,12 +112,6 @@ export function withEntry(environment: Environment): Record<string, string> {
       Object.values(headers).map((value, index) => [`ENTRY_HEADER_${index}`, value]),
     ),
   });
-}
-
-const folders: string[] = [];
-
-function removeFolders(): void {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 }
 
 function set(environment: Environment): Record<string, string> {

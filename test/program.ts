@@ -46,13 +46,12 @@ export class Program implements AsyncDisposable {
     settings: Readonly<Record<string, string>>,
     { hasOwnGroup = false, folder = PROJECT, input, hasChannel = false }: ProgramOptions = {},
   ) {
-    const { PATH = '', HOME = '', NODE_COMPILE_CACHE: cache } = process.env;
-    // What another process has compiled is not compiled again, which halves what the start of a server costs.
-    const compiled = cache === undefined ? {} : { NODE_COMPILE_CACHE: cache };
+    // The cache halves what the start of a server costs.
+    const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
     const child = spawn(command, words, {
       cwd: folder,
       detached: hasOwnGroup,
-      env: { PATH, HOME, ...compiled, ...withEntry(settings) },
+      env: { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, ...withEntry(settings) },
       stdio: ['pipe', 'pipe', 'pipe', ...(hasChannel ? (['ipc'] as const) : [])],
     });
     const { stdin, stdout, stderr } = child;

@@ -1,11 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { texts, type RedisAddress } from '../src/sharedState/redis.ts';
 import { freePort } from './freePort.ts';
 import { command } from './redisCommands.ts';
 import { startRedis, type RedisServer } from './redisServer.ts';
+import { temporaryFolder } from './temporary.ts';
 
 const LOOK_EVERY_MS = 50;
 const READY_WITHIN_MS = 120_000;
@@ -54,7 +54,7 @@ export class RedisClusterServers {
     replicas,
     nodeTimeoutMs = 1000,
   }: ClusterForm): Promise<RedisClusterServers> {
-    const folder = await mkdtemp(join(tmpdir(), 'cluster-'));
+    const folder = temporaryFolder();
     const common = {
       dir: folder,
       'cluster-enabled': 'yes',

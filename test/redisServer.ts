@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -12,6 +12,7 @@ import type { Log } from '../src/log/log.ts';
 import { systemClock } from '../src/system/clock.ts';
 import { freePort } from './freePort.ts';
 import { silentLog } from './silentLog.ts';
+import { temporaryFolder } from './temporary.ts';
 
 const PROGRAM = '/usr/bin/redis-server';
 
@@ -63,7 +64,7 @@ export async function startSentinels(
   const quorum = Math.floor(count / 2) + 1;
   return Promise.all(
     Array.from({ length: count }, async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'sentinel-'));
+      const folder = temporaryFolder();
       const file = join(folder, 'sentinel.conf');
       await writeFile(
         file,
@@ -75,14 +76,7 @@ export async function startSentinels(
           '',
         ].join('\n'),
       );
-      const server = await start(undefined, ['--sentinel'], file);
-      return {
-        ...server,
-        async kill() {
-          await server.kill();
-          await rm(folder, { recursive: true, force: true });
-        },
-      };
+      return start(undefined, ['--sentinel'], file);
     }),
   );
 }

@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Most of it is waiting, for a browser and for programs that start.
     maxWorkers: 3,
-    globalSetup: 'test/setUp.ts',
+    globalSetup: ['../../test/temporary.ts', 'test/setUp.ts'],
     // Several programs and a browser start first, on machines that may be busy.
     testTimeout: 90_000,
     hookTimeout: 180_000,

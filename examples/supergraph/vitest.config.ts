@@ -2,5 +2,10 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   // Several programs start first, on machines that may be busy.
-  test: { include: ['test/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 180_000 },
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: '../../test/temporary.ts',
+    testTimeout: 60_000,
+    hookTimeout: 180_000,
+  },
 });

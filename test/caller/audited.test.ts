@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type AuditEntry, type AuditStart, auditHash } from '../../src/caller/audit/entry.ts';
@@ -11,6 +10,7 @@ import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { replying, WiredOperator } from '../wiredOperator.ts';
 import { TestIssuer } from './testIssuer.ts';
 import { startSimulated, type Reply, type SimulatedService } from '../service.ts';
+import { temporaryFolder } from '../temporary.ts';
 
 const KEY = 'a-key-of-at-least-thirty-two-characters';
 const NUMBER = '+447700900500' as PhoneNumber;
@@ -33,7 +33,7 @@ async function startAudited(
   settings: Environment = {},
   clock: Clock = systemClock,
 ): Promise<AuditedService> {
-  const file = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
+  const file = join(temporaryFolder(), 'audit.jsonl');
   const audited = { AUDIT_LOG: file, AUDIT_KEY: KEY, PURPOSES };
   const all = { ...issuer.settings, ...audited, ...settings };
   const service = await startSimulated(all, {}, { clock });

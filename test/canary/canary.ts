@@ -1,6 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Pool } from 'undici';
 import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
 import { Program } from '../program.ts';
@@ -10,6 +7,7 @@ import { WiredOperator } from '../wiredOperator.ts';
 import { leaksIn, NUMBER_MARK, SECRET_MARK, type Leak } from './marks.ts';
 import { nastily } from './nastyOperator.ts';
 import { anyQuestion, type Tokens } from './questions.ts';
+import { TemporaryFiles } from '../temporary.ts';
 
 const CLIENTS = 32;
 const ROUTER_SECRET = `${SECRET_MARK}-the-router-and-the-subgraph-know-it`;
@@ -146,16 +144,10 @@ async function leaksAt(url: string): Promise<readonly (Leak & { readonly where: 
 
 /** What `npm run usage` reports of the audit log, by everything that it can group by. */
 async function usageOf(audited: readonly string[]): Promise<readonly string[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'canary-'));
-  try {
-    const file = join(folder, 'audit.log');
-    await writeFile(file, `${audited.join('\n')}\n`);
-    const by = 'day,operator,operation,purpose,client,subject';
-    const { out, err } = await Program.runNode(['src/commands/usageReport.ts', '--by', by, file]);
-    return `${out}${err}`.split('\n');
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const file = new TemporaryFiles().write('audit.log', `${audited.join('\n')}\n`);
+  const by = 'day,operator,operation,purpose,client,subject';
+  const { out, err } = await Program.runNode(['src/commands/usageReport.ts', '--by', by, file]);
+  return `${out}${err}`.split('\n');
 }
 
 /** Tokens of all sorts; each holds marks, and so must not be seen anywhere. */

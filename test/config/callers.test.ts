@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { namesIn, problemsOf } from './problems.ts';
 
 const SECRET = 'a-secret-of-thirty-two-characters';
@@ -23,7 +23,6 @@ const EVERYWHERE = { HOST: '0.0.0.0' };
 const PRODUCTION = { NODE_ENV: 'production' };
 
 const files = new TemporaryFiles();
-afterAll(() => files[Symbol.dispose]());
 const FULL = files.write('full', `${SECRET}\n`);
 
 describe('a server that strangers can reach', () => {

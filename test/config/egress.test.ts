@@ -1,8 +1,8 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { entryAt, OperatorsFile } from '../operatorsFile.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 
 const files = new TemporaryFiles();
 const discovery = { issuer: 'https://auth.operator.example' };
@@ -10,10 +10,6 @@ const operators = new OperatorsFile(
   [entryAt('https://api.operator.example', { authUrl: undefined, discovery })],
   { directory: { url: 'https://numbers.internal/of' } },
 );
-afterAll(() => {
-  files[Symbol.dispose]();
-  operators[Symbol.dispose]();
-});
 const FILE = files.write('file.pem', 'what it holds is judged where it is used');
 const file = { kind: 'file', path: FILE };
 

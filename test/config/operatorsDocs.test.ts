@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PROFILES } from '../../profiles/index.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { settingNames } from '../settingNames.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { problemsOf } from './problems.ts';
 
 const DOCS = readFileSync(new URL('../../docs/operators.md', import.meta.url), 'utf8');
 
 const files = new TemporaryFiles();
-afterAll(() => files[Symbol.dispose]());
 const EXAMPLE = /```jsonc\n(\{\n {2}"\$schema"[^]*?)```/.exec(DOCS)?.[1] ?? '';
 const OPERATORS_FILE = files.write('operators.jsonc', EXAMPLE);
 

@@ -1,12 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readConfig, readUsageConfig } from '../../src/config/config.ts';
 import type { Path } from '../../src/config/document.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { GONE_MEMBERS } from '../../src/config/gone.ts';
 import { operatorIdentityOf } from '../../src/operator/operatorSettings.ts';
 import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { problemsOf as problemsIn } from './problems.ts';
 
 const files = new TemporaryFiles();
@@ -15,7 +15,6 @@ files.write('two-lines', 'one\ntwo\n');
 files.write('empty', '\n');
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 files.write('key.pem', privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
-afterAll(() => files[Symbol.dispose]());
 
 const BASIC = { id: 'client', secret: { file: 'secret' } };
 

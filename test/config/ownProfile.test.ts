@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { camara } from '../../profiles/camara.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { MakeProfile } from '../../src/domain/profile.ts';
@@ -14,20 +13,15 @@ import { Program } from '../program.ts';
 import { startServiceWith, type Service } from '../service.ts';
 import { Collector } from '../tracing/collector.ts';
 import { problemsOf } from './problems.ts';
+import { temporaryFolder } from '../temporary.ts';
 
 const EXAMPLE = codeBlocksOf('docs/operators.md').find(({ language }) => language === 'ts');
 const NUMBER = '+447700900001';
 const OTHER = '+447700900002';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'own-profile-'));
-  mkdirSync(join(folder, 'within'));
-  writeFileSync(join(folder, 'outside.ts'), 'export default (camara) => camara;');
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true });
-});
+const folder = temporaryFolder();
+mkdirSync(join(folder, 'within'));
+writeFileSync(join(folder, 'outside.ts'), 'export default (camara) => camara;');
 
 function entryOf(profile: unknown, url: string) {
   return entryAt(url, { profile, client: { id: 'us', secret: { variable: 'SECRET' } } });

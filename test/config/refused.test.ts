@@ -1,15 +1,14 @@
 import { generateKeyPairSync, randomUUID, type KeyPairKeyObjectResult } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/config/environment.ts';
 import { ALL_SETTINGS } from '../../src/config/settings.ts';
 import { createCertificate } from '../tls/certificate.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { problemsOf } from './problems.ts';
 
 const SECRET = 'a-hidden-one-of-thirty-two-letters';
 const files = new TemporaryFiles();
-afterAll(() => files[Symbol.dispose]());
 const FILE = files.write('file.pem', SECRET);
 const EMPTY = files.write('empty', '\n');
 const REDIS_TLS_CA_FILE = files.write('ca.pem', createCertificate().cert);

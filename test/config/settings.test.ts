@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { jsonSchema, makeFiles } from '../../scripts/operatorsFile.ts';
 import { makeSettingsFiles } from '../../scripts/settings.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { ALL_SETTINGS, VARIABLE_NAMES } from '../../src/config/settings.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { entryAt } from '../operatorsFile.ts';
 import { problemsOf } from './problems.ts';
 
@@ -22,7 +22,6 @@ function namesRead(): ReadonlySet<string> {
 }
 
 const files = new TemporaryFiles();
-afterAll(() => files[Symbol.dispose]());
 
 describe('the table of settings', () => {
   test('has every setting that is read, and no other', () => {

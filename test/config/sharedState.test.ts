@@ -1,6 +1,6 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { createCertificate } from '../tls/certificate.ts';
 
 const REDIS_URL = 'redis://user:hidden@127.0.0.1:6379';
@@ -9,7 +9,6 @@ const KEYED = { STATE_KEY: BYTES.toString('hex') };
 const OWN = createCertificate();
 const OTHER = createCertificate();
 const files = new TemporaryFiles();
-afterAll(() => files[Symbol.dispose]());
 const REDIS_TLS_CA_FILE = files.write('ca.pem', OWN.cert);
 const REDIS_TLS_CERT_FILE = files.write('own.pem', OWN.cert);
 const REDIS_TLS_KEY_FILE = files.write('own.key', OWN.key);

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt } from 'jose';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { startServiceWith, type Service } from '../service.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import {
   CertifiedOperator,
   CIBA_GRANT_TYPE,
@@ -22,8 +22,6 @@ const keyFile = files.write(
 );
 let operator: CertifiedOperator;
 let service: Service;
-
-afterAll(() => files[Symbol.dispose]());
 
 afterEach(async () => {
   await service.stop();

@@ -35,7 +35,6 @@ export class Fleet {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #asked: Asked;
   readonly #replicas: Replica[] = [];
-  readonly #files: OperatorsFile[] = [];
   #launched = 0;
 
   constructor(environment: Readonly<Record<string, string>>, asked: Asked) {
@@ -68,7 +67,6 @@ export class Fleet {
 
   stop(): void {
     for (const { child } of this.#replicas) child.kill('SIGKILL');
-    for (const file of this.#files) file[Symbol.dispose]();
   }
 
   async #launch(): Promise<Replica> {
@@ -109,11 +107,9 @@ export class Fleet {
       // A reply that a busy machine holds up is no lost one.
       limits: { timeoutMs: WAY_MS },
     }));
-    const file = new OperatorsFile(entries, {
+    return new OperatorsFile(entries, {
       directory: { url: directory, keepSeconds: 0, fallback: 'prefix' },
     });
-    this.#files.push(file);
-    return file;
   }
 }
 

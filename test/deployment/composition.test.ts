@@ -1,5 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
@@ -9,6 +8,7 @@ import { Program } from '../program.ts';
 import { NO_REDIS, startRedis } from '../redisServer.ts';
 import { askAt } from '../service.ts';
 import { documentsIn, podsOf, settingsOf } from './files.ts';
+import { temporaryFolder } from '../temporary.ts';
 
 const words = z.array(z.string());
 
@@ -113,18 +113,14 @@ it.skipIf(NO_PROMETHEUS !== undefined)(
       './prometheus.yml:/etc/prometheus/prometheus.yml:ro',
       '../monitoring/rules.yml:/etc/prometheus/rules.yml:ro',
     ]);
-    const folder = mkdtempSync(join(tmpdir(), 'composition-'));
-    try {
-      const settings = join(folder, 'prometheus.yml');
-      for (const [from, to] of [
-        ['deploy/prometheus.yml', settings],
-        ['monitoring/rules.yml', join(folder, 'rules.yml')],
-      ] as const) {
-        copyFileSync(new URL(`../../${from}`, import.meta.url), to);
-      }
-      expect(await promtool('check', 'config', settings)).toContain('SUCCESS');
-    } finally {
-      rmSync(folder, { recursive: true });
+    const folder = temporaryFolder();
+    const settings = join(folder, 'prometheus.yml');
+    for (const [from, to] of [
+      ['deploy/prometheus.yml', settings],
+      ['monitoring/rules.yml', join(folder, 'rules.yml')],
+    ] as const) {
+      copyFileSync(new URL(`../../${from}`, import.meta.url), to);
     }
+    expect(await promtool('check', 'config', settings)).toContain('SUCCESS');
   },
 );

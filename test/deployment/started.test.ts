@@ -1,5 +1,4 @@
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
@@ -11,6 +10,7 @@ import { Program } from '../program.ts';
 import { NO_REDIS, startRedis } from '../redisServer.ts';
 import { askAt } from '../service.ts';
 import { manifestsOf, podsOf, settingsOf, type Variant } from './files.ts';
+import { temporaryFolder } from '../temporary.ts';
 
 /** Where the Secret and the ConfigMap are in the container. */
 const SECRETS_PATH = '/run/secrets/sim-swap';
@@ -78,7 +78,7 @@ it.skipIf(NO_REDIS !== undefined).each([
     const simulator = await launchSimulator();
     const redis = await startRedis();
     const issuer = await TestIssuer.start();
-    const folder = await mkdtemp(join(tmpdir(), 'deployment-'));
+    const folder = temporaryFolder();
     try {
       const addressed = {
         ...pod,
@@ -134,7 +134,6 @@ it.skipIf(NO_REDIS !== undefined).each([
       expect(await program.exit).toEqual({ code: 0, signal: null });
     } finally {
       await Promise.all([simulator.stop(), redis.kill(), issuer.close()]);
-      await rm(folder, { recursive: true });
     }
   },
 );

@@ -8,7 +8,7 @@ import { hurriedClock } from '../hurriedClock.ts';
 import { entryAt, startServiceOf } from '../operatorsFile.ts';
 import { startService, type Service } from '../service.ts';
 import { Authority, demanding } from '../tls/authority.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { acknowledge, grant, pend, WiredOperator } from '../wiredOperator.ts';
 
 const SERVERS = new Authority('Servers of an operator');
@@ -29,7 +29,6 @@ const key = files.write('client.key', client.key);
 const ca = files.write('ca.pem', SERVERS.pem);
 const credentials = files.write('proxy', CREDENTIALS);
 const secret = files.write('secret', 'kept-secret-of-the-operator');
-afterAll(() => files[Symbol.dispose]());
 
 const GOOD = { certificate: { file: certificate }, key: { file: key }, ca: { file: ca } };
 

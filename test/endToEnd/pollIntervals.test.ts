@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { Authority } from '../tls/authority.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { answerJson } from '../http/recordingServer.ts';
 import { startService } from '../service.ts';
 import { pend, WiredOperator } from '../wiredOperator.ts';
@@ -35,7 +35,7 @@ async function slowWay(port: number, isSlow: (connection: number) => boolean): P
 
 test('polls come an interval apart, although the first one had a connection to make that took long', async () => {
   const authority = new Authority('An operator');
-  using files = new TemporaryFiles();
+  const files = new TemporaryFiles();
   const polledAtMs: number[] = [];
   await using operator = await WiredOperator.start(
     {

@@ -5,7 +5,7 @@ import { AUDIENCE, ISSUER, TestIssuer } from '../caller/testIssuer.ts';
 import { RecordingServer } from '../http/recordingServer.ts';
 import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
 import { startService } from '../service.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 
 /** Nothing listens there: an operator that is away. */
 const NOWHERE = 'http://127.0.0.1:1';
@@ -87,7 +87,7 @@ describe('/readyz', () => {
   });
 
   test('says that the audit log can be written once it has been', async () => {
-    using files = new TemporaryFiles();
+    const files = new TemporaryFiles();
     const file = join(files.folder, 'audit.jsonl');
     await using server = await startService(NOWHERE, { AUDIT_KEY, AUDIT_LOG: file });
     await expect.poll(() => readiness(server.url)).toEqual(READY);

@@ -4,7 +4,7 @@ import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { explorerQuery } from '../../src/app/firstQuery.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { settingsFor, startService, type Service } from '../service.ts';
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
@@ -54,7 +54,7 @@ describe('a browser that opens /graphql', () => {
   );
 
   it('sees no page beside trusted documents, and no link to it', async () => {
-    using files = new TemporaryFiles();
+    const files = new TemporaryFiles();
     const TRUSTED_DOCUMENTS = files.write('manifest.json', MANIFEST);
     const page = await start({ TRUSTED_DOCUMENTS });
     expect((await fetch(page, { headers: BROWSER })).status).toBe(400);

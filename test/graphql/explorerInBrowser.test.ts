@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { explorerQuery } from '../../src/app/firstQuery.ts';
 import { IS_LONG } from '../forms.ts';
 import { startService } from '../service.ts';
+import { temporaryFolder } from '../temporary.ts';
 
 const BROWSER = '/usr/bin/chromium';
 /** It needs no network but the service's; what it would fetch by itself is switched off. */
@@ -45,8 +44,7 @@ if (IS_LONG && !IS_THERE) {
 test.skipIf(!IS_LONG || !IS_THERE)(
   'the explorer opens with a query of its role, whatever was tried at the same address',
   async () => {
-    const profile = mkdtempSync(join(tmpdir(), 'profile-'));
-    onTestFinished(() => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
+    const profile = temporaryFolder();
     const [port, bff] = await opened('bff', 0, profile);
     expect(bff).toContain('phoneNumber');
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { readManifest } from '../../src/graphql/trustedDocuments.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { costs, startSimulated, type Reply, type SimulatedService } from '../service.ts';
 
 const DOCUMENT = 'query Swapped($e164: ID!) { phoneNumber(e164: $e164) { simSwappedWithin } }';
@@ -19,7 +19,6 @@ const CODEGEN = { swapped: DOCUMENT, listed: LISTED };
 const byHash = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha256Hash } });
 
 const files = new TemporaryFiles();
-afterAll(() => files[Symbol.dispose]());
 
 let count = 0;
 function manifestFile(content: unknown): string {

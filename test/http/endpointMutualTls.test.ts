@@ -6,7 +6,7 @@ import { RecordedLog } from '../recordedLog.ts';
 import { Authority, demanding } from '../tls/authority.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import { NO_OPENSSL, OpensslServer } from '../tls/opensslServer.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { answerByStream, Http2Server } from './http2Server.ts';
 import { answerWithout, RecordingServer } from './recordingServer.ts';
 import { TestEndpoint, text } from './testEndpoint.ts';
@@ -35,7 +35,7 @@ describe.each(PROTOCOLS)(
   'over %s, an operator that demands a certificate and signs its own',
   (protocol) => {
     it('is asked with what the files hold', async () => {
-      using files = new TemporaryFiles();
+      const files = new TemporaryFiles();
       const tls = {
         certificate: files.source('client.pem', CLIENT.cert),
         key: files.source('client.key', CLIENT.key),
@@ -47,7 +47,7 @@ describe.each(PROTOCOLS)(
     });
 
     it('is asked with a key that a passphrase opens', async () => {
-      using files = new TemporaryFiles();
+      const files = new TemporaryFiles();
       const key = createPrivateKey(CLIENT.key).export({
         type: 'pkcs8',
         format: 'pem',

@@ -4,7 +4,7 @@ import type { Exchange } from '../../src/http/exchange.ts';
 import { RecordedLog } from '../recordedLog.ts';
 import { TestClock } from '../testClock.ts';
 import { Authority, demanding } from '../tls/authority.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { ConnectProxy, tunnelFor } from './connectProxy.ts';
 import { answerByStream, Http2Server } from './http2Server.ts';
 import { answerJson, answerWithout, RecordingServer } from './recordingServer.ts';
@@ -59,7 +59,6 @@ class Client implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.endpoint[Symbol.asyncDispose]();
-    this.#files[Symbol.dispose]();
   }
 }
 

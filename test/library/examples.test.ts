@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DEMO_CLIENT, startSimulator } from '../../simulator/simulator.ts';
 import { Program } from '../program.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { examplesOf, FILES, ROOT } from './examples.ts';
 
 const ENTRIES = ['client', 'subgraph', 'mocks'] as const;
@@ -15,7 +15,7 @@ const printed = new Map<string, readonly string[]>();
 
 beforeAll(async () => {
   const simulator = await startSimulator({ port: 0 });
-  using files = new TemporaryFiles();
+  const files = new TemporaryFiles();
   symlinkSync(join(ROOT, 'node_modules'), join(files.folder, 'node_modules'));
   const statements = EXAMPLES.map(({ about, program }, index) => {
     const source = ENTRIES.reduce(

@@ -11,6 +11,7 @@ import { redisFaults } from './redisFaults.ts';
 import { mutation } from './mutation.ts';
 import { scale } from './scale.ts';
 import { soak } from './soak.ts';
+import ownTemporaryFolder from '../temporary.ts';
 import { waiters } from './waiters.ts';
 
 const RUNS: Readonly<Record<string, LongRun>> = {
@@ -42,6 +43,7 @@ const EXIT_CODES: Readonly<Record<Verdict, number>> = {
   INCONCLUSIVE: 2,
 };
 
+ownTemporaryFolder();
 const [name = '', ...words] = process.argv.slice(2);
 if (name === 'short') {
   const verdicts: Verdict[] = [];

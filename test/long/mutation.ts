@@ -1,17 +1,9 @@
 import { execFile, execFileSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { longRun, report, someOf, wrongIf, type Row } from './longRun.ts';
+import { temporaryFolder } from '../temporary.ts';
 import { PARTS } from './mutants.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
@@ -27,31 +19,25 @@ export const mutation = longRun({
   async *run({ only }) {
     const copy = copyOfProject();
     const rows: Row[] = [];
-    try {
-      for (const { file, tests, mutants } of PARTS.filter((one) => only.includes(one.file))) {
-        const path = join(copy, file);
-        const text = readFileSync(path, 'utf8');
-        if ((await verdictOf(copy, tests)) === 'killed') {
-          throw new Error(`${tests.join(' ')} fail without a mutant.`);
-        }
-        for (const [old, mutated] of mutants) {
-          const found = text.split(old).length - 1;
-          writeFileSync(
-            path,
-            text.replace(old, () => mutated),
-          );
-          const verdict =
-            found === 1
-              ? await verdictOf(copy, tests)
-              : `NOT MADE, its text is there ${found} times`;
-          yield wrongIf(verdict !== 'killed');
-          rows.push([`${file}: ${old.replaceAll(/\s+/g, ' ')}`, verdict]);
-          process.stdout.write(`${verdict.padEnd(9)} ${rows.at(-1)?.[0]}\n`);
-        }
-        writeFileSync(path, text);
+    for (const { file, tests, mutants } of PARTS.filter((one) => only.includes(one.file))) {
+      const path = join(copy, file);
+      const text = readFileSync(path, 'utf8');
+      if ((await verdictOf(copy, tests)) === 'killed') {
+        throw new Error(`${tests.join(' ')} fail without a mutant.`);
       }
-    } finally {
-      rmSync(copy, { recursive: true });
+      for (const [old, mutated] of mutants) {
+        const found = text.split(old).length - 1;
+        writeFileSync(
+          path,
+          text.replace(old, () => mutated),
+        );
+        const verdict =
+          found === 1 ? await verdictOf(copy, tests) : `NOT MADE, its text is there ${found} times`;
+        yield wrongIf(verdict !== 'killed');
+        rows.push([`${file}: ${old.replaceAll(/\s+/g, ' ')}`, verdict]);
+        process.stdout.write(`${verdict.padEnd(9)} ${rows.at(-1)?.[0]}\n`);
+      }
+      writeFileSync(path, text);
     }
     const killed = rows.filter(([, verdict]) => verdict === 'killed').length;
     report('mutants', [
@@ -64,7 +50,7 @@ export const mutation = longRun({
 
 /** What git knows of, beside the installed packages: nobody who works in the project sees a mutant. */
 function copyOfProject(): string {
-  const copy = mkdtempSync(join(tmpdir(), 'mutants-'));
+  const copy = temporaryFolder();
   const files = execFileSync('git', ['ls-files'], { cwd: PROJECT, encoding: 'utf8' });
   for (const file of files.trim().split('\n')) {
     mkdirSync(dirname(join(copy, file)), { recursive: true });

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../freePort.ts';
 import { PROMETHEUS } from './promtool.ts';
+import { temporaryFolder } from '../temporary.ts';
 
 /** The rules with a second for each minute: in `for`, in ranges and in offsets, not in labels. Pure. */
 function hurried(rules: string): string {
@@ -41,7 +41,7 @@ interface SumReply {
 export async function startPrometheus(
   jobs: Readonly<Record<string, string>>,
 ): Promise<RunningPrometheus> {
-  const folder = mkdtempSync(join(tmpdir(), 'prometheus-'));
+  const folder = temporaryFolder();
   const port = await freePort();
   writeFileSync(join(folder, 'rules.yml'), hurried(RULES));
   // JSON is YAML.
@@ -88,7 +88,6 @@ export async function startPrometheus(
     async [Symbol.asyncDispose]() {
       child.kill('SIGTERM');
       await exited;
-      rmSync(folder, { recursive: true });
     },
   };
 }

@@ -6,7 +6,7 @@ import {
   CLIENT,
   SCOPE,
 } from '../conformance/certifiedOperator.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { check, failed, rowsOf, settingsAt } from './checked.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -44,7 +44,7 @@ describe.each(FLOWS)('a certified OpenID provider, %s', (flow, scope, prompts) =
     ['the registered key', BY_KEY, privateKey, '', [], /^$/],
     ['another key', BY_KEY, OTHER_KEY, '', ['credentials'], /public half of client\.key/],
   ] as const)('judges %s', async (_, method, key, secret, red, advice) => {
-    using files = new TemporaryFiles();
+    const files = new TemporaryFiles();
     using one = await certified(method);
     const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString();
     const byKey = {

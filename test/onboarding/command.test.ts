@@ -28,7 +28,7 @@ async function northernAndGone(url: string): Promise<OperatorsFile> {
 describe('operators -- check', () => {
   it('prints a row for each operator and step, what to do, and ends with 1 where one is red', async () => {
     await using operator = await simulator();
-    using file = await northernAndGone(operator.authUrl);
+    const file = await northernAndGone(operator.authUrl);
     const { code, out } = await run(['check'], { OPERATORS_FILE: file.path });
     expect(code).toBe(1);
     expect(out).toMatch(/^operator +step +at +result +found\n/);
@@ -41,7 +41,7 @@ describe('operators -- check', () => {
 
   it('checks one operator by its name, for machines, and asks about a number once', async () => {
     await using operator = await simulator();
-    using file = await northernAndGone(operator.authUrl);
+    const file = await northernAndGone(operator.authUrl);
     const words = ['check', '--operator', 'northern', '--json', '--number', NUMBER];
     const { code, out, err } = await run(words, { OPERATORS_FILE: file.path });
     expect(code).toBe(0);
@@ -54,7 +54,7 @@ describe('operators -- check', () => {
   it('asks only the operator of the prefix, and reads numbers from standard input', async () => {
     await using northern = await simulator();
     await using southern = await simulator();
-    using file = new OperatorsFile([
+    const file = new OperatorsFile([
       entry('northern', '+44770090000', northern.authUrl),
       entry('southern', 'default', southern.authUrl),
     ]);
@@ -69,7 +69,7 @@ describe('operators -- check', () => {
 
   it('prompts nobody without a terminal and without --consent', async () => {
     await using operator = await simulator();
-    using file = new OperatorsFile([entry('southern', 'default', operator.authUrl, '3-legged')]);
+    const file = new OperatorsFile([entry('southern', 'default', operator.authUrl, '3-legged')]);
     const { code, out } = await run(['check', '--number', NUMBER], { OPERATORS_FILE: file.path });
     expect(code).toBe(0);
     expect(out).toMatch(/consent +bc-authorize +not tried +it would prompt .*: add --consent/);
@@ -81,7 +81,7 @@ describe('operators -- check', () => {
     ['yes', 1],
   ])('prompts the owner after %s at a terminal: %d times', async (answer, prompts) => {
     await using operator = await simulator();
-    using file = new OperatorsFile([entry('southern', 'default', operator.authUrl, '3-legged')]);
+    const file = new OperatorsFile([entry('southern', 'default', operator.authUrl, '3-legged')]);
     const keys = new PassThrough();
     const words = [process.execPath, ...COMMAND, 'check', '--number', NUMBER].join(' ');
     const settings = { OPERATORS_FILE: file.path };
@@ -97,7 +97,7 @@ describe('operators -- check', () => {
   it('ends at once after Ctrl-C', async () => {
     const { promise: asked, resolve } = Promise.withResolvers<void>();
     await using operator = await RecordingServer.start(() => resolve());
-    using file = new OperatorsFile([entry('silent', 'default', operator.url)]);
+    const file = new OperatorsFile([entry('silent', 'default', operator.url)]);
     await using program = Program.node([...COMMAND, 'check', '--timeout', '60'], {
       OPERATORS_FILE: file.path,
     });
@@ -111,7 +111,7 @@ describe('operators -- check', () => {
     [['check', '--operator', 'nobody'], /There are: northern/],
     [['nonsense'], /npm run operators -- check/],
   ])('refuses %j', async (words, message) => {
-    using file = new OperatorsFile([entry('northern', '+44', 'http://127.0.0.1:1')]);
+    const file = new OperatorsFile([entry('northern', '+44', 'http://127.0.0.1:1')]);
     const { code, err } = await run(words, { OPERATORS_FILE: file.path });
     expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(message) });
   });

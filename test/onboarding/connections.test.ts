@@ -1,6 +1,6 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { answering, ConnectProxy, tunnelFor, type ProxyManner } from '../http/connectProxy.ts';
 import { Http2Server } from '../http/http2Server.ts';
 import { answerJson, deadUrl, RecordingServer } from '../http/recordingServer.ts';
@@ -8,7 +8,7 @@ import { listen } from '../listening.ts';
 import { Authority, demanding } from '../tls/authority.ts';
 import { createCertificate, type Certificate } from '../tls/certificate.ts';
 import { NO_OPENSSL, OpensslServer } from '../tls/opensslServer.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { check, failed, issueTokens, rowsOf, settingsAt, verdicts } from './checked.ts';
 
 const AUTHORITY = new Authority('Servers of the operator');
@@ -16,7 +16,6 @@ const CLIENTS = new Authority('Clients of the operator');
 const LONG: [number, number] = [-1, 300];
 const LONG_MS = 10_000;
 const files = new TemporaryFiles();
-afterAll(() => files[Symbol.dispose]());
 
 /** The settings of an operator that speaks TLS, whose authority is trusted. */
 function trusting(url: string): Record<string, string> {

@@ -15,7 +15,7 @@ async function checkDiscovered(metadata: object, status = 200) {
       answerJson(received, response, {}, 405);
     }
   });
-  using file = new OperatorsFile([
+  const file = new OperatorsFile([
     {
       name: 'discovered',
       prefixes: ['default'],

@@ -39,7 +39,7 @@ async function printed(
   const { authUrl, simSwapUrl } = name === 'northern' ? northern : southern;
   const flow = name === 'northern' ? '2-legged' : '3-legged';
   const client = { method: 'basic', id: 'demo-client', secret: { variable: 'SECRET' } };
-  using file = new OperatorsFile([
+  const file = new OperatorsFile([
     { name, prefixes: ['default'], flow, authUrl, simSwapUrl, client },
   ]);
   const environment = { OPERATORS_FILE: file.path, SECRET: secret };

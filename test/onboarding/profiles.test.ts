@@ -14,7 +14,7 @@ it.each(PROFILES)('the profile %s is tried at its simulator, and asks once', asy
   const time = new PassingTime();
   const jwks = await profileKeys();
   await using operator = await simulator({ dialect: profile, jwks, nowMs: () => time.nowMs() });
-  using file = new OperatorsFile([filledIn(profile, operator)]);
+  const file = new OperatorsFile([filledIn(profile, operator)]);
   const environment = { ...PROFILE_SECRETS, OPERATORS_FILE: file.path };
   const report = await check(environment, { clock: time });
   expect(report.findings.filter(({ verdict }) => /failed|warning/.test(verdict))).toEqual([]);

@@ -1,10 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { askAt } from '../service.ts';
 import { NpmProcess } from './npmProcess.ts';
+import { temporaryFolder } from '../temporary.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FLAG = '--disallow-code-generation-from-strings';
@@ -21,12 +21,6 @@ const PROBE = `data:text/javascript,${encodeURIComponent(`
   appendFileSync(process.env.PROBE_FILE, program + ' ' + (refused ? 'refused' : 'allowed') + '\\n');
 `)}`;
 
-function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'code-from-strings-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  return directory;
-}
-
 async function npmStart(settings: Readonly<Record<string, string>>): Promise<string> {
   const npm = new NpmProcess(['start'], { PORT: '0', ...settings });
   const [url] = await npm.written(/http:\/\/127\.0\.0\.1:\d+(?=\/graphql)/);
@@ -35,7 +29,7 @@ async function npmStart(settings: Readonly<Record<string, string>>): Promise<str
 
 describe('what a caller writes', () => {
   test('never becomes code: a literal is data however often it comes', async () => {
-    const file = join(temporaryDirectory(), 'written-by-a-literal');
+    const file = join(temporaryFolder(), 'written-by-a-literal');
     const code = `process.getBuiltinModule('fs').writeFileSync('${file}','x')`;
     const url = await npmStart({});
 
@@ -49,7 +43,7 @@ describe('what a caller writes', () => {
   });
 
   test('could not become code: npm start runs Node without code from strings, the simulator too', async () => {
-    const file = join(temporaryDirectory(), 'probe');
+    const file = join(temporaryFolder(), 'probe');
     await npmStart({ NODE_OPTIONS: `--import "${PROBE}"`, PROBE_FILE: file });
 
     const lines = readFileSync(file, 'utf8').split('\n');

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
+import { temporaryFolder } from '../temporary.ts';
 
 const run = promisify(execFile);
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
@@ -21,8 +21,8 @@ declare module 'vitest' {
 }
 
 /** Packs once for all checks, and installs the tarball as a stranger does. */
-export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), 'packed-'));
+export default async function setUp(project: TestProject): Promise<void> {
+  const folder = temporaryFolder();
   const packed = await run('npm', ['pack', '--json', '--pack-destination', folder], {
     cwd: PROJECT,
   });
@@ -36,7 +36,6 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   project.provide('npxName', `../${basename(tarball)}`);
   project.provide('empty', empty);
   project.provide('mounted', mounted);
-  return () => rm(folder, { recursive: true, force: true });
 }
 
 /** What npm writes beside it are the lines of the build. */

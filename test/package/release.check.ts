@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { Program, type Run } from '../program.ts';
+import { temporaryFolder } from '../temporary.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const CHANGELOG =
@@ -68,10 +68,8 @@ class Repository {
 }
 
 let template: string;
-const folders: string[] = [];
 beforeAll(() => {
-  template = mkdtempSync(join(tmpdir(), 'release-'));
-  folders.push(template);
+  template = temporaryFolder();
   for (const path of COPIED) {
     cpSync(join(PROJECT, path), join(template, path), { recursive: true });
   }
@@ -99,13 +97,9 @@ beforeAll(() => {
   repository.git('add', '--all');
   repository.git('commit', '--quiet', '--message', 'all of it');
 });
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
 
 function repositoryOf(change: (repository: Repository) => void = () => undefined): Repository {
-  const folder = mkdtempSync(join(tmpdir(), 'release-'));
-  folders.push(folder);
+  const folder = temporaryFolder();
   cpSync(template, folder, { recursive: true });
   symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
   const repository = new Repository(folder);

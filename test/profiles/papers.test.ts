@@ -244,7 +244,7 @@ function checkOf(
   whose: 'PLAYED' | 'STRANGE' = 'PLAYED',
   about?: string,
 ) {
-  using file = new OperatorsFile([entryOf(profile, operator, whose)]);
+  const file = new OperatorsFile([entryOf(profile, operator, whose)]);
   return check(
     { ...SECRETS, OPERATORS_FILE: file.path },
     about === undefined ? {} : { number: { number: number(about), mayPrompt: false } },

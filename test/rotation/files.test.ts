@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hurriedClock } from '../hurriedClock.ts';
 import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
 import { startServiceWith, type Service } from '../service.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { WiredOperator } from '../wiredOperator.ts';
 
 const ALICE = '+447700900001';
@@ -22,10 +22,7 @@ beforeEach(async () => {
   files = new TemporaryFiles();
 });
 
-afterEach(async () => {
-  files[Symbol.dispose]();
-  await operator[Symbol.asyncDispose]();
-});
+afterEach(() => operator[Symbol.asyncDispose]());
 
 function serve(settings: Readonly<Record<string, string>>): Promise<Service> {
   return startServiceWith({ PORT: '0', ...settings }, { clock: hurriedClock });

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../src/system/clock.ts';
 import { command } from '../redisCommands.ts';
 import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { startServiceWith } from '../service.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { answerNever, grant, pend, WiredOperator } from '../wiredOperator.ts';
 
 const WITHIN = '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }';
@@ -20,10 +20,7 @@ describe.skipIf(NO_REDIS !== undefined)(`the password of a Redis ${NO_REDIS ?? '
   beforeAll(async () => {
     redis = await startRedis();
   });
-  afterAll(async () => {
-    files[Symbol.dispose]();
-    await redis.kill();
-  });
+  afterAll(() => redis.kill());
 
   it('is taken from its file when that changes, and a consent under way goes on with one prompt', async () => {
     const allow = (user: string) =>

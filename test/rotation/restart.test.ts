@@ -9,7 +9,7 @@ import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
 import { Program } from '../program.ts';
 import { askAt, startServiceWith, type Service } from '../service.ts';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { answerNever, grant, pend, WiredOperator } from '../wiredOperator.ts';
 import { ALICE } from '../values.ts';
 
@@ -123,7 +123,7 @@ test('replicas with one Redis are replaced by others with another secret, limits
 }, 60_000);
 
 test('AUDIT_KEY: a search finds what either key has hashed', async () => {
-  using files = new TemporaryFiles();
+  const files = new TemporaryFiles();
   const [old, young] = ['o'.repeat(32), 'y'.repeat(32)];
   const AUDIT_LOG = join(files.folder, 'audit.jsonl');
   const hashes = () =>

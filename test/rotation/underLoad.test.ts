@@ -2,7 +2,7 @@ import { describe, it } from 'vitest';
 import { IS_LONG } from '../forms.ts';
 import { Authority, demanding } from '../tls/authority.ts';
 import type { Certificate } from '../tls/certificate.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { answerJson, type Answer } from '../http/recordingServer.ts';
 import { acknowledge, grant, pend, WiredOperator } from '../wiredOperator.ts';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
@@ -131,7 +131,6 @@ class Rotation {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.files[Symbol.dispose]();
     await this.operator[Symbol.asyncDispose]();
   }
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { launchSimulator, type LaunchedSimulator } from '../../simulator/launch.ts';
 import type { Counts } from '../../simulator/stats.ts';
@@ -10,6 +9,7 @@ import { UNLIMITED_PROMPTS } from '../long/forkedServer.ts';
 import { processUsage } from '../processUsage.ts';
 import { keepAsking, Load, type Timed } from './load.ts';
 import { startStore, type SharedStore, type StoreName } from './sharedStore.ts';
+import { temporaryFolder } from '../temporary.ts';
 
 export type Flow = '2-legged' | '3-legged';
 
@@ -60,8 +60,7 @@ export async function runStretch(stretch: Stretch): Promise<Findings> {
   stage.defer(store.stop);
   const simulator = await launchSimulator();
   stage.defer(() => simulator.stop());
-  const folder = await mkdtemp(join(tmpdir(), 'scale-'));
-  stage.defer(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const settings = { ...issuer.settings, ...settingsOf(stretch, store), ...clientOf(simulator) };
   const auditLogs = Array.from({ length: stretch.processes }, (_, n) => join(folder, `${n}.jsonl`));
   const servers = await Promise.all(

@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CompileError, makePublicApi } from '../../scripts/publicApi.ts';
+import { temporaryFolder } from '../temporary.ts';
 
 describe('what is public', async () => {
   // Whether it compiles is checked by `npm run check`.
@@ -19,8 +19,7 @@ describe('what is public', async () => {
 });
 
 test('sources that do not compile are named as the compiler names them', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sources-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'wrong.ts'), "export const windowHours: number = '240';\n");
   writeFileSync(
     join(folder, 'tsconfig.json'),

@@ -15,7 +15,7 @@ import { RecordedLog } from '../recordedLog.ts';
 import { command } from '../redisCommands.ts';
 import { NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { createCertificate } from '../tls/certificate.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { ALICE, changed } from '../values.ts';
 import { answers, until } from './until.ts';
 
@@ -140,10 +140,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis behind TLS ${NO_REDIS ?? ''}`, 
       'tls-ca-cert-file': files.write('clients.pem', client.cert),
     });
   });
-  afterAll(async () => {
-    await redis.kill();
-    files[Symbol.dispose]();
-  });
+  afterAll(() => redis.kill());
 
   const TLS: RedisTls = { ca: server.cert, client, serverName: undefined };
 

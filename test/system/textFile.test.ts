@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MAX_FILE_BYTES, readText, readTextNow } from '../../src/system/textFile.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 
 /** A regular file of Linux's that says it has no bytes, and has millions of millions. */
 const ENDLESS = '/proc/self/pagemap';
@@ -29,7 +29,7 @@ const STRANGERS: readonly (readonly [what: string, make: (path: string) => void,
 
 describe.each(WAYS)('a file that is read %s', (_, read) => {
   it.each(STRANGERS)('is refused where it is %s', async (_what, make, code) => {
-    using files = new TemporaryFiles();
+    const files = new TemporaryFiles();
     const path = join(files.folder, 'stranger');
     make(path);
     await expect(async () => read(path)).rejects.toMatchObject({ code });
@@ -40,13 +40,13 @@ describe.each(WAYS)('a file that is read %s', (_, read) => {
   });
 
   it('is its text, which comes in several parts', async () => {
-    using files = new TemporaryFiles();
+    const files = new TemporaryFiles();
     const text = '€'.repeat(100_000);
     expect(await read(files.write('file', text))).toBe(text);
   });
 
   it('is refused where it is too large', async () => {
-    using files = new TemporaryFiles();
+    const files = new TemporaryFiles();
     const path = files.write('file', '');
     truncateSync(path, MAX_FILE_BYTES + 1);
     await expect(async () => read(path)).rejects.toMatchObject({ code: 'FILE_TOO_LARGE' });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { watchFiles, type FileWatch } from '../../src/system/watchedFiles.ts';
 import { TestClock } from '../testClock.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 
 class Watch implements Disposable {
   readonly clock = new TestClock();
@@ -40,7 +40,7 @@ class Watch implements Disposable {
 
 describe('a watched file', () => {
   it('is read at once, and reported when it has changed, once', async () => {
-    using files = new TemporaryFiles();
+    const files = new TemporaryFiles();
     const path = files.write('key', 'one');
     using watch = new Watch(path);
     expect(watch.text).toBe('one');
@@ -53,7 +53,7 @@ describe('a watched file', () => {
   });
 
   it('may be a link that leads elsewhere, as in a Kubernetes secret', async () => {
-    using files = new TemporaryFiles();
+    const files = new TemporaryFiles();
     const at = (name: string): string => join(files.folder, name);
     for (const version of ['1', '2']) {
       mkdirSync(at(`..${version}`));
@@ -70,7 +70,7 @@ describe('a watched file', () => {
   });
 
   it('counts once it rests: what was half written is not reported', async () => {
-    using files = new TemporaryFiles();
+    const files = new TemporaryFiles();
     const path = files.write('key', 'one');
     using watch = new Watch(path);
     let length = 0;
@@ -86,7 +86,7 @@ describe('a watched file', () => {
   });
 
   it('may go, and come back', async () => {
-    using files = new TemporaryFiles();
+    const files = new TemporaryFiles();
     const path = files.write('key', 'one');
     using watch = new Watch(path);
     rmSync(path);
@@ -96,7 +96,7 @@ describe('a watched file', () => {
   });
 
   it('is read no more once it is closed', async () => {
-    using files = new TemporaryFiles();
+    const files = new TemporaryFiles();
     const path = files.write('key', 'one');
     const watch = new Watch(path);
     watch[Symbol.dispose]();

@@ -9,7 +9,7 @@ import { freePort } from '../freePort.ts';
 import { Program } from '../program.ts';
 import { startSimulated } from '../service.ts';
 import { createCertificate } from './certificate.ts';
-import { TemporaryFiles } from './temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 
 const NGINX = '/usr/sbin/nginx';
 const PAGE = readFileSync(new URL('../../docs/tls.md', import.meta.url), 'utf8');
@@ -43,7 +43,7 @@ async function send(
 it.skipIf(!existsSync(NGINX))(
   'nginx as docs/tls.md has it passes on slow answers, nothing but /graphql, and no proof of a router',
   async () => {
-    using files = new TemporaryFiles();
+    const files = new TemporaryFiles();
     const { cert, key } = createCertificate();
     const port = await freePort();
     const routerSecret = 'a-router-secret-of-thirty-two-characters-and-more';

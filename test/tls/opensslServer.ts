@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { freePort } from '../freePort.ts';
 import type { Authority } from './authority.ts';
 import type { Certificate } from './certificate.ts';
-import { TemporaryFiles } from './temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 
 const PROGRAM = '/usr/bin/openssl';
 
@@ -22,12 +22,10 @@ export class OpensslServer implements AsyncDisposable {
   /** What clients sent through TLS, and what the server says of itself. */
   output = '';
   readonly #child: ChildProcess;
-  readonly #files: TemporaryFiles;
 
-  private constructor(port: number, child: ChildProcess, files: TemporaryFiles) {
+  private constructor(port: number, child: ChildProcess) {
     this.url = `https://127.0.0.1:${port}/check`;
     this.#child = child;
-    this.#files = files;
   }
 
   static async start(
@@ -52,7 +50,7 @@ export class OpensslServer implements AsyncDisposable {
       ],
       { stdio: ['pipe', 'pipe', 'ignore'] },
     );
-    const started = new OpensslServer(port, child, files);
+    const started = new OpensslServer(port, child);
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       started.output += text;
     });
@@ -64,6 +62,5 @@ export class OpensslServer implements AsyncDisposable {
     const exited = once(this.#child, 'exit');
     this.#child.kill('SIGKILL');
     await exited;
-    this.#files[Symbol.dispose]();
   }
 }

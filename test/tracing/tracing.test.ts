@@ -5,7 +5,7 @@ import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { freePort } from '../freePort.ts';
 import { metricsOf } from '../metrics/scrape.ts';
 import { startService, startSimulated } from '../service.ts';
-import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { WiredOperator, type OperatorScript } from '../wiredOperator.ts';
 import { Collector, pathOf } from './collector.ts';
 
@@ -282,7 +282,7 @@ describe('a collector', () => {
 
 // But for its api, which the clients of Redis and Prometheus load.
 test('the packages of OpenTelemetry are loaded only where there is a collector', async () => {
-  using files = new TemporaryFiles();
+  const files = new TemporaryFiles();
   const file = files.write(
     'loaded.mjs',
     `import { registerHooks } from 'node:module';

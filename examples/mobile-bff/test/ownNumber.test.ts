@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
@@ -16,12 +16,11 @@ const OLDER_ID = 'older';
 const OLDER = 'query ($e164: ID!) { phoneNumber(e164: $e164) { e164 simSwappedWithin } }';
 
 let identityProvider: IdentityProvider;
-let directory: string;
 let bff: Bff;
 
 beforeAll(async () => {
   identityProvider = await startIdentityProvider();
-  directory = await mkdtemp(join(tmpdir(), 'documents-'));
+  const directory = await mkdtemp(join(tmpdir(), 'documents-'));
   const now = await readFile(
     new URL('../generated/persisted-documents.json', import.meta.url),
     'utf8',
@@ -33,7 +32,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await bff[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true });
   await identityProvider[Symbol.asyncDispose]();
 });
 

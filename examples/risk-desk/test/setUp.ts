@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ declare module 'vitest' {
 const run = promisify(execFile);
 
 /** Builds the page that the tests open, and sees that the supergraph beside this example can start. */
-export async function setup(project: TestProject): Promise<() => Promise<void>> {
+export async function setup(project: TestProject): Promise<void> {
   const supergraph = fileURLToPath(new URL('../../supergraph', import.meta.url));
   if (!existsSync(`${supergraph}/node_modules/.package-lock.json`)) {
     await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: supergraph });
@@ -31,5 +31,4 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await build({ configFile, logLevel: 'error', build: { outDir } });
   process.env['NODE_ENV'] = nodeEnv;
   project.provide('pageDirectory', outDir);
-  return () => rm(outDir, { recursive: true });
 }

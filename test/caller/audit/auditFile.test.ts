@@ -1,17 +1,9 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AuditFile } from '../../../src/caller/audit/auditLog.ts';
 import { TestClock } from '../../testClock.ts';
+import { temporaryFolder } from '../../temporary.ts';
 
 /** How many files the process has open, the folder that is read for it among them. */
 function openFiles(): number {
@@ -25,7 +17,7 @@ describe('the file of the audit log', () => {
 
   beforeEach(() => {
     clock = new TestClock();
-    path = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
+    path = join(temporaryFolder(), 'audit.jsonl');
     file = new AuditFile(path, clock);
   });
   afterEach(() => file.close());

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, readSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, it } from 'vitest';
 import { ServerProcess } from '../../endToEnd/serverProcess.ts';
 import { WiredOperator } from '../../wiredOperator.ts';
 import { TestIssuer } from '../testIssuer.ts';
+import { temporaryFolder } from '../../temporary.ts';
 
 /** More than libuv has threads. */
 const REQUESTS = 8;
@@ -46,7 +46,7 @@ async function ask(server: ServerProcess, subject: string, times = 1): Promise<u
 
 /** A pipe in the place of the file: without a reader it hangs when opened, and full it hangs when written. */
 function makePipe(): string {
-  const path = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.pipe');
+  const path = join(temporaryFolder(), 'audit.pipe');
   execFileSync('mkfifo', [path]);
   return path;
 }

@@ -1,14 +1,14 @@
-import { mkdtempSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { auditHash } from '../../../src/caller/audit/entry.ts';
 import { findEntries, type Sought } from '../../../src/caller/audit/findEntries.ts';
 import { linesIn } from '../../../src/commands/arguments.ts';
 import { Program } from '../../program.ts';
 import { ALICE, BOB } from '../../values.ts';
 import { DEMO_ENTRY, OperatorsFile } from '../../operatorsFile.ts';
+import { temporaryFolder } from '../../temporary.ts';
 
 const DAY_MS = 86_400_000;
 const NOON_OF_2ND = Date.UTC(2026, 10, 2, 12);
@@ -38,8 +38,7 @@ function write(name: string, content: string | Buffer, writtenAtSeconds: number)
 
 /** An audit log that was rotated twice: the oldest part is gzipped. */
 function rotatedLog(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'audit-programs-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder();
   const file = join(directory, 'audit.jsonl');
   write(`${file}.2.gz`, gzipSync(`${line('01')}\n${line('02', { operator: 'south' })}\n`), 1);
   write(`${file}.1`, `${line('03', { outcome: 'OPERATOR_TIMEOUT' })}\n`, 2);
@@ -65,7 +64,7 @@ function dayOf(text: string): string {
 describe('npm run usage', () => {
   test('sums up the audit log with all that it was rotated to, from a day on and before another', async () => {
     const price = { currency: 'EUR', check: '0.0155' };
-    using file = new OperatorsFile(
+    const file = new OperatorsFile(
       ['north', 'south'].map((name, index) => ({
         name,
         prefixes: [`+4${index}`],

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { CLIENT_ID } from '../../demo/people.ts';
 import { startStack } from '../../demo/stack.ts';
 import {
@@ -58,7 +58,6 @@ describe.skipIf(!hasBrowser())('the end of what can be asked', () => {
 
   it('is an operator that is away: one banner, and no more questions', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'operator-away-'));
-    onTestFinished(() => rm(directory, { recursive: true }));
     const away = `http://127.0.0.1:${await closedPort()}`;
     const operator = {
       name: 'away',

@@ -1,0 +1,10 @@
+import { dirname } from 'node:path';
+import { expect, test } from 'vitest';
+import { Program } from './program.ts';
+import { temporaryFolder } from './temporary.ts';
+
+test('a run of tests leaves nothing behind: it and its programs write into the one folder that goes with it', async () => {
+  const { out } = await Program.runNode(['-p', 'os.tmpdir()']);
+  expect(out.trim()).toMatch(/sim-swap-test-/);
+  expect(dirname(temporaryFolder())).toBe(out.trim());
+});
