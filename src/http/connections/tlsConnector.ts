@@ -1,5 +1,4 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import {
   checkServerIdentity,
   connect as connectTls,
@@ -9,7 +8,7 @@ import {
   type SecureContextOptions,
   type TLSSocket,
 } from 'node:tls';
-import { Client, errors, type buildConnector } from 'undici';
+import { Client, errors } from 'undici';
 import type { Clock } from '../../system/clock.ts';
 import { errorName } from '../../domain/errors.ts';
 import {
@@ -86,16 +85,22 @@ export class TlsConnector {
   }
 
   #begin(attempt: ConnectionAttempt, peers: Peers, ALPNProtocols: string[]): void {
-    const [host, port] = [this.#host, this.#port];
-    if (this.#proxyUrl === undefined) {
+    const [url, host, port] = [this.#proxyUrl, this.#host, this.#port];
+    if (url === undefined) {
       attempt.shake(peers.server.connect({ host, port, ALPNProtocols }), 'connection');
       return;
     }
+    const proxy = { host: bareHost(url), port: portOf(url) };
+    const socket: Socket =
+      peers.proxy === undefined
+        ? connectTcp(proxy)
+        : peers.proxy.connect({ ...proxy, ALPNProtocols: ['http/1.1'] });
+    const tls = peers.proxy === undefined ? undefined : 'proxy-tls';
     const authority = `${this.#parts.url.hostname}:${port}`;
-    attempt.abandon = openTunnel(this.#proxyUrl, peers, authority, attempt, (tunnel) => {
-      if (tunnel instanceof ConnectFailure) attempt.end(tunnel);
-      else if (attempt.isOver) tunnel.destroy();
-      else attempt.shake(peers.server.connect({ socket: tunnel, ALPNProtocols }), 'tls');
+    attempt.follow(socket, 'proxy-connection', tls, () => {
+      attempt.tunnel(url, socket, authority, peers.material, () => {
+        attempt.shake(peers.server.connect({ socket, ALPNProtocols }), 'tls');
+      });
     });
   }
 
@@ -116,11 +121,12 @@ export class TlsConnector {
 const TIMED_OUT = 'UND_ERR_CONNECT_TIMEOUT';
 const CLOSED = 'UND_ERR_DESTROYED';
 
+/** A connection that is being made, and how far it came. */
 class ConnectionAttempt {
-  stage: ConnectStage = 'files';
+  #stage: ConnectStage = 'files';
   /** Ends what is under way. */
-  abandon: () => void = ignore;
-  isOver = false;
+  #abandon: () => void = ignore;
+  #isOver = false;
   readonly #timer: NodeJS.Timeout;
   readonly #onEnd: OnConnected;
 
@@ -129,50 +135,126 @@ class ConnectionAttempt {
     this.#timer = setTimeout(() => this.fail(TIMED_OUT), timeoutMs);
   }
 
-  /** Follows a handshake, which comes after a connection of its own or after a tunnel. */
-  shake(socket: TLSSocket, stage: 'connection' | 'tls'): void {
-    this.abandon = () => void socket.on('error', ignore).destroy();
-    this.stage = stage;
-    socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
+  /**
+   * Follows a socket until it is ready.
+   *
+   * @param tls the stage once it is connected; `undefined` where TLS is not spoken on it
+   */
+  follow(
+    socket: Socket,
+    stage: ConnectStage,
+    tls: ConnectStage | undefined,
+    onReady: () => void,
+  ): void {
+    this.#stage = stage;
+    this.#abandon = () => void socket.on('error', ignore).destroy();
     const fail = (error: Error): void => {
-      this.end(new ConnectFailure(stageOf(error, this.stage, socket), errorName(error)));
+      this.#end(new ConnectFailure(stageOf(error, this.#stage, socket), errorName(error)));
     };
+    const ready = (): void => {
+      socket.off('error', fail);
+      onReady();
+    };
+    socket.setNoDelay(true).once('error', fail);
+    if (tls === undefined) {
+      socket.once('connect', ready);
+      return;
+    }
     socket
       .once('connect', () => {
-        this.stage = 'tls';
+        this.#stage = tls;
       })
-      .once('error', fail)
-      .once('secureConnect', () => {
-        socket.off('error', fail);
-        // What uses it hears of its end by `close`; an error without a listener would end the process.
-        socket.on('error', (error) => {
-          // Node reports an alert and goes on; undici would report the end that follows.
-          if (noteLateRefusal(error, socket)) socket.destroy();
-        });
-        this.end(socket);
+      .once('secureConnect', ready);
+  }
+
+  /** The handshake with the server, which comes after a connection of its own or in a tunnel. */
+  shake(socket: TLSSocket, stage: 'connection' | 'tls'): void {
+    socket.setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
+    this.follow(socket, stage, 'tls', () => {
+      // What uses it hears of its end by `close`; an error without a listener would end the process.
+      socket.on('error', (error) => {
+        // Node reports an alert and goes on; undici would report the end that follows.
+        if (noteLateRefusal(error, socket)) socket.destroy();
       });
+      this.#end(socket);
+    });
+  }
+
+  /**
+   * Requests a tunnel from the proxy at the other end of a socket (RFC 9110 §9.3.6). What it says beside its status is
+   * not read.
+   *
+   * @param authority where the tunnel is to end: host and port
+   */
+  tunnel(
+    url: URL,
+    socket: Socket,
+    authority: string,
+    { proxyAuthorization: authorization }: ConnectionMaterial,
+    onOpened: () => void,
+  ): void {
+    this.#stage = 'proxy-tunnel';
+    const client = new Client(url.origin, {
+      // In a turn of its own: undici does not go on in the one in which it asks for a connection.
+      connect: (_, callback) => queueMicrotask(() => callback(null, socket)),
+      allowH2: false,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    const headers = {
+      host: authority,
+      ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }),
+    };
+    client.connect({ path: authority, headers }, (error, reply) => {
+      if (error !== null) {
+        this.fail(tunnelFlaw(error));
+      } else if (reply.statusCode < 200 || reply.statusCode > 299) {
+        this.fail(`PROXY_STATUS_${reply.statusCode}`);
+      } else if (socket.readableLength > 0) {
+        // A server of TLS does not speak first: this is a page, or whatever the proxy took for an answer.
+        this.fail('PROXY_SENT_A_BODY');
+      } else if (!this.#isOver) {
+        onOpened();
+      }
+      // The tunnel is its no more.
+      void client.destroy();
+    });
   }
 
   fail(reason: string): void {
-    this.end(new ConnectFailure(this.stage, reason));
+    this.#end(new ConnectFailure(this.#stage, reason));
   }
 
-  end(connected: TLSSocket | ConnectFailure): void {
-    if (this.isOver) return;
-    this.isOver = true;
+  #end(connected: TLSSocket | ConnectFailure): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
     clearTimeout(this.#timer);
-    if (connected instanceof ConnectFailure) this.abandon();
+    if (connected instanceof ConnectFailure) this.#abandon();
     this.#onEnd(connected);
   }
 }
 
-function stageOf(error: Error, stage: ConnectStage, socket: TLSSocket): ConnectStage {
-  if (stage === 'connection') {
-    return 'syscall' in error && error.syscall === 'getaddrinfo' ? 'name' : stage;
+function stageOf(error: Error, stage: ConnectStage, socket: Socket): ConnectStage {
+  const isName = 'syscall' in error && error.syscall === 'getaddrinfo';
+  switch (stage) {
+    case 'connection':
+      return isName ? 'name' : stage;
+    case 'proxy-connection':
+      return isName ? 'proxy-name' : stage;
+    case 'tls':
+      if (refusesCertificate(error)) return 'client-certificate';
+      // Set where, and only where, it is the server's certificate that is at fault.
+      return 'authorizationError' in socket && socket.authorizationError ? 'certificate' : stage;
+    default:
+      return stage;
   }
-  if (refusesCertificate(error)) return 'client-certificate';
-  // Set where, and only where, it is the server's certificate that is at fault.
-  return socket.authorizationError ? 'certificate' : stage;
+}
+
+/** Why a proxy makes no tunnel. */
+function tunnelFlaw(error: Error): string {
+  if (error instanceof errors.HTTPParserError) return 'PROXY_NOT_HTTP';
+  // It closed, or its first status was 100 or 101.
+  return error instanceof errors.SocketError ? 'PROXY_NO_REPLY' : errorName(error);
 }
 
 function bareHost(url: URL): string {
@@ -241,89 +323,4 @@ class TlsPeer {
       });
     return socket;
   }
-}
-
-/**
- * Asks a proxy for a tunnel (RFC 9110 §9.3.6) and hands over the connection that has become one. What the proxy says
- * beside its status is not read. It has no time limit of its own.
- *
- * @param authority where the tunnel is to end: host and port
- * @returns what ends it, where it is not handed over yet
- */
-function openTunnel(
-  url: URL,
-  { proxy, material }: Peers,
-  authority: string,
-  progress: { stage: ConnectStage },
-  onOpened: (tunnel: Duplex | ConnectFailure) => void,
-): () => void {
-  progress.stage = 'proxy-connection';
-  let socket: Socket | undefined;
-  const client = new Client(url.origin, {
-    connect: (_, callback) => {
-      socket = connectToProxy(url, proxy, callback, progress);
-    },
-    allowH2: false,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
-  const { proxyAuthorization: authorization } = material;
-  const headers = {
-    host: authority,
-    ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }),
-  };
-  client.connect({ path: authority, headers }, (error, reply) => {
-    if (error !== null) {
-      onOpened(failureOf(error, progress.stage));
-    } else if (reply.statusCode < 200 || reply.statusCode > 299) {
-      reply.socket.on('error', ignore).destroy();
-      onOpened(new ConnectFailure(progress.stage, `PROXY_STATUS_${reply.statusCode}`));
-    } else if (reply.socket.readableLength > 0) {
-      // A server of TLS does not speak first: this is a page, or whatever the proxy took for an answer.
-      reply.socket.on('error', ignore).destroy();
-      onOpened(new ConnectFailure(progress.stage, 'PROXY_SENT_A_BODY'));
-    } else {
-      onOpened(reply.socket);
-    }
-    // The tunnel is its no more.
-    void client.destroy();
-  });
-  return () => {
-    void client.destroy();
-    socket?.on('error', ignore).destroy();
-  };
-}
-
-function connectToProxy(
-  url: URL,
-  tls: TlsPeer | undefined,
-  callback: buildConnector.Callback,
-  progress: { stage: ConnectStage },
-): Socket {
-  const [host, port] = [bareHost(url), portOf(url)];
-  const socket: Socket =
-    tls === undefined
-      ? connectTcp({ host, port })
-      : tls.connect({ host, port, ALPNProtocols: ['http/1.1'] });
-  const fail = (error: Error): void => callback(error, null);
-  const ready = (): void => {
-    progress.stage = 'proxy-tunnel';
-    socket.off('error', fail);
-    callback(null, socket);
-  };
-  socket.setNoDelay(true).once('error', fail);
-  const reachTls = (): void => {
-    progress.stage = 'proxy-tls';
-  };
-  if (tls === undefined) socket.once('connect', ready);
-  else socket.once('connect', reachTls).once('secureConnect', ready);
-  return socket;
-}
-
-function failureOf(error: Error, stage: ConnectStage): ConnectFailure {
-  const isName = 'syscall' in error && error.syscall === 'getaddrinfo';
-  if (error instanceof errors.HTTPParserError) return new ConnectFailure(stage, 'PROXY_NOT_HTTP');
-  // It closed, or its first status was 100 or 101.
-  if (error instanceof errors.SocketError) return new ConnectFailure(stage, 'PROXY_NO_REPLY');
-  return new ConnectFailure(isName ? 'proxy-name' : stage, errorName(error));
 }
