@@ -10,13 +10,24 @@ import {
   MOVED_NUMBER_WORDS,
   UNKNOWN_NUMBER_CODES,
 } from './errorMap.ts';
-import type { HttpReply, TransportFault } from './exchange.ts';
+import type { HttpReply, ReplyFlaw, TransportFault } from './exchange.ts';
 import { readJsonObject, type JsonObject } from './json.ts';
 import { retryAfterSeconds } from './headers.ts';
 
 export interface RefusalContext extends ErrorWording {
   /** Otherwise a denial is not the owner's. */
   readonly asksOwner: boolean;
+}
+
+/** An exchange that brought no answer, as its judge sees it; `flaw` is the check that its reply failed, for the log. */
+export type Failed = {
+  readonly kind: 'failed';
+  readonly failure: LookupFailure;
+  readonly flaw?: ReplyFlaw;
+};
+
+export function failed(failure: LookupFailure, flaw?: ReplyFlaw): Failed {
+  return flaw === undefined ? { kind: 'failed', failure } : { kind: 'failed', failure, flaw };
 }
 
 /** The error that the body of a refusal names, in the operator's own words: never for a message or a log. */
@@ -34,16 +45,12 @@ export function judgeRefusal(
   nowMs: number,
   context: RefusalContext,
 ): LookupFailure {
-  return (
-    judgeByMap(reply, nowMs, context) ??
-    failureOf(
-      classify(reply.status, bodyOf(reply), context),
-      reply,
-      nowMs,
-      // Where an owner was prompted, a failure has a wait of its own, which spares them the next prompt.
-      reply.status === 409 && !context.asksOwner ? CONFLICT_PASSES_SECONDS : undefined,
-    )
-  );
+  const mapped = judgeByMap(reply, nowMs, context);
+  if (mapped !== undefined) return mapped;
+  // Where an owner was prompted, a failure has a wait of its own, which spares them the next prompt.
+  const isConflict = reply.status === 409 && !context.asksOwner;
+  const verdict = classify(reply.status, bodyOf(reply), context);
+  return failureOf(verdict, reply, nowMs, isConflict ? CONFLICT_PASSES_SECONDS : undefined);
 }
 
 /** What the operator's own map makes of a reply that is no success; `undefined` where it says nothing. Pure. */
@@ -175,9 +182,12 @@ function isUnknownNumber(body: JsonObject, { errors }: RefusalContext): boolean 
   return isCamaraStatus && isNamed(body, [['code'], ...errors.wordAt], UNKNOWN_NUMBER_CODES);
 }
 
-/** What an exchange without a reply comes to (docs/operator-api.md, "No reply"). Pure. */
-export function judgeFault(fault: TransportFault): LookupFailure {
-  switch (fault.cause) {
+/** docs/operator-api.md, "No reply". Pure. */
+export function judgeFault({
+  cause,
+  retryAfterSeconds: seconds = 1,
+}: TransportFault): LookupFailure {
+  switch (cause) {
     case 'connection':
       return { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
     case 'descriptors':
@@ -185,10 +195,8 @@ export function judgeFault(fault: TransportFault): LookupFailure {
     case 'timeout':
     case 'cancelled':
       return { code: 'OPERATOR_TIMEOUT', reach: 'number' };
-    case 'rate': {
-      const { retryAfterSeconds: seconds = 1 } = fault;
+    case 'rate':
       return { code: 'OPERATOR_RATE_LIMITED', reach: 'number', retryAfterSeconds: seconds };
-    }
     case 'invalid-reply':
       return { code: 'OPERATOR_INVALID_REPLY', reach: 'question' };
   }

@@ -2,10 +2,9 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Correlator } from '../http/correlator.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { readAnswer } from '../http/json.ts';
-import { judgeFault, leavesInDoubt } from '../http/refusal.ts';
+import { failed, judgeFault, leavesInDoubt, type Failed } from '../http/refusal.ts';
 import type { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import type { Urgency } from '../http/urgency.ts';
-import type { Failed } from '../tokens/tokenResponses.ts';
 
 export type DirectoryJudgement =
   | { readonly kind: 'named'; readonly operator: string }
@@ -40,14 +39,12 @@ export async function operatorOf(
 
 /** `{operator: name | null}` with status 200, and nothing else. Pure. */
 export function judgeDirectoryReply(exchange: Exchange): DirectoryJudgement {
-  if (exchange.kind === 'fault') return { kind: 'failed', failure: judgeFault(exchange.fault) };
+  if (exchange.kind === 'fault') return failed(judgeFault(exchange.fault));
   const { reply } = exchange;
   if (leavesInDoubt(reply.status) || reply.status === 429) {
-    return { kind: 'failed', failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' } };
+    return failed({ code: 'OPERATOR_UNAVAILABLE', reach: 'number' });
   }
-  if (reply.status >= 300) {
-    return { kind: 'failed', failure: { code: 'OPERATOR_REFUSED', reach: 'number' } };
-  }
+  if (reply.status >= 300) return failed({ code: 'OPERATOR_REFUSED', reach: 'number' });
   const read = readAnswer(reply);
   if (read.kind === 'read') {
     const { operator } = read.body;
@@ -55,5 +52,5 @@ export function judgeDirectoryReply(exchange: Exchange): DirectoryJudgement {
     if (typeof operator === 'string') return { kind: 'named', operator };
   }
   const flaw = read.kind === 'flawed' ? read.flaw : 'wrong type of operator';
-  return { kind: 'failed', failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'number' }, flaw };
+  return failed({ code: 'OPERATOR_INVALID_REPLY', reach: 'number' }, flaw);
 }

@@ -11,7 +11,7 @@ import type { Lookup, Operation } from '../domain/question.ts';
 import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
 import { isHeaderName, isHeaderText, OWN_HEADERS } from '../http/headers.ts';
 import { callProfile, ProfileFault } from '../http/json.ts';
-import { judgeFault } from '../http/refusal.ts';
+import { failed, judgeFault } from '../http/refusal.ts';
 import type { GuardedEndpoint, GuardedPost, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { AccessToken } from '../tokens/accessToken.ts';
 import type { ClientAuthentication } from '../tokens/clientAuthentication.ts';
@@ -163,7 +163,7 @@ export class Operator {
     { lookup, number, token }: LookupOrder,
     { read: reading }: LookupProfile,
   ): Judgement<Fact> {
-    if (exchange.kind === 'fault') return { kind: 'failed', failure: judgeFault(exchange.fault) };
+    if (exchange.kind === 'fault') return failed(judgeFault(exchange.fault));
     const { reply, sentAtMs, isUnproven = false } = exchange;
     const { status } = reply;
     // A token of another number is refused with 403 as well.

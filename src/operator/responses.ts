@@ -20,14 +20,15 @@ import {
 } from '../http/json.ts';
 import {
   errorWord,
+  failed,
   judgeByMap,
   judgeRefusal,
   markRefusalOfUs,
   markUnknownNumber,
+  type Failed,
   type RefusalContext,
 } from '../http/refusal.ts';
 import { asksOwner, type Flow } from '../tokens/authorizationSettings.ts';
-import type { Failed } from '../tokens/tokenResponses.ts';
 import type { DateReading, LookupReading, Pointer, SwappedReading } from '../domain/profile.ts';
 
 export type Judgement<F> =
@@ -118,7 +119,7 @@ function judgeBody(whole: JsonObject, exchange: LookupExchange, lookup: Lookup):
   // The operator knows nothing of what this lookup is for.
   const code = 'NUMBER_NOT_SERVED';
   return facts.length === 0
-    ? { kind: 'failed', failure: { code, reach: 'number' } }
+    ? failed({ code, reach: 'number' })
     : { kind: 'answered', facts, closed: { lookup, failure: { code, reach: 'operation' } } };
 }
 
@@ -278,7 +279,7 @@ function isSentinel(text: string, sentinel: string): boolean {
 }
 
 function invalid(flaw: ReplyFlaw): Failed {
-  return { kind: 'failed', failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' }, flaw };
+  return failed({ code: 'OPERATOR_INVALID_REPLY', reach: 'question' }, flaw);
 }
 
 function refused(reply: HttpReply, exchange: LookupExchange): Failed {
@@ -302,9 +303,9 @@ function failedBy(failure: LookupFailure, reply: HttpReply, exchange: LookupExch
   const endsConsent = failure.code === 'CONSENT_DENIED' || failure.code === 'CONSENT_EXPIRED';
   if (endsConsent && isUnproven) return invalid('no correlator');
   // Once an owner has answered a prompt, no other operator is called: it would prompt them again.
-  if (asksOwner(flow)) return { kind: 'failed', failure: markRefusalOfUs(failure, reply) };
-  if (isUnproven) return { kind: 'failed', failure };
-  return { kind: 'failed', failure: markUnknownNumber(failure, reply, contextOf(exchange)) };
+  if (asksOwner(flow)) return failed(markRefusalOfUs(failure, reply));
+  if (isUnproven) return failed(failure);
+  return failed(markUnknownNumber(failure, reply, contextOf(exchange)));
 }
 
 function isDays(value: unknown): value is number {

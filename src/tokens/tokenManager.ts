@@ -1,11 +1,11 @@
 import type { Clock } from '../system/clock.ts';
 import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../log/diagnostics.ts';
-import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
+import type { LookupFailureCode } from '../domain/errors.ts';
 import type { Ciba } from '../domain/profile.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { COMMON_ERRORS, type ErrorMap } from '../http/errorMap.ts';
 import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
-import { errorWord } from '../http/refusal.ts';
+import { errorWord, failed, type Failed } from '../http/refusal.ts';
 import type { GuardedEndpoint, Judged, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import { WorkByKey, type Sharing } from '../http/urgency.ts';
 import { AccessToken, type SeenTokens, type TokenSubject } from './accessToken.ts';
@@ -48,7 +48,7 @@ export type Acquired =
       /** Where the operator lets its tokens be used again. */
       readonly reusable?: ReusableToken;
     }
-  | { readonly kind: 'failed'; readonly failure: LookupFailure };
+  | Failed;
 
 /** So many owners in a row have hardly opted out: it is our assertion. */
 const MAX_OPTED_OUT_IN_A_ROW = 5;
@@ -131,8 +131,9 @@ export class TokenManager {
     isRetry = false,
   ): Promise<Acquired> | Acquired {
     const { type } = this.#settings.grant;
-    if (type === 'ciba')
+    if (type === 'ciba') {
       throw new Error('A token was requested where there is none without consent.');
+    }
     if (type === 'none') {
       return { kind: 'acquired', token: new AccessToken(subject, '', undefined) };
     }
@@ -223,7 +224,7 @@ export class TokenManager {
     if (errorWord(exchange.reply, { wordIn: 'error', errors }) !== 'invalid_grant') return judged;
     if (this.#optedOut.size < MAX_OPTED_OUT_IN_A_ROW) this.#optedOut.add(number);
     const isOfOwner = this.#isKeyTaken && this.#optedOut.size < MAX_OPTED_OUT_IN_A_ROW;
-    return isOfOwner ? { kind: 'failed', failure: { code, reach: 'number' } } : judged;
+    return isOfOwner ? failed({ code, reach: 'number' }) : judged;
   }
 
   /** The token of a consent as well: the holder of a reusable one keeps it to those whom the owner consented to. */
@@ -339,10 +340,7 @@ function requestOf(
 }
 
 /** The server wants another proof than the one that it got: with its nonce. */
-const NONCE_WANTED: TokenJudgement = {
-  kind: 'failed',
-  failure: { code: 'OPERATOR_REFUSED', reach: 'number' },
-};
+const NONCE_WANTED = failed({ code: 'OPERATOR_REFUSED', reach: 'number' });
 
 function wantsNonce(exchange: Exchange): boolean {
   if (exchange.kind === 'fault' || ![400, 401].includes(exchange.reply.status)) return false;
@@ -372,10 +370,7 @@ function resultOf(polled: Polled): TokenResult {
 }
 
 /** The request has ended before the token comes. */
-const TIME_OVER: Acquired = {
-  kind: 'failed',
-  failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' },
-};
+const TIME_OVER = failed({ code: 'OPERATOR_TIMEOUT', reach: 'number' });
 
 /** What shows who sends a request: beside it, and in it where it is signed. */
 function credentialsOf(settings: TokenSettings, authenticate: ClientAuthentication, clock: Clock) {

@@ -11,11 +11,13 @@ import { readAnswer } from '../http/json.ts';
 import {
   errorWord,
   errorWords,
+  failed,
   judgeByMap,
   judgeFault,
   judgeRefusal,
   leavesInDoubt,
   markUnknownNumber,
+  type Failed,
   type RefusalContext,
 } from '../http/refusal.ts';
 import { retryAfterSeconds } from '../http/headers.ts';
@@ -41,18 +43,9 @@ export interface Acknowledgement {
   readonly intervalSeconds: number;
 }
 
-export type Failed = {
-  readonly kind: 'failed';
-  readonly failure: LookupFailure;
-  /** Which check the reply failed, for the log. */
-  readonly flaw?: ReplyFlaw;
-};
-
 /** A token that came before: it, or this one, was the reply to another request. */
 export const SEEN_TOKEN: Failed & { readonly isUnproven: true } = {
-  kind: 'failed',
-  failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'number' },
-  flaw: 'a token that came before',
+  ...failed({ code: 'OPERATOR_INVALID_REPLY', reach: 'number' }, 'a token that came before'),
   isUnproven: true,
 };
 
@@ -141,11 +134,8 @@ export function judgeAcknowledgement(
 function hold(saidSeconds = 0): AcknowledgementJudgement {
   const holdSeconds = Math.max(MIN_HOLD_SECONDS, saidSeconds);
   const code = 'OPERATOR_RATE_LIMITED';
-  return {
-    ...failed({ code, reach: 'number', retryAfterSeconds: holdSeconds }),
-    mayHavePrompted: false,
-    holdSeconds,
-  };
+  const judged = failed({ code, reach: 'number', retryAfterSeconds: holdSeconds });
+  return { ...judged, mayHavePrompted: false, holdSeconds };
 }
 
 /** Not refusals: what was requested may have been done, or may be done the next time. */
@@ -161,19 +151,14 @@ function consentContext(errors: ErrorMap): RefusalContext {
 
 /** A prompt may be on its way, and what looks like the owner's own word may be about another person. */
 function judgeUnprovenAcknowledgement(failure: LookupFailure): AcknowledgementJudgement {
-  switch (failure.code) {
-    case 'CONSENT_DENIED':
-    case 'CONSENT_EXPIRED':
-    case 'NUMBER_NOT_SERVED':
-      return UNPROVEN_REPLY;
-    default:
-      return { ...failed(failure), mayHavePrompted: true, isUnproven: true };
-  }
+  return ['CONSENT_DENIED', 'CONSENT_EXPIRED', 'NUMBER_NOT_SERVED'].includes(failure.code)
+    ? UNPROVEN_REPLY
+    : { ...failed(failure), mayHavePrompted: true, isUnproven: true };
 }
 
 const UNPROVEN_REPLY: AcknowledgementJudgement = { kind: 'reply-lost', isUnproven: true };
 
-/** What the token endpoint replied to a poll (CIBA Core §11; docs/operator-api.md, "Polling for a token"). Pure. */
+/** Judges what the token endpoint replied to a poll (CIBA Core §11; docs/operator-api.md, "Polling for a token"). Pure. */
 export function judgePoll(
   exchange: Exchange,
   nowMs: number,
@@ -264,14 +249,9 @@ function isSuccess({ reply: { status } }: Replied): boolean {
   return status >= 200 && status < 300;
 }
 
-function failed(failure: LookupFailure): Failed {
-  return { kind: 'failed', failure };
-}
-
 /** Any trouble with tokens is trouble with all of them. */
 function invalid(flaw?: ReplyFlaw): Failed {
-  const judged = failed({ code: 'OPERATOR_INVALID_REPLY', reach: 'number' });
-  return flaw === undefined ? judged : { ...judged, flaw };
+  return failed({ code: 'OPERATOR_INVALID_REPLY', reach: 'number' }, flaw);
 }
 
 function judgeTokenRefusal(

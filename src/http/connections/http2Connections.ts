@@ -42,8 +42,6 @@ export class Http2Connections implements ConnectionEvents {
   readonly #returned = new WeakSet<ReplyReader>();
   #broken = 0;
   #isConnecting = false;
-  /** One more with each renewal: a connection that was being made before it is not used. */
-  #generation = 0;
   #replacesAgainAtMs = -Infinity;
   #isClosed = false;
 
@@ -73,7 +71,6 @@ export class Http2Connections implements ConnectionEvents {
 
   /** What begins from now on takes connections that are made from now on; what is under way finishes. */
   renew(): void {
-    this.#generation += 1;
     for (const connection of this.#connections) connection.retire();
   }
 
@@ -161,18 +158,11 @@ export class Http2Connections implements ConnectionEvents {
   }
 
   #connect(): void {
-    const generation = this.#generation;
     this.#isConnecting = true;
     this.#parts.connector.connect(['h2', 'http/1.1'], (connected) => {
       this.#isConnecting = false;
-      if (generation !== this.#generation) {
-        if (!(connected instanceof Error)) connected.destroy();
-        this.#connectIfNeeded();
-      } else if (connected instanceof Error) {
-        this.#failWaiting(connected);
-      } else {
-        this.#take(connected);
-      }
+      if (connected instanceof Error) this.#failWaiting(connected);
+      else this.#take(connected);
     });
   }
 

@@ -60,8 +60,6 @@ export class SpareConnections {
   #withoutUntilMs = -Infinity;
   /** Few that were taken and are about to be replaced. */
   #toReplace = 0;
-  /** One more with each renewal: what was being made before it is not kept. */
-  #generation = 0;
   #isClosed = false;
 
   constructor(parts: SpareParts) {
@@ -96,7 +94,6 @@ export class SpareConnections {
   }
 
   renew(): void {
-    this.#generation += 1;
     for (const socket of this.#spares.keys()) this.#drop(socket);
   }
 
@@ -194,13 +191,10 @@ export class SpareConnections {
   }
 
   #make(): void {
-    const generation = this.#generation;
     this.#connecting += 1;
     this.#parts.connector.connect(['http/1.1'], (connected) => {
       this.#connecting -= 1;
-      if (connected instanceof Error) return;
-      if (generation === this.#generation) this.add(connected);
-      else connected.destroy();
+      if (!(connected instanceof Error)) this.add(connected);
     });
   }
 

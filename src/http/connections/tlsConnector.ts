@@ -72,10 +72,7 @@ export class TlsConnector {
       onConnected(connected);
     });
     this.#underWay.add(attempt);
-    const peers = this.#current();
-    if (this.#isClosed) setImmediate(() => attempt.fail(CLOSED));
-    else if (peers === undefined) setImmediate(() => attempt.fail('FILES_CANNOT_BE_USED'));
-    else this.#begin(attempt, peers, [...protocols]);
+    this.#begin(attempt, [...protocols]);
   }
 
   /** Breaks what is being made: a handshake that hangs would keep the process. */
@@ -84,10 +81,26 @@ export class TlsConnector {
     for (const attempt of this.#underWay) attempt.fail(CLOSED);
   }
 
-  #begin(attempt: ConnectionAttempt, peers: Peers, ALPNProtocols: string[]): void {
+  #begin(attempt: ConnectionAttempt, ALPNProtocols: string[]): void {
+    const peers = this.#current();
+    if (this.#isClosed || peers === undefined) {
+      setImmediate(() => attempt.fail(this.#isClosed ? CLOSED : 'FILES_CANNOT_BE_USED'));
+      return;
+    }
     const [url, host, port] = [this.#proxyUrl, this.#host, this.#port];
+    const shake = (
+      stage: 'connection' | 'tls',
+      way: { socket: Socket } | { host: string; port: number },
+    ) => {
+      attempt.shake(peers.server.connect({ ...way, ALPNProtocols }), stage, (socket) => {
+        if (peers === this.#current()) return attempt.end(socket);
+        // The files have changed meanwhile: a connection by the old ones would outlive them.
+        socket.destroy();
+        this.#begin(attempt, ALPNProtocols);
+      });
+    };
     if (url === undefined) {
-      attempt.shake(peers.server.connect({ host, port, ALPNProtocols }), 'connection');
+      shake('connection', { host, port });
       return;
     }
     const proxy = { host: bareHost(url), port: portOf(url) };
@@ -98,9 +111,7 @@ export class TlsConnector {
     const tls = peers.proxy === undefined ? undefined : 'proxy-tls';
     const authority = `${this.#parts.url.hostname}:${port}`;
     attempt.follow(socket, 'proxy-connection', tls, () => {
-      attempt.tunnel(url, socket, authority, peers.material, () => {
-        attempt.shake(peers.server.connect({ socket, ALPNProtocols }), 'tls');
-      });
+      attempt.tunnel(url, socket, authority, peers.material, () => shake('tls', { socket }));
     });
   }
 
@@ -149,7 +160,7 @@ class ConnectionAttempt {
     this.#stage = stage;
     this.#abandon = () => void socket.on('error', ignore).destroy();
     const fail = (error: Error): void => {
-      this.#end(new ConnectFailure(stageOf(error, this.#stage, socket), errorName(error)));
+      this.end(new ConnectFailure(stageOf(error, this.#stage, socket), errorName(error)));
     };
     const ready = (): void => {
       socket.off('error', fail);
@@ -168,7 +179,11 @@ class ConnectionAttempt {
   }
 
   /** The handshake with the server, which comes after a connection of its own or in a tunnel. */
-  shake(socket: TLSSocket, stage: 'connection' | 'tls'): void {
+  shake(
+    socket: TLSSocket,
+    stage: 'connection' | 'tls',
+    onShaken: (socket: TLSSocket) => void,
+  ): void {
     socket.setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
     this.follow(socket, stage, 'tls', () => {
       // What uses it hears of its end by `close`; an error without a listener would end the process.
@@ -176,7 +191,7 @@ class ConnectionAttempt {
         // Node reports an alert and goes on; undici would report the end that follows.
         if (noteLateRefusal(error, socket)) socket.destroy();
       });
-      this.#end(socket);
+      onShaken(socket);
     });
   }
 
@@ -222,10 +237,10 @@ class ConnectionAttempt {
   }
 
   fail(reason: string): void {
-    this.#end(new ConnectFailure(this.#stage, reason));
+    this.end(new ConnectFailure(this.#stage, reason));
   }
 
-  #end(connected: TLSSocket | ConnectFailure): void {
+  end(connected: TLSSocket | ConnectFailure): void {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
