@@ -67,15 +67,9 @@ async function readDocument(
   try {
     const metadata = await withinTime(published.fetch(), timeoutMs);
     const read = readDiscovery(metadata, source, authorizationEndpointsOf(settings.grant));
-    switch (read.kind) {
-      case 'refused':
-        return read;
-      case 'read': {
-        const { token = '', backchannelAuthentication = '', cibaToken = '' } = read.addresses;
-        const addresses = { token, backchannelAuthentication, cibaToken };
-        return { kind: 'read', metadata, addresses };
-      }
-    }
+    if (typeof read === 'string') return { kind: 'refused', flaw: read };
+    const { token = '', backchannelAuthentication = '', cibaToken = '' } = read;
+    return { kind: 'read', metadata, addresses: { token, backchannelAuthentication, cibaToken } };
   } catch (error) {
     return { kind: 'broke', code: errorName(error) };
   } finally {

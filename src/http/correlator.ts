@@ -17,7 +17,7 @@ const VALID = /^[\w:;./<>{}-]{1,256}$/;
 const GENERATED =
   /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|(?=.*[a-f])[0-9a-f]{32}|00-(?=.*[a-f])[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2})$/i;
 
-/** Names the operator exchanges of one request: each `next()` is another, all of them traceable to it. */
+/** Names the operator exchanges of one request. */
 export interface Correlator {
   /** What all of them start with. */
   readonly name: string;
@@ -46,7 +46,6 @@ export function createCorrelator(callersCorrelator: string | undefined): Correla
   };
 }
 
-/** What a caller sent, as it may stand in ours, each phone number in it replaced by a word. */
 function withoutNumbers(sent: string): string {
   if (GENERATED.test(sent)) return sent;
   // Once as it was sent, and once without the signs that may have stood between digits.

@@ -28,7 +28,6 @@ export type SilentReplies = 'fresh' | 'checked' | 'alike';
 /** Longer than an idle connection is kept: by then, those that a stray reply came on are gone. */
 const DISTRUST_SILENT_MS = 60_000;
 
-/** Tells the replies of one endpoint apart. */
 export type ReplyCheck = Pick<EchoPolicy, 'needsFreshConnection' | 'originOf' | 'distrust'>;
 
 /**
@@ -59,7 +58,7 @@ export class EchoPolicy {
     this.#header = header;
   }
 
-  /** Whether, over HTTP/1.1, only a connection that carried nothing before can be trusted. */
+  /** Over HTTP/1.1. */
   get needsFreshConnection(): boolean {
     if (this.#distrustedUntilMs > this.#clock.monotonicMs()) return true;
     return !this.#isEchoDue && this.#silent === 'fresh';

@@ -18,7 +18,6 @@ export interface ErrorMap {
   readonly rules: readonly ErrorRuleProfile[];
 }
 
-/** Of an operator with the words of CAMARA and OAuth, where they belong. */
 export const COMMON_ERRORS: ErrorMap = { wordAt: [], rules: [] };
 
 export interface ErrorWording {
@@ -30,7 +29,7 @@ export interface ErrorWording {
   readonly errors: ErrorMap;
 }
 
-/** All words by which a body may name its error, the one that goes first in front. Pure. */
+/** All words by which a body may name its error, the first in front. Pure. */
 export function wordsOf(body: JsonObject, { wordIn, errors }: ErrorWording): readonly string[] {
   const { code, error } = body;
   const common = (wordIn === 'code' ? [code, error] : [error, code]).find(isText);
@@ -43,7 +42,6 @@ export function wordOf(body: JsonObject, wording: ErrorWording): string | undefi
   return words.find((word) => knownTo(wording.errors, word) !== undefined) ?? words[0];
 }
 
-/** Whether one of these words stands at one of these paths. Pure. */
 export function isNamed(
   body: JsonObject,
   paths: readonly MemberPath[],

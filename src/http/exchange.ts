@@ -1,7 +1,6 @@
 import type { LightAbortSignal } from './urgency.ts';
 import type { ConnectStage } from './connectFailure.ts';
 
-/** A reply as it came: only the judges read it. */
 export interface HttpReply {
   readonly status: number;
   /** By lower-case name. */
@@ -36,7 +35,7 @@ export interface TransportFault {
   readonly retryAfterSeconds?: number;
 }
 
-/** When a request left, by both clocks; told just before its first byte. */
+/** When a request left, by both clocks. */
 export interface Departure {
   /** Milliseconds since 1970, by this process's wall clock: dates are compared with it. */
   readonly sentAtMs: number;
@@ -76,7 +75,7 @@ export interface OutgoingRequest {
   readonly onFirstByte?: (() => void) | undefined;
 }
 
-/** Which check a reply failed, in words for the log; nothing of the reply stands in them. */
+/** Which check a reply failed, for the log. */
 export type ReplyFlaw =
   // The exchange
   | 'not HTTP'
@@ -122,7 +121,6 @@ const UNPROVEN_ORIGINS = [
 
 export type UnprovenOrigin = (typeof UNPROVEN_ORIGINS)[number];
 
-/** Whether the flaw says that the reply may be that of another request. */
 export function isUnprovenOrigin(flaw: ReplyFlaw | undefined): boolean {
   return UNPROVEN_ORIGINS.some((origin) => origin === flaw);
 }

@@ -34,11 +34,7 @@ export function retryAfterSeconds(reply: HttpReply, nowMs: number): number | und
 /** `wait` of RFC 7240 §4.3: delta-seconds, as a token or quoted. */
 const WAIT = /^wait[\t ]*=[\t ]*(?:(\d{1,9})|"(\d{1,9})")[\t ]*(?:;|$)/i;
 
-/**
- * How long a client would rather wait for an answer than hear that there is none yet: the preference
- * `wait` of a header `Prefer` (RFC 7240), in milliseconds. `undefined` where it has none that can be read;
- * of several, the first counts. Pure.
- */
+/** The preference `wait` of a header `Prefer` (RFC 7240); of several, the first counts. Pure. */
 export function preferredWaitMs(prefer: string | undefined): number | undefined {
   const preferences = prefer?.split(',').map((preference) => preference.trim()) ?? [];
   const first = preferences.find((preference) => /^wait\b/i.test(preference));
@@ -53,13 +49,8 @@ const TRACEPARENT =
 
 const NOTHING = /^0+$/;
 
-/**
- * An id of digits alone may be a phone number that was filled up, and would be in each of our spans. Of random ones, one
- * span in 1800 looks so: its trace begins anew here.
- */
+/** May be a phone number that was filled up; so is one random span in 1800, whose trace begins again here. */
 const MAY_BE_NUMBER = /^[0-9]+$/;
-
-const SAMPLED = 0x01;
 
 /** Reads the header `traceparent` (W3C Trace Context §3.2); `undefined` where a trace is to begin here. Pure. */
 export function readTraceparent(text: string | undefined): TraceParent | undefined {
@@ -68,7 +59,7 @@ export function readTraceparent(text: string | undefined): TraceParent | undefin
   if (version === '00' && rest !== undefined) return undefined;
   if (NOTHING.test(traceId) || NOTHING.test(spanId)) return undefined;
   if (MAY_BE_NUMBER.test(traceId) || MAY_BE_NUMBER.test(spanId)) return undefined;
-  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
+  return { traceId, spanId, isSampled: Number.parseInt(flags, 16) % 2 === 1 };
 }
 
 export function writeTraceparent({ traceId, spanId, isSampled }: TraceParent): string {

@@ -182,15 +182,10 @@ function isNoSuccess(status: unknown): boolean {
   );
 }
 
-/*
- * A profile is an operator's own code, and may be anybody's: what its functions get is frozen, and what they return is
- * judged before any of it is sent or believed.
- */
-
 /** A function of a profile did not keep to its type: OPERATOR_INVALID_REPLY for that operator. */
 export class ProfileFault extends Error {
   override readonly name = 'ProfileFault';
-  /** Which function, and what it did: in words from lists of ours, since what it threw may hold a number. */
+  /** In words from lists of ours, since what it threw may hold a number. */
   readonly detail: string;
 
   constructor(detail: string) {
@@ -199,11 +194,11 @@ export class ProfileFault extends Error {
   }
 }
 
-/** More than this of JSON is no request of ours. */
 const MAX_JSON_CHARACTERS = 16_384;
 
 /**
- * What a function of a profile returns, as JSON has it: nothing of the profile's own, such as a getter, is left in it.
+ * What a function of a profile returns, as JSON has it: a profile may be anybody's code, and nothing of its own, such as a
+ * getter, is left in it.
  *
  * @throws {ProfileFault} for a throw, a promise, what is no object, or what is too large
  */
@@ -233,7 +228,6 @@ export function callProfile<About>(
   return JSON.parse(text) as Readonly<Record<string, unknown>>;
 }
 
-/** The value and all that it holds, which no one can change from now on. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     for (const member of Object.values(value)) deepFreeze(member);

@@ -53,7 +53,7 @@ export function judgeRefusal(
   return failureOf(verdict, reply, nowMs, isConflict ? CONFLICT_PASSES_SECONDS : undefined);
 }
 
-/** What the operator's own map makes of a reply that is no success; `undefined` where it says nothing. Pure. */
+/** `undefined` where the operator's own map says nothing. Pure. */
 export function judgeByMap(
   reply: HttpReply,
   nowMs: number,
@@ -145,7 +145,7 @@ function classify(status: number, body: JsonObject, context: RefusalContext): Ve
   return { code: 'OPERATOR_REFUSED', reach: 'operation' };
 }
 
-/** What the operator says of the number or its owner, and not of our request. */
+/** What it says of the number or its owner, and not of our request. */
 function classifyWord(
   status: number,
   body: JsonObject,

@@ -17,7 +17,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 const NO_HEADERS: HttpReply['headers'] = {};
 const NO_CHUNKS: readonly Buffer[] = [];
 
-/** What carries an exchange, or lets it wait for its turn; to be told when the exchange ends early. */
+/** What carries an exchange, or lets it wait: it is aborted when the exchange ends early. */
 export type Carrier = Pick<Dispatcher.DispatchController, 'abort'>;
 
 /**
@@ -58,7 +58,8 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
     this.#departure = departure;
     this.#replyCheck = replyCheck;
     this.#settle = settle;
-    this.#timer = setTimeout(timeOut, timeoutMs, this);
+    // One function for all timers: an exchange needs none of its own.
+    this.#timer = setTimeout(ReplyReader.#timeOut, timeoutMs, this);
     post.signal?.add(this);
   }
 
@@ -136,8 +137,8 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
     this.onResponseError(null, error);
   }
 
-  timeOut(): void {
-    this.#breakOff({ cause: 'timeout', detail: 'no reply inside the time limit' });
+  static #timeOut(this: void, reader: ReplyReader): void {
+    reader.#breakOff({ cause: 'timeout', detail: 'no reply inside the time limit' });
   }
 
   abort(): void {
@@ -159,28 +160,22 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   }
 }
 
-/** One function for all timers: an exchange needs none of its own. */
-function timeOut(reader: ReplyReader): void {
-  reader.timeOut();
-}
-
 const NOT_HTTP = [
   errors.HTTPParserError,
   errors.HeadersOverflowError,
   errors.ResponseContentLengthMismatchError,
 ];
 
-/** What the system says where this process, or all of them together, have as much as they may. */
+/** This process, or all of them together, have as much as they may. */
 const EXHAUSTED = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM)$/;
 
 function describe(error: Error, sent: boolean): TransportFault {
   const code = errorName(error);
   const failure = connectFailureOf(error);
-  if (EXHAUSTED.test(failure?.reason ?? code)) {
-    return { cause: 'descriptors', sent, detail: failure?.reason ?? code };
-  }
+  const reason = failure?.reason ?? code;
+  if (EXHAUSTED.test(reason)) return { cause: 'descriptors', sent, detail: reason };
   if (failure !== undefined) {
-    return { cause: 'connection', sent: false, detail: failure.reason, stage: failure.stage };
+    return { cause: 'connection', sent: false, detail: reason, stage: failure.stage };
   }
   if (NOT_HTTP.some((kind) => error instanceof kind) || code === 'ERR_HTTP2_ERROR') {
     const detail = `the reply is not HTTP (${code})`;

@@ -1,7 +1,6 @@
 import type { Clock } from '../system/clock.ts';
 import type { Correlator } from './correlator.ts';
 
-/** Until when a result is still of use. */
 export interface Urgency {
   /** On the monotonic clock. It may move on while work is shared and more requests join. */
   readonly deadlineMs: number;
@@ -44,7 +43,7 @@ export class LightAbortSignal {
     else this.#others?.delete(listener);
   }
 
-  /** What work returns, or `undefined` when this is aborted first. The work goes on. */
+  /** `undefined` when this is aborted first; the work goes on. */
   async unlessAborted<T>(work: Promise<T>): Promise<T | undefined> {
     if (this.aborted) {
       work.catch(() => undefined);
@@ -60,7 +59,6 @@ export class LightAbortSignal {
     }
   }
 
-  /** The signal for what takes only an AbortSignal. */
   asAbortSignal(): AbortSignal {
     const aborter = new AbortController();
     const abort = (): void => aborter.abort(this.reason);
@@ -160,7 +158,7 @@ function elapsed(ms: number): Promise<undefined> {
   });
 }
 
-/** A request, as far as work that it shares with others takes over from it. */
+/** As far as shared work takes over from a request. */
 export interface Sharing extends Urgency {
   readonly correlator: Correlator;
 }
@@ -210,7 +208,7 @@ export class SharedWork<T> implements Sharing {
     this.deadlineMs = deadlineMs;
   }
 
-  /** What it comes to; `late` when the waiter's own signal is aborted first. */
+  /** `late` when the waiter's own signal is aborted first. */
   outcomeFor({ deadlineMs, signal }: Urgency, late: T): Promise<T> {
     if (this.#outcome !== undefined) return Promise.resolve(this.#outcome);
     this.deadlineMs = Math.max(this.deadlineMs, deadlineMs);
@@ -223,7 +221,6 @@ export class SharedWork<T> implements Sharing {
     });
   }
 
-  /** Tells all that wait, and those that still come, what the work came to. */
   settle(outcome: T | Promise<T>): void {
     this.#outcome = outcome;
     for (const waiter of this.#waiters) {
@@ -242,7 +239,7 @@ export class SharedWork<T> implements Sharing {
 export class WorkByKey<K, T> {
   readonly #underWay = new Map<K, SharedWork<T>>();
 
-  /** What the work comes to; `late` when the request ends first. */
+  /** `late` when the request ends first. */
   join(key: K, request: Sharing, late: T, begin: (work: Sharing) => Promise<T>): Promise<T> {
     const underWay = this.#underWay.get(key);
     if (underWay !== undefined && !underWay.signal.aborted) {

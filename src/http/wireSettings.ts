@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { OperatorProfile } from '../domain/profile.ts';
 
-/** The five endpoints of an operator (docs/operator-api.md, "Endpoints"). */
+/** docs/operator-api.md, "Endpoints". */
 export const ENDPOINT_NAMES = [
   'token',
   'backchannelAuthentication',
@@ -27,7 +27,7 @@ export interface LimitSettings {
 /** HTTP/2 where the server takes it by ALPN, or nowhere. */
 export type Http2Setting = OperatorProfile['http2'];
 
-/** A text of the settings: in a file, which is read again when it changes, or as it is. */
+/** A file is read again when it changes. */
 export type TextSource =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'text'; readonly text: string };
@@ -61,7 +61,7 @@ export interface ConnectionSettings {
   readonly proxy?: ProxySettings | undefined;
 }
 
-/** Why a text is no address of a proxy, as the end of a sentence; `undefined` where it is one. Pure. */
+/** The end of a sentence; `undefined` where there is no problem. Pure. */
 export function proxyProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -75,7 +75,7 @@ export function proxyProblem(text: string): string | undefined {
     : 'must be only scheme, host and port, without path, query and fragment';
 }
 
-/** Why a text is no name that a certificate is for, as the end of a sentence; `undefined` where it is one. Pure. */
+/** As {@link proxyProblem}, of a name that a certificate is for. Pure. */
 export function serverNameProblem(text: string): string | undefined {
   const isName = text.length <= 253 && /^(?:[a-z\d_](?:[a-z\d_-]{0,61}[a-z\d])?\.?)+$/i.test(text);
   return isName && isIP(text) === 0
@@ -83,11 +83,7 @@ export function serverNameProblem(text: string): string | undefined {
     : 'must be the name of a host, without scheme and port';
 }
 
-/**
- * Why a text is no address to send requests to, as the end of a sentence; `undefined` where it is one: https,
- * without credentials, query and fragment. On loopback it may be http, since the traffic does not leave the
- * machine. Pure.
- */
+/** Of an address to send requests to. On loopback it may be http: that traffic does not leave the machine. Pure. */
 export function addressProblem(text: string): AddressProblem | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -97,13 +93,9 @@ export function addressProblem(text: string): AddressProblem | undefined {
     const what = 'must be an address without user, password, query and fragment';
     return { what, isQuotable: false };
   }
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    return {
-      what: 'must be an address that starts with https://, as it is not on this machine',
-      isQuotable: true,
-    };
-  }
-  return undefined;
+  if (url.protocol !== 'http:' || isLoopback(url.hostname)) return undefined;
+  const what = 'must be an address that starts with https://, as it is not on this machine';
+  return { what, isQuotable: true };
 }
 
 export interface AddressProblem {
@@ -115,7 +107,7 @@ export function withoutLastSlash(address: string): string {
   return new URL(address).href.replace(/\/+$/, '');
 }
 
-/** Whether a host is this machine alone, whatever the resolver says. */
+/** Whatever the resolver says. */
 export function isLoopback(host: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
 }

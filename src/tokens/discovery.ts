@@ -4,11 +4,12 @@ import { errorName } from '../domain/errors.ts';
 import { addressProblem } from '../http/wireSettings.ts';
 import { connectFailureOf } from '../http/connectFailure.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type {
-  GuardedEndpoint,
-  GuardedPost,
-  Judged,
-  Outcome,
+import {
+  unsent,
+  type GuardedEndpoint,
+  type GuardedPost,
+  type Judged,
+  type Outcome,
 } from '../http/resilience/guardedEndpoint.ts';
 import type { Log } from '../log/log.ts';
 import type {
@@ -60,7 +61,7 @@ export class Discovery {
     void this.#readAgain(first);
   }
 
-  /** As they are known; at the start, once the first reading is over or takes more than a second. */
+  /** At the start, once the first reading is over or takes more than a second. */
   async addresses(): Promise<DiscoveredAddresses | undefined> {
     if (this.#addresses === undefined) await this.#start;
     return this.#addresses;
@@ -95,7 +96,7 @@ export class Discovery {
   /** Whether the addresses are as the document has them now. Never rejects. */
   async #read(): Promise<boolean> {
     const { source, needed, fetch, log } = this.#parts;
-    let read: ReadDiscovery;
+    let read: DiscoveredAddresses | DiscoveryFlaw;
     try {
       read = readDiscovery(await fetch(), source, needed);
     } catch (error) {
@@ -103,18 +104,14 @@ export class Discovery {
       this.#tellFailure(connectFailureOf(error)?.message ?? errorName(error));
       return false;
     }
-    switch (read.kind) {
-      case 'refused':
-        this.#tellFailure(read.flaw);
-        return false;
-      case 'read':
-        if (this.#addresses === undefined) log.info('The discovery document was read.');
-        else if (!isDeepStrictEqual(this.#addresses, read.addresses)) {
-          log.warn('The endpoints have moved.');
-        }
-        this.#addresses = read.addresses;
-        return true;
+    if (typeof read === 'string') {
+      this.#tellFailure(read);
+      return false;
     }
+    if (this.#addresses === undefined) log.info('The discovery document was read.');
+    else if (!isDeepStrictEqual(this.#addresses, read)) log.warn('The endpoints have moved.');
+    this.#addresses = read;
+    return true;
   }
 
   #tellFailure(reason: string): void {
@@ -142,7 +139,6 @@ export class Discovery {
   }
 }
 
-/** Those that the grant takes. */
 export type DiscoveredAddresses = Partial<AuthorizationAddresses>;
 
 export type DiscoveryFlaw =
@@ -151,10 +147,6 @@ export type DiscoveryFlaw =
   | 'an endpoint is missing'
   | 'an endpoint without https'
   | 'an endpoint on another host';
-
-export type ReadDiscovery =
-  | { readonly kind: 'read'; readonly addresses: DiscoveredAddresses }
-  | { readonly kind: 'refused'; readonly flaw: DiscoveryFlaw };
 
 /** Where the metadata of OpenID Connect Discovery 1.0 §3 and OpenID CIBA Core §4 name each endpoint. */
 const MEMBERS: Readonly<Record<AuthorizationEndpointName, string>> = {
@@ -172,29 +164,25 @@ export function readDiscovery(
   document: unknown,
   { issuer, documentUrl, hosts }: Omit<DiscoverySource, 'connection'>,
   needed: readonly AuthorizationEndpointName[],
-): ReadDiscovery {
-  if (typeof document !== 'object' || document === null) return refused('no JSON object');
+): DiscoveredAddresses | DiscoveryFlaw {
+  if (typeof document !== 'object' || document === null) return 'no JSON object';
   const metadata: Readonly<Record<string, unknown>> = { ...document };
-  if (metadata['issuer'] !== issuer) return refused('another issuer');
+  if (metadata['issuer'] !== issuer) return 'another issuer';
   const trusted = [issuer, documentUrl, ...hosts.map((host) => `https://${host}`)].map(hostOf);
   const addresses: Partial<Record<AuthorizationEndpointName, string>> = {};
   for (const name of needed) {
     const address = metadata[MEMBERS[name]];
-    if (typeof address !== 'string') return refused('an endpoint is missing');
-    if (addressProblem(address) !== undefined) return refused('an endpoint without https');
-    if (!trusted.includes(hostOf(address))) return refused('an endpoint on another host');
+    if (typeof address !== 'string') return 'an endpoint is missing';
+    if (addressProblem(address) !== undefined) return 'an endpoint without https';
+    if (!trusted.includes(hostOf(address))) return 'an endpoint on another host';
     addresses[name] = new URL(address).href;
   }
-  return { kind: 'read', addresses };
+  return addresses;
 }
 
 /** With its port, where that is not the one of the scheme. */
 function hostOf(address: string): string {
   return new URL(address).host;
-}
-
-function refused(flaw: DiscoveryFlaw): ReadDiscovery {
-  return { kind: 'refused', flaw };
 }
 
 /** Where an endpoint was may be asked for a while by what is under way; older places are closed. */
@@ -226,9 +214,7 @@ export class DiscoveredEndpoint {
   /** Where no address is known, nothing leaves, and the exchange is one that could not connect. */
   async post<J extends Judged>(request: GuardedPost<J>): Promise<Outcome<J>> {
     const address = (await this.#discovery.addresses())?.[this.#name];
-    if (address === undefined) {
-      return { judged: request.judge(NOT_DISCOVERED), attempts: 0, mayRetryWithNewToken: false };
-    }
+    if (address === undefined) return unsent(request.judge(NOT_DISCOVERED));
     const judge = (exchange: Exchange): J => {
       if (mayHaveMoved(exchange)) this.#discovery.suspect();
       return request.judge(exchange);
@@ -258,14 +244,11 @@ export class DiscoveredEndpoint {
   }
 }
 
-/** Whether another address, or another key, would explain it: no connection, a wrong path, a refused client. */
+/** Another address or key would explain no connection, a wrong path and a refused client. */
 function mayHaveMoved(exchange: Exchange): boolean {
-  switch (exchange.kind) {
-    case 'fault':
-      return exchange.fault.cause === 'connection' && !exchange.fault.sent;
-    case 'reply': {
-      const { status } = exchange.reply;
-      return (status >= 300 && status < 400) || [401, 404, 405, 410].includes(status);
-    }
+  if (exchange.kind === 'fault') {
+    return exchange.fault.cause === 'connection' && !exchange.fault.sent;
   }
+  const { status } = exchange.reply;
+  return (status >= 300 && status < 400) || [401, 404, 405, 410].includes(status);
 }

@@ -72,7 +72,7 @@ export class ConnectionFiles {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Returns whether what the files hold by now is in force. */
+  /** Whether what the files hold by now is in force. */
   #read(): boolean {
     const read = readMaterial(textsOf(this.settings, this.#watched.texts));
     if (read.kind === 'flawed') return this.#refuse(read.flaw);
@@ -98,12 +98,12 @@ export class ConnectionFiles {
 
   #validityFlaw({ validity }: ConnectionMaterial): string | undefined {
     if (validity === undefined) return undefined;
+    const { fromMs, untilMs } = validity;
     const nowMs = this.#parts.clock.nowMs();
-    if (nowMs >= validity.untilMs) {
-      return `the certificate has expired (days ago: ${daysOf(nowMs - validity.untilMs)})`;
-    }
-    return nowMs < validity.fromMs
-      ? `the certificate does not count yet (days to go: ${daysOf(validity.fromMs - nowMs)})`
+    if (nowMs >= untilMs)
+      return `the certificate has expired (days ago: ${daysOf(nowMs - untilMs)})`;
+    return nowMs < fromMs
+      ? `the certificate does not count yet (days to go: ${daysOf(fromMs - nowMs)})`
       : undefined;
   }
 
@@ -111,16 +111,13 @@ export class ConnectionFiles {
   #tellValidity(): void {
     const { validity } = this.#material ?? {};
     if (this.#material === undefined || validity === undefined) return;
+    const { clock, log } = this.#parts;
     const flaw = this.#validityFlaw(this.#material);
+    const leftMs = validity.untilMs - clock.nowMs();
     if (flaw !== undefined) {
-      this.#parts.log.error('Our client certificate is out of date: most servers refuse it.', {
-        flaw,
-      });
-      return;
-    }
-    const leftMs = validity.untilMs - this.#parts.clock.nowMs();
-    if (leftMs <= WARN_BEFORE_MS) {
-      this.#parts.log.warn('Our client certificate expires soon.', { daysLeft: daysOf(leftMs) });
+      log.error('Our client certificate is out of date: most servers refuse it.', { flaw });
+    } else if (leftMs <= WARN_BEFORE_MS) {
+      log.warn('Our client certificate expires soon.', { daysLeft: daysOf(leftMs) });
     }
   }
 
@@ -157,14 +154,14 @@ function daysOf(ms: number): number {
   return Math.floor(ms / DAY_MS);
 }
 
-export interface ConnectionTexts {
-  readonly certificate?: string | undefined;
-  readonly key?: string | undefined;
-  readonly passphrase?: string | undefined;
-  readonly ca?: string | undefined;
-  readonly proxyCredentials?: string | undefined;
-  readonly proxyCa?: string | undefined;
-}
+export type ConnectionTexts = Readonly<
+  Partial<
+    Record<
+      'certificate' | 'key' | 'passphrase' | 'ca' | 'proxyCredentials' | 'proxyCa',
+      string | undefined
+    >
+  >
+>;
 
 export interface ConnectionMaterial {
   readonly tls: SecureContextOptions;
@@ -178,7 +175,7 @@ export interface ConnectionMaterial {
 /** RFC 9325 §3.1.1. */
 const MIN_VERSION = 'TLSv1.2';
 
-/** Reads what the files hold, and whether it fits together. Pure. */
+/** Whether what the files hold fits together, too. Pure. */
 export function readMaterial(texts: ConnectionTexts): Reread<ConnectionMaterial> {
   try {
     return { kind: 'read', value: materialOf(texts) };
@@ -198,13 +195,9 @@ function materialOf(texts: ConnectionTexts): ConnectionMaterial {
   // The first context of a process takes a while, and may not be needed.
   if (certificate !== undefined || ca !== undefined) checkContext('the TLS files hold', tls);
   if (proxyCa !== undefined) checkContext("the proxy's CA file holds", proxyTls);
-  return {
-    tls,
-    proxyTls,
-    proxyAuthorization:
-      proxyCredentials === undefined ? undefined : basicAuthorization(proxyCredentials),
-    validity,
-  };
+  const proxyAuthorization =
+    proxyCredentials === undefined ? undefined : basicAuthorization(proxyCredentials);
+  return { tls, proxyTls, proxyAuthorization, validity };
 }
 
 function validityOf(
@@ -233,7 +226,7 @@ function privateKeyOf(key: string, passphrase: string | undefined): KeyObject {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** All certificates of a file. One that is cut would be passed over by OpenSSL, and what it signs be refused. */
+/** OpenSSL would pass over one that is cut, and what it signs be refused. */
 function certificatesOf(file: string, pem: string): readonly X509Certificate[] {
   const blocks = pem.match(CERTIFICATE) ?? [];
   const begun = pem.split('-----BEGIN CERTIFICATE-----').length - 1;

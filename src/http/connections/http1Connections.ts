@@ -15,11 +15,10 @@ const KEEP_ALIVE_MS = 30_000;
  */
 export const MAX_CONNECTION_AGE_MS = 10 * 60_000;
 
-/** What the connections of one endpoint are made and used with. */
 export interface ConnectionsParts {
   readonly url: URL;
   readonly clock: Clock;
-  /** Names and values in turn; the same list for as long as they stay the same. */
+  /** Names and values in turn. */
   readonly headers: () => readonly string[];
   /** In lower case. */
   readonly correlatorHeader: string;
@@ -51,13 +50,9 @@ export class Http1Connections {
     const { connector, clock } = parts;
     this.#kept = createKeptPool(parts);
     this.#keptSinceMs = clock.monotonicMs();
-    if (connector === undefined) {
-      this.#fresh = createPool(parts, { timeout: parts.timeoutMs });
-    } else {
-      const spares = new SpareConnections({ ...parts, connector });
-      this.#spares = spares;
-      this.#fresh = createPool(parts, (_, callback) => spares.take(handTo(callback)));
-    }
+    const spares = connector && new SpareConnections({ ...parts, connector });
+    this.#spares = spares;
+    this.#fresh = createPool(parts, spares && ((onConnected) => spares.take(onConnected)));
   }
 
   get open() {
@@ -117,21 +112,24 @@ export class Http1Connections {
   }
 }
 
-type Connect = NonNullable<Pool.Options['connect']>;
-
 function createKeptPool(parts: Http1Parts): Pool {
-  const { connector, timeoutMs } = parts;
-  return connector === undefined
-    ? createPool(parts, { timeout: timeoutMs })
-    : createPool(parts, (_, callback) => connector.connect(['http/1.1'], handTo(callback)));
+  const { connector } = parts;
+  return createPool(
+    parts,
+    connector && ((onConnected) => connector.connect(['http/1.1'], onConnected)),
+  );
 }
 
-function createPool({ url, connections }: Http1Parts, connect: Connect): Pool {
+/** @param connect over TLS */
+function createPool(
+  { url, connections, timeoutMs }: Http1Parts,
+  connect: ((onConnected: OnConnected) => void) | undefined,
+): Pool {
   return new Pool(url.origin, {
     connections,
     pipelining: 1,
     allowH2: false,
-    connect,
+    connect: connect ? (_, callback) => connect(handTo(callback)) : { timeout: timeoutMs },
     keepAliveTimeout: KEEP_ALIVE_MS,
     // One timer of ours spans the whole exchange; undici's own would restart with every byte dripped.
     headersTimeout: 0,

@@ -36,7 +36,7 @@ const WANTS_NO_HTTP2: ReadonlySet<number> = new Set([
 
 export interface ConnectionParts {
   readonly origin: string;
-  /** The names and values, in turn, that begin each request. */
+  /** Names and values in turn. */
   readonly head: () => readonly string[];
   readonly correlatorHeader: string;
   /** After so long without a word of any kind, a connection may be dead. */
@@ -44,9 +44,7 @@ export interface ConnectionParts {
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
-/** Of a connection, to those who give it exchanges to carry. */
 export interface ConnectionEvents {
-  /** It may take a stream more than before. */
   hasRoom(): void;
   /** The server's settings are here: it takes as many streams as they allow. */
   settled(): void;
@@ -156,7 +154,7 @@ export class Http2Connection {
       return;
     }
     const beganAtMs = this.#parts.clock.monotonicMs();
-    this.#streams.add(new Http2Stream(this, stream, reader, beganAtMs, this.heard));
+    this.#streams.add(new Http2Stream(this, stream, reader, beganAtMs));
     if (contentType !== undefined) stream.end(body);
   }
 
@@ -251,19 +249,20 @@ class Http2Stream implements Carrier {
     stream: ClientHttp2Stream,
     reader: ReplyReader,
     beganAtMs: number,
-    heardBefore: number,
   ) {
     this.#connection = connection;
     this.#stream = stream;
     this.#reader = reader;
     this.beganAtMs = beganAtMs;
-    this.heardBefore = heardBefore;
+    this.heardBefore = connection.heard;
     reader.way = 'stream';
     reader.onRequestStart(this);
     stream
-      .on('headers', () => this.#onInterim())
+      .on('headers', () => this.#isHeard())
       .on('response', (headers) => this.#onResponse(headers))
-      .on('data', (chunk: Buffer) => this.#onData(chunk))
+      .on('data', (chunk: Buffer) => {
+        if (this.#isHeard()) reader.onResponseData(this, chunk);
+      })
       .on('end', () => this.#onEnd())
       .on('error', (error: Error) => {
         this.#error = error;
@@ -295,26 +294,20 @@ class Http2Stream implements Carrier {
     if (this.#finish()) this.#reader.onResponseError(null, error);
   }
 
-  #onInterim(): void {
-    if (this.#isOver) return;
-    this.#connection.heard += 1;
-    this.#isActedOn = true;
-  }
-
   #onResponse(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
-    if (this.#isOver) return;
-    this.#connection.heard += 1;
-    this.#isActedOn = true;
+    if (!this.#isHeard()) return;
     this.#hasReply = true;
     this.#contentLength = singleValue(headers['content-length']);
     this.#reader.onResponseStart(this, headers[':status'] ?? 0, headers);
     if (this.#isOver) this.#connection.retire();
   }
 
-  #onData(chunk: Buffer): void {
-    if (this.#isOver) return;
+  /** Something of its reply came; `false` where that is of no use any more. */
+  #isHeard(): boolean {
+    if (this.#isOver) return false;
     this.#connection.heard += 1;
-    this.#reader.onResponseData(this, chunk);
+    this.#isActedOn = true;
+    return true;
   }
 
   #onEnd(): void {
@@ -322,8 +315,8 @@ class Http2Stream implements Carrier {
     if (this.#isOver || !this.#hasReply || this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR) {
       return;
     }
-    const { bodyBytes } = this.#reader;
-    if (this.#contentLength !== undefined && Number(this.#contentLength) !== bodyBytes) {
+    const length = this.#contentLength;
+    if (length !== undefined && Number(length) !== this.#reader.bodyBytes) {
       this.lose();
       return;
     }

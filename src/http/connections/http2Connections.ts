@@ -7,7 +7,7 @@ import type { ConnectionsParts } from './http1Connections.ts';
 import { Http2Connection, type ConnectionEvents, type ConnectionParts } from './http2Connection.ts';
 import type { TlsConnector } from './tlsConnector.ts';
 
-/** Carries over HTTP/1.1 what HTTP/2 cannot, for a while. */
+/** For a while, over HTTP/1.1. */
 export interface Http2Fallback {
   /** @param socket on which the server took HTTP/1.1 */
   choseHttp1(readers: readonly ReplyReader[], socket: TLSSocket): void;
@@ -19,7 +19,7 @@ interface Http2Parts extends ConnectionsParts {
   readonly fallback: Http2Fallback;
 }
 
-/** So many connections in a row that end without one reply, by the server's doing, are not bad luck. */
+/** In a row, without one reply, by the server's doing. */
 const MAX_BROKEN_CONNECTIONS = 2;
 
 /** A connection that is silent for longer, while an exchange waits, takes no more. */
@@ -69,7 +69,6 @@ export class Http2Connections implements ConnectionEvents {
     }
   }
 
-  /** What begins from now on takes connections that are made from now on; what is under way finishes. */
   renew(): void {
     for (const connection of this.#connections) connection.retire();
   }
@@ -90,11 +89,11 @@ export class Http2Connections implements ConnectionEvents {
     this.#connectIfNeeded();
   }
 
-  /** A connection that may take the place of those that are old. */
+  /** One that is not old takes the place of those that are. */
   settled(): void {
-    const all = [...this.#connections];
-    if (all.every(({ isOld }) => isOld)) return;
-    for (const connection of all) if (connection.isOld) connection.retire();
+    const old = [...this.#connections].filter(({ isOld }) => isOld);
+    if (old.length === this.#connections.size) return;
+    for (const connection of old) connection.retire();
   }
 
   retired(connection: Http2Connection): void {

@@ -73,7 +73,7 @@ export class SingleConnection {
   }
 }
 
-/** Where a JSON document is published: keys, or what is known of a server. */
+/** Such as keys, or what is known of a server. */
 export class PublishedJson {
   readonly #connection: SingleConnection;
 

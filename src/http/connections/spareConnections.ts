@@ -29,7 +29,7 @@ interface SpareParts {
   readonly connector: TlsConnector;
   readonly clock: Clock;
   readonly idleDetector: IdleDetector;
-  /** Open at a time, spares and those in use. */
+  /** Spares and those in use. */
   readonly connections: number;
 }
 

@@ -36,7 +36,6 @@ export interface TlsConnectorParts {
   readonly onTimeout?: (failure: ConnectFailure) => void;
 }
 
-/** The servers that connections are made with, by the material that is in force. */
 interface Peers {
   readonly material: ConnectionMaterial;
   readonly server: TlsPeer;
@@ -281,9 +280,7 @@ function portOf(url: URL): number {
   return url.protocol === 'https:' ? 443 : 80;
 }
 
-function ignore(): void {
-  // Nothing to do.
-}
+const ignore = (): void => undefined;
 
 /** A resumed handshake does not look at the certificate again: so often, at the least, one is looked at. */
 const MAX_RESUMED_MS = 3_600_000;

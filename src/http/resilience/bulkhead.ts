@@ -6,7 +6,7 @@ export interface BulkheadSize {
   readonly queue: number;
 }
 
-/** Why work was not done: the queue was full, or the deadline passed before a permit was free. */
+/** The queue was full, or the deadline passed before a permit was free. */
 export type BulkheadRejection = 'full' | 'late';
 export type Permit = 'acquired' | BulkheadRejection;
 

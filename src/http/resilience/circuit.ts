@@ -7,7 +7,7 @@ const MIN_FAILED_NUMBERS = 5;
 const OPENS_AT_SHARE = 0.5;
 const TRIES_AGAIN_AFTER_MS = 5000;
 
-/** How an exchange counts: `neither` when it was cut before that could be told. */
+/** `neither`: it was cut before that could be told. */
 export type Health = 'good' | 'bad' | 'neither';
 
 export type Switched = 'opened' | 'closed';
@@ -76,7 +76,7 @@ export class Circuit {
     return true;
   }
 
-  /** It came to this. One that was cut proves nothing, and the circuit stays open. */
+  /** One that was cut proves nothing, and the circuit stays open. */
   tried(health: Health, about: PhoneNumber): Switched | undefined {
     if (this.#state.is !== 'trying') return undefined;
     const { before } = this.#state;

@@ -6,7 +6,7 @@ import { knownTo, type ErrorMap, knownWord, type OperatorWord } from '../errorMa
 import { errorWord, leavesInDoubt } from '../refusal.ts';
 import type { ExchangeKind } from './retries.ts';
 
-/** What the log is to say of an exchange: in words from lists of ours, never the operator's free text. */
+/** What the log says of an exchange, in words from lists of ours: never the operator's free text. */
 export interface Finding {
   readonly level: 'info' | 'warn' | 'error';
   readonly message: string;
@@ -27,12 +27,9 @@ export interface JudgedExchange {
 export function findingOf(judged: JudgedExchange): Finding | undefined {
   const { endpoint, exchange } = judged;
   if (judged.kind === 'directory') return findingOfDirectory(judged);
-  switch (exchange.kind) {
-    case 'fault':
-      return findingOfFault(endpoint, exchange.fault);
-    case 'reply':
-      return findingOfReply(judged, exchange.reply);
-  }
+  return exchange.kind === 'fault'
+    ? findingOfFault(endpoint, exchange.fault)
+    : findingOfReply(judged, exchange.reply);
 }
 
 /** It is the company's own: what it refuses is for the company to fix. */
@@ -40,17 +37,13 @@ function findingOfDirectory({ endpoint, exchange, failure, flaw }: JudgedExchang
   if (failure === undefined) return undefined;
   if (exchange.kind === 'fault') {
     const { cause, stage, detail, flaw: check } = exchange.fault;
-    return cause === 'cancelled'
-      ? undefined
-      : warn(NO_DIRECTORY, { endpoint, stage, detail, check });
+    if (cause === 'cancelled') return undefined;
+    return warn(NO_DIRECTORY, { endpoint, stage, detail, check });
   }
   const told = { endpoint, status: exchange.reply.status, check: flaw };
-  return failure.code === 'OPERATOR_REFUSED'
-    ? error('The number directory refused our request.', {
-        ...told,
-        setting: ADDRESS_SETTINGS.directory,
-      })
-    : warn(NO_DIRECTORY, told);
+  if (failure.code !== 'OPERATOR_REFUSED') return warn(NO_DIRECTORY, told);
+  const setting = ADDRESS_SETTINGS.directory;
+  return error('The number directory refused our request.', { ...told, setting });
 }
 
 const NO_DIRECTORY = 'The number directory gave no answer that can be used.';
@@ -77,30 +70,28 @@ function findingOfFault(
   if (stage === undefined) {
     return warn('An exchange with the operator failed.', { endpoint, detail });
   }
-  return (TO_FIX.has(stage) ? error : warn)(STAGES[stage], { endpoint, stage, detail });
+  const [level, message] = STAGES[stage];
+  return { level, message, details: { endpoint, stage, detail } };
 }
 
-/** Where no connection was made for what somebody has to fix. */
-const TO_FIX: ReadonlySet<ConnectStage> = new Set<ConnectStage>([
-  'files',
-  'certificate',
-  'client-certificate',
-  'proxy-tls',
-  'proxy-tunnel',
-]);
-
-const STAGES: Readonly<Record<ConnectStage, string>> = {
-  files: 'Our TLS or proxy files cannot be used, so no connection to the operator is made.',
-  'proxy-name': 'The name of the proxy is not known, so the operator cannot be called.',
-  'proxy-connection': 'The proxy does not answer, so the operator cannot be called.',
-  'proxy-tls': 'No TLS with the proxy, so the operator cannot be called.',
-  'proxy-tunnel': 'The proxy makes no tunnel to the operator.',
-  name: 'The operator’s name is not known.',
-  connection: 'No connection to the operator.',
-  tls: 'No TLS with the operator.',
-  certificate:
+/** An error is for somebody to fix. */
+const STAGES: Readonly<Record<ConnectStage, readonly ['warn' | 'error', string]>> = {
+  files: [
+    'error',
+    'Our TLS or proxy files cannot be used, so no connection to the operator is made.',
+  ],
+  'proxy-name': ['warn', 'The name of the proxy is not known, so the operator cannot be called.'],
+  'proxy-connection': ['warn', 'The proxy does not answer, so the operator cannot be called.'],
+  'proxy-tls': ['error', 'No TLS with the proxy, so the operator cannot be called.'],
+  'proxy-tunnel': ['error', 'The proxy makes no tunnel to the operator.'],
+  name: ['warn', 'The operator’s name is not known.'],
+  connection: ['warn', 'No connection to the operator.'],
+  tls: ['warn', 'No TLS with the operator.'],
+  certificate: [
+    'error',
     'The operator’s certificate is not trusted, so nothing is sent. Where an authority of its own signs it, set tls.ca.',
-  'client-certificate': 'The operator does not take our client certificate.',
+  ],
+  'client-certificate': ['error', 'The operator does not take our client certificate.'],
 };
 
 function findingOfReply(
@@ -128,14 +119,10 @@ function findingOfReply(
       return error('The operator refused our request.', { ...told, setting });
     case 'OPERATOR_INVALID_REPLY':
       return untrusted(endpoint, flaw, status);
-    case 'OPERATION_NOT_OFFERED': {
-      const message = 'The operator does not implement this operation.';
-      return warn(message, { ...told, setting: 'operations' });
-    }
-    case 'PERIOD_NOT_SUPPORTED': {
-      const message = 'The operator does not answer for a period this long.';
-      return { level: 'info', message, details: { ...told, setting } };
-    }
+    case 'OPERATION_NOT_OFFERED':
+      return warn(NOT_IMPLEMENTED, { ...told, setting: 'operations' });
+    case 'PERIOD_NOT_SUPPORTED':
+      return { level: 'info', message: PERIOD_TOO_LONG, details: { ...told, setting } };
     case 'CONSENT_DENIED': {
       const message = DENIALS[kind];
       return message === undefined ? undefined : warn(message, told);
@@ -154,6 +141,8 @@ function findingOfReply(
 }
 
 const UNAVAILABLE = 'The operator is not available.';
+const NOT_IMPLEMENTED = 'The operator does not implement this operation.';
+const PERIOD_TOO_LONG = 'The operator does not answer for a period this long.';
 
 /** In the reply to a poll a denial is the owner's; in another reply it may be the operator's. */
 const DENIALS: Readonly<Partial<Record<ExchangeKind, string>>> = {
@@ -201,7 +190,6 @@ const SETTING_FOR_WORD: Readonly<Partial<Record<OperatorWord, string>>> = {
   invalid_request_object: 'signedRequest of the profile',
 };
 
-/** The setting that helps, where a word or a status points to one. */
 function settingFor(
   kind: ExchangeKind,
   status: number,

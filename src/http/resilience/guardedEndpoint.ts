@@ -44,7 +44,7 @@ export interface Guards {
   /** Shared by all endpoints of an operator. */
   readonly budget: RetryBudget;
   readonly rules: RetryRules;
-  /** Shared by all endpoints of an operator; it may be asked as often as need be where absent. */
+  /** Shared by all endpoints of an operator; no limit where absent. */
   readonly rate: RequestRate | undefined;
   readonly errors: ErrorMap;
   readonly correlatorForm: CorrelatorSettings['form'];
@@ -54,7 +54,7 @@ export interface Guards {
   readonly random: () => number;
 }
 
-/** What a reply was judged to be; a `failure` in it counts for the circuit. */
+/** A `failure` counts for the circuit. */
 export interface Judged {
   readonly failure?: LookupFailure;
   readonly flaw?: ReplyFlaw;
@@ -88,7 +88,7 @@ export interface Outcome<J> {
   readonly mayRetryWithNewToken: boolean;
 }
 
-function unsent<J>(judged: J): Outcome<J> {
+export function unsent<J>(judged: J): Outcome<J> {
   return { judged, attempts: 0, mayRetryWithNewToken: false };
 }
 
@@ -97,7 +97,7 @@ const MIN_NUMBERS = 10;
 const NOTHING_BUT_NOT_FOUND =
   'The operator has answered nothing but NOT_FOUND, over ten numbers: its address may be wrong.';
 
-/** How an exchange is found: in our log, and in the operator's where it has another name there. */
+/** In our log, and in the operator's where it has another name there. */
 interface ExchangeNames {
   readonly correlator: string;
   readonly sentAs?: string;
@@ -180,7 +180,7 @@ export class GuardedEndpoint {
     return this.#endpoint.close();
   }
 
-  /** What came of late may have been another request's: fresh connections for a while, or until an echo. */
+  /** See {@link Endpoint.distrust}. */
   distrust(): void {
     this.#endpoint.distrust();
   }
@@ -298,7 +298,7 @@ export class GuardedEndpoint {
 const OPENED =
   'The circuit is open: the operator is not called, except for a trial every few seconds.';
 
-/** What is published of an exchange: nothing of what was sent, nor of the reply's body. */
+/** Nothing of what was sent, nor of the reply's body. */
 function resultOf(exchange: Exchange): ExchangeResult {
   if (exchange.kind === 'reply') return { outcome: 'replied', status: exchange.reply.status };
   const { cause, sent, detail } = exchange.fault;

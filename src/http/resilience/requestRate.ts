@@ -25,7 +25,7 @@ export interface RateLimit {
   readonly spanMs: number;
 }
 
-/** The limit of a contract, such as 5 in 1 s, or 1 in 2 s for half a request a second. Pure. */
+/** Such as 5 in 1 s, or 1 in 2 s for half a request a second. Pure. */
 export function rateLimitOf(requestsPerSecond: number): RateLimit {
   const exchanges = Math.max(1, Math.floor(requestsPerSecond));
   return { exchanges, spanMs: (exchanges / requestsPerSecond) * SECOND_MS };
