@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below those that the system gives to connections and to whoever listens on port 0. */
+/** Below what the system gives to connections and listeners on port 0; the bus of a cluster takes the port 10,000 above. */
 const FROM = 10_000;
-const COUNT = 20_000;
+const COUNT = 10_000;
+
+/** No process gives a port twice, so that two of its programs never start at one, and each begins elsewhere. */
+let next = Math.floor(Math.random() * COUNT);
 
 /**
  * A port that nothing listens on, for what must be told its port before it starts. One that the system chose would go to
@@ -11,7 +14,7 @@ const COUNT = 20_000;
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = FROM + Math.floor(Math.random() * COUNT);
+    const port = FROM + (next++ % COUNT);
     const server = createServer();
     const listening = once(server, 'listening').then(
       () => true,

@@ -2,9 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { texts, type RedisAddress } from '../src/sharedState/redis.ts';
-import { freePort } from './freePort.ts';
 import { command } from './redisCommands.ts';
-import { startRedis, type RedisServer } from './redisServer.ts';
+import { allStarted, startRedis, type RedisServer } from './redisServer.ts';
 import { temporaryFolder } from './temporary.ts';
 
 const LOOK_EVERY_MS = 50;
@@ -17,7 +16,6 @@ const WRITES_ALL = ['aof_enabled:1', 'aof_rewrite_in_progress:0', 'aof_rewrite_s
 
 /** One server of a cluster, which can be killed and started again where it was. */
 interface ClusterServer extends RedisServer {
-  readonly busPort: number;
   readonly settings: Readonly<Record<string, string>>;
 }
 
@@ -42,21 +40,27 @@ interface Known {
 /** A Redis Cluster of three masters, with a replica of each where the test wants them. */
 export class RedisClusterServers {
   readonly #folder: string;
-  readonly #servers: Map<number, ClusterServer>;
+  readonly #servers = new Map<number, ClusterServer>();
 
-  private constructor(folder: string, servers: readonly ClusterServer[]) {
+  private constructor(folder: string) {
     this.#folder = folder;
-    this.#servers = new Map(servers.map((server) => [server.port, server]));
   }
 
   /** Resolves when every server knows of all, every slot has a master, and every master its replica. */
-  static async start({
-    replicas,
-    nodeTimeoutMs = 1000,
-  }: ClusterForm): Promise<RedisClusterServers> {
-    const folder = temporaryFolder();
+  static async start(form: ClusterForm): Promise<RedisClusterServers> {
+    const cluster = new RedisClusterServers(temporaryFolder());
+    try {
+      await cluster.#start(form);
+      return cluster;
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+  }
+
+  async #start({ replicas, nodeTimeoutMs = 1000 }: ClusterForm): Promise<void> {
     const common = {
-      dir: folder,
+      dir: this.#folder,
       'cluster-enabled': 'yes',
       'cluster-node-timeout': String(nodeTimeoutMs),
       'cluster-require-full-coverage': 'no',
@@ -69,28 +73,19 @@ export class RedisClusterServers {
       'aof-use-rdb-preamble': 'no',
       'auto-aof-rewrite-percentage': '0',
     };
-    const count = replicas ? 2 * MASTERS : MASTERS;
-    const servers = await Promise.all(
-      Array.from({ length: count }, async (_, n) => {
-        const busPort = await freePort();
+    const servers = await allStarted(
+      Array.from({ length: replicas ? 2 * MASTERS : MASTERS }, async (_, n) => {
         const settings = {
           ...common,
           'cluster-config-file': `nodes-${n}.conf`,
-          'cluster-port': String(busPort),
           dbfilename: `${n}.rdb`,
           appenddirname: `writes-${n}`,
         };
-        return { ...(await startRedis(undefined, settings)), busPort, settings };
+        return { ...(await startRedis(undefined, settings)), settings };
       }),
     );
-    const cluster = new RedisClusterServers(folder, servers);
-    try {
-      await cluster.#join(servers, replicas);
-    } catch (error) {
-      await cluster.stop();
-      throw error;
-    }
-    return cluster;
+    for (const server of servers) this.#servers.set(server.port, server);
+    await this.#join(servers, replicas);
   }
 
   get addresses(): readonly RedisAddress[] {
@@ -193,9 +188,9 @@ export class RedisClusterServers {
 
   /** Starts one again that was killed, empty; it finds the cluster by the file that it left. */
   async restart(port: number): Promise<void> {
-    const { busPort, settings } = this.server(port);
+    const { settings } = this.server(port);
     await rm(this.writesOf(port), { recursive: true, force: true });
-    this.#servers.set(port, { ...(await startRedis(port, settings)), busPort, settings });
+    this.#servers.set(port, { ...(await startRedis(port, settings)), settings });
   }
 
   /** Resolves when every slot has a master that answers, with a replica each where there were any. */
@@ -237,9 +232,8 @@ export class RedisClusterServers {
         await command(port, ['CLUSTER', 'SET-CONFIG-EPOCH', String(n + 1)]);
       }),
     );
-    for (const { port, busPort } of rest) {
-      const address = ['127.0.0.1', String(port), String(busPort)];
-      await command(first.port, ['CLUSTER', 'MEET', ...address]);
+    for (const { port } of rest) {
+      await command(first.port, ['CLUSTER', 'MEET', '127.0.0.1', String(port)]);
     }
     await until('all servers meet', async () => {
       const views = await Promise.all(servers.map(({ port }) => nodesBy(port)));

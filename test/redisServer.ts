@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -6,6 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { createRedis } from '../src/sharedState/redisClient.ts';
 import type { Redis, RedisAddress, RedisSettings } from '../src/sharedState/redis.ts';
 import type { Log } from '../src/log/log.ts';
@@ -34,7 +35,8 @@ export interface RedisServer {
 }
 
 /**
- * Starts a Redis on the given port, or one that is free; resolves when it takes connections.
+ * Starts a Redis on the given port, or one that is free; resolves when it takes connections. It does not outlive the
+ * process that started it.
  *
  * @param settings as redis.conf has them
  */
@@ -43,10 +45,8 @@ export function startRedis(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<RedisServer> {
   const all = Object.entries({ save: '', dir: tmpdir(), ...settings });
-  return start(
-    port,
-    all.flatMap(([name, value]) => [`--${name}`, value]),
-  );
+  const words = all.flatMap(([name, value]) => [`--${name}`, value]);
+  return start(words, port, 'tls-cert-file' in settings ? '--port 0 --tls-port' : '--port');
 }
 
 /**
@@ -54,7 +54,7 @@ export function startRedis(
  *
  * @param downAfterMs after how long a master that says nothing counts as lost
  */
-export async function startSentinels(
+export function startSentinels(
   master: RedisServer,
   {
     count = 3,
@@ -62,60 +62,81 @@ export async function startSentinels(
   }: { readonly count?: number; readonly downAfterMs?: number } = {},
 ): Promise<readonly RedisServer[]> {
   const quorum = Math.floor(count / 2) + 1;
-  return Promise.all(
-    Array.from({ length: count }, async () => {
-      const folder = temporaryFolder();
-      const file = join(folder, 'sentinel.conf');
-      await writeFile(
-        file,
-        [
-          `sentinel monitor mymaster 127.0.0.1 ${master.port} ${quorum}`,
-          `sentinel down-after-milliseconds mymaster ${downAfterMs}`,
-          'sentinel failover-timeout mymaster 5000',
-          `dir ${folder}`,
-          '',
-        ].join('\n'),
-      );
-      return start(undefined, ['--sentinel'], file);
-    }),
-  );
+  const starting = Array.from({ length: count }, async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'sentinel.conf');
+    await writeFile(
+      file,
+      [
+        `sentinel monitor mymaster 127.0.0.1 ${master.port} ${quorum}`,
+        `sentinel down-after-milliseconds mymaster ${downAfterMs}`,
+        'sentinel failover-timeout mymaster 5000',
+        `dir ${folder}`,
+        '',
+      ].join('\n'),
+    );
+    return start([file, '--sentinel']);
+  });
+  return allStarted(starting);
 }
+
+/** Where one of them does not start, the others are killed. */
+export async function allStarted<T extends RedisServer>(
+  starting: readonly Promise<T>[],
+): Promise<readonly T[]> {
+  const ends = await Promise.allSettled(starting);
+  const started = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed === undefined) return started;
+  await Promise.all(started.map((server) => server.kill()));
+  throw failed.reason;
+}
+
+const MAX_TRIES = 5;
 
 async function start(
-  port: number | undefined,
-  settings: readonly string[],
-  ...file: readonly string[]
+  words: readonly string[],
+  port?: number,
+  portName = '--port',
 ): Promise<RedisServer> {
-  const at = port ?? (await freePort());
-  const bound = ['--port', String(at), '--bind', '127.0.0.1', '-::1'];
-  const child = spawn(PROGRAM, [...file, ...bound, ...settings], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exited = once(child, 'exit');
-  if (!(await isReady(child, exited))) throw new Error('redis-server ended before it listened.');
-  child.stdout.resume();
-  return {
-    url: `redis://127.0.0.1:${at}`,
-    port: at,
-    pid: child.pid ?? 0,
-    async kill() {
+  for (let tries = 1; ; tries += 1) {
+    const at = port ?? (await freePort());
+    const bound = [...portName.split(' '), String(at), '--bind', '127.0.0.1', '-::1'];
+    const child = spawn('setpriv', ['--pdeathsig', 'KILL', PROGRAM, ...words, ...bound], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exited = once(child, 'exit');
+    const kill = async (): Promise<void> => {
       child.kill('SIGKILL');
       await exited;
-    },
-    freeze: () => child.kill('SIGSTOP'),
-    thaw: () => child.kill('SIGCONT'),
-  };
+    };
+    const said = await saidUnlessReady(child.stdout);
+    if (said === undefined) {
+      child.stdout.resume();
+      return {
+        url: `redis://127.0.0.1:${at}`,
+        port: at,
+        pid: child.pid ?? 0,
+        kill,
+        freeze: () => child.kill('SIGSTOP'),
+        thaw: () => child.kill('SIGCONT'),
+      };
+    }
+    await kill();
+    // Another program may have taken a port that was free.
+    const mayTryAgain = port === undefined && said.includes('Address already in use');
+    if (!mayTryAgain || tries === MAX_TRIES) throw new Error(`redis-server ended. ${said}`);
+  }
 }
 
-function isReady(child: ChildProcess, exited: Promise<unknown>): Promise<boolean> {
-  const said = async (): Promise<boolean> => {
-    if (child.stdout === null) return false;
-    for await (const line of createInterface(child.stdout)) {
-      if (/Ready to accept connections|Sentinel ID is/.test(line)) return true;
-    }
-    return false;
-  };
-  return Promise.race([said(), exited.then(() => false)]);
+/** What it said before it ended; `undefined` once it takes connections. */
+async function saidUnlessReady(output: Readable): Promise<string | undefined> {
+  const lines: string[] = [];
+  for await (const line of createInterface(output)) {
+    if (/Ready to accept connections|Sentinel ID is/.test(line)) return undefined;
+    lines.push(line);
+  }
+  return lines.join('\n');
 }
 
 export function freshStateKey(): string {

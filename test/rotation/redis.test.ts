@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/system/clock.ts';
 import { command } from '../redisCommands.ts';
 import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
@@ -19,8 +19,8 @@ describe.skipIf(NO_REDIS !== undefined)(`the password of a Redis ${NO_REDIS ?? '
   let redis: RedisServer;
   beforeAll(async () => {
     redis = await startRedis();
+    return () => redis.kill();
   });
-  afterAll(() => redis.kill());
 
   it('is taken from its file when that changes, and a consent under way goes on with one prompt', async () => {
     const allow = (user: string) =>

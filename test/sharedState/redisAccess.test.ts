@@ -10,7 +10,6 @@ import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import { RedisRefusals } from '../../src/consents/redisRefusals.ts';
-import { freePort } from '../freePort.ts';
 import { RecordedLog } from '../recordedLog.ts';
 import { command } from '../redisCommands.ts';
 import { NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
@@ -60,8 +59,8 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
     await command(redis.port, ['ACL', 'SETUSER', 'sim-swap', `>${password}`, ...rules]);
     await command(redis.port, ['ACL', 'SETUSER', 'blind', `>${password}`, ...rules, '-info']);
     await command(redis.port, ['CONFIG', 'SET', 'requirepass', password]);
+    return () => redis.kill();
   });
-  afterAll(() => redis.kill());
 
   it('lets in the user that may do what docs/reliability.md lists, for all that we keep', async () => {
     const credentials = { username: 'sim-swap', password };
@@ -130,17 +129,14 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis behind TLS ${NO_REDIS ?? ''}`, 
   const files = new TemporaryFiles();
   let redis: RedisServer;
   beforeAll(async () => {
-    const port = await freePort();
-    redis = await startRedis(port, {
-      port: '0',
-      'tls-port': String(port),
+    redis = await startRedis(undefined, {
       'tls-auth-clients': 'yes',
       'tls-cert-file': files.write('server.pem', server.cert),
       'tls-key-file': files.write('server.key', server.key),
       'tls-ca-cert-file': files.write('clients.pem', client.cert),
     });
+    return () => redis.kill();
   });
-  afterAll(() => redis.kill());
 
   const TLS: RedisTls = { ca: server.cert, client, serverName: undefined };
 

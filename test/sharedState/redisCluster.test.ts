@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import slotOf from 'cluster-key-slot';
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import {
   bucketOfNumber,
@@ -43,11 +43,11 @@ async function connect(): Promise<Redis> {
 function starting(form: ClusterForm): void {
   beforeAll(async () => {
     servers = await RedisClusterServers.start(form);
+    return () => servers.stop();
   }, 60_000);
   afterEach(() => {
     for (const cluster of clusters.splice(0)) cluster.close();
   });
-  afterAll(() => servers.stop());
 }
 
 function portOf(cluster: Redis, key: string): number {

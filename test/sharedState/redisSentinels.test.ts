@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { command } from '../redisCommands.ts';
@@ -38,11 +38,11 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis behind sentinels ${NO_REDIS ?? 
     sentinels = await startSentinels(master);
     redis = openRedis(behind(sentinels));
     await redis.open();
+    return async () => {
+      redis.close();
+      await Promise.all([master, replica, ...sentinels].map((server) => server.kill()));
+    };
   }, 60_000);
-  afterAll(async () => {
-    redis.close();
-    await Promise.all([master, replica, ...sentinels].map((server) => server.kill()));
-  });
 
   it('is written to at its master', async () => {
     await until(writes);

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { OutOfMemory, SharedStateLost, type Redis } from '../../src/sharedState/redis.ts';
 import { SharedRedis } from '../../src/sharedState/sharedRedis.ts';
 import { listen } from '../listening.ts';
@@ -25,11 +25,11 @@ describe.skipIf(NO_REDIS !== undefined)(`scripts on the wire ${NO_REDIS ?? ''}`,
     redis = connectionTo(proxy.url, log);
     await redis.open();
     await until(() => answers(redis));
-  });
-  afterEach(async () => {
-    redis.close();
-    await proxy.close();
-    await server.kill();
+    return async () => {
+      redis.close();
+      await proxy.close();
+      await server.kill();
+    };
   });
 
   it('are sent again within their time when the connection breaks before the reply', async () => {

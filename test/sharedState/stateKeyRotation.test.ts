@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import slotOf from 'cluster-key-slot';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Quotas, type Counting, type QuotaSettings } from '../../src/caller/quotas/quotas.ts';
 import { SharedCounts } from '../../src/caller/quotas/sharedCounts.ts';
 import { readConfig } from '../../src/config/config.ts';
@@ -114,12 +114,11 @@ describe.skipIf(NO_REDIS !== undefined)(
       servers = await RedisClusterServers.start({ replicas: false });
       connection = openRedis({ kind: 'cluster', servers: servers.addresses });
       await connection.open();
+      return () => {
+        connection.close();
+        return servers.stop();
+      };
     }, 60_000);
-
-    afterAll(async () => {
-      connection.close();
-      await servers.stop();
-    });
 
     it('replicas see one record of a number, whichever of them writes it', async () => {
       const step = fc.record({

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CountClaim } from '../../../src/caller/quotas/quotas.ts';
 import { MemoryCounts } from '../../../src/caller/quotas/memoryCounts.ts';
 import {
@@ -99,10 +99,10 @@ describe.skipIf(NO_REDIS !== undefined)(`Redis ${NO_REDIS ?? ''}`, () => {
     redis = await startRedis();
     connection = connectionTo(redis.url);
     await connection.open();
-  });
-  afterAll(async () => {
-    connection.close();
-    await redis.kill();
+    return () => {
+      connection.close();
+      return redis.kill();
+    };
   });
 
   it('counts as the memory of one process does', async () => {
@@ -165,12 +165,11 @@ describe.skipIf(NO_REDIS !== undefined)(`claims on the wire ${NO_REDIS ?? ''}`, 
     log = new RecordedLog();
     counts = new SharedCounts(connection, new StateSeals([new Uint8Array(32)]), systemClock, log);
     await counts.read('window', [], 1000);
-  });
-  afterEach(async () => {
-    redis.thaw();
-    connection.close();
-    await proxy.close();
-    await redis.kill();
+    return async () => {
+      connection.close();
+      await proxy.close();
+      await redis.kill();
+    };
   });
 
   async function counted(window = 'window'): Promise<number | undefined> {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Environment } from '../../../src/config/environment.ts';
 import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
 import { TestIssuer } from '../testIssuer.ts';
@@ -19,11 +19,11 @@ describe.skipIf(NO_REDIS !== undefined)(`counts that replicas share ${NO_REDIS ?
   beforeEach(async () => {
     redis = await startRedis();
     replicas = [];
-  });
-  afterEach(async () => {
-    redis.thaw();
-    await Promise.all(replicas.map((replica) => replica.stop()));
-    await redis.kill();
+    return async () => {
+      redis.thaw();
+      await Promise.all(replicas.map((replica) => replica.stop()));
+      await redis.kill();
+    };
   });
 
   async function start(count: number, settings: Environment): Promise<void> {
