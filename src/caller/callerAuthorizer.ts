@@ -83,12 +83,9 @@ class CallerAuthorizer implements LookupAuthorizer {
       const failure = { code: 'RATE_LIMITED', reach: 'number', quota, retryAfterSeconds } as const;
       return { kind: 'denied', failure };
     }
-    if (audit === undefined) {
-      return {
-        kind: 'admitted',
-        ended: (ending) => (isToBeGivenBack(asked, ending) ? counted.giveBack() : undefined),
-      };
-    }
+    const giveBack = (ending: Ending): Promise<void> | undefined =>
+      isToBeGivenBack(asked, ending) ? counted.giveBack() : undefined;
+    if (audit === undefined) return { kind: 'admitted', ended: giveBack };
     const before = entryBefore(asked, this.#lineParts(asked, audit.key));
     const recorded = this.#record(audit.auditLog, before);
     const failure = await this.#inTime(this.#timeLimitMs(asked), recorded, OUT_OF_TIME);
@@ -102,9 +99,8 @@ class CallerAuthorizer implements LookupAuthorizer {
       kind: 'admitted',
       ended: async (ending) => {
         const after = this.#record(audit.auditLog, entryAfter(before, ending, this.#time()));
-        const told: Promise<unknown> = isToBeGivenBack(asked, ending)
-          ? Promise.all([after, counted.giveBack()])
-          : after;
+        const back = giveBack(ending);
+        const told: Promise<unknown> = back === undefined ? after : Promise.all([after, back]);
         await this.#inTime(this.#timeLimitMs(asked), told, undefined);
       },
     };

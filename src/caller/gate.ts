@@ -65,7 +65,7 @@ function refused(reason: RefusalReason): HttpRefusal {
 
 interface GateParts extends Pick<CallerSettings, 'routerSecrets' | 'purposes'> {
   /** Absent where every caller is anonymous. */
-  readonly tokens: TokenVerifier | undefined;
+  readonly tokens: Pick<TokenVerifier, 'verify'> | undefined;
 }
 
 /** Admits a request or says why not, by its headers alone: no body is parsed for an unknown client. */
@@ -99,7 +99,7 @@ export class Gate {
   }
 
   async #admitHolder(
-    tokens: TokenVerifier,
+    tokens: Pick<TokenVerifier, 'verify'>,
     headers: IncomingHttpHeaders,
   ): Promise<AdmittedRequest | HttpRefusal> {
     const { authorization } = headers;
@@ -111,23 +111,14 @@ export class Gate {
     return judged === 'unavailable' ? refused('no-keys') : this.#admitCaller(judged, headers);
   }
 
+  /** The purpose is the token's, or else the header's, or else the first that is allowed. */
   #admitCaller(caller: Caller, headers: IncomingHttpHeaders): AdmittedRequest | HttpRefusal {
-    const header = singleValue(headers[PURPOSE_HEADER]);
-    const purpose = purposeOf(caller, header, this.#parts.purposes);
-    return purpose === undefined
-      ? refused('no-such-purpose')
-      : { kind: 'admitted', caller, purpose };
+    const { purposes } = this.#parts;
+    const purpose = caller.purpose ?? singleValue(headers[PURPOSE_HEADER]) ?? purposes[0];
+    return purposes.includes(purpose)
+      ? { kind: 'admitted', caller, purpose }
+      : refused('no-such-purpose');
   }
-}
-
-/** The token's, or else the header's, or else the first that is allowed; `undefined` when it is not allowed. Pure. */
-export function purposeOf(
-  caller: Caller,
-  header: string | undefined,
-  allowed: readonly string[],
-): string | undefined {
-  const purpose = caller.purpose ?? header ?? allowed[0];
-  return purpose !== undefined && allowed.includes(purpose) ? purpose : undefined;
 }
 
 /** Of equal length whatever the secret's, as the comparison needs it. */

@@ -26,9 +26,9 @@ export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable';
 }
 
+/** Another object whenever the issuer has published other keys. */
 interface KeySet {
   readonly text: string;
-  readonly fetchedAtMs: number;
   readonly select: ReturnType<typeof createLocalJWKSet>;
 }
 
@@ -43,7 +43,7 @@ export interface SigningKeysParts {
 export class SigningKeys {
   readonly #parts: SigningKeysParts;
   #keys: KeySet | undefined;
-  #generation = 0;
+  #fetchedAtMs = Number.NEGATIVE_INFINITY;
   #attemptedAtMs = Number.NEGATIVE_INFINITY;
   #fetching: Promise<void> | undefined;
 
@@ -51,15 +51,13 @@ export class SigningKeys {
     this.#parts = parts;
   }
 
-  /** Another number whenever the issuer has published other keys. */
-  get generation(): number {
-    return this.#generation;
+  get published(): KeySet | undefined {
+    return this.#keys;
   }
 
   /** Whether what was verified with the keys may still count. Old keys are fetched again behind its back. */
   areCurrent(): boolean {
-    const { clock } = this.#parts;
-    const ageMs = clock.monotonicMs() - (this.#keys?.fetchedAtMs ?? Number.NEGATIVE_INFINITY);
+    const ageMs = this.#parts.clock.monotonicMs() - this.#fetchedAtMs;
     if (ageMs > OLD_AFTER_MS) void this.#refresh();
     return ageMs <= STALE_AFTER_MS;
   }
@@ -117,8 +115,8 @@ export class SigningKeys {
       // It judges the shape itself.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const select = createLocalJWKSet(published as JSONWebKeySet);
-      if (text !== this.#keys?.text) this.#generation += 1;
-      this.#keys = { text, fetchedAtMs: clock.monotonicMs(), select };
+      if (text !== this.#keys?.text) this.#keys = { text, select };
+      this.#fetchedAtMs = clock.monotonicMs();
     } catch (error) {
       log.error('the keys of JWT_JWKS_URL cannot be had', { reason: keysFailure(error) });
     }

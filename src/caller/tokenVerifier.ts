@@ -28,7 +28,7 @@ const TYPES: ReadonlySet<string> = new Set(['at+jwt', 'application/at+jwt', 'jwt
 interface Verified {
   readonly caller: Caller;
   readonly untilMs: number;
-  readonly generation: number;
+  readonly keys: SigningKeys['published'];
   readonly bytes: number;
 }
 
@@ -80,7 +80,7 @@ export class TokenVerifier {
     const { issuer, audience, batchScope, keys, clock } = this.#parts;
     // Read first: a key that is withdrawn while the token is verified must not count as still published.
     await keys.load();
-    const { generation } = keys;
+    const { published } = keys;
     const { payload, protectedHeader } = await this.#verifyWithAnyKey(token, {
       issuer,
       audience,
@@ -99,7 +99,7 @@ export class TokenVerifier {
     return {
       caller,
       untilMs: (exp + TOLERANCE_SECONDS) * 1000,
-      generation,
+      keys: published,
       bytes: SEEN_BYTES + 2 * (2 * caller.identity.key.length + (caller.purpose ?? '').length),
     };
   }
@@ -130,7 +130,7 @@ export class TokenVerifier {
     if (seen === undefined) return undefined;
     const { clock, keys } = this.#parts;
     const isGood =
-      clock.nowMs() < seen.untilMs && keys.areCurrent() && keys.generation === seen.generation;
+      clock.nowMs() < seen.untilMs && keys.areCurrent() && keys.published === seen.keys;
     if (isGood) return seen;
     this.#forget(name, seen);
     return undefined;

@@ -34,17 +34,15 @@ export interface RedisCredentials {
   readonly password: string;
 }
 
-/** TLS to every server. Texts are PEM. */
+/** Texts are PEM. */
 export interface RedisTls {
-  /** Whom to trust, in place of the well-known authorities. */
+  /** In place of the well-known authorities. */
   readonly ca: string | undefined;
-  /** What shows who we are, where servers require it. */
   readonly client: { readonly cert: string; readonly key: string } | undefined;
   /** The name that certificates bear, where it is not the host's. */
   readonly serverName: string | undefined;
 }
 
-/** As servers name each other. */
 export function hostAndPort({ host, port }: RedisAddress): string {
   return `${host}:${port}`;
 }
@@ -79,7 +77,7 @@ export interface PlainRedis<Values = ScriptValues> {
     timeoutMs?: number,
   ): Promise<unknown>;
 
-  /** Names the server that holds a key at this moment: while it is away, so is all else that it holds. */
+  /** Names the server that holds a key at this moment. */
   serverOf(key: string): string;
 
   /** The listener is called whenever a server that was lost is back: it may have forgotten what it held. */
@@ -98,18 +96,14 @@ export const COMMAND_TIMEOUT_MS = 1000;
 /** The shared store cannot be asked; what was sent to it last may have been done all the same. */
 export class SharedStateLost extends Error {
   override readonly name: string = 'SharedStateLost';
-
-  constructor() {
-    super('The shared store cannot be reached.');
-  }
 }
 
-/** The shared store has no room for what was to be written: as good as lost to what does not care why. */
+/** It has no room for what was to be written. */
 export class OutOfMemory extends SharedStateLost {
   override readonly name = 'OutOfMemory';
 }
 
-/** A shared store that cannot be asked is no reason to break; what needed it is done without. */
+/** What needed the shared store is done without. */
 export function unlessLost(error: unknown): undefined {
   if (!(error instanceof SharedStateLost)) throw error;
   return undefined;
@@ -119,9 +113,8 @@ export function unlessLost(error: unknown): undefined {
 export const BUCKETS = 256;
 
 /**
- * The bucket of what is kept about one thing, such as a number. What has one bucket lies in one slot of a Redis Cluster
- * and so on one master: one script may change it, and it is lost together with the memory key that tells of the loss.
- * It does not depend on STATE_KEY, so that both names of a thing lie side by side while the key is changed.
+ * What has one bucket lies in one slot of a Redis Cluster and so on one master: one script may change it, and it is lost
+ * together with the memory key that tells of the loss. It does not depend on STATE_KEY: both names of a thing lie there.
  *
  * @param scope whose things these are, such as an operator's identity
  */
@@ -129,12 +122,11 @@ export function bucketOf(scope: string, thing: string): number {
   return createHmac('sha256', scope).update(thing).digest().readUInt8(0) % BUCKETS;
 }
 
-/** Whichever operator the number lives at. */
 export function bucketOfNumber(number: PhoneNumber): number {
   return bucketOf('number', number);
 }
 
-/** A key of a bucket, whose number is the hash tag. */
+/** The bucket is the hash tag. */
 export function keyIn(
   bucket: number,
   kind: 'consent-2' | 'memory-2' | 'facts-2' | 'counts' | 'refusals' | 'memory',

@@ -37,7 +37,7 @@ const FORGETFUL_POLICY =
 
 const nameOf = perScript((script) => createHash('sha1').update(script).digest('hex'));
 
-/** Makes what the settings name; it connects to nothing yet. */
+/** It connects to nothing yet. */
 export function createRedis(settings: RedisSettings, clock: Clock, log: Log): SharedRedis {
   return new SharedRedis(new RedisClient(settings, clock, log), clock, log);
 }
@@ -109,8 +109,7 @@ export class RedisClient implements PlainRedis {
 
   /** Each store that lies there opens it. */
   open(): Promise<void> {
-    this.#opening ??= this.#open();
-    return this.#opening;
+    return (this.#opening ??= this.#open());
   }
 
   async #open(): Promise<void> {

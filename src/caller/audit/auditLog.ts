@@ -17,12 +17,8 @@ interface AuditTarget {
 }
 
 /** The audit log takes too long; what was being written may still be written. */
-export class AuditStuck extends Error {
+class AuditStuck extends Error {
   override readonly name = 'AuditStuck';
-
-  constructor() {
-    super('The audit log takes too long.');
-  }
 }
 
 interface Batch extends PromiseWithResolvers<void> {

@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { pipeline, Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
 /** RFC 1952 §2.3.1. */
@@ -27,18 +28,14 @@ export async function rotatedFiles(path: string): Promise<readonly string[]> {
 /** The text of a file, or of standard input for `-`, unpacked where its first bytes say that it is gzipped. */
 export async function* textOf(file: string): AsyncGenerator<string> {
   const input: Readable = file === '-' ? process.stdin : createReadStream(file);
-  const chunks: AsyncIterator<Buffer> = input[Symbol.asyncIterator]();
-  const first = await chunks.next();
-  const isGzipped = first.done !== true && GZIP_MAGIC.every((byte, at) => first.value[at] === byte);
-  const bytes = Readable.from(resumed(first, chunks), { objectMode: false });
+  await once(input, 'readable');
+  const first = input.read() as Buffer | null;
+  if (first !== null) input.unshift(first);
+  const isGzipped = GZIP_MAGIC.every((byte, at) => first?.[at] === byte);
   // What fails ends the reading with the error.
-  const plain = isGzipped ? pipeline(bytes, createGunzip(), () => undefined) : bytes;
+  const plain = isGzipped ? pipeline(input, createGunzip(), () => undefined) : input;
   plain.setEncoding('utf8');
   yield* plain;
-}
-
-async function* resumed<T>(first: IteratorResult<T>, others: AsyncIterator<T>): AsyncGenerator<T> {
-  for (let next = first; next.done !== true; next = await others.next()) yield next.value;
 }
 
 /** A longer line is not the audit log's: its parts are passed on as lines of their own. */
