@@ -28,9 +28,8 @@ export class SharedCounts implements HourlyCounts {
   readonly #local: MemoryCounts;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** Servers that did not answer last. */
-  readonly #away = new Set<string>();
-  readonly #probed = new Set<string>();
+  /** Servers that did not answer last, and whether they are being probed. */
+  readonly #away = new Map<string, boolean>();
 
   constructor(redis: Redis, seals: StateSeals, clock: Clock, log: Log) {
     this.#redis = redis;
@@ -104,8 +103,9 @@ export class SharedCounts implements HourlyCounts {
     const [key = ''] = names;
     const keys = id === undefined ? names : names.flatMap((name) => [name, `${name}:${id}`]);
     const server = this.#redis.serverOf(key);
-    if (this.#away.has(server)) {
-      if (!this.#probed.has(server)) void this.#probe(server, key);
+    const isProbed = this.#away.get(server);
+    if (isProbed !== undefined) {
+      if (!isProbed) void this.#probe(server, key);
       return undefined;
     }
     try {
@@ -113,8 +113,10 @@ export class SharedCounts implements HourlyCounts {
       const parts = typeof reply === 'string' ? reply.split(' ') : reply;
       return Array.isArray(parts) ? parts.map(Number) : [];
     } catch {
-      if (!this.#away.has(server)) this.#log.warn(COUNTED_APART, { host: server });
-      this.#away.add(server);
+      if (!this.#away.has(server)) {
+        this.#log.warn(COUNTED_APART, { host: server });
+        this.#away.set(server, false);
+      }
       return undefined;
     }
   }
@@ -127,23 +129,31 @@ export class SharedCounts implements HourlyCounts {
   }
 
   async #probe(server: string, key: string): Promise<void> {
-    this.#probed.add(server);
+    this.#away.set(server, true);
     try {
       await this.#redis.run(PROBE, [`${key}:probe`]);
       this.#away.delete(server);
       this.#log.info(COUNTED_TOGETHER, { host: server });
     } catch {
       // Again with the next claim.
+      this.#away.set(server, false);
     }
-    this.#probed.delete(server);
   }
 }
 
 /** How long the result of what may arrive twice is known: longer than it may take to arrive. */
 const RESULT_MS = 5 * COMMAND_TIMEOUT_MS;
 
-const ADOPT = adoptRenamed(1);
-const ADOPT_WITH_RESULT = adoptRenamed(2);
+/** What may arrive twice is done once: its result lies under the second key. */
+const ONCE = `${adoptRenamed(2)}
+local known = redis.call('HGET', KEYS[2], 'result')
+if known then return known end
+local function done(result)
+  redis.call('HSET', KEYS[2], 'result', result)
+  redis.call('PEXPIRE', KEYS[2], ${RESULT_MS})
+  return result
+end
+`;
 
 /** What claims call counts and members: from here on by their current names, with what lies under the others. */
 const ADOPT_NAMES = `
@@ -179,13 +189,9 @@ return 1
  * it from the next one. It ends as a whole.
  *
  * KEYS: the window, the result. ARGV: windowMs; for each claim its count, its limit and its member or ''.
- * Returns the place of the claim that is over or 0, the time left, when the window was opened, and the counts: as one
- * text, and for the same claim once more the same.
+ * Returns the place of the claim that is over or 0, the time left, when the window was opened, and the counts.
  */
-const CLAIM = `${ADOPT_WITH_RESULT}
-local known = redis.call('HGET', KEYS[2], 'result')
-if known then return known end
-${ADOPT_NAMES}
+const CLAIM = `${ONCE}${ADOPT_NAMES}
 local left = redis.call('PTTL', KEYS[1])
 local opened = redis.call('HGET', KEYS[1], 'opened')
 local counts, raised, over = {}, {}, 0
@@ -209,21 +215,15 @@ if over == 0 then
   end
 end
 if left < 0 then left = ARGV[1] end
-local result = table.concat({ over, left, opened or 0, unpack(counts) }, ' ')
-redis.call('HSET', KEYS[2], 'result', result)
-redis.call('PEXPIRE', KEYS[2], ${RESULT_MS})
-return result
+return done(table.concat({ over, left, opened or 0, unpack(counts) }, ' '))
 `;
 
 /**
  * KEYS: the window, the result. ARGV: when the window was opened that was claimed in; for each claim its count, its
  * limit and its member or ''. A later window has nothing to give back.
  */
-const GIVE_BACK = `${ADOPT_WITH_RESULT}
-if redis.call('HEXISTS', KEYS[2], 'result') == 1 then return {} end
-redis.call('HSET', KEYS[2], 'result', '')
-redis.call('PEXPIRE', KEYS[2], ${RESULT_MS})
-if tonumber(redis.call('HGET', KEYS[1], 'opened') or '0') ~= tonumber(ARGV[1]) then return {} end
+const GIVE_BACK = `${ONCE}
+if tonumber(redis.call('HGET', KEYS[1], 'opened') or '0') ~= tonumber(ARGV[1]) then return done('') end
 ${ADOPT_NAMES}
 local function lower(count)
   if tonumber(redis.call('HGET', KEYS[1], count) or '0') > 0 then redis.call('HINCRBY', KEYS[1], count, -1) end
@@ -241,11 +241,11 @@ for i = 2, #ARGV, 3 do
     end
   end
 end
-return {}
+return done('')
 `;
 
 /** KEYS: the window. ARGV: windowMs, names of counts. Returns the time left and the counts. */
-const READ = `${ADOPT}
+const READ = `${adoptRenamed(1)}
 local left = redis.call('PTTL', KEYS[1])
 if left < 0 then left = ARGV[1] end
 local found = { left }

@@ -224,16 +224,30 @@ describe.skipIf(NO_REDIS !== undefined)(`claims on the wire ${NO_REDIS ?? ''}`, 
     expect(await counted()).toBe(1);
   });
 
-  it('are counted by each process while Redis is full, which the log tells once', async () => {
-    await command(redis.port, ['CONFIG', 'SET', 'maxmemory', '1']);
-    for (const n of [1, 2, 3]) {
-      const { counts: now } = await counts.claim('window', [{ count: 'numbers', limit: 9 }], 1000);
-      expect(now).toEqual([n]);
-    }
-    expect(log.lines.map(({ message }) => message)).toEqual([COUNTED_APART]);
-    await command(redis.port, ['CONFIG', 'SET', 'maxmemory', '0']);
-    await expect
-      .poll(async () => (await counts.claim('window', CLAIM, 1000)) && log.lines.at(-1)?.message)
-      .toBe(COUNTED_TOGETHER);
-  });
+  it.each<[string, begin: () => unknown, end: () => unknown]>([
+    ['full', () => setMaxMemory('1'), () => setMaxMemory('0')],
+    ['frozen', () => redis.freeze(), () => redis.thaw()],
+  ])(
+    'are counted by each process while Redis is %s, which the log tells once, and by all again',
+    async (_, begin, end) => {
+      await begin();
+      for (const n of [1, 2, 3]) {
+        const { counts: now } = await counts.claim(
+          'window',
+          [{ count: 'numbers', limit: 9 }],
+          1000,
+        );
+        expect(now).toEqual([n]);
+      }
+      expect(log.lines.map(({ message }) => message)).toEqual([COUNTED_APART]);
+      await end();
+      await expect
+        .poll(async () => (await counts.claim('window', CLAIM, 1000)) && log.lines.at(-1)?.message)
+        .toBe(COUNTED_TOGETHER);
+    },
+  );
+
+  function setMaxMemory(bytes: string): Promise<unknown> {
+    return command(redis.port, ['CONFIG', 'SET', 'maxmemory', bytes]);
+  }
 });

@@ -2,14 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { tokenIdentity, type Identity } from '../../../src/domain/identity.ts';
 import { ANONYMOUS } from '../../../src/caller/caller.ts';
 import { MemoryCounts } from '../../../src/caller/quotas/memoryCounts.ts';
-import {
-  Quotas,
-  type Counting as Counted,
-  type QuotaSettings,
-} from '../../../src/caller/quotas/quotas.ts';
+import { Quotas, type Counting, type QuotaSettings } from '../../../src/caller/quotas/quotas.ts';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
 import { TestClock } from '../../testClock.ts';
-import { ALICE, BOB, callerNamed } from '../../values.ts';
+import { callerNamed } from '../../values.ts';
 
 const HOUR_SECONDS = 3600;
 
@@ -18,18 +14,15 @@ beforeEach(() => {
   clock = new TestClock();
 });
 
-function line(n: number): PhoneNumber {
-  return `+4477009${String(n).padStart(7, '0')}` as PhoneNumber;
-}
-
 /** A caller whose token names this client, or none. */
 function ofClient(client: string | null): Identity {
   return tokenIdentity('https://issuer.example', 'a', client);
 }
 
 /** Quotas, with what came of a count in one word. */
-class Counting {
+class Counted {
   readonly quotas: Quotas;
+  readonly #givingBack: (() => unknown)[] = [];
 
   constructor(settings: Partial<QuotaSettings>) {
     const limits = { numbersPerHour: 100, lookupsPerHour: 100, promptsPerHour: 100 };
@@ -40,35 +33,20 @@ class Counting {
     );
   }
 
-  lookup(caller: string | Identity, number: PhoneNumber, operator = 'first'): Promise<string> {
-    return this.#count('lookup', caller, number, operator);
-  }
-
-  number(caller: string | Identity, number: PhoneNumber): Promise<string> {
-    return this.#count('number', caller, number);
-  }
-
-  prompt(caller: string | Identity, number: PhoneNumber): Promise<string> {
-    return this.#count('prompt', caller, number);
-  }
-
-  async #count(
-    counting: 'number' | 'lookup' | 'prompt',
-    who: string | Identity,
-    number: PhoneNumber,
-    operator = 'first',
-  ): Promise<string> {
+  /** `counted`, or the quota that it is over, and for how many seconds. */
+  async count(who: string | Identity, counting: Counting, line: number, operator = 'first') {
     const caller = typeof who === 'string' ? callerNamed(who) : who;
+    const number = `+4477009${String(line).padStart(7, '0')}` as PhoneNumber;
     const counted = await this.quotas.count([counting], { caller, number, operator }, Infinity);
-    return counted.kind === 'over' ? `${counted.over}: ${counted.retryAfterSeconds}` : 'counted';
+    if (counted.kind === 'over') return `${counted.over}: ${counted.retryAfterSeconds}`;
+    this.#givingBack.push(counted.giveBack);
+    return 'counted';
   }
 
-  /** Counts a lookup that is not made; the returned function gives it back. */
-  async unsent(name: string, number: PhoneNumber): Promise<() => Promise<void>> {
-    const whose = { caller: callerNamed(name), number, operator: 'first' };
-    const counted = await this.quotas.count(['lookup'], whose, Infinity);
-    if (counted.kind === 'over') throw new Error(counted.over);
-    return counted.giveBack;
+  /** What was counted first, and is not yet given back. */
+  async giveBack(): Promise<'given back'> {
+    await this.#givingBack.shift()?.();
+    return 'given back';
   }
 }
 
@@ -111,126 +89,106 @@ const HOURS: readonly [what: string, settings: Partial<QuotaSettings>, steps: st
     `a prompt 1 counted, a prompt 1 counted, a prompt 1 prompts, b prompt 1 counted, b prompt 1 prompts,
       anonymous prompt 1 prompts, a prompt 2 counted`,
   ],
+  [
+    'what is given back counts no more, nor does its number',
+    { numbersPerHour: 1, lookupsPerHour: 1 },
+    'a lookup 1 counted, a back 1 given back, a lookup 2 counted',
+  ],
+  [
+    'a number stays counted that another lookup is about',
+    { numbersPerHour: 1 },
+    'a lookup 1 counted, a lookup 1 counted, a back 1 given back, a lookup 2 numbers',
+  ],
 ];
 
 describe('within an hour', () => {
   it.each(HOURS)('%s', async (_what, settings, steps) => {
-    const counting = new Counting(settings);
+    const counted = new Counted(settings);
     const told: string[] = [];
     for (const step of steps.split(/,\s+/)) {
-      const [name = '', what, n] = step.split(' ');
+      const [name = '', what = '', line] = step.split(' ');
       const caller = name === 'anonymous' ? ANONYMOUS.identity : name;
-      const number = line(Number(n));
-      const word =
-        what === 'elsewhere'
-          ? await counting.lookup(caller, number, 'second')
-          : await counting[what as Counted](caller, number);
-      told.push(`${name} ${what} ${n} ${word.split(':')[0]}`);
+      const isElsewhere = what === 'elsewhere';
+      const counting = (isElsewhere ? 'lookup' : what) as Counting;
+      const outcome =
+        what === 'back'
+          ? await counted.giveBack()
+          : await counted.count(caller, counting, Number(line), isElsewhere ? 'second' : 'first');
+      told.push(`${name} ${what} ${line} ${outcome.split(':')[0]}`);
     }
     expect(told).toEqual(steps.split(/,\s+/));
   });
 });
 
-describe('after an hour', () => {
-  it('all quotas start again, and say before how long that is', async () => {
-    const counting = new Counting({ numbersPerHour: 1, promptsPerHour: 1 });
-    await counting.lookup('a', ALICE);
-    await counting.prompt('a', ALICE);
-    await clock.advance(600_000);
-    expect(await counting.lookup('a', BOB)).toBe(`numbers: ${HOUR_SECONDS - 600}`);
-    expect(await counting.prompt('a', ALICE)).toBe(`prompts: ${HOUR_SECONDS - 600}`);
-    await clock.advance((HOUR_SECONDS - 600) * 1000);
-    expect(await counting.lookup('a', BOB)).toBe('counted');
-    expect(await counting.prompt('a', ALICE)).toBe('counted');
-    expect(await counting.lookup('a', ALICE)).toBe(`numbers: ${HOUR_SECONDS}`);
-  });
+it('after an hour all quotas start again, and say before how long that is', async () => {
+  const counted = new Counted({ numbersPerHour: 1, promptsPerHour: 1 });
+  await counted.count('a', 'lookup', 1);
+  await counted.count('a', 'prompt', 1);
+  await clock.advance(600_000);
+  expect(await counted.count('a', 'lookup', 2)).toBe(`numbers: ${HOUR_SECONDS - 600}`);
+  expect(await counted.count('a', 'prompt', 1)).toBe(`prompts: ${HOUR_SECONDS - 600}`);
+  await clock.advance((HOUR_SECONDS - 600) * 1000);
+  expect(await counted.count('a', 'lookup', 2)).toBe('counted');
+  expect(await counted.count('a', 'prompt', 1)).toBe('counted');
+  expect(await counted.count('a', 'lookup', 1)).toBe(`numbers: ${HOUR_SECONDS}`);
 });
 
 describe('a client with quotas of its own', () => {
   const ANY = { numbersPerHour: 2, lookupsPerHour: 3, promptsPerHour: 1 };
+  const DESK = ofClient('desk');
 
   it.each([
     ['more of all', { numbersPerHour: 4, lookupsPerHour: 6, promptsPerHour: 2 }, [4, 6, 2]],
     ['less of one', { numbersPerHour: 1 }, [1, 3, 1]],
   ])('has %s, and what is not set as any other', async (_, quotas, [numbers, lookups, prompts]) => {
-    const clients = new Map([['desk', quotas]]);
-    const counting = new Counting({ ...ANY, clients });
-    const words = { numbers: 0, lookups: 0, prompts: 0 };
+    const counted = new Counted({ ...ANY, clients: new Map([['desk', quotas]]) });
+    const words = { number: 0, lookup: 0, prompt: 0 };
     for (let n = 0; n < 10; n += 1) {
-      if ((await counting.number(ofClient('desk'), line(n))) === 'counted') words.numbers += 1;
-      if ((await counting.lookup(ofClient('desk'), line(0))) === 'counted') words.lookups += 1;
-      if ((await counting.prompt(ofClient('desk'), ALICE)) === 'counted') words.prompts += 1;
+      for (const counting of ['number', 'lookup', 'prompt'] as const) {
+        const outcome = await counted.count(DESK, counting, counting === 'number' ? n : 0);
+        if (outcome === 'counted') words[counting] += 1;
+      }
     }
-    expect(words).toEqual({ numbers, lookups, prompts });
-    expect(await counting.quotas.standingOf(ofClient('desk'), Infinity)).toMatchObject([
+    expect(words).toEqual({ number: numbers, lookup: lookups, prompt: prompts });
+    expect(await counted.quotas.standingOf(DESK, Infinity)).toMatchObject([
       { quota: 'numbers', limit: numbers, left: 0 },
       { quota: 'lookups', limit: lookups, left: 0 },
     ]);
   });
 
   it('changes nothing for other clients, nor for tokens that name none', async () => {
-    const counting = new Counting({ ...ANY, clients: new Map([['desk', { lookupsPerHour: 9 }]]) });
+    const counted = new Counted({ ...ANY, clients: new Map([['desk', { lookupsPerHour: 9 }]]) });
     for (const client of ['des', 'desk ', '', null]) {
-      const standing = await counting.quotas.standingOf(ofClient(client), Infinity);
+      const standing = await counted.quotas.standingOf(ofClient(client), Infinity);
       expect(standing).toMatchObject([{ limit: 2 }, { limit: 3 }]);
     }
   });
 
   it('counts each of its callers separately', async () => {
-    const clients = new Map([['app', { numbersPerHour: 1 }]]);
-    const counting = new Counting({ ...ANY, clients });
+    const counted = new Counted({ ...ANY, clients: new Map([['app', { numbersPerHour: 1 }]]) });
     for (const caller of ['a', 'b']) {
-      expect(await counting.lookup(caller, ALICE)).toBe('counted');
-      expect(await counting.lookup(caller, BOB)).toContain('numbers');
+      expect(await counted.count(caller, 'lookup', 1)).toBe('counted');
+      expect(await counted.count(caller, 'lookup', 2)).toContain('numbers');
     }
   });
 
   it('rings no phone more often than all callers together may', async () => {
     const clients = new Map([['desk', { promptsPerHour: 9 }]]);
-    const counting = new Counting({ ...ANY, promptsPerHourAllCallers: 1, clients });
-    expect(await counting.prompt(ofClient('desk'), ALICE)).toBe('counted');
-    expect(await counting.prompt(ofClient('desk'), ALICE)).toContain('prompts');
+    const counted = new Counted({ ...ANY, promptsPerHourAllCallers: 1, clients });
+    expect(await counted.count(DESK, 'prompt', 1)).toBe('counted');
+    expect(await counted.count(DESK, 'prompt', 1)).toContain('prompts');
   });
 });
 
-describe('what is given back', () => {
-  it('counts no more, nor does its number', async () => {
-    const counting = new Counting({ numbersPerHour: 1, lookupsPerHour: 1 });
-    const giveBack = await counting.unsent('a', ALICE);
-    await giveBack();
-    expect(await counting.lookup('a', BOB)).toBe('counted');
-  });
-
-  it('leaves a number counted that another lookup is about', async () => {
-    const counting = new Counting({ numbersPerHour: 1 });
-    const giveBack = await counting.unsent('a', ALICE);
-    expect(await counting.lookup('a', ALICE)).toBe('counted');
-    await giveBack();
-    expect(await counting.lookup('a', BOB)).toContain('numbers');
-  });
-
-  it('is nothing in the next hour', async () => {
-    const counting = new Counting({ lookupsPerHour: 1 });
-    const giveBack = await counting.unsent('a', ALICE);
-    await clock.advance(HOUR_SECONDS * 1000);
-    expect(await counting.lookup('a', ALICE)).toBe('counted');
-    await giveBack();
-    expect(await counting.lookup('a', ALICE)).toContain('lookups');
-  });
-});
-
-describe('what is left', () => {
-  it('is reported with its limit and the time until it is whole again, of the operator with the least left', async () => {
-    const counting = new Counting({ numbersPerHour: 5, lookupsPerHour: 7 });
-    await counting.lookup('a', ALICE);
-    await counting.lookup('a', ALICE, 'second');
-    await counting.lookup('a', ALICE, 'second');
-    await clock.advance(1_500);
-    const resetSeconds = HOUR_SECONDS - 1;
-    expect(await counting.quotas.standingOf(callerNamed('a'), Infinity)).toEqual([
-      { quota: 'numbers', limit: 5, left: 4, resetSeconds },
-      { quota: 'lookups', limit: 7, left: 5, resetSeconds },
-    ]);
-    expect(await counting.quotas.standingOf(ANONYMOUS.identity, Infinity)).toEqual([]);
-  });
+it('what is left is told with its limit and the time until it is whole again, of the operator with the least left', async () => {
+  const counted = new Counted({ numbersPerHour: 5, lookupsPerHour: 7 });
+  await counted.count('a', 'lookup', 1);
+  for (let n = 0; n < 2; n += 1) await counted.count('a', 'lookup', 1, 'second');
+  await clock.advance(1_500);
+  const resetSeconds = HOUR_SECONDS - 1;
+  expect(await counted.quotas.standingOf(callerNamed('a'), Infinity)).toEqual([
+    { quota: 'numbers', limit: 5, left: 4, resetSeconds },
+    { quota: 'lookups', limit: 7, left: 5, resetSeconds },
+  ]);
+  expect(await counted.quotas.standingOf(ANONYMOUS.identity, Infinity)).toEqual([]);
 });
