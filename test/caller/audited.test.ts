@@ -9,7 +9,7 @@ import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { replying, WiredOperator } from '../wiredOperator.ts';
 import { TestIssuer } from './testIssuer.ts';
-import { startSimulated, type Reply, type SimulatedService } from '../service.ts';
+import { startSimulated, type Reply } from '../service.ts';
 import { temporaryFolder } from '../temporary.ts';
 
 const KEY = 'a-key-of-at-least-thirty-two-characters';
@@ -21,18 +21,7 @@ const issuer = await TestIssuer.start();
 afterAll(() => issuer.close());
 
 /** A service with an audit log of its own. */
-interface AuditedService extends SimulatedService {
-  readonly file: string;
-  /** What was asked, without the line that says that the process has begun. */
-  entries(): readonly AuditEntry[];
-  /** Asks as the caller that may ask about any number. */
-  askAbout(number: string, fields?: string, signal?: AbortSignal): Promise<Reply>;
-}
-
-async function startAudited(
-  settings: Environment = {},
-  clock: Clock = systemClock,
-): Promise<AuditedService> {
+async function startAudited(settings: Environment = {}, clock: Clock = systemClock) {
   const file = join(temporaryFolder(), 'audit.jsonl');
   const audited = { AUDIT_LOG: file, AUDIT_KEY: KEY, PURPOSES };
   const all = { ...issuer.settings, ...audited, ...settings };
@@ -42,13 +31,15 @@ async function startAudited(
   return {
     ...service,
     file,
+    /** What was asked, without the line that says that the process has begun. */
     entries: () =>
       readFileSync(file, 'utf8')
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line) as AuditEntry | AuditStart)
         .filter((entry) => entry.audit !== 'start'),
-    askAbout: async (number, fields, signal) =>
+    /** Asks as the caller that may ask about any number. */
+    askAbout: async (number: string, fields?: string, signal?: AbortSignal) =>
       service.ask(query(number, fields), {}, await reader(), signal),
   };
 }
@@ -65,28 +56,19 @@ function query(number: string, fields = 'simSwappedWithin(maxAgeHours: 24)'): st
 describe('the audit log', () => {
   it('has a line before each lookup and one after', async () => {
     await using service = await startAudited();
-    const reply = await service.ask(
-      query(NUMBER, 'lastSimSwap simSwappedWithin'),
-      {},
-      {
-        ...(await reader()),
-        'x-correlator': 'trace',
-        'x-purpose': 'account-recovery',
-      },
-    );
+    const headers = { 'x-correlator': 'trace', 'x-purpose': 'account-recovery' };
+    const asked = query(NUMBER, 'lastSimSwap simSwappedWithin');
+    const reply = await service.ask(asked, {}, { ...(await reader()), ...headers });
     expect(reply.codes).toEqual([]);
-    const { lookups } = service.simulator.stats();
+    const { lookups } = service.stats();
     const entries = service.entries();
     expect(entries.map(({ audit }) => audit)).toEqual(
       Array.from({ length: lookups }, () => ['before', 'after']).flat(),
     );
+    const issuer = 'https://issuer.example';
     expect(entries.at(-1)).toMatchObject({
       event: 'lookup',
-      caller: {
-        issuer: 'https://issuer.example',
-        subject: auditHash(KEY, 'risk'),
-        client: 'app',
-      },
+      caller: { issuer, subject: auditHash(KEY, 'risk'), client: 'app' },
       purpose: 'account-recovery',
       number: auditHash(KEY, NUMBER),
       outcome: 'answered',
@@ -96,8 +78,7 @@ describe('the audit log', () => {
 
   it('has a line pair for the consent and one for the lookup that it buys', async () => {
     await using service = await startAudited({ OPERATOR_FLOW: '3-legged' });
-    const reply = await service.askAbout(NUMBER);
-    expect(reply.codes).toEqual([]);
+    expect((await service.askAbout(NUMBER)).codes).toEqual([]);
     const entries = service.entries();
     expect(entries.map(({ audit, event, outcome }) => [audit, event, outcome])).toEqual([
       ['before', 'consent-request', undefined],
@@ -109,25 +90,23 @@ describe('the audit log', () => {
     expect(entries[0]?.consentId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it.each([
-    ['no such number', '+447700900299', 'NUMBER_NOT_SERVED'],
-    ['a refusal', '+447700900501', 'answered'],
-  ])('tells what came of it, and not the answer: %s', async (_what, number, outcome) => {
+  it('tells what came of it, and not the answer', async () => {
     await using service = await startAudited();
-    await service.askAbout(number);
-    expect(service.entries().at(-1)?.outcome).toBe(outcome);
+    for (const number of ['+447700900299', '+447700900501']) await service.askAbout(number);
+    const outcomes = service.entries().flatMap(({ outcome = [] }) => outcome);
+    expect(outcomes).toEqual(['NUMBER_NOT_SERVED', 'answered']);
     expect(readFileSync(service.file, 'utf8')).not.toMatch(/swapped|latestSimChange|true|false/);
   });
 
   it.each([
-    ['two where it was sent twice', '503', { OPERATOR_RETRY_LOOKUPS: 'true' }, '013', 2],
-    ['one where it was sent once', '503', {}, '013', 1],
-    ['none where no token could be had', '401', {}, '040', 0],
-  ])('counts the attempts: %s (%s)', async (_what, _status, settings, digits, attempts) => {
+    ['two where it was sent twice', { OPERATOR_RETRY_LOOKUPS: 'true' }, '013', 2],
+    ['one where it was sent once', {}, '013', 1],
+    ['none where no token could be had', {}, '040', 0],
+  ])('counts the attempts: %s', async (_what, settings, digits, attempts) => {
     await using service = await startAudited(settings);
     await service.askAbout(`+447700900${digits}`);
     expect(service.entries().map((entry) => entry.attempts)).toEqual([undefined, attempts]);
-    expect(service.simulator.stats().tokens).toBe(attempts);
+    expect(service.stats().tokens).toBe(attempts);
   });
 
   it('has no line where nothing was asked of the operator', async () => {
@@ -179,18 +158,14 @@ describe('the audit log', () => {
 });
 
 describe('a quota', () => {
-  it.each([
-    ['numbers', { QUOTA_NUMBERS_PER_HOUR: '3' }],
-    ['lookups', { QUOTA_LOOKUPS_PER_HOUR: '3' }],
-  ])('of %s ends a scan, and says how long', async (_what, settings) => {
-    await using service = await startAudited(settings);
-    const e164s = Array.from({ length: 20 }, (_, n) => `+4477009005${String(n).padStart(2, '0')}`);
+  it('of numbers ends a scan, and says how long', async () => {
+    await using service = await startAudited({ QUOTA_NUMBERS_PER_HOUR: '3' });
+    const e164s = Array.from({ length: 20 }, (_, n) => `+4477009005${n + 10}`);
     const scan = 'query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { simSwappedWithin } }';
     const reply = await service.ask(scan, { e164s }, await reader());
     expect(reply.codes).toEqual(Array.from({ length: 17 }, () => 'RATE_LIMITED'));
     expect(reply.text).toContain('"retryAfterSeconds":3600');
-    expect(service.simulator.stats().tokens).toBe(3);
-    expect(service.simulator.stats().lookups).toBe(3);
+    expect(service.stats()).toMatchObject({ tokens: 3, lookups: 3 });
     expect(service.entries()).toHaveLength(6);
     const another = await service.ask(query(NUMBER), {}, await reader({ sub: 'another' }));
     expect(another.codes).toEqual([]);
@@ -214,9 +189,8 @@ describe('a quota', () => {
     await using service = await startAudited(settings);
     for (let n = 0; n < 3; n += 1) {
       const hangUp = new AbortController();
-      const told = service
-        .askAbout(LINES[n] ?? NUMBER, undefined, hangUp.signal)
-        .catch(() => undefined);
+      const asking = service.askAbout(LINES[n] ?? NUMBER, undefined, hangUp.signal);
+      const told = asking.catch(() => undefined);
       await expect.poll(() => operator.received.length).toBe(n + 1);
       hangUp.abort();
       await told;
@@ -231,17 +205,15 @@ describe('a quota', () => {
   it('of prompts ends the ringing of one phone, and says how long', async () => {
     const settings = { OPERATOR_FLOW: '3-legged', QUOTA_PROMPTS_PER_HOUR: '2' };
     await using service = await startAudited(settings);
-    const codes = [];
-    let told = '';
+    const replies: Reply[] = [];
     // Each window is larger than the one before, so that no answer known already answers it.
     for (const hours of [24, 48, 72, 96]) {
-      const reply = await service.askAbout(NUMBER, `simSwappedWithin(maxAgeHours: ${hours})`);
-      codes.push(reply.codes);
-      told = reply.text;
+      replies.push(await service.askAbout(NUMBER, `simSwappedWithin(maxAgeHours: ${hours})`));
     }
-    expect(codes).toEqual([[], [], ['RATE_LIMITED'], ['RATE_LIMITED']]);
-    expect(told).toMatch(/"retryAfterSeconds":3(?:600|59\d)/);
-    expect(service.simulator.stats().prompts).toBe(2);
+    const limited = ['RATE_LIMITED'];
+    expect(replies.map(({ codes }) => codes)).toEqual([[], [], limited, limited]);
+    expect(replies.at(-1)?.text).toMatch(/"retryAfterSeconds":3(?:600|59\d)/);
+    expect(service.stats().prompts).toBe(2);
     expect(service.entries()).toHaveLength(8);
     expect((await service.askAbout('+447700900501')).codes).toEqual([]);
   });
