@@ -1,5 +1,6 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../../../src/domain/identity.ts';
+import { tokenIdentity, type Identity } from '../../../src/domain/identity.ts';
 import { AuditLog } from '../../../src/caller/audit/auditLog.ts';
 import {
   auditedCaller,
@@ -41,17 +42,13 @@ function callerOf(subject: string, client: string | null = 'app'): Identity {
   return tokenIdentity('https://issuer.example', subject, client);
 }
 
-function before(number = ALICE) {
-  return lineBefore(asked({ number }));
-}
-
-function lineBefore(one: LookupToAuthorize) {
+function before(one = asked()) {
   const caller = auditedCaller(one.request.caller, KEY);
   return entryBefore(one, { key: KEY, time: TIME, operator: 'first-operator', caller });
 }
 
 function after(one: LookupToAuthorize) {
-  return entryAfter(lineBefore(one), { outcome: 'answered', attempts: 1 }, TIME);
+  return entryAfter(before(one), { outcome: 'answered', attempts: 1 }, TIME);
 }
 
 /** The line of what a subject asked about another's number. */
@@ -112,33 +109,27 @@ describe('an entry', () => {
   });
 
   it('hides a number that a caller chose for a correlator', () => {
-    const correlator = createCorrelator(ALICE);
-    const signal = new LightAbortSignal();
-    const request = {
-      caller: ANONYMOUS_IDENTITY,
-      purpose: 'x',
-      correlator,
-      deadlineMs: Infinity,
-      signal,
-    };
+    const request = { ...asked().request, correlator: createCorrelator(ALICE) };
     expect(JSON.stringify(after(asked({ request })))).not.toContain(ALICE.slice(1));
   });
 });
 
 describe('the audit log', () => {
+  const ABOUT_BOB = before(asked({ number: BOB }));
+
   it('writes what comes in one tick, or during a write, together and in its order', async () => {
     const writes: string[][] = [];
     const written: Promise<void>[] = [];
     const append = (text: string) => {
       const lines = text.trimEnd().split('\n');
       writes.push(lines.map((line) => (JSON.parse(line) as { number: string }).number));
-      if (writes.length === 1) written.push(auditLog.write(before(BOB)), auditLog.write(before()));
+      if (writes.length === 1) written.push(auditLog.write(ABOUT_BOB), auditLog.write(before()));
       return Promise.resolve();
     };
     const auditLog = new AuditLog({ append }, new TestClock());
     written.push(auditLog.write(before()));
     await Promise.resolve();
-    written.push(auditLog.write(before(BOB)));
+    written.push(auditLog.write(ABOUT_BOB));
     await Promise.all(written);
     await Promise.all(written);
     const [alice, bob] = [auditHash(KEY, ALICE), auditHash(KEY, BOB)];
@@ -158,7 +149,7 @@ describe('the audit log', () => {
     const auditLog = new AuditLog({ append }, new TestClock());
     await expect(auditLog.write(before())).rejects.toThrow('ENOSPC');
     isFull = false;
-    await auditLog.write(before(BOB));
+    await auditLog.write(ABOUT_BOB);
     const [torn, whole] = text.trimEnd().split('\n');
     expect(torn).toHaveLength(20);
     expect(JSON.parse(whole ?? '')).toMatchObject({ number: auditHash(KEY, BOB) });
@@ -172,11 +163,11 @@ describe('the audit log', () => {
         writes.push({ text, end });
       });
     const auditLog = new AuditLog({ append }, clock);
-    const outcome = (entry = before()) => auditLog.write(entry).then(() => 'written', nameOf);
+    const outcome = () => auditLog.write(before()).then(() => 'written', nameOf);
 
     it('rejects what waits, and everything else at once until the write returns', async () => {
       const one = outcome();
-      const next = outcome(before(BOB));
+      const next = outcome();
       await clock.advance(2000);
       expect(await Promise.all([one, next, outcome(), outcome()])).toEqual(
         Array.from({ length: 4 }, () => 'AuditStuck'),
@@ -188,7 +179,7 @@ describe('the audit log', () => {
     it('is written to again when it has returned', async () => {
       writes.shift()?.end();
       await clock.advance(0);
-      const again = outcome(before(BOB));
+      const again = outcome();
       await clock.advance(0);
       writes.shift()?.end();
       expect(await again).toBe('written');
@@ -263,13 +254,15 @@ const FORMS: readonly (readonly [what: string, subject: string])[] = [
   ['as JSON', '{"msisdn":"447700900009"}'],
 ];
 
+async function search(lines: readonly string[], sought: Sought, keys: readonly string[]) {
+  const count = { found: 0, torn: 0, tornAfter: 0 };
+  const found = Readable.from(findEntries(Readable.from(lines), sought, keys, count));
+  return { lines: (await found.toArray()) as string[], count };
+}
+
 /** How many lines a search finds in a line. */
 async function countFound(line: object, sought: Sought): Promise<number> {
-  const count = { found: 0, torn: 0, tornAfter: 0 };
-  async function* lines() {
-    yield await Promise.resolve(JSON.stringify(line));
-  }
-  for await (const _ of findEntries(lines(), sought, [`${KEY}-new`, KEY], count));
+  const { count } = await search([JSON.stringify(line)], sought, [`${KEY}-new`, KEY]);
   return count.found;
 }
 
@@ -300,33 +293,22 @@ describe('a subject that is a number', () => {
 
 describe('a search for a person', () => {
   const lines = [
-    JSON.stringify(before(ALICE)),
+    JSON.stringify(before()),
     JSON.stringify({ level: 30, msg: 'a line of the log' }),
-    JSON.stringify(before(BOB)),
-    JSON.stringify(before(ALICE)).slice(0, 40),
+    JSON.stringify(before(asked({ number: BOB }))),
+    JSON.stringify(before()).slice(0, 40),
     JSON.stringify(after(asked())).slice(0, 40),
     '',
     JSON.stringify(after(asked({ number: BOB }, callerOf(ALICE)))),
   ];
-
-  async function* read() {
-    yield* await Promise.resolve(lines);
-  }
-
-  async function search(keys: readonly string[]) {
-    const count = { found: 0, torn: 0, tornAfter: 0 };
-    const found: string[] = [];
-    for await (const line of findEntries(read(), { number: ALICE }, keys, count)) found.push(line);
-    return { found, count };
-  }
 
   it.each([
     ['what was asked about them, and what they asked', [KEY], 2],
     ['it under an earlier key', [`${KEY}-new`, KEY], 2],
     ['nothing under another key', [`${KEY}-new`], 0],
   ])('finds %s', async (_what, keys, found) => {
-    expect(await search(keys)).toEqual({
-      found: [lines[0], lines[6]].slice(0, found),
+    expect(await search(lines, { number: ALICE }, keys)).toEqual({
+      lines: [lines[0], lines[6]].slice(0, found),
       count: { found, torn: 2, tornAfter: 1 },
     });
   });

@@ -20,15 +20,10 @@ afterAll(async () => {
   await operator[Symbol.asyncDispose]();
 });
 
-function startServer(
-  settings: Record<string, string> = {},
-  { url } = operator,
-): Promise<ServerProcess> {
-  return ServerProcess.start(url, {
-    ...issuer.settings,
-    AUDIT_KEY: 'a-key-of-at-least-thirty-two-characters',
-    ...settings,
-  });
+const AUDIT_KEY = 'a-key-of-at-least-thirty-two-characters';
+
+function startServer(settings: Record<string, string> = {}, { url } = operator) {
+  return ServerProcess.start(url, { ...issuer.settings, AUDIT_KEY, ...settings });
 }
 
 /** The answer, or the code of its error. Each has a token of its own, for the server to verify. */
