@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../../src/system/clock.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { replying, WiredOperator } from '../wiredOperator.ts';
-import { TestIssuer } from './testIssuer.ts';
+import { ISSUER, TestIssuer } from './testIssuer.ts';
 import { startSimulated, type Reply } from '../service.ts';
 import { temporaryFolder } from '../temporary.ts';
 
@@ -65,10 +65,9 @@ describe('the audit log', () => {
     expect(entries.map(({ audit }) => audit)).toEqual(
       Array.from({ length: lookups }, () => ['before', 'after']).flat(),
     );
-    const issuer = 'https://issuer.example';
     expect(entries.at(-1)).toMatchObject({
       event: 'lookup',
-      caller: { issuer, subject: auditHash(KEY, 'risk'), client: 'app' },
+      caller: { issuer: ISSUER, subject: auditHash(KEY, 'risk'), client: 'app' },
       purpose: 'account-recovery',
       number: auditHash(KEY, NUMBER),
       outcome: 'answered',

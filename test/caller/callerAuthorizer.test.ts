@@ -127,9 +127,9 @@ describe('what never left', () => {
   });
 });
 
-describe('a request whose time is over', () => {
-  const hurried = () => ({ deadlineMs: test.clock.monotonicMs() + 300 });
+const hurried = () => ({ deadlineMs: test.clock.monotonicMs() + 300 });
 
+describe('a request whose time is over', () => {
   it('waits no longer for its line, and blames no log that was given next to no time', async () => {
     test.hangs = true;
     const admitted = test.admit(lookup(hurried()));

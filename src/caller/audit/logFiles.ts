@@ -6,7 +6,7 @@ import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
 /** RFC 1952 §2.3.1. */
-const GZIP_MAGIC = [0x1f, 0x8b] as const;
+const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
 
 /**
  * The audit log and what it was rotated to (`audit.jsonl.1`, `audit.jsonl-20261101.gz`), the oldest first.
@@ -29,9 +29,9 @@ export async function rotatedFiles(path: string): Promise<readonly string[]> {
 export async function* textOf(file: string): AsyncGenerator<string> {
   const input: Readable = file === '-' ? process.stdin : createReadStream(file);
   await once(input, 'readable');
-  const first = input.read() as Buffer | null;
-  if (first !== null) input.unshift(first);
-  const isGzipped = GZIP_MAGIC.every((byte, at) => first?.[at] === byte);
+  const first: unknown = input.read();
+  if (Buffer.isBuffer(first)) input.unshift(first);
+  const isGzipped = Buffer.isBuffer(first) && first.subarray(0, 2).equals(GZIP_MAGIC);
   // What fails ends the reading with the error.
   const plain = isGzipped ? pipeline(input, createGunzip(), () => undefined) : input;
   plain.setEncoding('utf8');
