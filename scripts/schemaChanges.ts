@@ -27,20 +27,18 @@ const LEVELS = {
   [CriticalityLevel.NonBreaking]: 'safe',
 } as const;
 
-/** What changed from one published SDL to another, by GraphQL Inspector and three rules of our own. */
+/**
+ * What changed from one published SDL to another, by GraphQL Inspector and three rules of our own: without descriptions,
+ * and without the members of a type that is new itself.
+ */
 export async function schemaChanges(from: string, to: string): Promise<readonly SchemaChange[]> {
   const changes = await diff(build(from), build(to), [ourOwn]);
-  return changes.map((change) => ({
-    level: LEVELS[change.criticality.level],
-    message: messageOf(change),
-  }));
-}
-
-/** In one line: GraphQL Inspector quotes both descriptions in full. */
-function messageOf({ type, path, message }: Change): string {
-  return type.endsWith('DESCRIPTION_CHANGED')
-    ? `The description of '${path}' has changed`
-    : message;
+  const added = changes.filter(({ type }) => type === ChangeType.TypeAdded);
+  const inAdded = added.map(({ path }) => `${path}.`);
+  return changes
+    .filter(({ type }) => !type.includes('DESCRIPTION'))
+    .filter(({ path }) => !inAdded.some((type) => path?.startsWith(type)))
+    .map(({ criticality, message }) => ({ level: LEVELS[criticality.level], message }));
 }
 
 /**
