@@ -36,10 +36,9 @@ describe('every code', () => {
     const description = createSchema('bff').getType('PhoneNumber')?.description ?? '';
 
     const described = codesIn(description);
-    expect(described).toEqual(expect.arrayContaining(placed('field')));
-    expect([...placed('field'), ...placed('operation')]).toEqual(
-      expect.arrayContaining([...described]),
-    );
+    const known = [...placed('field'), ...placed('operation')];
+    expect(placed('field').filter((code) => !described.includes(code))).toEqual([]);
+    expect(described.filter((code) => !known.includes(code))).toEqual([]);
   });
 
   test('is in docs/adopting.md, for those who can do something about it, and no other is', () => {

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { PROFILES } from '../../profiles/index.ts';
 import { readConfig, readUsageConfig } from '../../src/config/config.ts';
 import type { Path } from '../../src/config/document.ts';
 import type { Environment } from '../../src/config/environment.ts';
@@ -305,12 +306,12 @@ describe('a problem with the file', () => {
     expect(problems.join('\n')).not.toContain(secret);
   });
 
-  const PROFILES = `vodafone, vodafone-marketplace, orange, telefonica, kpn, claro, camara-jwt-bearer, camara-dpop, aggregator-in, mtn, nokia, twilio-lookup, vonage-insights`;
+  const NAMES = Object.keys(PROFILES).join(', ');
   const { id, secret } = BASIC;
   const THREE_LEGGED = { flow: '3-legged' };
 
   const PROBLEMS: Readonly<Record<string, object>> = {
-    [`profile must be one of ${PROFILES}, or the path of your own, such as ./our-operator.ts. Did you mean telefonica?`]:
+    [`profile must be one of ${NAMES}, or the path of your own, such as ./our-operator.ts. Did you mean telefonica?`]:
       { profile: 'telefonca' },
     'flow is missing: the profile vodafone has both.': { flow: undefined },
     'flow must be 2-legged, or left out: the profile kpn has no other.': of('kpn', THREE_LEGGED),

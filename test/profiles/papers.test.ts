@@ -61,8 +61,9 @@ const ANSWERS: Readonly<Record<PlayedName, readonly Answers[]>> = {
   'camara-dpop': [['72 h ago', true, 2], AGO, [null, true, 2], [null, false, 2]],
 };
 
-/** Operators that take a token for each lookup. */
-const WITH_TOKENS: ReadonlySet<PlayedName> = new Set(['mtn', 'camara-dpop']);
+/** Whether each lookup takes a token. */
+const takesTokens = (profile: PlayedName): boolean =>
+  PLAYED[profile].papers().endpoints.some(({ asks }) => asks === 'token');
 
 const NAMES = Object.keys(PLAYED) as readonly PlayedName[];
 
@@ -75,7 +76,7 @@ describe.each(NAMES)('%s, as its papers have it', (profile) => {
     const told = await tellAbout(service, `+447700900${lastDigits}`, ...fields);
     expect(Object.values(told)).toEqual([date, tenDays]);
     expect(operator.refused).toEqual([]);
-    const token = WITH_TOKENS.has(profile) ? lookups : 0;
+    const token = takesTokens(profile) ? lookups : 0;
     expect(operator.answered).toEqual({ lookup: lookups, token });
   });
 
@@ -215,7 +216,7 @@ describe('a nonce of DPoP', () => {
 });
 
 describe.each(NAMES)('operators check of %s', (profile) => {
-  const tokens = WITH_TOKENS.has(profile);
+  const tokens = takesTokens(profile);
 
   it.each([
     ['nobody', undefined, 0],
