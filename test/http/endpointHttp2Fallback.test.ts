@@ -20,7 +20,6 @@ const writing =
 describe('a server that offers HTTP/2 and breaks it', () => {
   it.each<[string, (socket: TLSSocket) => void]>([
     ['speaks HTTP/1.1', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
-    ['closes the connection', (socket) => socket.end()],
     ['resets the connection', (socket) => socket.destroy()],
     ['sends nonsense after its settings', writing(SETTINGS, Buffer.alloc(100, 'nonsense'))],
     ['sends a frame that is too large', writing(Buffer.from('ffffff000000000001', 'hex'))],
@@ -78,13 +77,6 @@ describe('which version', () => {
     await using server = await RecordingServer.start(answerWithout, CERTIFICATE);
     await using client = new TestEndpoint(server.url);
     expect((await client.burst(10)).every(isReply)).toBe(true);
-  });
-
-  it('HTTP/1.1 with OPERATOR_HTTP2=never', async () => {
-    await using server = await RawHttp2Server.start(CERTIFICATE, (socket) => socket.end());
-    await using client = new TestEndpoint(server.url, { http2: 'never' });
-    expect(isReply(await client.post())).toBe(true);
-    expect(server.protocols).toEqual(['http/1.1']);
   });
 
   it('a server that has replied over HTTP/2 and then breaks connections is a failing server', async () => {

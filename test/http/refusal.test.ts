@@ -42,23 +42,12 @@ describe('judgeRefusal', () => {
 
   it.each<[string, unknown, string?]>([
     ['nothing', ''],
-    ['an empty object', {}],
     ['Spring', { timestamp: '2026-01-15T12:00:00.000+00:00', status: 404, error: 'Not Found' }],
-    ['Fastify', { message: 'Route POST:/check not found', error: 'Not Found', statusCode: 404 }],
-    ['WSO2', { code: '404', type: 'Status report', message: 'Not Found' }],
     ['WSO2 with a numeric code', { code: 404, message: 'Not Found' }],
-    ['Keycloak', { error: 'RESTEASY003210: Could not find resource for full path' }],
     ['Keycloak 24', { error: 'HTTP 404 Not Found', error_description: 'For more on this error' }],
-    ['Keycloak without that realm', { error: 'Realm does not exist' }],
-    ['Kong', { message: 'no Route matched with those values', request_id: 'a1' }],
-    ['Apigee', { fault: { faultstring: '', detail: { errorcode: 'ApplicationNotFound' } } }],
-    ['Azure API Management', { statusCode: 404, message: 'Resource not found' }],
     ['Google', { error: { code: 404, message: 'Not found.', status: 'NOT_FOUND' } }],
-    ['Express', '<pre>Cannot POST /check</pre>', 'text/html; charset=utf-8'],
     ['nginx', '<html><head><title>404 Not Found</title></head></html>', 'text/html'],
     ['a page that says NOT_FOUND', '{"code":"NOT_FOUND"}', 'text/html'],
-    ['a problem document', { type: 'about:blank', status: 404 }, 'application/problem+json'],
-    ['a code of CAMARA for something else', { status: 404, code: 'INVALID_ARGUMENT' }],
     ['a code of its own', { status: 404, code: 'ROUTE_NOT_FOUND' }],
     ['NOT_FOUND beside another status', { status: 200, code: 'NOT_FOUND' }],
     ['NOT_FOUND beside a status as text', { status: '404', code: 'NOT_FOUND' }],
@@ -77,11 +66,7 @@ describe('judgeRefusal', () => {
   it.each<[number, number | undefined]>([
     [408, 30],
     [429, 30],
-    [503, 30],
-    [500, 30],
     [501, undefined],
-    [401, undefined],
-    [403, undefined],
     [404, undefined],
     [302, undefined],
   ])('%d with Retry-After: 30 says to come back after %s s', (status, seconds) => {
@@ -98,8 +83,6 @@ describe('errorWord', () => {
     ['an error beside a numeric code', { code: 400, error: 'x_y' }, 'x_y', 'x_y'],
     ['an error beside a null code', { code: null, error: 'slow_down' }, 'slow_down', 'slow_down'],
     ['a number', { code: 404 }, undefined, undefined],
-    ['an array', [{ code: 'NOT_FOUND' }], undefined, undefined],
-    ['text', 'NOT_FOUND', undefined, undefined],
     ['an error twice', '{"error":"slow_down","error":"access_denied"}', undefined, undefined],
   ])('of %s', (_, body, atLookups, atTokens) => {
     expect(errorWord(jsonReply(400, body), { wordIn: 'code', errors })).toBe(atLookups);

@@ -41,16 +41,10 @@ describe('judgeCheck', () => {
 
   it.each<[string, unknown, ReplyFlaw]>([
     ['"false"', { swapped: 'false' }, TYPE],
-    ['0', { swapped: 0 }, TYPE],
     ['null', { swapped: null }, TYPE],
-    ['an array', { swapped: [false] }, TYPE],
-    ['an object', { swapped: { value: false } }, TYPE],
     ['missing', {}, TYPE],
     ['under another name', { Swapped: false }, TYPE],
     ['in an inner object', { data: { swapped: false } }, TYPE],
-    ['in an array', [{ swapped: false }], 'no JSON object'],
-    ['cut off', '{"swapped":false', 'no JSON'],
-    ['twice', '{"swapped":true,"swapped":false}', 'a member twice'],
     ['beside an error', { swapped: true, error: 'x' }, 'an error beside the answer'],
   ])('takes no answer from swapped: %s', (_, body, flaw) => {
     expect(judgeCheck(jsonReply(200, body), EXCHANGE, WINDOW)).toEqual({ ...INVALID, flaw });
@@ -119,16 +113,10 @@ describe('judgeRetrieveDate', () => {
   it.each<[string, unknown, ReplyFlaw]>([
     ['missing', undefined, TYPE],
     ['0', 0, TYPE],
-    ['false', false, TYPE],
-    ['an array', ['2026-01-10T08:30:00Z'], TYPE],
-    ['an empty string', '', FORM],
-    ['"null"', 'null', FORM],
     ['a date alone', '2026-01-10', FORM],
     ['without a zone', '2026-01-10T08:30:00', 'date without a zone'],
     ['a millisecond more than 5 minutes ahead', atMs(START_MS + 300_001), 'date ahead'],
-    ['9999', '9999-12-31T23:59:59Z', 'date ahead'],
     ['the last second of 1990', '1990-12-31T23:59:59.999Z', 'date before 1991'],
-    ['1900', '1900-01-01T00:00:00Z', 'date before 1991'],
   ])('takes no answer from latestSimChange: %s', (_, latestSimChange, flaw) => {
     expect(judgeDateBody({ latestSimChange })).toEqual({ ...INVALID, flaw });
   });
@@ -198,7 +186,6 @@ describe('a date, as a profile has it', () => {
     ['a sentinel', SENTINELS, at('1900-01-01'), 'none'],
     ['its midnight', SENTINELS, at('1900-01-01T00:00:00Z'), 'none'],
     ['without a zone', SENTINELS, at('1900-01-01 00:00:00'), 'none'],
-    ['another sentinel', SENTINELS, at('01-01-1900'), 'none'],
     ['the end of time', SENTINELS, at('9999-12-31T23:59:59Z'), 'none'],
     ['an empty text', SENTINELS, at(''), 'none'],
     ['the day after a sentinel', SENTINELS, at('1900-01-02T00:00:00Z'), 'date before 1991'],
@@ -212,8 +199,6 @@ describe('a date, as a profile has it', () => {
     ['UTC with a space', { form: 'utc' }, at('2026-01-10 08:30:00'), '2026-01-10T08:30:00Z'],
     ['UTC with a zone', { form: 'utc' }, at('2026-01-10T08:30:00Z'), FORM],
     ['a day', { form: 'day' }, at('2026-01-10'), '2026-01-10T00:00:00Z'],
-    ['no day', { form: 'day' }, at('2026-02-30'), FORM],
-    ['a day with a time', { form: 'day' }, at('2026-01-10T08:30:00'), FORM],
     ['a day that is a number', { form: 'day' }, at(20_260_110), 'wrong type of latestSimChange'],
     ['seconds', { form: 'epoch-seconds' }, at(1_262_304_000), '2010-01-01T00:00:00.000Z'],
     [
@@ -222,9 +207,7 @@ describe('a date, as a profile has it', () => {
       at(1_262_304_000_000),
       '2010-01-01T00:00:00.000Z',
     ],
-    ['seconds as text', { form: 'epoch-seconds' }, at('1'), 'wrong type of latestSimChange'],
     ['no moment', { form: 'epoch-milliseconds' }, at(1e300), FORM],
-    ['1970', { form: 'epoch-seconds' }, at(0), 'date before 1991'],
   ])('%s', (_, date, body, told) => {
     const exchange = { ...EXCHANGE, reading: { date: { ...own, ...date } } };
     const judged = judgeLookup(jsonReply(200, body), exchange, { operation: 'retrieve-date' });
@@ -235,7 +218,6 @@ describe('a date, as a profile has it', () => {
 describe('a window, as a profile has it', () => {
   it.each<[Partial<SwappedReading>, object, boolean | undefined]>([
     [{ at: '/simSwapped' }, { simSwapped: true }, true],
-    [{ at: '/simSwapped' }, { simSwapped: 'false' }, undefined],
     [{ at: '/simSwapped' }, { swapped: false }, undefined],
     [{ at: '/constructor' }, {}, undefined],
     [{ true: 'Y', false: 'N' }, { swapped: 'N' }, false],
@@ -251,7 +233,6 @@ describe('a window, as a profile has it', () => {
 
 it.each<[string, boolean, number | undefined]>([
   ['PT48H', false, 48],
-  ['PT48H', true, 48],
   // An example of Twilio's.
   ['PT15282H33M44S', false, 2400],
   ['PT15282H33M44S', true, undefined],

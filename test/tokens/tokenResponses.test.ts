@@ -46,12 +46,10 @@ describe('judgeToken', () => {
     ['a token', {}, 300_000],
     ['its life as a string of digits', { expires_in: '300' }, 300_000],
     ['no life', { expires_in: undefined }, undefined],
-    ['a null life', { expires_in: null }, undefined],
     ['a life of 0 s, over as it comes', { expires_in: 0 }, 0],
     ['half a second', { expires_in: 0.5 }, 500],
     ['more than a week, as a week', { expires_in: 1e12 }, A_WEEK * 1000],
     ['bearer in lower case (RFC 6749 §5.1)', { token_type: 'bearer' }, 300_000],
-    ['one character', { access_token: 'a' }, 300_000],
   ])('reads %s', (_, members, lifeMs) => {
     const { access_token: value } = { ...TOKEN, ...members };
     const life = lifeMs === undefined ? {} : { expiresAtMs: LEFT_AT_MS + lifeMs };
@@ -66,14 +64,10 @@ describe('judgeToken', () => {
 
   it.each<[string, object]>([
     ['no token', { access_token: undefined }],
-    ['an empty token', { access_token: '' }],
     ['a token that is a number', { access_token: 123 }],
     ['a token with a space', { access_token: 'abc def' }],
-    ['a token with a line break', { access_token: 'abc\r\nx-evil: 1' }],
     ['a token with a line break at its end', { access_token: 'abc\n' }],
-    ['a token beyond ASCII', { access_token: 'añb' }],
     ['a token of more than 8 KB', { access_token: 'a'.repeat(8193) }],
-    ['no type', { token_type: undefined }],
     ['another type', { token_type: 'DPoP' }],
     ['a negative life', { expires_in: -1 }],
     ['a life in words', { expires_in: 'five minutes' }],
@@ -83,8 +77,6 @@ describe('judgeToken', () => {
 
   it.each<[number, unknown, string | undefined, LookupFailure]>([
     [201, TOKEN, undefined, INVALID],
-    [204, '', undefined, INVALID],
-    [400, { error: 'unsupported_grant_type' }, undefined, REFUSED],
     [400, { error: 'invalid_scope' }, undefined, { ...REFUSED, reach: 'operation' }],
     // No owner was asked: it is our client that is denied.
     [400, { error: 'access_denied' }, undefined, REFUSED],
@@ -128,9 +120,7 @@ describe('judgeAcknowledgement', () => {
     ['all of it', {}, 2, 120],
     ['numbers as strings of digits', { expires_in: '120', interval: '2' }, 2, 120],
     ['no interval, as 5 s', { interval: undefined }, 5, 120],
-    ['a null interval, as 5 s', { interval: null }, 5, 120],
     ['an interval of 0, as 1 s', { interval: 0 }, 1, 120],
-    ['an interval of half a second, as 1 s', { interval: 0.5 }, 1, 120],
     ['an interval of more than an hour, as an hour', { interval: 1e9 }, 3600, 120],
     ['a life of more than a week, as a week', { expires_in: 1e9 }, 2, A_WEEK],
   ])('reads %s', (_, members, intervalSeconds, expiresInSeconds) => {
@@ -141,12 +131,10 @@ describe('judgeAcknowledgement', () => {
 
   it.each<[string, unknown]>([
     ['no auth_req_id', { ...BODY, auth_req_id: undefined }],
-    ['an empty one', { ...BODY, auth_req_id: '' }],
     ['one with a space', { ...BODY, auth_req_id: 'a b' }],
     ['one of more than 4 KB', { ...BODY, auth_req_id: 'a'.repeat(4097) }],
     ['no expires_in', { ...BODY, expires_in: undefined }],
     ['an expires_in of 0', { ...BODY, expires_in: 0 }],
-    ['an expires_in in words', { ...BODY, expires_in: 'soon' }],
     ['an interval in words', { ...BODY, interval: 'often' }],
     ['a page', '<html></html>'],
   ])('refuses %s, but a prompt may be on its way', (_, body) => {
@@ -156,13 +144,11 @@ describe('judgeAcknowledgement', () => {
 
   it.each<[number, unknown, string | undefined, LookupFailure, mayHavePrompted: boolean]>([
     [202, BODY, undefined, INVALID, true],
-    [302, '', undefined, REFUSED, false],
     [400, { error: 'unknown_user_id' }, undefined, NOT_SERVED, false],
     [400, { error: 'invalid_scope' }, undefined, { ...REFUSED, reach: 'operation' }, false],
     [403, { error: 'access_denied' }, undefined, DENIED, false],
     // Something may have begun.
     [408, {}, undefined, UNAVAILABLE, true],
-    [500, {}, undefined, UNAVAILABLE, true],
     [500, { error: 'access_denied' }, undefined, UNAVAILABLE, true],
     [501, {}, undefined, REFUSED, true],
     [503, {}, '30', { ...UNAVAILABLE, retryAfterSeconds: 30 }, true],
@@ -173,9 +159,7 @@ describe('judgeAcknowledgement', () => {
 
   it.each<[number, string | undefined, number]>([
     [429, undefined, 30],
-    [429, '5', 30],
     [429, '90', 90],
-    [429, 'soon', 30],
     [409, undefined, 30],
     [409, '90', 90],
   ])(
@@ -256,7 +240,6 @@ describe('judgePoll', () => {
   it.each<[number, unknown, LookupFailure]>([
     [400, { error: 'expired_token' }, EXPIRED],
     [400, { error: 'invalid_grant' }, EXPIRED],
-    [400, { error: 'access_denied' }, DENIED],
     [403, { error: 'access_denied' }, DENIED],
     [401, { error: 'invalid_client' }, REFUSED],
     [404, '', REFUSED],

@@ -64,7 +64,6 @@ function replied(status: number, body: unknown): Exchange {
 describe('the log names the check that a reply failed', () => {
   it.each<[unknown, string]>([
     ['<html></html>', 'no JSON'],
-    ['{"swapped":true,"swapped":false}', 'a member twice'],
     [{ swapped: 'false' }, 'wrong type of swapped'],
     [{ swapped: false, error: 'server_error' }, 'an error beside the answer'],
   ])('%j: %s', (body, check) => {
@@ -73,7 +72,6 @@ describe('the log names the check that a reply failed', () => {
 
   it.each<[TransportFault, string]>([
     [{ ...INVALID_REPLY, flaw: 'too large' }, 'warn, check: too large'],
-    [{ ...INVALID_REPLY, flaw: 'another correlator' }, 'warn, check: another correlator'],
     [
       { ...INVALID_REPLY, flaw: 'another correlator, never ours' },
       'warn, check: another correlator, never ours, setting: echo: never',
@@ -94,13 +92,10 @@ describe('the log names the check that a reply failed', () => {
 describe("the log names the operator's word, from a list, and the setting that helps", () => {
   it.each<[number, string, string, string?]>([
     [503, 'UNAVAILABLE', 'warn'],
-    [429, 'QUOTA_EXCEEDED', 'warn'],
-    [409, 'CONFLICT', 'warn'],
     [401, 'UNAUTHENTICATED', 'error'],
     [401, 'AUTHENTICATION_REQUIRED', 'warn'],
     [403, 'PERMISSION_DENIED', 'error', 'scopes'],
     [422, 'UNIDENTIFIABLE_PHONE_NUMBER', 'error', 'sendPhoneNumber of the profile: always'],
-    [422, 'MISSING_IDENTIFIER', 'error', 'sendPhoneNumber of the profile: always'],
     [422, 'UNNECESSARY_IDENTIFIER', 'error', 'sendPhoneNumber of the profile: never'],
     [400, 'OUT_OF_RANGE', 'info', 'maxAgeHours'],
     [501, 'NOT_IMPLEMENTED', 'warn', 'operations'],
@@ -123,7 +118,6 @@ describe("the log names the operator's word, from a list, and the setting that h
     [TOKEN, 404, { error: 'Not Found' }, 'error, status: 404, setting: OPERATOR_AUTH_URL'],
     [PROMPT, 403, DENIED, 'warn, status: 403, word: access_denied'],
     [PROMPT, 429, {}, 'warn, status: 429'],
-    [PROMPT, 503, {}, 'warn, status: 503'],
     ['token-poll', 400, { error: 'authorization_pending' }, 'nothing'],
     ['token-poll', 400, DENIED, 'nothing'],
     ['token-poll', 400, { error: 'expired_token' }, 'nothing'],

@@ -14,7 +14,6 @@ import { LightAbortSignal } from '../../../src/http/urgency.ts';
 describe('the limit of a contract', () => {
   it.each<[number, RateLimit]>([
     [5, { exchanges: 5, spanMs: 1000 }],
-    [1, { exchanges: 1, spanMs: 1000 }],
     [0.5, { exchanges: 1, spanMs: 2000 }],
     [2.5, { exchanges: 2, spanMs: 800 }],
   ])('%d a second is %j', (requestsPerSecond, limit) => {

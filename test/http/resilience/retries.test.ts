@@ -137,10 +137,8 @@ describe('the retry budget', () => {
 
   it.each([
     { exchanges: 0, retries: 10 },
-    { exchanges: 100, retries: 10 },
     { exchanges: 109, retries: 10 },
     { exchanges: 110, retries: 11 },
-    { exchanges: 500, retries: 50 },
     { exchanges: 100_000, retries: 100 },
   ])('holds $retries after $exchanges exchanges', ({ exchanges, retries }) => {
     count(exchanges);
@@ -149,7 +147,6 @@ describe('the retry budget', () => {
 
   it.each([
     [10, 10],
-    [100, 10],
     [1000, 100],
     [10_000, 1000],
   ])('of %d exchanges that all fail at once, lets %d be repeated', (exchanges, retries) => {
@@ -164,7 +161,6 @@ describe('the retry budget', () => {
   it.each([
     { ms: 5900, retries: 0 },
     { ms: 6000, retries: 1 },
-    { ms: 60_000, retries: 10 },
     { ms: 3_600_000, retries: 10 },
   ])('grants $retries in $ms ms without exchanges', async ({ ms, retries }) => {
     takeAll();
@@ -174,7 +170,6 @@ describe('the retry budget', () => {
 
   it.each([
     { perMinute: 60, retries: 10 },
-    { perMinute: 600, retries: 60 },
     { perMinute: 6000, retries: 600 },
   ])('allows about $retries a minute at $perMinute exchanges', async ({ perMinute, retries }) => {
     takeAll();

@@ -164,7 +164,6 @@ describe('the correlator', () => {
 describe('the interval of polls', () => {
   it.each([
     [0, 2],
-    [1, 2],
     [3, 3],
   ])('%d of an operator, with a floor of 2 s, is %d', async (interval, expected) => {
     let polls = 0;

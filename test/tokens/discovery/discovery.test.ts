@@ -199,10 +199,8 @@ describe('an endpoint that is discovered', () => {
     ['a redirect', replyWith(302), true],
     ['a refused client', replyWith(401), true],
     ['a wrong path', replyWith(404), true],
-    ['too many requests', replyWith(429), false],
     ['no connection', fault('connection', false), true],
     ['a broken connection', fault('connection', true), false],
-    ['silence', fault('timeout', true), false],
   ])('after %s: asks for the document: %#', async (_, exchange, isSuspected) => {
     const places = new Places();
     places.address = 'a';

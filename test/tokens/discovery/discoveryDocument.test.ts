@@ -25,12 +25,9 @@ describe('a discovery document', () => {
 
   it.each<[string, unknown, string]>([
     ['null', null, 'no JSON object'],
-    ['a text', 'x', 'no JSON object'],
-    ['no issuer', { ...DOCUMENT, issuer: undefined }, 'another issuer'],
     ['another issuer', { ...DOCUMENT, issuer: 'https://auth.example' }, 'another issuer'],
     ['the issuer with a slash', { ...DOCUMENT, issuer: `${SOURCE.issuer}/` }, 'another issuer'],
     ['no endpoint', { ...DOCUMENT, token_endpoint: undefined }, 'an endpoint is missing'],
-    ['a list', { ...DOCUMENT, token_endpoint: ['https://auth.example'] }, 'an endpoint is missing'],
   ])('of %s: %s', (_, document, flaw) => {
     expect(readDiscovery(document, SOURCE, ['token'])).toBe(flaw);
   });
@@ -40,12 +37,8 @@ describe('a discovery document', () => {
   it.each<[string, string, string | undefined]>([
     ['plain http', 'http://auth.example/token', plain],
     ['a password', 'https://a:b@auth.example/', plain],
-    ['a relative path', '/token', plain],
-    ['a file', 'file:///etc/passwd', plain],
     ['another port of the host', 'https://auth.example:8443/token', elsewhere],
     ['another port of a named host', 'https://tokens.example:8443/token', elsewhere],
-    ['this machine', 'http://127.0.0.1/token', elsewhere],
-    ['the metadata of a cloud', 'https://169.254.169.254/', elsewhere],
     ['a stranger', 'https://auth.example.evil.example/', elsewhere],
     ['the port of https, written out', 'https://auth.example:443/token', undefined],
     ['a port that the settings name', 'https://ports.example:8443/token', undefined],
