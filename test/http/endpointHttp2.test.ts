@@ -230,19 +230,6 @@ describe('GOAWAY', () => {
 });
 
 describe('a connection', () => {
-  it('that dies with a hundred streams on it leaves each a doubt of its own', async () => {
-    let count = 0;
-    await using server = await startAfterOne(() => {
-      count += 1;
-      if (count === 100) server.resetConnections();
-    });
-    await using client = new TestEndpoint(server.url);
-    await client.post();
-    const exchanges = await client.burst(100);
-    expect(exchanges.map(outcome)).toEqual(Array(100).fill(SENT));
-    expect(server.received).toHaveLength(101);
-  });
-
   it('that was idle and died is not used again', async () => {
     await using server = await Http2Server.start(CERTIFICATE, echoless);
     await using client = new TestEndpoint(server.url);

@@ -34,28 +34,17 @@ const OURS: TlsSettings = {
 describe.each(PROTOCOLS)(
   'over %s, an operator that demands a certificate and signs its own',
   (protocol) => {
-    it('is asked with what the files hold', async () => {
+    it('is asked with what the files hold, and a key that a passphrase opens', async () => {
       const files = new TemporaryFiles();
+      const passphrase = 'open it';
+      const type = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc' } as const;
+      const key = createPrivateKey(CLIENT.key).export({ ...type, passphrase });
       const tls = {
         certificate: files.source('client.pem', CLIENT.cert),
-        key: files.source('client.key', CLIENT.key),
+        key: files.source('client.key', key.toString()),
+        passphrase: files.source('passphrase', `${passphrase}\n`),
         ca: files.source('ca.pem', SERVERS.pem),
       };
-      await using server = await startServer(protocol, demanding(SERVER, CLIENTS));
-      await using client = new TestEndpoint(server.url, { connection: { tls } });
-      expect(await client.post()).toMatchObject({ reply: { status: 200 } });
-    });
-
-    it('is asked with a key that a passphrase opens', async () => {
-      const files = new TemporaryFiles();
-      const key = createPrivateKey(CLIENT.key).export({
-        type: 'pkcs8',
-        format: 'pem',
-        cipher: 'aes-256-cbc',
-        passphrase: 'open it',
-      });
-      const passphrase = files.source('passphrase', 'open it\n');
-      const tls = { ...OURS, key: text(key.toString()), passphrase };
       await using server = await startServer(protocol, demanding(SERVER, CLIENTS));
       await using client = new TestEndpoint(server.url, { connection: { tls } });
       expect(await client.post()).toMatchObject({ reply: { status: 200 } });

@@ -2,63 +2,33 @@ import { stat } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { IdleDetector } from '../../src/http/connections/spareConnections.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { Random } from '../random.ts';
 import { TestClock } from '../testClock.ts';
 import { trustedCertificate } from '../tls/trustedCertificate.ts';
 import { answerWithout, RecordingServer } from './recordingServer.ts';
-import { isReply, TestEndpoint } from './testEndpoint.ts';
+import { AMPLE_MS, isReply, TestEndpoint } from './testEndpoint.ts';
 
 const CERTIFICATE = trustedCertificate();
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-/** Lulls that come when a test says so. */
-class Lulls extends IdleDetector {
-  readonly #listeners = new Set<() => void>();
-
-  override touch(): void {}
-
-  override onIdle(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  come(): void {
-    for (const listener of this.#listeners) listener();
-  }
-}
-
-/** A client after bursts, one soon after the other: after two of them spares are kept. */
-async function warmClient(url: string, size: number, connections = 256, bursts = 2) {
-  const idleDetector = new Lulls();
-  const client = new TestEndpoint(url, { http2: 'never', idleDetector, connections });
-  for (let burst = 0; burst < bursts; burst += 1) {
-    await client.burst(size);
-    idleDetector.come();
-  }
-  return { client, lull: () => idleDetector.come() };
-}
-
-async function sparesOf(server: RecordingServer, count: number): Promise<void> {
-  // Not the list itself: to print so many sockets each time takes seconds.
-  const options = { timeout: 5000, interval: 10 };
-  await vi.waitFor(() => expect(server.unused.length).toBe(count), options);
-}
+const AMPLE = { timeout: 5000, interval: 10 };
 
 /** A server without echo, and a client that keeps so many spare connections to it. */
 async function withSpares(count: number) {
   const stack = new AsyncDisposableStack();
   const server = stack.use(await RecordingServer.start(answerWithout, CERTIFICATE));
-  const { client } = await warmClient(server.url, count);
-  stack.use(client);
-  await sparesOf(server, count);
+  // Lulls come when the test says so, and not in the midst of a burst on a busy machine.
+  const lulls: (() => void)[] = [];
+  const idleDetector = new IdleDetector(AMPLE_MS);
+  vi.spyOn(idleDetector, 'onIdle').mockImplementation((listener) => {
+    lulls.push(listener);
+    return () => undefined;
+  });
+  const client = stack.use(new TestEndpoint(server.url, { http2: 'never', idleDetector }));
+  for (const _ of [1, 2]) {
+    await client.burst(count);
+    for (const come of lulls) come();
+  }
+  // Not the list itself: to print so many sockets each time takes seconds.
+  await vi.waitFor(() => expect(server.unused.length).toBe(count), AMPLE);
   return { server, client, [Symbol.asyncDispose]: () => stack.disposeAsync() };
-}
-
-function lullOf(idleDetector: IdleDetector): Promise<void> {
-  return new Promise((resolve) => idleDetector.onIdle(resolve));
 }
 
 describe('TLS', () => {

@@ -137,13 +137,8 @@ describe("the log names the operator's word, from a list, and the setting that h
 describe('a connection that could not be made', () => {
   it.each([
     ['files', 'FILES_CANNOT_BE_USED', 'error'],
-    ['proxy-name', 'ENOTFOUND', 'warn'],
     ['proxy-connection', 'ECONNREFUSED', 'warn'],
-    ['proxy-tls', 'CERT_HAS_EXPIRED', 'error'],
     ['proxy-tunnel', 'PROXY_STATUS_407', 'error'],
-    ['name', 'ENOTFOUND', 'warn'],
-    ['connection', 'ECONNREFUSED', 'warn'],
-    ['tls', 'ERR_SSL_WRONG_VERSION_NUMBER', 'warn'],
     ['certificate', 'CERT_HAS_EXPIRED', 'error'],
     ['client-certificate', 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'error'],
   ] as const)('at %s, by %s, is told at level %s', (stage, detail, level) => {

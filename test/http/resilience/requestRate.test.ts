@@ -21,43 +21,19 @@ describe('the limit of a contract', () => {
   });
 });
 
-/** One exchange after the other, each as early as the limit allows. */
-function beginAll(limit: RateLimit, begunAtMs: readonly number[], count: number, nowMs: number) {
-  const begun = [...begunAtMs];
-  for (let index = 0; index < count; index += 1) {
-    const before = begun.at(-limit.exchanges);
-    const isFull = begun.length >= limit.exchanges && before !== undefined;
-    begun.push(Math.max(nowMs, isFull ? before + limit.spanMs : nowMs));
-  }
-  return begun;
-}
-
-describe('when an exchange may begin', () => {
-  const limits = fc.record({
-    exchanges: fc.integer({ min: 1, max: 6 }),
-    spanMs: fc.integer({ min: 1, max: 2000 }),
-  });
-
-  it('is when it would, were those before it to begin as early as they may', () => {
-    fc.assert(
-      fc.property(
-        limits,
-        fc.array(fc.integer({ min: 0, max: 3000 }), { maxLength: 12 }),
-        fc.nat(20),
-        fc.nat(3000),
-        (limit, times, ahead, laterMs) => {
-          // Begun within the limit, at the earliest at the times drawn.
-          const begun = times
-            .toSorted((a, b) => a - b)
-            .reduce<number[]>((before, atMs) => beginAll(limit, before, 1, atMs), [])
-            .slice(-limit.exchanges);
-          const nowMs = (begun.at(-1) ?? 0) + laterMs;
-          const expected = beginAll(limit, begun, ahead + 1, nowMs).at(-1);
-          expect(mayBeginAtMs(limit, begun, ahead, nowMs)).toBe(expected);
-        },
-      ),
-    );
-  });
+it.each([
+  [[], 0, 0],
+  [[], 1, 0],
+  [[], 2, 1000],
+  [[500], 0, 0],
+  [[500], 1, 500],
+  [[500, 900], 0, 500],
+  [[500, 900], 1, 900],
+  [[500, 900], 2, 1500],
+  [[500, 900], 5, 2900],
+])('two a second, begun at %j, with %d before it: in %d ms', (begunAtMs, ahead, inMs) => {
+  const limit = { exchanges: 2, spanMs: 1000 };
+  expect(mayBeginAtMs(limit, begunAtMs, ahead, 1000)).toBe(1000 + inMs);
 });
 
 const NOW: Turn = { kind: 'now' };
