@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { FailedLookup, Fact, TimedFact } from '../../src/domain/fact.ts';
+import type { FailedLookup, TimedFact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
-import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/domain/errors.ts';
+import type { LookupFailure } from '../../src/domain/errors.ts';
 import {
   type Answer,
   type Offer,
@@ -11,26 +11,10 @@ import {
   nextLookup,
   nextWindowAmong,
 } from '../../src/lookups/planner.ts';
-import { changed, checked, hours, timed, withheld } from '../values.ts';
+import { START_MS } from '../testClock.ts';
+import { changed, checked, HOUR_MS, hours, timed, withheld } from '../values.ts';
 import { play } from './operatorOracle.ts';
 import { DATE, OFFER, window } from './requests.ts';
-
-/** `date`, or a window in hours. */
-type Asked = 'date' | number;
-
-/** An answer in short: a value, a date as hours ago, or a code. */
-type Told = boolean | string | null;
-
-type Operator = (lookup: Lookup) => Fact | LookupFailure;
-
-/** What is asked, of which operator; which lookups that takes, as `date` and `check 240`; the answers, as asked. */
-type Example = readonly [
-  what: string,
-  asked: readonly Asked[],
-  operator: Operator,
-  lookups: readonly string[],
-  answers: readonly Told[],
-];
 
 function offer(operations: readonly Operation[], rest: Partial<Offer> = {}): Offer {
   return { ...OFFER, operations: new Set(operations), ...rest };
@@ -40,383 +24,212 @@ const BOTH = offer(['retrieve-date', 'check']);
 const CHECK_ALONE = offer(['check']);
 const DATE_ALONE = offer(['retrieve-date']);
 
-/** The operator of a line whose SIM was swapped so many hours ago. */
-function swapped(hoursAgo: number, date: Fact = changed(hoursAgo)): Operator {
-  return (lookup) =>
-    lookup.operation === 'check'
-      ? checked(lookup.maxAgeHours, hoursAgo <= lookup.maxAgeHours)
-      : date;
+const FAILURES: Readonly<Record<string, LookupFailure>> = {
+  'out of range': { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' },
+  invalid: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' },
+  refused: { code: 'OPERATOR_REFUSED', reach: 'operation' },
+  unavailable: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' },
+};
+
+/** By what the operator offers; with 48 hours of margin. Failing lookups say `=` and how. Dates are hours ago. */
+const EXAMPLES: readonly (readonly [offered: string, offer: Offer, table: string])[] = [
+  [
+    'both operations',
+    BOTH,
+    `
+    what                                       | asked             | line           | lookups                                  | answers
+    nothing takes no lookup                    |                   | activated 9000 |                                          |
+    equal windows cost one                     | 240 240 240       | swapped 2      | check 240                                | true true true
+    and so does the date                       | date date         | swapped 2      | date                                     | 2h 2h
+    the date is first, and windows wait for it | 24 date 240 2400  | activated 9000 | date                                     | false 9000h false false
+    windows do not ask for the date            | 24 240            | activated 9000 | check 240                                | false false
+    a date is false for windows far after it   | date 24 240 720   | swapped 300    | date, check 720                          | 300h false false true
+    and open for one within the margin         | date 120 2400     | swapped 100    | date, check 2400, check 120              | 100h true true
+    the largest window, then halves downwards  | 1 24 240 720 2400 | swapped 0.5    | check 2400, check 240, check 24, check 1 | true true true true true
+    and upwards                                | 1 24 240 720 2400 | swapped 1000   | check 2400, check 240, check 720         | false false false false true
+    a failure closes its own question          | 24 240            | swapped 30     | check 240=invalid, check 24              | false OPERATOR_INVALID_REPLY
+    a date that failed leaves the windows      | date 24           | swapped 2      | date=invalid, check 24                   | OPERATOR_INVALID_REPLY true
+    or its operation                           | date 24 240       | activated 9000 | date=refused, check 240                  | OPERATOR_REFUSED false false
+    which may be check: the date stands        | date 24 240       | swapped 2      | date, check 240=refused                  | 2h OPERATOR_REFUSED OPERATOR_REFUSED
+    or all about the number                    | date 24           | swapped 2      | date=unavailable                         | OPERATOR_UNAVAILABLE OPERATOR_UNAVAILABLE
+    but for what facts answer                  | date 24 400       | swapped 300    | date, check 400=unavailable              | 300h false OPERATOR_UNAVAILABLE
+    a date does not stand in for a check       | date 240          | swapped 2      | date, check 240=invalid                  | 2h OPERATOR_INVALID_REPLY
+    a smaller window that is true does         | 24 240            | swapped 2      | check 240=invalid, check 24              | true true
+    the largest is next after such a failure   | 24 72 100 240     | activated 9000 | check 240=invalid, check 100             | false false false OPERATOR_INVALID_REPLY
+    out of range closes the larger ones too    | 24 168 240 720 2400 | activated 9000 | check 2400=out of range, check 240=out of range, check 168 | false false PERIOD_NOT_SUPPORTED PERIOD_NOT_SUPPORTED PERIOD_NOT_SUPPORTED
+    but for a smaller one that is true         | 24 2400           | swapped 2      | check 2400=out of range, check 24        | true true
+    `,
+  ],
+  [
+    'check alone',
+    CHECK_ALONE,
+    `
+    the date costs no call                     | date              | swapped 2      |                                          | OPERATION_NOT_OFFERED
+    and windows go on beside it                | date 24           | swapped 2      | check 24                                 | OPERATION_NOT_OFFERED true
+    `,
+  ],
+  [
+    'retrieve-date alone',
+    DATE_ALONE,
+    `
+    one lookup answers date and windows        | date 24 240 720   | swapped 300    | date                                     | 300h false false true
+    an activation is a swap, the safe side     | 240               | activated 100  | date                                     | true
+    a withheld date answers no window          | date 240          | withheld       | date                                     | null PERIOD_NOT_SUPPORTED
+    a monitored period what it covers          | 192 193           | withheld 10    | date                                     | false PERIOD_NOT_SUPPORTED
+    a date that fails closes the windows       | date 24           | activated 9000 | date=invalid                             | OPERATOR_INVALID_REPLY OPERATOR_INVALID_REPLY
+    `,
+  ],
+  [
+    'retrieve-date alone, by an operator whose check would stop at 720 hours',
+    offer(['retrieve-date'], { maxAgeHours: 720 }),
+    `
+    that is not a limit of the date            | 2400              | activated 9000 | date                                     | false
+    `,
+  ],
+  [
+    'both operations, with check up to 720 hours',
+    offer(['retrieve-date', 'check'], { maxAgeHours: 720 }),
+    `
+    a larger window is never sent              | 721               | activated 9000 |                                          | PERIOD_NOT_SUPPORTED
+    the limit itself is                        | 720               | activated 9000 | check 720                                | false
+    a smaller one may answer the larger        | 24 2400           | swapped 2      | check 24                                 | true true
+    and so may the date                        | date 2400         | activated 9000 | date                                     | 9000h false
+    `,
+  ],
+];
+
+function examplesOf(table: string) {
+  const lines = table.split('\n').filter((line) => line.includes('|'));
+  const rows = lines.map((line) => line.split('|').map((cell) => cell.trim()));
+  return rows.filter(([what]) => what !== 'what') as [string, string, string, string, string][];
 }
 
-/** The operator of a line that never swapped, activated so many hours ago. */
-function activated(hoursAgo: number, date: Fact = changed(hoursAgo)): Operator {
-  return swapped(Infinity, date);
-}
+describe.each(EXAMPLES)('an operator that offers %s', (_, offered, table) => {
+  it.each(examplesOf(table))('%s: %s of %s', (_what, asked, line, lookups, answers) => {
+    const planned = lookups === '' ? [] : lookups.split(', ').map((one) => one.split('='));
+    const failures = new Map(planned.map(([lookup, failure = '']) => [lookup, FAILURES[failure]]));
+    const questions = asked === '' ? [] : asked.split(' ').map(questionOf);
+    const played = play(
+      questions,
+      offered,
+      (lookup) => failures.get(nameOf(lookup)) ?? saidOf(line, lookup),
+    );
+    expect(played.lookups.map(nameOf)).toEqual(planned.map(([lookup]) => lookup));
+    expect(questions.map((one) => tell(answerTo(one, played, offered))).join(' ')).toBe(answers);
+  });
+});
 
-/** An operator some of whose lookups fail, each named as in `lookups`. */
-function failing(failures: Readonly<Record<string, LookupFailure>>, rest: Operator): Operator {
-  return (lookup) => failures[nameOf(lookup)] ?? rest(lookup);
+/** What an operator says of a line that was swapped or activated so many hours ago, or whose date it withholds. */
+function saidOf(line: string, lookup: Lookup) {
+  const [state, number] = line.split(' ');
+  const amount = number === undefined ? undefined : Number(number);
+  if (lookup.operation === 'check') {
+    const swappedHoursAgo = state === 'swapped' ? Number(amount) : Infinity;
+    return checked(lookup.maxAgeHours, swappedHoursAgo <= lookup.maxAgeHours);
+  }
+  return state === 'withheld' ? withheld(amount) : changed(Number(amount));
 }
-
-function failure(code: LookupFailureCode, reach: FailureReach): LookupFailure {
-  return { code, reach };
-}
-
-const OUT_OF_RANGE = failure('PERIOD_NOT_SUPPORTED', 'question');
-const INVALID = failure('OPERATOR_INVALID_REPLY', 'question');
-const FORBIDDEN_OPERATION = failure('OPERATOR_REFUSED', 'operation');
-const UNAVAILABLE = failure('OPERATOR_UNAVAILABLE', 'number');
 
 function nameOf(lookup: Lookup): string {
   return lookup.operation === 'check' ? `check ${lookup.maxAgeHours}` : 'date';
 }
 
-function question(asked: Asked): Question {
-  return asked === 'date' ? DATE : window(asked);
+function questionOf(asked: string | number): Question {
+  return asked === 'date' ? DATE : window(Number(asked));
 }
 
-function tell(answer: Answer | undefined): Told | undefined {
-  if (answer === undefined) return undefined;
+function tell(answer: Answer | undefined): string {
+  if (answer === undefined) return 'open';
   if ('failure' in answer) return answer.failure.code;
-  return 'swapped' in answer ? answer.swapped : (answer.latestSimChange?.text ?? null);
+  if ('swapped' in answer) return String(answer.swapped);
+  const { latestSimChange } = answer;
+  return latestSimChange === null ? 'null' : `${(START_MS - latestSimChange.epochMs) / HOUR_MS}h`;
 }
 
-function examples(offered: Offer, table: readonly Example[]): void {
-  it.each(table)('%s', (...example) => {
-    const [, asked, operator, lookups, answers] = example;
-    const played = play(asked.map(question), offered, operator);
-    expect(played.lookups.map(nameOf)).toEqual(lookups);
-    expect(played.questions.map((one) => tell(answerTo(one, played, offered)))).toEqual(answers);
-  });
+function planOf(
+  asked: readonly (number | 'date')[],
+  facts: readonly TimedFact[] = [],
+  failures: readonly FailedLookup[] = [],
+): Plan {
+  return { questions: asked.map(questionOf), facts, failures };
 }
 
-const dateText = (hoursAgo: number): string => changed(hoursAgo).latestSimChange?.text ?? '';
-
-describe('equal questions cost one lookup', () => {
-  examples(BOTH, [
-    ['no questions, no lookups', [], activated(9_000), [], []],
-    ['the same window three times', [240, 240, 240], swapped(2), ['check 240'], [true, true, true]],
-    ['the date twice', ['date', 'date'], swapped(2), ['date'], [dateText(2), dateText(2)]],
-  ]);
-});
-
-describe('the date comes first, and windows wait for it', () => {
-  examples(BOTH, [
-    [
-      'a date of long ago answers every window',
-      [24, 'date', 240, 2400],
-      activated(9_000),
-      ['date'],
-      [false, dateText(9_000), false, false],
-    ],
-    [
-      'windows alone do not ask for the date',
-      [24, 240],
-      activated(9_000),
-      ['check 240'],
-      [false, false],
-    ],
-  ]);
-});
-
-describe('what a date answers, with 48 hours of margin', () => {
-  examples(BOTH, [
-    [
-      'only windows that end well after it are false; the largest other one is checked',
-      ['date', 24, 240, 720],
-      swapped(300),
-      ['date', 'check 720'],
-      [dateText(300), false, false, true],
-    ],
-    [
-      'a window that holds the swap by less than the margin is checked',
-      ['date', 120, 2400],
-      swapped(100),
-      ['date', 'check 2400', 'check 120'],
-      [dateText(100), true, true],
-    ],
-  ]);
-});
-
-describe('the largest window first, then halves', () => {
-  examples(BOTH, [
-    [
-      'true for the largest: halve what is left, downwards',
-      [1, 24, 240, 720, 2400],
-      swapped(0.5),
-      ['check 2400', 'check 240', 'check 24', 'check 1'],
-      [true, true, true, true, true],
-    ],
-    [
-      'true for the largest: halve what is left, upwards',
-      [1, 24, 240, 720, 2400],
-      swapped(1_000),
-      ['check 2400', 'check 240', 'check 720'],
-      [false, false, false, false, true],
-    ],
-  ]);
-});
-
-describe('only one operation', () => {
-  describe('check', () => {
-    examples(CHECK_ALONE, [
-      [
-        'the date is not offered, and costs no call',
-        ['date'],
-        swapped(2),
-        [],
-        ['OPERATION_NOT_OFFERED'],
-      ],
-      [
-        'windows go on beside it',
-        ['date', 24],
-        swapped(2),
-        ['check 24'],
-        ['OPERATION_NOT_OFFERED', true],
-      ],
-    ]);
-  });
-  describe('retrieve-date', () => {
-    examples(DATE_ALONE, [
-      [
-        'one lookup answers date and windows: false where it is proven, else true',
-        ['date', 24, 240, 720],
-        swapped(300),
-        ['date'],
-        [dateText(300), false, false, true],
-      ],
-      ['an activation reads as a swap, the safe side', [240], activated(100), ['date'], [true]],
-      [
-        'a withheld date cannot answer a window',
-        ['date', 240],
-        activated(9_000, withheld()),
-        ['date'],
-        [null, 'PERIOD_NOT_SUPPORTED'],
-      ],
-      [
-        'a monitored period answers what it covers',
-        [192, 193],
-        activated(9_000, withheld(10)),
-        ['date'],
-        [false, 'PERIOD_NOT_SUPPORTED'],
-      ],
-      [
-        'a date that fails answers the windows that wait for it',
-        ['date', 24, 240],
-        failing({ date: INVALID }, activated(9_000)),
-        ['date'],
-        ['OPERATOR_INVALID_REPLY', 'OPERATOR_INVALID_REPLY', 'OPERATOR_INVALID_REPLY'],
-      ],
-    ]);
-    describe('by an operator whose check would stop at 720 hours', () => {
-      examples(offer(['retrieve-date'], { maxAgeHours: 720 }), [
-        ['the limit of check is none of the date', [2400], activated(9_000), ['date'], [false]],
-      ]);
-    });
-  });
-});
-
-describe('how far a failure speaks', () => {
-  examples(BOTH, [
-    [
-      'for its own question: the other windows are asked',
-      [24, 240],
-      failing({ 'check 240': INVALID }, swapped(30)),
-      ['check 240', 'check 24'],
-      [false, 'OPERATOR_INVALID_REPLY'],
-    ],
-    [
-      'a failed date leaves the windows to check',
-      ['date', 24],
-      failing({ date: INVALID }, swapped(2)),
-      ['date', 'check 24'],
-      ['OPERATOR_INVALID_REPLY', true],
-    ],
-    [
-      'for retrieve-date as an operation: check goes on',
-      ['date', 24, 240],
-      failing({ date: FORBIDDEN_OPERATION }, activated(9_000)),
-      ['date', 'check 240'],
-      ['OPERATOR_REFUSED', false, false],
-    ],
-    [
-      'for check as an operation: no window is asked any more, the date stands',
-      ['date', 24, 240],
-      failing({ 'check 240': FORBIDDEN_OPERATION }, swapped(2)),
-      ['date', 'check 240'],
-      [dateText(2), 'OPERATOR_REFUSED', 'OPERATOR_REFUSED'],
-    ],
-    [
-      'for the number: everything open is answered without a further call',
-      ['date', 24, 240],
-      failing({ date: UNAVAILABLE }, swapped(2)),
-      ['date'],
-      ['OPERATOR_UNAVAILABLE', 'OPERATOR_UNAVAILABLE', 'OPERATOR_UNAVAILABLE'],
-    ],
-    [
-      'for the number: what the facts answer stays answered',
-      ['date', 24, 400],
-      failing({ 'check 400': UNAVAILABLE }, swapped(300)),
-      ['date', 'check 400'],
-      [dateText(300), false, 'OPERATOR_UNAVAILABLE'],
-    ],
-    [
-      'a check that failed is not replaced by the date, which would only guess',
-      ['date', 240],
-      failing({ 'check 240': INVALID }, swapped(2)),
-      ['date', 'check 240'],
-      [dateText(2), 'OPERATOR_INVALID_REPLY'],
-    ],
-    [
-      'provisional: a smaller window that says true answers the one that failed',
-      [24, 240],
-      failing({ 'check 240': INVALID }, swapped(2)),
-      ['check 240', 'check 24'],
-      [true, true],
-    ],
-  ]);
-
-  it('is provisional: a later fact takes the place of a failure that closed everything', () => {
-    const failed: FailedLookup = { lookup: { operation: 'retrieve-date' }, failure: UNAVAILABLE };
-    const failedPlan: Plan = { questions: [question(24)], facts: [], failures: [failed] };
-    expect(tell(answerTo(question(24), failedPlan, BOTH))).toBe('OPERATOR_UNAVAILABLE');
-    const later: Plan = { ...failedPlan, facts: [checked(240, false)] };
-    expect(tell(answerTo(question(24), later, BOTH))).toBe(false);
-  });
-});
-
-describe('windows that are too large', () => {
-  examples(BOTH, [
-    [
-      'OUT_OF_RANGE answers its window and the larger ones; the rest is halved',
-      [24, 168, 240, 720, 2400],
-      failing(
-        { 'check 2400': OUT_OF_RANGE, 'check 720': OUT_OF_RANGE, 'check 240': OUT_OF_RANGE },
-        activated(9_000),
-      ),
-      ['check 2400', 'check 240', 'check 168'],
-      [false, false, 'PERIOD_NOT_SUPPORTED', 'PERIOD_NOT_SUPPORTED', 'PERIOD_NOT_SUPPORTED'],
-    ],
-    [
-      'a smaller window that says true answers the one out of range',
-      [24, 2400],
-      failing({ 'check 2400': OUT_OF_RANGE }, swapped(2)),
-      ['check 2400', 'check 24'],
-      [true, true],
-    ],
-  ]);
-  describe('for an operator whose check takes 720 hours at most', () => {
-    examples(offer(['retrieve-date', 'check'], { maxAgeHours: 720 }), [
-      ['a larger one is never sent', [721], activated(9_000), [], ['PERIOD_NOT_SUPPORTED']],
-      ['the limit itself is sent', [720], activated(9_000), ['check 720'], [false]],
-      [
-        'a larger one is answered by what a smaller one says',
-        [24, 2400],
-        swapped(2),
-        ['check 24'],
-        [true, true],
-      ],
-      [
-        'a larger one is answered by the date',
-        ['date', 2400],
-        activated(9_000),
-        ['date'],
-        [dateText(9_000), false],
-      ],
-    ]);
-  });
-});
-
-function planOf(asked: readonly Asked[], facts: readonly TimedFact[] = []): Plan {
-  return { questions: asked.map(question), facts, failures: [] };
+function check(maxAgeHours: number): Lookup {
+  return { operation: 'check', maxAgeHours: hours(maxAgeHours) };
 }
 
-it('leaves a window open that only the date can answer, while nothing but a check has failed', () => {
-  const lookup: Lookup = { operation: 'check', maxAgeHours: hours(240) };
-  const plan = { ...planOf([240]), failures: [{ lookup, failure: FORBIDDEN_OPERATION }] };
-  expect(answerTo(question(240), plan, DATE_ALONE)).toBeUndefined();
+/** The answer to the first question. */
+function told(plan: Plan, offered = BOTH): string {
+  return tell(answerTo(plan.questions[0] ?? DATE, plan, offered));
+}
+
+const UNAVAILABLE: LookupFailure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
+
+it('a later fact takes the place of a failure that closed everything', () => {
+  const failed: FailedLookup = { lookup: { operation: 'retrieve-date' }, failure: UNAVAILABLE };
+  expect(told(planOf([24], [], [failed]))).toBe('OPERATOR_UNAVAILABLE');
+  expect(told(planOf([24], [checked(240, false)], [failed]))).toBe('false');
+});
+
+it('a window that only the date can answer stays open while nothing but a check has failed', () => {
+  const failure: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
+  const plan = planOf([240], [], [{ lookup: check(240), failure }]);
+  expect(told(plan, DATE_ALONE)).toBe('open');
   expect(nextLookup(plan, DATE_ALONE)).toEqual({ operation: 'retrieve-date' });
 });
 
 describe('facts of different times', () => {
-  it.each<[string, readonly TimedFact[], Told]>([
-    ['the date that left last', [changed(1, 2), changed(900)], dateAt(1, 2)],
-    ['null, where that left last', [withheld(undefined, 2), changed(900)], null],
-    ['a date, where a null left before it', [changed(900, 2), withheld()], dateAt(900, 2)],
-  ])('lastSimSwap tells %s', (_, facts, told) => {
-    expect(tell(answerTo(question('date'), planOf(['date'], facts), BOTH))).toBe(told);
+  it.each<[string, readonly TimedFact[], string]>([
+    ['the date that left last', [changed(3, 2), changed(900)], '1h'],
+    ['null, where that left last', [withheld(undefined, 2), changed(900)], 'null'],
+    ['a date, where a null left before it', [changed(900, 2), withheld()], '898h'],
+  ])('lastSimSwap is %s', (_, facts, answer) => {
+    expect(told(planOf(['date'], facts))).toBe(answer);
   });
 
   // A date of long ago, of a lookup that left last: the operator's data flap.
-  it.each<[string, readonly TimedFact[], Told]>([
-    [
-      'true, where a later date is told by a lookup that left before',
-      [changed(1), changed(900, 2)],
-      true,
-    ],
-    ['true, where it was told before', [changed(900), changed(1, 2)], true],
-    ['false, where a null has been told since', [changed(900), withheld(undefined, 2)], false],
-    [
-      'no answer, where null was told last',
-      [changed(1), withheld(undefined, 2)],
-      'PERIOD_NOT_SUPPORTED',
-    ],
-  ])('the date alone answers %s', (_, facts, told) => {
-    expect(tell(answerTo(question(240), planOf([240], facts), DATE_ALONE))).toBe(told);
+  it.each<[string, readonly TimedFact[], string]>([
+    ['true, where a later date left before', [changed(1), changed(900, 2)], 'true'],
+    ['true, where it came before', [changed(900), changed(1, 2)], 'true'],
+    ['false, where a null has come since', [changed(900), withheld(undefined, 2)], 'false'],
+    ['no answer, after a null', [changed(1), withheld(undefined, 2)], 'PERIOD_NOT_SUPPORTED'],
+  ])('the date alone answers %s', (_, facts, answer) => {
+    expect(told(planOf([240], facts), DATE_ALONE)).toBe(answer);
   });
 
   it('a window is open where all that answers it is outdated, and a later check answers it', () => {
     const facts = [checked(240, false), changed(1, 1)];
-    expect(nextLookup(planOf([240], facts), BOTH)).toEqual({
-      operation: 'check',
-      maxAgeHours: 240,
-    });
-    const plan = planOf([240], [...facts, checked(240, false, 2)]);
-    expect(tell(answerTo(question(240), plan, BOTH))).toBe(false);
+    expect(nextLookup(planOf([240], facts), BOTH)).toEqual(check(240));
+    expect(told(planOf([240], [...facts, checked(240, false, 2)]))).toBe('false');
   });
 
   it('a kept swap beside the facts answers nothing, and lets no outdated `false` pass', () => {
-    const plan = { ...planOf([240], [changed(900)]), besides: [checked(480, true)] };
-    expect(answerTo(question(240), plan, BOTH)).toBeUndefined();
-    expect(answerTo(question(2400), { ...plan, facts: [] }, BOTH)).toBeUndefined();
-    const checkedNow = { ...plan, facts: [...plan.facts, checked(240, false, 1)] };
-    expect(tell(answerTo(question(240), checkedNow, BOTH))).toBe(false);
+    const besides = [checked(480, true)];
+    expect(told({ ...planOf([240], [changed(900)]), besides })).toBe('open');
+    expect(told({ ...planOf([2400]), besides })).toBe('open');
+    const now = checked(240, false, 1);
+    expect(told({ ...planOf([240], [changed(900), now]), besides })).toBe('false');
   });
 
   it('a reply that brings the date and the check closes what it was asked for', () => {
     const reply = { leftAtMs: 0, repliedAtMs: 10, replyId: 'one' };
-    const both = [
-      { ...changed(1), ...reply },
-      { ...checked(240, false), ...reply },
-    ];
-    const plan = planOf(['date', 240], both);
+    const ofOneReply = (...facts: readonly TimedFact[]) =>
+      facts.map((fact) => ({ ...fact, ...reply }));
+    const plan = planOf([240, 'date'], ofOneReply(changed(1), checked(240, false)));
     expect(nextLookup(plan, BOTH)).toBeUndefined();
-    expect(tell(answerTo(question(240), plan, BOTH))).toBe(false);
-    const beside = planOf(
-      [24],
-      [
-        { ...changed(900), ...reply },
-        { ...checked(48, true), ...reply },
-      ],
-    );
-    expect(nextLookup(beside, BOTH)).toEqual({ operation: 'check', maxAgeHours: 24 });
+    expect(told(plan)).toBe('false');
+    const beside = planOf([24], ofOneReply(changed(900), checked(48, true)));
+    expect(nextLookup(beside, BOTH)).toEqual(check(24));
   });
 });
 
-function dateAt(hoursAgo: number, atHour: number): string {
-  return changed(hoursAgo, atHour).latestSimChange?.text ?? '';
-}
-
 describe('nextWindowAmong, where a check is bought and only its window is free', () => {
+  const known = [checked(240, false)];
   it.each<[string, Plan[], number | undefined]>([
     ['the largest open window of all who wait', [planOf([24, 720]), planOf([240])], 720],
     ['halves once one of them knows a true', [planOf([24, 240, 720], [checked(2400, true)])], 240],
-    [
-      'leaves out what a waiter has the answer to',
-      [planOf([24, 240], [checked(240, false)]), planOf([1])],
-      1,
-    ],
-    ['nothing when nothing is open', [planOf([240], [checked(240, false)])], undefined],
+    ['leaves out what a waiter has the answer to', [planOf([24, 240], known), planOf([1])], 1],
+    ['nothing when nothing is open', [planOf([240], known)], undefined],
     ['nothing when only the date is open', [planOf(['date'])], undefined],
     ['nothing when no request waits', [], undefined],
   ])('takes %s', (_, plans, maxAgeHours) => {
@@ -424,28 +237,17 @@ describe('nextWindowAmong, where a check is bought and only its window is free',
   });
 });
 
-it('goes on with the largest open window where another one failed for a reason of its own', () => {
-  const failed = {
-    lookup: { operation: 'check', maxAgeHours: hours(240) },
-    failure: INVALID,
-  } as const;
-  const plan = { ...planOf([24, 72, 100, 240]), failures: [failed] };
-  expect(nextLookup(plan, CHECK_ALONE)).toEqual({ operation: 'check', maxAgeHours: 100 });
-});
-
 describe('another operator may be asked', () => {
-  const unknown: FailedLookup = {
-    lookup: { operation: 'retrieve-date' },
-    failure: { code: 'NUMBER_NOT_SERVED', reach: 'number', isUnknownNumber: true },
-  };
-  const other: FailedLookup = { ...unknown, failure: UNAVAILABLE };
-  const fact = timed(checked(24, false));
+  const lookup: Lookup = { operation: 'retrieve-date' };
+  const failure = { code: 'NUMBER_NOT_SERVED', reach: 'number', isUnknownNumber: true } as const;
+  const unknown: FailedLookup = { lookup, failure };
+  const other: FailedLookup = { lookup, failure: UNAVAILABLE };
 
   it.each([
     ['where the number is unknown, and nothing else was said', [], [unknown], true],
     ['not where nothing was asked yet', [], [], false],
     ['not after a doubt', [], [unknown, other], false],
-    ['not beside anything that it does know', [fact], [unknown], false],
+    ['not beside anything that it does know', [timed(checked(24, false))], [unknown], false],
   ])('%s', (_, facts, failures, may) => {
     expect(mayBeElsewhere({ facts, failures })).toBe(may);
   });
