@@ -2,7 +2,6 @@ import { FIELDS, type AskingField, type FieldArguments } from '../src/domain/fie
 import type { Instant } from '../src/domain/instant.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
 import type { LookupFailure } from '../src/domain/errors.ts';
-import { toDate, toSwapped } from '../src/graphql/resolvers.ts';
 import type { FieldAnswer, SimSwapLoader } from '../src/lookups/executor.ts';
 
 export async function askField(
@@ -17,16 +16,6 @@ export async function askField(
   const answer = loader.answerTo(number, asked.value);
   if (answer instanceof Error) throw answer;
   return answer;
-}
-
-/** A loader by the names of the fields, which rejects with an `AnswerError` as they do. */
-export function fieldsOf(loader: SimSwapLoader) {
-  return {
-    lastSimSwap: async (number: PhoneNumber): Promise<Instant | null> =>
-      toDate(await askField(loader, number, 'lastSimSwap')),
-    simSwappedWithin: async (number: PhoneNumber, maxAgeHours: number): Promise<boolean> =>
-      toSwapped(await askField(loader, number, 'simSwappedWithin', { maxAgeHours })),
-  };
 }
 
 /** An answer without what most tests are not about: its kind, and when the operator was called. */

@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest';
-import type { Lookup } from '../../src/domain/question.ts';
+import { describe, expect, it } from 'vitest';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import type { Lookup, Question } from '../../src/domain/question.ts';
+import type { LookupFailure } from '../../src/domain/errors.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import {
   lookupFailed,
@@ -7,89 +9,131 @@ import {
   type LookupRoute,
 } from '../../src/lookups/lookupRoute.ts';
 import { NOT_SERVED, type Routing } from '../../src/lookups/operators.ts';
-import { ALICE, hours, timed } from '../values.ts';
 import { settled, TestClock } from '../testClock.ts';
-import { askAll, DATE, executorOn, OFFER, requestAt, window } from './requests.ts';
+import { ALICE, BOB, changed, checked, hours, timed, withheld } from '../values.ts';
+import { answersOf, askAll, DATE, executorOn, OFFER, requestAt, window } from './requests.ts';
 
 const WINDOW = window(240);
+const FALSE = { swapped: false };
 
 function neverSwapped(lookup: Lookup): LookupOutcome {
-  return lookup.operation === 'check'
-    ? { kind: 'facts', facts: [timed({ ...lookup, swapped: false, sentAtMs: 0 })] }
-    : { kind: 'facts', facts: [timed({ ...lookup, latestSimChange: null, sentAtMs: 0 })] };
+  const fact = lookup.operation === 'check' ? checked(lookup.maxAgeHours, false) : changed(9000);
+  return { kind: 'facts', facts: [fact] };
 }
+
+const consent = () => Promise.resolve({ kind: 'read', status: undefined } as const);
+const close = () => Promise.resolve();
+
+/** What a request asks of an operator, and the lookups that it makes. */
+function load(lookUp: (lookup: Lookup, number: PhoneNumber) => Promise<LookupOutcome>) {
+  const lookups: string[] = [];
+  const route: LookupRoute = {
+    lookUp(lookup, { number }) {
+      const window = lookup.operation === 'check' ? ` ${lookup.maxAgeHours}` : '';
+      lookups.push(`${number} ${lookup.operation}${window}`);
+      return lookUp(lookup, number);
+    },
+    consent,
+    close,
+  };
+  const executor = executorOn(route, requestAt(new TestClock()));
+  const ask = async (questions: readonly Question[], number = ALICE) => {
+    await askAll(executor, number, questions);
+    return answersOf(executor, number, questions);
+  };
+  return { executor, lookups, ask };
+}
+
+it('equal questions, and all about one number, are one plan, and each number has its own', async () => {
+  const { lookups, ask } = load(async (lookup) => neverSwapped(lookup));
+  const windows = [240, 24, 240].map(window);
+  const asked = [ask(windows), ask([window(72)], BOB), ask([window(24)])];
+  expect(await Promise.all(asked)).toEqual([[FALSE, FALSE, FALSE], [FALSE], [FALSE]]);
+  expect(lookups).toEqual([`${ALICE} check 240`, `${BOB} check 72`]);
+  // What is known answers what is asked later.
+  for (const hoursLong of [12, 720]) expect(await ask([window(hoursLong)])).toEqual([FALSE]);
+  expect(lookups.slice(2)).toEqual([`${ALICE} check 720`]);
+});
+
+it('a question that comes while a lookup is under way waits for its fact', async () => {
+  const gate = Promise.withResolvers<void>();
+  const { lookups, ask } = load((lookup) => gate.promise.then(() => neverSwapped(lookup)));
+  const asked = [ask([window(720)])];
+  await settled();
+  asked.push(ask([window(240)]), ask([window(2400)]));
+  await settled();
+  expect(lookups).toHaveLength(1);
+  gate.resolve();
+  expect(await Promise.all(asked)).toEqual([[FALSE], [FALSE], [FALSE]]);
+  expect(lookups).toEqual([`${ALICE} check 720`, `${ALICE} check 2400`]);
+});
+
+describe('what ends a number', () => {
+  const failure: LookupFailure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
+  it.each<[string, () => Promise<LookupOutcome>, unknown]>([
+    ['a failure', async () => lookupFailed({ operation: 'retrieve-date' }, failure), { failure }],
+    ['a defect', () => Promise.reject(new TypeError('a defect')), new TypeError('a defect')],
+  ])('%s closes all that is asked about it, and no other number', async (_, fail, end) => {
+    const { ask } = load((lookup, number) =>
+      number === ALICE ? fail() : Promise.resolve(neverSwapped(lookup)),
+    );
+    const asked = await Promise.all([ask([DATE, WINDOW]), ask([WINDOW], BOB)]);
+    expect(asked).toEqual([[end, end], [FALSE]]);
+  });
+});
 
 // As many as it takes from an answer to the end of its run, and more.
 it.each([0, 1, 2, 3, 4, 5, 6, 8, 12])(
   'a question that comes %i microtasks after an answer has one as well',
   async (microtasks) => {
     const first = Promise.withResolvers<void>();
-    const executor = executorTo(async (lookup) => {
+    const { executor } = load(async (lookup) => {
       if (lookup.operation === 'check') await first.promise;
       return neverSwapped(lookup);
     });
-
     const asked = executor.ask(ALICE, WINDOW);
     first.resolve();
     for (let passed = 0; passed < microtasks; passed += 1) await Promise.resolve();
     await Promise.all([asked, executor.ask(ALICE, DATE)]);
-
-    expect(executor.answerTo(ALICE, WINDOW)).toMatchObject({ kind: 'window', swapped: false });
-    expect(executor.answerTo(ALICE, DATE)).toMatchObject({ kind: 'date', latestSimChange: null });
+    const { latestSimChange } = changed(9000);
+    expect(answersOf(executor, ALICE, [WINDOW, DATE])).toEqual([FALSE, { latestSimChange }]);
   },
 );
 
 it('a reply that speaks of a window of its own is not asked for twice', async () => {
-  const asked: Lookup[] = [];
-  const executor = executorTo(async (lookup) => {
-    asked.push(lookup);
-    const check = { operation: 'check', maxAgeHours: hours(48) } as const;
-    const failure = { code: 'PERIOD_NOT_SUPPORTED', reach: 'operation' } as const;
-    const date = { operation: 'retrieve-date', latestSimChange: null, sentAtMs: 0 } as const;
-    const facts = [timed(date), timed({ ...check, swapped: false, sentAtMs: 0 })];
-    return { kind: 'facts', facts, closed: { lookup: check, failure } };
-  });
-  const windows = [12, 48, 49, 240].map(window);
-
-  await askAll(executor, ALICE, [...windows, DATE]);
-
-  expect(windows.map((one) => executor.answerTo(ALICE, one))).toMatchObject([
-    { swapped: false },
-    { swapped: false },
-    { failure: { code: 'PERIOD_NOT_SUPPORTED' } },
-    { failure: { code: 'PERIOD_NOT_SUPPORTED' } },
+  const check = { operation: 'check', maxAgeHours: hours(48) } as const;
+  const failure = { code: 'PERIOD_NOT_SUPPORTED', reach: 'operation' } as const;
+  const date = { operation: 'retrieve-date', latestSimChange: null, sentAtMs: 0 } as const;
+  const facts = [timed(date), timed({ ...check, swapped: false, sentAtMs: 0 })];
+  const closed = { lookup: check, failure };
+  const { lookups, ask } = load(async () => ({ kind: 'facts', facts, closed }));
+  expect(await ask([...[12, 48, 49, 240].map(window), DATE])).toEqual([
+    FALSE,
+    FALSE,
+    { failure },
+    { failure },
+    { latestSimChange: null },
   ]);
-  expect(executor.answerTo(ALICE, DATE)).toMatchObject({ kind: 'date', latestSimChange: null });
-  expect(asked).toHaveLength(1);
+  expect(lookups).toHaveLength(1);
 });
 
-it('what is asked while nobody is found to ask is answered by what is kept', async () => {
+it('what is asked while no operator is found is answered by what is kept', async () => {
   const routing = Promise.withResolvers<Routing>();
-  const kept = { name: 'none', offer: OFFER, route: { lookUp: keptDate, consent, close } };
+  const lookUp: LookupRoute['lookUp'] = async (lookup) =>
+    lookup.operation === 'check'
+      ? lookupFailed(lookup, { code: 'NUMBER_NOT_SERVED', reach: 'operation' })
+      : { kind: 'facts', facts: [withheld()] };
+  const kept = { name: 'none', offer: OFFER, route: { lookUp, consent, close } };
   const operators = { kept, of: () => () => routing.promise };
   const executor = new Executor(operators, requestAt(new TestClock()));
-
   const asked = executor.ask(ALICE, WINDOW);
   await settled();
   const further = executor.ask(ALICE, DATE);
   await settled();
   routing.resolve(NOT_SERVED);
   await Promise.all([asked, further]);
-
-  expect(executor.answerTo(ALICE, WINDOW)).toMatchObject({
-    failure: { code: 'NUMBER_NOT_SERVED' },
-  });
-  expect(executor.answerTo(ALICE, DATE)).toMatchObject({ kind: 'date', latestSimChange: null });
+  expect(answersOf(executor, ALICE, [WINDOW, DATE])).toMatchObject([
+    { failure: { code: 'NUMBER_NOT_SERVED' } },
+    { latestSimChange: null },
+  ]);
 });
-
-const keptDate: LookupRoute['lookUp'] = async (lookup) =>
-  lookup.operation === 'check'
-    ? lookupFailed(lookup, { code: 'NUMBER_NOT_SERVED', reach: 'operation' })
-    : neverSwapped(lookup);
-
-const consent = () => Promise.resolve({ kind: 'read', status: undefined } as const);
-const close = () => Promise.resolve();
-
-function executorTo(lookUp: LookupRoute['lookUp']) {
-  return executorOn({ lookUp, consent, close }, requestAt(new TestClock()));
-}
