@@ -3,7 +3,7 @@ import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Ending } from '../../src/lookups/lookupAuthorizer.ts';
 import { settled } from '../testClock.ts';
-import { BOB, CAROL, checked } from '../values.ts';
+import { BOB, CAROL, checked, withheld } from '../values.ts';
 import {
   ANOTHERS,
   AskedConsents,
@@ -48,28 +48,14 @@ describe('the failure of a lookup after consent', () => {
     expect(prompts()).toBe(2);
   });
 
-  it('is returned for as long as the operator says', async () => {
-    const limited: LookupFailure = {
-      code: 'OPERATOR_RATE_LIMITED',
-      reach: 'number',
-      retryAfterSeconds: 30,
-    };
-    service.operator.looked = [limited];
+  it.each([30, 3600])('is returned for as long as the operator says, %d s', async (seconds) => {
+    const failure: LookupFailure = { ...UNAVAILABLE, retryAfterSeconds: seconds };
+    service.operator.looked = [failure];
     await ask(WINDOW);
-    await service.clock.advance(29_500);
-    expect(failureOf(await ask(WINDOW))).toEqual({ ...limited, retryAfterSeconds: 1 });
-    await service.clock.advance(500);
-    await ask(WINDOW);
-    expect(prompts()).toBe(2);
-  });
-
-  it('keeps other callers from prompting for as long as the operator says', async () => {
-    const code = 'OPERATOR_UNAVAILABLE';
-    service.operator.looked = [{ code, reach: 'number', retryAfterSeconds: 3600 }];
-    await ask(WINDOW);
-    await service.clock.advance(59 * MINUTE_MS);
+    await service.clock.advance(seconds * SECOND_MS - 500);
+    expect(failureOf(await ask(WINDOW))).toEqual({ ...failure, retryAfterSeconds: 1 });
     expect(failureOf(await ask(WINDOW, { caller: 'bert' }))).toEqual(ANOTHERS);
-    await service.clock.advance(MINUTE_MS);
+    await service.clock.advance(500);
     await ask(WINDOW, { caller: 'bert' });
     expect(prompts()).toBe(2);
   });
@@ -90,12 +76,10 @@ describe('the failure of a lookup after consent', () => {
   it('is returned although no request waited for it', async () => {
     service.operator.latencyMs = 5 * SECOND_MS;
     service.operator.looked = [{ code: 'OPERATOR_TIMEOUT', reach: 'number' }];
-    const heard: (string | undefined)[] = [];
-    for (let asks = 0; asks < 6; asks += 1) {
-      heard.push(failureOf(await service.heard(6 * SECOND_MS, WINDOW))?.code);
+    for (const code of ['CONSENT_PENDING', 'CONSENT_PENDING', 'CONSENT_PENDING'] as const) {
+      expect(await service.heard(6 * SECOND_MS, WINDOW)).toEqual([failing(code)]);
     }
-    expect(heard.slice(0, 2)).toEqual(['CONSENT_PENDING', 'CONSENT_PENDING']);
-    expect(heard.slice(-3)).toEqual(Array.from({ length: 3 }, () => 'OPERATOR_TIMEOUT'));
+    expect(await service.heard(6 * SECOND_MS, WINDOW)).toEqual([failing('OPERATOR_TIMEOUT')]);
     expect(prompts()).toBe(1);
     expect(service.operator.lookups).toHaveLength(1);
   });
@@ -112,29 +96,20 @@ describe('the failure of a lookup after consent', () => {
   });
 
   it('closes only what it applies to', async () => {
-    service.operator.looked = [
-      { code: 'OPERATION_NOT_OFFERED', reach: 'operation' },
-      checked(240, false),
-    ];
-    const both = [
-      { failure: { code: 'OPERATION_NOT_OFFERED', reach: 'operation' } },
-      { swapped: false },
-    ];
-    expect(await ask([DATE, window(240)])).toEqual(both);
-    expect(await ask([DATE, window(240)])).toEqual(both);
+    const failure = { code: 'OPERATION_NOT_OFFERED', reach: 'operation' } as const;
+    service.operator.looked = [failure, checked(240, false)];
+    for (const _ of ['first', 'again']) {
+      expect(await ask([DATE, window(240)])).toEqual([{ failure }, ...FALSE]);
+    }
     expect(service.operator.prompted).toEqual(['retrieve-date', 'check']);
   });
 
   it('is remembered as a denial where the owner has withdrawn their consent', async () => {
-    service.operator.looked = [{ code: 'CONSENT_DENIED', reach: 'number' }];
-    expect(failureOf(await ask(WINDOW))).toMatchObject({ code: 'CONSENT_DENIED' });
+    const denied: LookupFailure = { code: 'CONSENT_DENIED', reach: 'number' };
+    service.operator.looked = [denied];
+    await ask(WINDOW);
     await service.clock.advance(9 * MINUTE_MS);
-    for (const _ of [1, 2, 3]) {
-      expect(failureOf(await ask(WINDOW))).toMatchObject({
-        code: 'CONSENT_DENIED',
-        retryAfterSeconds: 60,
-      });
-    }
+    expect(failureOf(await ask(WINDOW))).toEqual({ ...denied, retryAfterSeconds: 60 });
     expect(failureOf(await ask(WINDOW, { caller: 'bert' }))).toEqual(ANOTHERS);
     expect(prompts()).toBe(1);
   });
@@ -156,14 +131,6 @@ describe('OPERATOR_REFUSED at a lookup', () => {
     expect(prompts()).toBe(4);
   });
 
-  it('about one number, again and again, keeps no other owner from being prompted', async () => {
-    service.operator.looked = [REFUSED_US, { ...REFUSED_US, retryAfterSeconds: 1 }, REFUSED_US];
-    for (const _ of [1, 2, 3]) expect(failureOf(await ask([DATE]))).toMatchObject(REFUSED);
-    expect(prompts()).toBe(1);
-    service.operator.looked = [{ operation: 'retrieve-date', latestSimChange: null, sentAtMs: 0 }];
-    expect(await ask([DATE], { number: BOB })).toEqual([{ latestSimChange: null }]);
-  });
-
   it('of one question keeps no other owner from being prompted', async () => {
     service.operator.looked = [{ code: 'OPERATOR_REFUSED', reach: 'question' }];
     expect(failureOf(await ask(WINDOW))?.code).toBe('OPERATOR_REFUSED');
@@ -174,14 +141,12 @@ describe('OPERATOR_REFUSED at a lookup', () => {
   });
 
   it('lets a live consent reach its lookup', async () => {
-    service.operator.looked = [
-      REFUSED_US,
-      { operation: 'retrieve-date', latestSimChange: null, sentAtMs: 0 },
-    ];
+    service.operator.looked = [{ ...REFUSED, barsAfterNumbers: 1 }, withheld()];
     service.operator.polled = [PENDING, 'granted', 'granted'];
     const bob = service.ask([DATE], { number: BOB });
     await settled();
     await ask([DATE]);
+    expect(failureOf(await ask([DATE], { number: CAROL }))).toEqual(REFUSED);
     expect(await service.after(2 * SECOND_MS, bob)).toEqual([{ latestSimChange: null }]);
   });
 });
@@ -246,63 +211,27 @@ describe('a prompt that had to wait for a permit while another replica was answe
   });
 });
 
-describe('a request to prompt', () => {
-  it('that the operator refuses for a while is not repeated meanwhile', async () => {
-    const limited: LookupFailure = { code: 'OPERATOR_RATE_LIMITED', reach: 'number' };
-    service.operator.acknowledgements = [
-      { kind: 'failed', failure: limited, mayHavePrompted: false, holdSeconds: 30 },
-    ];
-    expect(failureOf(await ask(WINDOW))).toEqual({ ...limited, retryAfterSeconds: 30 });
-    await service.clock.advance(10 * SECOND_MS);
-    expect(failureOf(await ask(WINDOW))).toEqual({ ...limited, retryAfterSeconds: 20 });
-    expect(failureOf(await ask(WINDOW, { caller: 'bert' }))).toEqual(ANOTHERS);
-    expect(prompts()).toBe(1);
-    await service.clock.advance(20 * SECOND_MS);
-    expect(await ask(WINDOW)).toEqual(FALSE);
-  });
-
-  it('lives no longer than ten minutes, whatever the operator says', async () => {
-    const acknowledged = { authReqId: 'long', expiresInSeconds: 86_400, intervalSeconds: 5 };
-    service.operator.acknowledgements = [{ kind: 'acknowledged', acknowledged }];
-    service.operator.polled = [PENDING];
-    await service.heard(3 * SECOND_MS, WINDOW);
-    await service.clock.advance(597 * SECOND_MS);
-    expect(failureOf(await ask(WINDOW))).toMatchObject({ code: 'CONSENT_EXPIRED' });
-  });
-});
-
-describe('an expiry', () => {
-  it('is returned to each request that waited for it, in whichever replica, and prompts no owner', async () => {
+describe('a request that waits in another replica', () => {
+  beforeEach(() => {
     service = new AskedConsents({ replicas: 2 });
-    service.operator.polled = [
-      PENDING,
-      { kind: 'failed', failure: { code: 'CONSENT_EXPIRED', reach: 'number' } },
-    ];
-    const asked = [service.ask(WINDOW), service.ask(WINDOW, {}, 1)];
-    await service.clock.advance(3 * SECOND_MS);
-    for (const answers of await Promise.all(asked)) {
-      expect(failureOf(answers)?.code).toBe('CONSENT_EXPIRED');
-    }
+  });
+
+  it('hears of an expiry, and prompts no owner', async () => {
+    const failure = { code: 'CONSENT_EXPIRED', reach: 'number' } as const;
+    service.operator.polled = [PENDING, { kind: 'failed', failure }];
+    const asked = Promise.all([service.ask(WINDOW), service.ask(WINDOW, {}, 1)]);
+    expect(await service.after(3 * SECOND_MS, asked)).toEqual([[{ failure }], [{ failure }]]);
     expect(prompts()).toBe(1);
   });
-});
 
-describe('a fact', () => {
-  it('is heard by a request that waits in another replica, whatever is asked next', async () => {
-    service = new AskedConsents({ replicas: 2 });
+  it('hears a fact, whatever is asked next', async () => {
     service.operator.looked = [checked(240, true)];
     service.operator.polled = [PENDING, 'granted', PENDING];
     const next = service.ask([window(72), window(240)]);
     const other = service.ask(WINDOW, {}, 1);
     expect(await service.after(3 * SECOND_MS, other)).toEqual([{ swapped: true }]);
-    expect(await next).toMatchObject([{ failure: { code: 'CONSENT_PENDING' } }, { swapped: true }]);
+    expect(await next).toEqual([failing('CONSENT_PENDING'), { swapped: true }]);
     expect(service.operator.lookups).toHaveLength(1);
-  });
-
-  it('answers no request of another purpose', async () => {
-    await ask(WINDOW);
-    await ask(WINDOW, { purpose: 'login' });
-    expect(prompts()).toBe(2);
   });
 });
 
@@ -315,27 +244,21 @@ describe('each request that hears an answer', () => {
     await ask(WINDOW);
 
     const { asked: admitted, heardBy } = service.admission;
+    const lookup = { operation: 'check', maxAgeHours: 240 };
     expect(admitted.map(({ event }) => event)).toEqual(['consent-request', 'lookup']);
-    expect(heardBy.map(({ how, lookup }) => [how, lookup])).toEqual([
-      ['shared', { operation: 'check', maxAgeHours: 240 }],
-      ['shared', { operation: 'check', maxAgeHours: 240 }],
-      ['kept', { operation: 'check', maxAgeHours: 240 }],
-    ]);
+    expect(heardBy).toMatchObject(['shared', 'shared', 'kept'].map((how) => ({ how, lookup })));
     const requests = [...admitted, ...heardBy].map(({ request }) => request);
     expect(new Set(requests.slice(1)).size).toBe(4);
-  });
 
-  it('hears none that cannot be recorded', async () => {
-    await ask(WINDOW);
     service.admission.failure = { code: 'AUDIT_UNAVAILABLE', reach: 'number' };
-    expect(failureOf(await ask(WINDOW))?.code).toBe('AUDIT_UNAVAILABLE');
+    expect(await ask(WINDOW)).toEqual([failing('AUDIT_UNAVAILABLE')]);
   });
 
   it('has a line for a failure that applies to the number as well', async () => {
-    service.operator.looked = [{ code: 'NUMBER_NOT_SERVED', reach: 'number' }];
+    service.operator.looked = [UNAVAILABLE];
     await ask(WINDOW);
     await ask(WINDOW);
-    expect(service.admission.heardBy.map(({ how }) => how)).toEqual(['kept']);
+    expect(service.admission.heardBy).toMatchObject([{ how: 'kept' }]);
   });
 });
 
