@@ -140,14 +140,15 @@ describe('OPERATOR_REFUSED at a lookup', () => {
     expect(prompts()).toBe(2);
   });
 
-  it('lets a live consent reach its lookup', async () => {
+  it('lets a live consent reach its lookup, in whichever replica', async () => {
+    service = new AskedConsents({ replicas: 2 });
     service.operator.looked = [{ ...REFUSED, barsAfterNumbers: 1 }, withheld()];
     service.operator.polled = [PENDING, 'granted', 'granted'];
-    const bob = service.ask([DATE], { number: BOB });
-    await settled();
+    await service.heard(SECOND_MS, [DATE], { number: BOB, waitMs: SECOND_MS });
     await ask([DATE]);
     expect(failureOf(await ask([DATE], { number: CAROL }))).toEqual(REFUSED);
-    expect(await service.after(2 * SECOND_MS, bob)).toEqual([{ latestSimChange: null }]);
+    const bob = service.ask([DATE], { number: BOB }, 1);
+    expect(await service.after(SECOND_MS, bob)).toEqual([{ latestSimChange: null }]);
   });
 });
 
@@ -249,9 +250,15 @@ describe('each request that hears an answer', () => {
     expect(heardBy).toMatchObject(['shared', 'shared', 'kept'].map((how) => ({ how, lookup })));
     const requests = [...admitted, ...heardBy].map(({ request }) => request);
     expect(new Set(requests.slice(1)).size).toBe(4);
+  });
 
-    service.admission.failure = { code: 'AUDIT_UNAVAILABLE', reach: 'number' };
-    expect(await ask(WINDOW)).toEqual([failing('AUDIT_UNAVAILABLE')]);
+  it('hears none that cannot be recorded', async () => {
+    const failure = { code: 'AUDIT_UNAVAILABLE', reach: 'number' } as const;
+    service.admission.heard = () => Promise.resolve(failure);
+    service.operator.polled = [PENDING, 'granted'];
+    const asked = Promise.all([service.ask(WINDOW), service.ask(WINDOW)]);
+    const answers = await service.after(2 * SECOND_MS, asked);
+    expect(answers).toEqual(expect.arrayContaining([FALSE, [{ failure }]]));
   });
 
   it('has a line for a failure that applies to the number as well', async () => {
