@@ -29,8 +29,8 @@ function load(lookUp: (lookup: Lookup, number: PhoneNumber) => Promise<LookupOut
   const lookups: string[] = [];
   const route: LookupRoute = {
     lookUp(lookup, { number }) {
-      const window = lookup.operation === 'check' ? ` ${lookup.maxAgeHours}` : '';
-      lookups.push(`${number} ${lookup.operation}${window}`);
+      const asked = lookup.operation === 'check' ? ` ${lookup.maxAgeHours}` : '';
+      lookups.push(`${number} ${lookup.operation}${asked}`);
       return lookUp(lookup, number);
     },
     consent,
@@ -117,13 +117,14 @@ it('a reply that speaks of a window of its own is not asked for twice', async ()
   expect(lookups).toHaveLength(1);
 });
 
+const keptDate: LookupRoute['lookUp'] = async (lookup) =>
+  lookup.operation === 'check'
+    ? lookupFailed(lookup, { code: 'NUMBER_NOT_SERVED', reach: 'operation' })
+    : { kind: 'facts', facts: [withheld()] };
+
 it('what is asked while no operator is found is answered by what is kept', async () => {
   const routing = Promise.withResolvers<Routing>();
-  const lookUp: LookupRoute['lookUp'] = async (lookup) =>
-    lookup.operation === 'check'
-      ? lookupFailed(lookup, { code: 'NUMBER_NOT_SERVED', reach: 'operation' })
-      : { kind: 'facts', facts: [withheld()] };
-  const kept = { name: 'none', offer: OFFER, route: { lookUp, consent, close } };
+  const kept = { name: 'none', offer: OFFER, route: { lookUp: keptDate, consent, close } };
   const operators = { kept, of: () => () => routing.promise };
   const executor = new Executor(operators, requestAt(new TestClock()));
   const asked = executor.ask(ALICE, WINDOW);
