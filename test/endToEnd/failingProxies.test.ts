@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { IS_LONG } from '../forms.ts';
 import { ClosingServer, listen } from '../listening.ts';
 import { AUDIENCE, claimsAt, createKey, ISSUER, sign } from '../caller/testIssuer.ts';
-import { entryAt, startServiceOf } from '../operatorsFile.ts';
 import { startService, startSimulated, type Service } from '../service.ts';
 
 const ASK = 'query ($e164: ID!) { phoneNumber(e164: $e164) { simSwappedWithin } }';
@@ -99,6 +98,7 @@ class FailingProxy extends ClosingServer {
   }
 }
 
+/** The kinds of connections that there are: what else is published, and the directory, are reached by the same. */
 const BEHIND: readonly (readonly [string, (proxy: string) => Promise<Service>])[] = [
   ['the operator', (proxy) => startService(NOWHERE, operatorBehind(proxy))],
   [
@@ -113,22 +113,6 @@ const BEHIND: readonly (readonly [string, (proxy: string) => Promise<Service>])[
         EGRESS_PROXY_URL: proxy,
         JWT_ISSUER: ISSUER,
         JWT_AUDIENCE: AUDIENCE,
-      }),
-  ],
-  [
-    'the number directory',
-    (proxy) =>
-      startServiceOf(
-        [entryAt(NOWHERE)],
-        { EGRESS_PROXY_URL: proxy },
-        { directory: { url: NOWHERE, timeoutMs: TIMEOUT_MS } },
-      ),
-  ],
-  [
-    'the discovery document',
-    (proxy) =>
-      startServiceOf([entryAt(NOWHERE, { authUrl: undefined, discovery: { issuer: NOWHERE } })], {
-        EGRESS_PROXY_URL: proxy,
       }),
   ],
 ];

@@ -5,13 +5,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { readConfig } from '../../src/config/config.ts';
 import { createSimSwapClient } from '../../src/library/client.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { OtlpSender } from '../../src/telemetry/otlpSender.ts';
 import { createRedis } from '../../src/sharedState/redisClient.ts';
 import { AUDIENCE, claimsAt, createKey, ISSUER, sign } from '../caller/testIssuer.ts';
 import { ConnectProxy } from '../http/connectProxy.ts';
 import { answerJson, RecordingServer } from '../http/recordingServer.ts';
-import { entryAt, startServiceOf } from '../operatorsFile.ts';
-import { silentLog } from '../silentLog.ts';
 import { RecordedLog } from '../recordedLog.ts';
 import { startSimulated } from '../service.ts';
 import { createCertificate } from '../tls/certificate.ts';
@@ -63,6 +60,7 @@ describe(`with ${SWITCH}=0 in the environment`, () => {
     expect(proxy.requests).toEqual([]);
   });
 
+  // What is published for the service, and the collector, are reached by connections of the same kind.
   it('an impostor of the issuer lets no token of its own in', async () => {
     const key = await createKey('ES256');
     await using impostor = await RecordingServer.start(
@@ -80,38 +78,6 @@ describe(`with ${SWITCH}=0 in the environment`, () => {
     expect(reply.status).not.toBe(200);
     expect(impostor.received).toEqual([]);
     expect(service.stats().lookups).toBe(0);
-  });
-
-  it('an impostor of the number directory hears no number', async () => {
-    await using operator = await WiredOperator.start();
-    await using impostor = await RecordingServer.start(
-      (received, response) => answerJson(received, response, { operator: 'alpha' }),
-      IMPOSTOR,
-    );
-    const directory = { directory: { url: impostor.url } };
-    await using service = await startServiceOf([entryAt(operator.url)], {}, directory);
-    const reply = await service.ask(ASK, { e164: NUMBER });
-    expect(reply.codes).toEqual(['OPERATOR_UNAVAILABLE']);
-    expect(impostor.received).toEqual([]);
-    expect(operator.received).toEqual([]);
-  });
-
-  it('an impostor of the discovery document chooses no address', async () => {
-    await using operator = await WiredOperator.start();
-    await using impostor: RecordingServer = await RecordingServer.start(
-      (received, response) =>
-        answerJson(received, response, {
-          issuer: impostor.url,
-          token_endpoint: `${impostor.url}/token`,
-        }),
-      IMPOSTOR,
-    );
-    const discovery = { authUrl: undefined, discovery: { issuer: impostor.url } };
-    await using service = await startServiceOf([entryAt(operator.url, discovery)]);
-    const reply = await service.ask(ASK, { e164: NUMBER });
-    expect(reply.codes).toEqual(['OPERATOR_UNAVAILABLE']);
-    expect(impostor.received).toEqual([]);
-    expect(operator.received).toEqual([]);
   });
 
   it('an impostor of the shared store gets no password', async () => {
@@ -133,29 +99,6 @@ describe(`with ${SWITCH}=0 in the environment`, () => {
     await connection.open();
     await vi.waitFor(() => expect(log.troubles).not.toEqual([]), { timeout: 10_000 });
     expect(said).toBe('');
-  });
-
-  it('an impostor of the collector gets no spans', async () => {
-    await using impostor = await RecordingServer.start(
-      (received, response) => answerJson(received, response, {}),
-      IMPOSTOR,
-    );
-    const headers = new Map([['authorization', 'what only the collector reads']]);
-    const sender = new OtlpSender({
-      settings: {
-        url: `${impostor.url}/v1/traces`,
-        connection: {},
-        protocol: 'http/json',
-        headers,
-        timeoutMs: 500,
-      },
-      clock: systemClock,
-      log: silentLog,
-      random: () => 0,
-    });
-    expect(await sender.send(Buffer.from('{}'))).toMatchObject({ kind: 'failed' });
-    await sender.close();
-    expect(impostor.received).toEqual([]);
   });
 });
 

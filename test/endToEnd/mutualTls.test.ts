@@ -1,15 +1,13 @@
-import type { ServerResponse } from 'node:http';
-import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createKey, claimsAt, sign, AUDIENCE, ISSUER } from '../caller/testIssuer.ts';
 import { answering, ConnectProxy, tunnelFor } from '../http/connectProxy.ts';
-import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
+import { answerJson, RecordingServer } from '../http/recordingServer.ts';
 import { hurriedClock } from '../hurriedClock.ts';
 import { entryAt, startServiceOf } from '../operatorsFile.ts';
-import { startService, type Service } from '../service.ts';
+import type { Service } from '../service.ts';
 import { Authority, demanding } from '../tls/authority.ts';
 import { TemporaryFiles } from '../temporary.ts';
-import { acknowledge, grant, pend, WiredOperator } from '../wiredOperator.ts';
+import { WiredOperator } from '../wiredOperator.ts';
 
 const SERVERS = new Authority('Servers of an operator');
 const CLIENTS = new Authority('Clients of an operator');
@@ -133,61 +131,6 @@ describe('of several operators that demand certificates', () => {
   }
 });
 
-describe('a consent under way', () => {
-  it('goes on with the certificate that takes the place of the first, with one prompt', async () => {
-    let isGranted = false;
-    const names: string[] = [];
-    const note = ({ connection }: Received): void => {
-      const { socket } = connection;
-      names.push(String((socket as TLSSocket).getPeerCertificate().subject.CN));
-    };
-    const script = {
-      authorize: (received: Received, response: ServerResponse) => {
-        note(received);
-        acknowledge(received, response);
-      },
-      token: (received: Received, response: ServerResponse) => {
-        note(received);
-        (isGranted ? grant : pend)(received, response);
-      },
-    };
-    await using operator = await WiredOperator.start(script, TLS);
-    const own = {
-      cert: files.write('own.pem', client.cert),
-      key: files.write('own.key', client.key),
-    };
-    await using service = await startService(
-      operator.url,
-      {
-        OPERATOR_FLOW: '3-legged',
-        OPERATOR_TLS_CERTIFICATE_FILE: own.cert,
-        OPERATOR_TLS_KEY_FILE: own.key,
-        OPERATOR_TLS_CA_FILE: ca,
-      },
-      { clock: hurriedClock },
-    );
-    // By its clock patience is short: it is asked again, as clients do.
-    const askUntil = async (isDone: (answer: boolean | null) => boolean): Promise<void> => {
-      await vi.waitUntil(
-        async () => {
-          const { data } = await service.ask(ASK, { e164s: ['+447700900001'] });
-          return isDone(data.phoneNumbers[0].simSwappedWithin);
-        },
-        { timeout: 20_000, interval: 20 },
-      );
-    };
-    await askUntil(() => names.length > 1);
-    const next = CLIENTS.issue({ name: 'sim-swap-next' });
-    files.write('own.key', next.key);
-    files.write('own.pem', next.cert);
-    await askUntil(() => names.at(-1) === 'sim-swap-next');
-    isGranted = true;
-    await askUntil((answer) => answer === false);
-    expect(operator.count('prompts')).toBe(1);
-    expect(operator.count('lookups')).toBe(1);
-  });
-});
-
 /** What publishes JSON over TLS, by a certificate of the company's own authority. */
 async function publishing(document: () => object): Promise<RecordingServer> {
   return RecordingServer.start((received, response) => answerJson(received, response, document()), {
@@ -196,84 +139,37 @@ async function publishing(document: () => object): Promise<RecordingServer> {
   });
 }
 
-function egressThrough(proxy: string): Readonly<Record<string, string>> {
-  return {
-    EGRESS_PROXY_URL: proxy,
+it('through the proxy of EGRESS_PROXY_URL all is reached that is not an operator', async () => {
+  const issuerKey = await createKey('ES256');
+  await using operator = await WiredOperator.start({}, TLS);
+  await using issuer = await publishing(() => ({ keys: [issuerKey.publicJwk] }));
+  await using directory = await publishing(() => ({ operator: 'found' }));
+  await using collector = await publishing(() => ({}));
+  await using authorization: RecordingServer = await publishing(() => ({
+    issuer: authorization.url,
+    token_endpoint: `${operator.url}/token`,
+  }));
+  await using proxy = await ConnectProxy.start({ manner: tunnelFor(CREDENTIALS) });
+  const discovery = { issuer: authorization.url, hosts: [new URL(operator.url).host] };
+  const found = entry('found', '+1', operator.url, { tls: GOOD, authUrl: undefined, discovery });
+  const settings = {
+    EGRESS_PROXY_URL: proxy.url,
     EGRESS_PROXY_CREDENTIALS_FILE: credentials,
     EGRESS_CA_FILE: ca,
+    JWT_JWKS_URL: `${issuer.url}/jwks`,
+    JWT_ISSUER: ISSUER,
+    JWT_AUDIENCE: AUDIENCE,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
   };
-}
-
-describe('through the proxy of EGRESS_PROXY_URL', () => {
-  it("the issuer's keys are fetched", async () => {
-    const issuerKey = await createKey('ES256');
-    await using issuer = await publishing(() => ({ keys: [issuerKey.publicJwk] }));
-    await using operator = await WiredOperator.start();
-    await using proxy = await ConnectProxy.start({ manner: tunnelFor(CREDENTIALS) });
-    await using service = await startService(operator.url, {
-      JWT_JWKS_URL: `${issuer.url}/jwks`,
-      JWT_ISSUER: ISSUER,
-      JWT_AUDIENCE: AUDIENCE,
-      ...egressThrough(proxy.url),
-    });
-    const token = await sign(issuerKey, claimsAt(Date.now(), { scope: 'sim-swap:read' }));
-    const reply = await service.ask(
-      ASK,
-      { e164s: ['+447700900001'] },
-      { authorization: `Bearer ${token}` },
-    );
-    expect(reply.data.phoneNumbers).toEqual([{ simSwappedWithin: false }]);
-    expect(issuer.received.map(({ path }) => path)).toEqual(['/jwks']);
-    expect(proxy.requests).toHaveLength(1);
-    expect(operator.lookups).toHaveLength(1);
-  });
-
-  it("the log says why the issuer's keys cannot be had", async () => {
-    await using operator = await WiredOperator.start();
-    await using proxy = await ConnectProxy.start({ manner: tunnelFor('another:word') });
-    await using service = await startService(operator.url, {
-      JWT_JWKS_URL: 'https://127.0.0.1:9/jwks',
-      JWT_ISSUER: ISSUER,
-      JWT_AUDIENCE: AUDIENCE,
-      ...egressThrough(proxy.url),
-    });
-    await vi.waitFor(() => {
-      const said = service.logged.filter((one) => one.startsWith('error'));
-      expect(said.join('\n')).toContain('proxy-tunnel: PROXY_STATUS_407');
-    });
-  });
-
-  it('the number directory is asked, and the discovery document read', async () => {
-    await using operator = await WiredOperator.start({}, TLS);
-    await using directory = await publishing(() => ({ operator: 'found' }));
-    await using authorization: RecordingServer = await publishing(() => ({
-      issuer: authorization.url,
-      token_endpoint: `${operator.url}/token`,
-    }));
-    await using proxy = await ConnectProxy.start({ manner: tunnelFor(CREDENTIALS) });
-    const discovery = { issuer: authorization.url, hosts: [new URL(operator.url).host] };
-    const found = entry('found', '+1', operator.url, { tls: GOOD, authUrl: undefined, discovery });
-    await using service = await startServiceOf([found], egressThrough(proxy.url), {
-      directory: { url: directory.url },
-    });
-    const reply = await service.ask(ASK, { e164s: ['+447700900001'] });
-    expect(reply.data.phoneNumbers).toEqual([{ simSwappedWithin: false }]);
-    // The operator has its own way, which is none of the proxy's.
-    const hosts = [directory, authorization].map(({ url }) => new URL(url).host);
-    expect(new Set(proxy.requests.map(({ url }) => url))).toEqual(new Set(hosts));
-  });
-});
-
-describe('the collector of traces', () => {
-  it('is sent spans through that proxy, and only by the authorities of EGRESS_CA_FILE', async () => {
-    await using operator = await WiredOperator.start();
-    await using collector = await publishing(() => ({}));
-    await using proxy = await ConnectProxy.start({ manner: tunnelFor(CREDENTIALS) });
-    const settings = { ...egressThrough(proxy.url), OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
-    const service = await startService(operator.url, settings);
-    await service.ask(ASK, { e164s: ['+447700900001'] });
-    await service.stop();
-    expect(collector.received.map(({ path }) => path)).toContain('/v1/traces');
-    expect(proxy.requests).not.toEqual([]);
-  });
+  const service = await startServiceOf([found], settings, { directory: { url: directory.url } });
+  const token = await sign(issuerKey, claimsAt(Date.now(), { scope: 'sim-swap:read' }));
+  const headers = { authorization: `Bearer ${token}` };
+  const reply = await service.ask(ASK, { e164s: ['+447700900001'] }, headers);
+  await service.stop();
+  expect(reply.data.phoneNumbers).toEqual([{ simSwappedWithin: false }]);
+  expect(issuer.received.map(({ path }) => path)).toEqual(['/jwks']);
+  expect(collector.received.map(({ path }) => path)).toContain('/v1/traces');
+  // The operator has its own way, which is not the proxy's.
+  const hosts = [issuer, directory, authorization, collector].map(({ url }) => new URL(url).host);
+  expect(new Set(proxy.requests.map(({ url }) => url))).toEqual(new Set(hosts));
 });

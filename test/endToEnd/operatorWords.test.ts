@@ -17,9 +17,6 @@ function logged(service: Service, message: RegExp): readonly string[] {
   return service.logged.filter((one) => message.test(one));
 }
 
-const ownCorrelator: Answer = (received, response) =>
-  answerRightly({ ...received, correlator: 'of-the-gateway' }, response);
-
 function polls(...answers: Answer[]): Answer {
   let count = 0;
   return (received, response) => {
@@ -98,15 +95,6 @@ describe('a wrong address is no "number not served"', () => {
     for (let index = 0; index < 20; index += 1) await tell(service, line(index));
     expect(logged(service, /NOT_FOUND/)).toEqual([]);
   });
-});
-
-test('OPERATOR_CORRELATOR_ECHO=never: an operator whose gateway writes correlators of its own is asked, on fresh connections', async () => {
-  await using service = await startWired(throughout(ownCorrelator), {
-    ...CHECK_ONLY,
-    OPERATOR_CORRELATOR_ECHO: 'never',
-  });
-  for (let index = 0; index < 3; index += 1) expect(await tell(service, line(index))).toBe(false);
-  expect(service.operator.connections).toHaveLength(6);
 });
 
 describe('a consent', () => {

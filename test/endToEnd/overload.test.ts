@@ -38,36 +38,6 @@ async function start(settings: Readonly<Record<string, string>>, script: Operato
 }
 
 describe('more numbers than may be at work', () => {
-  it('are UNAVAILABLE, each with when to ask again, and nothing is asked about them', async () => {
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const { operator, ask } = await start(
-      { MAX_NUMBERS_AT_WORK: '200' },
-      { lookUp: (received, response) => void released.then(() => answerNever(received, response)) },
-    );
-    const first = [ask('risk', 0), ask('risk', 1)];
-    await expect.poll(() => operator.lookups.length).toBe(2 * LIST);
-
-    const beyond = await ask('risk', 2);
-    expect(beyond.status).toBe(200);
-    expect(beyond.errors).toEqual(Array.from({ length: LIST }, () => UNAVAILABLE));
-    const asData = await ask('app', 3, 'simSwapCheck { result reason retryAfterSeconds }', 1);
-    expect(asData).toEqual({
-      status: 200,
-      errors: [],
-      data: {
-        phoneNumbers: [
-          { simSwapCheck: { result: 'UNKNOWN', reason: 'UNAVAILABLE', retryAfterSeconds: 1 } },
-        ],
-      },
-    });
-    expect(operator.lookups).toHaveLength(2 * LIST);
-
-    release();
-    for (const { errors } of await Promise.all(first)) expect(errors).toEqual([]);
-    const [flood, other] = await Promise.all([ask('risk', 4), ask('app', 5)]);
-    expect([flood.errors, other.errors]).toEqual([[], []]);
-  });
-
   it('do not end a process with a heap of 64 MiB, and no request is late', async () => {
     const { server, ask } = await start({ NODE_OPTIONS: '--max-old-space-size=64' });
     const lists = Array.from({ length: 30 }, (_, list) => ask('risk', list));

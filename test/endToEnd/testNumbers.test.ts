@@ -103,28 +103,6 @@ describe.concurrent('a test number with consent', () => {
   );
 });
 
-test('…021: only a window cannot be checked, and no date is looked up in its place', async () => {
-  await using service = await startSimulated();
-
-  const heard = await tellAbout(service, '+447700900021', 'tenDays: simSwappedWithin');
-
-  expect(heard).toEqual({ tenDays: 'OPERATION_NOT_OFFERED' });
-  expect(service.stats()).toMatchObject({ lookups: 0, refusedLookups: 1 });
-});
-
-test.each([
-  ['012', 'lookups'],
-  ['041', 'tokens'],
-])('…%s: %s are rate limited, and the caller hears for how long', async (lastDigits) => {
-  await using service = await startSimulated();
-
-  const query = `{ phoneNumber(e164: "+447700900${lastDigits}") { simSwappedWithin } }`;
-  const { errors } = await service.ask(query);
-
-  const told = { code: 'OPERATOR_RATE_LIMITED', retryAfterSeconds: 30 };
-  expect(errors[0]?.extensions).toEqual(told);
-});
-
 test.each([
   ['2-legged', '3-legged'],
   ['3-legged', '2-legged'],

@@ -53,23 +53,6 @@ describe('simSwapCheck', () => {
     expect(Date.parse(asOf)).toBeLessThanOrEqual(Date.now());
   });
 
-  it.each<[string, Record<string, string | number>]>([
-    ['10', { reason: 'NUMBER_NOT_SERVED' }],
-    ['12', { reason: 'OPERATOR_RATE_LIMITED', retryAfterSeconds: 30 }],
-    ['16', { reason: 'OPERATOR_TIMEOUT' }],
-    ['04', { windowHours: 1001, reason: 'PERIOD_NOT_SUPPORTED', maxAgeHours: 1000 }],
-  ])('UNKNOWN about +4477009000%s, as data and without an error: %o', async (end, expected) => {
-    const { windowHours = 240 } = expected;
-    const { data, errors } = await checkOf(`+4477009000${end}`, `(maxAgeHours: ${windowHours})`);
-    expect(errors).toEqual([]);
-    expect(data.phoneNumber.simSwapCheck).toEqual({
-      ...NOTHING_MORE,
-      result: 'UNKNOWN',
-      windowHours,
-      ...expected,
-    });
-  });
-
   it.each([0, 2401])('keeps the error of a bad argument, and the number: %s', async (hours) => {
     const { data, errors } = await checkOf('+447700900004', `(maxAgeHours: ${hours})`);
     expect(data).toEqual({ phoneNumber: { e164: '+447700900004', simSwapCheck: null } });
@@ -110,13 +93,6 @@ describe('in the 3-legged flow', () => {
     expect(first.data.phoneNumber.simSwapCheck.result).toBe('NOT_SWAPPED');
     expect(again.data).toEqual(first.data);
     expect(costs(consented).lookups).toBe(1);
-  });
-
-  it('a consent withdrawn for good is a reason', async () => {
-    const { data } = await consented.ask(
-      `{ phoneNumber(e164: "+447700900053") { simSwapCheck { result reason } } }`,
-    );
-    expect(data.phoneNumber.simSwapCheck).toEqual({ result: 'UNKNOWN', reason: 'CONSENT_DENIED' });
   });
 });
 

@@ -125,9 +125,19 @@ describe('callers that are refused', () => {
   });
 });
 
-test('what alerts wait for is there from the start, at 0', async () => {
-  await using service = await startSimulated({ ...COUNTED, OPERATOR_FLOW: '3-legged' });
+test('from the start each metric is described, what alerts wait for is at 0, and it says what runs', async () => {
+  const docs = 'https://git.example/docs';
+  const settings = { ...COUNTED, OPERATOR_FLOW: '3-legged', DOCS_URL: `${docs}/` };
+  await using service = await startSimulated(settings);
+  const text = await metricsOf(service);
+  for (const metric of Object.values(METRICS)) {
+    const scalar = metric.name.endsWith('_total') ? 'counter' : 'gauge';
+    expect(text).toContain(`# TYPE ${metric.name} ${'buckets' in metric ? 'histogram' : scalar}`);
+  }
+  expect(text).toContain('nodejs_eventloop_lag_seconds');
   const series = [...(await scrape(service))];
+  const build = `version="${project.version}",commit="${BUILD.commit}",docs="${docs}"`;
+  expect(series).toContainEqual([`${METRICS.build.name}{${build}}`, 1]);
   const of = (name: string) => series.filter(([key]) => key.startsWith(`${name}{`));
   expect(of(METRICS.circuitOpen.name)).toHaveLength(4);
   expect(of(METRICS.refusedCallers.name)).toHaveLength(Object.keys(REFUSALS).length);
@@ -195,31 +205,9 @@ describe('/metrics', () => {
       .poll(async () => sumOf(await scrape(service), METRICS.answers.name, /"answered"/))
       .toBe(1);
   });
-
-  it('describes each metric', async () => {
-    await using service = await startSimulated(COUNTED);
-    const text = await metricsOf(service);
-    for (const metric of Object.values(METRICS)) {
-      const scalar = metric.name.endsWith('_total') ? 'counter' : 'gauge';
-      const type = 'buckets' in metric ? 'histogram' : scalar;
-      expect(text).toContain(`# TYPE ${metric.name} ${type}`);
-    }
-    expect(text).toContain('nodejs_eventloop_lag_seconds');
-  });
 });
 
 describe('what is going on now', () => {
-  test('the version and the commit that run, and where the documents are', async () => {
-    const docs = 'https://git.example/docs';
-    await using service = await startSimulated({ ...COUNTED, DOCS_URL: `${docs}/` });
-    const [name, value] =
-      [...(await scrape(service))].find(([key]) => key.startsWith(METRICS.build.name)) ?? [];
-    expect(name).toBe(
-      `${METRICS.build.name}{version="${project.version}",commit="${BUILD.commit}",docs="${docs}"}`,
-    );
-    expect([value, BUILD.commit]).toEqual([1, expect.stringMatching(/^[0-9a-f]{40}$/)]);
-  });
-
   test('requests that wait for owners, and none any more once they have hung up', async () => {
     await using operator = await WiredOperator.start({ token: pend });
     await using service = await startService(operator.url, {
