@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { answerNever, WiredOperator, type OperatorScript } from '../wiredOperator.ts';
+import { WiredOperator } from '../wiredOperator.ts';
 import { ServerProcess } from './serverProcess.ts';
 
 const LIST = 100;
@@ -11,8 +11,8 @@ const UNAVAILABLE = { code: 'UNAVAILABLE', retryAfterSeconds: 1 };
 const issuer = await TestIssuer.start();
 afterAll(() => issuer.close());
 
-async function start(settings: Readonly<Record<string, string>>, script: OperatorScript = {}) {
-  const operator = await WiredOperator.start(script);
+async function start(settings: Readonly<Record<string, string>>) {
+  const operator = await WiredOperator.start();
   const server = await ServerProcess.start(operator.url, {
     ...issuer.settings,
     AUDIT_LOG: '/dev/null',
@@ -34,7 +34,7 @@ async function start(settings: Readonly<Record<string, string>>, script: Operato
     const { status, errors, data } = await server.ask(query, { e164s }, headers);
     return { status, errors: errors.map(({ extensions }) => extensions), data };
   };
-  return { operator, server, ask };
+  return { server, ask };
 }
 
 describe('more numbers than may be at work', () => {
