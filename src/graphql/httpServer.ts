@@ -10,11 +10,7 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { wantsPage } from './explorer.ts';
 import { replyOf, SECURITY_HEADERS, type Refusal, type Reply, type ReplyHeaders } from './reply.ts';
 
-/**
- * Decides what a request is answered with; the server sends it.
- *
- * @param headers what every reply says, whatever becomes of the request; more may be added
- */
+/** @param headers what every reply says, whatever becomes of the request; more may be added */
 type Handler = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -253,16 +249,12 @@ class UnreadReplies {
   readonly #timeoutMs: number;
   /** In the order in which they were complete. */
   readonly #replies = new Set<Unread>();
+  cutOff = 0;
   #bytes = 0;
-  #cutOff = 0;
 
   /** @param timeoutMs for one reply, from when it is complete */
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
-  }
-
-  get cutOff(): number {
-    return this.#cutOff;
   }
 
   /** A reply that is complete, and that the system may not have taken yet. */
@@ -293,7 +285,7 @@ class UnreadReplies {
    * own, and destroying it gives back nothing.
    */
   #cut({ response }: Unread): void {
-    this.#cutOff += 1;
+    this.cutOff += 1;
     response?.req.socket.destroy();
   }
 }

@@ -20,6 +20,7 @@ import {
   QUOTA_MESSAGES,
   type ErrorDescription,
 } from '../domain/errors.ts';
+import { isAskingField } from '../domain/fields.ts';
 import type { Selections } from './selections.ts';
 
 export const NULL_BYTES = 4;
@@ -99,14 +100,16 @@ export function keyBytes({ alias, name }: FieldNode): number {
  */
 export function fieldBytes(field: FieldNode, pathBytes: number, below?: number): number {
   const name = field.name.value;
-  const { size, canFail } = isMeasured(name) ? VALUES[name] : UNKNOWN;
+  const isOurs = isMeasured(name);
+  const size = isOurs ? SIZES[name] : UNKNOWN_SIZE;
+  const canFail = !isOurs || isAskingField(name);
   const ifFailed = canFail ? NULL_BYTES + MAX_FIELD_ERROR_BYTES + pathBytes : 0;
   return Math.max(MIN_FIELD_BYTES, keyBytes(field) + Math.max(below ?? size, ifFailed));
 }
 
 /** Whether a field of a phone number, of a check or of a consent is this package's. */
-export function isMeasured(field: string): field is keyof typeof VALUES {
-  return Object.hasOwn(VALUES, field);
+export function isMeasured(field: string): field is keyof typeof SIZES {
+  return Object.hasOwn(SIZES, field);
 }
 
 /** RFC 3339 with nine digits of a second and a zone, in quotes. */
@@ -115,25 +118,25 @@ const MAX_DATE_TIME_BYTES = '"2026-03-14T10:26:53.123456789+01:00"'.length;
 /** The longest code, in quotes. */
 const MAX_CODE_BYTES = Math.max(...Object.keys(ERRORS).map((code) => code.length + 2));
 
-/** The most that a value takes, and whether there may be an error in its place. */
-const VALUES = {
-  __typename: { size: '"SimSwapConsent"'.length, canFail: false },
-  e164: { size: '"+123456789012345"'.length, canFail: false },
-  lastSimSwap: { size: MAX_DATE_TIME_BYTES, canFail: true },
-  simSwappedWithin: { size: 'false'.length, canFail: true },
-  simSwapCheck: { size: 0, canFail: true },
-  simSwapConsent: { size: 0, canFail: true },
-  result: { size: '"NOT_SWAPPED"'.length, canFail: false },
-  windowHours: { size: '2400'.length, canFail: false },
-  reason: { size: MAX_CODE_BYTES, canFail: false },
-  maxAgeHours: { size: '-2147483648'.length, canFail: false },
-  asOf: { size: MAX_DATE_TIME_BYTES, canFail: false },
-  state: { size: '"NOT_NEEDED"'.length, canFail: false },
-  retryAfterSeconds: { size: '-2147483648'.length, canFail: false },
-  expiresAt: { size: MAX_DATE_TIME_BYTES, canFail: false },
-} as const satisfies Readonly<Record<string, { size: number; canFail: boolean }>>;
+/** The most that a value takes. */
+const SIZES = {
+  __typename: '"SimSwapConsent"'.length,
+  e164: '"+123456789012345"'.length,
+  lastSimSwap: MAX_DATE_TIME_BYTES,
+  simSwappedWithin: 'false'.length,
+  simSwapCheck: 0,
+  simSwapConsent: 0,
+  result: '"NOT_SWAPPED"'.length,
+  windowHours: '2400'.length,
+  reason: MAX_CODE_BYTES,
+  maxAgeHours: '-2147483648'.length,
+  asOf: MAX_DATE_TIME_BYTES,
+  state: '"NOT_NEEDED"'.length,
+  retryAfterSeconds: '-2147483648'.length,
+  expiresAt: MAX_DATE_TIME_BYTES,
+} as const satisfies Readonly<Record<string, number>>;
 
-const UNKNOWN = { size: 256, canFail: true };
+const UNKNOWN_SIZE = 256;
 
 const META_FIELDS: Readonly<Record<string, GraphQLField<unknown, unknown>>> = {
   __schema: SchemaMetaFieldDef,

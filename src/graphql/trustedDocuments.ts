@@ -33,8 +33,13 @@ export function invalidDocuments(
   schema: GraphQLSchema,
 ): readonly string[] {
   return [...documents].flatMap(([id, text]) => {
-    const [first] = errorsOf(text, schema);
-    return first === undefined ? [] : [`${id}: ${first.message}`];
+    try {
+      const [first] = validate(schema, parse(text));
+      return first === undefined ? [] : [`${id}: ${first.message}`];
+    } catch (error) {
+      if (error instanceof GraphQLError) return [`${id}: ${error.message}`];
+      throw error;
+    }
   });
 }
 
@@ -108,15 +113,6 @@ function apolloEntries(
   return operations.map((one: unknown) =>
     isObject(one) ? [one['id'], one['body']] : [undefined, undefined],
   );
-}
-
-function errorsOf(text: string, schema: GraphQLSchema): readonly GraphQLError[] {
-  try {
-    return validate(schema, parse(text));
-  } catch (error) {
-    if (error instanceof GraphQLError) return [error];
-    throw error;
-  }
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

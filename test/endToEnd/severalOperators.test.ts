@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { AuditEntry } from '../../src/caller/audit/entry.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { deadUrl, type Answer } from '../http/recordingServer.ts';
 import { logInto } from '../service.ts';
 import { TOKENS, WITHOUT_NUMBER } from '../operator/camara.ts';
-import { auditedInto, date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
+import { operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
 import { TestClock } from '../testClock.ts';
 import { grant, lookingUp, replying, WiredOperator } from '../wiredOperator.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
@@ -56,19 +55,18 @@ function settings(badUrl = bad.url) {
   ];
 }
 
-const hang: Answer = () => undefined;
-const limit = replying({ code: 'TOO_MANY_REQUESTS' }, 429);
-
 describe('with one operator of three that', () => {
   it.each<[string, Answer]>([
-    ['hangs', hang],
-    ['is at its limit', limit],
+    ['hangs, and has all its permits taken', () => undefined],
+    ['is at its limit', replying({ code: 'TOO_MANY_REQUESTS' }, 429)],
     ['fails', replying({}, 503)],
   ])('%s, the others answer a batch as if they were alone', async (_, script) => {
     bad.script = { token: script };
     // It stands still: what waits for the bad one waits for ever.
     const clock = new TestClock();
-    await using several = new SeveralOperators(settings(), { clock });
+    const limits = { timeoutMs: 60_000, connections: 2 };
+    const narrow = settings().map((one) => ({ ...one, limits }));
+    await using several = new SeveralOperators(narrow, { clock });
     const hangingUp = new LightAbortSignal();
     const loader = several.request('caller', hangingUp);
     const waiting = numbersOf(BAD, 30).map((number) => window(loader, number));
@@ -113,39 +111,6 @@ describe('with one operator of three that', () => {
     while (well.count('tokens') < 2) await clock.advance(10);
     expect(await asked).toBe(false);
   });
-
-  it('has all its permits taken, the others’ lookups find theirs', async () => {
-    bad.script = { token: hang };
-    const limits = { timeoutMs: 60_000, connections: 2 };
-    const narrow = settings().map((one) => ({ ...one, limits }));
-    await using several = new SeveralOperators(narrow, { clock: new TestClock() });
-    const hangingUp = new LightAbortSignal();
-    const loader = several.request('caller', hangingUp);
-    const waiting = numbersOf(BAD, 20).map((number) => window(loader, number));
-    const answers = await Promise.all(numbersOf(WELL, 20).map((number) => window(loader, number)));
-    expect(answers).toEqual(Array<boolean>(20).fill(false));
-    hangingUp.abort();
-    await Promise.all(waiting);
-  });
-});
-
-it('the name of the operator that fails is only in its audit lines', async () => {
-  bad.script = { token: limit };
-  const lines: AuditEntry[] = [];
-  await using several = new SeveralOperators(settings(), { admissions: auditedInto(lines) });
-  const loader = several.request();
-  await Promise.all([
-    window(loader, `${BAD}00` as PhoneNumber),
-    window(loader, `${WELL}00` as PhoneNumber),
-    date(loader, `${OTHER}00` as PhoneNumber),
-  ]);
-  const after = lines.filter(({ audit }) => audit === 'after');
-  expect(after.map(({ operator, outcome }) => `${operator}: ${outcome}`).toSorted()).toEqual([
-    'bad: OPERATOR_RATE_LIMITED',
-    'other: answered',
-    'other: asked',
-    'well: answered',
-  ]);
 });
 
 it('a number that no operator serves reaches none of them', async () => {

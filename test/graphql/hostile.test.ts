@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { costs, startSimulated, type Reply, type SimulatedService } from '../service.ts';
 
 const FREE = { tokens: 0, lookups: 0 };
 
-let bff: SimulatedService;
-let subgraph: SimulatedService;
-
-beforeAll(async () => {
-  [bff, subgraph] = await Promise.all([
-    startSimulated({
-      ROLE: 'bff',
-      MAX_NUMBERS_PER_OPERATION: '3',
-      MAX_QUESTIONS_PER_NUMBER: '2',
-    }),
-    startSimulated({ ROLE: 'subgraph' }),
-  ]);
+const bff = await startSimulated({
+  ROLE: 'bff',
+  MAX_NUMBERS_PER_OPERATION: '3',
+  MAX_QUESTIONS_PER_NUMBER: '2',
 });
+const subgraph = await startSimulated({ ROLE: 'subgraph' });
 beforeEach(() => {
   bff.simulator.resetStats();
   subgraph.simulator.resetStats();

@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { costs, startSimulated, type SimulatedService } from '../service.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { costs, startSimulated } from '../service.ts';
 
-let service: SimulatedService;
-
-beforeAll(async () => {
-  service = await startSimulated({ ROLE: 'bff' });
-});
-beforeEach(() => {
-  service.simulator.resetStats();
-});
+const service = await startSimulated({ ROLE: 'bff' });
+beforeEach(() => service.simulator.resetStats());
 afterAll(() => service.stop());
 
 const JSON_TYPE = { 'content-type': 'application/json' };

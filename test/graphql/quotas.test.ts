@@ -1,26 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { startSimulated, type SimulatedService } from '../service.ts';
+import { startSimulated } from '../service.ts';
 
-let issuer: TestIssuer;
-let service: SimulatedService;
-
-beforeAll(async () => {
-  issuer = await TestIssuer.start();
+const issuer = await TestIssuer.start();
+const service = await startSimulated({
+  ...issuer.settings,
+  ROLE: 'bff',
+  QUOTA_NUMBERS_PER_HOUR: '3',
+  QUOTA_LOOKUPS_PER_HOUR: '5',
+  QUOTA_CLIENTS: '{"desk":{"lookupsPerHour":40}}',
 });
-beforeEach(async () => {
-  service = await startSimulated({
-    ...issuer.settings,
-    ROLE: 'bff',
-    QUOTA_NUMBERS_PER_HOUR: '3',
-    QUOTA_LOOKUPS_PER_HOUR: '5',
-    QUOTA_CLIENTS: '{"desk":{"lookupsPerHour":40}}',
-  });
-  return () => service.stop();
-});
-afterAll(() => issuer.close());
+afterAll(() => Promise.all([service.stop(), issuer.close()]));
 
-async function ask(query: string, subject = 'alice', client = 'app') {
+async function ask(query: string, subject: string, client = 'app') {
   const token = await issuer.token({ sub: subject, client_id: client, scope: 'sim-swap:read' });
   return service.ask(query, {}, { authorization: `Bearer ${token}` });
 }
@@ -31,7 +23,7 @@ const line = (n: number) => `+4477009005${String(n).padStart(2, '0')}`;
 
 describe('a caller sees what is left of its quotas', () => {
   it('beside each answer, in extensions and in headers', async () => {
-    const reply = await ask(about(line(0), line(1)));
+    const reply = await ask(about(line(0), line(1)), 'alice');
     const { extensions } = JSON.parse(reply.text) as { extensions: unknown };
     expect(extensions).toEqual({
       quotas: [
@@ -49,12 +41,12 @@ describe('a caller sees what is left of its quotas', () => {
 
   it('of only its own', async () => {
     await ask(about(line(0)), 'bob');
-    const reply = await ask(about(line(0)));
+    const reply = await ask(about(line(0)), 'bill');
     expect(reply.headers.get('ratelimit')).toContain('"numbers";r=2;');
   });
 
   it('of those that its client has', async () => {
-    const reply = await ask(about(line(0)), 'alice', 'desk');
+    const reply = await ask(about(line(0)), 'carol', 'desk');
     expect(reply.headers.get('ratelimit-policy')).toBe(
       '"numbers";q=3;w=3600, "lookups";q=40;w=3600',
     );
@@ -64,7 +56,7 @@ describe('a caller sees what is left of its quotas', () => {
   it.each(['{ __typename }', '{ phoneNumber(e164: "+447700900500") { e164 } }'])(
     'where it asks for something that counts, and not by %s',
     async (query) => {
-      const reply = await ask(query);
+      const reply = await ask(query, 'dave');
       expect(reply.headers.get('ratelimit')).toBeNull();
       expect(reply.text).not.toContain('extensions');
     },
@@ -76,8 +68,9 @@ describe('a message says which quota is used up', () => {
     ['numbers', [line(0), line(1), line(2), line(3)], /as many numbers as you may/],
     ['lookups', [line(0)], /as many lookups as you may/],
   ] as const)('%s', async (quota, numbers, message) => {
-    if (quota === 'lookups') for (let time = 0; time < 5; time += 1) await ask(about(line(0)));
-    const reply = await ask(about(...numbers));
+    if (quota === 'lookups')
+      for (let time = 0; time < 5; time += 1) await ask(about(line(0)), quota);
+    const reply = await ask(about(...numbers), quota);
     expect(reply.errors).toEqual([
       expect.objectContaining({
         message: expect.stringMatching(message),

@@ -1,20 +1,13 @@
 import { getIntrospectionQuery } from 'graphql';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Role } from '../../src/graphql/schema.ts';
-import { costs, startSimulated, type SimulatedService } from '../service.ts';
+import { costs, startSimulated } from '../service.ts';
 
 const MAX_REPLY_BYTES = 2_000_000;
 const FREE = { tokens: 0, lookups: 0 };
 
-let bff: SimulatedService;
-let subgraph: SimulatedService;
-
-beforeAll(async () => {
-  [bff, subgraph] = await Promise.all([
-    startSimulated({ ROLE: 'bff' }),
-    startSimulated({ ROLE: 'subgraph' }),
-  ]);
-});
+const bff = await startSimulated({ ROLE: 'bff' });
+const subgraph = await startSimulated({ ROLE: 'subgraph' });
 beforeEach(() => {
   bff.simulator.resetStats();
   subgraph.simulator.resetStats();

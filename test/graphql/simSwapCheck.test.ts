@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { assertEnumType, buildSchema } from 'graphql';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorDescription } from '../../src/domain/errors.ts';
 import { inForm } from '../forms.ts';
 import { costs, startSimulated, type SimulatedService } from '../service.ts';
@@ -20,11 +20,10 @@ const NOTHING_MORE = {
   asOf: null,
 };
 
-let service: SimulatedService;
-
-beforeAll(async () => {
-  // Few numbers never answer; they shall not take long.
-  service = await startSimulated({ OPERATOR_TIMEOUT_MS: '500', OPERATOR_MAX_AGE_HOURS: '1000' });
+// Few numbers never answer; they shall not take long.
+const service = await startSimulated({
+  OPERATOR_TIMEOUT_MS: '500',
+  OPERATOR_MAX_AGE_HOURS: '1000',
 });
 afterAll(() => service.stop());
 

@@ -1,16 +1,10 @@
 import { composeServices } from '@theguild/federation-composition';
 import { assertObjectType, buildSchema, parse, type GraphQLSchema } from 'graphql';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { costs, startSimulated, type SimulatedService } from '../service.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { costs, startSimulated } from '../service.ts';
 
-let service: SimulatedService;
-
-beforeAll(async () => {
-  service = await startSimulated({ ROLE: 'subgraph' });
-});
-beforeEach(() => {
-  service.simulator.resetStats();
-});
+const service = await startSimulated({ ROLE: 'subgraph' });
+beforeEach(() => service.simulator.resetStats());
 afterAll(() => service.stop());
 
 /** Another team's subgraph, which knows the numbers and nothing of SIM cards. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { replyMediaType } from '../../src/graphql/reply.ts';
 import { costs, startSimulated, withoutCorrelators, type SimulatedService } from '../service.ts';
 
@@ -9,18 +9,8 @@ const APP = 'https://app.example';
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 const QUERY = JSON.stringify({ query: '{ __typename }' });
 
-let open: SimulatedService;
-let listed: SimulatedService;
-
-beforeAll(async () => {
-  [open, listed] = await Promise.all([
-    startSimulated({ ROLE: 'bff' }),
-    startSimulated({
-      ROLE: 'bff',
-      ALLOWED_ORIGINS: `${APP}, http://localhost:3000`,
-    }),
-  ]);
-});
+const open = await startSimulated({ ROLE: 'bff' });
+const listed = await startSimulated({ ALLOWED_ORIGINS: `${APP}, http://localhost:3000` });
 afterAll(() => Promise.all([open.stop(), listed.stop()]));
 
 interface Received {
