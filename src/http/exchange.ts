@@ -8,12 +8,10 @@ export interface HttpReply {
   readonly body: string;
 }
 
-/** Why an exchange brought no reply that can be read. */
 export type FaultCause =
   | 'connection'
   /** This process has none left, which says nothing of the operator. */
   | 'descriptors'
-  /** The exchange's own limit passed. */
   | 'timeout'
   /** The signal handed in was aborted. */
   | 'cancelled'
@@ -29,13 +27,11 @@ export interface TransportFault {
   /** For the log: what broke, without addresses or contents. */
   readonly detail: string;
   readonly stage?: ConnectStage;
-  /** Which check the reply failed, where one came. */
   readonly flaw?: ReplyFlaw;
   /** When one may be begun, where none could be in time. */
   readonly retryAfterSeconds?: number;
 }
 
-/** When a request left, by both clocks. */
 export interface Departure {
   /** Milliseconds since 1970, by this process's wall clock: dates are compared with it. */
   readonly sentAtMs: number;
@@ -75,7 +71,6 @@ export interface OutgoingRequest {
   readonly onFirstByte?: (() => void) | undefined;
 }
 
-/** Which check a reply failed, for the log. */
 export type ReplyFlaw =
   // The exchange
   | 'not HTTP'

@@ -78,7 +78,6 @@ export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Headers of ours that no setting may replace. */
 export const OWN_HEADERS: ReadonlySet<string> = new Set([
   ...CONNECTION_HEADERS,
   'authorization',

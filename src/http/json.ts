@@ -53,7 +53,6 @@ const SPACE = 0x20;
  * @param json a text that `JSON.parse` accepts
  */
 export function hasDuplicateMember(json: string): boolean {
-  /** The names seen so far in each object that is open. */
   const open: Set<string>[] = [];
   for (let at = 0; at < json.length; at += 1) {
     switch (json.charCodeAt(at)) {

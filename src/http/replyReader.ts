@@ -29,7 +29,6 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   readonly path: string;
   /** Names and values in turn of headers that are made anew for each exchange. */
   readonly generatedHeaders: readonly string[];
-  /** How its reply comes; set by what carries it. */
   way: ReplyWay = 'fresh connection';
   readonly #departure: Departure;
   readonly #replyCheck: ReplyCheck;

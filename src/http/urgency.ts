@@ -73,7 +73,6 @@ export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
 }
 
-/** The client has closed its connection. */
 export class CallerGone extends Error {
   override readonly name = 'CallerGone';
 }

@@ -7,10 +7,7 @@ import type { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import type { Urgency } from '../http/urgency.ts';
 
 export type DirectoryJudgement =
-  | { readonly kind: 'named'; readonly operator: string }
-  /** No operator serves it. */
-  | { readonly kind: 'none' }
-  | Failed;
+  { readonly kind: 'named'; readonly operator: string } | { readonly kind: 'none' } | Failed;
 
 /**
  * Which operator serves a number, by the company's number directory: `POST {phoneNumber}`, until the deadline. Nothing of

@@ -11,7 +11,6 @@ import { randomUUID } from 'node:crypto';
 import { derived } from '../system/fromFiles.ts';
 import type { Departure } from '../http/exchange.ts';
 
-/** What the log, metrics and diagnostics call each endpoint. */
 export const ENDPOINT_LABELS: Readonly<Record<EndpointName, string>> = {
   token: 'token',
   backchannelAuthentication: 'bc-authorize',

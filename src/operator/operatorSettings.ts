@@ -35,7 +35,6 @@ export interface ServingSettings {
   readonly prefixes: readonly NumberPrefix[];
   /** Names of the operators to ask in turn about a number that this one does not know; each try is billed. */
   readonly others: readonly string[];
-  /** What it bills; `undefined` where that is not set. */
   readonly price: Price | undefined;
   /** How long after its lookup left a fact answers further requests of its caller and purpose. */
   readonly keepFactsSeconds: number;
@@ -55,7 +54,6 @@ export interface NumberDirectorySettings extends ConnectionSettings {
   readonly url: string;
   /** Such as `authorization`, secrets included. */
   readonly headers: Readonly<Record<string, string>>;
-  /** For one question to it. */
   readonly timeoutMs: number;
   /** How long what it said of a number is kept. */
   readonly keepSeconds: number;
@@ -65,7 +63,6 @@ export interface NumberDirectorySettings extends ConnectionSettings {
   readonly fromFiles?: FromFiles<NumberDirectorySettings>;
 }
 
-/** Whether lookups name the number beside the token. Pure. */
 export function sendsPhoneNumber({
   grant,
   sendPhoneNumber,

@@ -44,7 +44,6 @@ export type Judgement<F> =
 /** What a judge knows of an exchange beside its reply. Times are milliseconds since 1970. */
 export interface LookupExchange {
   readonly sentAtMs: number;
-  /** When the reply was read. */
   readonly nowMs: number;
   readonly flow: Flow;
   /** Where a reading looks at that. */
@@ -89,7 +88,6 @@ export function judgeLookup(
   return judgeBody(read.body, exchange, lookup);
 }
 
-/** Reads what the profile points to, and makes facts of it. */
 function judgeBody(whole: JsonObject, exchange: LookupExchange, lookup: Lookup): Judgement<Fact> {
   const { reading, sentAtMs } = exchange;
   const body = reading.pick === undefined ? whole : picked(whole, reading.pick);
@@ -179,7 +177,6 @@ function readDateFact(
 
 interface ReadCheck {
   readonly fact?: CheckFact | undefined;
-  /** Whether the reply says anything of it. */
   readonly isSaid: boolean;
   /** Whether the window is the operator's own, whatever was asked. */
   readonly isOfOwnWindow: boolean;
@@ -224,7 +221,6 @@ const PERIOD =
 /** Of a week, a day, an hour, a minute and a second. */
 const SECONDS = [604_800, 86_400, 3600, 60, 1];
 
-/** `undefined` for what is no period. */
 function hoursOf(period: unknown): number | undefined {
   const parts = typeof period === 'string' ? PERIOD.exec(period) : null;
   if (parts === null) return undefined;

@@ -95,7 +95,6 @@ export class SeenTokens {
   #latest = new Set<string>();
   #earlier: ReadonlySet<string> = new Set<string>();
 
-  /** Remembers it, and returns whether it came before. */
   see(value: string): boolean {
     const hashed = hash('sha256', value, 'base64url');
     if (this.#latest.has(hashed) || this.#earlier.has(hashed)) return true;

@@ -42,7 +42,6 @@ export interface DiscoverySource {
   readonly documentUrl: string;
   /** Where endpoints may lie beside the hosts of these two: our credentials are sent there. */
   readonly hosts: readonly string[];
-  /** How the document is reached, which is no endpoint of the operator's. */
   readonly connection: ConnectionSettings;
 }
 
@@ -64,7 +63,6 @@ export interface AssertionSettings extends SigningKey {
 
 export interface ClientAuthenticationSettings {
   readonly method: AuthenticationMethod;
-  /** Empty where the client has none. */
   readonly secret: string;
   /** Also of a grant that is an assertion, and of signed requests; its key is empty where the client has none. */
   readonly assertion: AssertionSettings;
@@ -114,7 +112,6 @@ export function scopeOf(
 /** What one token may be used for: equal for two lookups exactly where one token serves both. */
 export type TokenCoverage = string;
 
-/** Whether tokens are issued for one number each. Pure. */
 export function namesNumber(grant: FlowSettings['grant']): boolean {
   switch (grant.type) {
     case 'client_credentials':

@@ -3,7 +3,6 @@ import { SignJWT } from 'jose';
 import type { Clock } from '../system/clock.ts';
 import type { AssertionSettings, AuthorizationSettings } from './authorizationSettings.ts';
 
-/** What shows the operator that a request is ours. */
 export interface ClientProof {
   /** Names and values in turn. */
   readonly headers: readonly string[];
@@ -29,9 +28,8 @@ export function createClientAuthentication(
     case 'post':
       return { headers: [], form: encodeForm({ client_id: clientId, client_secret: secret }) };
     case 'private_key_jwt':
-      return asserting(assertion, [], clock);
     case 'both':
-      return asserting(assertion, basic(clientId, secret), clock);
+      return asserting(assertion, method === 'both' ? basic(clientId, secret) : [], clock);
     case 'bearer_jwt': {
       const sign = createJwtSigner(assertion, clock);
       return async (address) => ({

@@ -31,7 +31,6 @@ const MAX_RETRY_MS = 60_000;
 
 export interface DiscoveryParts {
   readonly source: DiscoverySource;
-  /** The endpoints that the operator's grant needs. */
   readonly needed: readonly AuthorizationEndpointName[];
   /** Fetches the document; rejects, in bounded time, when it cannot be had. */
   readonly fetch: () => Promise<unknown>;
@@ -48,12 +47,10 @@ export interface DiscoveryParts {
 export class Discovery {
   readonly #parts: DiscoveryParts;
   readonly #closing = new AbortController();
-  /** Over once the first reading is, or takes too long. */
   readonly #start: Promise<unknown>;
   #addresses: DiscoveredAddresses | undefined;
   #suspicion = Promise.withResolvers<void>();
 
-  /** Begins to read at once. */
   constructor(parts: DiscoveryParts) {
     this.#parts = parts;
     const first = this.#read();
@@ -198,7 +195,6 @@ export class DiscoveredEndpoint {
   readonly #name: AuthorizationEndpointName;
   readonly #discovery: Pick<Discovery, 'addresses' | 'suspect'>;
   readonly #at: (address: string) => GuardedEndpoint;
-  /** By address; the one that was used last stands last. */
   readonly #places = new Map<string, GuardedEndpoint>();
 
   constructor(

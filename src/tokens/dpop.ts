@@ -21,7 +21,6 @@ const MAX_NONCE_CHARACTERS = 512;
 export class DpopProofs {
   readonly #clock: Clock;
   readonly #key: Promise<{ readonly privateKey: CryptoKey; readonly jwk: JWK }>;
-  /** By server. */
   readonly #nonces = new Map<string, string>();
 
   constructor(clock: Clock) {

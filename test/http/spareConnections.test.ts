@@ -135,7 +135,7 @@ describe('spare connections', () => {
     test.begin(8, 1000);
     await after(LULL_MS + HANDSHAKE_MS);
     expect(test.unused).toHaveLength(0);
-    await after(1000);
+    await after(1000 + LULL_MS);
     expect(test.spares.count).toBe(8);
   });
 

@@ -49,7 +49,6 @@ export class ConnectionFiles {
     return this.#material;
   }
 
-  /** What is wrong with the files as they are by now, in words without their contents. */
   get flaw(): string | undefined {
     return this.#flaw;
   }
@@ -72,7 +71,6 @@ export class ConnectionFiles {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Whether what the files hold by now is in force. */
   #read(): boolean {
     const read = readMaterial(textsOf(this.settings, this.#watched.texts));
     if (read.kind === 'flawed') return this.#refuse(read.flaw);

@@ -43,7 +43,6 @@ export interface EndpointSettings extends Pick<
   readonly generatedHeaders?: (departure: Departure) => readonly string[];
 }
 
-/** The connections of one endpoint that are open now. */
 export interface OpenConnections {
   /** Over HTTP/1.1, in use or kept. */
   readonly http1: number;
@@ -53,7 +52,6 @@ export interface OpenConnections {
   readonly streams: number;
 }
 
-/** What the endpoints of an operator share. */
 export interface SharedByEndpoints {
   readonly idleDetector: IdleDetector;
   readonly clock: Clock;

@@ -6,7 +6,6 @@ import { ConnectFailure } from '../connectFailure.ts';
 import { SpareConnections, type IdleDetector } from './spareConnections.ts';
 import type { OnConnected, TlsConnector } from './tlsConnector.ts';
 
-/** Kept for so long between exchanges where the server does not say for how long it keeps them. */
 const KEEP_ALIVE_MS = 30_000;
 
 /**
@@ -29,7 +28,6 @@ export interface ConnectionsParts {
 }
 
 interface Http1Parts extends ConnectionsParts {
-  /** `undefined` in plain text. */
   readonly connector: TlsConnector | undefined;
   readonly idleDetector: IdleDetector;
 }
@@ -120,7 +118,6 @@ function createKeptPool(parts: Http1Parts): Pool {
   );
 }
 
-/** @param connect over TLS */
 function createPool(
   { url, connections, timeoutMs }: Http1Parts,
   connect: ((onConnected: OnConnected) => void) | undefined,

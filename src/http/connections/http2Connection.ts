@@ -28,7 +28,6 @@ const IDLE_MS = 55_000;
 /** More in the head of a reply is refused, as over HTTP/1.1. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** By these a server says that it does not speak HTTP/2 with us (RFC 9113 §7). */
 const WANTS_NO_HTTP2: ReadonlySet<number> = new Set([
   constants.NGHTTP2_HTTP_1_1_REQUIRED,
   constants.NGHTTP2_INADEQUATE_SECURITY,
@@ -53,7 +52,6 @@ export interface ConnectionEvents {
   /** It is proven that the server has not acted on this exchange: GOAWAY as it shuts down. */
   returned(reader: ReplyReader): void;
   replied(): void;
-  /** It ended, or is to end, without one reply. */
   broke(isFinal: boolean, detail: string): void;
 }
 
@@ -127,7 +125,6 @@ export class Http2Connection {
     return this.#parts.clock.monotonicMs() - this.#openedAtMs >= MAX_CONNECTION_AGE_MS;
   }
 
-  /** Whether it has taken what the server's settings allow: another connection would help. */
   get isFull(): boolean {
     return this.#hasSettings && this.#limit > 0 && this.#streams.size >= this.#limit;
   }
@@ -192,7 +189,6 @@ export class Http2Connection {
     if (this.#streams.size === 0) this.destroy();
   }
 
-  /** Ends at once, with all its streams. */
   destroy(): void {
     this.#isRetired = true;
     this.#session.destroy();
@@ -340,7 +336,6 @@ class Http2Stream implements Carrier {
     return this.#connection.refusal ?? this.#error ?? new errors.SocketError('other side closed');
   }
 
-  /** Returns whether it was under way until now. */
   #finish(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;

@@ -7,9 +7,7 @@ import type { ConnectionsParts } from './http1Connections.ts';
 import { Http2Connection, type ConnectionEvents, type ConnectionParts } from './http2Connection.ts';
 import type { TlsConnector } from './tlsConnector.ts';
 
-/** For a while, over HTTP/1.1. */
 export interface Http2Fallback {
-  /** @param socket on which the server took HTTP/1.1 */
   choseHttp1(readers: readonly ReplyReader[], socket: TLSSocket): void;
   brokeHttp2(readers: readonly ReplyReader[], detail: string): void;
 }
@@ -181,7 +179,6 @@ export class Http2Connections implements ConnectionEvents {
     for (const reader of this.#takeWaiting()) reader.onResponseError(null, error);
   }
 
-  /** Returns what waited, to be carried by others. */
   #leave(): readonly ReplyReader[] {
     this.#broken = 0;
     const waiting = this.#takeWaiting();

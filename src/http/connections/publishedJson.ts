@@ -57,14 +57,12 @@ export class SingleConnection {
     });
   }
 
-  /** @param options.signal ends the wait for the whole reply */
   request(
     options: Omit<Dispatcher.RequestOptions, 'path' | 'signal'> & { readonly signal: AbortSignal },
   ): Promise<Dispatcher.ResponseData> {
     return this.#pool.request({ ...options, path: this.#path });
   }
 
-  /** Aborts what is under way and closes the connection. */
   close(): Promise<void> {
     const closing = this.#pool.destroy();
     this.#connector?.close();
@@ -73,7 +71,6 @@ export class SingleConnection {
   }
 }
 
-/** Such as keys, or what is known of a server. */
 export class PublishedJson {
   readonly #connection: SingleConnection;
 

@@ -40,7 +40,6 @@ interface SpareParts {
 export class SpareConnections {
   readonly #parts: SpareParts;
   readonly #maxSpares: number;
-  /** From the oldest to the newest. */
   readonly #spares = new Map<TLSSocket, Spare>();
   readonly #ignoreIdle: () => void;
   /** When the latest were taken, one more than few. */
@@ -54,8 +53,6 @@ export class SpareConnections {
   #connecting = 0;
   /** Handed over, or being made for an exchange, and not closed yet. */
   #inUse = 0;
-  /** How many spares are to be there once those in use leave room. */
-  #owed = 0;
   #lifeMs = LIFE_MS;
   #withoutUntilMs = -Infinity;
   /** Few that were taken and are about to be replaced. */
@@ -163,31 +160,30 @@ export class SpareConnections {
     if (this.#taken === 0) return;
     const nowMs = this.#parts.clock.monotonicMs();
     const isShort = nowMs - this.#burstBeganAtMs < MAX_BURST_MS;
-    this.#fill(isShort ? this.#taken : this.#mostInUse);
+    // Where those in use leave no room, the burst ends in the lull after they were closed.
+    if (!this.#fill(isShort ? this.#taken : this.#mostInUse)) return;
     this.#taken = 0;
     this.#mostInUse = 0;
     this.#burstEndedAtMs = nowMs;
   }
 
-  #fill(wanted: number): void {
-    this.#owed = 0;
-    if (!this.#isWanted || this.#isClosed) return;
+  /** Makes as many as are missing; returns whether there is room for them all. */
+  #fill(wanted: number): boolean {
+    if (!this.#isWanted || this.#isClosed) return true;
     const unused = this.#unused;
     const missing = Math.min(wanted, this.#maxSpares) - unused;
     const room = this.#parts.connections - this.#inUse - unused;
-    if (missing > room) this.#owed = wanted;
     for (let made = 0; made < Math.min(missing, room); made += 1) this.#make();
+    return missing <= room;
   }
 
   get #unused(): number {
     return this.#spares.size + this.#connecting;
   }
 
-  /** An exchange that waited for room goes first: it takes its connection in this turn of the event loop. */
   #released(): void {
     this.#inUse -= 1;
     this.#parts.idleDetector.touch();
-    if (this.#owed > 0) setImmediate(() => this.#fill(this.#owed));
   }
 
   #make(): void {
@@ -253,7 +249,6 @@ export class IdleDetector {
     this.#quietMs = quietMs;
   }
 
-  /** Something moves: the lull is put off. */
   touch(): void {
     if (this.#timer === undefined) {
       this.#timer = setTimeout(() => this.#come(), this.#quietMs).unref();
@@ -262,7 +257,6 @@ export class IdleDetector {
     }
   }
 
-  /** Calls it each time that a lull comes; returns what ends that. */
   onIdle(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

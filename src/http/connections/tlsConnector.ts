@@ -21,7 +21,6 @@ import type { ConnectionFiles, ConnectionMaterial } from './connectionFiles.ts';
 
 export type AlpnProtocol = 'h2' | 'http/1.1';
 
-/** Takes the connection, or why there is none. Called once. */
 export type OnConnected = (connected: TLSSocket | ConnectFailure) => void;
 
 /** Dead peers are noticed between exchanges too. */
@@ -131,10 +130,8 @@ export class TlsConnector {
 const TIMED_OUT = 'UND_ERR_CONNECT_TIMEOUT';
 const CLOSED = 'UND_ERR_DESTROYED';
 
-/** A connection that is being made, and how far it came. */
 class ConnectionAttempt {
   #stage: ConnectStage = 'files';
-  /** Ends what is under way. */
   #abandon: () => void = ignore;
   #isOver = false;
   readonly #timer: NodeJS.Timeout;
@@ -264,7 +261,6 @@ function stageOf(error: Error, stage: ConnectStage, socket: Socket): ConnectStag
   }
 }
 
-/** Why a proxy makes no tunnel. */
 function tunnelFlaw(error: Error): string {
   if (error instanceof errors.HTTPParserError) return 'PROXY_NOT_HTTP';
   // It closed, or its first status was 100 or 101.
@@ -305,7 +301,6 @@ class TlsPeer {
     this.#clock = clock;
   }
 
-  /** Begins a handshake, on a connection that there is or on one of its own. */
   connect(way: Pick<ConnectionOptions, 'host' | 'port' | 'socket' | 'ALPNProtocols'>): TLSSocket {
     this.#context ??= createSecureContext(this.#options);
     const beganAtMs = this.#clock.monotonicMs();

@@ -118,7 +118,6 @@ export class SlidingCount {
     this.#counts = Array.from({ length: windowSeconds }, () => 0);
   }
 
-  /** Adds so many; returns how many there are with them. */
   add(nowSeconds: number, more = 1): number {
     const { length } = this.#counts;
     const oldest = Math.max(this.#lastSecond + 1, nowSeconds - length + 1);

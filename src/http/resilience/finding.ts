@@ -20,7 +20,6 @@ export interface JudgedExchange {
   readonly errors: ErrorMap;
   readonly failure?: LookupFailure | undefined;
   readonly flaw?: ReplyFlaw | undefined;
-  /** Whether the reply was left out, as it may be that of another request. */
   readonly isUnproven?: boolean | undefined;
 }
 

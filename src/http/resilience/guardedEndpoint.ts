@@ -63,7 +63,6 @@ export interface Judged {
   readonly [told: string]: unknown;
 }
 
-/** One request to be made, as often as it takes. */
 export interface GuardedPost<J extends Judged> {
   /** Whom it is about: an operator may fail at one number, and be well otherwise. */
   readonly about: PhoneNumber;
@@ -180,7 +179,6 @@ export class GuardedEndpoint {
     return this.#endpoint.close();
   }
 
-  /** See {@link Endpoint.distrust}. */
   distrust(): void {
     this.#endpoint.distrust();
   }
