@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { cp, mkdir, symlink } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
@@ -8,6 +8,8 @@ import { temporaryFolder } from '../temporary.ts';
 
 const run = promisify(execFile);
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+
+const IS_LINKED = /(?:^|\/)(?:node_modules|\.git)$/;
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -24,7 +26,7 @@ declare module 'vitest' {
 export default async function setUp(project: TestProject): Promise<void> {
   const folder = temporaryFolder();
   const packed = await run('npm', ['pack', '--json', '--pack-destination', folder], {
-    cwd: PROJECT,
+    cwd: await copyIn(folder),
   });
   const tarball = join(folder, fileNameIn(packed.stdout));
   const empty = join(folder, 'empty');
@@ -36,6 +38,19 @@ export default async function setUp(project: TestProject): Promise<void> {
   project.provide('npxName', `../${basename(tarball)}`);
   project.provide('empty', empty);
   project.provide('mounted', mounted);
+}
+
+/** Packing trims package.json for a while, by which other programs may start at the same time. */
+async function copyIn(folder: string): Promise<string> {
+  const copy = join(folder, 'checkout');
+  await cp(PROJECT, copy, {
+    recursive: true,
+    filter: (path) => !IS_LINKED.test(relative(PROJECT, path)),
+  });
+  await Promise.all(
+    ['node_modules', '.git'].map((name) => symlink(join(PROJECT, name), join(copy, name))),
+  );
+  return copy;
 }
 
 /** What npm writes beside it are the lines of the build. */
