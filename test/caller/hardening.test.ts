@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { serverAudits } from 'graphql-http';
 import { afterAll, describe, expect, it } from 'vitest';
 import { TestIssuer } from './testIssuer.ts';
@@ -14,36 +17,21 @@ afterAll(async () => {
 describe('every response', () => {
   const JSON_TYPE = { 'content-type': 'application/json' };
   const POST = { method: 'POST', body: '{"query":"{ __typename }"}' };
-  it.each<[string, string, () => RequestInit, number]>([
-    ['an answer', '/graphql', () => ({ ...POST, headers: { ...JSON_TYPE, authorization } }), 200],
-    ['a refusal', '/graphql', () => ({ ...POST, headers: JSON_TYPE }), 401],
-    [
-      'a bad request',
-      '/graphql',
-      () => ({ ...POST, body: '{', headers: { ...JSON_TYPE, authorization } }),
-      400,
-    ],
-    ['a form', '/graphql', () => ({ ...POST, headers: { authorization } }), 415],
-    [
-      'a simple GET, which a page may send',
-      '/graphql?query={__typename}',
-      () => ({ headers: { authorization } }),
-      400,
-    ],
-    ['another method', '/graphql', () => ({ method: 'DELETE', headers: { authorization } }), 405],
-    ['a probe', '/livez', () => ({}), 200],
-    ['no such path', '/', () => ({}), 404],
-    [
-      'a preflight',
-      '/graphql',
-      () => ({
-        method: 'OPTIONS',
-        headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
-      }),
-      401,
-    ],
+  const TOKEN = { authorization };
+  const BOTH = { ...JSON_TYPE, authorization };
+  const PREFLIGHT = { origin: 'https://evil.example', 'access-control-request-method': 'POST' };
+  it.each<[string, string, RequestInit, number]>([
+    ['an answer', '/graphql', { ...POST, headers: BOTH }, 200],
+    ['a refusal', '/graphql', { ...POST, headers: JSON_TYPE }, 401],
+    ['a bad request', '/graphql', { ...POST, body: '{', headers: BOTH }, 400],
+    ['a form', '/graphql', { ...POST, headers: TOKEN }, 415],
+    ['a simple GET, which a page may send', '/graphql?query={__typename}', { headers: TOKEN }, 400],
+    ['another method', '/graphql', { method: 'DELETE', headers: TOKEN }, 405],
+    ['a probe', '/livez', {}, 200],
+    ['no such path', '/', {}, 404],
+    ['a preflight', '/graphql', { method: 'OPTIONS', headers: PREFLIGHT }, 401],
   ])('says that it is no page and may not be kept: %s', async (_what, path, request, status) => {
-    const response = await fetch(`${service.url}${path}`, request());
+    const response = await fetch(`${service.url}${path}`, request);
     const { headers } = response;
     expect(response.status).toBe(status);
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -54,10 +42,49 @@ describe('every response', () => {
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
     });
-    const said = [...headers.keys()];
-    expect(said.filter((name) => /cookie|access-control|x-powered-by|^server$/.test(name))).toEqual(
-      [],
-    );
+    const said = [...headers.keys()].join('\n');
+    expect(said).not.toMatch(/cookie|access-control|x-powered-by|^server$/m);
+  });
+});
+
+describe('a request of which two readers could read two things', () => {
+  const good = `authorization: ${authorization}`;
+  const host = `host: ${new URL(service.url).host}`;
+
+  /** Sends a request with these lines of headers as they are; resolves to all of the reply. */
+  async function send(path: string, ...lines: readonly string[]): Promise<string> {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    const query = '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }';
+    const body = JSON.stringify({ query });
+    const head = [
+      `POST ${path} HTTP/1.1`,
+      ...lines,
+      'connection: close',
+      'content-type: application/json',
+      `content-length: ${body.length}`,
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+    return text(socket);
+  }
+
+  it('is answered where it says each thing once', async () => {
+    expect(await send('/graphql', host, good)).toContain('"simSwappedWithin":false');
+  });
+
+  it.each<[string, readonly string[]]>([
+    ['two hosts', [host, 'host: elsewhere.example', good]],
+    ['one host twice', [host, 'Host: 127.0.0.1', good]],
+    ['two tokens', [host, good, 'Authorization: Bearer another']],
+    ['one token twice', [host, good, good]],
+    ['a token and credentials of another kind', [host, 'authorization: Basic YTpi', good]],
+  ])('is 400 with %s', async (_, lines) => {
+    for (const path of ['/graphql', '/readyz']) {
+      const reply = await send(path, ...lines);
+      expect(reply).toMatch(/^HTTP\/1\.1 400 /);
+      expect(reply).not.toContain('simSwappedWithin');
+    }
   });
 });
 
