@@ -1,5 +1,5 @@
-import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { afterEach, describe, expect, test } from 'vitest';
 import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { CHECK_SCOPE } from './client.ts';
 
@@ -10,37 +10,24 @@ const NOW_SECONDS = 1_800_000_000;
 
 const CLAIMS = { iss: clientId, sub: clientId, exp: NOW_SECONDS + 60 };
 
-let key: CryptoKey;
-let publicKey: JWK;
+const own = await generateKeyPair('ES256');
+const jwks = { keys: [await exportJWK(own.publicKey)] };
+const nowMs = () => NOW_SECONDS * 1000;
+
 let simulator: Simulator;
-
-beforeAll(async () => {
-  const own = await generateKeyPair('ES256');
-  key = own.privateKey;
-  publicKey = await exportJWK(own.publicKey);
-});
-
-afterEach(async () => {
-  await simulator.close();
-});
+afterEach(() => simulator.close());
 
 async function start(clientAuthentication: 'basic' | 'private_key_jwt' | 'both'): Promise<void> {
-  simulator = await startSimulator({
-    port: 0,
-    clientAuthentication,
-    jwks: { keys: [publicKey] },
-    nowMs: () => NOW_SECONDS * 1000,
-  });
+  simulator = await startSimulator({ port: 0, clientAuthentication, jwks, nowMs });
 }
 
-async function assertion(claims: object = {}, signingKey = key): Promise<string> {
+async function assertion(claims: object = {}, signingKey = own.privateKey): Promise<string> {
   return new SignJWT({ ...CLAIMS, aud: simulator.authUrl, jti: crypto.randomUUID(), ...claims })
     .setProtectedHeader({ alg: 'ES256' })
     .sign(signingKey);
 }
 
-async function requestToken(credentials: { basic?: string; jwt?: string }): Promise<Response> {
-  const { basic, jwt } = credentials;
+async function requestToken({ basic, jwt }: { basic?: string; jwt?: string }): Promise<Response> {
   return fetch(`${simulator.authUrl}/oauth/v1/token`, {
     method: 'POST',
     headers: basic === undefined ? {} : { authorization: `Basic ${btoa(basic)}` },
@@ -75,14 +62,14 @@ describe('credentials', () => {
     });
 
     expect(reply.status).toBe(status);
-    const { tokens, refusedClients } = simulator.stats();
-    expect({ tokens, refusedClients }).toEqual(
-      status === 200 ? { tokens: 1, refusedClients: 0 } : { tokens: 0, refusedClients: 1 },
-    );
-    expect(reply.headers.get('www-authenticate')).toBe(
-      status === 401 ? 'Basic realm="simulator"' : null,
-    );
-    expect(await reply.text()).toContain(status === 401 ? '"invalid_client"' : '"access_token"');
+    const isGood = status === 200;
+    expect(simulator.stats()).toMatchObject({
+      tokens: isGood ? 1 : 0,
+      refusedClients: isGood ? 0 : 1,
+    });
+    const challenge = isGood ? null : 'Basic realm="simulator"';
+    expect(reply.headers.get('www-authenticate')).toBe(challenge);
+    expect(await reply.text()).toContain(isGood ? '"access_token"' : '"invalid_client"');
   });
 });
 
