@@ -108,7 +108,7 @@ const NUMBERS_IN: Readonly<Record<string, { readonly one?: string; readonly list
  *
  * @param most from {@link mostOf}
  * @param readBefore takes what it reads, and saves it the next time
- * @returns `undefined` when the variables do not fit, as the execution will say
+ * @returns `undefined` when the variables do not fit, as the execution will say; it says so too where they are counted
  * @throws {GraphQLError} when `@skip` or `@include` is given null
  */
 export function costOf(
@@ -117,15 +117,29 @@ export function costOf(
   readBefore: ReadOperations,
 ): OperationCost | undefined {
   const { schema, operation, ownNumber } = incoming;
+  const known = readBefore.get(operation);
+  if (known !== undefined) {
+    // As they were sent: the execution coerces them again, and that would cost as much as the rest of the counting.
+    const cost = counted(known, given, most, ownNumber);
+    if (firstOver(cost, most, 1) === undefined) return cost;
+  }
   // One is enough to know; a list of a hundred thousand nulls has as many.
   const options = { maxErrors: 1 };
   const definitions = operation.variableDefinitions ?? [];
   const { coerced: variables } = getVariableValues(schema, definitions, given, options);
   if (variables === undefined) return undefined;
+  const roots = known ?? rootFields({ ...incoming, variables }, most, readBefore);
+  return counted(roots, variables, most, ownNumber);
+}
+
+function counted(
+  roots: Iterable<RootField>,
+  variables: Readonly<Record<string, unknown>>,
+  most: OperationCost,
+  ownNumber: PhoneNumber | undefined,
+): OperationCost {
   const cost = { numbers: 0, questionsPerNumber: 0, answers: 0, replyBytes: MAX_ENVELOPE_BYTES };
   const questionsByNumber = new Map<unknown, ReadonlySet<Asked>>();
-  const roots =
-    readBefore.get(operation) ?? rootFields({ ...incoming, variables }, most, readBefore);
   for (const field of roots) {
     if (firstOver(cost, most, COUNTED_TIMES) !== undefined) return cost;
     cost.replyBytes += field.bytes;
@@ -219,20 +233,28 @@ function* rootFields(
     yield field;
   }
   size += fields.length;
-  if (!selections.dependOnVariables && size <= MAX_KEPT_FIELDS) readBefore.set(operation, fields);
+  // What is not sent is not counted as it was sent.
+  const hasDefaults = operation.variableDefinitions?.some((one) => one.defaultValue !== undefined);
+  if (hasDefaults === true || selections.dependOnVariables || size > MAX_KEPT_FIELDS) return;
+  readBefore.set(operation, fields);
 }
 
-/** The numbers that come in by a field; none where its arguments do not fit. */
+/**
+ * The numbers that come in by a field; none where its arguments do not fit.
+ *
+ * @param variables coerced, or as they were sent where none has a default
+ */
 function numbersIn(
   { node, definition }: NumbersField,
-  variables: Record<string, unknown>,
+  variables: Readonly<Record<string, unknown>>,
   ownNumber: PhoneNumber | undefined,
 ): readonly unknown[] {
   const { one, list } = NUMBERS_IN[node.name.value] ?? {};
   const args = readArguments(definition, node, variables);
   if (list === undefined) return [one === undefined ? ownNumber : args[one]];
-  const numbers = args[list];
-  return Array.isArray(numbers) ? numbers : [];
+  const numbers = args[list] ?? [];
+  // GraphQL takes a single value for a list of it.
+  return Array.isArray(numbers) ? numbers : [numbers];
 }
 
 interface Place {

@@ -27,6 +27,7 @@ const NEVER_ASKED: ReadonlySet<string> = new Set<ErrorCode>(['FORBIDDEN', 'BAD_U
  */
 export function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
   const most = mostOf(limits);
+  const mostOfOneNumber = { ...most, numbers: 1 };
   const readBefore: ReadOperations = new WeakMap();
   const listener: GraphQLRequestListener<RequestContext> = {
     async didResolveOperation({ schema, document, operation, request, contextValue }) {
@@ -42,7 +43,11 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
       const incoming = { schema, document, operation, variables, ownNumber };
       let cost: OperationCost | undefined;
       try {
-        cost = costOf(incoming, most, readBefore);
+        cost = costOf(
+          incoming,
+          missingBatchScope === undefined ? most : mostOfOneNumber,
+          readBefore,
+        );
       } catch (error) {
         // What graphql-js throws finds the operation's own values invalid; every other error is a defect, and stays.
         throw error instanceof GraphQLError ? badOperation(error.message, error) : error;
@@ -69,6 +74,8 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
         if (path !== undefined && NEVER_ASKED.has(code)) request.countAnswer(code);
       }
       if (request.numbersAsked === 0 || request.caller.kind === 'anonymous') return;
+      // Its variables did not fit, and nothing was asked.
+      if (singleResult.data === undefined) return;
       const quotas = await request.quotas();
       if (quotas.length === 0) return;
       singleResult.extensions = { quotas };
