@@ -6,7 +6,7 @@ import { SigningKeys } from '../caller/signingKeys.ts';
 import { TokenVerifier } from '../caller/tokenVerifier.ts';
 import { PublishedJson } from '../http/connections/publishedJson.ts';
 import { isLoopback } from '../http/wireSettings.ts';
-import { createApolloServer } from '../graphql/apollo.ts';
+import { startApolloServer } from '../graphql/apollo.ts';
 import { createEndpoint } from '../graphql/endpoint.ts';
 import { createExplorer, type Explorer, frontPage } from '../graphql/explorer.ts';
 import { HttpServer } from '../graphql/httpServer.ts';
@@ -44,8 +44,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { log, observers } = observation;
   const app = await openApp({ ...parts, log, observers });
   const { gate, keys, close: closeGate } = openGate(config.callers, { clock, log });
-  const apollo = createApolloServer(config, log);
-  await apollo.start();
+  const apollo = await startApolloServer(config, log);
   const explorer = explorerOf(parts);
   let { trustedDocuments } = config;
   const unfollow = follow(

@@ -1,6 +1,7 @@
 import {
   getVariableValues,
   isObjectType,
+  Kind,
   type DocumentNode,
   type FieldNode,
   type GraphQLField,
@@ -79,6 +80,8 @@ interface NumbersField {
   readonly kind: 'numbers';
   readonly node: FieldNode;
   readonly definition: GraphQLField<unknown, unknown>;
+  /** That of a variable, where one holds all numbers. */
+  readonly variable: string | undefined;
   /** Of the reply: of the field as a whole, and for each number. */
   readonly bytes: number;
   readonly bytesEach: number;
@@ -224,7 +227,15 @@ function* rootFields(
       // The field as a whole: what it holds, or that its arguments are not valid.
       const bytes = keyBytes(node) + failedRootBytes(path);
       const bytesEach = Math.max(below.bytes, failedNumberBytes(path));
-      field = { kind: 'numbers', node, definition, bytes, bytesEach, below };
+      field = {
+        kind: 'numbers',
+        node,
+        definition,
+        variable: variableOf(node),
+        bytes,
+        bytesEach,
+        below,
+      };
       size += below.fields;
     } else if (isKnown(name)) {
       field = { kind: 'known', bytes: knownBytes(node, schema, selections, maxBytes) };
@@ -245,16 +256,24 @@ function* rootFields(
  * @param variables coerced, or as they were sent where none has a default
  */
 function numbersIn(
-  { node, definition }: NumbersField,
+  { node, definition, variable }: NumbersField,
   variables: Readonly<Record<string, unknown>>,
   ownNumber: PhoneNumber | undefined,
 ): readonly unknown[] {
   const { one, list } = NUMBERS_IN[node.name.value] ?? {};
-  const args = readArguments(definition, node, variables);
-  if (list === undefined) return [one === undefined ? ownNumber : args[one]];
-  const numbers = args[list] ?? [];
+  const name = list ?? one;
+  if (name === undefined) return [ownNumber];
+  const sent =
+    variable === undefined ? readArguments(definition, node, variables)[name] : variables[variable];
+  if (list === undefined) return [sent];
+  const numbers = sent ?? [];
   // GraphQL takes a single value for a list of it.
   return Array.isArray(numbers) ? numbers : [numbers];
+}
+
+/** These fields have one argument at most. */
+function variableOf({ arguments: [argument] = [] }: FieldNode): string | undefined {
+  return argument?.value.kind === Kind.VARIABLE ? argument.value.name.value : undefined;
 }
 
 interface Place {

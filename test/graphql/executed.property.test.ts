@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import type { RequestContext } from '../../src/graphql/request.ts';
 import type { FieldQuestion } from '../../src/domain/fields.ts';
 import { ERRORS, type LookupFailure, type LookupFailureCode } from '../../src/domain/errors.ts';
-import { createApolloServer } from '../../src/graphql/apollo.ts';
+import { startApolloServer } from '../../src/graphql/apollo.ts';
 import { costOf, mostOf } from '../../src/graphql/operationCost.ts';
 import { isMeasured } from '../../src/graphql/replyBytes.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
@@ -152,9 +152,11 @@ describe('an operation', () => {
   it.each(['bff', 'subgraph'] as const)(
     'of the %s brings what graphql-js brings, in no more bytes than are counted',
     async (role) => {
-      const server = createApolloServer({ role, production: false, limits: LIMITS }, silentLog);
+      const server = await startApolloServer(
+        { role, production: false, limits: LIMITS },
+        silentLog,
+      );
       const schema = createSchema(role);
-      await server.start();
       const compared = { all: 0, failing: 0 };
       await fc.assert(
         fc.asyncProperty(OPERATIONS[role], fc.constantFrom(1, 3), async (selected, failsEach) => {
@@ -207,8 +209,10 @@ describe('an operation', () => {
 });
 
 it('a list of which each answer fails is no longer than is counted either', async () => {
-  const server = createApolloServer({ role: 'bff', production: false, limits: LIMITS }, silentLog);
-  await server.start();
+  const server = await startApolloServer(
+    { role: 'bff', production: false, limits: LIMITS },
+    silentLog,
+  );
   const fields = Array.from({ length: 20 }, (_, n) => `w${n}: simSwappedWithin`).join(' ');
   const numbers = JSON.stringify(Array.from({ length: 50 }, () => A));
   const query = `{ phoneNumbers(e164s: ${numbers}) { ${fields} } }`;
