@@ -10,8 +10,9 @@ import {
   type OperationDefinitionNode,
   GraphQLError,
 } from 'graphql';
-import { FIELDS, isAskingField, type FieldQuestion } from '../domain/fields.ts';
+import { FIELDS, isAskingField } from '../domain/fields.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
+import type { Question } from '../domain/question.ts';
 import {
   knownBytes,
   failedNumberBytes,
@@ -60,7 +61,7 @@ export interface IncomingOperation {
 }
 
 /** Equal ones are one. Each that is `refused` is told why by its resolver. */
-type Asked = FieldQuestion | 'refused';
+type Asked = Question | 'refused';
 
 /** With its variables as graphql-js coerced them. */
 type Coerced = Omit<IncomingOperation, 'variables'> & {
@@ -88,7 +89,7 @@ interface NumbersField {
   readonly below: AskedBelow;
 }
 
-type RootField =
+export type RootField =
   | NumbersField
   /** Answered by the schema itself. */
   | { readonly kind: 'known'; readonly bytes: number };
@@ -164,6 +165,18 @@ function counted(
     }
   }
   return cost;
+}
+
+/** What the fields below these nodes ask about each number; nothing where that is not known before they are executed. */
+export function questionsBelow(
+  nodes: readonly FieldNode[],
+  roots: readonly RootField[] = [],
+): readonly Question[] {
+  const fields = roots.filter((root) => root.kind === 'numbers');
+  const below = fields.filter(({ node }) => nodes.includes(node)).map((field) => field.below);
+  // The consent is read after all that is asked about its number.
+  if (below.length < nodes.length || below.some(({ asksConsent }) => asksConsent)) return [];
+  return below.flatMap(({ questions }) => [...questions].filter((asked) => asked !== 'refused'));
 }
 
 /** The first limit that an operation is over; `undefined` when it is within all of them. */

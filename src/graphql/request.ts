@@ -1,3 +1,4 @@
+import type { FieldNode } from 'graphql';
 import { mayAskAbout, type Caller } from '../caller/caller.ts';
 import type { AdmittedRequest } from '../caller/gate.ts';
 import type { Quotas, QuotaStanding } from '../caller/quotas/quotas.ts';
@@ -12,7 +13,13 @@ import type { FieldAnswer, SimSwapLoader } from '../lookups/executor.ts';
 import type { SimSwaps } from '../simSwaps/simSwaps.ts';
 import type { Clock } from '../system/clock.ts';
 import { forbidden, type FieldPlace } from './answerErrors.ts';
-import { limitExceeded, severalForbidden, type OperationLimits } from './operationCost.ts';
+import {
+  limitExceeded,
+  questionsBelow,
+  severalForbidden,
+  type OperationLimits,
+  type RootField,
+} from './operationCost.ts';
 import { rehearsedAnswer, type Rehearsal } from './rehearsals.ts';
 
 export interface PhoneNumberEntity {
@@ -95,6 +102,8 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
   waitMs?: number;
   /** By its operation as a whole, where that may be executed. */
   numbersAsked = 0;
+  /** Of its operation, where what they ask is the same for all requests. */
+  roots: readonly RootField[] | undefined;
   onOwnerWait?: LookupRequest['onOwnerWait'];
   readonly #parts: RequestParts;
   readonly #codes = new Map<string, number>();
@@ -136,23 +145,60 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     asked: FieldQuestion,
     tell: TellAnswer<T>,
     place: FieldPlace,
-  ): Promise<T> {
+  ): Promise<T> | T {
     if (!mayAskAbout(this.rights, number)) throw forbidden();
     this.#countQuestion(number, asked);
+    if (this.#loader?.isAnswered(number, asked) === true) {
+      return this.#told(this.#loader, number, asked, tell, place);
+    }
     const rehearsal = this.#parts.rehearsals?.get(number);
     let loader: Answering;
     if (this.signal.aborted) loader = OVER;
     else if (rehearsal !== undefined) loader = answering(rehearsedAnswer(rehearsal));
     else loader = this.#loader ??= this.#parts.simSwaps.forRequest(this);
-    // Not by await, and in one step: of a thousand numbers each promise counts.
-    return loader.ask(number, asked).then(() => {
-      const answer = loader.answerTo(number, asked);
-      const isDefect = answer instanceof Error;
-      if (isDefect) this.countAnswer(INTERNAL_ERROR);
-      else this.countAnswer(answer.kind === 'failure' ? answer.failure.code : 'answered');
-      if (isDefect) throw answer;
-      return tell(answer, place, asked);
-    });
+    return loader.ask(number, asked).then(() => this.#told(loader, number, asked, tell, place));
+  }
+
+  #told<T>(
+    loader: Answering,
+    number: PhoneNumber,
+    asked: FieldQuestion,
+    tell: TellAnswer<T>,
+    place: FieldPlace,
+  ): T {
+    const answer = loader.answerTo(number, asked);
+    const isDefect = answer instanceof Error;
+    if (isDefect) this.countAnswer(INTERNAL_ERROR);
+    else this.countAnswer(answer.kind === 'failure' ? answer.failure.code : 'answered');
+    if (isDefect) throw answer;
+    return tell(answer, place, asked);
+  }
+
+  /**
+   * Asks what the fields below these nodes are about to ask, where that is known, and resolves when they find it answered:
+   * of a thousand numbers each promise counts.
+   *
+   * @returns `undefined` where there is nothing to wait for
+   */
+  askAhead(
+    entities: readonly (PhoneNumberEntity | Promise<never>)[],
+    nodes: readonly FieldNode[],
+  ): Promise<void> | undefined {
+    const questions = questionsBelow(nodes, this.roots);
+    if (questions.length === 0 || this.signal.aborted) return undefined;
+    const numbers: PhoneNumber[] = [];
+    for (const entity of entities) {
+      // It waits for its turn to be told.
+      if (entity instanceof Promise) entity.catch(() => undefined);
+      else if (this.#mayAskAhead(entity.e164)) numbers.push(entity.e164);
+    }
+    if (numbers.length === 0) return undefined;
+    this.#loader ??= this.#parts.simSwaps.forRequest(this);
+    return this.#loader.askAhead(numbers, questions);
+  }
+
+  #mayAskAhead(number: PhoneNumber): boolean {
+    return mayAskAbout(this.rights, number) && this.#parts.rehearsals?.has(number) !== true;
   }
 
   /** The answers have reached the caller: without it they count as not heard. */

@@ -12,8 +12,8 @@ import type {
   SimSwapConsentResolvers,
   SimSwapCheck,
 } from './generated/resolvers.ts';
-import type { PhoneNumberEntity, RequestContext, TellAnswer } from './request.ts';
-import { GraphQLScalarType } from 'graphql';
+import type { GraphqlRequest, PhoneNumberEntity, RequestContext, TellAnswer } from './request.ts';
+import { GraphQLScalarType, type FieldNode, type GraphQLResolveInfo } from 'graphql';
 import { instantAt, type Instant } from '../domain/instant.ts';
 import type { FieldAnswer } from '../lookups/executor.ts';
 
@@ -48,7 +48,7 @@ function asking<T>(field: SchemaField, tell: TellAnswer<T>) {
     args: FieldArguments,
     { request }: RequestContext,
     place: FieldPlace,
-  ): Promise<T> => {
+  ): OrPromise<T> => {
     const asked = FIELDS[field](args);
     if (asked.kind === 'refused') throw badUserInput(asked.reason);
     return request.answer(e164, asked.value, tell, place);
@@ -63,7 +63,8 @@ const SimSwapConsent: SimSwapConsentResolvers = {
 
 const Query: QueryResolvers = {
   phoneNumber: (_root, { e164 }) => phoneNumber(e164),
-  phoneNumbers: (_root, { e164s }) => e164s.map((e164) => phoneNumber(e164)),
+  phoneNumbers: (_root, { e164s }, { request }, { fieldNodes }) =>
+    askedAhead(e164s.map(phoneNumber), request, fieldNodes),
   myPhoneNumber: (_root, _args, { request }) => {
     const { ownNumber } = request.rights;
     if (ownNumber === undefined) throw forbidden();
@@ -85,18 +86,32 @@ export const subgraphResolvers = {
   PhoneNumber,
   SimSwapConsent,
   Query: {
-    _entities: (_root: unknown, { representations }: { representations: readonly unknown[] }) =>
-      representations.map(resolveReference),
+    _entities: (
+      _root: unknown,
+      { representations }: { representations: readonly unknown[] },
+      { request }: RequestContext,
+      { fieldNodes }: GraphQLResolveInfo,
+    ) => askedAhead(representations.map(resolveReference), request, fieldNodes),
   },
 };
+
+/** The numbers of a list, once what is asked about them is answered. */
+function askedAhead(
+  numbers: OrRefused<PhoneNumberReference>[],
+  request: GraphqlRequest,
+  nodes: readonly FieldNode[],
+) {
+  return request.askAhead(numbers, nodes)?.then(() => numbers) ?? numbers;
+}
 
 type PhoneNumberReference = PhoneNumberEntity & { readonly __typename: 'PhoneNumber' };
 
 /** Of this tick where it can be: a promise for each of a thousand numbers is paid for. */
 type OrPromise<T> = T | Promise<T>;
+type OrRefused<T> = T | Promise<never>;
 
 /** One bad number fails alone: a rejected promise nulls its own entry of a list, an error thrown nulls all. */
-function phoneNumber(text: string): OrPromise<PhoneNumberReference> {
+function phoneNumber(text: string): OrRefused<PhoneNumberReference> {
   const number = parsePhoneNumber(text);
   return number.kind === 'parsed'
     ? { __typename: 'PhoneNumber', e164: number.value }
@@ -104,7 +119,7 @@ function phoneNumber(text: string): OrPromise<PhoneNumberReference> {
 }
 
 /** What a router asks `_entities` for, where the entity stands beside others. */
-export function resolveReference(representation: unknown): OrPromise<PhoneNumberReference> {
+export function resolveReference(representation: unknown): OrRefused<PhoneNumberReference> {
   if (typeof representation !== 'object' || representation === null) {
     return refused('A representation is an object with __typename and e164.');
   }

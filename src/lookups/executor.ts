@@ -21,7 +21,7 @@ import {
 export type FieldAnswer =
   Answer | { readonly kind: 'consent'; readonly consent: ConsentStatus | undefined };
 
-export type SimSwapLoader = Pick<Executor, 'ask' | 'answerTo' | 'told'>;
+export type SimSwapLoader = Pick<Executor, 'ask' | 'askAhead' | 'isAnswered' | 'answerTo' | 'told'>;
 
 /** Answers the questions of one request: plans, looks up, adds what was learned, until nothing is open. */
 export class Executor {
@@ -30,14 +30,10 @@ export class Executor {
   readonly #numbersAtWork: NumbersAtWork | undefined;
   /** Facts live as long as the request, so a later question finds what an earlier one learned. */
   readonly #sessions = new Map<PhoneNumber, NumberSession>();
-  /** Gathers the questions of one tick. Each number is over as soon as its own operator has answered. */
-  readonly #loader = new DataLoader<NumberAsk, void>(
-    (asks) => {
-      const over = asks.map(({ session, asked }) =>
-        asked.asks === 'consent'
-          ? (session.consent ??= this.#readConsent(session))
-          : this.#run(session),
-      );
+  /** Gathers the questions of one tick, and begins then. Each number is over as soon as its own operator has answered. */
+  readonly #loader = new DataLoader<() => Promise<unknown>, void>(
+    (begins) => {
+      const over = begins.map((begin) => begin());
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- resolved with a promise, a promise takes it over
       return Promise.resolve(over as unknown as void[]);
     },
@@ -60,16 +56,36 @@ export class Executor {
 
   /** Resolves once {@link answerTo} knows the answer (docs/design.md, "From questions to lookups"). Never rejects. */
   ask(number: PhoneNumber, asked: FieldQuestion): Promise<void> {
+    const session = this.#sessionAbout(number);
+    if (asked.asks !== 'consent') {
+      note(session, asked);
+      return this.#loader.load(() => this.#run(session));
+    }
+    session.asksConsent = true;
+    return this.#loader.load(() => (session.consent ??= this.#readConsent(session)));
+  }
+
+  /** The same for many at once: they take one promise together, and their fields none once it is resolved. */
+  askAhead(numbers: readonly PhoneNumber[], questions: readonly Question[]): Promise<void> {
+    const sessions = numbers.map((number) => this.#sessionAbout(number));
+    for (const session of sessions) for (const asked of questions) note(session, asked);
+    return this.#loader.load(() => Promise.all(sessions.map((session) => this.#run(session))));
+  }
+
+  /** Whether a run that took it up is over. */
+  isAnswered(number: PhoneNumber, asked: FieldQuestion): boolean {
+    return (
+      asked.asks !== 'consent' && this.#sessions.get(number)?.answered.includes(asked) === true
+    );
+  }
+
+  #sessionAbout(number: PhoneNumber): NumberSession {
     let session = this.#sessions.get(number);
     if (session === undefined) {
       session = new NumberSession(number, this.#request);
       this.#sessions.set(number, session);
     }
-    if (asked.asks === 'consent') session.asksConsent = true;
-    else if (!session.questions.some((known) => isEqual(known, asked))) {
-      session.questions = [...session.questions, asked];
-    }
-    return this.#loader.load({ session, asked });
+    return session;
   }
 
   /** A lookup that failed is an answer; an `Error` is a defect of ours. */
@@ -172,6 +188,7 @@ export class Executor {
     } finally {
       // In one turn with the end: a question that comes later begins another run.
       session.isRunning = false;
+      session.answered = session.questions;
       this.#leavePlace(session);
     }
   }
@@ -220,6 +237,11 @@ const REFUSED: FieldAnswer = {
   kind: 'failure',
   failure: { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 },
 };
+
+function note(session: NumberSession, asked: Question): void {
+  if (session.questions.some((known) => isEqual(known, asked))) return;
+  session.questions = [...session.questions, asked];
+}
 
 function isEqual(one: Question, other: Question): boolean {
   return one.asks === 'date' || other.asks === 'date'
@@ -293,11 +315,6 @@ const STATES: Readonly<Partial<Record<LookupFailureCode, ConsentStatus['state']>
   CONSENT_EXPIRED: 'EXPIRED',
 };
 
-interface NumberAsk {
-  readonly session: NumberSession;
-  readonly asked: FieldQuestion;
-}
-
 /**
  * What is asked about one number, and what the operator whose turn it is has said. Its lists are replaced and never
  * added to: a list that grows makes room for seventeen, and most have one member.
@@ -306,6 +323,8 @@ class NumberSession implements LookupSession {
   readonly number: PhoneNumber;
   readonly request: LookupRequest;
   questions: readonly Question[] = NOTHING;
+  /** Those that the latest run took up. */
+  answered: readonly Question[] = NOTHING;
   facts: readonly TimedFact[] = NOTHING;
   besides: readonly TimedFact[] = NOTHING;
   failures: readonly FailedLookup[] = NOTHING;

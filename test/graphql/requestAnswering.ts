@@ -21,7 +21,13 @@ export function requestAnswering(
     {
       config: { limits, docsUrl: undefined, ...config },
       simSwaps: {
-        forRequest: () => ({ ask: () => Promise.resolve(), answerTo, told: () => undefined }),
+        forRequest: () => ({
+          ask: () => Promise.resolve(),
+          askAhead: () => Promise.resolve(),
+          isAnswered: () => false,
+          answerTo,
+          told: () => undefined,
+        }),
         asksOwners: false,
       },
       quotas: { standingOf: () => Promise.resolve([]) },
