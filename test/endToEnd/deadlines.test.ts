@@ -3,9 +3,9 @@ import { connect } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 import { answerJson, RecordingServer } from '../http/recordingServer.ts';
 import { TestEndpoint } from '../http/testEndpoint.ts';
-import { startService } from '../service.ts';
+import { startService, startWired } from '../service.ts';
 import { TestClock } from '../testClock.ts';
-import { ALICE } from '../values.ts';
+import { ALICE, BOB } from '../values.ts';
 import { grant } from '../wiredOperator.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';
 
@@ -117,6 +117,23 @@ describe('a request ends in its time', () => {
     const reply = await server.ask(QUERY, {}, { authorization: `Bearer ${token}` });
     expect(reply).toMatchObject({ status: 503, codes: ['UNAVAILABLE'] });
     expect(performance.now() - askedAtMs).toBeLessThan(TIMEOUT_MS + SLACK_MS);
+  });
+
+  test('with what was answered by then', async () => {
+    await using service = await startWired(
+      {
+        lookUp: (received, response) => {
+          if (received.body.includes(BOB)) return;
+          answerJson(received, response, { swapped: false });
+        },
+      },
+      { ROLE: 'bff', REQUEST_TIMEOUT_MS: String(TIMEOUT_MS) },
+    );
+    const query = `{ phoneNumbers(e164s: ["${ALICE}", "${BOB}"]) { simSwappedWithin } }`;
+    expect(await service.ask(query)).toMatchObject({
+      data: { phoneNumbers: [{ simSwappedWithin: false }, { simSwappedWithin: null }] },
+      codes: ['OPERATOR_TIMEOUT'],
+    });
   });
 
   test('when its body does not arrive', async () => {

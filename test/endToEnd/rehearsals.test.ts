@@ -9,7 +9,7 @@ import { silentLog } from '../silentLog.ts';
 import { askAt, startSimulated } from '../service.ts';
 
 const QUERY =
-  'query ($number: ID!) { phoneNumber(e164: $number) { simSwappedWithin simSwapCheck { reason } } }';
+  'query ($number: ID!) { phoneNumbers(e164s: [$number]) { simSwappedWithin simSwapCheck { reason } } }';
 
 test('beside the simulator each answers as it says, and calls no operator', async () => {
   // As `npm start` without an operator.
@@ -25,10 +25,9 @@ test('beside the simulator each answers as it says, and calls no operator', asyn
   for (const { number, answer } of REHEARSALS) {
     const code = answer === 'FORBIDDEN' ? answer : answer.code;
     const { data, errors } = await askAt(server.url, QUERY, { number });
-    expect(data.phoneNumber).toEqual({
-      simSwappedWithin: null,
-      simSwapCheck: code === 'FORBIDDEN' ? null : { reason: code },
-    });
+    expect(data.phoneNumbers).toEqual([
+      { simSwappedWithin: null, simSwapCheck: code === 'FORBIDDEN' ? null : { reason: code } },
+    ]);
     expect(errors[0]?.extensions).toMatchObject({ code });
   }
   expect(simulator.stats()).toMatchObject({ tokens: 0, lookups: 0 });
