@@ -124,7 +124,7 @@ export function costOf(
   const known = readBefore.get(operation);
   if (known !== undefined) {
     // As they were sent: the execution coerces them again, and that would cost as much as the rest of the counting.
-    const cost = counted(known, given, most, ownNumber);
+    const cost = countRoots(known, given, most, ownNumber);
     if (firstOver(cost, most, 1) === undefined) return cost;
   }
   // One is enough to know; a list of a hundred thousand nulls has as many.
@@ -133,10 +133,10 @@ export function costOf(
   const { coerced: variables } = getVariableValues(schema, definitions, given, options);
   if (variables === undefined) return undefined;
   const roots = known ?? rootFields({ ...incoming, variables }, most, readBefore);
-  return counted(roots, variables, most, ownNumber);
+  return countRoots(roots, variables, most, ownNumber);
 }
 
-function counted(
+function countRoots(
   roots: Iterable<RootField>,
   variables: Readonly<Record<string, unknown>>,
   most: OperationCost,
