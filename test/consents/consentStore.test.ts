@@ -5,13 +5,18 @@ import { acknowledged, type ConsentRecord } from '../../src/consents/consentReco
 import { BUCKETS, keyIn, SharedStateLost, type Redis } from '../../src/sharedState/redis.ts';
 import {
   MemoryConsentStore,
+  MemoryRefusals,
   newWriteId,
   type ConsentStore,
+  type OperatorRefusals,
 } from '../../src/consents/consentStore.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
+import { RedisRefusals } from '../../src/consents/redisRefusals.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
-import { command as commandTo, commands as commandsTo } from '../redisCommands.ts';
+import { clientTo } from '../redisCommands.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import { TestClock } from '../testClock.ts';
 import { ALICE, BOB, CAROL } from '../values.ts';
 import { IDENTITY, intentOf, RULES } from './records.ts';
 
@@ -31,21 +36,35 @@ function pending(nowMs: number): ConsentRecord {
   return { ends: [], consent: acknowledged(identity, acknowledgement, nowMs, nowMs + 5, RULES) };
 }
 
-/** The time of the store's clock is over when the store says so. */
 async function until(isOver: () => Promise<boolean>): Promise<void> {
   while (!(await isOver())) await systemClock.sleep(5);
 }
 
+/** Writes over whatever is there. */
+async function put(
+  store: ConsentStore,
+  number: PhoneNumber,
+  record = pending(0),
+  writeId?: number,
+) {
+  const { version } = await store.read(number);
+  return store.write(number, version, record, KEEP_MS, writeId);
+}
+
 let redis: RedisServer | undefined;
+/** Sees and changes what is in it. */
+let reader: ReturnType<typeof clientTo>;
 const servers: RedisServer[] = [];
 const connections: Redis[] = [];
 
 beforeAll(async () => {
   if (NO_REDIS === undefined) redis = await start();
   else process.stderr.write(`The tests of RedisConsentStore. ${NO_REDIS}\n`);
+  reader = clientTo(redis?.port ?? 0);
 });
 
 afterAll(async () => {
+  reader.disconnect();
   for (const one of connections) one.close();
   await Promise.all(servers.map((one) => one.kill()));
 });
@@ -119,20 +138,17 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
   });
 
   it('refuses a write over a record that was removed, and written again by another', async () => {
-    const blank = await store.read(ALICE);
-    await store.write(ALICE, blank.version, intent(blank.nowMs, 'first'), KEEP_MS);
+    await put(store, ALICE, intent(0, 'first'));
     const first = await store.read(ALICE);
     await store.remove(ALICE, first.version);
-    const { version } = await store.read(ALICE);
-    await store.write(ALICE, version, intent(blank.nowMs, 'second'), KEEP_MS);
-    expect(await store.write(ALICE, first.version, pending(blank.nowMs), KEEP_MS)).toBe('conflict');
+    await put(store, ALICE, intent(0, 'second'));
+    expect(await store.write(ALICE, first.version, pending(0), KEEP_MS)).toBe('conflict');
   });
 
   it('removes only a record of the given version', async () => {
-    const blank = await store.read(ALICE);
-    await store.write(ALICE, blank.version, intent(blank.nowMs), KEEP_MS);
+    await put(store, ALICE, intent(0));
     const { version } = await store.read(ALICE);
-    await store.write(ALICE, version, pending(blank.nowMs), KEEP_MS);
+    await put(store, ALICE);
     await store.remove(ALICE, version);
     expect((await store.read(ALICE)).record?.consent?.state).toBe('pending');
     await store.remove(ALICE, (await store.read(ALICE)).version);
@@ -144,6 +160,81 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     await store.write(ALICE, version, intent(nowMs), 50);
     await until(async () => (await store.read(ALICE)).record === undefined);
     expect((await store.read(ALICE)).nowMs - nowMs).toBeGreaterThanOrEqual(49);
+  });
+});
+
+describe('MemoryConsentStore', () => {
+  /** A record of these tests takes a little more than half of it. */
+  const ROOM_FOR_TWO_BYTES = 1500;
+  const LATER = intent(0, 'later');
+  let clock: TestClock;
+  let store: MemoryConsentStore;
+  beforeEach(async () => {
+    clock = new TestClock();
+    store = new MemoryConsentStore(clock, ROOM_FOR_TWO_BYTES);
+    await put(store, ALICE, intent(0, 'first'));
+    await put(store, BOB, intent(0, 'first'));
+  });
+
+  it('keeps a record as long as its writer said, by the monotonic clock', async () => {
+    clock.setWall(clock.nowMs() + 10 * KEEP_MS);
+    const { version } = await store.read(ALICE);
+    await clock.advance(KEEP_MS - 1);
+    expect(await store.read(ALICE)).toMatchObject({ record: intent(0, 'first') });
+    await clock.advance(1);
+    expect(await store.read(ALICE)).toMatchObject({ record: undefined, version: 0 });
+    expect(await store.write(ALICE, version, LATER, KEEP_MS)).toBe('conflict');
+  });
+
+  it('refuses a new number when it is full, and takes changes of what it holds', async () => {
+    expect(await put(store, CAROL)).toBe('full');
+    expect((await store.read(CAROL)).record).toBeUndefined();
+    expect(await put(store, ALICE, LATER)).toHaveProperty('version');
+    expect((await store.read(BOB)).record).toEqual(intent(0, 'first'));
+  });
+
+  it('counts bytes, and not records', async () => {
+    store = new MemoryConsentStore(clock, ROOM_FOR_TWO_BYTES);
+    await put(store, ALICE, intent(0, 'x'.repeat(ROOM_FOR_TWO_BYTES)));
+    expect(await put(store, BOB)).toBe('full');
+    await put(store, ALICE, LATER);
+    expect(await put(store, BOB)).toHaveProperty('version');
+  });
+
+  // Not read before: its own record goes with those that are cleared away.
+  const writeAgain = () => store.write(ALICE, 0, LATER, KEEP_MS);
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['is removed', async () => store.remove(ALICE, (await store.read(ALICE)).version)],
+    ['is over', () => clock.advance(KEEP_MS)],
+    ['is over, and was written again', () => clock.advance(KEEP_MS).then(writeAgain)],
+  ])('has room again once a record %s', async (_, end) => {
+    await end();
+    expect(await put(store, CAROL)).toHaveProperty('version');
+    if (store.size < 2) await put(store, BOB);
+    expect(store.size).toBe(2);
+    expect(await put(store, '+447700900004' as PhoneNumber)).toBe('full');
+  });
+
+  it('looks for what is over once in a second: a flood does not go through all of it each time', async () => {
+    store = new MemoryConsentStore(clock, ROOM_FOR_TWO_BYTES);
+    await store.write(ALICE, 0, LATER, 500);
+    await put(store, BOB);
+    expect(await put(store, CAROL)).toBe('full');
+    await clock.advance(999);
+    for (let n = 0; n < 10; n += 1) expect(await put(store, CAROL)).toBe('full');
+    expect(store.size).toBe(2);
+    await clock.advance(1);
+    expect(await put(store, CAROL)).toHaveProperty('version');
+  });
+
+  it('clears away what is over in time, though no request asks for it', async () => {
+    store = new MemoryConsentStore(clock);
+    for (let n = 0; n < 3000; n += 1) {
+      await put(store, `+44770090${n}` as PhoneNumber);
+      await clock.advance(KEEP_MS);
+    }
+    expect(store.size).toBeLessThanOrEqual(1_000);
   });
 });
 
@@ -189,29 +280,26 @@ describe('RedisConsentStore', () => {
   });
 
   it('shows no number, caller or id to a reader of Redis, and lets nothing lie for ever', async () => {
-    const store = await connect();
-    const { version, nowMs } = await store.read(ALICE);
-    await store.write(ALICE, version, pending(nowMs), KEEP_MS);
-    const dump = await dumpOf();
-    expect(dump.keys.filter(({ name }) => name.includes('consent-2:'))).not.toEqual([]);
+    await put(await connect(), ALICE);
+    const names = await keysOf('consent-2:');
+    expect(names).not.toEqual([]);
+    for (const name of names) expect(await reader.pttl(name)).toBeGreaterThan(0);
+    const all = (await keysOf()).map(async (name) => [name, await reader.hgetall(name)]);
+    const text = JSON.stringify(await Promise.all(all));
     for (const secret of ['447700900001', 'anna', 'secret-id', 'retrieve-date']) {
-      expect(dump.text).not.toContain(secret);
-      expect(dump.text).not.toContain(Buffer.from(secret).toString('base64').replace(/=+$/, ''));
+      expect(text).not.toContain(secret);
+      expect(text).not.toContain(Buffer.from(secret).toString('base64').replace(/=+$/, ''));
     }
-    expect(dump.keys.filter(({ name, ttlMs }) => ttlMs < 0 && !name.includes('memory-2:'))).toEqual(
-      [],
-    );
   });
 
   it('takes no value from another place for its own', async () => {
     const store = await connect();
-    const { version, nowMs } = await store.read(ALICE);
     const before = await keysOf();
-    await store.write(ALICE, version, pending(nowMs), KEEP_MS);
+    await put(store, ALICE);
     const alices = (await keysOf()).filter((key) => !before.includes(key));
-    await store.write(BOB, (await store.read(BOB)).version, pending(nowMs), KEEP_MS);
+    await put(store, BOB);
     const bobs = (await keysOf()).filter((key) => !before.includes(key) && !alices.includes(key));
-    await command(['COPY', alices[0] ?? '', bobs[0] ?? '', 'REPLACE']);
+    await reader.copy(alices[0] ?? '', bobs[0] ?? '', 'REPLACE');
     await expect(store.read(BOB)).rejects.toThrow(SharedStateLost);
   });
 
@@ -220,7 +308,7 @@ describe('RedisConsentStore', () => {
     const store = await connect(randomBytes(32), redis?.url, (untilMs) => doubts.push(untilMs));
     await store.read(ALICE);
     expect(doubts).toEqual([]);
-    await command(['FLUSHALL']);
+    await reader.flushall();
     await Promise.all([store.read(ALICE), store.read(BOB), store.read(CAROL)]);
     await store.read(ALICE);
     expect(doubts).toHaveLength(1);
@@ -232,7 +320,7 @@ describe('RedisConsentStore', () => {
     const stateKey = randomBytes(32);
     const survivor = await connect(stateKey);
     const { version } = await survivor.read(ALICE);
-    await command(['FLUSHALL']);
+    await reader.flushall();
 
     const newcomer = await connect(stateKey);
     const unaware = await newcomer.read(ALICE);
@@ -251,12 +339,12 @@ describe('RedisConsentStore', () => {
     const stateKey = randomBytes(32);
     const name = new StateSeals([stateKey]).current.name(EARLIER);
     const earlier = Array.from({ length: BUCKETS }, (_, bucket) => keyIn(bucket, 'memory', name));
-    for (const key of earlier) await command(['HSET', key, 'epoch', '2']);
+    for (const key of earlier) await reader.hset(key, 'epoch', '2');
 
     const first = await connect(stateKey);
     const { doubtUntilMs = 0, nowMs } = await first.read(ALICE);
     expect(doubtUntilMs - nowMs).toBeGreaterThan(RULES.deniedMs - 60_000);
-    expect(await command(['EXISTS', ...earlier])).toBe(0);
+    expect(await reader.exists(...earlier)).toBe(0);
     expect((await (await connect(stateKey)).read(ALICE)).doubtUntilMs).toBe(doubtUntilMs);
     // A new installation does not wait.
     expect((await (await connect()).read(ALICE)).doubtUntilMs).toBeUndefined();
@@ -265,13 +353,14 @@ describe('RedisConsentStore', () => {
   it('lets no owner be prompted for a while after it has lost its last writes', async () => {
     const stateKey = randomBytes(32);
     const survivor = await connect(stateKey);
-    await survivor.write(ALICE, (await survivor.read(ALICE)).version, pending(0), KEEP_MS);
-    const before = await dumpOfBucket();
-    const { version, nowMs } = await survivor.read(ALICE);
-    await survivor.write(ALICE, version, intent(nowMs), KEEP_MS);
+    await put(survivor, ALICE);
+    const before = await writtenMemories();
+    const { nowMs } = await survivor.read(ALICE);
+    await put(survivor, ALICE, intent(nowMs));
 
     // As a replica has it that heard of the first write and not of the second, and lost the record.
-    await before.restore();
+    await reader.del(...(await keysOf(':consent-2:')));
+    for (const { name, writes } of before) await reader.hset(name, 'writes', writes);
     const { doubtUntilMs = 0 } = await survivor.read(ALICE);
     expect(doubtUntilMs - nowMs).toBeGreaterThan(RULES.doubtMs - 60_000);
     const newcomer = await connect(stateKey);
@@ -281,15 +370,15 @@ describe('RedisConsentStore', () => {
   });
 
   it('lets no owner be prompted for a while after it has lost writes, though a record that it has is written next', async () => {
-    await command(['FLUSHALL']);
+    await reader.flushall();
     const stateKey = randomBytes(32);
     const survivor = await connect(stateKey);
-    const { version, nowMs } = await survivor.read(ALICE);
+    const { nowMs } = await survivor.read(ALICE);
     const id = newWriteId();
-    await survivor.write(ALICE, version, pending(nowMs), KEEP_MS, id);
+    await put(survivor, ALICE, pending(nowMs), id);
     // As a replica has it that did not hear of the write about another number before.
-    const memory = (await memories()).find(({ writes }) => writes !== null)?.name ?? '';
-    await command(['HSET', memory, 'writes', '0']);
+    const [memory] = await writtenMemories();
+    await reader.hset(memory?.name ?? '', 'writes', '0');
     const next = newWriteId();
     expect(await survivor.write(ALICE, id, pending(nowMs), KEEP_MS, next)).toMatchObject({
       version: next,
@@ -304,12 +393,12 @@ describe('RedisConsentStore', () => {
   it('refuses new consents when Redis has no room, and keeps the live ones', async () => {
     const own = await start();
     const store = await connect(randomBytes(32), own.url);
-    const { version, nowMs } = await store.read(ALICE);
-    await store.write(ALICE, version, pending(nowMs), KEEP_MS);
-    await commandTo(own.port, ['CONFIG', 'SET', 'maxmemory', '1']);
-    const bob = await store.read(BOB);
-    expect(await store.write(BOB, bob.version, intent(nowMs), KEEP_MS)).toBe('full');
-    expect((await store.read(ALICE)).record).toEqual(pending(nowMs));
+    await put(store, ALICE);
+    const owner = clientTo(own.port);
+    await owner.config('SET', 'maxmemory', '1');
+    owner.disconnect();
+    expect(await put(store, BOB)).toBe('full');
+    expect((await store.read(ALICE)).record).toEqual(pending(0));
   });
 
   it('says that it is lost while Redis is away or silent, and goes on when it is back', async () => {
@@ -328,6 +417,55 @@ describe('RedisConsentStore', () => {
   });
 });
 
+describe.each<[string, string | undefined, (operator: string) => Promise<OperatorRefusals>]>([
+  ['MemoryRefusals', undefined, () => Promise.resolve(new MemoryRefusals(systemClock))],
+  ['RedisRefusals', NO_REDIS, refusalsInRedis],
+])('%s', (name, whyNot, create) => {
+  let refusals: OperatorRefusals;
+  beforeEach(async (context) => {
+    context.skip(whyNot !== undefined, whyNot);
+    refusals = await create(randomBytes(8).toString('hex'));
+  });
+
+  it('takes an operation for refused once lookups about two numbers were, and not before', async () => {
+    for (const number of [ALICE, ALICE, ALICE]) await refusals.refuse(number, 'check', 2, KEEP_MS);
+    expect(await refusals.leftMs()).toEqual({ check: 0, 'retrieve-date': 0 });
+    await refusals.refuse(BOB, 'check', 2, KEEP_MS);
+    expect((await refusals.leftMs()).check).toBeGreaterThan(KEEP_MS - 5000);
+    const other = await create(`other than ${name}`);
+    expect((await other.leftMs()).check).toBe(0);
+  });
+
+  it('counts each kind of refusal by itself, and from zero after an answer', async () => {
+    const refusedFor = async () => (await refusals.leftMs()).check;
+    await refusals.refuse(ALICE, 'check', 2, KEEP_MS);
+    await refusals.refuse(BOB, 'check', 3, KEEP_MS);
+    await refusals.refuse(CAROL, 'check', 3, KEEP_MS);
+    await refusals.refuse(BOB, 'retrieve-date', 2, KEEP_MS);
+    await refusals.answered('retrieve-date');
+    expect(await refusedFor()).toBe(0);
+    await refusals.answered('check');
+    await refusals.refuse(ALICE, 'check', 3, KEEP_MS);
+    await refusals.refuse(BOB, 'check', 2, KEEP_MS);
+    expect(await refusedFor()).toBe(0);
+    await refusals.refuse(BOB, 'check', 3, KEEP_MS);
+    await refusals.refuse(CAROL, 'check', 3, KEEP_MS);
+    expect(await refusedFor()).toBeGreaterThan(KEEP_MS - 5000);
+  });
+});
+
+const STATE_KEY = randomBytes(32);
+
+async function refusalsInRedis(operator: string): Promise<OperatorRefusals> {
+  const connection = connectionTo(redis?.url ?? '');
+  connections.push(connection);
+  await connection.open();
+  return new RedisRefusals(connection, systemClock, {
+    seals: new StateSeals([STATE_KEY]),
+    operator,
+  });
+}
+
 async function answers(store: ConsentStore): Promise<boolean> {
   return store.read(ALICE).then(
     () => true,
@@ -335,46 +473,15 @@ async function answers(store: ConsentStore): Promise<boolean> {
   );
 }
 
-async function command(words: readonly string[]): Promise<unknown> {
-  const [reply] = await commands([words]);
-  return reply;
-}
-
-function commands(all: readonly (readonly string[])[]): Promise<readonly unknown[]> {
-  return commandsTo(redis?.port ?? 0, all);
-}
-
 async function keysOf(kind = ''): Promise<string[]> {
-  const keys = (await command(['KEYS', '*'])) as string[];
-  return keys.filter((name) => name.includes(kind)).toSorted();
+  return (await reader.keys(`*${kind}*`)).toSorted();
 }
 
-async function dumpOf() {
-  const names = await keysOf();
-  const ttls = await commands(names.map((name) => ['PTTL', name]));
-  const values = await commands(names.map((name) => ['HGETALL', name]));
-  return {
-    keys: names.map((name, place) => ({ name, ttlMs: Number(ttls[place]) })),
-    text: names.map((name, place) => `${name} ${JSON.stringify(values[place])}`).join('\n'),
-  };
-}
-
-/** The memories of buckets, and what each knows of writes. */
-async function memories() {
+/** The memories of buckets that have had writes. */
+async function writtenMemories() {
   const names = await keysOf(':memory-2:');
-  const writes = await commands(names.map((name) => ['HGET', name, 'writes']));
-  return names.map((name, place) => ({ name, writes: writes[place] }));
-}
-
-/** What memories there are; to restore them takes every record away. */
-async function dumpOfBucket() {
-  const known = await memories();
-  return {
-    async restore(): Promise<void> {
-      await commands([
-        ...(await keysOf(':consent-2:')).map((name) => ['DEL', name]),
-        ...known.map(({ name, writes }) => ['HSET', name, 'writes', String(Number(writes))]),
-      ]);
-    },
-  };
+  const all = await Promise.all(
+    names.map(async (name) => ({ name, writes: await reader.hget(name, 'writes') })),
+  );
+  return all.flatMap(({ name, writes }) => (writes === null ? [] : [{ name, writes }]));
 }

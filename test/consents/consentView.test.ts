@@ -63,65 +63,33 @@ type Case = readonly [
 const FREE = ['free', NOT_ASKED] as const;
 const IN_THE_WAY = ['anothers', ANOTHERS] as const;
 
+/** How long a prompt lives. */
+const LIFE = 120_000;
+const TOO_LATE = pendingFor({ redeemableMs: 0, livesMs: 2_000 });
+const NO_MORE_POLLS = pendingFor({ nextPollMs: 3_000, redeemableMs: 3_000, livesMs: 5_000 });
+const LIMITED: LookupFailure = { code: 'OPERATOR_RATE_LIMITED', reach: 'number' };
+
 /** A consent that lives, and how it stands to its caller; it is in the way of every other one. */
 const LIVING: readonly (readonly [string, Consent, PromptView['state'], ConsentStatus])[] = [
   ['a request on the wire', requestedFor(11_000, 300_000), 'under-way', pendingWith(1, 300_000)],
-  [
-    'one whose lease is nearly over',
-    requestedFor(100, 300_000),
-    'under-way',
-    pendingWith(1, 300_000),
-  ],
+  ['one with hardly a lease', requestedFor(100, 300_000), 'under-way', pendingWith(1, 300_000)],
   ['one whose reply was lost', requestedFor(0, 300_000), 'in-doubt', pendingWith(300, 300_000)],
   ['the last moment of its doubt', requestedFor(-1, 1), 'in-doubt', pendingWith(1, 1)],
-  ['a prompt that may be polled', pendingFor({}), 'due', pendingWith(1, 120_000)],
-  [
-    'a prompt before its next poll',
-    pendingFor({ nextPollMs: 3_001 }),
-    'waiting',
-    pendingWith(4, 120_000),
-  ],
-  [
-    'a prompt that is being polled',
-    pendingFor({ nextPollMs: 5_000, leaseMs: 11_000 }),
-    'under-way',
-    pendingWith(1, 120_000),
-  ],
-  ['a poll whose process died', pendingFor({ leaseMs: 0 }), 'due', pendingWith(1, 120_000)],
-  [
-    'the last moment in which it may be redeemed',
-    pendingFor({ redeemableMs: 1 }),
-    'due',
-    pendingWith(1, 120_000),
-  ],
-  [
-    'a prompt too late to redeem, too early to repeat',
-    pendingFor({ redeemableMs: 0, livesMs: 2_000 }),
-    'waiting',
-    pendingWith(2, 2_000),
-  ],
-  [
-    'a next poll that would come too late',
-    pendingFor({ nextPollMs: 3_000, redeemableMs: 3_000, livesMs: 5_000 }),
-    'waiting',
-    pendingWith(5, 5_000),
-  ],
-  [
-    'a token that goes out with its lookup',
-    redeemedFor(11_000),
-    'under-way',
-    pendingWith(1, 11_000),
-  ],
+  ['a prompt that may be polled', pendingFor({}), 'due', pendingWith(1, LIFE)],
+  ['one before its next poll', pendingFor({ nextPollMs: 3_001 }), 'waiting', pendingWith(4, LIFE)],
+  ['one that is being polled', pendingFor({ leaseMs: 11_000 }), 'under-way', pendingWith(1, LIFE)],
+  ['a poll whose process died', pendingFor({ leaseMs: 0 }), 'due', pendingWith(1, LIFE)],
+  ['its last redeemable moment', pendingFor({ redeemableMs: 1 }), 'due', pendingWith(1, LIFE)],
+  ['one too late to redeem, too early to repeat', TOO_LATE, 'waiting', pendingWith(2, 2_000)],
+  ['a next poll that would come too late', NO_MORE_POLLS, 'waiting', pendingWith(5, 5_000)],
+  ['a token that goes out', redeemedFor(11_000), 'under-way', pendingWith(1, 11_000)],
   ['a denial', closedFor(DENIED, 600_000), 'closed', { state: 'DENIED', retryAfterSeconds: 600 }],
-  [
-    'a refusal while the prompt may live',
-    closedFor(REFUSED, 60_000),
-    'closed',
-    { state: 'EXPIRED', retryAfterSeconds: 60 },
-  ],
+  ['a refusal', closedFor(REFUSED, 60_000), 'closed', { state: 'EXPIRED', retryAfterSeconds: 60 }],
+  ['a pause', closedFor(LIMITED, 60_000), 'closed', { state: 'NOT_ASKED', retryAfterSeconds: 60 }],
 ];
 
 const OVER = ['free', { state: 'EXPIRED' }] as const;
+const FOR_A_MINUTE = ['free', { state: 'NOT_ASKED', retryAfterSeconds: 60 }] as const;
 const failedAs = (reach: FailureReach, count = 1): ConsentRecord => ({
   ends: Array.from({ length: count }, () => failedFor({ ...REFUSED, reach }, 60_000)),
 });
@@ -135,13 +103,8 @@ const CASES: readonly Case[] = [
   ['a denial of long ago', living(closedFor(DENIED, 0)), FREE, FREE],
   ['an expiry', { ends: [expiredAt(0)] }, OVER, FREE],
   ['an expiry that was told', { ends: [{ ...expiredAt(0), isTold: true }] }, FREE, FREE],
-  [
-    'the failure of a lookup that applies to the number',
-    failedAs('number'),
-    ['free', { state: 'NOT_ASKED', retryAfterSeconds: 60 }],
-    ['free', ANOTHERS],
-  ],
-  ['the failure of a lookup that applies to its operation', failedAs('operation'), FREE, FREE],
+  ['a failure for the number', failedAs('number'), FOR_A_MINUTE, ['free', ANOTHERS]],
+  ['a failure for its operation', failedAs('operation'), FREE, FREE],
   ['more failures than are kept', failedAs('question', 16), IN_THE_WAY, IN_THE_WAY],
 ];
 
