@@ -4,7 +4,7 @@ import { REHEARSALS } from '../src/graphql/rehearsals.ts';
 import { TEST_NUMBERS } from '../simulator/testNumbers.ts';
 import { heardAbout } from './endToEnd/testNumberRows.ts';
 import { rowsOf, textOf } from './documents.ts';
-import { settingNames } from './settingNames.ts';
+import { VARIABLE_NAMES } from '../src/config/settings.ts';
 
 describe('docs/test-numbers.md', () => {
   test('lists the test numbers as they are, and no others', () => {
@@ -33,7 +33,7 @@ describe('the README', () => {
       textOf('README.md').matchAll(/\b[A-Z]+_[A-Z_]+\b/g),
       ([name]) => name,
     );
-    const known: readonly string[] = [...settingNames(), ...Object.keys(ERRORS)];
+    const known: readonly string[] = [...[...VARIABLE_NAMES], ...Object.keys(ERRORS)];
 
     expect(upperCase.filter((name) => !known.includes(name))).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { PROFILES } from '../../profiles/index.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { settingNames } from '../settingNames.ts';
+import { VARIABLE_NAMES } from '../../src/config/settings.ts';
 import { TemporaryFiles } from '../temporary.ts';
 import { problemsOf } from './problems.ts';
 
@@ -35,7 +35,7 @@ describe('docs/operators.md', () => {
   });
 
   test('says where each setting of the short form stands in the file', () => {
-    const names = settingNames().filter((name) => name.startsWith('OPERATOR_'));
+    const names = [...VARIABLE_NAMES].filter((name) => name.startsWith('OPERATOR_'));
     expect(names.filter((name) => !DOCS.includes(`\`${name}\``))).toEqual([]);
   });
 });

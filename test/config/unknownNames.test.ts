@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/config/environment.ts';
 import { GONE_SETTINGS } from '../../src/config/gone.ts';
-import { settingNames } from '../settingNames.ts';
+import { VARIABLE_NAMES } from '../../src/config/settings.ts';
 import { problemsOf } from './problems.ts';
+
+const SETTINGS: readonly string[] = [...VARIABLE_NAMES];
 
 /** The problem with an address. */
 function at(url: string): string | undefined {
@@ -69,7 +71,7 @@ test('settings that were removed are reported, each with what replaced it, and a
     'ROL is not a known setting. Did you mean ROLE?',
   ]);
   expect(problems.join(' ')).not.toContain('s3cret');
-  expect(names.filter((name) => settingNames().includes(name))).toEqual([]);
+  expect(names.filter((name) => SETTINGS.includes(name))).toEqual([]);
   expect(problemsOf(Object.fromEntries(names.map((name) => [name, ''])))).toEqual([]);
   const upgrading = readFileSync(new URL('../../docs/upgrading.md', import.meta.url), 'utf8');
   const unsaid = names.filter((name) => !upgrading.includes(name.replace(/_FILE$/, '')));
@@ -105,7 +107,7 @@ describe('a message repeats what was read', () => {
 
   test('never what is also a secret elsewhere, and no secret', () => {
     const secret = 's3cret-value';
-    const names = [...settingNames(), 'OPERATOR_SEKRET'];
+    const names = [...SETTINGS, 'OPERATOR_SEKRET'];
     const environment = Object.fromEntries(names.map((name) => [name, secret]));
     expect(problemsOf(environment).join('\n')).not.toContain(secret);
     const problems = problemsOf({ STATE_KEY: 'short', REDIS_URL: 'htp:x' });
