@@ -215,42 +215,31 @@ describe('a nonce of DPoP', () => {
   });
 });
 
-describe.each(NAMES)('operators check of %s', (profile) => {
-  const tokens = takesTokens(profile);
-
-  it.each([
-    ['nobody', undefined, 0],
-    ['a number once', '+447700900003', 1],
-  ] as const)('asks about %s, and finds nothing wrong', async (_, about, lookups) => {
+it.each(NAMES)(
+  'operators check of %s: nobody, a number once, a client that is not known',
+  async (profile) => {
     await using operator = await StrictOperator.start(PLAYED[profile].papers());
-    const report = await checkOf(profile, operator, 'PLAYED', about);
-    expect(report.findings.filter(({ verdict }) => /failed|warning/.test(verdict))).toEqual([]);
-    const credentials = tokens ? 'ok' : 'not tried';
-    const expected = lookups === 1 ? { lookup: 'ok', billed: 'ok' } : { credentials };
-    expect(verdicts(report)).toMatchObject(expected);
-    expect([report.billedLookups, operator.answered.lookup]).toEqual([lookups, lookups]);
-  });
+    const checked = (whose: 'PLAYED' | 'STRANGE', about?: string) => {
+      using file = new OperatorsFile([entryOf(profile, operator, whose)]);
+      const trial =
+        about === undefined ? {} : { number: { number: number(about), mayPrompt: false } };
+      return check({ ...SECRETS, OPERATORS_FILE: file.path }, trial);
+    };
+    const tokens = WITH_TOKENS.has(profile);
+    const nobody = await checked('PLAYED');
+    expect(verdicts(nobody)).toMatchObject({ credentials: tokens ? 'ok' : 'not tried' });
+    expect([nobody.billedLookups, operator.answered.lookup]).toEqual([0, 0]);
+    const once = await checked('PLAYED', '+447700900003');
+    expect(verdicts(once)).toMatchObject({ lookup: 'ok', billed: 'ok' });
+    expect([once.billedLookups, operator.answered.lookup]).toEqual([1, 1]);
+    const findings = [...nobody.findings, ...once.findings];
+    expect(findings.filter(({ verdict }) => /failed|warning/.test(verdict))).toEqual([]);
 
-  it('tells of a client that the operator does not know', async () => {
-    await using operator = await StrictOperator.start(PLAYED[profile].papers());
-    const report = await checkOf(profile, operator, 'STRANGE', '+447700900003');
-    expect(verdicts(report)).toMatchObject({ [tokens ? 'credentials' : 'lookup']: 'failed' });
-    expect(operator.answered.lookup).toBe(0);
-  });
-});
-
-function checkOf(
-  profile: PlayedName,
-  operator: StrictOperator,
-  whose: 'PLAYED' | 'STRANGE' = 'PLAYED',
-  about?: string,
-) {
-  const file = new OperatorsFile([entryOf(profile, operator, whose)]);
-  return check(
-    { ...SECRETS, OPERATORS_FILE: file.path },
-    about === undefined ? {} : { number: { number: number(about), mayPrompt: false } },
-  );
-}
+    const stranger = await checked('STRANGE', '+447700900003');
+    expect(verdicts(stranger)).toMatchObject({ [tokens ? 'credentials' : 'lookup']: 'failed' });
+    expect(operator.answered.lookup).toBe(1);
+  },
+);
 
 function entryOf(profile: PlayedName, { url }: StrictOperator, whose: 'PLAYED' | 'STRANGE') {
   return { name: 'theirs', profile, prefixes: ['+44'], ...PLAYED[profile].entry(url, whose) };

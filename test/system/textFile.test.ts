@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, symlinkSync, truncateSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MAX_FILE_BYTES, readText, readTextNow } from '../../src/system/textFile.ts';
@@ -14,22 +14,20 @@ const WAYS = [
 ] as const;
 
 /** What may come in the place of a file, made at a path. */
-const STRANGERS: readonly (readonly [what: string, make: (path: string) => void, code: string])[] =
-  [
-    [
-      'a pipe that nothing writes to',
-      (path) => void execFileSync('mkfifo', [path]),
-      'NO_REGULAR_FILE',
-    ],
-    ['a device without an end', (path) => symlinkSync('/dev/zero', path), 'NO_REGULAR_FILE'],
-    ['a folder', (path) => mkdirSync(path), 'NO_REGULAR_FILE'],
-    ['a link to itself', (path) => symlinkSync(path, path), 'ELOOP'],
-    ['nothing', () => undefined, 'ENOENT'],
-  ];
+const STRANGERS: Readonly<
+  Record<string, readonly [make: (path: string) => unknown, code: string]>
+> = {
+  'a pipe that nothing writes to': [(path) => execFileSync('mkfifo', [path]), 'NO_REGULAR_FILE'],
+  'a device without an end': [(path) => symlinkSync('/dev/zero', path), 'NO_REGULAR_FILE'],
+  'a folder': [mkdirSync, 'NO_REGULAR_FILE'],
+  'a link to itself': [(path) => symlinkSync(path, path), 'ELOOP'],
+  nothing: [() => undefined, 'ENOENT'],
+  'too large': [(path) => writeFileSync(path, Buffer.alloc(MAX_FILE_BYTES + 1)), 'FILE_TOO_LARGE'],
+};
 
 describe.each(WAYS)('a file that is read %s', (_, read) => {
-  it.each(STRANGERS)('is refused where it is %s', async (_what, make, code) => {
-    const files = new TemporaryFiles();
+  it.each(Object.entries(STRANGERS))('is refused where it is %s', async (_what, [make, code]) => {
+    using files = new TemporaryFiles();
     const path = join(files.folder, 'stranger');
     make(path);
     await expect(async () => read(path)).rejects.toMatchObject({ code });
@@ -43,12 +41,5 @@ describe.each(WAYS)('a file that is read %s', (_, read) => {
     const files = new TemporaryFiles();
     const text = '€'.repeat(100_000);
     expect(await read(files.write('file', text))).toBe(text);
-  });
-
-  it('is refused where it is too large', async () => {
-    const files = new TemporaryFiles();
-    const path = files.write('file', '');
-    truncateSync(path, MAX_FILE_BYTES + 1);
-    await expect(async () => read(path)).rejects.toMatchObject({ code: 'FILE_TOO_LARGE' });
   });
 });
