@@ -2,21 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { TemporaryFiles } from '../temporary.ts';
-import { namesIn, problemsOf } from './problems.ts';
+import { JWT, namesIn, OPERATOR, problemsOf } from './problems.ts';
 
 const SECRET = 'a-secret-of-thirty-two-characters';
 const OTHER_SECRET = 'another-one-of-thirty-two-characters';
-const JWT = {
-  JWT_JWKS_URL: 'https://issuer.example/jwks',
-  JWT_ISSUER: 'https://issuer.example',
-  JWT_AUDIENCE: 'sim-swap',
-};
-const OPERATOR = {
-  OPERATOR_AUTH_URL: 'https://operator.example',
-  OPERATOR_SIM_SWAP_URL: 'https://operator.example/sim-swap',
-  OPERATOR_CLIENT_ID: 'client',
-  OPERATOR_CLIENT_SECRET: 'client-secret',
-};
 const AUDIT = { AUDIT_KEY: SECRET };
 const SUBGRAPH = { ROLE: 'subgraph' };
 const EVERYWHERE = { HOST: '0.0.0.0' };
@@ -54,13 +43,10 @@ describe('a server that strangers can reach', () => {
   });
 });
 
-it.each([
-  ['4100', '0004100', 1],
-  ['4100', '4101', 0],
-  ['0', '0', 0],
-])('beside PORT=%s METRICS_PORT may be %s, or not: %d problems', (PORT, METRICS_PORT, count) => {
-  const problems = problemsOf({ PORT, METRICS_PORT });
-  expect(problems).toEqual(['METRICS_PORT must be another port than PORT.'].slice(0, count));
+it('METRICS_PORT is another port than PORT, where that is not any', () => {
+  const beside = (PORT: string, METRICS_PORT: string) => problemsOf({ PORT, METRICS_PORT });
+  expect(beside('4100', '0004100')).toEqual(['METRICS_PORT must be another port than PORT.']);
+  expect([...beside('4100', '4101'), ...beside('0', '0')]).toEqual([]);
 });
 
 describe('a setting of callers', () => {
@@ -82,19 +68,15 @@ describe('a setting of callers', () => {
   });
 });
 
-it('QUOTA_CLIENTS gives clients quotas of their own; what is not named is as for everyone', () => {
+it('QUOTA_CLIENTS gives clients quotas of their own; what is not named is as for everyone; lists may take a scope', () => {
   const QUOTA_CLIENTS =
     '{"risk-desk": {"numbersPerHour": 20000, "lookupsPerHour": 90000}, "__proto__": {"promptsPerHour": 1}}';
-  const { quotas } = readConfig({ ...JWT, QUOTA_NUMBERS_PER_HOUR: '7', QUOTA_CLIENTS });
+  const settings = { ...JWT, BATCH_SCOPE: 'sim-swap:batch', QUOTA_NUMBERS_PER_HOUR: '7' };
+  const { quotas, callers } = readConfig({ ...settings, QUOTA_CLIENTS });
+  expect(callers.batchScope).toBe('sim-swap:batch');
   expect(quotas.numbersPerHour).toBe(7);
   expect(Array.from(quotas.clients)).toEqual([
     ['risk-desk', { numbersPerHour: 20_000, lookupsPerHour: 90_000 }],
     ['__proto__', { promptsPerHour: 1 }],
   ]);
-});
-
-it('BATCH_SCOPE is none unless it is set', () => {
-  expect(readConfig(JWT).callers.batchScope).toBeUndefined();
-  const BATCH_SCOPE = 'sim-swap:batch';
-  expect(readConfig({ ...JWT, BATCH_SCOPE }).callers.batchScope).toBe(BATCH_SCOPE);
 });

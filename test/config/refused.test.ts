@@ -1,11 +1,11 @@
-import { generateKeyPairSync, randomUUID, type KeyPairKeyObjectResult } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/config/environment.ts';
 import { ALL_SETTINGS } from '../../src/config/settings.ts';
 import { createCertificate } from '../tls/certificate.ts';
 import { TemporaryFiles } from '../temporary.ts';
-import { problemsOf } from './problems.ts';
+import { JWT, keyFile, OPERATOR, problemsOf, REDIS_URL } from './problems.ts';
 
 const SECRET = 'a-hidden-one-of-thirty-two-letters';
 const files = new TemporaryFiles();
@@ -15,27 +15,10 @@ const REDIS_TLS_CA_FILE = files.write('ca.pem', createCertificate().cert);
 const REDIS_TLS_CERT_FILE = REDIS_TLS_CA_FILE;
 const REDIS_TLS_KEY_FILE = files.write('other.key', createCertificate().key);
 
-function pemOf({ privateKey }: KeyPairKeyObjectResult): string {
-  const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
-  return files.write(`${randomUUID()}.pem`, pem);
-}
+const P_384 = keyFile(files, generateKeyPairSync('ec', { namedCurve: 'P-384' }));
+const RSA_1024 = keyFile(files, generateKeyPairSync('rsa', { modulusLength: 1024 }));
 
-const P_384 = pemOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }));
-const RSA_1024 = pemOf(generateKeyPairSync('rsa', { modulusLength: 1024 }));
-
-const OPERATOR = {
-  OPERATOR_AUTH_URL: 'https://auth.example',
-  OPERATOR_SIM_SWAP_URL: 'https://api.example/sim-swap/v2',
-  OPERATOR_CLIENT_ID: 'client',
-  OPERATOR_CLIENT_SECRET: 's3cret-value',
-};
 const KEYED = { ...OPERATOR, OPERATOR_CLIENT_SECRET: '' };
-const JWT = {
-  JWT_JWKS_URL: 'https://issuer.example/jwks',
-  JWT_ISSUER: 'https://issuer.example',
-  JWT_AUDIENCE: 'sim-swap',
-};
-const REDIS_URL = 'redis://user:hidden@127.0.0.1:6379';
 const STATE_KEY = '07'.repeat(32);
 const TLS = { REDIS_URL: 'rediss://127.0.0.1' };
 const PROXY = { EGRESS_PROXY_URL: 'http://proxy' };

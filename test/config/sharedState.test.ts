@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { TemporaryFiles } from '../temporary.ts';
 import { createCertificate } from '../tls/certificate.ts';
+import { REDIS_URL } from './problems.ts';
 
-const REDIS_URL = 'redis://user:hidden@127.0.0.1:6379';
 const BYTES = Buffer.alloc(32, 7);
 const KEYED = { STATE_KEY: BYTES.toString('hex') };
 const OWN = createCertificate();
