@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { rmSync, symlinkSync, truncateSync } from 'node:fs';
+import { rmSync, truncateSync } from 'node:fs';
 import { jwtVerify } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hurriedClock } from '../hurriedClock.ts';
@@ -143,8 +142,6 @@ describe('a file that cannot be used leaves in force what was read last, and a l
   it.each([
     ['gone', (path: string) => rmSync(path)],
     ['empty', (path: string) => truncateSync(path)],
-    ['a pipe without a writer', (path: string) => replace(path, () => mkfifo(path))],
-    ['a device', (path: string) => replace(path, () => symlinkSync('/dev/zero', path))],
   ])('a secret that is %s', async (_, spoil) => {
     const path = files.write('secret', 'the-first');
     await using service = await serve(shortForm({ OPERATOR_CLIENT_SECRET_FILE: path }));
@@ -152,7 +149,7 @@ describe('a file that cannot be used leaves in force what was read last, and a l
     expect(line).toMatch(/_SECRET_FILE names a file that (?:cannot be read|is empty)/);
     expect(answerOf(await service.ask(WITHIN))).toBe(false);
     expect(shownSecret()).toBe('the-first');
-    await told(service, READ_AGAIN, () => replace(path, () => files.write('secret', 'the-second')));
+    await told(service, READ_AGAIN, () => files.write('secret', 'the-second'));
     await service.ask(WITHIN);
     expect(shownSecret()).toBe('the-second');
   });
@@ -220,7 +217,6 @@ describe('TRUSTED_DOCUMENTS', () => {
 
   it.each([
     ['empty', (path: string) => truncateSync(path)],
-    ['gone', (path: string) => rmSync(path)],
     ['a list of none', () => files.write('documents.json', '{}')],
     ['half written', () => files.write('documents.json', '{"first": "query Fi')],
     ['written for another schema', () => files.write('documents.json', '{"first": "{ nothing }"}')],
@@ -241,13 +237,4 @@ async function byId(service: Service, documentId: string): Promise<string> {
     body: JSON.stringify({ documentId }),
   });
   return reply.codes[0] ?? 'served';
-}
-
-function mkfifo(path: string): void {
-  execFileSync('mkfifo', [path]);
-}
-
-function replace(path: string, make: () => unknown): void {
-  rmSync(path, { force: true });
-  make();
 }
