@@ -10,6 +10,7 @@ import { Program } from '../program.ts';
 import { NO_REDIS, startRedis } from '../redisServer.ts';
 import { askAt } from '../service.ts';
 import { manifestsOf, podsOf, settingsOf } from './files.ts';
+import { temporaryFolder } from '../temporary.ts';
 
 /** Where the Secret and the ConfigMap are in the container. */
 const SECRETS_PATH = '/run/secrets/sim-swap';

@@ -220,12 +220,12 @@ it.each(NAMES)(
   async (profile) => {
     await using operator = await StrictOperator.start(PLAYED[profile].papers());
     const checked = (whose: 'PLAYED' | 'STRANGE', about?: string) => {
-      using file = new OperatorsFile([entryOf(profile, operator, whose)]);
+      const file = new OperatorsFile([entryOf(profile, operator, whose)]);
       const trial =
         about === undefined ? {} : { number: { number: number(about), mayPrompt: false } };
       return check({ ...SECRETS, OPERATORS_FILE: file.path }, trial);
     };
-    const tokens = WITH_TOKENS.has(profile);
+    const tokens = takesTokens(profile);
     const nobody = await checked('PLAYED');
     expect(verdicts(nobody)).toMatchObject({ credentials: tokens ? 'ok' : 'not tried' });
     expect([nobody.billedLookups, operator.answered.lookup]).toEqual([0, 0]);

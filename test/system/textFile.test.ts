@@ -27,7 +27,7 @@ const STRANGERS: Readonly<
 
 describe.each(WAYS)('a file that is read %s', (_, read) => {
   it.each(Object.entries(STRANGERS))('is refused where it is %s', async (_what, [make, code]) => {
-    using files = new TemporaryFiles();
+    const files = new TemporaryFiles();
     const path = join(files.folder, 'stranger');
     make(path);
     await expect(async () => read(path)).rejects.toMatchObject({ code });

@@ -40,7 +40,7 @@ class Watch implements Disposable {
 
 describe('a watched file', () => {
   it('is read at once, and reported once when it has changed, has gone and is back', async () => {
-    using files = new TemporaryFiles();
+    const files = new TemporaryFiles();
     const path = files.write('key', 'one');
     using watch = new Watch(path);
     expect(watch.text).toBe('one');
