@@ -153,13 +153,16 @@ const OF_CHECK = { operator: 'operator', correlator: CORRELATOR, operation: 'che
 describe('a lookup is published', () => {
   it('2-legged: its plan, its token, the lookup and both exchanges', async () => {
     const { url, checkPath } = await ask('2-legged');
-    const ended = (name: string) => subscriber.ended(name);
     const planned = { outcome: 'planned', facts: 1, deduced: 0, failures: [] };
-    expect(ended('plan')).toEqual([{ correlator: CORRELATOR, questions: 1, result: planned }]);
+    expect(subscriber.ended('plan')).toEqual([
+      { correlator: CORRELATOR, questions: 1, result: planned },
+    ]);
     const issued = { grant: 'client_credentials', result: { outcome: 'issued' } };
-    expect(ended('token')).toEqual([{ ...OF_CHECK, ...issued }]);
+    expect(subscriber.ended('token')).toEqual([{ ...OF_CHECK, ...issued }]);
     const answered = { outcome: 'answered', attempts: 1 };
-    expect(ended('lookup')).toEqual([{ ...OF_CHECK, maxAgeHours: 24, result: answered }]);
+    expect(subscriber.ended('lookup')).toEqual([
+      { ...OF_CHECK, maxAgeHours: 24, result: answered },
+    ]);
     const replied = {
       operator: 'operator',
       method: 'POST',
@@ -168,13 +171,13 @@ describe('a lookup is published', () => {
       addHeader: expect.any(Function) as () => void,
       result: { outcome: 'replied', status: 200 },
     };
-    expect(ended('exchange')).toEqual([
+    expect(subscriber.ended('exchange')).toEqual([
       { endpoint: 'token', url: `${url}/oauth/v1/token`, ...replied },
       { endpoint: 'check', url: `${new URL(url).origin}${checkPath}`, ...replied },
     ]);
     const result = { outcome: 'replied', status: 200, code: 'ok' };
     const request = { correlator: CORRELATOR, method: 'POST', parent: undefined, result };
-    expect([ended('request'), ended('consent')]).toEqual([[request], []]);
+    expect([subscriber.ended('request'), subscriber.ended('consent')]).toEqual([[request], []]);
   });
 
   it('3-legged: the wait for the owner and the poll as well', async () => {

@@ -33,7 +33,7 @@ describe('the README', () => {
       textOf('README.md').matchAll(/\b[A-Z]+_[A-Z_]+\b/g),
       ([name]) => name,
     );
-    const known: readonly string[] = [...[...VARIABLE_NAMES], ...Object.keys(ERRORS)];
+    const known: readonly string[] = [...VARIABLE_NAMES, ...Object.keys(ERRORS)];
 
     expect(upperCase.filter((name) => !known.includes(name))).toEqual([]);
   });

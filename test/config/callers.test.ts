@@ -44,9 +44,10 @@ describe('a server that strangers can reach', () => {
 });
 
 it('METRICS_PORT is another port than PORT, where that is not any', () => {
-  const beside = (PORT: string, METRICS_PORT: string) => problemsOf({ PORT, METRICS_PORT });
-  expect(beside('4100', '0004100')).toEqual(['METRICS_PORT must be another port than PORT.']);
-  expect([...beside('4100', '4101'), ...beside('0', '0')]).toEqual([]);
+  const problem = 'METRICS_PORT must be another port than PORT.';
+  expect(problemsOf({ PORT: '4100', METRICS_PORT: '0004100' })).toEqual([problem]);
+  expect(problemsOf({ PORT: '4100', METRICS_PORT: '4101' })).toEqual([]);
+  expect(problemsOf({ PORT: '0', METRICS_PORT: '0' })).toEqual([]);
 });
 
 describe('a setting of callers', () => {

@@ -64,9 +64,9 @@ it('has settings that a service takes, and a simulator that starts as it is writ
   // What the image sets, and the file for itself.
   const ofImage = { NODE_ENV: 'production', HOST: '0.0.0.0', PORT: '4000' };
   expect(problemsOf({ ...ofImage, ...services['sim-swap'].environment })).toEqual([]);
-  const [, ...words] = services.simulator.entrypoint;
+  const [, ...options] = services.simulator.entrypoint;
   // What the image runs is built from the sources.
-  const ofSources = words.map((word) => word.replace(/^dist\/(.*)\.js$/, '$1.ts'));
+  const ofSources = options.map((word) => word.replace(/^dist\/(.*)\.js$/, '$1.ts'));
   const port = String(await freePort());
   await using simulator = Program.node(ofSources.map((word) => (word === '4010' ? port : word)));
   await simulator.written(new RegExp(port));

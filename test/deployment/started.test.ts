@@ -47,8 +47,8 @@ it.skipIf(NO_REDIS !== undefined).each([
 ] as const)(
   'the settings of deploy/kubernetes/%s.yaml start a service that answers',
   async (variant, query, expected) => {
-    const data = manifestsOf(variant).find(({ kind }) => kind === 'ConfigMap')?.['data'];
-    const settingsFiles = data as Readonly<Record<string, string>>;
+    const settings = manifestsOf(variant).find(({ kind }) => kind === 'ConfigMap');
+    const settingsFiles = settings?.['data'] as Readonly<Record<string, string>>;
     const [{ spec }] = podsOf(variant);
     const [container] = spec.containers;
     const simulator = await launchSimulator();

@@ -251,8 +251,10 @@ describe.each(['client', 'subgraph'])('importing the %s', (entry) => {
   test('says on an older Node what it needs, in one sentence', async () => {
     const older = 'Object.defineProperty(process.versions, "node", { value: "20.20.2" })';
     const run = Program.node([
-      ...['--import', `data:text/javascript,${encodeURIComponent(older)}`],
-      ...['--input-type=module', '--eval', `await import('./src/library/${entry}.ts');`],
+      `--import=data:text/javascript,${encodeURIComponent(older)}`,
+      '--input-type=module',
+      '--eval',
+      `await import('./src/library/${entry}.ts');`,
     ]);
     expect((await run.ended).code).toBe(1);
     expect(run.err).toContain('sim-swap-subgraph needs Node 24 or newer; this is Node 20.20.2.');

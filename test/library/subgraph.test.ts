@@ -93,17 +93,11 @@ async function mounted(settings: Readonly<Record<string, string | number>> = {})
 }
 
 function schemaWith({ typeDefs, resolvers }: SimSwapSubgraph) {
+  const Query = Object.assign({}, resolvers['Query'], ownResolvers.Query);
   return buildSubgraphSchema([
     ...typeDefs.map((one) => ({ typeDefs: one })),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its type for resolvers is narrower than what it takes
-    {
-      typeDefs: OWN_TYPES,
-      resolvers: {
-        ...resolvers,
-        ...ownResolvers,
-        Query: { ...resolvers['Query'], ...ownResolvers.Query },
-      } as never,
-    },
+    { typeDefs: OWN_TYPES, resolvers: { ...resolvers, ...ownResolvers, Query } as never },
   ]);
 }
 
