@@ -250,9 +250,9 @@ function* rootFields(
         below,
       };
       size += below.fields;
-    } else if (isKnown(name)) {
+    } else {
       field = { kind: 'known', bytes: knownBytes(node, schema, selections, maxBytes) };
-    } else continue;
+    }
     fields.push(field);
     yield field;
   }
@@ -325,11 +325,6 @@ function askedBelow(field: FieldNode, parent: GraphQLObjectType, place: Place): 
     below.bytes += fieldBytes(asked, pathHere, nested?.bytes);
   }
   return { ...below, questions };
-}
-
-/** What the schema itself answers. Other fields are another program's, whose resolvers are not called to measure them. */
-function isKnown(rootField: string): boolean {
-  return rootField.startsWith('__') || rootField === '_service';
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { ApolloServerPlugin, GraphQLRequestListener } from '@apollo/server';
-import { GraphQLError, OperationTypeNode } from 'graphql';
+import { GraphQLError } from 'graphql';
 import { WINDOW_MS } from '../caller/quotas/quotas.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { statusOfRefusal } from './reply.ts';
@@ -36,8 +36,6 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
       if (schema.getRootType(operation.operation) === undefined) {
         throw badOperation('This service answers queries only.');
       }
-      // What another program adds may change something; our own fields are all below Query.
-      if (operation.operation !== OperationTypeNode.QUERY) return;
       const { ownNumber, missingBatchScope } = contextValue.request.rights;
       const { variables = {} } = request;
       const incoming = { schema, document, operation, variables, ownNumber };

@@ -100,15 +100,12 @@ export function keyBytes({ alias, name }: FieldNode): number {
  */
 export function fieldBytes(field: FieldNode, pathBytes: number, below?: number): number {
   const name = field.name.value;
-  const isOurs = isMeasured(name);
-  const size = isOurs ? SIZES[name] : UNKNOWN_SIZE;
-  const canFail = !isOurs || isAskingField(name);
-  const ifFailed = canFail ? NULL_BYTES + MAX_FIELD_ERROR_BYTES + pathBytes : 0;
-  return Math.max(MIN_FIELD_BYTES, keyBytes(field) + Math.max(below ?? size, ifFailed));
+  const ifFailed = isAskingField(name) ? NULL_BYTES + MAX_FIELD_ERROR_BYTES + pathBytes : 0;
+  return Math.max(MIN_FIELD_BYTES, keyBytes(field) + Math.max(below ?? SIZES[name] ?? 0, ifFailed));
 }
 
 /** Whether a field of a phone number, of a check or of a consent is this package's. */
-export function isMeasured(field: string): field is keyof typeof SIZES {
+export function isMeasured(field: string): boolean {
   return Object.hasOwn(SIZES, field);
 }
 
@@ -119,7 +116,7 @@ const MAX_DATE_TIME_BYTES = '"2026-03-14T10:26:53.123456789+01:00"'.length;
 const MAX_CODE_BYTES = Math.max(...Object.keys(ERRORS).map((code) => code.length + 2));
 
 /** The most that a value takes. */
-const SIZES = {
+const SIZES: Readonly<Record<string, number>> = {
   __typename: '"SimSwapConsent"'.length,
   e164: '"+123456789012345"'.length,
   lastSimSwap: MAX_DATE_TIME_BYTES,
@@ -134,9 +131,7 @@ const SIZES = {
   state: '"NOT_NEEDED"'.length,
   retryAfterSeconds: '-2147483648'.length,
   expiresAt: MAX_DATE_TIME_BYTES,
-} as const satisfies Readonly<Record<string, number>>;
-
-const UNKNOWN_SIZE = 256;
+};
 
 const META_FIELDS: Readonly<Record<string, GraphQLField<unknown, unknown>>> = {
   __schema: SchemaMetaFieldDef,

@@ -143,36 +143,22 @@ it.each<[string, Answer]>([
   expect(reply.text).not.toContain(reason);
 });
 
-describe('x-correlator', () => {
-  const UUID = '0b9ad6f2-2d5c-4a0e-9e61-52d4f0a1c001';
+test('x-correlator goes back as it came, where it may be repeated, and by it the log is found', async () => {
+  await using service = await startService(await deadUrl());
+  const uuid = '0b9ad6f2-2d5c-4a0e-9e61-52d4f0a1c001';
+  const reply = await ask(service, { 'x-correlator': uuid });
+  expect(reply.headers.get('x-correlator')).toBe(uuid);
+  const logged = /"correlator":"0b9ad6f2-2d5c-4a0e-9e61--[A-Za-z0-9]{12}-1"/;
+  expect(service.logged.join('\n')).toMatch(logged);
 
-  let service: Service;
-  beforeAll(async () => {
-    service = await startService(await deadUrl());
-  });
-  afterAll(() => service.stop());
+  for (const sent of [undefined, 'é', 'x'.repeat(300), '+447700900123', '447700900123']) {
+    const headers = sent === undefined ? {} : { 'x-correlator': encodeURI(sent) };
+    const returned = (await ask(service, headers)).headers.get('x-correlator');
+    expect(returned).toMatch(/^(?:[A-Za-z0-9-]{1,24}-)?[A-Za-z0-9]{12}$/);
+    expect(returned).not.toMatch(/7700/);
+  }
 
-  test('goes back to the client as it came, and is in the log', async () => {
-    const reply = await ask(service, { 'x-correlator': UUID });
-    expect(reply.headers.get('x-correlator')).toBe(UUID);
-    expect(service.logged.join('\n')).toMatch(
-      /"correlator":"0b9ad6f2-2d5c-4a0e-9e61--[A-Za-z0-9]{12}-1"/,
-    );
-  });
-
-  test('is made where none came, or none that may be repeated: by it the log is found', async () => {
-    for (const sent of [undefined, 'é', 'x'.repeat(300), '+447700900123', '447700900123']) {
-      const headers = sent === undefined ? {} : { 'x-correlator': encodeURI(sent) };
-      const reply = await ask(service, headers);
-      const returned = reply.headers.get('x-correlator');
-      expect(returned).toMatch(/^(?:[A-Za-z0-9-]{1,24}-)?[A-Za-z0-9]{12}$/);
-      expect(returned).not.toMatch(/7700/);
-    }
-  });
-
-  test('is there when a request is refused', async () => {
-    await using closed = await startService(await deadUrl(), issuer.settings);
-    const reply = await ask(closed, { 'x-correlator': 'checkout-7' });
-    expect([reply.status, reply.headers.get('x-correlator')]).toEqual([401, 'checkout-7']);
-  });
+  await using closed = await startService(await deadUrl(), issuer.settings);
+  const refused = await ask(closed, { 'x-correlator': 'checkout-7' });
+  expect([refused.status, refused.headers.get('x-correlator')]).toEqual([401, 'checkout-7']);
 });

@@ -7,7 +7,6 @@ import { REFUSALS } from '../../src/caller/gate.ts';
 import { ERRORS } from '../../src/domain/errors.ts';
 import { METRICS } from '../../src/telemetry/metricDefinitions.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { freePort } from '../freePort.ts';
 import { DEMO_ENTRY, startServiceOf } from '../operatorsFile.ts';
 import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
 import { startService, startSimulated } from '../service.ts';
@@ -247,16 +246,4 @@ describe('what is going on now', () => {
     stack.defer(() => again.kill());
     await expect.poll(awaySeconds, { timeout: 5000 }).toBe(0);
   });
-});
-
-test('/livez looks at nothing outside', async () => {
-  await using operator = await WiredOperator.start();
-  await using service = await startService(operator.url, {
-    OPERATOR_FLOW: '3-legged',
-    REDIS_URL: `redis://127.0.0.1:${await freePort()}`,
-    STATE_KEY: 'a'.repeat(64),
-  });
-  expect((await service.send('/livez')).body).toEqual({ status: 'alive' });
-  expect((await service.send('/readyz')).status).toBe(503);
-  expect(operator.received).toEqual([]);
 });
