@@ -33,10 +33,7 @@ const FORGET_OTHER_TABS = `(opening) => {
   localStorage.setItem('sim-swap:opening', opening);
 }`;
 
-/**
- * An explorer that opens with a document. Its page is 9 MB, so it is made when first asked for, and all
- * replies share its bytes.
- */
+/** Its page is 9 MB: it is made when first asked for, and all replies share its bytes. */
 export function createExplorer(document: string): Explorer {
   let rendered: Promise<Reply> | undefined;
   return () => (rendered ??= render(document).then((html) => pageOf(html, EXPLORER_POLICY)));
@@ -58,7 +55,6 @@ async function render(document: string): Promise<string> {
   }
 }
 
-/** The page brings its style along, and nothing else. */
 const FRONT_PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 const ROLES: Readonly<Record<Role, string>> = {

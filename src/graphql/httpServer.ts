@@ -201,8 +201,6 @@ const SAID_TWICE: Refusal = {
 /**
  * Whether a request names two hosts or two callers. Node reads the first of either, and what stands before this service
  * may have read the last (RFC 9112 §3.2, RFC 9110 §5.3).
- *
- * @param rawHeaders names and values in turn
  */
 function saysTwice(rawHeaders: readonly string[]): boolean {
   let hosts = 0;
@@ -257,7 +255,6 @@ class UnreadReplies {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** A reply that is complete, and that the system may not have taken yet. */
   add(response: ServerResponse, bytes: number): void {
     const unread: Unread = { response, bytes };
     const timer = setTimeout(() => this.#cut(unread), this.#timeoutMs);

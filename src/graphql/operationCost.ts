@@ -63,7 +63,6 @@ export interface IncomingOperation {
 /** Equal ones are one. Each that is `refused` is told why by its resolver. */
 type Asked = Question | 'refused';
 
-/** With its variables as graphql-js coerced them. */
 type Coerced = Omit<IncomingOperation, 'variables'> & {
   readonly variables: Record<string, unknown>;
 };
@@ -110,7 +109,6 @@ const NUMBERS_IN: Readonly<Record<string, { readonly one?: string; readonly list
  * Counts what an operation asks for over aliases, fragments and representations together, without executing it: every
  * selected field counts, wherever it stands. It ends far beyond a limit, so a hostile operation costs little.
  *
- * @param most from {@link mostOf}
  * @param readBefore takes what it reads, and saves it the next time
  * @returns `undefined` when the variables do not fit, as the execution will say; it says so too where they are counted
  * @throws {GraphQLError} when `@skip` or `@include` is given null
@@ -179,13 +177,11 @@ export function questionsBelow(
   return below.flatMap(({ questions }) => [...questions].filter((asked) => asked !== 'refused'));
 }
 
-/** The first limit that an operation is over; `undefined` when it is within all of them. */
 export function excessOf(cost: OperationCost, most: OperationCost): Excess | undefined {
   const limited = firstOver(cost, most, 1);
   return limited && { limited, limit: most[limited], asked: cost[limited] };
 }
 
-/** What one operation may ask for at most. */
 export function mostOf(limits: OperationLimits): OperationCost {
   const { maxNumbersPerOperation: numbers, maxQuestionsPerNumber: questions } = limits;
   return {
@@ -310,7 +306,6 @@ function askedBelow(field: FieldNode, parent: GraphQLObjectType, place: Place): 
           if (question.value.asks === 'consent') below.asksConsent = true;
           else questions.add(question.value);
           break;
-        // The resolver says why, for each number.
         case 'refused':
           questions.add('refused');
       }
@@ -339,10 +334,7 @@ function canonical(asked: unknown): unknown {
   return parsed.kind === 'parsed' ? parsed.value : text;
 }
 
-/**
- * @param options.status of the reply, where nothing is executed
- * @param options.path in place of where it happened
- */
+/** @param options the status of the reply, where nothing is executed; a path in place of where it happened */
 export function limitExceeded(
   excess: Excess,
   { status, path }: { readonly status?: number; readonly path?: readonly string[] } = {},

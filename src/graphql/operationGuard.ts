@@ -22,8 +22,8 @@ const WINDOW_S = WINDOW_MS / 1000;
 const NEVER_ASKED: ReadonlySet<string> = new Set<ErrorCode>(['FORBIDDEN', 'BAD_USER_INPUT']);
 
 /**
- * Refuses an operation that is no query, asks about more numbers than its caller may, or asks too much as
- * a whole, before its first lookup. Beside the answers of one that asks about numbers it tells what the caller has left of its quotas.
+ * Refuses an operation that is no query, asks about more numbers than its caller may, or asks too much as a whole, before
+ * its first lookup. Beside the answers of one that asks about numbers it tells what the caller has left of its quotas.
  */
 export function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
   const most = mostOf(limits);

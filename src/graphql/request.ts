@@ -66,8 +66,8 @@ export interface RequestParts {
   readonly simSwaps: Pick<SimSwaps, 'forRequest' | 'asksOwners'>;
   readonly quotas: Pick<Quotas, 'standingOf'>;
   readonly clock: Clock;
-  /** The test numbers that no operator knows, where they answer. */
-  readonly rehearsals?: ReadonlyMap<string, Rehearsal> | undefined;
+  /** Where they answer. */
+  readonly rehearsals?: readonly Rehearsal[] | undefined;
 }
 
 /** Makes the value of a field of an answer. @throws {AnswerError} why there is none */
@@ -118,11 +118,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     this.correlator = createCorrelator(correlator);
   }
 
-  /**
-   * From now on it may ask.
-   *
-   * @param waitMs how long it would wait for the owner of a number (RFC 7240, `wait`), where it says so
-   */
+  /** @param waitMs how long it would wait for the owner of a number (RFC 7240, `wait`), where it says so */
   admit({ caller, purpose }: Pick<AdmittedRequest, 'caller' | 'purpose'>, waitMs?: number): void {
     this.rights = caller;
     this.caller = caller.identity;
@@ -137,7 +133,6 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
    * it is looked up. The service counts the whole operation before it executes; inside another program numbers come in by
    * its own fields too, and show only here.
    *
-   * @param tell makes the field's value of the answer, or throws why there is none
    * @throws {AnswerError}
    */
   answer<T>(
@@ -151,7 +146,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     if (this.#loader?.isAnswered(number, asked) === true) {
       return this.#told(this.#loader, number, asked, tell, place);
     }
-    const rehearsal = this.#parts.rehearsals?.get(number);
+    const rehearsal = this.#parts.rehearsals?.find((one) => one.number === number);
     let loader: Answering;
     if (this.signal.aborted) loader = OVER;
     else if (rehearsal !== undefined) loader = answering(rehearsedAnswer(rehearsal));

@@ -76,10 +76,8 @@ const Query: QueryResolvers = {
 export const bffResolvers = { DateTime, PhoneNumber, SimSwapConsent, Query };
 
 /**
- * The subgraph: the numbers come in as representations.
- *
- * `_entities` is ours rather than the library's, which for a `__typename` that it does not know fails the
- * whole list, and quotes it.
+ * The subgraph: the numbers come in as representations. `_entities` is ours rather than the library's, which for a
+ * `__typename` that it does not know fails the whole list, and quotes it.
  */
 export const subgraphResolvers = {
   DateTime,
@@ -136,25 +134,22 @@ function refused(reason: string): Promise<never> {
   return Promise.reject(badUserInput(reason));
 }
 
-/** `lastSimSwap`. @throws {AnswerError} */
 export function toDate(answer: FieldAnswer, place?: FieldPlace): Instant | null {
   if (answer.kind !== 'date') throw unanswered(answer, place);
   return answer.latestSimChange;
 }
 
-/** `simSwappedWithin`. @throws {AnswerError} */
 export function toSwapped(answer: FieldAnswer, place?: FieldPlace): boolean {
   if (answer.kind !== 'window') throw unanswered(answer, place);
   return answer.swapped;
 }
 
-/** `simSwapConsent`. @throws {AnswerError} when the caller may not read it for now */
 function toConsent(answer: FieldAnswer, place?: FieldPlace): ConsentStatus | null {
   if (answer.kind !== 'consent') throw unanswered(answer, place);
   return answer.consent ?? null;
 }
 
-/** `simSwapCheck`: a failure is an answer as well. */
+/** A failure is an answer as well. */
 export function toSimSwapCheck(
   answer: FieldAnswer,
   place: FieldPlace | undefined,

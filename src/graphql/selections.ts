@@ -53,11 +53,7 @@ export class Selections {
     return this.#dependOnVariables;
   }
 
-  /**
-   * The fields that would be executed, through fragments; each fragment is read once.
-   *
-   * @throws {GraphQLError} when `@skip` or `@include` is given null
-   */
+  /** The fields that would be executed. @throws {GraphQLError} when `@skip` or `@include` is given null */
   fieldsOf(selectionSet: SelectionSetNode): readonly FieldNode[] {
     const known = this.#fields.get(selectionSet);
     if (known !== undefined) return known;
@@ -83,7 +79,6 @@ export class Selections {
     return fields;
   }
 
-  /** The same as {@link readArguments}, each field's once. */
   argumentsOf(definition: GraphQLField<unknown, unknown>, field: FieldNode): Arguments {
     let known = this.#arguments.get(field);
     if (known === undefined) {
