@@ -10,7 +10,7 @@ import { startApolloServer } from '../graphql/apollo.ts';
 import { createEndpoint } from '../graphql/endpoint.ts';
 import { createExplorer, type Explorer, frontPage } from '../graphql/explorer.ts';
 import { HttpServer } from '../graphql/httpServer.ts';
-import { REHEARSALS } from '../graphql/rehearsals.ts';
+import { REHEARSED } from '../graphql/rehearsals.ts';
 import { follow } from '../system/fromFiles.ts';
 import { logAbout, type Log, type ProgramLog } from '../log/log.ts';
 import { AUDIT_BUDGET_MS } from '../lookups/lookupAuthorizer.ts';
@@ -69,7 +69,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       ...app,
       apollo,
       // Where every operator is the simulator.
-      rehearsals: config.simulator === undefined ? undefined : REHEARSALS,
+      rehearsals: config.simulator === undefined ? undefined : REHEARSED,
       maxRequests: config.load.requests,
       checksHost: config.callers.tokens === undefined,
       gate,

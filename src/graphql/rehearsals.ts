@@ -10,7 +10,7 @@ export interface Rehearsal {
   readonly answer: 'FORBIDDEN' | Omit<LookupFailure, 'reach'>;
 }
 
-/** Beside the test numbers of the simulator, which knows none of these. They answer while every operator is the simulator. */
+/** Beside the test numbers of the simulator, which knows none of these. */
 export const REHEARSALS: readonly Rehearsal[] = [
   {
     number: '+447700900070',
@@ -33,6 +33,11 @@ export const REHEARSALS: readonly Rehearsal[] = [
     answer: { code: 'STATE_UNAVAILABLE', retryAfterSeconds: 5 },
   },
 ];
+
+/** The same by their numbers: while every operator is the simulator, these fail as they do nowhere else. */
+export const REHEARSED: ReadonlyMap<string, Rehearsal> = new Map(
+  REHEARSALS.map((rehearsal) => [rehearsal.number, rehearsal]),
+);
 
 /** @throws {AnswerError} where the caller may not ask */
 export function rehearsedAnswer({ answer }: Rehearsal): FieldAnswer {

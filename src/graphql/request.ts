@@ -66,8 +66,8 @@ export interface RequestParts {
   readonly simSwaps: Pick<SimSwaps, 'forRequest' | 'asksOwners'>;
   readonly quotas: Pick<Quotas, 'standingOf'>;
   readonly clock: Clock;
-  /** Where they answer. */
-  readonly rehearsals?: readonly Rehearsal[] | undefined;
+  /** The test numbers that no operator knows, where they answer. */
+  readonly rehearsals?: ReadonlyMap<string, Rehearsal> | undefined;
 }
 
 /** Makes the value of a field of an answer. @throws {AnswerError} why there is none */
@@ -146,7 +146,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     if (this.#loader?.isAnswered(number, asked) === true) {
       return this.#told(this.#loader, number, asked, tell, place);
     }
-    const rehearsal = this.#parts.rehearsals?.find((one) => one.number === number);
+    const rehearsal = this.#parts.rehearsals?.get(number);
     let loader: Answering;
     if (this.signal.aborted) loader = OVER;
     else if (rehearsal !== undefined) loader = answering(rehearsedAnswer(rehearsal));

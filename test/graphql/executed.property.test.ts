@@ -213,7 +213,7 @@ it('a list of which each answer fails is no longer than is counted either', asyn
 });
 
 async function serve(
-  server: ReturnType<typeof createApolloServer>,
+  server: Awaited<ReturnType<typeof startApolloServer>>,
   query: string,
   variables: Record<string, unknown>,
   failsEach: number,
