@@ -1,4 +1,3 @@
-import { TraceFlags } from '@opentelemetry/api';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
 import { errorName } from '../domain/errors.ts';
 import type { Delivery } from './otlpSender.ts';
@@ -38,7 +37,6 @@ export class SpanQueue implements SpanProcessor {
   }
 
   onEnd(span: ReadableSpan): void {
-    if ((span.spanContext().traceFlags & TraceFlags.SAMPLED) === 0) return;
     if (this.#isClosed || this.#waiting.length >= MAX_WAITING) {
       this.#target.told('dropped', 1);
       return;

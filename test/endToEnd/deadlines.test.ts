@@ -45,18 +45,6 @@ test('a token that arrives after the deadline is not spent', async () => {
   expect(asked.count()).toBe(1);
 });
 
-test('no retry starts that would begin after the deadline', async () => {
-  const clock = new TestClock();
-  await using asked = await AskedSimSwaps.start(clock, (received, response) => {
-    response.setHeader('retry-after', '30');
-    answerJson(received, response, {}, 503);
-  });
-  const answer = await asked.ask({ number: line(1), timeLeftMs: 30_000 });
-  expect(answer).toBe('OPERATOR_UNAVAILABLE');
-  expect(asked.count()).toBe(1);
-  expect(clock.sleepers).toBe(0);
-});
-
 test('each exchange gets what is left of the request, and its retry what is left then', async () => {
   const clock = new TestClock();
   await using server = await RecordingServer.start((received, response) => {

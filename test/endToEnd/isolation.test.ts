@@ -64,39 +64,6 @@ describe('an operator that fails', () => {
     expect(asked.count()).toBeGreaterThanOrEqual(20);
     expect(asked.count()).toBeLessThanOrEqual(1.1 * NORMAL_EXCHANGES * NUMBERS);
   });
-
-  it.each(['/token', '/check'])(
-    'is left alone while it is down, and found again within 10 s of its return: %s',
-    async (path) => {
-      let isDown = true;
-      await using asked = await AskedSimSwaps.start(
-        hasty,
-        (received, response) =>
-          (isDown && received.path.endsWith(path) ? refuses(503) : answerRightly)(
-            received,
-            response,
-          ),
-        CHECK_ONLY,
-      );
-      for (let index = 0; index < 60; index += 1) await asked.ask({ number: line(index) });
-      const untilOpen = asked.count(path);
-
-      for (let second = 0; second < 60; second += 1) {
-        await asked.ask({ number: line(100 + second) });
-        await clock.advance(1000);
-      }
-      // A try every 5 s, and no more.
-      expect(asked.count(path) - untilOpen).toBeLessThanOrEqual(13);
-
-      isDown = false;
-      let answer: boolean | string = 'not asked';
-      for (let second = 0; second < 10 && answer !== false; second += 1) {
-        await clock.advance(1000);
-        answer = await asked.ask({ number: line(200 + second) });
-      }
-      expect(answer).toBe(false);
-    },
-  );
 });
 
 describe('hundreds of pending consents', () => {

@@ -4,7 +4,7 @@ import { describe, expect, it, test } from 'vitest';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { freePort } from '../freePort.ts';
 import { metricsOf } from '../metrics/scrape.ts';
-import { startService, startSimulated } from '../service.ts';
+import { startService } from '../service.ts';
 import { TemporaryFiles } from '../temporary.ts';
 import { WiredOperator, type OperatorScript } from '../wiredOperator.ts';
 import { Collector, pathOf } from './collector.ts';
@@ -235,16 +235,6 @@ describe('the context of a trace', () => {
     ]);
     expect(server.logged('listening')[0]).not.toHaveProperty('trace_id');
   });
-});
-
-test('what is answered while a trace is recorded is the same', async () => {
-  await using collector = await Collector.start();
-  await using traced = await startSimulated(collector.settings);
-  await using untraced = await startSimulated();
-  const query =
-    '{ phoneNumbers(e164s: ["+447700900001", "+447700900004", "none"]) { e164 simSwappedWithin simSwapConsent { state } } }';
-  const [one, other] = await Promise.all([traced.ask(query), untraced.ask(query)]);
-  expect(one?.body).toEqual(other?.body);
 });
 
 describe('a collector', () => {
