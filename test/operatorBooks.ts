@@ -12,17 +12,23 @@ export type Asked = 'prompts' | 'tokens' | 'lookups';
 export type Offence =
   | 'tokensUsedTwice'
   | 'tokensPastTheirEnd'
+  /** Or issued by another operator. */
   | 'tokensNeverIssued'
   /** For another number, or for the other operation. */
   | 'tokensOnAnotherSubject'
+  /** Of a consent that another operator acknowledged, or by another client. */
   | 'foreignPolls'
   | 'earlyPolls'
   | 'overlappingPolls'
   | 'pollsAfterTheEnd'
   | 'promptsWhileOneLived'
+  /** For what an answer, a denial or a failure had closed. */
+  | 'promptsWithoutNeed'
   | 'numbersOfOthers'
   /** Lookups that one request made twice, though the first was answered. */
   | 'billedTwice'
+  /** Lookups of what its asker was told, and may hear again. */
+  | 'equalLookups'
   | 'correlatorsUsedTwice'
   | 'unexpectedMembers';
 
@@ -32,9 +38,19 @@ export interface OperatorTerms {
   readonly serves?: (number: string) => boolean;
   /** Of tokens whose replies name no end. */
   readonly tokenSeconds?: number;
+  /** Which of the operators that share these books a request reached. */
+  readonly at?: (request: OperatorRequest) => string;
+  readonly nowMs?: () => number;
+  /** By how much two polls may come closer to each other than they left. */
+  readonly wayMs?: () => number;
+  /** How long before its end a consent counts as over. */
+  readonly endingMs?: number;
+  readonly onOffence?: (offence: Offence, number: string) => void;
 }
 
 interface Token {
+  readonly at: string;
+  readonly consent: Consent | undefined;
   /** Absent in a token for any number. */
   readonly number: string | undefined;
   readonly scope: string;
@@ -43,34 +59,58 @@ interface Token {
   left: number;
 }
 
-interface Consent {
+/** An owner who was prompted. */
+interface Prompted {
+  /** Which operator did. */
+  readonly at: string;
   readonly number: string;
   readonly scope: string;
   readonly endsAtMs: number;
   intervalMs: number;
+}
+
+export interface Consent extends Prompted {
+  readonly promptedAtMs: number;
   polls: number;
   polledAtMs: number;
   pollsOnTheWire: number;
+  /** Another prompt may ring. */
   isOver: boolean;
+  /** A reply said so. */
+  isKnownToBeOver: boolean;
 }
 
-/** By how much two polls may come closer to each other than they left. */
+/** A prompt that is asked for. */
+interface Prompting {
+  readonly at: string;
+  readonly number: string;
+  readonly caller: string;
+  readonly scope: string;
+}
+
+/** A reason not to prompt about a number. */
+export interface Closure {
+  readonly untilMs: number;
+  readonly closes: (prompting: Prompting) => boolean;
+}
+
 const WAY_MS = 250;
 const SLOW_DOWN_MS = 5000;
 const MEMBERS: readonly string[] = ['phoneNumber', 'maxAge'];
 
 /**
- * What reached an operator and what it said to it, whoever wrote the replies, and everything that was done against its
- * rules.
+ * What reached operators and what they said to it, whoever wrote the replies, and everything that was done against their
+ * rules: on the wire (`came`, `answered`), or without one (`prompt`, `poll` and what follows from them).
  */
 export class OperatorBooks {
   readonly offences: Offence[] = [];
   lookups = 0;
+  readonly consents = new Map<string, Consent>();
   readonly #terms: OperatorTerms;
   readonly #tokens = new Map<string, Token>();
-  readonly #consents = new Map<string, Consent>();
   /** The last one of each number. */
   readonly #prompted = new Map<string, Consent>();
+  readonly #closures = new Map<string, readonly Closure[]>();
   readonly #correlators = new Set<string>();
   readonly #billed = new Set<string>();
 
@@ -82,62 +122,137 @@ export class OperatorBooks {
     return this.offences.filter((one) => one === offence).length;
   }
 
+  counts<O extends Offence>(offences: readonly O[]): Record<O, number> {
+    const counted = offences.map((offence) => [offence, this.count(offence)] as const);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each of them
+    return Object.fromEntries(counted) as Record<O, number>;
+  }
+
+  offend(offence: Offence, number: string): void {
+    this.offences.push(offence);
+    this.#terms.onOffence?.(offence, number);
+  }
+
+  /** From now on nothing that it closes needs a prompt about the number. */
+  close(number: string, closure: Closure): void {
+    this.#closures.set(number, [...(this.#closures.get(number) ?? []), closure]);
+  }
+
+  /** What must not have been known closes nothing. */
+  reopen(isUnknown: (closure: Closure, number: string) => boolean): void {
+    for (const [number, all] of this.#closures) {
+      const known = all.filter((closure) => !isUnknown(closure, number));
+      if (known.length < all.length) this.#closures.set(number, known);
+    }
+  }
+
+  /** The consent about a number that lives. */
+  livingOf(number: string): Consent | undefined {
+    const last = this.#prompted.get(number);
+    const { endingMs = 0 } = this.#terms;
+    return last?.isOver === false && last.endsAtMs > this.#nowMs + endingMs ? last : undefined;
+  }
+
+  /** A prompt is asked for. */
+  prompt(prompting: Prompting): readonly Offence[] {
+    const untilMs = this.#nowMs + (this.#terms.endingMs ?? 0);
+    const isClosed = (this.#closures.get(prompting.number) ?? []).some(
+      (closure) => closure.untilMs > untilMs && closure.closes(prompting),
+    );
+    return these([
+      ...this.#othersNumber(prompting.number),
+      this.livingOf(prompting.number) !== undefined && 'promptsWhileOneLived',
+      isClosed && 'promptsWithoutNeed',
+    ]);
+  }
+
+  /** The owner was prompted, whether or not its client hears of it. */
+  acknowledged(authReqId: string, prompted: Prompted): Consent {
+    const consent: Consent = {
+      ...prompted,
+      promptedAtMs: this.#nowMs,
+      polls: 0,
+      polledAtMs: -Infinity,
+      pollsOnTheWire: 0,
+      isOver: false,
+      isKnownToBeOver: false,
+    };
+    this.consents.set(authReqId, consent);
+    this.#prompted.set(prompted.number, consent);
+    return consent;
+  }
+
+  poll(consent: Consent | undefined, at: string): readonly Offence[] {
+    if (consent === undefined) return ['foreignPolls'];
+    const { wayMs = () => WAY_MS } = this.#terms;
+    const nowMs = this.#nowMs;
+    const isEarly = nowMs < consent.polledAtMs + consent.intervalMs - wayMs();
+    const offences = these([
+      consent.at !== at && 'foreignPolls',
+      consent.pollsOnTheWire > 0 && 'overlappingPolls',
+      isEarly && 'earlyPolls',
+      consent.isKnownToBeOver && 'pollsAfterTheEnd',
+    ]);
+    consent.polls += 1;
+    consent.polledAtMs = nowMs;
+    consent.pollsOnTheWire += 1;
+    return offences;
+  }
+
   numberOf(request: OperatorRequest): string {
     const { phoneNumber } = membersOf(request.body);
     const named = typeof phoneNumber === 'string' ? phoneNumber : '';
     return this.#tokenOf(request)?.number ?? named;
   }
 
+  /** The one that is polled, or whose token the lookup has. */
   consentOf(request: OperatorRequest): Consent | undefined {
-    return this.#consents.get(formOf(request).get('auth_req_id') ?? '');
+    const polled = this.consents.get(formOf(request).get('auth_req_id') ?? '');
+    return polled ?? this.#tokenOf(request)?.consent;
   }
 
   /** A request has come. What it does against the rules is noted, and returned. */
   came(request: OperatorRequest): readonly Offence[] {
     const correlator = correlatorOf(request);
-    const offences = [
-      ...(this.#correlators.has(correlator) ? ['correlatorsUsedTwice' as const] : []),
+    const offences = these([
+      this.#correlators.has(correlator) && 'correlatorsUsedTwice',
       ...this.#against(request),
-    ];
+    ]);
     if (correlator !== '') this.#correlators.add(correlator);
-    this.offences.push(...offences);
+    const number = this.consentOf(request)?.number ?? numberIn(formOf(request).get('login_hint'));
+    for (const offence of offences) this.offend(offence, number ?? '');
     return offences;
   }
 
   /** What the operator did upon it, which its client may or may not hear. */
   answered(request: OperatorRequest, status: number, body: string): void {
-    const consent = this.consentOf(request);
-    if (consent !== undefined) consent.pollsOnTheWire -= 1;
+    const asked = askedOf(request.path);
+    const consent = asked === 'tokens' ? this.consentOf(request) : undefined;
     const told = membersOf(body);
-    if (consent !== undefined && status !== 200) hear(consent, told['error']);
+    if (consent !== undefined) {
+      consent.pollsOnTheWire -= 1;
+      hear(consent, status === 200 ? 'granted' : told['error']);
+      consent.isKnownToBeOver = consent.isOver;
+    }
     if (status !== 200) return;
-    const nowMs = Date.now();
+    const at = this.#at(request);
     const form = formOf(request);
     const scope = consent?.scope ?? form.get('scope') ?? '';
-    const endsAtMs =
-      nowMs + Number(told['expires_in'] ?? this.#terms.tokenSeconds ?? Infinity) * 1000;
-    switch (askedOf(request.path)) {
+    const seconds = Number(told['expires_in'] ?? this.#terms.tokenSeconds ?? Infinity);
+    const endsAtMs = this.#nowMs + seconds * 1000;
+    switch (asked) {
       case 'prompts': {
         const number = numberIn(form.get('login_hint')) ?? '';
         const intervalMs = Number(told['interval'] ?? 5) * 1000;
-        const prompted = { number, scope, endsAtMs, intervalMs };
-        const made = {
-          ...prompted,
-          polls: 0,
-          polledAtMs: -Infinity,
-          pollsOnTheWire: 0,
-          isOver: false,
-        };
-        this.#consents.set(String(told['auth_req_id']), made);
-        this.#prompted.set(number, made);
+        const prompted = { at, number, scope, endsAtMs, intervalMs };
+        this.acknowledged(String(told['auth_req_id']), prompted);
         return;
       }
       case 'tokens': {
-        if (consent !== undefined) consent.isOver = true;
         const value = String(told['access_token']);
         const number = consent?.number ?? numberIn(form.get('username'));
         const left = (this.#tokens.get(value)?.left ?? 0) + 1;
-        this.#tokens.set(value, { number, scope, endsAtMs, left });
+        this.#tokens.set(value, { at, consent, number, scope, endsAtMs, left });
         return;
       }
       case 'lookups': {
@@ -147,25 +262,33 @@ export class OperatorBooks {
         const name = correlatorOf(request).replace(/-\d+$/, '');
         const { maxAge } = membersOf(request.body);
         const question = JSON.stringify([name, request.path, number, maxAge]);
-        if (name !== '' && this.#billed.has(question)) this.offences.push('billedTwice');
+        if (name !== '' && this.#billed.has(question)) this.offend('billedTwice', number);
         this.#billed.add(question);
       }
     }
   }
 
+  get #nowMs(): number {
+    return (this.#terms.nowMs ?? Date.now)();
+  }
+
+  #at(request: OperatorRequest): string {
+    return this.#terms.at?.(request) ?? '';
+  }
+
   #against(request: OperatorRequest): readonly Offence[] {
     const form = formOf(request);
     switch (askedOf(request.path)) {
-      case 'prompts': {
-        const number = numberIn(form.get('login_hint'));
-        const { isOver = true, endsAtMs = 0 } = this.#prompted.get(number ?? '') ?? {};
-        const lives = !isOver && endsAtMs > Date.now();
-        const offences = this.#othersNumber(number);
-        return lives ? [...offences, 'promptsWhileOneLived'] : offences;
-      }
+      case 'prompts':
+        return this.prompt({
+          at: this.#at(request),
+          number: numberIn(form.get('login_hint')) ?? '',
+          caller: callerOf(request),
+          scope: form.get('scope') ?? '',
+        });
       case 'tokens':
         return form.has('auth_req_id')
-          ? poll(this.consentOf(request))
+          ? this.poll(this.consentOf(request), this.#at(request))
           : this.#othersNumber(numberIn(form.get('username')));
       case 'lookups':
         return this.#lookup(request);
@@ -182,12 +305,12 @@ export class OperatorBooks {
     if (Object.keys(others).some((name) => !MEMBERS.includes(name))) {
       offences.push('unexpectedMembers');
     }
-    if (token === undefined) return [...offences, 'tokensNeverIssued'];
+    if (token?.at !== this.#at(request)) return [...offences, 'tokensNeverIssued'];
     if (token.left < 1 && (this.#terms.tokenUse ?? 'once') === 'once') {
       offences.push('tokensUsedTwice');
     }
     token.left -= 1;
-    if (Date.now() >= token.endsAtMs) offences.push('tokensPastTheirEnd');
+    if (this.#nowMs >= token.endsAtMs) offences.push('tokensPastTheirEnd');
     const isOwn = (phoneNumber ?? number) === number;
     const [own, other] = endsWith(request.path, '/check') ? SCOPES : SCOPES.toReversed();
     const fits = token.scope.includes(own ?? '') || !token.scope.includes(other ?? '');
@@ -220,27 +343,21 @@ export function formOf({ body }: OperatorRequest): URLSearchParams {
   return new URLSearchParams(body);
 }
 
-function poll(consent: Consent | undefined): readonly Offence[] {
-  if (consent === undefined) return ['foreignPolls'];
-  const nowMs = Date.now();
-  const isEarly = nowMs < consent.polledAtMs + consent.intervalMs - WAY_MS;
-  const offences: readonly (Offence | false)[] = [
-    consent.pollsOnTheWire > 0 && 'overlappingPolls',
-    isEarly && 'earlyPolls',
-    consent.isOver && 'pollsAfterTheEnd',
-  ];
-  consent.polls += 1;
-  consent.polledAtMs = nowMs;
-  consent.pollsOnTheWire += 1;
-  return offences.filter((one) => one !== false);
+/** Correlators begin with the caller, where callers choose them so. */
+export function callerOf(request: OperatorRequest): string {
+  return correlatorOf(request).split('-')[0] ?? '';
 }
 
-/** What the operator says about a consent that it does not grant. */
-function hear(consent: Consent, error: unknown): void {
-  if (error === 'slow_down') consent.intervalMs += SLOW_DOWN_MS;
-  if (['access_denied', 'expired_token', 'invalid_grant'].includes(String(error))) {
-    consent.isOver = true;
-  }
+/** What the operator decides about a consent that is polled. */
+export function hear(consent: Consent, decided: unknown): void {
+  if (decided === 'slow_down') consent.intervalMs += SLOW_DOWN_MS;
+  if (ENDS.has(decided)) consent.isOver = true;
+}
+
+const ENDS = new Set<unknown>(['granted', 'access_denied', 'expired_token', 'invalid_grant']);
+
+function these(offences: readonly (Offence | false)[]): readonly Offence[] {
+  return offences.filter((one) => one !== false);
 }
 
 function correlatorOf({ headers }: OperatorRequest): string {

@@ -1,5 +1,3 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { texts, type RedisAddress } from '../src/sharedState/redis.ts';
 import { command } from './redisCommands.ts';
@@ -11,9 +9,6 @@ const READY_WITHIN_MS = 120_000;
 const MASTERS = 3;
 /** How many a cluster has (Redis Cluster specification). */
 const SLOTS = 16_384;
-/** A server has all that it holds in its append-only files. */
-const WRITES_ALL = ['aof_enabled:1', 'aof_rewrite_in_progress:0', 'aof_rewrite_scheduled:0'];
-
 /** One server of a cluster, which can be killed and started again where it was. */
 interface ClusterServer extends RedisServer {
   readonly settings: Readonly<Record<string, string>>;
@@ -39,16 +34,11 @@ interface Known {
 
 /** A Redis Cluster of three masters, with a replica of each where the test wants them. */
 export class RedisClusterServers {
-  readonly #folder: string;
   readonly #servers = new Map<number, ClusterServer>();
-
-  private constructor(folder: string) {
-    this.#folder = folder;
-  }
 
   /** Resolves when every server knows of all, every slot has a master, and every master its replica. */
   static async start(form: ClusterForm): Promise<RedisClusterServers> {
-    const cluster = new RedisClusterServers(temporaryFolder());
+    const cluster = new RedisClusterServers();
     try {
       await cluster.#start(form);
       return cluster;
@@ -60,18 +50,13 @@ export class RedisClusterServers {
 
   async #start({ replicas, nodeTimeoutMs = 1000 }: ClusterForm): Promise<void> {
     const common = {
-      dir: this.#folder,
+      dir: temporaryFolder(),
       'cluster-enabled': 'yes',
       'cluster-node-timeout': String(nodeTimeoutMs),
       'cluster-require-full-coverage': 'no',
       'cluster-replica-validity-factor': '0',
       'repl-diskless-sync-delay': '0',
       'repl-timeout': '5',
-      // What a server acknowledged can be read after its death, and that in words.
-      appendonly: 'yes',
-      appendfsync: 'no',
-      'aof-use-rdb-preamble': 'no',
-      'auto-aof-rewrite-percentage': '0',
     };
     const servers = await allStarted(
       Array.from({ length: replicas ? 2 * MASTERS : MASTERS }, async (_, n) => {
@@ -79,7 +64,6 @@ export class RedisClusterServers {
           ...common,
           'cluster-config-file': `nodes-${n}.conf`,
           dbfilename: `${n}.rdb`,
-          appenddirname: `writes-${n}`,
         };
         return { ...(await startRedis(undefined, settings)), settings };
       }),
@@ -95,14 +79,6 @@ export class RedisClusterServers {
   get url(): string {
     const hosts = this.addresses.map(({ host, port }) => `${host}:${port}`);
     return `redis+cluster://${hosts.join(',')}`;
-  }
-
-  get folder(): string {
-    return this.#folder;
-  }
-
-  writesOf(port: number): string {
-    return join(this.#folder, this.server(port).settings['appenddirname'] ?? '');
   }
 
   get ports(): readonly number[] {
@@ -123,16 +99,6 @@ export class RedisClusterServers {
   async masters(): Promise<readonly number[]> {
     const known = await this.#nodes();
     return known.filter(({ isMaster, hasSlots }) => isMaster && hasSlots).map(({ port }) => port);
-  }
-
-  /** The ports of the masters with each of their replicas. */
-  async pairs(): Promise<readonly { readonly master: number; readonly replica: number }[]> {
-    const known = await this.#nodes();
-    return known.flatMap(({ id, port }) =>
-      known
-        .filter(({ masterId }) => masterId === id)
-        .map((replica) => ({ master: port, replica: replica.port })),
-    );
   }
 
   /** Whether a master holds a slot, and the port of its replica: as they are now. */
@@ -189,7 +155,6 @@ export class RedisClusterServers {
   /** Starts one again that was killed, empty; it finds the cluster by the file that it left. */
   async restart(port: number): Promise<void> {
     const { settings } = this.server(port);
-    await rm(this.writesOf(port), { recursive: true, force: true });
     this.#servers.set(port, { ...(await startRedis(port, settings)), settings });
   }
 
@@ -198,15 +163,13 @@ export class RedisClusterServers {
     await until('the cluster heals', async () => {
       const views = await Promise.all(this.ports.map((port) => nodesBy(port)));
       if (!views.every((known) => isWhole(known, replicas))) return false;
-      const [infos, roles, writing] = await Promise.all([
+      const [infos, roles] = await Promise.all([
         this.#askAll(['CLUSTER', 'INFO']),
         this.#askAll(['ROLE']),
-        this.#askAll(['INFO', 'persistence']),
       ]);
       return (
         infos.every((info) => info.includes('cluster_state:ok')) &&
-        roles.every((role) => !role.startsWith('slave') || /,connected,/.test(role)) &&
-        writing.every((info) => WRITES_ALL.every((word) => info.includes(word)))
+        roles.every((role) => !role.startsWith('slave') || /,connected,/.test(role))
       );
     });
   }
@@ -218,7 +181,6 @@ export class RedisClusterServers {
 
   async stop(): Promise<void> {
     await Promise.all([...this.#servers.values()].map((server) => server.kill()));
-    await rm(this.#folder, { recursive: true, force: true });
   }
 
   async #join(servers: readonly ClusterServer[], replicas: boolean): Promise<void> {

@@ -38,7 +38,9 @@ export type Fault = keyof typeof FAULTS;
 const NEVER = Object.fromEntries(Object.keys(FAULTS).map((name) => [name, 0])) as Record<Fault, 0>;
 
 /** Which numbers an operator has, and what it takes its tokens for. */
-export interface ChaosContract extends Required<OperatorTerms> {
+export interface ChaosContract extends Required<
+  Pick<OperatorTerms, 'tokenUse' | 'serves' | 'tokenSeconds'>
+> {
   readonly tellsExpiry: boolean;
 }
 

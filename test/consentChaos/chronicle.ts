@@ -1,10 +1,8 @@
-/** The numbers that a server held. */
-export type Holds = (number: string) => boolean;
-
 interface Event {
   readonly atMs: number;
   readonly what: string;
-  readonly concerns: Holds;
+  /** Absent where it concerns all. */
+  readonly number: string | undefined;
 }
 
 /** How far back it is told how something came about. */
@@ -16,21 +14,18 @@ const MAX_EVENTS = 20_000;
 export class Chronicle {
   #events: Event[] = [];
 
-  happened(what: string, concerns: Holds = () => true, atMs = Date.now()): void {
+  happened(what: string, number?: string, atMs = Date.now()): void {
     if (this.#events.length >= MAX_EVENTS) this.#events = this.#events.slice(MAX_EVENTS / 2);
-    this.#events.push({ atMs, what, concerns });
+    this.#events.push({ atMs, what, number });
   }
 
-  happenedTo(number: string, what: string, atMs?: number): void {
-    this.happened(what, (one) => one === number, atMs);
-  }
-
-  /** What concerned a number lately, a line each, with how long ago it was. */
-  about(number: string): readonly string[] {
+  /** What is wrong, and what concerned the number lately, a line each, with how long ago it was. */
+  story(wrong: string, number: string): string {
     const nowMs = Date.now();
-    return this.#events
-      .filter(({ atMs, concerns }) => atMs > nowMs - TOLD_MS && concerns(number))
+    const told = this.#events
+      .filter((event) => event.atMs > nowMs - TOLD_MS && (event.number ?? number) === number)
       .toSorted((one, other) => one.atMs - other.atMs)
       .map(({ atMs, what }) => `${String(Math.round(atMs - nowMs)).padStart(7)} ms  ${what}`);
+    return [`${wrong}: ${number}`, ...told].join('\n  ');
   }
 }

@@ -81,7 +81,7 @@ export class FlappingDirectory {
       const operator = word.random.pick(this.#operators);
       if (operator !== word.operator) {
         if (word.operator !== '') this.counts.changed += 1;
-        this.#chronicle.happenedTo(number, `the directory names ${operator}`);
+        this.#chronicle.happened(`the directory names ${operator}`, number);
       }
       word.operator = operator;
       word.untilMs = nowMs + word.random.next() * MAX_KEPT_MS;

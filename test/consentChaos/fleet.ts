@@ -4,10 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../freePort.ts';
 import { DEMO_ENTRY, OperatorsFile } from '../operatorsFile.ts';
 import type { Random } from '../random.ts';
-import { WAY_MS } from './promptNeeds.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const LOOK_EVERY_MS = 50;
+
+/**
+ * An exchange is given up by then (OPERATOR_TIMEOUT_MS). The service counts from sending, and the operator from
+ * receiving: so much earlier it may prompt.
+ */
+export const GIVEN_UP_MS = 2000;
 
 /** By which header operators learn which replica it is that asks. */
 export const REPLICA_HEADER = 'x-replica';
@@ -105,7 +110,7 @@ export class Fleet {
       client: DEMO_ENTRY,
       headers: { [REPLICA_HEADER]: replica },
       // A reply that a busy machine holds up is no lost one.
-      limits: { timeoutMs: WAY_MS },
+      limits: { timeoutMs: GIVEN_UP_MS },
     }));
     return new OperatorsFile(entries, {
       directory: { url: directory, keepSeconds: 0, fallback: 'prefix' },

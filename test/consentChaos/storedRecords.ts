@@ -60,7 +60,7 @@ export class StoredRecords {
       const isLeased = consent !== undefined && 'leaseUntilMs' in consent;
       this.#leasedUntilMs.set(number, isLeased ? consent.leaseUntilMs : 0);
       const atMs = Number(seconds) * 1000;
-      this.#chronicle.happenedTo(number, `the store holds: ${wordsOf(record, atMs)}`, atMs);
+      this.#chronicle.happened(`the store holds: ${wordsOf(record, atMs)}`, number, atMs);
     });
   }
 }

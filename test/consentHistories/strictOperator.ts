@@ -11,50 +11,29 @@ import type {
   RequestedConsent,
   TokenManager,
 } from '../../src/tokens/tokenManager.ts';
+import { hear, OperatorBooks, type Consent, type Offence } from '../operatorBooks.ts';
 import { HOUR_MS } from '../values.ts';
 import type { History, LookupWord, PollWord, PromptWord } from './history.ts';
 
 /** What the operator must not see. */
-export interface Offences {
-  promptsWhileOneLived: number;
-  /** Prompts for what an answer, a denial or a failure had closed. */
-  promptsWithoutNeed: number;
-  overlappingPolls: number;
-  earlyPolls: number;
-  pollsAfterTheEnd: number;
-  /** Of a consent that another operator acknowledged, or by another client. */
-  foreignPolls: number;
-  equalLookups: number;
-}
+const OFFENCES = [
+  'promptsWhileOneLived',
+  'promptsWithoutNeed',
+  'overlappingPolls',
+  'earlyPolls',
+  'pollsAfterTheEnd',
+  'foreignPolls',
+  'equalLookups',
+] as const satisfies readonly Offence[];
 
-interface Consent {
-  readonly identity: string;
-  readonly asker: string;
-  readonly operation: Operation;
-  /** Of the operators that the process knew which prompted. */
-  readonly configured: ReadonlySet<string>;
-  readonly diesAtMs: number;
-  intervalMs: number;
-  lastPollAtMs: number;
-  pollsOnTheWire: number;
-  isOver: boolean;
-  /** Whether a reply said so. */
-  isKnownToBeOver: boolean;
-}
-
-/** A reason not to prompt. */
-interface Closure {
-  readonly untilMs: number;
-  /** Of the only operator that it closes; of all where absent. */
-  readonly identity?: string | undefined;
-  readonly closes: (operation: Operation) => boolean;
-}
+export type Offences = Record<(typeof OFFENCES)[number], number>;
 
 /** How long an answer or a failure counts that names no time. */
 const KEPT_MS = 60_000;
 /** Of fractions of a millisecond. */
 const MIN_TOLERANCE_MS = 1;
-const SLOW_DOWN_MS = 5000;
+/** The one that a history is about. */
+const LINE = 'the line';
 
 /** One operator, as one process asks it. */
 export interface AskedOperator {
@@ -66,25 +45,15 @@ export interface AskedOperator {
 
 /** Operators that say what a history has them say, and remember what they were asked. */
 export class StrictOperators {
-  readonly offences: Offences = {
-    promptsWhileOneLived: 0,
-    promptsWithoutNeed: 0,
-    overlappingPolls: 0,
-    earlyPolls: 0,
-    pollsAfterTheEnd: 0,
-    foreignPolls: 0,
-    equalLookups: 0,
-  };
   prompts = 0;
   polls = 0;
   lookups = 0;
   readonly #history: History;
   readonly #clock: Clock;
   readonly #toleranceMs: number;
-  readonly #consents = new Map<string, Consent>();
-  /** By their tokens. */
-  readonly #granted = new WeakMap<object, Consent>();
-  readonly #closures: Closure[] = [];
+  readonly #books: OperatorBooks;
+  /** Of the operators that the process knew which prompted, by the consent and by its token. */
+  readonly #prompters = new WeakMap<object, ReadonlySet<string>>();
   readonly #answered: {
     readonly identity: string;
     readonly asker: string;
@@ -101,6 +70,15 @@ export class StrictOperators {
     this.#clock = clock;
     this.#startedAtMs = clock.monotonicMs();
     this.#toleranceMs = Math.max(MIN_TOLERANCE_MS, toleranceMs);
+    this.#books = new OperatorBooks({
+      nowMs: () => clock.monotonicMs(),
+      wayMs: () => this.#toleranceMs,
+      endingMs: this.#toleranceMs,
+    });
+  }
+
+  get offences(): Offences {
+    return this.#books.counts(OFFENCES);
   }
 
   /** How it is asked. */
@@ -124,22 +102,16 @@ export class StrictOperators {
   ): Promise<RequestedConsent> {
     const word = inTurn(this.#history.prompts, this.prompts);
     this.prompts += 1;
-    this.#judgePrompt(operation, identity);
+    const asked = { at: identity, number: LINE, scope: operation };
+    this.#note(this.#books.prompt({ ...asked, caller: askerOf(correlator.name) }));
     const authReqId = `consent-${this.prompts}`;
     if (isPrompted(word)) {
-      const lifeSeconds = word.word === 'acknowledged' ? word.expiresInSeconds : 120;
-      this.#consents.set(authReqId, {
-        identity,
-        asker: askerOf(correlator.name),
-        operation,
-        configured,
-        diesAtMs: this.#nowMs + lifeSeconds * 1000,
-        intervalMs: word.word === 'acknowledged' ? word.intervalSeconds * 1000 : 0,
-        lastPollAtMs: -Infinity,
-        pollsOnTheWire: 0,
-        isOver: false,
-        isKnownToBeOver: false,
-      });
+      const [lifeSeconds, intervalSeconds] =
+        word.word === 'acknowledged' ? [word.expiresInSeconds, word.intervalSeconds] : [120, 0];
+      const endsAtMs = this.#nowMs + lifeSeconds * 1000;
+      const intervalMs = intervalSeconds * 1000;
+      const consent = this.#books.acknowledged(authReqId, { ...asked, endsAtMs, intervalMs });
+      this.#prompters.set(consent, configured);
     }
     await this.#takeTime();
     return { judged: this.#acknowledge(word, authReqId), attempts: 1 };
@@ -152,12 +124,9 @@ export class StrictOperators {
   ): Promise<Polled> {
     const word = inTurn(this.#history.polls, this.polls);
     this.polls += 1;
-    const consent = this.#consents.get(authReqId);
+    const consent = this.#books.consents.get(authReqId);
     if (consent === undefined) throw new Error('A poll of what was never acknowledged.');
-    if (consent.identity !== identity) this.offences.foreignPolls += 1;
-    this.#judgePoll(consent);
-    consent.lastPollAtMs = this.#nowMs;
-    consent.pollsOnTheWire += 1;
+    this.#note(this.#books.poll(consent, identity));
     const polled = this.#decide(consent, word, subject);
     await this.#takeTime();
     consent.pollsOnTheWire -= 1;
@@ -178,7 +147,7 @@ export class StrictOperators {
     this.lookups += 1;
     const asker = askerOf(correlator.name);
     // Whoever waits polls, and looks up what the prompt was for: the process that prompted may know fewer facts.
-    const prompter = this.#granted.get(token)?.configured;
+    const prompter = this.#prompters.get(token);
     this.#judgeLookup(lookup, asker, asked, prompter);
     const sentAtMs = this.#clock.nowMs();
     const leftAtMs = this.#nowMs;
@@ -222,28 +191,8 @@ export class StrictOperators {
     return (this.#knowSwapSinceMs.get(asker) ?? Infinity) < atMs;
   }
 
-  #judgePrompt(operation: Operation, identity: string): void {
-    const nowMs = this.#nowMs;
-    for (const consent of this.#consents.values()) {
-      if (!consent.isOver && consent.diesAtMs > nowMs + this.#toleranceMs) {
-        this.offences.promptsWhileOneLived += 1;
-      }
-    }
-    for (const closure of this.#closures) {
-      if ((closure.identity ?? identity) !== identity) continue;
-      if (closure.untilMs > nowMs + this.#toleranceMs && closure.closes(operation)) {
-        this.offences.promptsWithoutNeed += 1;
-      }
-    }
-  }
-
-  #judgePoll(consent: Consent): void {
-    const nowMs = this.#nowMs;
-    if (consent.pollsOnTheWire > 0) this.offences.overlappingPolls += 1;
-    if (nowMs < consent.lastPollAtMs + consent.intervalMs - this.#toleranceMs) {
-      this.offences.earlyPolls += 1;
-    }
-    if (consent.isKnownToBeOver) this.offences.pollsAfterTheEnd += 1;
+  #note(offences: readonly Offence[]): void {
+    for (const offence of offences) this.#books.offend(offence, LINE);
   }
 
   #judgeLookup(
@@ -264,7 +213,7 @@ export class StrictOperators {
         (!this.hasSwapped || earlier.atMs - this.#startedAtMs > (this.#history.swapAtMs ?? 0)) &&
         JSON.stringify(earlier.lookup) === JSON.stringify(lookup),
     );
-    if (isEqual) this.offences.equalLookups += 1;
+    if (isEqual) this.#note(['equalLookups']);
   }
 
   #acknowledge(word: PromptWord, authReqId: string): RequestedConsent['judged'] {
@@ -303,41 +252,32 @@ export class StrictOperators {
   }
 
   #decide(consent: Consent, word: PollWord, subject: TokenSubject): Polled {
-    const failing = (code: LookupFailure['code']): Polled => {
+    if (consent.isOver || this.#nowMs >= consent.endsAtMs) {
       consent.isOver = true;
-      return { kind: 'failed', failure: { code, reach: 'number' } };
-    };
-    if (consent.isOver) return failing('CONSENT_EXPIRED');
-    if (this.#nowMs >= consent.diesAtMs) return failing('CONSENT_EXPIRED');
+      return failed('CONSENT_EXPIRED');
+    }
+    hear(consent, word === 'token lost' ? 'granted' : word);
     switch (word) {
-      case 'granted':
-        consent.isOver = true;
-        return { kind: 'acquired', token: this.#grant(consent, subject) };
+      case 'granted': {
+        const token = new AccessToken(subject, 'token', undefined);
+        this.#prompters.set(token, this.#prompters.get(consent) ?? new Set());
+        return { kind: 'acquired', token };
+      }
       case 'token lost':
-        consent.isOver = true;
-        return { kind: 'go-on', goOn: 'no_reply' };
       case 'lost':
         return { kind: 'go-on', goOn: 'no_reply' };
       case 'authorization_pending':
-        return { kind: 'go-on', goOn: word };
       case 'slow_down':
-        consent.intervalMs += SLOW_DOWN_MS;
         return { kind: 'go-on', goOn: word };
       case 'access_denied':
-        return failing('CONSENT_DENIED');
+        return failed('CONSENT_DENIED');
       case 'invalid_client':
         // The prompt lives on.
-        return { kind: 'failed', failure: { code: 'OPERATOR_REFUSED', reach: 'number' } };
+        return failed('OPERATOR_REFUSED');
       case 'expired_token':
       case 'invalid_grant':
-        return failing('CONSENT_EXPIRED');
+        return failed('CONSENT_EXPIRED');
     }
-  }
-
-  #grant(consent: Consent, subject: TokenSubject): AccessToken {
-    const token = new AccessToken(subject, 'token', undefined);
-    this.#granted.set(token, consent);
-    return token;
   }
 
   /** How long ago the last swap was. */
@@ -380,8 +320,13 @@ export class StrictOperators {
     return { kind: 'failed', failure };
   }
 
-  #close(forMs: number, closing: Closure['closes'], identity?: string): void {
-    this.#closures.push({ untilMs: this.#nowMs + forMs, closes: closing, identity });
+  /** @param identity of the only operator that it closes */
+  #close(forMs: number, closing: (operation: Operation) => boolean, identity?: string): void {
+    this.#books.close(LINE, {
+      untilMs: this.#nowMs + forMs,
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as they are asked for above
+      closes: ({ at, scope }) => (identity ?? at) === at && closing(scope as Operation),
+    });
   }
 
   get #deniedMs(): number {
@@ -397,6 +342,10 @@ export class StrictOperators {
     this.#exchanges += 1;
     if (latencyMs > 0) await this.#clock.sleep(latencyMs);
   }
+}
+
+function failed(code: LookupFailure['code']): Polled {
+  return { kind: 'failed', failure: { code, reach: 'number' } };
 }
 
 /** Correlators begin with the asker, in these histories. */

@@ -58,10 +58,8 @@ export const consentChaos = longRun({
   },
 });
 
-/** Unavoidable is what a cluster lost that it had acknowledged (docs/reliability.md). */
 function rowsOf(findings: Findings): Row[] {
-  const { prompts, directory, heard, ends, wrong, unavoidable, store, notes, ...counted } =
-    findings;
+  const { prompts, directory, heard, ends, wrong, store, notes, ...counted } = findings;
   return [
     ...Object.entries(counted).map(([name, times]): Row => [name, times]),
     ...tallied('prompts at', Object.entries(prompts)),
@@ -70,7 +68,6 @@ function rowsOf(findings: Findings): Row[] {
     ...tallied('reply', heard),
     ...tallied('end', ends),
     ...tallied('wrong', Object.entries<number>({ ...wrong })),
-    ...tallied('unavoidable', Object.entries<number>({ ...unavoidable })),
     ...notes.map((note): Row => [`  ${note}`]),
   ];
 }
