@@ -1,5 +1,8 @@
+import { createServer, type Socket } from 'node:net';
+import { expect, test } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import type { Finding } from './attack.ts';
+import { inForm } from '../forms.ts';
+import { listen } from '../listening.ts';
 import { type OperatorScript, TOKEN_MARK, WiredOperator } from '../wiredOperator.ts';
 import { Target, type TargetOptions } from './target.ts';
 
@@ -17,12 +20,31 @@ const ENDS_WITHIN_MS = REQUEST_TIMEOUT_MS + 8000;
 /** A number in any of the spellings by which this service may have been told it. */
 const NUMBER = /(?:\+|00|tel:\+?)?44[\s.-]?7700[\s.-]?900\d{3}/;
 
-/** Everything that an attack takes, and takes down after it. It also holds what it saw. */
-export class Stage {
-  readonly findings: Finding[] = [];
-  readonly #targets: Target[] = [];
-  readonly #closing: (() => Promise<unknown>)[] = [];
-  #isJudged = false;
+/** An attack that is not over by then hangs, which is a finding as well. */
+const MAX_ATTACK_MS = 300_000;
+const IS_LONG = inForm({ short: 0, long: 1 }) === 1;
+
+/**
+ * One way to break in, to learn what is another's, to make the service hang or to make it pay: on a running service, and
+ * judged by its memory, event loop, descriptors, log and end.
+ */
+export function attack(name: string, carryOut: (stage: Stage) => Promise<void>): void {
+  test.skipIf(!IS_LONG).each([name])(
+    '%s',
+    async () => {
+      await using stage = new Stage();
+      await carryOut(stage);
+      expect(stage.targets).not.toEqual([]);
+      for (const target of stage.targets) await judge(target);
+    },
+    MAX_ATTACK_MS,
+  );
+}
+
+/** Everything that an attack takes, and takes down after it. */
+export class Stage implements AsyncDisposable {
+  readonly targets: Target[] = [];
+  readonly #closing = new AsyncDisposableStack();
 
   async serve(
     operator: WiredOperator,
@@ -31,7 +53,7 @@ export class Stage {
   ): Promise<Target> {
     const common = { REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS), ...operator.settings };
     const target = await Target.start({ ...common, ...settings }, options);
-    this.#targets.push(target);
+    this.targets.push(target);
     return target;
   }
 
@@ -50,79 +72,56 @@ export class Stage {
 
   async operator(script?: OperatorScript): Promise<WiredOperator> {
     const operator = await WiredOperator.start(script);
-    this.#closing.push(() => operator[Symbol.asyncDispose]());
+    // What hostile replies lead to is no offence.
+    this.#closing.defer(() => operator[Symbol.asyncDispose]().catch(() => undefined));
     return operator;
   }
 
   /** An issuer of callers' tokens; its `settings` and {@link AUDIT_KEY} make a server know its callers. */
   async issuer(): Promise<TestIssuer> {
     const issuer = await TestIssuer.start();
-    this.#closing.push(() => issuer.close());
+    this.#closing.defer(() => issuer.close());
     return issuer;
   }
 
-  /** To be closed after the attack, the last first. */
-  onEnd(close: () => Promise<unknown>): void {
-    this.#closing.push(close);
+  /** The address of what answers connections so, in the place of an issuer or a Redis. */
+  async impostor(answer: (socket: Socket) => void): Promise<URL> {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      answer(socket);
+    });
+    const address = await listen(server);
+    this.#closing.defer(() => void server.close());
+    return new URL(address);
   }
 
-  holds(what: string, isHeld: boolean, seen: unknown = isHeld ? 'yes' : 'no'): void {
-    this.findings.push({ what, isHeld, seen: textOf(seen) });
-  }
-
-  equals(what: string, value: unknown, expected: unknown): void {
-    const [seen, wanted] = [textOf(value), textOf(expected)];
-    this.holds(what, seen === wanted, seen === wanted ? seen : `${seen}, not ${wanted}`);
-  }
-
-  atMost(what: string, value: number, limit: number): void {
-    const seen = Number.isInteger(value) ? String(value) : value.toFixed(1);
-    this.holds(what, value <= limit, value <= limit ? seen : `${seen}, over ${limit}`);
-  }
-
-  /** What must hold after every attack: all serve, all end on SIGTERM, none discloses secrets. */
-  async judge(): Promise<void> {
-    if (this.#isJudged) return;
-    this.#isJudged = true;
-    for (const target of this.#targets) await this.#judgeTarget(target);
-  }
-
-  async close(): Promise<void> {
-    for (const target of this.#targets) await target.kill();
-    for (const close of this.#closing.toReversed()) await close().catch(() => undefined);
-  }
-
-  async #judgeTarget(target: Target): Promise<void> {
-    const status = await target.statusOf('/livez');
-    if (status !== 200) this.holds('serves on', false, exitText(target) ?? `/livez: ${status}`);
-    const exit = await target.terminate(ENDS_WITHIN_MS);
-    if (exit?.code !== 0) this.holds('ends on SIGTERM', false, exitText(target) ?? 'did not end');
-    const { output } = target;
-    for (const secret of [SECRET_MARK, TOKEN_MARK]) {
-      if (output.includes(secret))
-        this.holds('no secret in its output', false, lineOf(output, secret));
-    }
-    const number = NUMBER.exec(output)?.[0];
-    if (number !== undefined) {
-      this.holds('no number in its output', false, lineOf(output, number));
-    }
-    if (/^\s+at .+:\d+:\d+\)?$/m.test(output)) {
-      this.holds('no stack in its output', false, /^.*Error.*$/m.exec(output)?.[0] ?? 'a stack');
-    }
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const target of this.targets) await target.kill();
+    await this.#closing.disposeAsync();
   }
 }
 
-function exitText({ exited }: Target): string | undefined {
-  return exited === undefined
-    ? undefined
-    : `ended with ${exited.signal ?? exited.code ?? 'nothing'}`;
+/** What must hold after every attack: all serve, all end on SIGTERM, none discloses secrets. */
+async function judge(target: Target): Promise<void> {
+  isEqual('serves on', await target.statusOf('/livez'), 200);
+  const exit = await target.terminate(ENDS_WITHIN_MS);
+  isEqual('ends on SIGTERM', exit, { code: 0, signal: null });
+  const { output } = target;
+  isEqual('a secret in its output', lineWith(output, SECRET_MARK), undefined);
+  isEqual('a token in its output', lineWith(output, TOKEN_MARK), undefined);
+  isEqual('a number in its output', lineWith(output, NUMBER), undefined);
+  isEqual('a stack in its output', lineWith(output, /^\s+at .+:\d+:\d+\)?$/), undefined);
 }
 
-function lineOf(output: string, part: string): string {
-  return (output.split('\n').find((line) => line.includes(part)) ?? '').slice(0, 160);
+export function isEqual(what: string, value: unknown, expected: unknown): void {
+  expect.soft(value, what).toEqual(expected);
 }
 
-function textOf(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined');
-  return text.length > 400 ? `${text.slice(0, 400)}…` : text;
+export function isAtMost(what: string, value: number, limit: number): void {
+  expect.soft(value, what).toBeLessThanOrEqual(limit);
+}
+
+function lineWith(output: string, part: string | RegExp): string | undefined {
+  const line = output.split('\n').find((one) => one.search(part) >= 0);
+  return line?.slice(0, 160);
 }

@@ -143,7 +143,8 @@ export class StrictOperators {
       at: ({ headers }) => String(headers['host']),
       wayMs: () => WAY_MS + this.#lag.worstMs,
       onOffence: (offence, number) => {
-        if (this.#notes.length < MAX_STORIES) this.#notes.push(chronicle.story(offence, number));
+        if (offence === 'pollsAfterTheEnd' || this.#notes.length >= MAX_STORIES) return;
+        this.#notes.push(chronicle.story(offence, number));
       },
     });
   }

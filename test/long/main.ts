@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util';
-import { attack } from './attack.ts';
 import { chaos } from './chaos.ts';
 import { consentChaos } from './consentChaos.ts';
 import { fuzz } from './fuzz.ts';
@@ -23,7 +22,6 @@ const RUNS: Readonly<Record<string, LongRun>> = {
   'consent-chaos': consentChaos,
   'redis-faults': redisFaults,
   scale,
-  attack,
   waiters,
   mutants: mutation,
 };

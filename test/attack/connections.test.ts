@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { attack, isAtMost, isEqual } from './stage.ts';
+import { PAGE } from './target.ts';
+import { answerIn, number, times, within } from './values.ts';
+
+const MEGABYTE = 1024 * 1024;
+/** The time for headers, or of a request and a write, and what a loaded machine takes. */
+const CUT_WITHIN_MS = 25_000;
+const CONNECTIONS = 400;
+
+const BEGINNINGS = [
+  '',
+  'POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\nx-slow: ',
+  'GET /graphql?query=',
+  'POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n1\r\n',
+];
+
+/** Tries to hold connections by requests that never end. */
+attack('slow-senders', async (stage) => {
+  const target = await stage.serve(await stage.operator({}));
+  await target.ask(within(number(4)));
+  const before = await target.fileDescriptors();
+  const sockets = target.stalled(
+    CONNECTIONS,
+    (index) => BEGINNINGS[index % BEGINNINGS.length] ?? '',
+  );
+  for (const socket of sockets) socket.resume();
+  await sleep(500);
+  const reply = await target.ask(within(number(5)));
+  isEqual('answered meanwhile', answerIn(reply), false);
+  isAtMost('ms for it', reply.tookMs, 2000);
+  // A quarter of them have sent their headers: their bodies have a longer time.
+  const stay = CONNECTIONS / BEGINNINGS.length + 8;
+  const open = await target.fileDescriptorsAtMost(before + stay, CUT_WITHIN_MS);
+  isAtMost('connections that stay', open - before, stay);
+  for (const socket of sockets) socket.destroy();
+});
+
+const READERS = 60;
+/** More replies than the kernel's buffers hold. */
+const PIPELINED = 40;
+const REQUEST_TIMEOUT_MS = 2000;
+/** Resident, with the garbage that is not collected yet: 128 MiB of replies are held at most. */
+const MAX_GROWTH_MB = 400;
+const MAX_STAY_MB = 64;
+
+const QUERY = `{ phoneNumbers(e164s: [${times(100, (index) => `"${number(index)}"`, ',')}]) { ${times(30, (index) => `a${index}${'x'.repeat(300)}: e164`)} } }`;
+
+/** Tries to keep connections and all their replies by asking and not reading. */
+attack('slow-readers', async (stage) => {
+  const target = await stage.serve(await stage.operator({}), {
+    REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
+  });
+  await target.ask(QUERY);
+  await (await fetch(`${target.url}/graphql`, { headers: { accept: 'text/html' } })).arrayBuffer();
+  const before = await target.figures();
+  const descriptorsBefore = await target.fileDescriptors();
+  const sockets = target.stalled(READERS, (index) =>
+    (index % 2 === 0 ? postOf(QUERY) : PAGE).repeat(PIPELINED),
+  );
+  await sleep(REQUEST_TIMEOUT_MS);
+  isEqual('served meanwhile', await target.statusOf('/livez'), 200);
+  const givesUpAtMs = performance.now() + CUT_WITHIN_MS;
+  const open = await target.fileDescriptorsAtMost(descriptorsBefore + 4, CUT_WITHIN_MS);
+  isAtMost('connections that stay', open - descriptorsBefore, 4);
+  // What was read before the cut is still executed.
+  let grown = await target.grownMb(before);
+  while (grown > MAX_STAY_MB && performance.now() < givesUpAtMs) {
+    await sleep(250);
+    grown = await target.grownMb(before);
+  }
+  isAtMost('MB that stay', grown, MAX_STAY_MB);
+  isAtMost('MB at most', (await target.resident()).peakBytes / MEGABYTE, 300 + MAX_GROWTH_MB);
+  for (const socket of sockets) socket.destroy();
+});
+
+function postOf(query: string): string {
+  const body = JSON.stringify({ query });
+  return `POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+const CLIENTS = 150;
+const MAX_BYTES = 64 * 1024;
+
+/** Tries to be sent the explorer's 9 MB without a token, and to keep them by clients that do not read. */
+attack('explorer-exposed', async (stage) => {
+  const { target: exposed } = await stage.callers({ HOST: '0.0.0.0' });
+  const page = await fetch(`${exposed.url}/graphql`, { headers: { accept: 'text/html' } });
+  isAtMost('bytes without a token', (await page.arrayBuffer()).byteLength, MAX_BYTES);
+  const { nowBytes } = await exposed.resident();
+  const sockets = exposed.stalled(CLIENTS, () => PAGE.repeat(3));
+  await sleep(2500);
+  const { peakBytes } = await exposed.resident();
+  isAtMost('MB more', (peakBytes - nowBytes) / MEGABYTE, 300);
+  isEqual('serves', await exposed.statusOf('/livez'), 200);
+  for (const socket of sockets) socket.destroy();
+});
