@@ -103,7 +103,8 @@ export class Stage implements AsyncDisposable {
 
 /** What must hold after every attack: all serve, all end on SIGTERM, none discloses secrets. */
 async function judge(target: Target): Promise<void> {
-  isEqual('serves on', await target.statusOf('/livez'), 200);
+  // However long what it still has to do keeps it from that.
+  await expect.poll(() => target.statusOf('/livez'), { message: 'serves on' }).toBe(200);
   const exit = await target.terminate(ENDS_WITHIN_MS);
   isEqual('ends on SIGTERM', exit, { code: 0, signal: null });
   const { output } = target;

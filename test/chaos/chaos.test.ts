@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { inForm } from '../forms.ts';
-import { runChaos, type ChaosRun } from './chaos.ts';
+import { runChaos, type ChaosRun, type Wrongness } from './chaos.ts';
 import type { Fault } from './chaosOperator.ts';
-import type { Wrongness } from './wrongness.ts';
 
 const RUN: ChaosRun = {
   exchanges: 500,

@@ -1,7 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import {
@@ -16,9 +12,9 @@ import type { Guard } from './guards.ts';
 import type { Offence } from '../operatorBooks.ts';
 import { LoopWatch, type LoopFigures } from '../long/loopWatch.ts';
 import { Random } from '../random.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { MEMBERS, operatorsFile, ownerOf, type OperatorGuard } from './threeOperators.ts';
 import { Truth } from './truth.ts';
-import type { Wrongness } from './wrongness.ts';
 
 export interface ChaosRun {
   /** The stretch ends when the operator has seen so many. */
@@ -63,6 +59,20 @@ export interface Findings {
   readonly wrong: Wrongness;
 }
 
+const OFFENCES = [
+  'tokensUsedTwice',
+  'tokensOnAnotherSubject',
+  'tokensPastTheirEnd',
+  'numbersOfOthers',
+  'billedTwice',
+  'promptsWhileOneLived',
+] as const satisfies readonly Offence[];
+
+/** What must be zero, each. */
+export type Wrongness = Readonly<
+  Record<'wrongAnswers' | 'falseForUnknown' | 'withoutAnEnd' | (typeof OFFENCES)[number], number>
+>;
+
 const UNLIMITED_MS = 60_000;
 const OPERATOR_TIMEOUT_MS = 500;
 const REQUEST_TIMEOUT_MS = 1500;
@@ -99,7 +109,7 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
   const operators = operatorsOf(run, truth, certificate);
   const urls = new Map<string, string>();
   for (const [name, operator] of operators) urls.set(name, await operator.listen());
-  const files = await writeFiles(run, urls, certificate);
+  const files = writeFiles(run, urls, certificate);
   const server = await startServerUnderTest(run, urls, files);
   const asksOwners = run.flow === '3-legged' || run.operators !== undefined;
   const oldestSeconds = asksOwners ? CONSENT_RESULT_SECONDS : KEEP_FACTS_SECONDS;
@@ -113,18 +123,13 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
   const all = [...operators.values()];
   const sum = (count: (operator: ChaosOperator) => number): number =>
     all.reduce((total, operator) => total + count(operator), 0);
-  const offences = (offence: Offence): number => sum(({ books }) => books.count(offence));
-  const strays = (): number => offences('tokensOnAnotherSubject');
+  const strays = (): number => sum(({ books }) => books.count('tokensOnAnotherSubject'));
   const wrong = (): Wrongness => ({
     wrongAnswers: tally.wrongAnswers,
     falseForUnknown: tally.falseForUnknown,
-    tokensUsedTwice: offences('tokensUsedTwice'),
-    tokensOnAnotherSubject: handsOutStrays ? 0 : strays(),
-    tokensPastTheirEnd: offences('tokensPastTheirEnd'),
-    numbersOfOthers: offences('numbersOfOthers'),
-    billedTwice: offences('billedTwice'),
-    promptsWhileOneLived: offences('promptsWhileOneLived'),
     withoutAnEnd: tally.withoutAnEnd,
+    ...offencesTo(all),
+    ...(handsOutStrays ? { tokensOnAnotherSubject: 0 } : {}),
   });
   const exchanges = (): number => sum((one) => one.exchanges);
   const endsAtMs = performance.now() + (run.maxMs ?? Infinity);
@@ -148,7 +153,6 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     await pool.destroy();
     for (const operator of operators.values()) await operator.close();
     await server.stop();
-    await Promise.all(Object.values(files).map((file) => rm(file)));
   }
   const faults = new Map<string, number>();
   for (const [name, count] of all.flatMap((one) => [...one.faults])) {
@@ -167,6 +171,14 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     clients: watch.figures,
     wrong: wrong(),
   };
+}
+
+function offencesTo(operators: readonly ChaosOperator[]) {
+  const count = (offence: Offence): number =>
+    operators.reduce((all, { books }) => all + books.count(offence), 0);
+  const counted = OFFENCES.map((offence) => [offence, count(offence)] as const);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each of them
+  return Object.fromEntries(counted) as Record<(typeof OFFENCES)[number], number>;
 }
 
 function operatorsOf(
@@ -202,14 +214,15 @@ const ALONE = 'operator';
 
 type Files = Readonly<Partial<Record<'NODE_EXTRA_CA_CERTS' | 'OPERATORS_FILE', string>>>;
 
-async function writeFiles(
+function writeFiles(
   { operators, echoes, without }: ChaosRun,
   urls: ReadonlyMap<string, string>,
   certificate: Certificate | undefined,
-): Promise<Files> {
-  const files: Partial<Record<keyof Files, string>> = {};
+): Files {
+  const files = new TemporaryFiles();
+  const written: Partial<Record<keyof Files, string>> = {};
   if (certificate !== undefined) {
-    files.NODE_EXTRA_CA_CERTS = await writeTemporary('pem', certificate.cert);
+    written.NODE_EXTRA_CA_CERTS = files.write('operator.pem', certificate.cert);
   }
   if (operators !== undefined) {
     const common = {
@@ -217,16 +230,10 @@ async function writeFiles(
       dateMarginHours: dateMarginHours(without),
       limits: { timeoutMs: operatorTimeoutMs(without) },
     };
-    const text = JSON.stringify(await operatorsFile(urls, common, without, writeTemporary));
-    files.OPERATORS_FILE = await writeTemporary('json', text);
+    const text = JSON.stringify(operatorsFile(urls, common, without, files));
+    written.OPERATORS_FILE = files.write('operators.json', text);
   }
-  return files;
-}
-
-async function writeTemporary(extension: string, text: string): Promise<string> {
-  const file = join(tmpdir(), `chaos-${randomUUID()}.${extension}`);
-  await writeFile(file, text);
-  return file;
+  return written;
 }
 
 /** The limits of the run, small enough for faults to cost little time. */

@@ -1,5 +1,5 @@
-import { basename } from 'node:path';
 import { ownProfile } from '../operatorEntry.ts';
+import type { TemporaryFiles } from '../temporary.ts';
 import type { ChaosContract } from './chaosOperator.ts';
 
 /** What the settings of several operators can leave out, to see what it is good for. */
@@ -78,26 +78,20 @@ function prefixesOf(name: string, without: unknown): readonly string[] {
   return [...short.filter(own), ...(without === 'longest-prefix' ? [] : long.filter(own))];
 }
 
-/**
- * The file of operators, by the addresses of its members.
- *
- * @param write writes a profile beside it, and resolves to its path
- */
-export async function operatorsFile(
+/** The file of operators, by the addresses of its members; their profiles are written beside it. */
+export function operatorsFile(
   urls: ReadonlyMap<string, string>,
   common: object,
   without: unknown,
-  write: (extension: string, text: string) => Promise<string>,
-): Promise<object> {
-  const profiles = new Map<string, string>();
+  files: TemporaryFiles,
+): object {
   for (const { name, profile } of MEMBERS) {
-    const changes = { ...profile, ...weakenedProfile(name, without) };
-    profiles.set(name, `./${basename(await write('mjs', ownProfile(changes)))}`);
+    files.write(`${name}.mjs`, ownProfile({ ...profile, ...weakenedProfile(name, without) }));
   }
   return {
     operators: MEMBERS.map(({ name, entry }) => ({
       name,
-      profile: profiles.get(name),
+      profile: `./${name}.mjs`,
       prefixes: prefixesOf(name, without),
       authUrl: urls.get(name),
       simSwapUrl: urls.get(name),
