@@ -41,6 +41,11 @@ export interface Departure {
 
 export type Exchange = Replied | { readonly kind: 'fault'; readonly fault: TransportFault };
 
+/** An exchange that was not begun. */
+export function notBegun(cause: FaultCause, detail: string): Exchange {
+  return { kind: 'fault', fault: { cause, sent: false, detail } };
+}
+
 export interface Replied extends Departure {
   readonly kind: 'reply';
   readonly reply: HttpReply;

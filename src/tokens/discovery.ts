@@ -3,7 +3,7 @@ import { withinTime, type Clock } from '../system/clock.ts';
 import { errorName } from '../domain/errors.ts';
 import { addressProblem } from '../http/wireSettings.ts';
 import { connectFailureOf } from '../http/connectFailure.ts';
-import type { Exchange } from '../http/exchange.ts';
+import { notBegun, type Exchange } from '../http/exchange.ts';
 import {
   unsent,
   type GuardedEndpoint,
@@ -185,10 +185,7 @@ function hostOf(address: string): string {
 /** Where an endpoint was may be asked for a while by what is under way; older places are closed. */
 const MAX_PLACES = 3;
 
-const NOT_DISCOVERED: Exchange = {
-  kind: 'fault',
-  fault: { cause: 'connection', sent: false, detail: 'no address was discovered' },
-};
+const NOT_DISCOVERED = notBegun('connection', 'no address was discovered');
 
 /** An endpoint of an authorization server that may move: each exchange goes where it is by now. */
 export class DiscoveredEndpoint {

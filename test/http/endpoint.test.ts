@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { answerJson, deadUrl, RecordingServer, type Received } from './recordingServer.ts';
 import { DEPARTURE, TestEndpoint } from './testEndpoint.ts';
+import { settled } from '../testClock.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 const LIMIT_BYTES = 64 * 1024;
@@ -14,11 +15,6 @@ function answer(body: unknown, status = 200) {
 
 const ok = (rest: string): string => `HTTP/1.1 200 OK\r\n${rest}`;
 const CHUNKED = 'transfer-encoding: chunked\r\n\r\n';
-
-/** One turn of the event loop, in which undici takes a connection back or sees that it is gone. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
 
 describe('an exchange', () => {
   it('sends one POST with its headers, its body and its correlator, and reads the reply', async () => {
@@ -189,8 +185,8 @@ describe('a connection that cannot be made or breaks', () => {
     server.connections[0]?.socket.resetAndDestroy();
     await server.connections[0]?.closed;
     // The reset is here; the client reads it in its next turn.
-    await turn();
-    await turn();
+    await settled();
+    await settled();
     expect(await client.post()).toMatchObject({ reply: { status: 200 } });
     expect(server.connections).toHaveLength(2);
   });
@@ -199,7 +195,7 @@ describe('a connection that cannot be made or breaks', () => {
     await using server = await RecordingServer.start(answer({}));
     await using client = new TestEndpoint(server.url, { echo: 'always' });
     await client.post();
-    await turn();
+    await settled();
     server.connections[0]?.socket.resetAndDestroy();
     const exchange = await client.post();
     const sent = exchange.kind === 'reply' || exchange.fault.sent;
@@ -291,7 +287,7 @@ describe('a signal that is aborted', () => {
     const exchange = await client.post({ signal });
     signal.abort();
     expect(exchange).toMatchObject({ reply: { status: 200 } });
-    await turn();
+    await settled();
     await client.post();
     expect(server.connections).toHaveLength(1);
   });

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { MAX_CONNECTION_AGE_MS } from '../../src/http/connections/http1Connections.ts';
 import type { EchoSetting } from '../../src/http/echo.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { TestClock } from '../testClock.ts';
+import { settled, TestClock } from '../testClock.ts';
 import { RecordingServer, type Received } from './recordingServer.ts';
 import { TestEndpoint } from './testEndpoint.ts';
 
@@ -35,7 +35,7 @@ async function postInTurn(client: TestEndpoint, times: number): Promise<Exchange
   const exchanges: Exchange[] = [];
   for (let time = 0; time < times; time += 1) {
     exchanges.push(await client.post());
-    await new Promise((resolve) => setImmediate(resolve));
+    await settled();
   }
   return exchanges;
 }
@@ -59,6 +59,7 @@ describe('connections', () => {
     ['auto', 'never echoes', [NONE], [FRESH, FRESH, FRESH, FRESH]],
     ['auto', 'echoes', [OWN], [FRESH, KEPT, KEPT, KEPT]],
     ['auto', 'echoes from the second exchange on', [NONE, OWN], [FRESH, FRESH, KEPT, KEPT]],
+    ['auto', 'echoes on errors', [['own', 404]], [FRESH, KEPT, KEPT, KEPT]],
     ['always', 'echoes', [OWN], [KEPT, KEPT, KEPT, KEPT]],
     ['never', 'echoes', [OWN], [FRESH, FRESH, FRESH, FRESH]],
     ['never', 'never echoes', [NONE], [FRESH, FRESH, FRESH, FRESH]],
@@ -102,6 +103,8 @@ describe('a reply', () => {
     ['auto', 'without a correlator, from one who never echoed', [NONE], [200, 200]],
     ['auto', 'without a correlator, from one who has echoed', [OWN, NONE], [200, MISSING]],
     ['auto', 'without one, of a gateway: 502', [OWN, ['none', 502]], [200, 'unproven 502']],
+    ['auto', 'without one, 201', [OWN, ['none', 201]], [200, MISSING]],
+    ['auto', "with another's, and an error", [['another', 500]], [NEVER_OURS, NEVER_OURS]],
     ['auto', 'without one, 403: its connection is fresh', [['none', 403]], [403, 403]],
     ['auto', "with another's, at first", [ANOTHER], [NEVER_OURS, NEVER_OURS]],
     ['auto', "with another's, later", [OWN, ANOTHER], [200, ANOTHERS]],

@@ -3,7 +3,7 @@ import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { MAX_CONNECTION_AGE_MS } from '../../src/http/connections/http1Connections.ts';
-import { TestClock } from '../testClock.ts';
+import { settled, TestClock } from '../testClock.ts';
 import { trustedCertificate } from '../tls/trustedCertificate.ts';
 import { answerByStream, Http2Server, type ReceivedByStream } from './http2Server.ts';
 import {
@@ -238,8 +238,8 @@ describe('a connection', () => {
     server.resetConnections();
     if (first?.closed === false) await once(first, 'close');
     // The reset is here; the client reads it in its next turn.
-    await new Promise((resolve) => setImmediate(resolve));
-    await new Promise((resolve) => setImmediate(resolve));
+    await settled();
+    await settled();
     expect(outcome(await client.post())).toBe('200');
     expect(server.sessions).toHaveLength(2);
   });

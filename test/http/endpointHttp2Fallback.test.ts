@@ -79,6 +79,13 @@ describe('which version', () => {
     expect((await client.burst(10)).every(isReply)).toBe(true);
   });
 
+  it('HTTP/1.1 with OPERATOR_HTTP2=never', async () => {
+    await using server = await RawHttp2Server.start(CERTIFICATE, (socket) => socket.end());
+    await using client = new TestEndpoint(server.url, { http2: 'never' });
+    expect(isReply(await client.post())).toBe(true);
+    expect(server.protocols).toEqual(['http/1.1']);
+  });
+
   it('a server that has replied over HTTP/2 and then breaks connections is a failing server', async () => {
     let count = 0;
     await using server = await Http2Server.start(CERTIFICATE, (received) => {

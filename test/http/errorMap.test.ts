@@ -4,7 +4,6 @@ import type { FailureReach } from '../../src/domain/errors.ts';
 import type { ErrorRuleProfile } from '../../src/domain/profile.ts';
 import { reachOf, wordOf, type ErrorMap } from '../../src/http/errorMap.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { findingOf } from '../../src/http/resilience/finding.ts';
 import { judgeCheck, judgeRetrieveDate } from '../operator/camara.ts';
 import { judgeAcknowledgement, judgePoll, judgeToken } from '../../src/tokens/tokenResponses.ts';
 import { inForm } from '../forms.ts';
@@ -159,21 +158,6 @@ describe('whatever an error map says,', () => {
           judgeToken(replied({ errors, status, body, isUnproven: false }), START_MS, errors),
         ].map((judged) => (judged.kind === 'failed' ? judged.failure.code : 'none'));
         expect(codes.filter((code) => code.startsWith('CONSENT_'))).toEqual([]);
-      }),
-      RUNS,
-    );
-  });
-
-  it('the log has no word of the operator’s own', () => {
-    fc.assert(
-      fc.property(refusals, (refusal) => {
-        const { errors } = refusal;
-        const exchange = replied(refusal);
-        const judged = judgePoll(exchange, START_MS, errors);
-        const failure = judged.kind === 'failed' ? judged.failure : undefined;
-        const kind = 'token-poll' as const;
-        const finding = findingOf({ endpoint: 'here', kind, exchange, errors, failure });
-        expect(JSON.stringify(finding ?? {})).not.toContain('PRIVATE-TEXT');
       }),
       RUNS,
     );

@@ -7,6 +7,7 @@ describe('readJsonObject', () => {
     'application/json',
     'application/json; charset=utf-8',
     'application/problem+json',
+    'APPLICATION/JSON',
     'application/vnd.camara.v1+json ; charset=utf-8',
   ])('reads a body of type %s', (contentType) => {
     const reply = jsonReply(200, '{"swapped":true}', { 'content-type': contentType });

@@ -68,6 +68,7 @@ describe('what a profile writes', () => {
     ['a throw', throwing],
     ['a promise that is rejected', () => Promise.reject(new Error(ALICE))],
     ['nothing', () => undefined],
+    ['a list', () => []],
     ['another member', () => ({ path: '/elsewhere' })],
     ['a query of objects', () => ({ query: { a: {} } })],
     ['a header with a line break', () => ({ headers: { 'x-a': 'b\r\nx-c: d' } })],

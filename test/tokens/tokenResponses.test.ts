@@ -131,6 +131,7 @@ describe('judgeAcknowledgement', () => {
 
   it.each<[string, unknown]>([
     ['no auth_req_id', { ...BODY, auth_req_id: undefined }],
+    ['an empty one', { ...BODY, auth_req_id: '' }],
     ['one with a space', { ...BODY, auth_req_id: 'a b' }],
     ['one of more than 4 KB', { ...BODY, auth_req_id: 'a'.repeat(4097) }],
     ['no expires_in', { ...BODY, expires_in: undefined }],
@@ -159,6 +160,7 @@ describe('judgeAcknowledgement', () => {
 
   it.each<[number, string | undefined, number]>([
     [429, undefined, 30],
+    [429, '5', 30],
     [429, '90', 90],
     [409, undefined, 30],
     [409, '90', 90],

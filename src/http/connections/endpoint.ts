@@ -2,7 +2,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../system/clock.ts';
 import type { Log } from '../../log/log.ts';
 import type { ReplyCheck } from '../echo.ts';
-import type { Departure, Exchange, OutgoingRequest } from '../exchange.ts';
+import { notBegun, type Departure, type Exchange, type OutgoingRequest } from '../exchange.ts';
 import type { ConnectFailure } from '../connectFailure.ts';
 import type { ConnectionFiles } from './connectionFiles.ts';
 import { Http1Connections, type ConnectionsParts } from './http1Connections.ts';
@@ -13,16 +13,9 @@ import { TlsConnector } from './tlsConnector.ts';
 import { derived } from '../../system/fromFiles.ts';
 import { ReplyReader } from '../replyReader.ts';
 
-/** The exchange that was not begun, since no time was left; it says nothing about the endpoint. */
-export const NO_TIME: Exchange = {
-  kind: 'fault',
-  fault: { cause: 'timeout', sent: false, detail: 'no time left to start' },
-};
-
-export const CANCELLED: Exchange = {
-  kind: 'fault',
-  fault: { cause: 'cancelled', sent: false, detail: 'the request ended' },
-};
+/** It says nothing about the endpoint. */
+export const NO_TIME = notBegun('timeout', 'no time left to start');
+export const CANCELLED = notBegun('cancelled', 'the request ended');
 
 /** For so long HTTP/2 is not offered to a server that does not take it, or breaks it. */
 export const HTTP1_FOR_MS = 10 * 60_000;

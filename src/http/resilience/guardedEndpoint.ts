@@ -17,7 +17,7 @@ import {
   type Endpoint,
 } from '../connections/endpoint.ts';
 import { type ErrorMap, knownWord } from '../errorMap.ts';
-import type { Exchange, OutgoingRequest, ReplyFlaw } from '../exchange.ts';
+import { notBegun, type Exchange, type OutgoingRequest, type ReplyFlaw } from '../exchange.ts';
 import { ProfileFault } from '../json.ts';
 import { errorWord, leavesInDoubt } from '../refusal.ts';
 import { retryAfterSeconds } from '../headers.ts';
@@ -102,10 +102,7 @@ interface ExchangeNames {
   readonly sentAs?: string;
 }
 
-const CIRCUIT_OPEN: Exchange = {
-  kind: 'fault',
-  fault: { cause: 'connection', sent: false, detail: 'circuit open' },
-};
+const CIRCUIT_OPEN = notBegun('connection', 'circuit open');
 
 function rateReached(seconds: number): Exchange {
   const detail = 'the rate of the contract is reached';
@@ -260,7 +257,7 @@ export class GuardedEndpoint {
       endpoint,
       detail,
     });
-    return { kind: 'fault', fault: { cause: 'invalid-reply', sent: false, detail } };
+    return notBegun('invalid-reply', detail);
   }
 
   #report(about: PhoneNumber, names: ExchangeNames, exchange: Exchange, judged: Judged): void {

@@ -96,6 +96,7 @@ describe("the log names the operator's word, from a list, and the setting that h
     [401, 'AUTHENTICATION_REQUIRED', 'warn'],
     [403, 'PERMISSION_DENIED', 'error', 'scopes'],
     [422, 'UNIDENTIFIABLE_PHONE_NUMBER', 'error', 'sendPhoneNumber of the profile: always'],
+    [422, 'MISSING_IDENTIFIER', 'error', 'sendPhoneNumber of the profile: always'],
     [422, 'UNNECESSARY_IDENTIFIER', 'error', 'sendPhoneNumber of the profile: never'],
     [400, 'OUT_OF_RANGE', 'info', 'maxAgeHours'],
     [501, 'NOT_IMPLEMENTED', 'warn', 'operations'],

@@ -71,6 +71,7 @@ describe('an error of a lookup', () => {
     ['a word in an envelope', CLARO, [403, claro('SIM-0042')], NOT_SERVED],
     ['the word with another status', CLARO, [404, claro('SIM-0042')], REFUSED],
     ['a number for a word', CLARO, [400, claro(1077)], 'PERIOD_NOT_SUPPORTED'],
+    ['a word of CAMARA in it', CLARO, [404, claro('SIM_SWAP.UNKNOWN_PHONE_NUMBER')], NOT_SERVED],
     [
       'a known word beside another',
       CLARO,

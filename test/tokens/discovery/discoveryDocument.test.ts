@@ -28,6 +28,7 @@ describe('a discovery document', () => {
     ['another issuer', { ...DOCUMENT, issuer: 'https://auth.example' }, 'another issuer'],
     ['the issuer with a slash', { ...DOCUMENT, issuer: `${SOURCE.issuer}/` }, 'another issuer'],
     ['no endpoint', { ...DOCUMENT, token_endpoint: undefined }, 'an endpoint is missing'],
+    ['a list', { ...DOCUMENT, token_endpoint: ['https://auth.example'] }, 'an endpoint is missing'],
   ])('of %s: %s', (_, document, flaw) => {
     expect(readDiscovery(document, SOURCE, ['token'])).toBe(flaw);
   });
