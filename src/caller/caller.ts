@@ -3,7 +3,7 @@ import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../domain/iden
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 
 export interface CallerSettings {
-  /** Absent where every caller is anonymous: on loopback alone. */
+  /** Absent where every caller is anonymous: on loopback. */
   readonly tokens: IssuerSettings | undefined;
   /** What a caller needs to ask about several numbers in one operation. */
   readonly batchScope: string | undefined;
@@ -42,7 +42,7 @@ export interface Caller {
 /** Every caller, where no issuer is configured: on loopback alone. */
 export const ANONYMOUS: Caller = { identity: ANONYMOUS_IDENTITY, mayAskAboutAnyone: true };
 
-/** Whether a caller may learn anything about a number. It depends on nothing that an operator knows. */
+/** It depends on nothing that an operator knows. */
 export function mayAskAbout(caller: Caller, number: PhoneNumber): boolean {
   return caller.mayAskAboutAnyone || caller.ownNumber === number;
 }

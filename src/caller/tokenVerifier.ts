@@ -157,23 +157,15 @@ export class TokenVerifier {
 
 /** Why an access token was refused: for the log, which gets nothing that a token holds. */
 type TokenRefusal =
-  | 'algorithm'
-  | 'audience'
+  | (typeof REFUSALS)[number][1]
   | 'bound to a key'
-  | 'expired'
-  | 'issuer'
-  | 'key'
   | 'malformed'
-  | 'no expiry'
-  | 'no subject'
   | 'not issued yet'
-  | 'not valid yet'
-  | 'signature'
   | 'too long'
   | 'type';
 
 /** By the claim that an error of jose's is about, or by its code. */
-const REFUSALS: ReadonlyMap<string, TokenRefusal> = new Map([
+const REFUSALS = [
   ['aud', 'audience'],
   ['exp', 'no expiry'],
   ['iss', 'issuer'],
@@ -184,10 +176,10 @@ const REFUSALS: ReadonlyMap<string, TokenRefusal> = new Map([
   ['ERR_JWKS_MULTIPLE_MATCHING_KEYS', 'key'],
   ['ERR_JWS_SIGNATURE_VERIFICATION_FAILED', 'signature'],
   ['ERR_JOSE_ALG_NOT_ALLOWED', 'algorithm'],
-]);
+] as const;
 
 function tokenRefusal(error: unknown): TokenRefusal {
   if (!(error instanceof errors.JOSEError)) return 'malformed';
   const name = error instanceof errors.JWTClaimValidationFailed ? error.claim : error.code;
-  return REFUSALS.get(name) ?? 'malformed';
+  return REFUSALS.find(([one]) => one === name)?.[1] ?? 'malformed';
 }

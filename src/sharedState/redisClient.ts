@@ -27,7 +27,6 @@ const BEATS_BETWEEN_LOOKS = 5;
 
 const UNKNOWN = 'unknown';
 
-/** What logs call it. */
 const SHARED_STORE = 'the shared store';
 
 const UNKNOWN_POLICY =
@@ -260,7 +259,7 @@ export class RedisClient implements PlainRedis {
     for (const listener of this.#backListeners) listener();
   }
 
-  /** A server that forgets what it was not told to forget loses consents, and nothing notices. */
+  /** A server that forgets what it was not told to forget loses consents in silence. */
   async #lookAtEviction(node: Client, server: string): Promise<void> {
     let policy = UNKNOWN;
     try {

@@ -74,7 +74,7 @@ export class RedisConnector extends AbstractConnector {
 
 const LF = 10;
 
-/** What a line of RESP 2 is. All else may be another reply to its reader, such as one without an end. */
+/** A line of RESP 2. All else may be another reply to its reader, such as one without an end. */
 const LINE = /^(?:[$*](?<count>-1|\d{1,10})|[+:-][^\r\n]*)\r\n$/;
 
 /**
@@ -82,9 +82,9 @@ const LINE = /^(?:[$*](?<count>-1|\d{1,10})|[+:-][^\r\n]*)\r\n$/;
  * keeps a reply until it is whole.
  */
 class ReplyBound {
-  /** How many values are still to come of the reply that is under way. */
+  /** Values still to come of the reply that is under way. */
   #open = 0;
-  /** How many bytes of a text are still to come, its end included. */
+  /** Bytes still to come of a text, its end included. */
   #left = 0;
   #replyBytes = 0;
   #beganAtMs = 0;
@@ -177,7 +177,10 @@ export function clientOptions(
     retryStrategy: retryDelayMs,
     Connector: RedisConnector,
     ...credentials,
-    ...(tls === undefined ? {} : { tls: tlsOptions(tls) }),
+    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    ...(tls && {
+      tls: { rejectUnauthorized: true, ca: tls.ca, ...tls.client, servername: tls.serverName },
+    }),
   } as const;
 }
 
@@ -185,16 +188,7 @@ export function retryDelayMs(tries: number): number {
   return Math.min(MAX_RECONNECT_MS, MIN_RECONNECT_MS * 2 ** Math.min(tries - 1, 5));
 }
 
-function tlsOptions({ ca, client, serverName }: RedisTls): TlsOptions {
-  // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
-  return { rejectUnauthorized: true, ca, ...client, servername: serverName };
-}
-
-/**
- * Waits for something of a shared store, and no longer.
- *
- * @throws {SharedStateLost} when it takes longer
- */
+/** @throws {SharedStateLost} when it takes longer */
 export async function inTime<T>(clock: Clock, running: Promise<T>, timeoutMs: number): Promise<T> {
   // A busy process may get to its timers before a reply that has long been there: sockets are read first.
   const sleep: Clock['sleep'] = (ms, signal) => clock.sleep(ms, signal).then(() => afterReads());

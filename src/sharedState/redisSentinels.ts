@@ -24,8 +24,9 @@ export interface SentinelParts {
 export class Sentinels {
   readonly #parts: SentinelParts;
   readonly #clients: readonly Client[];
+  /** Where the connection to a master was made last. */
+  found: RedisAddress | undefined;
   #known: RedisAddress | undefined;
-  #found: RedisAddress | undefined;
 
   constructor(parts: SentinelParts) {
     this.#parts = parts;
@@ -53,11 +54,6 @@ export class Sentinels {
     return this.#known;
   }
 
-  /** Where the connection to a master was made last. */
-  get found(): RedisAddress | undefined {
-    return this.#found;
-  }
-
   close(): void {
     for (const client of this.#clients) client.disconnect();
   }
@@ -77,7 +73,7 @@ export class Sentinels {
     while (isWanted()) {
       const address = await this.newest();
       if (address !== undefined && (await this.#isMaster(address))) {
-        this.#found = address;
+        this.found = address;
         return address;
       }
       await this.#parts.clock.sleep(ASK_AGAIN_MS);

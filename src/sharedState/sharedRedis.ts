@@ -174,7 +174,7 @@ return { nowText, 'done', run() }
 `,
 );
 
-/** Makes a text of a script once: scripts stand in the code, so there are few. */
+/** Scripts stand in the code, so there are few. */
 export function perScript(make: (script: string) => string): (script: string) => string {
   const made = new Map<string, string>();
   return (script) => {

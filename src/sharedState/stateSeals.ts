@@ -44,8 +44,8 @@ export class StateSeal {
 export type StateKeys = readonly [Uint8Array, ...Uint8Array[]];
 
 /**
- * The seals of all keys that count. The first, current one names and seals what is written, and whatever one of them has
- * named is found, and moved to the name that the first one gives it: replicas may have the same keys in another order.
+ * The first, current one names and seals what is written; whatever one of them has named is found, and moved to the name
+ * that the first one gives it: replicas may have the same keys in another order.
  */
 export class StateSeals {
   readonly all: readonly [StateSeal, ...StateSeal[]];

@@ -208,7 +208,7 @@ export const PARTS: readonly Part[] = [
   {
     file: 'src/caller/quotas/quotas.ts',
     tests: ['test/caller/quotas/quotas', 'test/caller/callerAuthorizer'],
-    mutants: [['await giveBack();\n        const', 'const']],
+    mutants: [['await giveBack();\n        return', 'return']],
   },
   {
     file: 'src/caller/callerAuthorizer.ts',

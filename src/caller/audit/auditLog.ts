@@ -41,7 +41,6 @@ export class AuditLog {
   #waiting: Batch | undefined;
   #latest: Batch | undefined;
   #isWriting = false;
-  /** The write under way has made an entry wait too long. */
   #isStuck = false;
   /** After a write that failed, half a line may stand at the end. */
   #isTorn = false;
@@ -122,7 +121,7 @@ function textOf(entry: AuditEntry | AuditStart): string {
 /** A file that was renamed is still written to for so long; opening it for each write costs more. */
 const REOPEN_AFTER_MS = 1000;
 
-/** A file that text is added to, and that may be rotated at any time. Only its owner may read it. */
+/** It may be rotated at any time. Only its owner may read it. */
 export class AuditFile implements AuditTarget {
   readonly #path: string;
   readonly #clock: Clock;

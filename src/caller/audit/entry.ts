@@ -111,8 +111,8 @@ export function auditedCaller(caller: Identity, key: string): AuditedCaller {
 }
 
 /**
- * What stands for a number or a person in the audit log: HMAC-SHA256 under the audit key, in hex. There are so few numbers
- * that a hash without a key could be turned back by trying them all. Characters that look alike hash alike (NFKC).
+ * HMAC-SHA256 under the audit key, in hex. There are so few numbers that a hash without a key could be turned back by
+ * trying them all. Characters that look alike hash alike (NFKC).
  */
 export function auditHash(key: string, text: string): string {
   return createHmac('sha256', key).update(text.normalize('NFKC')).digest('hex');
@@ -122,8 +122,8 @@ export function auditHash(key: string, text: string): string {
 const LETTERS = 'bcdfghjkmnpqrstv';
 
 /**
- * A short name for a caller, in the log and in the audit log, from the {@link auditHash} of its subject. In letters, as
- * the log masks runs of digits, which could be a number. Callers do not fall together by chance in its 64 bits.
+ * Names a caller in the log and in the audit log, by 64 bits of its subject's {@link auditHash}: in letters, as the log masks
+ * runs of digits, which could be a number.
  */
 export function callerId(subjectHash: string): string {
   const digits = Array.from(subjectHash.slice(0, 16));

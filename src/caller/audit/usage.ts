@@ -103,14 +103,11 @@ export class UsageReport {
   #usageOf(entry: AuditedLine): Usage {
     const group = this.#dimensions.map((dimension) => valueOf(dimension, entry));
     const key = JSON.stringify(group);
-    const known = this.#groups.get(key);
-    if (known !== undefined) return known;
-    const isFull = this.#groups.size >= MAX_GROUPS;
-    if (isFull) this.count.overflowed += 1;
-    const others = isFull ? this.#groups.get(OTHERS) : undefined;
-    if (others !== undefined) return others;
-    const usage = noUsage(isFull ? this.#dimensions.map(() => OTHERS) : group);
-    this.#groups.set(isFull ? OTHERS : key, usage);
+    const isBeyond = this.#groups.size >= MAX_GROUPS && !this.#groups.has(key);
+    if (isBeyond) this.count.overflowed += 1;
+    const name = isBeyond ? OTHERS : key;
+    const usage = this.#groups.get(name) ?? noUsage(isBeyond ? group.map(() => OTHERS) : group);
+    this.#groups.set(name, usage);
     return usage;
   }
 }

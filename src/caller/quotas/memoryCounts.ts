@@ -75,10 +75,16 @@ export class MemoryCounts implements HourlyCounts {
       raised.push(claim);
     }
     if (over === undefined) {
-      for (const { count } of raised) this.#raise(window, count);
+      for (const { count } of raised) {
+        if (!counts.has(count)) this.#counts += 1;
+        counts.set(count, (counts.get(count) ?? 0) + 1);
+      }
       for (const { member } of claims) if (member !== undefined) this.#join(window, member);
     }
-    if (this.#windowBytes > this.#bounds.maxWindowBytes) this.#makeRoom(window);
+    for (const oldest of this.#windows.values()) {
+      if (this.#windowBytes <= this.#bounds.maxWindowBytes || oldest === window) break;
+      this.#drop(oldest);
+    }
     return {
       over,
       counts: claims.map(({ count }) => counts.get(count) ?? 0),
@@ -107,12 +113,6 @@ export class MemoryCounts implements HourlyCounts {
     return this.#windows.get(name);
   }
 
-  #raise(window: Window, count: string): void {
-    const before = window.counts.get(count);
-    if (before === undefined) this.#counts += 1;
-    window.counts.set(count, (before ?? 0) + 1);
-  }
-
   #join(window: Window, member: string): void {
     const before = window.members.get(member);
     if (before === undefined) {
@@ -136,13 +136,6 @@ export class MemoryCounts implements HourlyCounts {
       this.#members -= 1;
     }
     window.counts.set(count, Math.max(0, (window.counts.get(count) ?? 0) - 1));
-  }
-
-  #makeRoom(window: Window): void {
-    for (const oldest of this.#windows.values()) {
-      if (this.#windowBytes <= this.#bounds.maxWindowBytes || oldest === window) return;
-      this.#drop(oldest);
-    }
   }
 
   #forgetMembers(window: Window): void {

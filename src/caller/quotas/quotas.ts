@@ -27,8 +27,8 @@ export interface Claimed extends Standing {
 }
 
 /**
- * Counts in windows of an hour. No method rejects. Claims are made together or not at all, in one step: two made at the
- * same moment, in whichever processes, never both get the last one, nor count one member twice.
+ * No method rejects. Claims are made together or not at all, in one step: two made at the same moment, in whichever
+ * processes, never both get the last one, nor count one member twice.
  */
 export interface HourlyCounts {
   /** What a caller or a number is called in it: of bounded length, whatever the text's. */
@@ -54,9 +54,8 @@ export interface CallerQuotas {
   readonly promptsPerHour: number;
 }
 
-/** How much may be asked in an hour: by any caller, and by callers of the clients that have quotas of their own. */
 export interface QuotaSettings extends CallerQuotas {
-  /** By client id, as tokens name it. What is absent is as for any caller. */
+  /** Those of a client's callers, by its id as tokens name it. What is absent is as for any caller. */
   readonly clients: ReadonlyMap<string, Partial<CallerQuotas>>;
   /** Prompts to the owner of one number, by all callers together. */
   readonly promptsPerHourAllCallers: number;
@@ -65,7 +64,7 @@ export interface QuotaSettings extends CallerQuotas {
 /** What is counted at once: a number without a lookup, a lookup with its number, a prompt to the number's owner. */
 export type Counting = 'number' | 'lookup' | 'prompt';
 
-export interface CountedFor {
+interface CountedFor {
   readonly caller: Identity;
   readonly number: PhoneNumber;
   /** Its name comes from the settings, so that there are few. */
@@ -76,9 +75,9 @@ interface QuotaClaim extends CountClaim {
   readonly quota: 'numbers' | 'lookups' | 'prompts';
 }
 
-/** What was counted; it may be given back, once at most, when nothing left. That never rejects. */
 export interface WithinQuota {
   readonly kind: 'within';
+  /** Once at most, when nothing left. Never rejects. */
   readonly giveBack: () => Promise<void>;
 }
 
@@ -92,7 +91,7 @@ export interface QuotaStanding {
   readonly quota: 'numbers' | 'lookups';
   readonly limit: number;
   readonly left: number;
-  /** Until the hour is over and the whole limit is left again. */
+  /** Until the whole limit is left again. */
   readonly resetSeconds: number;
 }
 
@@ -102,7 +101,6 @@ export interface QuotaStanding {
  */
 export class Quotas {
   readonly #settings: QuotaSettings;
-  /** The whole quotas of each client that has some of its own. */
   readonly #clients: ReadonlyMap<string, CallerQuotas>;
   readonly #counts: HourlyCounts;
   readonly #operators: readonly string[];
@@ -136,8 +134,7 @@ export class Quotas {
       const over = claims[claimed.over ?? -1];
       if (over !== undefined) {
         await giveBack();
-        const retryAfterSeconds = secondsOf(claimed.resetMs);
-        return { kind: 'over', over: over.quota, retryAfterSeconds };
+        return { kind: 'over', over: over.quota, retryAfterSeconds: secondsOf(claimed.resetMs) };
       }
       counted.push(claimed);
     }
@@ -184,12 +181,8 @@ export class Quotas {
     const member = counts.nameOf(`${caller.key} ${number}`);
     const ofNumber = { quota: 'numbers', count: 'numbers', limit: numbersPerHour, member } as const;
     if (counting === 'number') return { window, claims: [ofNumber] };
-    const ofLookup = {
-      quota: 'lookups',
-      count: lookupsAt(operator),
-      limit: lookupsPerHour,
-    } as const;
-    return { window, claims: [ofNumber, ofLookup] };
+    const count = lookupsAt(operator);
+    return { window, claims: [ofNumber, { quota: 'lookups', count, limit: lookupsPerHour }] };
   }
 
   #quotasOf(caller: Identity): CallerQuotas {

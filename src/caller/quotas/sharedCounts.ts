@@ -12,7 +12,6 @@ import {
 } from './quotas.ts';
 import { MemoryCounts } from './memoryCounts.ts';
 
-/** More may be asked than the quota allows, by as many as are counted apart. */
 export const COUNTED_APART =
   'quotas are counted by each replica for itself while the shared store does not answer';
 
@@ -87,7 +86,7 @@ export class SharedCounts implements HourlyCounts {
   }
 
   /**
-   * Runs a script on a window, in the time that Redis has for it; `undefined` when Redis is away. Never rejects.
+   * `undefined` when Redis is away. Never rejects.
    *
    * @param id of what must not be done twice; beside each name of the window its result lies under it for a while
    */
@@ -103,9 +102,8 @@ export class SharedCounts implements HourlyCounts {
     const [key = ''] = names;
     const keys = id === undefined ? names : names.flatMap((name) => [name, `${name}:${id}`]);
     const server = this.#redis.serverOf(key);
-    const isProbed = this.#away.get(server);
-    if (isProbed !== undefined) {
-      if (!isProbed) void this.#probe(server, key);
+    if (this.#away.has(server)) {
+      if (this.#away.get(server) === false) void this.#probe(server, key);
       return undefined;
     }
     try {
