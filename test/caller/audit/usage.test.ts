@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { AuditEntry } from '../../../src/caller/audit/entry.ts';
 import {
   UsageReport,
   usageCsv,
@@ -14,21 +15,12 @@ const PRICE: Price = {
   microsPerLookup: { 'retrieve-date': 20_000, check: 15_500 },
 };
 
-interface Line {
-  readonly audit?: string;
-  readonly event?: string;
-  readonly time?: string;
-  readonly operator?: string;
-  readonly operation?: string;
-  readonly outcome?: string;
-  readonly attempts?: number;
-  readonly client?: string;
-  readonly purpose?: string;
-}
+type Line = Partial<Omit<AuditEntry, 'caller'>> & { readonly client?: string };
 
-function line({ client = 'risk-desk', ...others }: Line = {}): string {
+/** The line after a lookup, or another one. */
+function line({ client = 'risk-desk', audit = 'after', ...others }: Line = {}): string {
   return JSON.stringify({
-    audit: 'after',
+    audit,
     time: '2026-11-03T12:00:00.000Z',
     event: 'lookup',
     caller: { issuer: 'https://issuer.example', subject: 'a'.repeat(64), client },
@@ -38,24 +30,18 @@ function line({ client = 'risk-desk', ...others }: Line = {}): string {
     operation: 'check',
     maxAgeHours: 240,
     correlator: 'trace',
-    ...(others.audit === undefined || others.audit === 'after'
-      ? { outcome: 'answered', attempts: 1 }
-      : {}),
+    ...(audit === 'after' ? { outcome: 'answered', attempts: 1 } : {}),
     ...others,
   });
 }
 
 function reportOf(
   lines: readonly string[],
-  {
-    by = ['operator'],
-    range = {},
-    price = PRICE,
-  }: { by?: readonly Dimension[]; range?: UsageRange; price?: Price | undefined } = {},
+  by: readonly Dimension[] = ['operator'],
+  range: UsageRange = {},
 ): UsageReport {
-  const report = new UsageReport(by, range, (operator) =>
-    operator === 'free' ? undefined : price,
-  );
+  const priceOf = (operator: string) => (operator === 'free' ? undefined : PRICE);
+  const report = new UsageReport(by, range, priceOf);
   for (const one of lines) report.add(one);
   return report;
 }
@@ -110,15 +96,9 @@ describe('usage', () => {
   });
 
   it('counts by all that is asked for', () => {
-    const { usages } = reportOf(
-      [
-        line(),
-        line({ client: 'bff' }),
-        line({ time: '2026-11-04T00:00:00.000Z' }),
-        line({ operator: 'south' }),
-      ],
-      { by: ['day', 'operator', 'client'] },
-    );
+    const others = [{ client: 'bff' }, { time: '2026-11-04T00:00:00.000Z' }, { operator: 'south' }];
+    const lines = [{}, ...others].map((one) => line(one));
+    const { usages } = reportOf(lines, ['day', 'operator', 'client']);
     expect(usages.map(({ group, lookups }) => [...group, lookups])).toEqual([
       ['2026-11-03', 'north', 'bff', 1],
       ['2026-11-03', 'north', 'risk-desk', 1],
@@ -131,7 +111,7 @@ describe('usage', () => {
     const days = ['02T23:59:59.999', '03T00:00:00.000', '03T23:59:59.999', '04T00:00:00.000'];
     const lines = days.map((day) => line({ time: `2026-11-${day}Z` }));
     const range = { sinceMs: Date.UTC(2026, 10, 3), untilMs: Date.UTC(2026, 10, 4) };
-    expect(reportOf(lines, { range }).usages).toMatchObject([{ lookups: 2 }]);
+    expect(reportOf(lines, ['operator'], range).usages).toMatchObject([{ lookups: 2 }]);
   });
 
   it('tells of lines that are torn', () => {
@@ -164,11 +144,10 @@ describe('usage', () => {
         const shuffled = lines.toSorted(
           (a, b) => ((a.length * seed) % 7) - ((b.length * seed) % 7),
         );
-        expect(reportOf(shuffled, { by: ['operator', 'client'] }).usages).toEqual(
-          reportOf(lines, { by: ['operator', 'client'] }).usages,
-        );
-        const sum = (by: readonly Dimension[]) =>
-          reportOf(lines, { by }).usages.reduce((total, { attempts }) => total + attempts, 0);
+        const by: readonly Dimension[] = ['operator', 'client'];
+        expect(reportOf(shuffled, by).usages).toEqual(reportOf(lines, by).usages);
+        const sum = (one: readonly Dimension[]) =>
+          reportOf(lines, one).usages.reduce((total, { attempts }) => total + attempts, 0);
         expect(sum(['client', 'operation'])).toBe(sum(['operator']));
       }),
     );
@@ -176,25 +155,10 @@ describe('usage', () => {
 });
 
 describe('the report', () => {
-  const NASTY = [
-    '=1+1',
-    '+1',
-    '-1',
-    '@x',
-    '\tx',
-    'a,b',
-    'a"b',
-    'a\nb',
-    '\u001b[2J',
-    ' =1',
-    '\n=1',
-    '\uff1d1',
-  ];
-
-  const { usages } = reportOf(
-    NASTY.map((client) => line({ client })),
-    { by: ['client'] },
-  );
+  const FORMULAS = ['=1+1', '+1', '-1', '@x', '\tx', ' =1', '\n=1', '\uff1d1'];
+  const NASTY = [...FORMULAS, 'a,b', 'a"b', 'a\nb', '\u001b[2J'];
+  const lines = NASTY.map((client) => line({ client }));
+  const { usages } = reportOf(lines, ['client']);
 
   it('is CSV in which no name of a client is a formula or a cell more', () => {
     const csv = usageCsv(['client'], usages, 'EUR');
