@@ -4,7 +4,7 @@ import { Program } from '../program.ts';
 import { Random } from '../random.ts';
 import { Collector } from '../tracing/collector.ts';
 import { WiredOperator } from '../wiredOperator.ts';
-import { leaksIn, NUMBER_MARK, SECRET_MARK, type Leak } from './marks.ts';
+import { leaksIn, NUMBER_MARK, SECRET_MARK } from './marks.ts';
 import { nastily } from './nastyOperator.ts';
 import { anyQuestion, type Tokens } from './questions.ts';
 import { TemporaryFiles } from '../temporary.ts';
@@ -21,26 +21,8 @@ export interface CanaryRun {
   readonly until: readonly string[];
 }
 
-export interface CanaryFindings {
-  readonly requests: number;
-  readonly operatorRequests: number;
-  readonly statuses: ReadonlyMap<number, number>;
-  readonly codes: ReadonlyMap<string, number>;
-  readonly auditLines: number;
-  readonly logLines: number;
-  readonly spans: number;
-  readonly usageLines: number;
-  readonly leaks: readonly (Leak & { readonly where: string })[];
-}
-
 /** Drives a server in a process of its own through its error paths, and scans all that it says. */
-export async function runCanary({
-  requests,
-  seed,
-  role,
-  flow,
-  until,
-}: CanaryRun): Promise<CanaryFindings> {
+export async function runCanary({ requests, seed, role, flow, until }: CanaryRun) {
   const random = new Random(seed);
   const issuer = await TestIssuer.start();
   await using operator = await WiredOperator.start(
@@ -76,9 +58,8 @@ export async function runCanary({
   const [, port] = await server.written(/"port":(\d+)\D.*"msg":"listening"/);
 
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CLIENTS });
-  const statuses = new Map<number, number>();
-  const codes = new Map<string, number>();
-  const leaks: (Leak & { where: string })[] = [];
+  const codes = new Set<string>();
+  const leaks: ReturnType<typeof leaksIn>[] = [];
   try {
     const tokens = await marketOf(issuer);
     let sent = 0;
@@ -90,19 +71,15 @@ export async function runCanary({
         const { body, ...question } = anyQuestion(random, role, tokens, ROUTER_SECRET);
         const reply = await pool.request({ ...question, body: body ?? null });
         const text = await reply.body.text();
-        count(statuses, reply.statusCode);
-        for (const [, code = ''] of text.matchAll(/"code":"([A-Z_]+)"/g)) count(codes, code);
+        for (const [, code = ''] of text.matchAll(/"code":"([A-Z_]+)"/g)) codes.add(code);
         const where = `a response: ${text.slice(0, 300)}`;
-        leaks.push(
-          ...leaksIn(`${JSON.stringify(reply.headers)}\n${text}`).map((leak) => ({
-            ...leak,
-            where,
-          })),
-        );
+        leaks.push(leaksIn(`${JSON.stringify(reply.headers)}\n${text}`, where));
       }
     };
     await Promise.all(Array.from({ length: CLIENTS }, client));
-    leaks.push(...(await leaksAt(`http://127.0.0.1:${metricsPort}`)));
+    const metrics = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+    if (metrics.status !== 200) throw new Error(`/metrics is answered with ${metrics.status}.`);
+    leaks.push(leaksIn(await metrics.text(), '/metrics'));
   } finally {
     await pool.destroy();
     server.signal('SIGTERM');
@@ -110,36 +87,24 @@ export async function runCanary({
     await issuer.close();
   }
   const lines = (server.out + server.err).split('\n');
-  for (const line of lines) {
-    leaks.push(...leaksIn(line).map((leak) => ({ ...leak, where: `standard output: ${line}` })));
-  }
+  leaks.push(...lines.map((line) => leaksIn(line, `standard output: ${line}`)));
   for (const { body } of collector.received) {
     // A moment of 2026 may hold the digits of a number: …377009000…
     const text = body.toString().replaceAll(/"(?:\w+Time|time)UnixNano":"\d+"/g, '');
-    leaks.push(...leaksIn(text).map((leak) => ({ ...leak, where: 'spans' })));
+    leaks.push(leaksIn(text, 'spans'));
   }
   const audited = lines.filter((line) => line.startsWith('{"audit":'));
   const usage = await usageOf(audited);
-  for (const line of usage) {
-    leaks.push(...leaksIn(line).map((leak) => ({ ...leak, where: `usage: ${line}` })));
-  }
+  leaks.push(...usage.map((line) => leaksIn(line, `usage: ${line}`)));
   return {
-    requests,
     operatorRequests: operator.received.length,
-    statuses,
     codes,
     auditLines: audited.length,
     logLines: lines.length - audited.length,
     spans: collector.spans.length,
     usageLines: usage.length,
-    leaks,
+    leaks: leaks.flat(),
   };
-}
-
-async function leaksAt(url: string): Promise<readonly (Leak & { readonly where: string })[]> {
-  const response = await fetch(`${url}/metrics`);
-  if (response.status !== 200) throw new Error(`/metrics is answered with ${response.status}.`);
-  return leaksIn(await response.text()).map((leak) => ({ ...leak, where: '/metrics' }));
 }
 
 /** What `npm run usage` reports of the audit log, by everything that it can group by. */
@@ -174,8 +139,4 @@ async function marketOf(issuer: TestIssuer): Promise<Tokens> {
     Promise.resolve(`${SECRET_MARK}.${SECRET_MARK}.${SECRET_MARK}`),
   ]);
   return { good, bad };
-}
-
-function count<K>(counts: Map<K, number>, key: K): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
 }

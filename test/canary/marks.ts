@@ -4,9 +4,10 @@ export const SECRET_MARK = 'CANARYxq';
 /** All numbers of a canary run start so; the last three digits are any. */
 export const NUMBER_MARK = '447700900';
 
-export interface Leak {
+interface Leak {
   readonly form: string;
   readonly around: string;
+  readonly where: string;
 }
 
 /** What stands between the digits of a number when people or programs write it. */
@@ -24,11 +25,12 @@ const FORMS: ReadonlyMap<string, RegExp> = new Map([
   ['secret in hex', new RegExp(Buffer.from(SECRET_MARK).toString('hex'), 'i')],
 ]);
 
-export function leaksIn(text: string): readonly Leak[] {
+export function leaksIn(text: string, where = text): readonly Leak[] {
   return Array.from(FORMS).flatMap(([form, pattern]) => {
     const found = pattern.exec(text);
     if (found === null) return [];
-    return [{ form, around: text.slice(Math.max(0, found.index - 80), found.index + 80) }];
+    const around = text.slice(Math.max(0, found.index - 80), found.index + 80);
+    return [{ form, around, where }];
   });
 }
 

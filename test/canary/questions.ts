@@ -138,10 +138,7 @@ function badly(random: Random, role: Role, number: string): object {
     { query: `query ($v: Int!) { __typename }`, variables: { v: number } },
     { query: `query ($v: Boolean!) { __typename }`, variables: { v: [number, { number }] } },
     { query: `query ($v: n${digits}) { __typename }`, variables: {} },
-    {
-      query: `query ($e: ID!) { phoneNumber(e164: $e) { lastSimSwap } }`,
-      variables: { e: [number] },
-    },
+    { query: 'query ($e: ID!) { phoneNumber(e164: $e) { e164 } }', variables: { e: [number] } },
     { query: number },
     { query: `{ __typename }`, extensions: { persistedQuery: { version: 1, sha256Hash: number } } },
     {

@@ -25,70 +25,53 @@ const BACK_WITHIN_MS = 5000;
 /** Longer than a silent connection is kept. */
 const STALL_MS = 3000;
 
-const ended: (() => unknown)[] = [];
-
-// Many of them run at once, and wait.
-afterAll(async () => {
-  for (const end of ended.splice(0).toReversed()) await end();
-});
-
-/** Has it end with the file. */
-function atEnd<T>(thing: T, end: () => unknown): T {
-  ended.push(end);
-  return thing;
-}
+// Many of them run at once, and wait: all ends with the file.
+const ending = new AsyncDisposableStack();
+afterAll(() => ending.disposeAsync());
 
 async function redisServer() {
-  const server = await startRedis();
-  return atEnd(server, () => server.kill());
+  return ending.adopt(await startRedis(), (server) => server.kill());
 }
 
 async function proxyBefore(port: number): Promise<RedisProxy> {
-  const proxy = await RedisProxy.before(port);
-  return atEnd(proxy, () => proxy.close());
+  return ending.adopt(await RedisProxy.before(port), (proxy) => proxy.close());
 }
 
 async function opened(redis: Redis): Promise<Redis> {
-  atEnd(redis, () => redis.close());
+  ending.defer(() => redis.close());
   await redis.open();
   await until(() => answers(redis));
   return redis;
 }
 
-interface Reached {
-  /** Makes a connection. */
-  readonly connect: () => Promise<Redis>;
-  readonly proxies: readonly RedisProxy[];
-}
-
-async function oneServer(): Promise<Reached> {
+/** Each resolves to what makes a connection, and the proxies that it goes through. */
+async function oneServer() {
   const proxy = await proxyBefore((await redisServer()).port);
   return { connect: () => opened(connectionTo(proxy.url)), proxies: [proxy] };
 }
 
-async function behindSentinels(): Promise<Reached> {
+async function behindSentinels() {
   const server = await redisServer();
   const proxy = await proxyBefore(server.port);
-  const [sentinel] = await startSentinels({ ...server, port: proxy.port }, { count: 1 });
-  if (sentinel === undefined) throw new Error('There is no sentinel.');
-  atEnd(sentinel, () => sentinel.kill());
-  return { connect: () => opened(openRedis(behind([sentinel]))), proxies: [proxy] };
+  const sentinels = await startSentinels({ ...server, port: proxy.port }, { count: 1 });
+  for (const one of sentinels) ending.defer(() => one.kill());
+  return { connect: () => opened(openRedis(behind(sentinels))), proxies: [proxy] };
 }
 
-async function cluster(): Promise<Reached> {
+async function cluster() {
   const servers = await RedisClusterServers.start({ replicas: false, nodeTimeoutMs: 15_000 });
-  atEnd(servers, () => servers.stop());
+  ending.defer(() => servers.stop());
   const proxies = await RedisProxy.beforeAll(servers.ports);
-  for (const proxy of proxies) atEnd(proxy, () => proxy.close());
+  for (const proxy of proxies) ending.defer(() => proxy.close());
   const addresses = proxies.map(({ url }) => addressOf(url));
   return { connect: () => opened(openRedis({ kind: 'cluster', servers: addresses })), proxies };
 }
 
-const WAYS: readonly [string, () => Promise<Reached>][] = [
+const WAYS = [
   ['one server', oneServer],
   ['a master behind sentinels', behindSentinels],
   ['a cluster', cluster],
-];
+] as const;
 
 /** A server, a connection to it, and the log of the connection. */
 async function logged() {
@@ -207,13 +190,13 @@ async function startEndless(begins: string, goesOn: Buffer, everyMs = 0) {
     });
   });
   const url = await listen(server);
-  atEnd(server, () => server.close());
+  ending.defer(() => void server.close());
   return { url, counts };
 }
 
 async function isLost(url: string): Promise<void> {
   const redis = connectionTo(url);
-  atEnd(redis, () => redis.close());
+  ending.defer(() => redis.close());
   await redis.open();
   await expect(redis.run('return 1', ['key'])).rejects.toThrow(SharedStateLost);
 }

@@ -40,8 +40,7 @@ function reportOf(
   by: readonly Dimension[] = ['operator'],
   range: UsageRange = {},
 ): UsageReport {
-  const priceOf = (operator: string) => (operator === 'free' ? undefined : PRICE);
-  const report = new UsageReport(by, range, priceOf);
+  const report = new UsageReport(by, range, (name) => (name === 'free' ? undefined : PRICE));
   for (const one of lines) report.add(one);
   return report;
 }
