@@ -38,15 +38,12 @@ const NEVER = Infinity;
 describe('a refusal of a lookup', () => {
   it.each<[string, Refusal, string, numbers: number]>([
     ['409 ABORTED', camara(409, 'ABORTED'), 'OPERATOR_UNAVAILABLE', NEVER],
-    ['409 CONFLICT', camara(409, 'CONFLICT'), 'OPERATOR_UNAVAILABLE', NEVER],
     ['422 UNSUPPORTED_IDENTIFIER', camara(422, 'UNSUPPORTED_IDENTIFIER'), REFUSED, NEVER],
     ['422 without a word', [422, {}], REFUSED, NEVER],
     // It may be about a number.
     ['403 PERMISSION_DENIED', camara(403, 'PERMISSION_DENIED'), REFUSED, 6],
-    ['403 INVALID_TOKEN_CONTEXT', camara(403, 'INVALID_TOKEN_CONTEXT'), REFUSED, 6],
     ['403 without a word', [403, {}], REFUSED, 6],
     ['412', camara(412, 'FAILED_PRECONDITION'), REFUSED, 6],
-    ['415', camara(415, 'UNSUPPORTED_MEDIA_TYPE'), REFUSED, 6],
     // It is about us.
     ['401', camara(401, 'UNAUTHENTICATED'), REFUSED, 2],
     ['403 insufficient_scope', [403, { error: 'insufficient_scope' }], REFUSED, 2],
