@@ -7,6 +7,9 @@ const OWN = 'went into profiles: write your own (docs/operators.md)';
 const profile = (names: string): string =>
   `went into profiles: take ${names}, or write your own (docs/operators.md)`;
 
+const member = (path: string): string =>
+  `went: name the operator in OPERATORS_FILE, where it is "${path}"`;
+
 /** Each name with what took its place. */
 function byName(namesByWhat: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   return new Map(
@@ -33,7 +36,7 @@ export const GONE_MEMBERS = byName({
   'went: limits.connections bounds the lookups under way as well': 'limits.permits',
 });
 
-const SETTINGS = byName({
+export const GONE_SETTINGS = byName({
   'went: changed settings count from the next start on, and files of secrets are read again by themselves':
     'RELOAD_ON_CHANGE',
   'removed: settings are variables, here or in .env, and operators are in the file that OPERATORS_FILE names':
@@ -63,43 +66,18 @@ const SETTINGS = byName({
   'went into profiles: take one that has it, or write your own (OPERATOR_PROFILE, docs/operators.md)':
     'OPERATOR_ASSERTION_ALG OPERATOR_ASSERTION_AUDIENCE OPERATOR_SIGNED_REQUEST OPERATOR_CIBA_GRANT_TYPE OPERATOR_CIBA_FIRST_POLL OPERATOR_SEND_PHONE_NUMBER OPERATOR_HTTP2 OPERATOR_TOKEN_MISMATCH OPERATOR_RETRY_LOOKUPS',
   'went: LOG_LEVEL=warn leaves out the lines of requests': 'LOG_REQUESTS',
+  [member('client.method')]: 'OPERATOR_CLIENT_AUTH',
+  [member('client.kid')]: 'OPERATOR_ASSERTION_KID',
+  [member('tls')]:
+    'OPERATOR_TLS_CERTIFICATE_FILE OPERATOR_TLS_KEY_FILE OPERATOR_TLS_KEY_PASSPHRASE OPERATOR_TLS_KEY_PASSPHRASE_FILE OPERATOR_TLS_CA_FILE OPERATOR_TLS_SERVER_NAME',
+  [member('proxy')]:
+    'OPERATOR_PROXY_URL OPERATOR_PROXY_CREDENTIALS OPERATOR_PROXY_CREDENTIALS_FILE OPERATOR_PROXY_CA_FILE',
+  [member('operations')]: 'OPERATOR_OPERATIONS',
+  [member('scopes')]: 'OPERATOR_SCOPE_RETRIEVE_DATE OPERATOR_SCOPE_CHECK',
+  [member('maxAgeHours')]: 'OPERATOR_MAX_AGE_HOURS',
+  [member('dateMarginHours')]: 'OPERATOR_DATE_MARGIN_HOURS',
+  [member('trustMonitoredPeriod')]: 'OPERATOR_TRUST_MONITORED_PERIOD',
+  [member('echo')]: 'OPERATOR_CORRELATOR_ECHO',
+  [member('headers')]: 'OPERATOR_HEADERS OPERATOR_HEADERS_FILE',
+  [member('price')]: 'OPERATOR_PRICE_CHECK OPERATOR_PRICE_RETRIEVE_DATE OPERATOR_PRICE_CURRENCY',
 });
-
-/** Of an operator: the member of the file that each became. */
-const BECAME_MEMBERS = {
-  CLIENT_AUTH: 'client.method',
-  ASSERTION_KID: 'client.kid',
-  TLS_CERTIFICATE_FILE: 'tls.certificate',
-  TLS_KEY_FILE: 'tls.key',
-  TLS_KEY_PASSPHRASE: 'tls.passphrase',
-  TLS_KEY_PASSPHRASE_FILE: 'tls.passphrase',
-  TLS_CA_FILE: 'tls.ca',
-  TLS_SERVER_NAME: 'tls.serverName',
-  PROXY_URL: 'proxy.url',
-  PROXY_CREDENTIALS: 'proxy.credentials',
-  PROXY_CREDENTIALS_FILE: 'proxy.credentials',
-  PROXY_CA_FILE: 'proxy.ca',
-  OPERATIONS: 'operations',
-  SCOPE_RETRIEVE_DATE: 'scopes.retrieve-date',
-  SCOPE_CHECK: 'scopes.check',
-  MAX_AGE_HOURS: 'maxAgeHours',
-  DATE_MARGIN_HOURS: 'dateMarginHours',
-  TRUST_MONITORED_PERIOD: 'trustMonitoredPeriod',
-  CORRELATOR_ECHO: 'echo',
-  HEADERS: 'headers',
-  HEADERS_FILE: 'headers',
-  PRICE_CHECK: 'price.check',
-  PRICE_RETRIEVE_DATE: 'price.retrieve-date',
-  PRICE_CURRENCY: 'price.currency',
-};
-
-export const GONE_SETTINGS: ReadonlyMap<string, string> = new Map([
-  ...SETTINGS,
-  ...Object.entries(BECAME_MEMBERS).map(
-    ([name, path]) =>
-      [
-        `OPERATOR_${name}`,
-        `went: name the operator in OPERATORS_FILE, where it is "${path}"`,
-      ] as const,
-  ),
-]);
