@@ -8,7 +8,6 @@ import {
   settingsAt,
   simulator,
   simulatorSettings,
-  verdicts,
 } from './checked.ts';
 import { PassingTime } from './passingTime.ts';
 
@@ -27,14 +26,6 @@ describe('with a number', () => {
     expect(operator.stats()).toMatchObject({ lookups: 1, refusedLookups: 0, prompts: 0 });
     expect(rowsOf(report, 'billed')).toMatchObject([{ found: '1 lookup: 0.0215 EUR' }]);
     expect(rowsOf(report, 'echo')).toMatchObject([{ found: 'token yes, check yes' }]);
-  });
-
-  it('no lookup is made where the credentials are refused', async () => {
-    await using operator = await simulator();
-    const settings = { ...simulatorSettings(operator), OPERATOR_CLIENT_SECRET: 'wrong' };
-    const report = await check(settings, { number: ONE });
-    expect(verdicts(report)).toMatchObject({ credentials: 'failed', lookup: 'not tried' });
-    expect(operator.stats()).toMatchObject({ lookups: 0, refusedLookups: 0 });
   });
 
   it.each([
@@ -65,14 +56,6 @@ describe('with a number', () => {
 
 describe('where the owner is asked', () => {
   const THREE_LEGGED = { OPERATOR_FLOW: '3-legged' };
-
-  it('nobody is prompted without consent to that', async () => {
-    await using operator = await simulator();
-    const settings = { ...simulatorSettings(operator), ...THREE_LEGGED };
-    const report = await check(settings, { number: { ...ONE, mayPrompt: false } });
-    expect(verdicts(report)).toMatchObject({ credentials: 'ok', consent: 'not tried' });
-    expect(operator.stats()).toMatchObject({ prompts: 0, lookups: 0 });
-  });
 
   it.each([
     ['050', 'ok', /prompted once; granted after \d polls?, interval 2 s/, 1],

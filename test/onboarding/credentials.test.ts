@@ -1,34 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
-import {
-  check,
-  failed,
-  rowsOf,
-  settingsAt,
-  simulator,
-  simulatorSettings,
-  verdicts,
-} from './checked.ts';
+import { check, failed, rowsOf, settingsAt, simulator, simulatorSettings } from './checked.ts';
 
 const NOTHING_ASKED = { lookups: 0, refusedLookups: 0, prompts: 0 };
-
-describe('an operator that is well', () => {
-  const UNKNOWN = 'judged once an owner is prompted: use --number';
-  const SCOPES = 'not refused: retrieve-sim-swap-date, check-sim-swap';
-  it.each([
-    ['2-legged', { tokens: 2, polls: 0 }, 'ok', SCOPES],
-    ['3-legged', { tokens: 0, polls: 1 }, 'not tried', UNKNOWN],
-  ])('is asked about nobody, %s', async (flow, reached, verdict, found) => {
-    await using operator = await simulator();
-    const report = await check({ ...simulatorSettings(operator), OPERATOR_FLOW: flow });
-    const trouble = report.findings.filter((one) => /failed|warning/.test(one.verdict));
-    expect(trouble).toEqual([]);
-    expect(verdicts(report)).toMatchObject({ credentials: 'ok', echo: 'ok' });
-    expect(rowsOf(report, 'scopes')).toMatchObject([{ verdict, found }]);
-    expect(report.billedLookups).toBe(0);
-    expect(operator.stats()).toMatchObject({ ...reached, ...NOTHING_ASKED });
-  });
-});
 
 describe('what the operator has against us has a red row that says what to do', () => {
   const SECRET = { OPERATOR_CLIENT_SECRET: 'wrong' };
