@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { inForm } from '../forms.ts';
+import { IS_LONG } from '../forms.ts';
 import { listen } from '../listening.ts';
 import { type OperatorScript, TOKEN_MARK, WiredOperator } from '../wiredOperator.ts';
 import { Target, type TargetOptions } from './target.ts';
@@ -22,7 +22,6 @@ const NUMBER = /(?:\+|00|tel:\+?)?44[\s.-]?7700[\s.-]?900\d{3}/;
 
 /** An attack that is not over by then hangs, which is a finding as well. */
 const MAX_ATTACK_MS = 300_000;
-const IS_LONG = inForm({ short: 0, long: 1 }) === 1;
 
 /**
  * One way to break in, to learn what is another's, to make the service hang or to make it pay: on a running service, and

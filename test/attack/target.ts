@@ -2,13 +2,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import { freePort } from '../freePort.ts';
 import type { ProbeFigures } from '../long/probe.ts';
 import { ProbedProgram } from '../long/probedProgram.ts';
 import type { Exit } from '../program.ts';
 
 const PROBE = new URL('../long/probe.ts', import.meta.url).href;
-const STARTS_WITHIN_MS = 30_000;
 /** A reply that is not there by then never comes. */
 const HANGS_AFTER_MS = 12_000;
 const MEGABYTE = 1024 * 1024;
@@ -41,7 +39,6 @@ export interface Reply {
 /** The server as people start it, in a process of its own, with a probe inside. */
 export class Target extends ProbedProgram {
   url = '';
-  exited: Exit | undefined;
   readonly #agent = new Agent({ connections: 128, headersTimeout: 0, bodyTimeout: 0 });
 
   /** Resolves when it serves; rejects with what it said when it ends before. */
@@ -49,19 +46,9 @@ export class Target extends ProbedProgram {
     settings: Readonly<Record<string, string>>,
     { flags = [] }: TargetOptions = {},
   ): Promise<Target> {
-    const port = await freePort();
     const words = ['--expose-gc', '--import', PROBE, ...flags, 'src/main.ts'];
-    const target = new Target('scripts/node', words, { PORT: String(port), ...settings });
-    target.url = `http://127.0.0.1:${port}`;
-    void target.exit.then((exit) => (target.exited = exit));
-    const givesUpAtMs = performance.now() + STARTS_WITHIN_MS;
-    while ((await target.statusOf('/livez')) !== 200) {
-      if (target.hasEnded || performance.now() > givesUpAtMs) {
-        await target.kill();
-        throw new Error(`The server did not start: ${target.output.slice(-2000)}`);
-      }
-      await sleep(20);
-    }
+    const target = new Target('scripts/node', words, { PORT: '0', ...settings });
+    target.url = await target.serves();
     return target;
   }
 

@@ -3,8 +3,9 @@ import type { Random } from '../random.ts';
 import type { Truth } from './truth.ts';
 import { WireServer, type WireReply, type WireRequest } from '../http/wire.ts';
 import type { Certificate } from '../tls/certificate.ts';
-import { Http2Front } from './http2Front.ts';
-import { Http1Line, type ReplyLine } from './replyLine.ts';
+import type { Http2Session } from 'node:http2';
+import { Http2Server, type ReceivedByStream } from '../http/http2Server.ts';
+import { Http1Line, Http2Line, Http2Progress, type Later, type ReplyLine } from './replyLine.ts';
 
 const FAULTS = {
   none: 110,
@@ -76,6 +77,8 @@ export interface ChaosSettings {
 }
 
 const EXPIRES_IN_SECONDS = 20;
+/** What a connection of HTTP/2 takes at a time: fewer than are under way. */
+const MAX_STREAMS = 16;
 
 const TOKEN_PATH = '/oauth/v1/token';
 const INVALID_GRANT = [400, { error: 'invalid_grant' }] as const;
@@ -90,7 +93,8 @@ export class ChaosOperator {
   readonly #random: Random;
   readonly #settings: ChaosSettings;
   readonly #weights: Readonly<Record<Fault, number>>;
-  readonly #server: Pick<WireServer, 'listen' | 'close'>;
+  #server: AsyncDisposable | undefined;
+  readonly #progress = new WeakMap<Http2Session, Http2Progress>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #contract: ChaosContract;
   /** The last good reply of each path, for delivering to the wrong request. */
@@ -104,26 +108,38 @@ export class ChaosOperator {
     this.#contract = settings.contract ?? ALONE;
     this.books = new OperatorBooks(this.#contract);
     this.#weights = weightsOf(settings);
-    const later = (ms: number, action: () => void): void => this.#later(ms, action);
-    const { http2 } = settings;
-    this.#server =
-      http2 === undefined
-        ? new WireServer((socket, request) => this.#exchange(new Http1Line(socket, later), request))
-        : new Http2Front(
-            http2,
-            later,
-            () => random.chance(0.05),
-            (line, request) => this.#exchange(line, request),
-          );
   }
 
-  listen(): Promise<string> {
-    return this.#server.listen();
+  async listen(): Promise<string> {
+    const { http2 } = this.#settings;
+    if (http2 !== undefined) {
+      const settings = { maxConcurrentStreams: MAX_STREAMS };
+      const server = await Http2Server.start(http2, (one) => this.#take(one), { settings });
+      this.#server = server;
+      return new URL(server.url).origin;
+    }
+    const server = new WireServer((socket, request) =>
+      this.#exchange(new Http1Line(socket, this.#later), request),
+    );
+    this.#server = server;
+    return server.listen();
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
-    return this.#server.close();
+    await this.#server?.[Symbol.asyncDispose]();
+  }
+
+  #take({ stream, session, headers, body }: ReceivedByStream): void {
+    const progress = this.#progress.get(session) ?? new Http2Progress();
+    this.#progress.set(session, progress);
+    if (!progress.takes(stream.id ?? 0)) return;
+    const breaksConnection = (): boolean => this.#random.chance(0.05);
+    const line = new Http2Line(stream, session, progress, this.#later, breaksConnection);
+    const named = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, String(value)]),
+    );
+    this.#exchange(line, { path: String(headers[':path']), headers: named, body });
   }
 
   #exchange(line: ReplyLine, request: WireRequest): void {
@@ -330,13 +346,13 @@ export class ChaosOperator {
     return { ...reply, status, body: status === 204 ? '' : body };
   }
 
-  #later(ms: number, action: () => void): void {
+  readonly #later: Later = (ms, action) => {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       action();
     }, ms);
     this.#timers.add(timer);
-  }
+  };
 }
 
 function weightsOf({ faultShare, onlyFault }: ChaosSettings): Readonly<Record<Fault, number>> {

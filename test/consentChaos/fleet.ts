@@ -1,12 +1,6 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { freePort } from '../freePort.ts';
 import { DEMO_ENTRY, OperatorsFile } from '../operatorsFile.ts';
+import { Program } from '../program.ts';
 import type { Random } from '../random.ts';
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const LOOK_EVERY_MS = 50;
 
 /**
  * An exchange is given up by then (OPERATOR_TIMEOUT_MS). The service counts from sending, and the operator from
@@ -31,7 +25,7 @@ interface Asked {
 interface Replica {
   readonly name: string;
   readonly url: string;
-  readonly child: ChildProcess;
+  readonly program: Program;
 }
 
 /** Some replicas of the service as it is started, of which each can die at any time. */
@@ -65,37 +59,22 @@ export class Fleet {
     const [replica] = this.#replicas.splice(index, 1);
     if (replica === undefined) return;
     onKill(replica.name);
-    replica.child.kill('SIGKILL');
+    replica.program.signal('SIGKILL');
     this.kills += 1;
     this.#replicas.push(await this.#launch());
   }
 
   stop(): void {
-    for (const { child } of this.#replicas) child.kill('SIGKILL');
+    for (const { program } of this.#replicas) program.signal('SIGKILL');
   }
 
   async #launch(): Promise<Replica> {
     this.#launched += 1;
     const name = `replica-${this.#launched}`;
-    const operators = this.#operatorsFile(name);
-    const port = await freePort();
-    const child = fork(MAIN, [], {
-      env: {
-        PATH: process.env['PATH'],
-        ...this.#environment,
-        PORT: String(port),
-        OPERATORS_FILE: operators.path,
-      },
-      silent: true,
-    });
-    child.stdout?.resume();
-    child.stderr?.pipe(process.stderr);
-    const url = `http://127.0.0.1:${port}`;
-    while (!(await isAlive(url))) {
-      if (child.exitCode !== null) throw new Error('A replica ended before it listened.');
-      await sleep(LOOK_EVERY_MS);
-    }
-    return { name, url, child };
+    const { path: OPERATORS_FILE } = this.#operatorsFile(name);
+    const settings = { ...this.#environment, PORT: '0', OPERATORS_FILE };
+    const program = Program.node(['src/main.ts'], settings);
+    return { name, url: await program.serves(), program };
   }
 
   /** By its prefix, a number is the one operator's at one replica, and the other's at the next that is started. */
@@ -115,13 +94,5 @@ export class Fleet {
     return new OperatorsFile(entries, {
       directory: { url: directory, keepSeconds: 0, fallback: 'prefix' },
     });
-  }
-}
-
-async function isAlive(url: string): Promise<boolean> {
-  try {
-    return (await fetch(`${url}/livez`)).ok;
-  } catch {
-    return false;
   }
 }

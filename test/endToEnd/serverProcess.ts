@@ -20,9 +20,7 @@ export class ServerProcess extends Program {
       OPERATOR_CLIENT_SECRET: 'test-secret',
       ...settings,
     });
-    const [line] = await server.written(/^.*"msg":"listening".*(?=\n)/m);
-    const { port } = JSON.parse(line) as { port: number };
-    server.url = `http://127.0.0.1:${port}`;
+    server.url = await server.serves();
     return server;
   }
 

@@ -4,9 +4,19 @@ import { Pool } from 'undici';
 import { askingOperator, ForkedServer } from '../long/forkedServer.ts';
 import { inputOf, type Input, type Role } from './inputs.ts';
 import { RubbishOperator } from './operatorReplies.ts';
+import {
+  count,
+  longRun,
+  numeric,
+  seed,
+  stretch,
+  tallied,
+  wrongIf,
+  type Row,
+} from '../long/longRun.ts';
 import type { ProbeFigures } from '../long/probe.ts';
 
-export interface FuzzRun {
+interface FuzzRun {
   /** How many inputs, rubbish of the operator's among them. */
   readonly inputs: number;
   /** The number of the first one, to send it again. */
@@ -16,24 +26,26 @@ export interface FuzzRun {
   readonly flow: '2-legged' | '3-legged';
 }
 
-export interface Held {
+interface Held {
   readonly bytes: number;
   readonly threads: number;
   readonly fileDescriptors: number;
 }
 
-export interface Findings extends Pick<ProbeFigures, 'longestTurnMs' | 'ownTurnMs' | 'defects'> {
-  /** After the first batches, when all code is warm, and at the end. */
-  readonly heldBefore: Held;
-  readonly heldAfter: Held;
-  readonly longestReplyBytes: number;
-  readonly inputs: ReadonlyMap<string, number>;
-  readonly statuses: ReadonlyMap<string, number>;
-  readonly codes: ReadonlyMap<string, number>;
-  /** What must not be, with the number of the input. */
-  readonly violations: readonly string[];
-  readonly violationCount: number;
-}
+/** No input may keep the others waiting for longer. */
+const MAX_DELAY_MS = 100;
+/** Caches fill, code is compiled: more than this is a leak, or a cache without a bound. */
+const MAX_GROWTH_BYTES = 64 * 1024 * 1024;
+/** libuv starts its threads when they are needed. */
+const MAX_MORE_THREADS = 4;
+/** Connections to the operator that are kept alive. */
+const MAX_MORE_DESCRIPTORS = 64;
+
+const STRETCHES: readonly (Pick<FuzzRun, 'role' | 'flow'> & { readonly share: number })[] = [
+  { role: 'bff', flow: '2-legged', share: 0.5 },
+  { role: 'subgraph', flow: '2-legged', share: 0.35 },
+  { role: 'bff', flow: '3-legged', share: 0.15 },
+];
 
 /** More at a time would measure how many one turn of the event loop takes, not how long one takes. */
 const AT_A_TIME = 8;
@@ -57,8 +69,28 @@ interface GraphqlReply {
   }[];
 }
 
+export const fuzz = longRun({
+  about: 'rubbish as HTTP, documents, variables, tokens and replies of the operator',
+  options: {
+    inputs: count("how many inputs, rubbish of the operator's among them", 10_000),
+    seed: seed('the same inputs'),
+    from: numeric('the number of the first input of each stretch, to send one again', 0, isIndex),
+  },
+  short: ['--inputs', '10000'],
+  async *run({ inputs, from, seed: used }) {
+    for (const { role, flow, share } of STRETCHES) {
+      const run = { inputs: Math.ceil(inputs * share), from, seed: used, role, flow };
+      yield wrongIf(hasFailed(await stretch(`${role}, ${flow}`, () => runFuzz(run), rowsOf)));
+    }
+  },
+});
+
+function isIndex(value: number): boolean {
+  return Number.isInteger(value) && value >= 0;
+}
+
 /** Sends seeded rubbish to a real server, whose operator answers rubbish. */
-export async function runFuzz(run: FuzzRun): Promise<Findings> {
+async function runFuzz(run: FuzzRun) {
   const operator = new RubbishOperator(run.seed);
   const server = await startProcess(run, await operator.listen());
   const tally = new Tally();
@@ -95,25 +127,48 @@ export async function runFuzz(run: FuzzRun): Promise<Findings> {
     }
     tally.count(tally.inputs, 'operator reply', operator.rubbish);
     tally.count(tally.statuses, 'good questions answered', answeredGoods);
-    const { inputs, statuses, codes, violations, violationCount } = tally;
     const figures = await server.figures();
     const heldAfter = heldBy(server, figures);
-    return {
-      ...figures,
-      heldBefore: heldBefore ?? heldAfter,
-      heldAfter,
-      longestReplyBytes: tally.longestReplyBytes,
-      inputs,
-      statuses,
-      codes,
-      violations,
-      violationCount,
-    };
+    return { tally, figures, heldBefore: heldBefore ?? heldAfter, heldAfter };
   } finally {
     await pool.destroy();
     await server.stop();
     await operator.close();
   }
+}
+
+type Findings = Awaited<ReturnType<typeof runFuzz>>;
+
+function hasFailed({ tally, figures, heldBefore, heldAfter }: Findings): boolean {
+  return (
+    heldAfter.bytes - heldBefore.bytes > MAX_GROWTH_BYTES ||
+    heldAfter.threads - heldBefore.threads > MAX_MORE_THREADS ||
+    heldAfter.fileDescriptors - heldBefore.fileDescriptors > MAX_MORE_DESCRIPTORS ||
+    tally.violationCount > 0 ||
+    figures.defects.length > 0 ||
+    figures.ownTurnMs > MAX_DELAY_MS
+  );
+}
+
+function mebibytes({ bytes }: Held): string {
+  return (bytes / 1024 / 1024).toFixed(1);
+}
+
+function rowsOf({ tally, figures, heldBefore, heldAfter }: Findings): Row[] {
+  return [
+    ...tallied('inputs', tally.inputs),
+    ...tallied('replies with', tally.statuses),
+    ...tallied('GraphQL errors with', tally.codes),
+    ['longest event-loop delay by own work, ms', figures.ownTurnMs.toFixed(1)],
+    ['longest event-loop delay by the wall clock, ms', figures.longestTurnMs.toFixed(1)],
+    ['longest reply, bytes', tally.longestReplyBytes],
+    ['heap after collection, MiB, before and after', mebibytes(heldBefore), mebibytes(heldAfter)],
+    ['threads, before and after', heldBefore.threads, heldAfter.threads],
+    ['file descriptors, before and after', heldBefore.fileDescriptors, heldAfter.fileDescriptors],
+    ['wrong: 5xx, no answer, resolvers, numbers, too long', tally.violationCount],
+    ['wrong: not caught, not handled, or broken', figures.defects.length],
+    ...[...tally.violations, ...figures.defects.slice(0, 10)].map((one): Row => [`  ${one}`]),
+  ];
 }
 
 function startProcess({ role, flow }: FuzzRun, operatorUrl: string): Promise<ForkedServer> {

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { chaos } from './chaos.ts';
 import { consentChaos } from './consentChaos.ts';
-import { fuzz } from './fuzz.ts';
+import { fuzz } from '../fuzz/fuzz.ts';
 import { NotInTime } from '../redisCluster.ts';
 import { NO_REDIS } from '../redisServer.ts';
 import { facts, histories } from './histories.ts';

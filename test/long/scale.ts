@@ -1,12 +1,18 @@
+import { randomBytes } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Pool } from 'undici';
 import { laidOut } from '../../bench/report/markdown.ts';
-import { STORES } from '../scale/sharedStore.ts';
-import {
-  runStretch,
-  type Check,
-  type Findings,
-  type Flow,
-  type Stretch,
-} from '../scale/stretch.ts';
+import { launchSimulator } from '../../simulator/launch.ts';
+import type { Counts } from '../../simulator/stats.ts';
+import { TestIssuer } from '../caller/testIssuer.ts';
+import { ServerProcess } from '../endToEnd/serverProcess.ts';
+import { processUsage } from '../processUsage.ts';
+import { RedisClusterServers } from '../redisCluster.ts';
+import { command } from '../redisCommands.ts';
+import { freshStateKey, startRedis } from '../redisServer.ts';
+import { temporaryFolder } from '../temporary.ts';
+import { UNLIMITED_PROMPTS } from './forkedServer.ts';
 import {
   counts,
   duration,
@@ -16,76 +22,24 @@ import {
   tallied,
   wrongIf,
   type Row,
-  type Verdict,
 } from './longRun.ts';
 
-const FLOWS: readonly Flow[] = ['2-legged', '3-legged'];
+const FLOWS = ['2-legged', '3-legged'] as const;
+const STORES = ['redis', 'cluster'] as const;
 
-export const scale = longRun({
-  about: 'what lookups cost over several processes on one Redis',
-  options: {
-    processes: counts('how many processes share a Redis', [1, 2, 4]),
-    store: someOf('the store', STORES),
-    flow: someOf('the flow', FLOWS),
-    seconds: duration('how long each is measured', 10),
-  },
-  short: ['--processes', '2', '--store', 'cluster', '--seconds', '1'],
-  needsRedis: true,
-  async *run({ processes: all, store: stores, flow: flows, seconds }) {
-    const rows: string[][] = [];
-    for (const flow of flows) {
-      for (const store of stores) {
-        for (const processes of all) {
-          const one = { flow, store, processes, seconds };
-          const findings = await runStretch(one);
-          yield* findings.checks.map(verdictOn);
-          reportStretch(one, findings);
-          rows.push(figures(one, findings));
-        }
-      }
-    }
-    process.stdout.write(`\n${laidOut([HEADS, ...rows])}\n`);
-  },
-});
-
-function verdictOn({ expected, counted }: Check): Verdict {
-  return wrongIf(expected !== counted);
+/** One stretch: so many processes on a store, in one flow. */
+interface Stretch {
+  readonly flow: (typeof FLOWS)[number];
+  readonly store: (typeof STORES)[number];
+  readonly processes: number;
+  readonly seconds: number;
 }
 
-function reportStretch({ flow, store, processes }: Stretch, { checks, timed }: Findings): void {
-  report(`${flow}, ${processes} of it on ${store === 'redis' ? 'one Redis' : 'a cluster'}`, [
-    ...checks.map((check): Row => {
-      const { what, expected, counted } = check;
-      const not = expected === counted ? [] : [`not ${expected}`];
-      const verdict = verdictOn(check);
-      return [`${verdict === 'nothing wrong' ? 'held' : verdict}: ${what}`, counted, ...not];
-    }),
-    ...tallied('under load', timed.told),
-  ]);
-}
-
-function figures({ flow, store, processes }: Stretch, findings: Findings): string[] {
-  const { lookups, timed, processMs, storeMs, othersMs, storeBytes, auditBytes, residentMib } =
-    findings;
-  const at = (share: number): string =>
-    (timed.latencies[Math.floor(timed.latencies.length * share)] ?? 0).toFixed(0);
-  return [
-    flow,
-    store,
-    String(processes),
-    (lookups / timed.seconds).toFixed(0),
-    at(0.5),
-    at(0.99),
-    processMs.toFixed(2),
-    (1000 / processMs).toFixed(0),
-    storeMs.toFixed(3),
-    (1000 / storeMs).toFixed(0),
-    othersMs.toFixed(2),
-    storeBytes.toFixed(0),
-    auditBytes.toFixed(0),
-    residentMib.toFixed(0),
-  ];
-}
+/** As many as the simulator's crowd has, of which the largest windows answer `false`. */
+const CROWD = 10_000;
+const AT_ONCE_PER_PROCESS = 24;
+const WARM_UP_SECONDS = 2;
+const MANY = '999999999';
 
 const HEADS = [
   'flow',
@@ -103,3 +57,213 @@ const HEADS = [
   'audit bytes/lookup',
   'largest MiB',
 ];
+
+export const scale = longRun({
+  about: 'what lookups cost over several processes on one Redis',
+  options: {
+    processes: counts('how many processes share a Redis', [1, 2, 4]),
+    store: someOf('the store', STORES),
+    flow: someOf('the flow', FLOWS),
+    seconds: duration('how long each is measured', 10),
+  },
+  short: ['--processes', '2', '--store', 'cluster', '--seconds', '1'],
+  needsRedis: true,
+  async *run({ processes: all, store: stores, flow: flows, seconds }) {
+    const rows: string[][] = [];
+    for (const flow of flows) {
+      for (const store of stores) {
+        for (const processes of all) {
+          const { wrong, figures } = await measured({ flow, store, processes, seconds });
+          yield wrongIf(wrong);
+          rows.push([flow, store, String(processes), ...figures]);
+        }
+      }
+    }
+    process.stdout.write(`\n${laidOut([HEADS, ...rows])}\n`);
+  },
+});
+
+/** Starts everything again, measures, and checks that nothing was lost, prompted twice or asked twice. */
+async function measured(stretch: Stretch): Promise<{ wrong: boolean; figures: readonly string[] }> {
+  const { flow, processes, seconds } = stretch;
+  await using stage = new AsyncDisposableStack();
+  const issuer = await TestIssuer.start();
+  stage.defer(() => issuer.close());
+  const store = await startStore(stretch.store);
+  stage.defer(store.stop);
+  const simulator = await launchSimulator();
+  stage.defer(() => simulator.stop());
+  const folder = temporaryFolder();
+  const auditLogs = Array.from({ length: processes }, (_, n) => join(folder, `${n}.jsonl`));
+  const settings = {
+    ...issuer.settings,
+    ...settingsOf(flow),
+    REDIS_URL: store.url,
+    OPERATOR_CLIENT_ID: simulator.clientId,
+    OPERATOR_CLIENT_SECRET: simulator.clientSecret,
+    OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
+  };
+  const servers = await Promise.all(
+    auditLogs.map((auditLog) =>
+      ServerProcess.start(simulator.authUrl, { ...settings, AUDIT_LOG: auditLog }),
+    ),
+  );
+  for (const server of servers) stage.use(server);
+  const connections = 2 * AT_ONCE_PER_PROCESS;
+  const pools = servers.map(({ url }) => new Pool(url, { connections, bodyTimeout: 60_000 }));
+  for (const pool of pools) stage.defer(() => pool.destroy());
+  const exp = Math.floor(Date.now() / 1000) + 3600;
+  const claims = { sub: 'load', client_id: 'scale', exp, scope: 'sim-swap:read' };
+  const token = await issuer.token(claims);
+  const askNext = asking(pools, token);
+  const atOnce = AT_ONCE_PER_PROCESS * processes;
+  await keepAsking(atOnce, WARM_UP_SECONDS, askNext);
+
+  const stats = `${simulator.authUrl}/stats`;
+  await fetch(stats, { method: 'DELETE' });
+  const held = async () => {
+    const logs = await Promise.all(auditLogs.map((path) => stat(path)));
+    return { store: await store.usedBytes(), audit: sumOf(logs.map(({ size }) => size)) };
+  };
+  const cpu = () => ({
+    servers: secondsOf(servers.map(({ pid }) => pid)),
+    store: secondsOf(store.pids),
+    own: secondsOf([process.pid]),
+  });
+  const [cpuBefore, heldBefore] = [cpu(), await held()];
+  const { told, latencies, tookSeconds } = await keepAsking(atOnce, seconds, askNext);
+  const [cpuAfter, heldAfter] = [cpu(), await held()];
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the simulator reports them
+  const { lookups, doublePrompts } = (await (await fetch(stats)).json()) as Counts;
+
+  const answered = told.get('answered') ?? 0;
+  const unanswered = sumOf([...told.values()]) - answered;
+  const checks: readonly (readonly [what: string, expected: number, counted: number])[] = [
+    ['requests under load that were not answered', 0, unanswered],
+    ['lookups under load, for as many requests', answered, lookups],
+    ['double prompts under load', 0, flow === '3-legged' ? doublePrompts : 0],
+  ];
+  report(
+    `${flow}, ${processes} of it on ${stretch.store === 'redis' ? 'one Redis' : 'a cluster'}`,
+    [
+      ...checks.map(([what, expected, counted]): Row => {
+        const isHeld = expected === counted;
+        return [
+          `${isHeld ? 'held' : 'WRONG'}: ${what}`,
+          counted,
+          ...(isHeld ? [] : [`not ${expected}`]),
+        ];
+      }),
+      ...tallied('under load', told),
+    ],
+  );
+
+  const per = (amount: number): number => amount / Math.max(1, lookups);
+  const msPer = (name: keyof ReturnType<typeof cpu>): number =>
+    per(1000 * (cpuAfter[name] - cpuBefore[name]));
+  const at = (share: number): string =>
+    (latencies[Math.floor(latencies.length * share)] ?? 0).toFixed(0);
+  const residentMib = Math.max(...servers.map(({ pid }) => processUsage(pid).residentMib));
+  return {
+    wrong: checks.some(([, expected, counted]) => expected !== counted),
+    figures: [
+      (lookups / tookSeconds).toFixed(0),
+      at(0.5),
+      at(0.99),
+      msPer('servers').toFixed(2),
+      (1000 / msPer('servers')).toFixed(0),
+      msPer('store').toFixed(3),
+      (1000 / msPer('store')).toFixed(0),
+      msPer('own').toFixed(2),
+      per(heldAfter.store - heldBefore.store).toFixed(0),
+      per(heldAfter.audit - heldBefore.audit).toFixed(0),
+      residentMib.toFixed(0),
+    ],
+  };
+}
+
+/** The next request, at the next process, as behind a load balancer: resolves to `answered`, or to its first code. */
+function asking(pools: readonly Pool[], token: string): () => Promise<string> {
+  let sent = 0;
+  return async () => {
+    sent += 1;
+    const pool = pools[sent % pools.length];
+    if (pool === undefined) throw new Error('There is no such process.');
+    // In the 3-legged flow each number is asked about once: what it costs is a consent.
+    const index = sent % CROWD;
+    const [area, line] = [Math.floor(index / 90) % 100, index % 90];
+    const number = `+12${String(area).padStart(2, '0')}55501${String(line).padStart(2, '0')}`;
+    const query = `{ phoneNumber(e164: "${number}") { simSwappedWithin(maxAgeHours: 240) } }`;
+    const reply = await pool.request({
+      path: '/graphql',
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ query }),
+    });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a reply of GraphQL
+    const { errors } = (await reply.body.json()) as {
+      readonly errors?: readonly { readonly extensions?: { readonly code?: string } }[];
+    };
+    return errors === undefined ? 'answered' : (errors[0]?.extensions?.code ?? '?');
+  };
+}
+
+/** Keeps so many requests in flight until the time is over. */
+async function keepAsking(atOnce: number, seconds: number, ask: () => Promise<string>) {
+  const startedAtMs = performance.now();
+  const told = new Map<string, number>();
+  const latencies: number[] = [];
+  const worker = async (): Promise<void> => {
+    while (performance.now() < startedAtMs + seconds * 1000) {
+      const sentAtMs = performance.now();
+      const heard = await ask();
+      latencies.push(performance.now() - sentAtMs);
+      told.set(heard, (told.get(heard) ?? 0) + 1);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  const tookSeconds = (performance.now() - startedAtMs) / 1000;
+  return { tookSeconds, told, latencies: latencies.toSorted((a, b) => a - b) };
+}
+
+async function startStore(name: Stretch['store']) {
+  if (name === 'redis') {
+    const server = await startRedis();
+    const { url, port, pid } = server;
+    return { url, pids: [pid], usedBytes: () => usedBytes([port]), stop: () => server.kill() };
+  }
+  // Load is not a reason to replace a master.
+  const servers = await RedisClusterServers.start({ replicas: true, nodeTimeoutMs: 15_000 });
+  const { url, ports, pids } = servers;
+  return { url, pids, usedBytes: () => usedBytes(ports), stop: () => servers.stop() };
+}
+
+/** What servers hold, replicas included. */
+async function usedBytes(ports: readonly number[]): Promise<number> {
+  const all = await Promise.all(ports.map((port) => command(port, ['INFO', 'memory'])));
+  return sumOf(all.map((info) => Number(/^used_memory:(\d+)/m.exec(String(info))?.[1])));
+}
+
+function sumOf(all: readonly number[]): number {
+  return all.reduce((one, other) => one + other, 0);
+}
+
+function secondsOf(pids: readonly number[]): number {
+  return sumOf(pids.map((pid) => processUsage(pid).cpuSeconds));
+}
+
+function settingsOf(flow: Stretch['flow']): Readonly<Record<string, string>> {
+  return {
+    ...UNLIMITED_PROMPTS,
+    NODE_ENV: 'production',
+    STATE_KEY: freshStateKey(),
+    AUDIT_KEY: randomBytes(32).toString('hex'),
+    OPERATOR_FLOW: flow,
+    QUOTA_NUMBERS_PER_HOUR: MANY,
+    QUOTA_LOOKUPS_PER_HOUR: MANY,
+    CONSENT_WAIT_MS: '10000',
+    REQUEST_TIMEOUT_MS: '30000',
+    OPERATOR_TIMEOUT_MS: '10000',
+    KEEP_FACTS_SECONDS: flow === '3-legged' ? '1' : '0',
+  };
+}

@@ -1,13 +1,32 @@
-import { runSoak, type Findings, type SoakRun } from '../soak/soak.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { ChaosOperator } from '../chaos/chaosOperator.ts';
+import { Truth } from '../chaos/truth.ts';
+import { Random } from '../random.ts';
+import { askingOperator, ForkedServer } from './forkedServer.ts';
 import { duration, longRun, report, seed, tallied, wrongIf, type Row } from './longRun.ts';
+import type { ProbeFigures } from './probe.ts';
 
+type Flow = '2-legged' | '3-legged';
+
+/** Of the full rate. */
+const LOAD = 0.7;
+const FAULT_SHARE = 0.05;
+const OPERATOR_TIMEOUT_MS = 300;
+const REQUEST_TIMEOUT_MS = 1000;
+const CONNECTIONS = 128;
+/** Load is given in portions: a timer for every request would be load of our own. */
+const PORTION_EVERY_MS = 10;
+/** Idle connections to the operator are kept for some seconds, then closed. */
+const SETTLES_WITHIN_MS = 20_000;
+const LOOK_EVERY_MS = 250;
 /** Code that was compiled meanwhile is memory as well: growth up to this is not taken for a leak. */
 const TOLERATED_SHARE = 0.1;
 const TOLERATED_BYTES = 4 * 1024 * 1024;
 
-const STRETCHES: readonly (Pick<SoakRun, 'flow'> & { readonly share: number })[] = [
-  { flow: '2-legged', share: 0.6 },
-  { flow: '3-legged', share: 0.4 },
+const SHARES: readonly (readonly [flow: Flow, share: number])[] = [
+  ['2-legged', 0.6],
+  ['3-legged', 0.4],
 ];
 
 export const soak = longRun({
@@ -18,61 +37,161 @@ export const soak = longRun({
   },
   short: ['--minutes', '0.3'],
   async *run({ minutes, seed: used }) {
-    for (const { flow, share } of STRETCHES) {
-      const lastsMinutes = minutes * share;
-      const findings = await runSoak({ minutes: lastsMinutes, seed: used, flow });
-      const grown = growths(findings);
-      report(`${flow} (${lastsMinutes.toFixed(2)} minutes)`, rowsOf(findings, grown));
-      const statuses = [...findings.statuses.keys()];
-      yield wrongIf(grown.length > 0 || statuses.some((status) => status !== '200'));
-    }
+    for (const [flow, share] of SHARES)
+      yield wrongIf(await isWrongAfter(flow, minutes * share, used));
   },
 });
 
-type Weighed = 'heapBytes' | 'externalBytes' | 'residentBytes' | 'sockets' | 'timers';
+async function isWrongAfter(flow: Flow, minutes: number, used: number): Promise<boolean> {
+  const operator = new ChaosOperator(new Truth(used, Date.now()), new Random(used + 1), {
+    echoes: true,
+    refusesOperations: flow === '2-legged',
+    lateMs: OPERATOR_TIMEOUT_MS + 50,
+    faultShare: FAULT_SHARE,
+  });
+  const server = await ForkedServer.start({
+    ...askingOperator(await operator.listen(), flow),
+    OPERATOR_TIMEOUT_MS: String(OPERATOR_TIMEOUT_MS),
+    REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
+    CONSENT_WAIT_MS: '500',
+  });
+  const load = new Load(server.url, new Random(used));
+  const totalMs = minutes * 60_000;
+  try {
+    // Warmed up by all it can take, then by what it is to bear.
+    await load.asFastAsItGoes(totalMs * 0.15);
+    const capacity = await load.asFastAsItGoes(totalMs * 0.1);
+    const rate = capacity * LOAD;
+    await load.atRate(rate, totalMs * 0.15);
+    await load.hangUp();
+    const baseline = await settled(server, ({ sockets }) => sockets === 0);
 
-function growths({ baseline, end }: Findings): string[] {
-  const grew = (name: Weighed, tolerated: number): string[] =>
-    end[name] > baseline[name] + tolerated ? [name] : [];
-  const bytes = (name: 'heapBytes' | 'externalBytes'): string[] =>
-    grew(name, Math.max(TOLERATED_BYTES, baseline[name] * TOLERATED_SHARE));
-  return [
-    ...bytes('heapBytes'),
-    ...bytes('externalBytes'),
-    ...grew('sockets', 0),
-    ...grew('timers', 0),
-  ];
+    await load.atRate(rate, totalMs * 0.6);
+    await load.hangUp();
+    const end = await settled(
+      server,
+      ({ sockets, timers }) => sockets <= baseline.sockets && timers <= baseline.timers,
+    );
+    const grown = grownBetween(baseline, end);
+    const failed = operator.exchanges - (operator.faults.get('none') ?? 0);
+    report(`${flow} (${minutes.toFixed(2)} minutes)`, [
+      ['requests', load.requests],
+      ['requests a second, at most', capacity.toFixed(0)],
+      ['requests a second, under load', rate.toFixed(0)],
+      ['exchanges', operator.exchanges],
+      ['exchanges with a fault', failed, `${((100 * failed) / operator.exchanges).toFixed(1)} %`],
+      ...tallied('replies', load.statuses),
+      ...(['heapBytes', 'externalBytes', 'residentBytes'] as const).map((name): Row => [
+        `${name}, MiB, baseline and end`,
+        mebibytes(baseline[name]),
+        mebibytes(end[name]),
+      ]),
+      ['sockets, baseline and end', baseline.sockets, end.sockets],
+      ['timers, baseline and end', baseline.timers, end.timers],
+      ['not back at the baseline', grown.length === 0 ? 'nothing' : grown.join(', ')],
+    ]);
+    return grown.length > 0 || [...load.statuses.keys()].some((status) => status !== '200');
+  } finally {
+    await load.hangUp();
+    await server.stop();
+    await operator.close();
+  }
+}
+
+async function settled(
+  server: ForkedServer,
+  isSettled: (held: ProbeFigures) => boolean,
+): Promise<ProbeFigures> {
+  const untilMs = performance.now() + SETTLES_WITHIN_MS;
+  for (;;) {
+    const now = await server.figures();
+    if (isSettled(now) || performance.now() > untilMs) return now;
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+function grownBetween(baseline: ProbeFigures, end: ProbeFigures): readonly string[] {
+  const tolerated = {
+    heapBytes: Math.max(TOLERATED_BYTES, baseline.heapBytes * TOLERATED_SHARE),
+    externalBytes: Math.max(TOLERATED_BYTES, baseline.externalBytes * TOLERATED_SHARE),
+    sockets: 0,
+    timers: 0,
+  };
+  const names = ['heapBytes', 'externalBytes', 'sockets', 'timers'] as const;
+  return names.filter((name) => end[name] > baseline[name] + tolerated[name]);
 }
 
 function mebibytes(bytes: number): string {
   return (bytes / 1024 / 1024).toFixed(1);
 }
 
-function rowsOf(
-  { capacity, rate, requests, exchanges, statuses, faults, baseline, end }: Findings,
-  grown: readonly string[],
-): Row[] {
-  const failed = [...faults].reduce(
-    (sum, [name, times]) => (name === 'none' ? sum : sum + times),
-    0,
-  );
-  const held = (name: Weighed): Row => [
-    `${name}, MiB, baseline and end`,
-    mebibytes(baseline[name]),
-    mebibytes(end[name]),
-  ];
-  return [
-    ['requests', requests],
-    ['requests a second, at most', capacity.toFixed(0)],
-    ['requests a second, under load', rate.toFixed(0)],
-    ['exchanges', exchanges],
-    ['exchanges with a fault', failed, `${((100 * failed) / exchanges).toFixed(1)} %`],
-    ...tallied('replies', statuses),
-    held('heapBytes'),
-    held('externalBytes'),
-    held('residentBytes'),
-    ['sockets, baseline and end', baseline.sockets, end.sockets],
-    ['timers, baseline and end', baseline.timers, end.timers],
-    ['not back at the baseline', grown.length === 0 ? 'nothing' : grown.join(', ')],
-  ];
+/** Few documents, many numbers: what a server may keep is there after the warm-up. */
+const QUERIES = [
+  'query ($n: [ID!]!) { phoneNumbers(e164s: $n) { e164 lastSimSwap } }',
+  'query ($n: [ID!]!) { phoneNumbers(e164s: $n) { e164 simSwappedWithin } }',
+  'query ($n: [ID!]!) { phoneNumbers(e164s: $n) { lastSimSwap a: simSwappedWithin(maxAgeHours: 24) } }',
+  'query ($n: [ID!]!) { phoneNumbers(e164s: $n) { a: simSwappedWithin(maxAgeHours: 24) b: simSwappedWithin(maxAgeHours: 720) c: simSwappedWithin(maxAgeHours: 2400) } }',
+] as const;
+
+class Load {
+  requests = 0;
+  readonly statuses = new Map<string, number>();
+  readonly #url: string;
+  readonly #random: Random;
+  #pool: Pool | undefined;
+
+  constructor(url: string, random: Random) {
+    this.#url = url;
+    this.#random = random;
+  }
+
+  /** Every client asks again when it has its answer; returns requests a second. */
+  async asFastAsItGoes(ms: number): Promise<number> {
+    const startedAtMs = performance.now();
+    const before = this.requests;
+    const client = async (): Promise<void> => {
+      while (performance.now() < startedAtMs + ms) await this.#ask();
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS / 2 }, client));
+    return ((this.requests - before) * 1000) / (performance.now() - startedAtMs);
+  }
+
+  /** Asks so many times a second, however long the answers take. */
+  async atRate(perSecond: number, ms: number): Promise<void> {
+    const startedAtMs = performance.now();
+    const underWay = new Set<Promise<void>>();
+    let asked = 0;
+    for (;;) {
+      const elapsedMs = Math.min(ms, performance.now() - startedAtMs);
+      for (const due = (elapsedMs * perSecond) / 1000; asked < due; asked += 1) {
+        const one = this.#ask().finally(() => underWay.delete(one));
+        underWay.add(one);
+      }
+      if (elapsedMs >= ms) break;
+      await sleep(PORTION_EVERY_MS);
+    }
+    await Promise.all(underWay);
+  }
+
+  async hangUp(): Promise<void> {
+    await this.#pool?.close();
+    this.#pool = undefined;
+  }
+
+  async #ask(): Promise<void> {
+    this.requests += 1;
+    this.#pool ??= new Pool(this.#url, { connections: CONNECTIONS });
+    const n = Array.from({ length: 1 + this.#random.below(4) }, () => {
+      return `+447700900${String(this.#random.below(1000)).padStart(3, '0')}`;
+    });
+    const reply = await this.#pool.request({
+      path: '/graphql',
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: this.#random.pick(QUERIES), variables: { n } }),
+    });
+    await reply.body.dump();
+    const status = String(reply.statusCode);
+    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+  }
 }
