@@ -40,7 +40,6 @@ declare module 'oidc-provider' {
     use(middleware: (context: Context, next: () => Promise<void>) => Promise<void>): this;
     callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>;
     backchannelResult(request: BackchannelRequest, result: Grant | Error): Promise<void>;
-    on(event: string, listener: (context: unknown, error: Error) => void): this;
   }
 
   export const errors: { readonly AccessDenied: new () => Error };

@@ -65,21 +65,11 @@ export class TestEndpoint implements AsyncDisposable {
     const { connection = {}, fileClock = clock, idleDetector = new IdleDetector() } = options;
     const sent = Object.entries(headers).flat();
     const replyCheck = new EchoPolicy(echo, silent, clock);
-    this.#files = new ConnectionFiles(connection, {
-      clock,
-      log,
-      watch: (paths, onChange) => watchFiles(paths, onChange, fileClock),
-    });
+    const watch: typeof watchFiles = (paths, onChange) => watchFiles(paths, onChange, fileClock);
+    this.#files = new ConnectionFiles(connection, { clock, log, watch });
+    const settings = { name: 'test endpoint', url, timeoutMs, connections, http2, replyCheck };
     this.endpoint = new Endpoint(
-      {
-        name: 'test endpoint',
-        url,
-        timeoutMs,
-        connections,
-        http2,
-        replyCheck,
-        headers: () => sent,
-      },
+      { ...settings, headers: () => sent },
       { idleDetector, clock, log, files: this.#files },
     );
   }

@@ -204,40 +204,31 @@ function held() {
 
 const ONE_CALL: Deviation = (settings) => ({ ...settings, oneCallPerNumber: true });
 
-describe('two questions about one number at a time', () => {
-  it.each<[string, Deviation, number]>([
-    ['go side by side', (settings) => settings, 2],
-    ['wait for each other at an operator that wants that', ONE_CALL, 1],
-  ])('%s', async (_, deviation, most) => {
+describe('questions about one number at a time', () => {
+  it.each<[string, Deviation, before: number, most: number]>([
+    ['go side by side', (settings) => settings, 2, 2],
+    [
+      'wait for each other at an operator that wants that, and keep no other waiting',
+      ONE_CALL,
+      1,
+      2,
+    ],
+  ])('%s', async (_, way, before, most) => {
     const { answers, seen, script } = held();
+    const deviation: Deviation = (settings) =>
+      way({ ...settings, limits: { ...settings.limits, connections: most } });
     await using operator = await DeviatingOperator.start({ deviation, script });
-    const asked = ['one', 'other'].map((caller) => operator.ask({ caller, maxAgeHours: 240 }));
-    await expect.poll(() => seen.atOnce).toBe(most);
-    for (let count = 0; count < 2; count += 1) {
-      await expect.poll(() => answers.length).toBeGreaterThan(0);
-      answers.shift()?.();
-    }
-    expect(await Promise.all(asked)).toEqual([false, false]);
-    expect(seen.most).toBe(most);
-  });
-
-  it('keep no other number waiting, however many there are', async () => {
-    const { answers, seen, script } = held();
-    await using operator = await DeviatingOperator.start({
-      deviation: (settings) =>
-        ONE_CALL({ ...settings, limits: { ...settings.limits, connections: 2 } }),
-      script,
-    });
-    const asked = Array.from({ length: 10 }, (_, index) =>
+    const asked = Array.from({ length: 10 }, (__, index) =>
       operator.ask({ caller: `caller ${index}`, maxAgeHours: 240 }),
     );
-    await expect.poll(() => seen.atOnce).toBe(1);
+    await expect.poll(() => seen.atOnce).toBe(before);
     const other = operator.ask({ number: BOB, maxAgeHours: 240 });
-    await expect.poll(() => seen.atOnce).toBe(2);
+    await expect.poll(() => seen.atOnce).toBe(most);
     for (let count = 0; count < 11; count += 1) {
       await expect.poll(() => answers.length).toBeGreaterThan(0);
       answers.shift()?.();
     }
     expect(await Promise.all([...asked, other])).toEqual(Array(11).fill(false));
+    expect(seen.most).toBe(most);
   });
 });
