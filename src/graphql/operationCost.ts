@@ -170,11 +170,16 @@ export function questionsBelow(
   nodes: readonly FieldNode[],
   roots: readonly RootField[] = [],
 ): readonly Question[] {
-  const fields = roots.filter((root) => root.kind === 'numbers');
-  const below = fields.filter(({ node }) => nodes.includes(node)).map((field) => field.below);
-  // The consent is read after all that is asked about its number.
-  if (below.length < nodes.length || below.some(({ asksConsent }) => asksConsent)) return [];
-  return below.flatMap(({ questions }) => [...questions].filter((asked) => asked !== 'refused'));
+  const questions: Question[] = [];
+  let known = 0;
+  for (const root of roots) {
+    if (root.kind !== 'numbers' || !nodes.includes(root.node)) continue;
+    // The consent is read after all that is asked about its number.
+    if (root.below.asksConsent) return [];
+    known += 1;
+    for (const asked of root.below.questions) if (asked !== 'refused') questions.push(asked);
+  }
+  return known < nodes.length ? [] : questions;
 }
 
 export function excessOf(cost: OperationCost, most: OperationCost): Excess | undefined {
