@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Question } from '../../src/domain/question.ts';
-import type { FailureReach, LookupFailureCode } from '../../src/domain/errors.ts';
-import { hours } from '../values.ts';
+import type { LookupFailure, LookupFailureCode } from '../../src/domain/errors.ts';
+import { DATE, window } from '../lookups/requests.ts';
 
 /** Some requests about one number, and all that its operator says: the words are used in turn, and again. */
 export interface History {
@@ -69,9 +69,8 @@ export type PromptWord =
   | { readonly word: 'doubtful'; readonly isPrompted: boolean }
   | {
       readonly word: 'refused';
-      readonly code: LookupFailureCode;
-      readonly holdSeconds?: number;
-      readonly isUnknownNumber?: true;
+      readonly failure: LookupFailure;
+      readonly hold?: { readonly holdSeconds: number };
     };
 
 /** What becomes of a poll. */
@@ -89,14 +88,7 @@ export type PollWord =
   | 'token lost';
 
 /** What becomes of a lookup. */
-export type LookupWord =
-  | 'answered'
-  | {
-      readonly code: LookupFailureCode;
-      readonly reach: FailureReach;
-      readonly retryAfterSeconds?: number;
-      readonly isUnknownNumber?: true;
-    };
+export type LookupWord = 'answered' | LookupFailure;
 
 export const ASKERS = [
   { caller: 'anna', purpose: 'fraud-prevention' },
@@ -104,43 +96,34 @@ export const ASKERS = [
   { caller: 'bert', purpose: 'fraud-prevention' },
 ] as const;
 
-const QUESTIONS: readonly Question[] = [
-  { asks: 'date' },
-  { asks: 'window', maxAgeHours: hours(24) },
-  { asks: 'window', maxAgeHours: hours(72) },
-  { asks: 'window', maxAgeHours: hours(240) },
-];
+function weighed<T>(...all: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<T>])[]) {
+  return fc.oneof(...all.map(([weight, arbitrary]) => ({ weight, arbitrary })));
+}
 
 /** Beginnings within a minute: most of them close together, and some when all that was kept is over. */
-const atMs = fc.oneof(
-  { arbitrary: fc.integer({ min: 0, max: 80 }).map((n) => n * 50), weight: 4 },
-  { arbitrary: fc.integer({ min: 0, max: 60_000 }), weight: 2 },
-  { arbitrary: fc.integer({ min: 60_000, max: 150_000 }), weight: 1 },
+const atMs = weighed(
+  [4, fc.integer({ min: 0, max: 80 }).map((n) => n * 50)],
+  [2, fc.integer({ min: 0, max: 60_000 })],
+  [1, fc.integer({ min: 60_000, max: 150_000 })],
 );
 
 const ask: fc.Arbitrary<Ask> = fc.record({
   atMs,
-  asker: fc.oneof(
-    { arbitrary: fc.constant(ASKERS[0]), weight: 3 },
-    { arbitrary: fc.constantFrom(...ASKERS), weight: 1 },
-  ),
-  questions: fc.subarray([...QUESTIONS], { minLength: 1 }),
+  asker: weighed<Ask['asker']>([3, fc.constant(ASKERS[0])], [1, fc.constantFrom(...ASKERS)]),
+  questions: fc.subarray([DATE, ...[24, 72, 240].map(window)], { minLength: 1 }),
   patienceMs: fc.constantFrom(1, 100, 1500, 3000, 10_000),
   hangsUpAfterMs: fc.option(fc.integer({ min: 0, max: 4000 }), { nil: undefined, freq: 5 }),
   replica: fc.integer({ min: 0, max: 2 }),
   directoryMs: fc.constantFrom(undefined, undefined, 0, 50),
-  routing: fc.oneof(
-    { arbitrary: fc.constant<OperatorName[]>(['one']), weight: 3 },
-    {
-      arbitrary: fc.constantFrom<OperatorName[]>(['other'], ['one', 'other'], ['other', 'one']),
-      weight: 2,
-    },
+  routing: weighed<Ask['routing']>(
+    [3, fc.constant(['one'])],
+    [2, fc.constantFrom<OperatorName[]>(['other'], ['one', 'other'], ['other', 'one'])],
   ),
 });
 
-const flavour: fc.Arbitrary<Flavour> = fc.oneof(
-  { arbitrary: fc.constant('as at first' as const), weight: 3 },
-  { arbitrary: fc.constantFrom('renamed' as const, '2-legged' as const), weight: 2 },
+const flavour = weighed<Flavour>(
+  [3, fc.constant('as at first')],
+  [2, fc.constantFrom('renamed', '2-legged')],
 );
 
 const restart: fc.Arbitrary<Restart> = fc.record({
@@ -149,70 +132,59 @@ const restart: fc.Arbitrary<Restart> = fc.record({
   configuration: fc.record({ one: flavour, other: flavour }),
 });
 
-const promptWord: fc.Arbitrary<PromptWord> = fc.oneof(
-  {
-    arbitrary: fc.record({
-      word: fc.constant('acknowledged' as const),
+function about(code: LookupFailureCode, rest: Partial<LookupFailure> = {}): LookupFailure {
+  return { code, reach: 'number', ...rest };
+}
+
+const UNAVAILABLE = about('OPERATOR_UNAVAILABLE');
+const RATE_LIMITED = about('OPERATOR_RATE_LIMITED');
+const DENIED = about('CONSENT_DENIED');
+const NOT_SERVED = about('NUMBER_NOT_SERVED');
+const UNKNOWN = about('NUMBER_NOT_SERVED', { isUnknownNumber: true });
+
+const promptWord = weighed<PromptWord>(
+  [
+    8,
+    fc.record({
+      word: fc.constant('acknowledged'),
       expiresInSeconds: fc.constantFrom(3, 20, 120),
       intervalSeconds: fc.constantFrom(1, 2, 5),
     }),
-    weight: 8,
-  },
-  {
-    arbitrary: fc.record({
-      word: fc.constantFrom('lost' as const, 'doubtful' as const),
-      isPrompted: fc.boolean(),
-    }),
-    weight: 1,
-  },
-  {
-    arbitrary: fc.constantFrom<PromptWord>(
-      { word: 'refused', code: 'OPERATOR_UNAVAILABLE' },
-      { word: 'refused', code: 'OPERATOR_RATE_LIMITED', holdSeconds: 30 },
-      { word: 'refused', code: 'CONSENT_DENIED' },
-      { word: 'refused', code: 'NUMBER_NOT_SERVED' },
-      { word: 'refused', code: 'NUMBER_NOT_SERVED', isUnknownNumber: true },
+  ],
+  [1, fc.record({ word: fc.constantFrom('lost', 'doubtful'), isPrompted: fc.boolean() })],
+  [
+    1,
+    fc.constantFrom<PromptWord[]>(
+      { word: 'refused', failure: UNAVAILABLE },
+      { word: 'refused', failure: RATE_LIMITED, hold: { holdSeconds: 30 } },
+      { word: 'refused', failure: DENIED },
+      { word: 'refused', failure: NOT_SERVED },
+      { word: 'refused', failure: UNKNOWN },
     ),
-    weight: 1,
-  },
+  ],
 );
 
-const pollWord: fc.Arbitrary<PollWord> = fc.oneof(
-  { arbitrary: fc.constant('authorization_pending' as const), weight: 6 },
-  { arbitrary: fc.constant('granted' as const), weight: 6 },
-  {
-    arbitrary: fc.constantFrom<PollWord>(
-      'slow_down',
-      'expired_token',
-      'invalid_grant',
-      'access_denied',
-      'invalid_client',
-      'lost',
-      'token lost',
-    ),
-    weight: 4,
-  },
+const pollWord = weighed<PollWord>(
+  [6, fc.constant('authorization_pending')],
+  [6, fc.constant('granted')],
+  [2, fc.constantFrom('slow_down', 'expired_token', 'invalid_grant', 'access_denied')],
+  [2, fc.constantFrom('invalid_client', 'lost', 'token lost')],
 );
 
-const lookupWord: fc.Arbitrary<LookupWord> = fc.oneof(
-  { arbitrary: fc.constant('answered' as const), weight: 4 },
-  {
-    arbitrary: fc.constantFrom<LookupWord>(
-      { code: 'OPERATOR_UNAVAILABLE', reach: 'number' },
-      { code: 'OPERATOR_RATE_LIMITED', reach: 'number', retryAfterSeconds: 30 },
-      { code: 'OPERATOR_TIMEOUT', reach: 'number' },
-      { code: 'NUMBER_NOT_SERVED', reach: 'number' },
-      { code: 'NUMBER_NOT_SERVED', reach: 'number', isUnknownNumber: true },
-      { code: 'OPERATION_NOT_OFFERED', reach: 'operation' },
-      { code: 'OPERATOR_REFUSED', reach: 'operation' },
-      { code: 'OPERATOR_REFUSED', reach: 'number' },
-      { code: 'OPERATOR_INVALID_REPLY', reach: 'question' },
-      { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' },
-      { code: 'CONSENT_DENIED', reach: 'number' },
-      { code: 'CONSENT_EXPIRED', reach: 'number' },
+const lookupWord = weighed<LookupWord>(
+  [6, fc.constant('answered')],
+  [1, fc.constantFrom(UNAVAILABLE, { ...RATE_LIMITED, retryAfterSeconds: 30 }, DENIED)],
+  [1, fc.constantFrom(NOT_SERVED, UNKNOWN, about('OPERATOR_TIMEOUT'), about('CONSENT_EXPIRED'))],
+  [
+    1,
+    fc.constantFrom(
+      about('OPERATION_NOT_OFFERED', { reach: 'operation' }),
+      about('OPERATOR_REFUSED', { reach: 'operation' }),
+      about('OPERATOR_REFUSED'),
+      about('OPERATOR_INVALID_REPLY', { reach: 'question' }),
+      about('PERIOD_NOT_SUPPORTED', { reach: 'question' }),
     ),
-    weight: 2,
-  },
+  ],
 );
 
 export const history: fc.Arbitrary<History> = fc.record({

@@ -132,15 +132,17 @@ function factsInMemory(clock: TestClock, keepMs: number): Place['factCacheFor'] 
   });
 }
 
-/** Three replicas on a Redis, by its clock and ours. */
-export async function inRedis(connections: readonly Redis[], number: PhoneNumber): Promise<Place> {
+/** Three replicas on a Redis, by its clock and ours, for a history about each number. */
+export async function inRedis(
+  connections: readonly Redis[],
+): Promise<(number: PhoneNumber) => Place> {
   const seals = new StateSeals([randomBytes(32)]);
   const settings = { seals, doubtMs: RULES.doubtMs, deniedMs: 0, operators: [] };
   const stores = connections.map(
     (connection) => new RedisConsentStore(connection, systemClock, settings),
   );
   await Promise.all(stores.map((store) => store.open()));
-  return {
+  return (number) => ({
     clock: systemClock,
     number,
     stores,
@@ -155,7 +157,7 @@ export async function inRedis(connections: readonly Redis[], number: PhoneNumber
       return settled;
     },
     latenessMs: MAX_LATENESS_MS,
-  };
+  });
 }
 
 /** Whether a promise is settled once all has run that waits for nothing outside this process. */

@@ -28,19 +28,25 @@ import {
   type History,
   type OperatorName,
 } from './history.ts';
-import { askerOf, StrictOperators, SWAPPED_HOURS_AGO, type Offences } from './strictOperator.ts';
+import { askerOf, StrictOperators, SWAPPED_HOURS_AGO } from './strictOperator.ts';
 import { consentOperator, LEASE_MS, RULES } from '../lookups/askedConsents.ts';
 import { askAll, OFFER, requestAt } from '../lookups/requests.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
+type Wrongs = ReturnType<typeof noWrongs>;
+
 /** What must be zero, each. */
-export interface Wrongness extends Offences {
-  /** Requests without an answer when their patience was over. */
-  unsettled: number;
-  defects: number;
-  wrongAnswers: number;
-  /** Answers that were returned before they were audited. */
-  unaudited: number;
+export type Wrongness = Wrongs & StrictOperators['offences'];
+
+function noWrongs() {
+  return {
+    /** Requests without an answer when their patience was over. */
+    unsettled: 0,
+    defects: 0,
+    wrongAnswers: 0,
+    /** Answers that were returned before they were audited. */
+    unaudited: 0,
+  };
 }
 
 /** Where a history takes place. */
@@ -73,7 +79,7 @@ export async function runHistory(history: History, place: Place): Promise<Wrongn
     processes[replica] = started;
     all.push(started);
   });
-  const wrong = { unsettled: 0, defects: 0, wrongAnswers: 0, unaudited: 0 };
+  const wrong = noWrongs();
   const asking = history.asks.map(async (ask) => {
     if (ask.atMs > 0) await clock.sleep(ask.atMs);
     const serving = processes[ask.replica % processes.length];
@@ -97,7 +103,7 @@ async function makeRequest(
   { clock, number, latenessMs }: Place,
   audit: Audit,
   operators: StrictOperators,
-  wrong: Omit<Wrongness, keyof Offences>,
+  wrong: Wrongs,
 ): Promise<void> {
   const { asker, questions, patienceMs, hangsUpAfterMs, directoryMs = 0 } = ask;
   const askerName = `${asker.caller}${asker.purpose.replaceAll('-', '')}`;

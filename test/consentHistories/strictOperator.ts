@@ -1,16 +1,11 @@
 import type { Clock } from '../../src/system/clock.ts';
-import { closes, type Fact } from '../../src/domain/fact.ts';
+import type { Fact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
-import type { LookupOrder, Operator } from '../../src/operator/operator.ts';
+import type { LookupOrder } from '../../src/operator/operator.ts';
 import type { Judgement } from '../../src/operator/responses.ts';
 import { AccessToken, type TokenSubject } from '../../src/tokens/accessToken.ts';
-import type {
-  ExchangeContext,
-  Polled,
-  RequestedConsent,
-  TokenManager,
-} from '../../src/tokens/tokenManager.ts';
+import type { ExchangeContext, Polled, RequestedConsent } from '../../src/tokens/tokenManager.ts';
 import { hear, OperatorBooks, type Consent, type Offence } from '../operatorBooks.ts';
 import { HOUR_MS } from '../values.ts';
 import type { History, LookupWord, PollWord, PromptWord } from './history.ts';
@@ -25,8 +20,6 @@ const OFFENCES = [
   'foreignPolls',
   'equalLookups',
 ] as const satisfies readonly Offence[];
-
-export type Offences = Record<(typeof OFFENCES)[number], number>;
 
 /** How long an answer or a failure counts that names no time. */
 const KEPT_MS = 60_000;
@@ -45,21 +38,16 @@ export interface AskedOperator {
 
 /** Operators that say what a history has them say, and remember what they were asked. */
 export class StrictOperators {
-  prompts = 0;
-  polls = 0;
-  lookups = 0;
+  #prompts = 0;
+  #polls = 0;
+  #lookups = 0;
   readonly #history: History;
   readonly #clock: Clock;
   readonly #toleranceMs: number;
   readonly #books: OperatorBooks;
   /** Of the operators that the process knew which prompted, by the consent and by its token. */
   readonly #prompters = new WeakMap<object, ReadonlySet<string>>();
-  readonly #answered: {
-    readonly identity: string;
-    readonly asker: string;
-    readonly lookup: Lookup;
-    readonly atMs: number;
-  }[] = [];
+  readonly #answered: { identity: string; asker: string; lookup: Lookup; atMs: number }[] = [];
   readonly #knowSwapSinceMs = new Map<string, number>();
   readonly #startedAtMs: number;
   #exchanges = 0;
@@ -77,21 +65,20 @@ export class StrictOperators {
     });
   }
 
-  get offences(): Offences {
+  get offences() {
     return this.#books.counts(OFFENCES);
   }
 
   /** How it is asked. */
-  at(asked: AskedOperator): Pick<TokenManager, 'requestConsent' | 'poll'> &
-    Pick<Operator, 'lookUp'> & {
-      /** 2-legged: takes no consent, and always answers. */
-      lookUpWithoutConsent(lookup: Lookup, asker: string): Promise<Fact>;
-    } {
+  at(asked: AskedOperator) {
     return {
-      requestConsent: (subject, context) => this.#requestConsent(subject, context, asked),
-      poll: (authReqId, subject) => this.#poll(authReqId, subject, asked),
-      lookUp: (order, context) => this.#lookUp(order, context, asked),
-      lookUpWithoutConsent: (lookup, asker) => this.#lookUpWithoutConsent(lookup, asker, asked),
+      requestConsent: (subject: TokenSubject, context: ExchangeContext) =>
+        this.#requestConsent(subject, context, asked),
+      poll: (authReqId: string, subject: TokenSubject) => this.#poll(authReqId, subject, asked),
+      lookUp: (order: LookupOrder, context: ExchangeContext) => this.#lookUp(order, context, asked),
+      /** 2-legged: takes no consent, and always answers. */
+      lookUpWithoutConsent: (lookup: Lookup, asker: string) =>
+        this.#lookUpWithoutConsent(lookup, asker, asked),
     };
   }
 
@@ -100,12 +87,12 @@ export class StrictOperators {
     { correlator }: Pick<ExchangeContext, 'correlator'>,
     { identity, configured }: AskedOperator,
   ): Promise<RequestedConsent> {
-    const word = inTurn(this.#history.prompts, this.prompts);
-    this.prompts += 1;
+    const word = inTurn(this.#history.prompts, this.#prompts);
+    this.#prompts += 1;
     const asked = { at: identity, number: LINE, scope: operation };
     this.#note(this.#books.prompt({ ...asked, caller: askerOf(correlator.name) }));
-    const authReqId = `consent-${this.prompts}`;
-    if (isPrompted(word)) {
+    const authReqId = `consent-${this.#prompts}`;
+    if (word.word === 'acknowledged' || (word.word !== 'refused' && word.isPrompted)) {
       const [lifeSeconds, intervalSeconds] =
         word.word === 'acknowledged' ? [word.expiresInSeconds, word.intervalSeconds] : [120, 0];
       const endsAtMs = this.#nowMs + lifeSeconds * 1000;
@@ -122,8 +109,8 @@ export class StrictOperators {
     subject: TokenSubject,
     { identity }: AskedOperator,
   ): Promise<Polled> {
-    const word = inTurn(this.#history.polls, this.polls);
-    this.polls += 1;
+    const word = inTurn(this.#history.polls, this.#polls);
+    this.#polls += 1;
     const consent = this.#books.consents.get(authReqId);
     if (consent === undefined) throw new Error('A poll of what was never acknowledged.');
     this.#note(this.#books.poll(consent, identity));
@@ -143,8 +130,8 @@ export class StrictOperators {
     asked: AskedOperator,
   ) {
     token.spend({ number, operation: lookup.operation });
-    const word = inTurn(this.#history.lookups, this.lookups);
-    this.lookups += 1;
+    const word = inTurn(this.#history.lookups, this.#lookups);
+    this.#lookups += 1;
     const asker = askerOf(correlator.name);
     // Whoever waits polls, and looks up what the prompt was for: the process that prompted may know fewer facts.
     const prompter = this.#prompters.get(token);
@@ -218,35 +205,17 @@ export class StrictOperators {
 
   #acknowledge(word: PromptWord, authReqId: string): RequestedConsent['judged'] {
     switch (word.word) {
-      case 'acknowledged': {
-        const { expiresInSeconds, intervalSeconds } = word;
-        return {
-          kind: 'acknowledged',
-          acknowledged: { authReqId, expiresInSeconds, intervalSeconds },
-        };
-      }
+      case 'acknowledged':
+        return { kind: 'acknowledged', acknowledged: { authReqId, ...word } };
       case 'lost':
         return { kind: 'reply-lost' };
       case 'doubtful':
-        return {
-          failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' },
-          kind: 'failed',
-          mayHavePrompted: true,
-        };
+        return { ...failed('OPERATOR_UNAVAILABLE'), mayHavePrompted: true };
       case 'refused': {
-        const { code, holdSeconds, isUnknownNumber } = word;
-        if (holdSeconds !== undefined) this.#close(holdSeconds * 1000, () => true);
-        if (code === 'CONSENT_DENIED') this.#close(this.#deniedMs, () => true);
-        return {
-          failure: {
-            code,
-            reach: 'number',
-            ...(isUnknownNumber === undefined ? {} : { isUnknownNumber }),
-          },
-          kind: 'failed',
-          mayHavePrompted: false,
-          ...(holdSeconds === undefined ? {} : { holdSeconds }),
-        };
+        const { failure, hold } = word;
+        if (hold !== undefined) this.#close(hold.holdSeconds * 1000, () => true);
+        if (failure.code === 'CONSENT_DENIED') this.#close(this.#deniedMs, () => true);
+        return { kind: 'failed', failure, mayHavePrompted: false, ...hold };
       }
     }
   }
@@ -312,8 +281,9 @@ export class StrictOperators {
       keptMs,
       // Of a check it is not known for which window it is going to be.
       (operation) =>
-        (operation === 'retrieve-date' || failure.reach !== 'question') &&
-        closes({ lookup, failure }, lookupFor(operation)),
+        failure.reach === 'number' ||
+        (operation === lookup.operation &&
+          (operation === 'retrieve-date' || failure.reach === 'operation')),
       // The number may be served by another one.
       failure.isUnknownNumber === true ? identity : undefined,
     );
@@ -344,25 +314,13 @@ export class StrictOperators {
   }
 }
 
-function failed(code: LookupFailure['code']): Polled {
-  return { kind: 'failed', failure: { code, reach: 'number' } };
+function failed(code: LookupFailure['code']) {
+  return { kind: 'failed', failure: { code, reach: 'number' } } as const;
 }
 
 /** Correlators begin with the asker, in these histories. */
 export function askerOf(correlatorName: string): string {
   return correlatorName.split('-')[0] ?? '';
-}
-
-function isPrompted(word: PromptWord): boolean {
-  switch (word.word) {
-    case 'acknowledged':
-      return true;
-    case 'lost':
-    case 'doubtful':
-      return word.isPrompted;
-    case 'refused':
-      return false;
-  }
 }
 
 /** Three days ago: windows are `true` and `false`, and the date answers no window. */
@@ -378,13 +336,6 @@ function factOf(lookup: Lookup, sentAtMs: number, swappedMs: number): Fact {
     latestSimChange: { text: new Date(epochMs).toISOString(), epochMs },
     sentAtMs,
   };
-}
-
-function lookupFor(operation: Operation): Lookup {
-  return operation === 'retrieve-date'
-    ? { operation }
-    : // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      ({ operation, maxAgeHours: 1 } as Lookup);
 }
 
 function inTurn<T>(words: readonly T[], count: number): T {

@@ -5,7 +5,7 @@ import type { LookupFailureCode } from '../../src/domain/errors.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import type { Executor } from '../../src/lookups/executor.ts';
-import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
+import { KeptAnswers, NOBODY } from '../../src/lookups/keptAnswers.ts';
 import { type FactCache, MemoryFactCache } from '../../src/lookups/factCache.ts';
 import type {
   LookupSession,
@@ -25,23 +25,28 @@ import type { Ask, History } from './history.ts';
 import { EPOCH_MS, SwappingLine, type Said } from './swappingLine.ts';
 
 /** The result of a history. */
-export interface Verdict {
-  /** A `false`, and so a chance to be wrong. */
-  falses: number;
-  /** A `false` of a line that was swapped, where all that says so is outdated by what was known. */
-  wrongFalses: number;
-  withoutAnswer: number;
-  /** Of which a request was told: of lookups that left longer before it came in than the setting says. */
-  tooOldFacts: number;
-  /** Of another caller, or of another purpose. */
-  anothersFacts: number;
-  outlivedDeadlines: number;
-  /** Facts that a request was told which another one had looked up. */
-  toldAgain: number;
-  /** Requests of more lookups than one date and 1 + ⌈log₂ k⌉ checks, while no other request was under way. */
-  tooManyLookups: number;
-  /** Of each request. */
-  lookups: number[];
+export type Verdict = ReturnType<typeof noVerdict>;
+
+function noVerdict() {
+  const lookups: number[] = [];
+  return {
+    /** A `false`, and so a chance to be wrong. */
+    falses: 0,
+    /** A `false` of a line that was swapped, where all that says so is outdated by what was known. */
+    wrongFalses: 0,
+    withoutAnswer: 0,
+    /** Of which a request was told: of lookups that left longer before it came in than the setting says. */
+    tooOldFacts: 0,
+    /** Of another caller, or of another purpose. */
+    anothersFacts: 0,
+    outlivedDeadlines: 0,
+    /** Facts that a request was told which another one had looked up. */
+    toldAgain: 0,
+    /** Requests of more lookups than one date and 1 + ⌈log₂ k⌉ checks, while no other request was under way. */
+    tooManyLookups: 0,
+    /** Of each request. */
+    lookups,
+  };
 }
 
 const MARGIN_HOURS = OFFER.dateMarginHours;
@@ -77,7 +82,7 @@ interface Asked {
   isAlone: boolean;
 }
 
-export async function runHistory(history: History): Promise<Verdict> {
+export function runHistory(history: History): Promise<Verdict> {
   return new World(history).run();
 }
 
@@ -91,17 +96,7 @@ class World {
   readonly #replies: Reply[] = [];
   readonly #asked = new Map<string, Asked>();
   readonly #replicas: readonly { readonly clock: Clock; readonly route: LookupRoute }[];
-  readonly #verdict: Verdict = {
-    falses: 0,
-    wrongFalses: 0,
-    withoutAnswer: 0,
-    tooOldFacts: 0,
-    anothersFacts: 0,
-    outlivedDeadlines: 0,
-    toldAgain: 0,
-    tooManyLookups: 0,
-    lookups: [],
-  };
+  readonly #verdict = noVerdict();
   #underWay = 0;
 
   constructor(history: History) {
@@ -152,11 +147,14 @@ class World {
     return EPOCH_MS + this.#nowMs;
   }
 
-  #route(clock: Clock, factCache: FactCache): LookupRoute {
-    const watched = this.#watched(factCache);
+  #route(clock: Clock, facts: FactCache): LookupRoute {
+    const factCache = this.#watched(facts);
     const { keepMs } = this.#history;
-    const parts = { factCache: watched, keepMs, admission: OPEN_AUTHORIZER, offer: this.#offer };
-    const direct = this.#direct(clock, watched);
+    const parts = { factCache, keepMs, admission: OPEN_AUTHORIZER, offer: this.#offer };
+    const direct: LookupRoute = {
+      ...NOBODY,
+      lookUp: (lookup, session) => this.#lookUp(lookup, session, clock, factCache),
+    };
     const route = this.#history.isConsented ? direct : new SharedLookups(direct, parts);
     const kept = new KeptAnswers(route, parts);
     return {
@@ -192,14 +190,6 @@ class World {
           reply.keptAtMs = Math.min(reply.keptAtMs, this.#nowMs);
         }
       },
-    };
-  }
-
-  #direct(clock: Clock, factCache: FactCache): LookupRoute {
-    return {
-      lookUp: (lookup, session) => this.#lookUp(lookup, session, clock, factCache),
-      consent: () => Promise.resolve({ kind: 'read', status: undefined }),
-      close: () => Promise.resolve(),
     };
   }
 

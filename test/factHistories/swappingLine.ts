@@ -50,12 +50,10 @@ export class SwappingLine {
       case 'withheld':
         return { fact: withheld, answeredAtMs };
       case 'withheld, with a period': {
-        const days = ask.periodDays;
-        const isTrue = !known.some((atMs) => atMs > answeredAtMs - days * 24 * HOUR_MS);
-        return {
-          fact: isTrue ? { ...withheld, monitoredPeriodDays: days } : withheld,
-          answeredAtMs,
-        };
+        const monitoredPeriodDays = ask.periodDays;
+        const sinceMs = answeredAtMs - monitoredPeriodDays * 24 * HOUR_MS;
+        const isTrue = !known.some((atMs) => atMs > sinceMs);
+        return { fact: isTrue ? { ...withheld, monitoredPeriodDays } : withheld, answeredAtMs };
       }
       case 'told':
       case 'told as before the last change': {

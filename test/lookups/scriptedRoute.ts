@@ -5,12 +5,13 @@ import type { Lookup } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
 
 import {
+  lookupFailed,
+  OUT_OF_TIME,
   timed,
-  type ConsentReading,
-  type LookupSession,
+  type DirectRoute,
   type LookupOutcome,
   type LookupRequest,
-  type LookupRoute,
+  type NumberOfRequest,
 } from '../../src/lookups/lookupRoute.ts';
 
 /** A lookup that reached the operator. */
@@ -22,7 +23,7 @@ export interface MadeLookup {
 }
 
 /** Makes lookups as the direct route does: a token first, then the lookup, both of which take their time. */
-export class ScriptedRoute implements LookupRoute {
+export class ScriptedRoute implements DirectRoute {
   /** Those that began, whether they left or not. */
   readonly begun: Lookup[] = [];
   readonly left: MadeLookup[] = [];
@@ -36,8 +37,9 @@ export class ScriptedRoute implements LookupRoute {
     this.#clock = clock;
   }
 
-  async lookUp(lookup: Lookup, { number, request }: LookupSession): Promise<LookupOutcome> {
+  async lookUp(lookup: Lookup, { number, request }: NumberOfRequest): Promise<LookupOutcome> {
     this.begun.push(lookup);
+    const failed = (failure: LookupFailure) => lookupFailed(lookup, failure);
     try {
       await this.#clock.sleep(this.tokenMs, request.signal.asAbortSignal());
       const leftAtMs = this.#clock.monotonicMs();
@@ -47,22 +49,11 @@ export class ScriptedRoute implements LookupRoute {
       const told = this.tells(made);
       await this.#clock.sleep(this.lookupMs, request.signal.asAbortSignal());
       return 'code' in told
-        ? { kind: 'failed', failed: { lookup, failure: told } }
+        ? failed(told)
         : { kind: 'facts', facts: timed([told], leftAtMs, true, 'operator', this.#clock) };
     } catch {
-      return {
-        kind: 'failed',
-        failed: { lookup, failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' } },
-      };
+      return failed(OUT_OF_TIME);
     }
-  }
-
-  consent(): Promise<ConsentReading> {
-    return Promise.resolve({ kind: 'read', status: undefined });
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve();
   }
 }
 
