@@ -147,8 +147,8 @@ class World {
     return EPOCH_MS + this.#nowMs;
   }
 
-  #route(clock: Clock, facts: FactCache): LookupRoute {
-    const factCache = this.#watched(facts);
+  #route(clock: Clock, cache: FactCache): LookupRoute {
+    const factCache = this.#watched(cache);
     const { keepMs } = this.#history;
     const parts = { factCache, keepMs, admission: OPEN_AUTHORIZER, offer: this.#offer };
     const direct: LookupRoute = {

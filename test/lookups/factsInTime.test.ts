@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Question } from '../../src/domain/question.ts';
-import type { Told } from '../askedFields.ts';
 import { changed, checked } from '../values.ts';
 import { AskedConsents, failing, PENDING, SECOND_MS } from './askedConsents.ts';
 import { DATE, window } from './requests.ts';
@@ -11,7 +10,7 @@ beforeEach(() => {
   service = new AskedConsents();
 });
 
-function ask(questions: readonly Question[]): Promise<readonly (Told | Error)[]> {
+function ask(questions: readonly Question[]) {
   return service.heard(3 * SECOND_MS, questions);
 }
 
@@ -60,12 +59,14 @@ describe('a swap that is kept', () => {
 
 describe('what was heard', () => {
   const MINUTE_MS = 60 * SECOND_MS;
+  beforeEach(() => {
+    service = new AskedConsents({ keepMs: 2 * SECOND_MS, resultMs: 60 * MINUTE_MS });
+  });
 
   it.each([
     ['in the reply to the request that it was made for', [DATE]],
     ['beside a consent that is pending', [DATE, window(2400)]],
   ])('%s, is not returned after KEEP_FACTS_SECONDS', async (_, questions) => {
-    service = new AskedConsents({ keepMs: 2 * SECOND_MS, resultMs: 60 * MINUTE_MS });
     service.operator.looked = [changed(2400), checked(240, true)];
     service.operator.polled = ['granted', PENDING];
     const [date] = await service.heard(3 * SECOND_MS, questions, { waitMs: 1500 });
@@ -76,7 +77,6 @@ describe('what was heard', () => {
   });
 
   it('among what is kept, is not returned after KEEP_FACTS_SECONDS', async () => {
-    service = new AskedConsents({ keepMs: 2 * SECOND_MS, resultMs: 60 * MINUTE_MS });
     service.operator.looked = [checked(240, false)];
     await service.heard(3 * SECOND_MS, [window(240)], { isGone: true });
     await service.clock.advance(MINUTE_MS);
@@ -87,7 +87,6 @@ describe('what was heard', () => {
   });
 
   it('outdates a `false` that was not heard, also when it is no longer returned', async () => {
-    service = new AskedConsents({ keepMs: 2 * SECOND_MS, resultMs: 60 * MINUTE_MS });
     service.operator.looked = [checked(240, false), changed(0)];
     await service.heard(3 * SECOND_MS, [window(240)], { isGone: true });
     expect(await ask([DATE])).toMatchObject([{ latestSimChange: {} }]);

@@ -9,13 +9,13 @@ export const NOW_MS = Date.UTC(2026, 0, 1);
 /** A mobile line as it truly is, and how its operator speaks of it. */
 export interface Line {
   /** Hours since the last swap; absent for a line that never swapped. */
-  readonly swappedHoursAgo?: number;
+  readonly swappedHoursAgo?: number | undefined;
   readonly activatedHoursAgo: number;
   /** Whether `check` takes the activation for a swap. */
   readonly countsActivation: boolean;
   readonly withholdsDate: boolean;
   /** Says so many days in which no swap happened, beside a withheld date. */
-  readonly monitoredPeriodDays?: number;
+  readonly monitoredPeriodDays?: number | undefined;
   /** How far the disclosed date is off, in hours; less than the operator's margin. */
   readonly dateErrorHours: number;
   /** Larger windows are answered with 400 OUT_OF_RANGE. */

@@ -7,9 +7,9 @@ import type { Offer, Plan } from '../../src/lookups/planner.ts';
 import { answerTo } from '../../src/lookups/planner.ts';
 import { inForm } from '../forms.ts';
 import { isRight, operate, play, swappedWithin, type Line, type Played } from './operatorOracle.ts';
-import { window } from './requests.ts';
+import { DATE, OFFER, window } from './requests.ts';
 
-const MARGIN_HOURS = 48;
+const MARGIN_HOURS = OFFER.dateMarginHours;
 
 const maxAgeHours = fc.oneof(
   fc.integer({ min: 1, max: 2400 }),
@@ -22,28 +22,16 @@ const hoursAgo = fc.oneof(
 );
 
 const line: fc.Arbitrary<Line> = fc
-  .record(
-    {
-      swappedHoursAgo: hoursAgo,
-      simLifeBeforeHours: fc.integer({ min: 0, max: 90_000 }),
-      activatedHoursAgo: hoursAgo,
-      countsActivation: fc.boolean(),
-      withholdsDate: fc.boolean(),
-      monitoredPeriodDays: fc.integer({ min: 1, max: 120 }),
-      dateErrorHours: fc.double({ min: -MARGIN_HOURS + 1, max: MARGIN_HOURS - 1, noNaN: true }),
-      rangeHours: fc.constantFrom(2400, 2400, 2400, 168, 24),
-    },
-    {
-      requiredKeys: [
-        'simLifeBeforeHours',
-        'activatedHoursAgo',
-        'countsActivation',
-        'withholdsDate',
-        'dateErrorHours',
-        'rangeHours',
-      ],
-    },
-  )
+  .record({
+    swappedHoursAgo: fc.option(hoursAgo, { nil: undefined, freq: 2 }),
+    simLifeBeforeHours: fc.integer({ min: 0, max: 90_000 }),
+    activatedHoursAgo: hoursAgo,
+    countsActivation: fc.boolean(),
+    withholdsDate: fc.boolean(),
+    monitoredPeriodDays: fc.option(fc.integer({ min: 1, max: 120 }), { nil: undefined, freq: 2 }),
+    dateErrorHours: fc.double({ min: -MARGIN_HOURS + 1, max: MARGIN_HOURS - 1, noNaN: true }),
+    rangeHours: fc.constantFrom(2400, 2400, 2400, 168, 24),
+  })
   .map(({ simLifeBeforeHours, ...drawn }) =>
     drawn.swappedHoursAgo === undefined
       ? drawn
@@ -51,14 +39,8 @@ const line: fc.Arbitrary<Line> = fc
   );
 
 const questions: fc.Arbitrary<Question[]> = fc
-  .record({
-    windows: fc.array(maxAgeHours, { maxLength: 10 }),
-    date: fc.boolean(),
-  })
-  .map(({ windows, date }) => [
-    ...(date ? [{ asks: 'date' } as const] : []),
-    ...windows.map((hours) => window(hours)),
-  ]);
+  .record({ windows: fc.array(maxAgeHours, { maxLength: 10 }), date: fc.boolean() })
+  .map(({ windows, date }) => [...(date ? [DATE] : []), ...windows.map(window)]);
 
 const operations = fc.constantFrom<readonly Operation[]>(
   ['retrieve-date', 'check'],
@@ -128,18 +110,10 @@ function expectRightOrError(result: Played, truth: Line, offered: Offer): void {
 const RUNS = { numRuns: inForm({ short: 1000, long: 20_000 }) };
 
 describe('the planner, against the truth of random lines', () => {
-  it('answers what is true, or an error', () => {
-    fc.assert(
-      fc.property(questions, line, offer, (asked, truth, offered) => {
-        expectRightOrError(run(asked, truth, offered), truth, offered);
-      }),
-      RUNS,
-    );
-  });
-
   it('answers what is true, or an error, whatever lookups fail', () => {
+    const anyFailing = fc.oneof(fc.constant([]), failing);
     fc.assert(
-      fc.property(questions, line, offer, failing, (asked, truth, offered, failures) => {
+      fc.property(questions, line, offer, anyFailing, (asked, truth, offered, failures) => {
         expectRightOrError(run(asked, truth, offered, failures), truth, offered);
       }),
       RUNS,
@@ -147,17 +121,11 @@ describe('the planner, against the truth of random lines', () => {
   });
 
   it('answers everything that it can when nothing fails and the operator answers all', () => {
-    const everything: Offer = {
-      operations: new Set(['retrieve-date', 'check']),
-      maxAgeHours: 2400,
-      dateMarginHours: MARGIN_HOURS,
-      trustMonitoredPeriod: true,
-    };
     fc.assert(
       fc.property(questions, line, (asked, drawn) => {
-        const result = run(asked, { ...drawn, rangeHours: 2400 }, everything);
+        const result = run(asked, { ...drawn, rangeHours: 2400 }, OFFER);
         for (const question of asked) {
-          expect(answerTo(question, result, everything)).not.toHaveProperty('failure');
+          expect(answerTo(question, result, OFFER)).not.toHaveProperty('failure');
         }
       }),
       RUNS,
@@ -169,13 +137,10 @@ describe('the planner, against the truth of random lines', () => {
       fc.property(questions, line, offer, (asked, drawn, offered) => {
         const truth = { ...drawn, rangeHours: 2400 };
         const { lookups } = run(asked, truth, offered);
-        const windows = new Set(
-          asked.flatMap((one) => (one.asks === 'window' ? [one.maxAgeHours] : [])),
-        );
+        const hours = asked.flatMap((one) => (one.asks === 'window' ? one.maxAgeHours : []));
+        const windows = new Set(hours).size;
         const checks = lookups.filter(({ operation }) => operation === 'check').length;
-        expect(checks).toBeLessThanOrEqual(
-          windows.size === 0 ? 0 : 1 + Math.ceil(Math.log2(windows.size)),
-        );
+        expect(checks).toBeLessThanOrEqual(windows === 0 ? 0 : 1 + Math.ceil(Math.log2(windows)));
         expect(lookups.length - checks).toBeLessThanOrEqual(1);
       }),
       RUNS,

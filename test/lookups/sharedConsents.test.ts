@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Consent } from '../../src/consents/consentRecord.ts';
-import { settled, type TestClock } from '../testClock.ts';
+import { identityOf, type Consent } from '../../src/consents/consentRecord.ts';
+import { settled } from '../testClock.ts';
 import { ALICE, changed } from '../values.ts';
 import { AskedConsents, failing, LEASE_MS, PENDING } from './askedConsents.ts';
 import { answersOf, askAll, DATE, executorOn, requestAt, window } from './requests.ts';
-import type { ScriptedOperator } from './scriptedOperator.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 const WINDOW = [window(240)];
@@ -12,8 +11,8 @@ const FALSE = [{ swapped: false }];
 
 describe('lookups with consent in several replicas', () => {
   let service: AskedConsents;
-  let clock: TestClock;
-  let operator: ScriptedOperator;
+  let clock: AskedConsents['clock'];
+  let operator: AskedConsents['operator'];
   let store: AskedConsents['store'];
   beforeEach(() => {
     service = new AskedConsents({ replicas: 2, isShared: true, keepMs: 0 });
@@ -66,15 +65,11 @@ describe('lookups with consent in several replicas', () => {
     operator.polled = [PENDING];
     const asked = ask(0, 9000);
     await clock.advance(1000);
-    await changeConsent(({ id, asker, operator: at, lookup }, nowMs) => ({
-      id,
-      asker,
-      operator: at,
-      lookup,
-      state: 'closed',
-      failure: { code: 'CONSENT_DENIED', reach: 'number' },
-      untilMs: nowMs + 600_000,
-    }));
+    const failure = { code: 'CONSENT_DENIED', reach: 'number' } as const;
+    await changeConsent((found, nowMs) => {
+      const untilMs = nowMs + 600_000;
+      return { ...identityOf(found), state: 'closed', failure, untilMs };
+    });
     expect(await heard(0, 0)).toEqual([failing('CONSENT_DENIED')]);
     expect(await asked).toEqual([failing('CONSENT_DENIED')]);
     expect(operator.polls).toHaveLength(1);
@@ -187,10 +182,9 @@ describe('lookups with consent in several replicas', () => {
   });
 
   it('answers with a token that came while the store was lost', async () => {
-    operator.polled = [PENDING, 'granted'];
     operator.latencyMs = 100;
     const asked = ask(0);
-    await clock.advance(2250);
+    await clock.advance(150);
     store.isLost = true;
     expect(await service.after(1000, asked)).toEqual(FALSE);
     expect(operator.lookups).toHaveLength(1);
