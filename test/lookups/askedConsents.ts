@@ -163,6 +163,9 @@ class LosableStore extends MemoryConsentStore {
   doubtUntilMs: number | undefined;
   /** How far its clock is ahead of what it showed first. */
   aheadMs = 0;
+  /** What happens once, before the next reading or the next write. */
+  beforeRead: (() => unknown) | undefined;
+  beforeWrite: (() => unknown) | undefined;
 
   constructor(clock: Clock, maxBytes: number, isShared: boolean) {
     super(clock, maxBytes);
@@ -170,6 +173,9 @@ class LosableStore extends MemoryConsentStore {
   }
 
   override async read(number: PhoneNumber): Promise<Snapshot> {
+    const { beforeRead } = this;
+    this.beforeRead = undefined;
+    await beforeRead?.();
     if (this.isLost) throw new SharedStateLost();
     const read = await super.read(number);
     const { aheadMs, doubtUntilMs } = this;
@@ -178,6 +184,9 @@ class LosableStore extends MemoryConsentStore {
   }
 
   override async write(...change: Parameters<MemoryConsentStore['write']>): Promise<Written> {
+    const { beforeWrite } = this;
+    this.beforeWrite = undefined;
+    await beforeWrite?.();
     if (this.isLost) {
       if (this.doesUnheard) await super.write(...change);
       throw new SharedStateLost();

@@ -76,12 +76,8 @@ describe('lookups with consent in several replicas', () => {
   });
 
   it('prompts under no lease that is over by the clock of a server that has taken over', async () => {
-    const write = store.write.bind(store);
-    store.write = async (...written) => {
-      // What is written from now on is replied to by another one.
-      store.aheadMs = LEASE_MS;
-      return write(...written);
-    };
+    // What is written from now on is replied to by another one.
+    store.beforeWrite = () => (store.aheadMs = LEASE_MS);
     const leftMs: number[] = [];
     const requestConsent = operator.requestConsent.bind(operator);
     operator.requestConsent = async (subject) => {
@@ -122,13 +118,8 @@ describe('lookups with consent in several replicas', () => {
 
   it('prompts no owner when the intent may not be written, and takes it back', async () => {
     store.doesUnheard = true;
-    const write = store.write.bind(store);
-    store.write = (...written) => {
-      store.isLost = true;
-      return write(...written);
-    };
+    store.beforeWrite = () => (store.isLost = true);
     expect(await heard(0, 0)).toEqual([failing('STATE_UNAVAILABLE')]);
-    store.write = write;
     store.isLost = false;
     await clock.advance(1000);
     expect(operator.prompts).toHaveLength(0);
