@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import slotOf from 'cluster-key-slot';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
@@ -233,44 +233,32 @@ function numberOn(cluster: Redis, server: string, from = 0): PhoneNumber {
   return (found ?? '') as PhoneNumber;
 }
 
-async function listen(server: Server): Promise<number> {
-  server.listen(0, '::1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
-}
-
-/** One server of a cluster that is made up: what it says of slots, and of scripts. */
-async function madeUp(hostOfOther: string) {
+it('a server at an IPv6 address that MOVED names is sent the script', async () => {
   const sent: string[] = [];
   let map = '';
-  const serverOf = (name: string, toScript: () => string): Server =>
-    createServer((socket) => {
+  /** One server of a cluster that is made up: what it says of slots, and of scripts. */
+  const serve = async (name: string, toScript: string): Promise<number> => {
+    const server = createServer((socket) => {
       socket
         .on('error', () => undefined)
         .on('data', (data) => {
           const text = data.toString('latin1').toUpperCase();
-          if (text.includes('SLOTS')) socket.write(map);
-          else if (text.includes('EVAL')) {
-            sent.push(name);
-            socket.write(toScript());
-          } else socket.write('+PONG\r\n');
+          if (text.includes('EVAL')) sent.push(name);
+          const reply = text.includes('EVAL') ? toScript : '+PONG\r\n';
+          socket.write(text.includes('SLOTS') ? map : reply);
         });
     });
-  let otherPort = 0;
-  const one = serverOf('one', () => `-MOVED ${slotOf('key')} ${hostOfOther}:${otherPort}\r\n`);
-  const other = serverOf('other', () => '*3\r\n$1\r\n1\r\n$4\r\ndone\r\n:7\r\n');
-  const port = await listen(one);
-  otherPort = await listen(other);
+    onTestFinished(() => void server.close());
+    server.listen(0, '::1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  const other = await serve('other', '*3\r\n$1\r\n1\r\n$4\r\ndone\r\n:7\r\n');
+  const port = await serve('one', `-MOVED ${slotOf('key')} ::1:${other}\r\n`);
   map = `*1\r\n*3\r\n:0\r\n:${SLOTS - 1}\r\n*2\r\n$3\r\n::1\r\n:${port}\r\n`;
-  return { port, sent, close: () => [one, other].forEach((server) => server.close()) };
-}
-
-it('a server at an IPv6 address that MOVED names is sent the script', async () => {
-  const cluster = await madeUp('::1');
-  const redis = openRedis({ kind: 'cluster', servers: [{ host: '::1', port: cluster.port }] });
-  onTestFinished(cluster.close);
+  const redis = openRedis({ kind: 'cluster', servers: [{ host: '::1', port }] });
   onTestFinished(() => redis.close());
   await redis.open();
   expect(await redis.run('return 7', ['key'])).toBe(7);
-  expect(cluster.sent).toEqual(['one', 'other']);
+  expect(sent).toEqual(['one', 'other']);
 });
