@@ -244,6 +244,8 @@ describe.skipIf(NO_REDIS !== undefined)(`claims on the wire ${NO_REDIS ?? ''}`, 
       await expect
         .poll(async () => (await counts.claim('window', CLAIM, 1000)) && log.lines.at(-1)?.message)
         .toBe(COUNTED_TOGETHER);
+      await counts.claim('after', CLAIM, 1000);
+      expect(await command(redis.port, ['HGET', 'after', 'numbers'])).toBe('1');
     },
   );
 
