@@ -211,7 +211,7 @@ function checkClient({ at, tell, profileName }: Entry, profile: OperatorProfile)
   if (isAssertion || isInHeader) needed.add('id');
   for (const member of needed) {
     if (members[member] === undefined) {
-      tell(['client', member], `is missing: ${profileName} shows who we are by ${method}`);
+      tell(['client', member], `is missing: ${profileName} authenticates by ${method}`);
     }
   }
 }
@@ -266,7 +266,7 @@ function checkHeaders(
   for (const [name, value] of Object.entries(named)) {
     const what = seen.get(name.toLowerCase());
     if (what !== undefined) tell(['headers', name], what);
-    seen.set(name.toLowerCase(), 'stands twice');
+    seen.set(name.toLowerCase(), 'is there twice');
     if (isText(value) && SECRET_HEADER.test(name)) {
       const file =
         'looks like a secret: put it into a file and write { "file": … }, or { "variable": … }';

@@ -33,9 +33,8 @@ export class ConfigError extends Error {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    super(
-      `The settings have ${problems.length} problem(s):\n${problems.map((one) => `  ${one}`).join('\n')}`,
-    );
+    const count = problems.length === 1 ? '1 setting needs' : `${problems.length} settings need`;
+    super([`${count} attention:`, ...problems].join('\n  '));
     this.problems = problems;
   }
 }

@@ -1,16 +1,16 @@
 /*
- * Settings and members of an operator that there were once, each with what took its place: the end of a sentence about it.
+ * Settings and members of an operator that there were once, each with what replaced it: the end of a sentence about it.
  */
 
-const OWN = 'went into profiles: write your own (docs/operators.md)';
+const OWN = 'moved into profiles: write your own (docs/operators.md)';
 
 const profile = (names: string): string =>
-  `went into profiles: take ${names}, or write your own (docs/operators.md)`;
+  `moved into profiles: take ${names}, or write your own (docs/operators.md)`;
 
 const member = (path: string): string =>
-  `went: name the operator in OPERATORS_FILE, where it is "${path}"`;
+  `was removed: name the operator in OPERATORS_FILE, where it is "${path}"`;
 
-/** Each name with what took its place. */
+/** Each name with what replaced it. */
 function byName(namesByWhat: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(namesByWhat).flatMap(([what, names]) =>
@@ -30,42 +30,45 @@ export const GONE_MEMBERS = byName({
   [profile('aggregator-in, claro or mtn')]: 'phoneNumber',
   [profile('aggregator-in, mtn or twilio-lookup')]: 'reading',
   [profile('claro, telefonica, mtn or twilio-lookup')]: 'errors',
-  'went: client.key is the key, client.kid its name; audience and algorithm are in the profile':
+  'was removed: client.key is the key, client.kid its name; audience and algorithm are in the profile':
     'client.assertion',
-  'went: its echo is "echo", and the rest is in profiles': 'correlator',
-  'went: limits.connections bounds the lookups under way as well': 'limits.permits',
+  'was removed: its echo is "echo", and the rest is in profiles': 'correlator',
+  'was removed: limits.connections bounds the lookups under way as well': 'limits.permits',
 });
 
 export const GONE_SETTINGS = byName({
-  'went: changed settings count from the next start on, and files of secrets are read again by themselves':
+  'was removed: a changed setting takes a restart, and files of secrets are read again without one':
     'RELOAD_ON_CHANGE',
-  'removed: settings are variables, here or in .env, and operators are in the file that OPERATORS_FILE names':
+  'was removed: settings are variables, here or in .env, and operators are in the file that OPERATORS_FILE names':
     'SETTINGS_FILE',
-  'went: set ROUTER_SECRET to both, with a comma between':
+  'was removed: set ROUTER_SECRET to both, with a comma between':
     'ROUTER_SECRET_PREVIOUS ROUTER_SECRET_PREVIOUS_FILE',
-  'went: EGRESS_PROXY_URL, EGRESS_PROXY_CREDENTIALS_FILE and EGRESS_CA_FILE are for all that is not an operator':
+  'was removed: EGRESS_PROXY_URL, EGRESS_PROXY_CREDENTIALS_FILE and EGRESS_CA_FILE are for all that is not an operator':
     'JWT_JWKS_PROXY_URL JWT_JWKS_PROXY_CA_FILE JWT_JWKS_TLS_CA_FILE JWT_JWKS_TLS_SERVER_NAME JWT_JWKS_PROXY_CREDENTIALS JWT_JWKS_PROXY_CREDENTIALS_FILE',
-  'went: no client certificate is shown to the issuer of tokens':
+  'was removed: the issuer of tokens gets no client certificate':
     'JWT_JWKS_TLS_CERTIFICATE_FILE JWT_JWKS_TLS_KEY_FILE JWT_JWKS_TLS_KEY_PASSPHRASE JWT_JWKS_TLS_KEY_PASSPHRASE_FILE',
-  'went: OpenTelemetry knows no such name; set the headers themselves':
+  'was removed: OpenTelemetry has no such variable; set the headers themselves':
     'OTEL_EXPORTER_OTLP_HEADERS_FILE OTEL_EXPORTER_OTLP_TRACES_HEADERS_FILE',
-  'removed: without tokens use localhost, with tokens any name': 'ALLOWED_HOSTS',
-  'went: REDIS_URL says it, as redis+cluster://… or redis+sentinel://…': 'REDIS_TOPOLOGY',
-  'went: REDIS_URL says it, as redis+sentinel://host:26379/mymaster': 'REDIS_SENTINEL_MASTER',
-  'went: REDIS_URL says it, as redis://user:password@host:6379':
+  'was removed: without tokens use localhost, with tokens any name': 'ALLOWED_HOSTS',
+  'was removed: write it in REDIS_URL, as redis+cluster://… or redis+sentinel://…':
+    'REDIS_TOPOLOGY',
+  'was removed: write it in REDIS_URL, as redis+sentinel://host:26379/mymaster':
+    'REDIS_SENTINEL_MASTER',
+  'was removed: write it in REDIS_URL, as redis://user:password@host:6379':
     'REDIS_USERNAME REDIS_PASSWORD REDIS_PASSWORD_FILE',
-  'went: REDIS_URL says it, as redis+sentinel://…?sentinelUsername=…&sentinelPassword=…':
+  'was removed: write it in REDIS_URL, as redis+sentinel://…?sentinelUsername=…&sentinelPassword=…':
     'REDIS_SENTINEL_USERNAME REDIS_SENTINEL_PASSWORD REDIS_SENTINEL_PASSWORD_FILE',
-  'went: REDIS_URL says it, as rediss://…?serverName=…': 'REDIS_TLS_SERVER_NAME',
-  'went: set REDIS_TLS_CA_FILE to a file that holds it': 'REDIS_TLS_CA',
-  'went: set REDIS_TLS_CERT_FILE to a file that holds it': 'REDIS_TLS_CERT',
-  'went: set REDIS_TLS_KEY_FILE to a file that holds it': 'REDIS_TLS_KEY',
-  'went: RS256, PS256 and ES256 count, as the keys of JWT_JWKS_URL say': 'JWT_ALGORITHMS',
-  'went: REQUEST_TIMEOUT_MS is the longest that a request waits': 'CONSENT_MAX_WAIT_MS',
-  'went: the bound grows with MAX_NUMBERS_PER_OPERATION, from 2 MB on': 'MAX_REPLY_BYTES',
-  'went into profiles: take one that has it, or write your own (OPERATOR_PROFILE, docs/operators.md)':
+  'was removed: write it in REDIS_URL, as rediss://…?serverName=…': 'REDIS_TLS_SERVER_NAME',
+  'was removed: set REDIS_TLS_CA_FILE to a file that holds it': 'REDIS_TLS_CA',
+  'was removed: set REDIS_TLS_CERT_FILE to a file that holds it': 'REDIS_TLS_CERT',
+  'was removed: set REDIS_TLS_KEY_FILE to a file that holds it': 'REDIS_TLS_KEY',
+  'was removed: RS256, PS256 and ES256 are accepted, as the keys of JWT_JWKS_URL say':
+    'JWT_ALGORITHMS',
+  'was removed: REQUEST_TIMEOUT_MS is the longest that a request waits': 'CONSENT_MAX_WAIT_MS',
+  'was removed: the bound grows with MAX_NUMBERS_PER_OPERATION, from 2 MB on': 'MAX_REPLY_BYTES',
+  'moved into profiles: take one that has it, or write your own (OPERATOR_PROFILE, docs/operators.md)':
     'OPERATOR_ASSERTION_ALG OPERATOR_ASSERTION_AUDIENCE OPERATOR_SIGNED_REQUEST OPERATOR_CIBA_GRANT_TYPE OPERATOR_CIBA_FIRST_POLL OPERATOR_SEND_PHONE_NUMBER OPERATOR_HTTP2 OPERATOR_TOKEN_MISMATCH OPERATOR_RETRY_LOOKUPS',
-  'went: LOG_LEVEL=warn leaves out the lines of requests': 'LOG_REQUESTS',
+  'was removed: LOG_LEVEL=warn leaves out the lines of requests': 'LOG_REQUESTS',
   [member('client.method')]: 'OPERATOR_CLIENT_AUTH',
   [member('client.kid')]: 'OPERATOR_ASSERTION_KID',
   [member('tls')]:

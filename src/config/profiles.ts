@@ -92,7 +92,7 @@ function readOwn(named: string, folder: string): ProfileReading {
 function whyNotImported(error: unknown): string {
   switch (valueAt(error, ['code'])) {
     case 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX':
-      return 'has TypeScript that cannot be erased, such as an enum or a namespace: write types alone';
+      return 'has TypeScript that cannot be erased, such as an enum or a namespace: write types only';
     case 'ERR_INVALID_TYPESCRIPT_SYNTAX':
       return 'is not TypeScript';
     case 'ERR_REQUIRE_ASYNC_MODULE':
@@ -100,7 +100,7 @@ function whyNotImported(error: unknown): string {
     case 'MODULE_NOT_FOUND':
     case 'ERR_MODULE_NOT_FOUND':
     case 'ERR_PACKAGE_PATH_NOT_EXPORTED':
-      return 'imports what is not there: of this package take types alone, by import type';
+      return 'imports what is not there: import only types of this package (import type)';
     default: {
       const name = error instanceof Error ? error.name : 'something that is no error';
       return `cannot be imported: it throws ${/^\w{1,40}$/.test(name) ? name : 'an error'}`;
@@ -124,7 +124,7 @@ function made(name: string, exported: unknown, sha256?: string): ProfileReading 
   if (data === undefined) {
     return refused(
       ...problems.map(({ path, what }) =>
-        path.length === 0 ? what : `has a wrong ${pathText(path)}: it ${what}`,
+        path.length === 0 ? what : `has an invalid ${pathText(path)}: it ${what}`,
       ),
     );
   }

@@ -16,7 +16,7 @@ describe('docs/operators.md', () => {
   test('shows what is said about its example before the secrets are there', () => {
     const problems = problemsOf({ OPERATORS_FILE });
     expect(problems).not.toEqual([]);
-    const message = [`The settings have ${problems.length} problem(s):`, ...problems].join('\n  ');
+    const message = [`${problems.length} settings need attention:`, ...problems].join('\n  ');
     expect(DOCS).toContain(message);
   });
 

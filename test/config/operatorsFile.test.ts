@@ -152,7 +152,7 @@ describe('a file of operators', () => {
     [{ secret: { file: 'secret' } }, 'basic'],
     [{ key: { file: 'key.pem' } }, 'private_key_jwt'],
     [{ secret: { file: 'secret' }, key: { file: 'key.pem' } }, 'both'],
-  ])('shows who we are by what %j is enough for: %s', (members, method) => {
+  ])('authenticates by what %j is enough for: %s', (members, method) => {
     const entry = { ...ALPHA, client: { id: 'client', ...members } };
     expect(operatorOf(entry).clientAuthentication.method).toBe(method);
   });
@@ -250,7 +250,7 @@ describe('a problem with the file', () => {
     ['{}', '(line 1): operators is missing.'],
     ['{ "operators": [] }', '(line 1): operators must not be empty.'],
     ['{ "operators": [null] }', '(line 1): operators[0] must be an object, in { }.'],
-    ['{ "operators": [], "operators": [] }', '(line 1): operators stands twice.'],
+    ['{ "operators": [], "operators": [] }', '(line 1): operators is there twice.'],
     ['{ "operators": {}, "__proto__": {} }', '(line 1): __proto__ is not a known member.'],
   ])('%j: %s', (text, problem) => {
     expect(problemsWith(text)).toContain(`OPERATORS_FILE ${problem}`);
@@ -280,7 +280,7 @@ describe('a problem with the file', () => {
     const headers = { 'x-partner': 'abc', 'X-Partner': 'def' };
     const directory = { url: 'https://numbers.example', headers };
     expect(problemsWith(JSON.stringify({ directory, operators: [ALPHA] }))).toEqual([
-      'OPERATORS_FILE (line 1): directory.headers["X-Partner"] stands twice.',
+      'OPERATORS_FILE (line 1): directory.headers["X-Partner"] is there twice.',
     ]);
   });
 
@@ -319,9 +319,9 @@ describe('a problem with the file', () => {
     'operations[0] is not an operation of the profile kpn.': of('kpn', { operations: ['check'] }),
     'client.method must be one of basic, private_key_jwt, both, or left out: so has the profile vodafone.':
       withClient({ ...BASIC, method: 'post' }),
-    'client.key is missing: the profile orange shows who we are by private_key_jwt.': of('orange'),
-    'client.secret is missing: the profile vodafone shows who we are by basic.': withClient({ id }),
-    'client.id is missing: the profile vodafone shows who we are by basic.': withClient({ secret }),
+    'client.key is missing: the profile orange authenticates by private_key_jwt.': of('orange'),
+    'client.secret is missing: the profile vodafone authenticates by basic.': withClient({ id }),
+    'client.id is missing: the profile vodafone authenticates by basic.': withClient({ secret }),
     'client.key must be a private key for ES256 or PS256 or RS256 in PEM.': withClient({
       id,
       key: secret,
@@ -352,7 +352,7 @@ describe('a problem with the file', () => {
     'headers["X-Partner"].varable is not a known member. Did you mean variable?': withHeaders({
       'X-Partner': { file: 'partner', varable: 'X' },
     }),
-    'headers["X-Partner"] stands twice.': withHeaders({ 'x-partner': 'abc', 'X-Partner': 'def' }),
+    'headers["X-Partner"] is there twice.': withHeaders({ 'x-partner': 'abc', 'X-Partner': 'def' }),
     'headers["x-api-key"] looks like a secret: put it into a file and write { "file": … }, or { "variable": … }.':
       withHeaders({ 'x-api-key': 'abc' }),
     ...Object.fromEntries(

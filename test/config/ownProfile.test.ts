@@ -89,7 +89,7 @@ describe('the example of docs/operators.md', () => {
 
   it('may be handed in', async () => {
     expect(read(ours)).toMatchObject({ maxAgeHours: 100, profile: { name: 'handed in' } });
-    const problem = 'operators, as handed in: operators[0].profile has a wrong authentication';
+    const problem = 'operators, as handed in: operators[0].profile has an invalid authentication';
     expect(() => read({})).toThrow(problem);
   });
 });
@@ -164,7 +164,7 @@ describe('a profile that cannot be used', () => {
     const where = 'OPERATORS_FILE (line 1): operators[0].profile has';
     const problems = problemsOf({ ...settingsWith(text), PORT: 'x' });
     expect(problems).toHaveLength(10);
-    expect(problems.join('\n')).toContain(`${where} a wrong lookups.check.path: `);
+    expect(problems.join('\n')).toContain(`${where} an invalid lookups.check.path: `);
   });
 
   it.each([

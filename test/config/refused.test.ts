@@ -84,7 +84,7 @@ const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
       [{ OPERATOR_AUTH_URL: '' }, 'OPERATOR_AUTH_URL is missing: an operator has two addresses'],
       [{ OPERATOR_SIM_SWAP_URL: '' }, '_SIM_SWAP_URL is missing: an operator has two addresses'],
       [{ OPERATOR_CLIENT_ID: '' }, 'OPERATOR_CLIENT_ID is missing'],
-      [{ OPERATOR_CLIENT_SECRET: '' }, '_SECRET is missing: the profile vodafone shows who we are'],
+      [{ OPERATOR_CLIENT_SECRET: '' }, '_SECRET is missing: the profile vodafone authenticates by'],
       [{ OPERATOR_PROFILE: 'vodafon' }, 'Did you mean vodafone?'],
       [{ OPERATOR_PROFILE: 'aggregator-in' }, 'has options.realm: it is missing: the realm of Key'],
       [{ OPERATOR_CLIENT_SECRET_FILE: FILE }, `${SECRET_FILE}is set as well as`],
@@ -134,7 +134,7 @@ const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
       ]),
       [{ QUOTA_CLIENTS: '{"": {"numbersPerHour": 1}}' }, '[""] must be the id of a client'],
       [{ QUOTA_CLIENTS: '{"a": {}}' }, 'a sets no quota'],
-      [{ QUOTA_CLIENTS: '{"a": {"numbersPerHour": 1, "numbersPerHour": 2}}' }, 'stands twice'],
+      [{ QUOTA_CLIENTS: '{"a": {"numbersPerHour": 1, "numbersPerHour": 2}}' }, 'is there twice'],
       // The owner of a number is guarded against all callers together, for every client.
       [
         { QUOTA_CLIENTS: '{"a": {"promptsPerHourAllCallers": 1}}' },
@@ -170,8 +170,8 @@ const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
       [{ ...TLS, REDIS_TLS_CA_FILE: FILE }, '_CA_FILE cannot be used: the CA file holds no cert'],
       [
         { REDIS_URL, REDIS_PASSWORD: 'hidden', REDIS_TOPOLOGY: 'cluster' },
-        'REDIS_PASSWORD went: REDIS_URL says it',
-        'REDIS_TOPOLOGY went: REDIS_URL says it',
+        'REDIS_PASSWORD was removed: write it in REDIS_URL',
+        'REDIS_TOPOLOGY was removed: write it in REDIS_URL',
       ],
     ],
   ],

@@ -88,7 +88,7 @@ process.stdout.write('the image holds\n');
 /** The image's own NODE_ENV must keep a container without settings from answering out of the simulator. */
 async function withoutSettings(): Promise<void> {
   await using bare = await Container.start(image, {});
-  await until(() => bare.output.includes('problem(s)'), 'it to say what is missing');
+  await until(() => bare.output.includes('attention:'), 'it to say what is missing');
   ok(bare.output.includes('OPERATOR_AUTH_URL is missing'));
   ok(bare.output.includes('JWT_JWKS_URL is missing'));
   say('without settings', 'it does not start, and lists what is missing');
