@@ -126,7 +126,7 @@ describe('a number in a path', () => {
 });
 
 describe('a profile that cannot be used', () => {
-  const TYPES = 'take types alone';
+  const TYPES = 'import only types';
   it.each([
     ['an enum', 'enum A { B }\nexport default (camara) => camara;', 'cannot be erased'],
     ['no TypeScript', 'export default (camara => {', 'is not TypeScript'],
