@@ -36,8 +36,8 @@ export function badUserInput(reason: string): AnswerError {
 }
 
 /** The caller may not ask about this number. Says the same of numbers that exist and that do not. */
-export function forbidden(): AnswerError {
-  return new AnswerError(ERRORS.FORBIDDEN.message, { code: 'FORBIDDEN' });
+export function forbidden(message: string = ERRORS.FORBIDDEN.message): AnswerError {
+  return new AnswerError(message, { code: 'FORBIDDEN' });
 }
 
 /** Where an error is to be told. With its place, graphql-js makes no second error around the first. */

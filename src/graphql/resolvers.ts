@@ -67,7 +67,9 @@ const Query: QueryResolvers = {
     askedAhead(e164s.map(phoneNumber), request, fieldNodes),
   myPhoneNumber: (_root, _args, { request }) => {
     const { ownNumber } = request.rights;
-    if (ownNumber === undefined) throw forbidden();
+    if (ownNumber === undefined) {
+      throw forbidden('Your access token has no verified phone number.');
+    }
     return { e164: ownNumber };
   },
 };

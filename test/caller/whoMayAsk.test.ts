@@ -132,6 +132,8 @@ describe('the BFF', () => {
     const reply = await bff.ask('{ myPhoneNumber { e164 simSwappedWithin } }', {}, headers);
     expect(reply.data).toEqual({ myPhoneNumber });
     expect(reply.codes).toEqual(codes);
+    const messages = codes.map(() => 'Your access token has no verified phone number.');
+    expect(reply.errors.map(({ message }) => message)).toEqual(messages);
     expect(bff.simulator.stats().lookups).toBe(myPhoneNumber === null ? 0 : 1);
   });
 
