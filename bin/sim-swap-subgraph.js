@@ -16,12 +16,12 @@ const PROGRAMS = {
   operators: '../dist/src/commands/operatorsCommand.js',
 };
 
-const USAGE = `sim-swap-subgraph [start]        serves; without settings it asks the built-in simulator
+const USAGE = `sim-swap-subgraph [start]        serves; without settings from the built-in simulator
 sim-swap-subgraph simulator …    serves the operator's side, to try and test against
 sim-swap-subgraph dev-token …    signs an access token for a rehearsal with the simulator
 sim-swap-subgraph audit …        searches the audit log
-sim-swap-subgraph usage …        sums up what was asked, and its price
-sim-swap-subgraph operators check …  tries operators without asking about anybody
+sim-swap-subgraph usage …        sums up what was looked up, and its price
+sim-swap-subgraph operators check …  tests operators without a lookup
 Settings are environment variables, or lines of a file .env in this folder.
 `;
 

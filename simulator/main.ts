@@ -9,9 +9,9 @@ import { DEMO_CLIENT, LOOPBACK, startSimulator } from './simulator.ts';
 
 const USAGE = `npm run simulator -- [--port N] [--dialect D] [--client-key FILE] [--host ADDRESS]
   N        from 0 (any that is free) to 65535; 4010 if left out
-  D        how it speaks: ${DIALECT_NAMES.join(', ')}; 2.1 if left out
+  D        the API it has: ${DIALECT_NAMES.join(', ')}; 2.1 if left out
   FILE     the client's key in PEM, public or private; needed where the client signs assertions
-  ADDRESS  where it listens; ${LOOPBACK}, this machine alone, if left out
+  ADDRESS  where it listens; ${LOOPBACK}, only this machine, if left out
 `;
 
 interface Arguments {

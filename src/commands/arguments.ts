@@ -31,9 +31,15 @@ export function argumentsOf<const Text extends string, const Flag extends string
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the options were declared
     const typed = values as Partial<Record<Text, string> & Record<Flag, true>>;
     return { values: typed, positionals };
-  } catch {
-    return fail(usage);
+  } catch (error) {
+    return fail(`${unknownOption(error)}${usage}`);
   }
+}
+
+/** In a line, such as "Unknown option '--nuber'."; nothing for what may be a number in the wrong place. */
+function unknownOption(error: unknown): string {
+  const [what = ''] = error instanceof Error ? error.message.split('. ') : [];
+  return /^Unknown option '--(?!help)[a-z-]+'$/.test(what) ? `${what}.\n` : '';
 }
 
 export function numberOf(text: string, option = ''): PhoneNumber {

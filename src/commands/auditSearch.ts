@@ -5,10 +5,10 @@ import { fail } from '../system/termination.ts';
 
 const USAGE = `npm run audit -- [--number NUMBER] [--subject SUBJECT] [--client CLIENT] [--since DAY] [--until DAY]
                  [--outcome OUTCOME] [--operator NAME] [--correlator CORRELATOR] [FILE ...]
-  Prints the entries of the audit log that fit all of these, one JSON line each; name at least one.
-  NUMBER   + and the country code first: +447700900001; found in whatever form a token named it
-  SUBJECT  what the issuer calls the person who asked: the claim "sub" of their tokens
-  CLIENT   what the issuer calls the client that asked
+  Prints the entries of the audit log that match all of these, one JSON line each; name at least one.
+  NUMBER   + and the country code first: +447700900001; found in any form in which a token named it
+  SUBJECT  what the issuer calls the caller: the claim "sub" of their tokens
+  CLIENT   what the issuer calls the client
   DAY      2026-11-01, or a time such as 2026-11-01T08:00:00Z; a day begins at midnight UTC
   OUTCOME  answered, asked, broken or a code such as CONSENT_DENIED
   NAME     the operator's, as in its settings

@@ -5,13 +5,13 @@ import { fail } from '../system/termination.ts';
 
 const USAGE = `npm run dev-token -- [--scope SCOPES] [--subject NAME] [--client NAME] [--phone-number NUMBER]
                      [--purpose PURPOSE] [--minutes N]
-  Prints an access token for a rehearsal: a service takes it that has DEV_TOKENS=true, which it refuses to start with
-  unless every operator is the simulator.
-  SCOPES   with spaces between: sim-swap:read may ask about any number
+  Prints an access token for a rehearsal. A service with DEV_TOKENS=true accepts it; it starts only while every
+  operator is the simulator.
+  SCOPES   with spaces between: sim-swap:read may query any number
   NAME     the claims sub ("developer" if left out) and client_id
   NUMBER   the holder's own, as verified: + and the country code first
   PURPOSE  one of PURPOSES
-  N        how long it counts, from 1 to ${MAX_DEVELOPMENT_MINUTES}; 480 if left out
+  N        for how long it is valid, from 1 to ${MAX_DEVELOPMENT_MINUTES}; 480 if left out
 `;
 
 const { values } = argumentsOf(

@@ -14,14 +14,14 @@ import { asksOwner } from '../tokens/authorizationSettings.ts';
 
 const USAGE = `npm run operators -- check [--operator NAME] [--timeout SECONDS] [--json]
                          [--number NUMBER [--other-number NUMBER] [--consent]]
-  Tries name, connection, certificate, HTTP, credentials and scopes of each operator, and says what to do.
+  Tests name, connection, certificate, HTTP, credentials and scopes of each operator, and says what to do.
   Without --number no person is affected: no lookup is made, and no owner is prompted.
   NAME     the operator's, as in its settings; all of them if left out
   SECONDS  for each step, from 1 to 60; 5 if left out
   NUMBER   of a person who knows of it: + and the country code first, or - to read it from standard input,
-           so that it stands in no history of a shell. It is asked about once, which the operator bills.
-           Where the operator asks owners for consent, this one is prompted once, after --consent or a typed yes.
-  --other-number  is asked about once as well, and once with a token of the first: does the operator refuse that?
+           so that no shell history has it. It is looked up once, which the operator bills.
+           In the 3-legged flow its owner is prompted once, after --consent or a typed yes.
+  --other-number  is looked up once as well, and once with a token of the first: does the operator refuse that?
   --json   for machines. The exit status is 1 if anything failed.
 `;
 
@@ -32,7 +32,8 @@ const PAINT: Paint = (verdict: Verdict, text: string) =>
   styleText(COLOURS[verdict], text, { stream: process.stdout });
 
 const [command, ...words] = process.argv.slice(2);
-if (command !== 'check') fail(USAGE);
+if (command !== 'check')
+  fail(command === undefined ? USAGE : `The only command is check.\n${USAGE}`);
 const wanted = readArguments();
 const { operators, directory } = readOrFail(readOperatorsConfig);
 if (operators.length === 0) fail('No operator is set. Set OPERATORS_FILE, or OPERATOR_….');
@@ -121,7 +122,7 @@ async function confirmPrompt({ name }: OperatorSettings, number: PhoneNumber): P
   // Ctrl-C and Ctrl-D: no lookup was made, and none will be.
   reader.once('close', leave);
   const answer = await reader.question(
-    `${name} will prompt the owner of the number that ends in ${number.slice(-2)}, once, and bill one lookup. Type yes to go on: `,
+    `${name} will prompt the owner of the number that ends in ${number.slice(-2)}, once, and bill one lookup. Type yes to continue: `,
   );
   reader.off('close', leave).close();
   return answer.trim().toLowerCase() === 'yes';

@@ -88,7 +88,7 @@ describe('operators -- check', () => {
     await using program = new Program('script', ['-qec', words, '/dev/null'], settings, {
       input: keys,
     });
-    await program.written(/the number that ends in 04, once, .*Type yes to go on: /);
+    await program.written(/the number that ends in 04, once, .*Type yes to continue: /);
     keys.write(`${answer}\r`);
     expect((await program.ended).code).toBe(0);
     expect(operator.stats()).toMatchObject({ prompts, lookups: prompts });

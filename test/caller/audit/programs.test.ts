@@ -100,7 +100,12 @@ describe('npm run usage', () => {
     ['a day that is none', ['--since', '2026-11-31'], {}, /^--since must be a day/],
     ['a dimension that is none', ['--by', 'number'], {}, /^--by knows day, operator/],
     ['a format that is none', ['--format', 'pdf'], {}, /^--format must be table or csv/],
-    ['an option that is none', ['--month', '11'], {}, /^npm run usage --/],
+    [
+      'an option that is none',
+      ['--month', '11'],
+      {},
+      /^Unknown option '--month'\.\nnpm run usage --/,
+    ],
   ])('says what to do: %s', async (_what, words, settings, err) => {
     const ended = await run('usageReport', words, settings);
     expect(ended).toMatchObject({ code: 1, lines: [] });
