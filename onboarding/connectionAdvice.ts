@@ -26,7 +26,7 @@ const BY_CODE: Readonly<Partial<Record<Group, readonly (readonly [RegExp, string
   name: [
     [
       /^EAI_AGAIN$|^timeout$/,
-      'The name server did not answer. Try again; if it stays like this, ask your network team which name server this machine should use, and whether a proxy is the way out.',
+      'The name server did not answer. Try again; if it stays like this, ask your network team which name server this machine should use, and whether it needs a proxy.',
     ],
   ],
   connection: [
@@ -58,13 +58,13 @@ const BY_CODE: Readonly<Partial<Record<Group, readonly (readonly [RegExp, string
     ],
     [
       /^ERR_SSL_.*(?:PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)/,
-      'The server speaks no version of TLS from 1.2 on. Ask the operator for an address that does.',
+      'The server does not support TLS 1.2 or later. Ask the operator for an address that does.',
     ],
   ],
   proxy: [
     [
       /^PROXY_STATUS_407$/,
-      'The proxy does not take our credentials. Check the file of proxy.credentials, user:password, and ask your network team whether they were renewed.',
+      'The proxy does not accept our credentials. Check the file of proxy.credentials, user:password, and ask your network team whether they were renewed.',
     ],
     [
       /^PROXY_STATUS_/,
@@ -72,7 +72,7 @@ const BY_CODE: Readonly<Partial<Record<Group, readonly (readonly [RegExp, string
     ],
     [
       /^PROXY_(?:SENT_A_BODY|NOT_HTTP)$/,
-      'What answers at proxy.url is not a proxy that takes CONNECT. Check its address and port.',
+      'What answers at proxy.url is not a proxy that supports CONNECT. Check its address and port.',
     ],
   ],
 };
@@ -88,12 +88,12 @@ const BY_STAGE: Readonly<Record<ConnectStage, string>> = {
     'The handshake with the proxy fails. Check proxy.url; where your company has an authority of its own, name it in proxy.ca.',
   'proxy-tunnel':
     'The proxy opens no connection to the operator. Ask your network team whether it may connect there.',
-  name: 'No address is known under this name. Check its spelling in the settings; ask your network team whether this machine resolves names of the outside, or whether a proxy is the way out.',
+  name: 'No address is known under this name. Check its spelling in the settings; ask your network team whether this machine resolves external names, or needs a proxy.',
   connection:
-    'No connection comes about. Ask your network team whether this machine may connect there, and the operator whether it lets your addresses in.',
-  tls: 'The handshake does not complete. Ask the operator whether it wants a client certificate (tls.certificate, tls.key), and your network team whether something on the way breaks TLS open.',
+    'No connection is made. Ask your network team whether this machine may connect there, and the operator whether it accepts connections from your addresses.',
+  tls: 'The handshake does not complete. Ask the operator whether it wants a client certificate (tls.certificate, tls.key), and your network team whether something on the way intercepts TLS.',
   certificate:
     'The certificate of the server is not trusted. Ask the operator which authority signs it.',
   'client-certificate':
-    'The server does not take our certificate, or wants one. Compare tls.certificate with what is registered with the operator, and its end.',
+    'The server does not accept our certificate, or requires one. Compare tls.certificate with what is registered with the operator, and its expiry.',
 };

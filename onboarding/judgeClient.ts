@@ -40,7 +40,7 @@ function verdictOn(
       return trial === 'token'
         ? OK
         : failed(
-            'The operator issued a token for a request that was never made. Tell the operator.',
+            'The operator issued a token for a request that was never made. Report it to the operator.',
           );
     case 'number refused':
     case 'scope refused':
@@ -51,7 +51,7 @@ function verdictOn(
       return failed(adviceOnProof(settings));
     case 'client not allowed':
       return failed(
-        'The operator knows the client and does not let it in. Ask whether the SIM swap product is enabled for this client and grant, and whether the operator lets in the addresses that this machine sends from.',
+        'The operator knows the client and refuses it. Ask whether the SIM swap product is enabled for this client and grant, and whether the operator accepts the addresses that this machine sends from.',
       );
     case 'grant type refused':
       return failed(adviceOnGrantType(settings));
@@ -61,7 +61,7 @@ function verdictOn(
       return {
         verdict: 'warning',
         advice:
-          'The operator refused the form of the request, so that its word on the credentials is not known. Compare the grant of the profile with the onboarding papers; a check with --number tells more.',
+          'The operator refused the form of the request, so it is not known whether it accepts the credentials. Compare the grant of the profile with the onboarding papers; a check with --number shows more.',
       };
     case 'wrong address':
       return failed(
@@ -75,21 +75,21 @@ function verdictOn(
       );
     case 'token not taken':
       return failed(
-        'A token came of another type than the profile takes. Compare tokens.types of the profile, and whether tokens are bound to a key (dpop), with the onboarding papers.',
+        'The token is of another type than the profile accepts. Compare tokens.types of the profile, and whether tokens are bound to a key (dpop), with the onboarding papers.',
       );
     case 'not understood':
       return failed(
-        'What answers there does not answer as an authorization server. Check the address; a gateway or a proxy on the way may answer in its place.',
+        'What answers there is not an authorization server. Check the address; a gateway or a proxy on the way may answer in its place.',
       );
     case 'no reply':
       return failed(
-        'The exchange broke. The rows above show how far a connection comes; if they are all well, ask the operator what its side saw.',
+        'The exchange broke. The rows above show how far a connection gets; if all are ok, ask the operator what it received.',
       );
   }
 }
 
 const REQUEST_REFUSED =
-  'The operator refuses the form of the request, so no lookup can succeed. Compare the profile with the onboarding papers: the members of its grant, whether secrets stand in the form (post), whether proofs are wanted (dpop).';
+  'The operator refuses the form of the request, so no lookup can succeed. Compare the profile with the onboarding papers: the members of its grant, whether secrets are in the form (post), whether proofs are wanted (dpop).';
 
 const OK: Opinion = { verdict: 'ok' };
 
@@ -98,7 +98,7 @@ function failed(advice: string): Opinion {
 }
 
 function adviceOnProof({ clientAuthentication, grant }: ClientSettings): string {
-  const start = 'The operator does not take our proof of who we are.';
+  const start = 'The operator does not accept our client credentials.';
   if (grant.type === 'jwt-bearer') return `${start} ${ON_KEY}`;
   switch (clientAuthentication.method) {
     case 'basic':

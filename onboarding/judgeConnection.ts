@@ -108,7 +108,7 @@ export function judgeFiles({ flaw, certificateEndsMs }: FilesTrace, nowMs: numbe
   }
   if (certificateEndsMs === undefined) return { ...row, verdict: 'ok', found: 'read' };
   const days = Math.floor((certificateEndsMs - nowMs) / DAY_MS);
-  const found = `read, our certificate counts for ${days} more days`;
+  const found = `read, our certificate is valid for ${days} more days`;
   return days >= MIN_CERTIFICATE_DAYS
     ? { ...row, verdict: 'ok', found }
     : {

@@ -35,7 +35,7 @@ export function judgeConsent(probe: ConsentProbe): Finding {
         verdict: 'failed',
         found: 'no reply of its own came; the owner may have been prompted',
         advice:
-          'Ask the owner of the number whether the prompt came, and the operator what its side saw.',
+          'Ask the owner of the number whether the prompt arrived, and the operator what it received.',
       };
     case 'refused':
       return {

@@ -36,7 +36,7 @@ export function judgeHttp(at: string, probed: readonly ProbedEndpoint[]): Findin
   return {
     ...row,
     verdict: 'warning',
-    advice: `There may be nothing at the path of ${names}: a GET without credentials found nothing there. Some gateways say so of whatever is no POST. Compare the path with the onboarding papers; a check with --number tells for sure.`,
+    advice: `There may be nothing at the path of ${names}: a GET without credentials found nothing there. Some gateways reply so to everything but a POST. Compare the path with the onboarding papers; a check with --number shows it.`,
   };
 }
 

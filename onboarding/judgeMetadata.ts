@@ -36,7 +36,7 @@ export function judgeDiscovery(
         verdict: 'warning',
         found: `does not name ${lacking.join(', ')}`,
         advice:
-          'The document does not name what the settings want of the operator. Not every operator lists all that it takes: compare with the onboarding papers.',
+          'The document does not name what the settings require of the operator. Not every operator lists all that it takes: compare with the onboarding papers.',
       };
     }
   }

@@ -42,7 +42,7 @@ async function run(): Promise<void> {
     sent += 1;
     say(`          the server sends a code to …${e164.slice(-3)}`);
   });
-  say(`A mobile app, the server at ${server.url} that sends its SMS codes, and the BFF at ${bff.url}, which it asks first.
+  say(`A mobile app, the server at ${server.url} that sends its SMS codes, and the BFF at ${bff.url}, which it queries first.
 The app decides nothing and sends no number: the access token of the user who signed in says whose it is.`);
   for (const [user, subject, phoneNumber] of USERS) {
     say(`\nA user who ${user}:`);
@@ -50,11 +50,11 @@ The app decides nothing and sends no number: the access token of the user who si
   }
   say('\nA user who has not signed in:');
   await show(server.url);
-  say(`          what the BFF told the server: ${await refusalWithoutToken(bff.url)}`);
+  say(`          what the BFF returned to the server: ${await refusalWithoutToken(bff.url)}`);
   say('\nA thief, whose app was patched to say that all is well:');
   const thief = await identityProvider.signIn({ subject: 'mallory', phoneNumber: SWAPPED });
   say(`          the server says: ${await patched(server.url, thief)}`);
-  say(`\n${sent} SMS sent to ${USERS.length + 2} who asked.`);
+  say(`\n${sent} SMS sent; ${USERS.length + 2} users requested one.`);
 }
 
 /** Prints what the user sees, up to the last state. */

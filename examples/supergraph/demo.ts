@@ -46,9 +46,9 @@ accounts subgraph   ${accounts.url}
 SIM swap subgraph   ${simSwap.url}
 ${operators.list.map(operatorLine).join('\n')}
 
-One query joins the customers of one with the SIM swaps of the other, asked of three operators, each in
-its own way: Vodafone's owners are asked for their consent, Claro's tokens count once, and one token of
-the aggregator serves all its numbers.
+One query joins the customers of the first with the SIM swaps of the second, from three operators:
+Vodafone prompts the owner of a number for consent, Claro issues a token for each lookup, and one token
+of the aggregator serves all its numbers.
 
   curl -s ${gateway.url} -H 'content-type: application/json' \\
     -d '${JSON.stringify({ query: QUERY })}'

@@ -56,7 +56,7 @@ const server = await startServer({
 // Before it says that it serves: a reader of that line may send it a signal.
 onTermination(
   (signal) => void drain(signal),
-  () => log.warn('SIGHUP is ignored: changed settings count from the next start on'),
+  () => log.warn('SIGHUP is ignored: a changed setting takes a restart'),
 );
 handOverHangup();
 

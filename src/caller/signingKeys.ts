@@ -118,7 +118,7 @@ export class SigningKeys {
       if (text !== this.#keys?.text) this.#keys = { text, select };
       this.#fetchedAtMs = clock.monotonicMs();
     } catch (error) {
-      log.error('the keys of JWT_JWKS_URL cannot be had', { reason: keysFailure(error) });
+      log.error('the keys of JWT_JWKS_URL cannot be fetched', { reason: keysFailure(error) });
     }
   }
 }

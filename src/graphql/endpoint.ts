@@ -212,8 +212,7 @@ const CLOSE = { connection: 'close' };
 const OTHER_HOST: Refusal = {
   status: 421,
   code: 'BAD_REQUEST',
-  message:
-    'This service does not answer under the host that the request names. Ask it at localhost.',
+  message: 'This service does not answer for the host in the request. Use localhost.',
   headers: CLOSE,
 };
 

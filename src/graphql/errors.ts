@@ -23,7 +23,7 @@ const IN_OTHER_WORDS: readonly (readonly [string, string])[] = [
     `Syntax Error: Document contains more than ${PARSE_LIMITS.maxComments} comments`,
     `A document may have ${PARSE_LIMITS.maxComments.toLocaleString('en')} comments at most.`,
   ],
-  ['Validation aborted.', 'The document repeats the same fields too often. Ask for each once.'],
+  ['Validation aborted.', 'The document repeats the same fields too often. Query each once.'],
   [
     'This operation has been blocked as a potential Cross-Site Request Forgery',
     'A GET request needs the header apollo-require-preflight: true, which no page of another site can send. ' +

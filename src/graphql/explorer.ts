@@ -58,9 +58,9 @@ async function render(document: string): Promise<string> {
 const FRONT_PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 const ROLES: Readonly<Record<Role, string>> = {
-  bff: 'This is the SIM swap BFF. It tells apps whether and when the SIM card of a phone number changed.',
+  bff: 'This is the SIM swap BFF. For apps, it answers whether and when the SIM card of a phone number changed.',
   subgraph:
-    'This is the SIM swap subgraph. It tells a router whether and when the SIM card of a phone number changed.',
+    'This is the SIM swap subgraph. For a router, it answers whether and when the SIM card of a phone number changed.',
 };
 
 /** The page at `/`: what this service is, and where its endpoints are. It loads nothing. */
@@ -78,10 +78,10 @@ export function frontPage(role: Role, hasExplorer: boolean): Reply {
 <p>${ROLES[role]}
 <ul>
 <li>${graphql}
-<li><a href="/livez">/livez</a>: whether the process lives.
+<li><a href="/livez">/livez</a>: whether the process is alive.
 <li><a href="/readyz">/readyz</a>: whether it can answer.
 </ul>
-<p>What to ask, and what each answer means: docs/adopting.md and docs/errors.md of the project.
+<p>What to query, and what each answer means: docs/adopting.md and docs/errors.md of the project.
 </html>
 `;
   return pageOf(html, FRONT_PAGE_POLICY);

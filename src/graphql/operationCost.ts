@@ -379,7 +379,7 @@ function inWords({ limited, ...excess }: Excess): string {
 /** The caller may ask about one number an operation. Says the same of numbers that exist and that do not. */
 export function severalForbidden(scope: string, status?: number): AnswerError {
   return new AnswerError(
-    `This operation asks about several numbers, and your access token allows one. Send one number an operation, or get a token with the scope ${scope}.`,
+    `This operation queries several numbers, and your access token allows one. Send one number an operation, or get a token with the scope ${scope}.`,
     { code: 'FORBIDDEN', ...(status === undefined ? {} : { http: { status } }) },
   );
 }

@@ -182,7 +182,7 @@ function callerFrom(
 function ownNumberFrom(text: string): PhoneNumber {
   const parsed = parsePhoneNumber(text);
   if (parsed.kind === 'parsed') return parsed.value;
-  throw new RangeError(`The caller's own number is none. ${parsed.reason}`);
+  throw new RangeError(`The caller's own number is not valid. ${parsed.reason}`);
 }
 
 /** What broke before anything was executed, such as a context that could not be made. */

@@ -40,7 +40,7 @@ export const METRICS = {
   },
   answers: {
     name: 'sim_swap_answers_total',
-    help: 'Fields about a number by what they came to: answered, or a code.',
+    help: 'Fields of a number by outcome: answered, or a code.',
     labels: ['outcome'],
   },
   repeatedQuestions: {
@@ -54,7 +54,7 @@ export const METRICS = {
   },
   lookups: {
     name: 'sim_swap_lookups_total',
-    help: 'Lookups by operator, operation and what they came to.',
+    help: 'Lookups by operator, operation and outcome.',
     labels: ['operator', 'operation', 'outcome'],
   },
   lookupAttempts: {
@@ -74,7 +74,7 @@ export const METRICS = {
   },
   prompts: {
     name: 'sim_swap_prompts_total',
-    help: 'Prompts to owners of numbers by operator and what they came to.',
+    help: 'Prompts to owners of numbers by operator and outcome.',
     labels: ['operator', 'outcome'],
   },
   deducedAnswers: {

@@ -16,7 +16,7 @@ const NOT_FOUND: Reply = { status: 404, headers: {}, body: '' };
 const FOREIGN: Refusal = {
   status: 421,
   code: 'BAD_REQUEST',
-  message: 'This port does not answer under the host that the request names. Ask it at localhost.',
+  message: 'This port does not answer for the host in the request. Use localhost.',
 };
 
 /** Serves `/metrics` and nothing else, on a port of its own. Rejects when the port is taken. */

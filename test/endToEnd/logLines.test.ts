@@ -132,7 +132,7 @@ it.each<[string, Answer]>([
   ['status 404', (_, response) => response.writeHead(404).end()],
   ['not JSON', (_, response) => response.end('<html>')],
   ['not a key set', (_, response) => response.end('{"error":"maintenance"}')],
-])("why the issuer's keys cannot be had is in the log: %s", async (reason, answer) => {
+])("why the issuer's keys cannot be fetched is in the log: %s", async (reason, answer) => {
   await using keys = await RecordingServer.start(answer);
   const settings = { ...issuer.settings, JWT_JWKS_URL: keys.url };
   await using service = await startService(simulator.authUrl, settings);

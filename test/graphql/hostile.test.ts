@@ -187,7 +187,7 @@ describe('a document', () => {
   it('that repeats one field without end is refused in words that help', async () => {
     const reply = await bff.ask(`{ ${'__typename '.repeat(1900)}}`);
     expect(reply.errors.map(({ message }) => message)).toEqual([
-      'The document repeats the same fields too often. Ask for each once.',
+      'The document repeats the same fields too often. Query each once.',
     ]);
     expect(reply.codes).toEqual(['GRAPHQL_VALIDATION_FAILED']);
   });

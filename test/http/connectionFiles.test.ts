@@ -157,7 +157,7 @@ describe('a client certificate', () => {
 
   const NOT_NOW = [
     ['has expired', expired, 'the certificate has expired (days ago: 1)'],
-    ['does not count yet', future, 'the certificate does not count yet (days to go: 1)'],
+    ['does not count yet', future, 'the certificate is not valid yet (days to go: 1)'],
   ] as const;
 
   it.each(NOT_NOW)('that %s is used, and told of, only where there is no good one', (...row) => {

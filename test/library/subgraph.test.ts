@@ -324,7 +324,7 @@ test('as an entity it is beside other entities of a subgraph', async () => {
 });
 
 test.each([
-  [{ caller: { ...OWNER, ownNumber: '07700 900004' } }, "The caller's own number is none."],
+  [{ caller: { ...OWNER, ownNumber: '07700 900004' } }, "The caller's own number is not valid."],
   [{ caller: ANYONE, purpose: 'marketing' }, 'The purpose is not one of PURPOSES.'],
 ])('a context for %j is refused', async (request, message) => {
   const { simSwap } = await mounted();

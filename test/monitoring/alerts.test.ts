@@ -152,7 +152,7 @@ const FAULTS = {
   },
   'issuer-keys-away': {
     alerts: ['SimSwapCallersRefused'],
-    line: 'the keys of JWT_JWKS_URL cannot be had',
+    line: 'the keys of JWT_JWKS_URL cannot be fetched',
     async prepare(started) {
       const issuer = await withIssuer(started);
       const JWT_JWKS_URL = `http://127.0.0.1:${await freePort()}/jwks`;

@@ -55,7 +55,10 @@ describe('a connection that works', () => {
     const ours = showing(CLIENTS.issue({ validDays: [-1, 20] }));
     const report = await check({ ...trusting(server.url), ...ours });
     expect(rowsOf(report, 'files')).toMatchObject([
-      { verdict: 'warning', found: expect.stringMatching(/our certificate counts for (?:19|20)/) },
+      {
+        verdict: 'warning',
+        found: expect.stringMatching(/our certificate is valid for (?:19|20)/),
+      },
     ]);
     const found = expect.stringMatching(`^TLSv1.3, ${version}, certificate for 29\\d`);
     expect(rowsOf(report, 'tls')).toMatchObject([{ verdict: 'ok', found }]);
@@ -136,7 +139,7 @@ describe('a connection that breaks has a red row that says what to do', () => {
       const stranger = showing(AUTHORITY.issue());
       const report = await check({ ...trusting(server.url), ...stranger });
       expect(failed(report)).toEqual(['tls']);
-      expect(rowsOf(report, 'tls')[0]?.advice).toMatch(/does not take our certificate/);
+      expect(rowsOf(report, 'tls')[0]?.advice).toMatch(/does not accept our certificate/);
     },
   );
 
@@ -166,7 +169,7 @@ describe('a connection that breaks has a red row that says what to do', () => {
   it.each<readonly [string, ProxyManner, RegExp, number]>([
     ['refuses', answering('HTTP/1.1 403 Forbidden\r\n\r\n'), /allow the host and port/, LONG_MS],
     ['does not know our credentials', tunnelFor('us:others'), /proxy\.credentials/, LONG_MS],
-    ['answers with a page', page, /not a proxy that takes CONNECT/, LONG_MS],
+    ['answers with a page', page, /not a proxy that supports CONNECT/, LONG_MS],
     ['hangs', () => undefined, /Ask your network team/, 200],
   ])('a proxy that %s', async (_, manner, advice, timeoutMs) => {
     await using server = await RecordingServer.start(issueTokens, AUTHORITY.issue());

@@ -37,8 +37,8 @@ const OF_CAMARA = { status: 404, code: 'IDENTIFIER_NOT_FOUND', message: '' };
 const TYPED = { access_token: 'a', token_type: 'BearerToken', expires_in: 60 };
 
 it.each<readonly [string, Answer, string, RegExp]>([
-  ['401 without a word', refusing(401, {}), 'failed', /proof/],
-  ['400 invalid_client', unnamed('invalid_client'), 'failed', /proof/],
+  ['401 without a word', refusing(401, {}), 'failed', /accept our client credentials/],
+  ['400 invalid_client', unnamed('invalid_client'), 'failed', /accept our client credentials/],
   ['400 unauthorized_client', unnamed('unauthorized_client'), 'failed', /enabled for this client/],
   ['403', refusing(403, {}), 'failed', /enabled for this client/],
   ['400 unknown_user_id', unnamed('unknown_user_id'), 'ok', /^$/],

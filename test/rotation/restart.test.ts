@@ -10,7 +10,7 @@ import { TemporaryFiles } from '../temporary.ts';
 import { answerNever, grant, pend, WiredOperator } from '../wiredOperator.ts';
 import { ALICE } from '../values.ts';
 
-const IGNORED = 'SIGHUP is ignored: changed settings count from the next start on';
+const IGNORED = 'SIGHUP is ignored: a changed setting takes a restart';
 const NOT_SHARED =
   'consents are known only to this process: after a restart owners may be prompted again';
 

@@ -268,7 +268,7 @@ const OTHER_HOST = errorReply(
   'The desk does not answer under the host that the request names. Open the address that it printed.',
 );
 
-const SIGNED_OUT = errorReply(401, 'UNAUTHENTICATED', 'Sign in to ask.');
+const SIGNED_OUT = errorReply(401, 'UNAUTHENTICATED', 'Sign in first.');
 
 const NOT_FROM_THE_PAGE = errorReply(
   403,
@@ -279,7 +279,7 @@ const NOT_FROM_THE_PAGE = errorReply(
 const NO_PURPOSE = errorReply(
   400,
   'BAD_USER_INPUT',
-  'Choose what you ask for: the header x-purpose names one of the purposes of the session.',
+  'Choose a purpose: the header x-purpose names one of those of the session.',
 );
 
 const NOT_JSON = errorReply(
@@ -291,7 +291,7 @@ const NOT_JSON = errorReply(
 const TOO_LONG = errorReply(
   413,
   'BAD_REQUEST',
-  `A body may have ${MAX_BODY_BYTES} bytes at most. Ask about fewer numbers at once.`,
+  `A body may have ${MAX_BODY_BYTES} bytes at most. Check fewer numbers at once.`,
 );
 
 const TOO_MANY = errorReply(
@@ -309,6 +309,6 @@ function quotaExceeded(retryAfterSeconds: number): Reply {
 /** One word for every flaw. */
 const NOT_SIGNED_IN = messagePage(400, {
   title: 'You are not signed in',
-  text: 'The sign-in did not come to its end, took too long, or was begun in another window.',
+  text: 'The sign-in did not complete, took too long, or was begun in another window.',
   link: 'Sign in again',
 });

@@ -83,10 +83,10 @@ export class Gateway {
   }
 }
 
-const TOO_LONG = errorReply(502, 'UNAVAILABLE', 'The answer is too long. Ask about fewer numbers.');
+const TOO_LONG = errorReply(502, 'UNAVAILABLE', 'The answer is too long. Check fewer numbers.');
 
 const NOT_REACHED = errorReply(
   504,
   'UNAVAILABLE',
-  'The graph cannot be reached for the moment. Ask again later.',
+  'The graph cannot be reached at the moment. Try again later.',
 );

@@ -101,7 +101,7 @@ export class ConnectionFiles {
     if (nowMs >= untilMs)
       return `the certificate has expired (days ago: ${daysOf(nowMs - untilMs)})`;
     return nowMs < fromMs
-      ? `the certificate does not count yet (days to go: ${daysOf(fromMs - nowMs)})`
+      ? `the certificate is not valid yet (days to go: ${daysOf(fromMs - nowMs)})`
       : undefined;
   }
 

@@ -58,7 +58,7 @@ function findingOfFault(
     case 'cancelled':
       return undefined;
     case 'rate':
-      return warn('The operator’s contract allowed no exchange in time.', { endpoint });
+      return warn('Our own limit of requests a second allowed no exchange in time.', { endpoint });
     case 'descriptors':
       return error(NO_DESCRIPTOR, { endpoint, detail });
     case 'connection':
@@ -90,7 +90,7 @@ const STAGES: Readonly<Record<ConnectStage, readonly ['warn' | 'error', string]>
     'error',
     'The operator’s certificate is not trusted, so nothing is sent. Where an authority of its own signs it, set tls.ca.',
   ],
-  'client-certificate': ['error', 'The operator does not take our client certificate.'],
+  'client-certificate': ['error', 'The operator does not accept our client certificate.'],
 };
 
 function findingOfReply(
@@ -151,7 +151,7 @@ const DENIALS: Readonly<Partial<Record<ExchangeKind, string>>> = {
 };
 
 const CONSENT_AGAIN =
-  'The operator wants the owner to consent again, at a lookup they consented to.';
+  'The operator requires another consent of the owner, at a lookup they consented to.';
 
 function untrusted(endpoint: string, check: ReplyFlaw | undefined, status?: number): Finding {
   return warn('The operator sent a reply that cannot be trusted.', {

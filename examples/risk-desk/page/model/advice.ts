@@ -63,7 +63,7 @@ export function adviceOn(verdict: Verdict, nowMs: number): Advice {
       return {
         title: 'No change in 30 days',
         says: 'This number stayed on its SIM for the last 30 days.',
-        advice: 'The SIM is no reason to distrust an SMS code to this number.',
+        advice: 'The SIM is not a reason to distrust an SMS code to this number.',
       };
   }
 }
