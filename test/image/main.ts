@@ -57,7 +57,7 @@ say('answers', 'false for a line that never changed its SIM');
 
 equal(await container.exec(config.healthCheck, settings), 0);
 equal(await container.exec(config.healthCheck, { ...settings, PORT: String(await freePort()) }), 1);
-say('the health check', 'tells a service that lives from one that is not there');
+say('the health check', 'succeeds for a service that runs, fails without one');
 
 const held: (() => void)[] = [];
 operator.script = {
