@@ -160,7 +160,7 @@ export class ConsentFlow {
 
   async #follow(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
     const { clock, operators } = this.#parts;
-    const { prompt } = page.view;
+    const { prompt } = page;
     this.#looked.resolve();
     switch (prompt.state) {
       case 'free':
@@ -220,7 +220,7 @@ export class ConsentFlow {
       if (acquiredAtMs - queuedAtMs >= LOOK_AGAIN_MS) {
         // Much may have been learned since: that the operator refuses us, or the answer, by another process.
         current = await this.#ledger.read(operator);
-        const isFree = current.lost === undefined && current.view.prompt.state === 'free';
+        const isFree = current.lost === undefined && current.prompt.state === 'free';
         if (!isFree || knownFrom(current, cause) !== undefined) return 'slept';
         if (!this.#waiters.hasRecalled(cause, current) && (await this.#waiters.tellKept(cause)))
           return 'told';
@@ -435,14 +435,14 @@ export class ConsentFlow {
   /** bc-authorize fixed the operation by its scope; the window is one of those that are open, and not closed by a failure. */
   #lookupToSpendOn(
     original: Lookup,
-    { view }: ConsentSnapshot,
+    { ends }: ConsentSnapshot,
     { identity, offer }: ConsentOperator,
   ): Lookup {
     switch (original.operation) {
       case 'retrieve-date':
         return original;
       case 'check': {
-        const failed = view.ends.flatMap((end) =>
+        const failed = ends.flatMap((end) =>
           end.kind === 'failed' && countsAt(end, identity) ? end : [],
         );
         const plans = [...this.#waiters.all].map(({ session }) => ({

@@ -70,8 +70,7 @@ export type LedgerOperator = Pick<
 >;
 
 /** At one moment of the store's clock. */
-export interface ConsentSnapshot {
-  readonly view: ConsentView;
+export interface ConsentSnapshot extends ConsentView {
   /** To be handed back with the next write. */
   readonly version: number;
   readonly nowMs: number;
@@ -152,7 +151,7 @@ export class ConsentLedger {
     const nowMs = this.#parts.clock.monotonicMs() + this.#time.minAheadMs;
     const isFresh = nowMs < this.#seen.nowMs + LOOK_AGAIN_MS;
     const page = this.#pageOf({ ...this.#seen, nowMs }, NOT_REFUSED);
-    const { state } = page.view.prompt;
+    const { state } = page.prompt;
     return state === 'due' || (state !== 'free' && isFresh) ? page : undefined;
   }
 
@@ -183,7 +182,7 @@ export class ConsentLedger {
 
   /** That the owner is about to be prompted. */
   async claimRequest(
-    { view, version }: ConsentSnapshot,
+    { record, version }: ConsentSnapshot,
     lookup: Lookup,
     { identity, rules, exchangeMs }: LedgerOperator,
   ): Promise<Claim<Requested> | Unclaimed> {
@@ -200,7 +199,7 @@ export class ConsentLedger {
       doubtUntilMs: nowMs + rules.doubtMs,
     };
     const withdrawn = { kind: 'withdrawn', id: consent.id } as const;
-    const { ends } = view.record;
+    const { ends } = record;
     let written: Left | 'conflict' | 'full';
     try {
       written = await this.#write(version, { consent, ends }, sentAtMs);
@@ -218,7 +217,7 @@ export class ConsentLedger {
 
   /** That the operator is about to be asked whether the owner has answered. */
   async claimPoll(
-    { view, version }: ConsentSnapshot,
+    { record, version }: ConsentSnapshot,
     pending: Pending,
     { rules, exchangeMs }: LedgerOperator,
   ): Promise<Claim<Pending> | Extract<Unclaimed, { kind: 'conflict' | 'late' }>> {
@@ -228,7 +227,7 @@ export class ConsentLedger {
     // The next poll waits its interval, counted from this sending.
     const nextPollAtMs = nowMs + pending.intervalMs;
     const consent = { ...pending, nextPollAtMs, leaseUntilMs };
-    const { ends } = view.record;
+    const { ends } = record;
     const written = await this.#write(version, { consent, ends }, sentAtMs);
     // A record that is there already takes no further room; a store that is full is as good as lost.
     if (written === 'full') throw new SharedStateLost();
@@ -283,14 +282,14 @@ export class ConsentLedger {
   }
 
   /** Expiries that are told twice do no harm: a lost store and a conflict are passed over. */
-  async markTold({ view, version }: ConsentSnapshot, ids: readonly string[]): Promise<void> {
-    const record = withTold(view.record, ids);
-    await this.#write(version, record, this.#parts.clock.monotonicMs()).catch(unlessLost);
+  async markTold({ record, version }: ConsentSnapshot, ids: readonly string[]): Promise<void> {
+    const told = withTold(record, ids);
+    await this.#write(version, told, this.#parts.clock.monotonicMs()).catch(unlessLost);
   }
 
   /** For a consent that a shared store has lost; one that has ended without a trace does no harm, since the next poll tells. */
   async restore(
-    { view, version, isDoubtful }: ConsentSnapshot,
+    { record, version, isDoubtful }: ConsentSnapshot,
     lost: Pending,
     { rules }: LedgerOperator,
   ): Promise<Left | 'conflict' | 'full'> {
@@ -299,7 +298,7 @@ export class ConsentLedger {
     const leaseUntilMs = sentAtMs + this.#time.maxAheadMs + rules.leaseMs;
     // A store that has lost all it knew may have known of another process's poll that is on the wire.
     const consent = isDoubtful ? { ...lost, leaseUntilMs } : lost;
-    return this.#write(version, { consent, ends: view.record.ends }, sentAtMs);
+    return this.#write(version, { consent, ends: record.ends }, sentAtMs);
   }
 
   /**
@@ -344,7 +343,7 @@ export class ConsentLedger {
     const { version, nowMs, doubtUntilMs } = snapshot;
     const view = consentViewOf(snapshot, this.#callerKey, rules, operators);
     const isDoubtful = doubtUntilMs !== undefined;
-    return { view, version, nowMs, time: this.#time, refusedForMs, isDoubtful };
+    return { ...view, version, nowMs, time: this.#time, refusedForMs, isDoubtful };
   }
 
   /** What we know to live, where a shared store knows of nothing. */

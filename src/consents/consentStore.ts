@@ -168,28 +168,24 @@ export class MemoryConsentStore implements ConsentStore {
   }
 }
 
-/** Numbers at which an operation was refused, each with the count that it is for, and until when they count. */
-interface Refused {
-  readonly noted: ReadonlySet<string>;
-  readonly untilMs: number;
+/** For how long each is refused still that is refused until then. */
+export function leftOf(untilMs: ByOperation, nowMs: number): ByOperation {
+  const { 'retrieve-date': date, check } = untilMs;
+  return { 'retrieve-date': Math.max(0, date - nowMs), check: Math.max(0, check - nowMs) };
 }
 
 export class MemoryRefusals implements OperatorRefusals {
   readonly #clock: Clock;
-  readonly #refusedUntilMs: Partial<Record<Operation, number>> = {};
-  readonly #refused: Partial<Record<Operation, Refused>> = {};
+  readonly #refusedUntilMs = { 'retrieve-date': 0, check: 0 };
+  /** The numbers of an operation, each with the count that it is for, and until when they count. */
+  readonly #refused: Partial<Record<Operation, { noted: Set<string>; untilMs: number }>> = {};
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   leftMs(): Promise<ByOperation> {
-    const nowMs = this.#clock.monotonicMs();
-    const { 'retrieve-date': date = 0, check = 0 } = this.#refusedUntilMs;
-    return Promise.resolve({
-      'retrieve-date': Math.max(0, date - nowMs),
-      check: Math.max(0, check - nowMs),
-    });
+    return Promise.resolve(leftOf(this.#refusedUntilMs, this.#clock.monotonicMs()));
   }
 
   refuse(

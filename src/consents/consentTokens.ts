@@ -70,7 +70,6 @@ export class ConsentTokens implements LookupTokens {
     if (refused.size > MAX_REFUSED && oldest !== undefined) refused.delete(oldest);
   }
 
-  /** Why the owner is not prompted again yet after their token was refused. */
   refusal(subject: TokenSubject, callerKey: CallerKey): LookupFailure | undefined {
     const key = this.#key(subject, callerKey);
     const leftMs = (this.#refused.get(key) ?? 0) - this.#parts.clock.monotonicMs();

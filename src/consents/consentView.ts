@@ -17,7 +17,6 @@ import type { Snapshot } from './consentStore.ts';
 export interface ConsentView {
   readonly record: ConsentRecord;
   readonly prompt: PromptView;
-  /** Of the caller's own consents. */
   readonly ends: readonly ConsentEnd[];
   /** Failures of other callers' lookups: the owner is not prompted for what they apply to. */
   readonly barred: readonly Failed[];

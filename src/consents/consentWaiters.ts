@@ -21,7 +21,6 @@ import { countsAt } from './consentRecord.ts';
 import { ANOTHERS_PENDING, failureToTell } from './consentView.ts';
 import type { ConsentOperator, ConsentSnapshot } from './consentLedger.ts';
 
-/** One request's wait for what it wants to know about a number. */
 export interface Waiter {
   /** Where routing sends the request: the owner is prompted there unless a consent lives elsewhere. */
   readonly operator: ConsentOperator;
@@ -122,8 +121,8 @@ export class Waiters {
    * Whether a fact may have been kept since a request last looked: a consent was answered in another
    * process, or the process that had the token died after it kept the fact.
    */
-  mayFindKept(cause: Waiter, { view, time }: ConsentSnapshot): boolean {
-    return view.ends.some((end) => {
+  mayFindKept(cause: Waiter, { ends, time }: ConsentSnapshot): boolean {
+    return ends.some((end) => {
       switch (end.kind) {
         case 'answered':
           return [cause, ...this.all].some(
@@ -142,8 +141,8 @@ export class Waiters {
    * whose fact was kept in between would be on it. An end that is on it counts as such: another server may have written it
    * by another clock, and what was held up brings a fact after its consent has expired.
    */
-  hasRecalled(cause: Waiter, { view, nowMs, time }: ConsentSnapshot): boolean {
-    if (view.ends.some(({ kind }) => kind !== 'failed')) return false;
+  hasRecalled(cause: Waiter, { ends, nowMs, time }: ConsentSnapshot): boolean {
+    if (ends.some(({ kind }) => kind !== 'failed')) return false;
     const sinceMs = nowMs - time.minAheadMs - RECALL_HOLDS_MS;
     return [cause, ...this.all].every(({ recalledAtMs }) => recalledAtMs > sinceMs);
   }
@@ -248,10 +247,10 @@ export class Waiters {
 
 /** What the record says to a request about what it wants: then no step is to be taken for it. */
 export function knownFrom(
-  { view, nowMs, time, refusedForMs }: ConsentSnapshot,
+  { ends, barred, prompt, nowMs, time, refusedForMs }: ConsentSnapshot,
   { session, wanted, joinedAtMs, operator: { identity, offer } }: Waiter,
 ): Told | undefined {
-  for (const end of view.ends) {
+  for (const end of ends) {
     switch (end.kind) {
       case 'answered':
         break;
@@ -272,10 +271,10 @@ export function knownFrom(
       }
     }
   }
-  if (view.barred.some((barred) => countsAt(barred, identity) && closes(barred, wanted))) {
+  if (barred.some((one) => countsAt(one, identity) && closes(one, wanted))) {
     return { outcome: lookupFailed(wanted, ANOTHERS_PENDING) };
   }
-  return view.prompt.state === 'free' && refusedForMs[wanted.operation] > 0
+  return prompt.state === 'free' && refusedForMs[wanted.operation] > 0
     ? { outcome: lookupFailed(wanted, REFUSED) }
     : undefined;
 }

@@ -18,8 +18,6 @@ import {
   type LookupRoute,
 } from '../lookups/lookupRoute.ts';
 
-export type ConsentedParts = Omit<ConsentFlowParts, 'operators' | 'flows' | 'closing'>;
-
 /** The owner is prompted once for all requests of one caller, wherever these are routed to (docs/design.md, "Consent"). */
 export class ConsentedLookups {
   readonly #parts: ConsentFlowParts;
@@ -31,7 +29,7 @@ export class ConsentedLookups {
   readonly #patienceEnds = new WeakMap<LookupRequest, Map<PhoneNumber, number>>();
 
   /** @param waitMs how long a request waits that does not say */
-  constructor(parts: ConsentedParts, waitMs: number) {
+  constructor(parts: Omit<ConsentFlowParts, 'operators' | 'flows' | 'closing'>, waitMs: number) {
     const closing = this.#closing.signal;
     this.#parts = { ...parts, operators: this.#operators, flows: this.#flows, closing };
     this.#waitMs = waitMs;
@@ -90,15 +88,8 @@ export class ConsentedLookups {
     const { promise: outcome, resolve, reject } = Promise.withResolvers<LookupOutcome>();
     const joinedAtMs = clock.monotonicMs();
     const patienceMs = this.#patienceEndsAtMs(session, joinedAtMs) - joinedAtMs;
-    const waiter: Waiter = {
-      operator,
-      session,
-      wanted: lookup,
-      joinedAtMs,
-      recalledAtMs,
-      settle: resolve,
-      reject,
-    };
+    const asked = { operator, session, wanted: lookup, joinedAtMs, recalledAtMs };
+    const waiter: Waiter = { ...asked, settle: resolve, reject };
     const key = hashedCallerKey(request, number);
     const flow = this.#flows.get(key) ?? new ConsentFlow(number, key, this.#parts);
     this.#flows.set(key, flow);

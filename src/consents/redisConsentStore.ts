@@ -16,7 +16,6 @@ import { READ, REMOVE, SUCCEED, WRITE } from './redisScripts.ts';
 import type { StateSeal, StateSeals } from '../sharedState/stateSeals.ts';
 
 export interface RedisConsentStoreSettings {
-  /** Of STATE_KEY. */
   readonly seals: StateSeals;
   /** No prompt for so long after the store has lost its memory. */
   readonly doubtMs: number;

@@ -3,7 +3,7 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Operation } from '../domain/question.ts';
 import { bucketOf, keyIn, unlessLost, type Redis } from '../sharedState/redis.ts';
 import { adoptRenamed, type StateSeals } from '../sharedState/stateSeals.ts';
-import type { ByOperation, OperatorRefusals } from './consentStore.ts';
+import { leftOf, type ByOperation, type OperatorRefusals } from './consentStore.ts';
 
 /** Another replica's refusal is known so much later at most. */
 const LOOK_EVERY_MS = 1000;
@@ -11,7 +11,6 @@ const LOOK_EVERY_MS = 1000;
 const LOOK_TIMEOUT_MS = 250;
 
 export interface RedisRefusalsSettings {
-  /** Of STATE_KEY. */
   readonly seals: StateSeals;
   readonly operator: string;
 }
@@ -71,9 +70,7 @@ export class RedisRefusals implements OperatorRefusals {
       });
     }
     await this.#looking;
-    const nowMs = this.#clock.monotonicMs();
-    const { 'retrieve-date': date, check } = this.#refusedUntilMs;
-    return { 'retrieve-date': Math.max(0, date - nowMs), check: Math.max(0, check - nowMs) };
+    return leftOf(this.#refusedUntilMs, this.#clock.monotonicMs());
   }
 
   async #look(): Promise<void> {

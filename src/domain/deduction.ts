@@ -4,7 +4,6 @@ import type { MaxAgeHours } from './question.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** How far an operator's dates are believed. */
 export interface DateTrust extends Pick<
   OperatorProfile,
   'dateMarginHours' | 'trustMonitoredPeriod'

@@ -4,7 +4,6 @@ import type { LookupFailure } from './errors.ts';
 
 export type Fact = DateFact | CheckFact;
 
-/** The answer of `retrieve-date`. */
 export interface DateFact {
   readonly operation: 'retrieve-date';
   /** The last swap, or the SIM's activation if it never changed; `null` when not disclosed. */
@@ -17,7 +16,6 @@ export interface DateFact {
   readonly sentAtMs: number;
 }
 
-/** The answer of `check`. */
 export interface CheckFact {
   readonly operation: 'check';
   readonly maxAgeHours: MaxAgeHours;

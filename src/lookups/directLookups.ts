@@ -161,7 +161,6 @@ export interface LookupTokens {
     request: LookupRequest,
     isRetry: boolean,
   ): Promise<Acquired> | Acquired;
-  /** The consent under which a lookup is made, in the 3-legged flow. */
   consentIdOf?(subject: TokenSubject, request: LookupRequest): string | undefined;
 }
 
@@ -175,7 +174,6 @@ export interface DirectParts {
   readonly clock: Clock;
 }
 
-/** Lookups that ask no owner: each takes its token and goes out. */
 export class DirectLookups implements DirectRoute {
   readonly #parts: DirectParts;
   /** Names replies, with their number: a UUID for each would cost more. */

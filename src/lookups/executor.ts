@@ -249,7 +249,6 @@ function isEqual(one: Question, other: Question): boolean {
     : one.maxAgeHours === other.maxAgeHours;
 }
 
-/** For diagnostics: no number and no answer. */
 function planned(session: NumberSession): PlanResult | Broken {
   if (session.defect !== undefined) return BROKEN;
   // A number's questions may be run more than once: what was deduced since the last time.
@@ -293,7 +292,6 @@ function learn(session: NumberSession, outcome: LookupOutcome): void {
   }
 }
 
-/** The status of a consent beside what its request was told. */
 function statusBeside(
   { facts, failures }: Plan,
   stored: ConsentStatus | undefined,

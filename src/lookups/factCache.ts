@@ -12,7 +12,6 @@ export function hashedCallerKey({ caller, purpose }: CallerKey, number: PhoneNum
 /** By an operator's identity; `undefined` where it is none of ours any more. */
 export type KeptFor = (operator: string) => FactCacheSettings | undefined;
 
-/** How long facts answer further requests of their caller, counted from when their lookup left. */
 export interface FactCacheSettings {
   /** KEEP_FACTS_SECONDS, in milliseconds. */
   readonly keepMs: number;

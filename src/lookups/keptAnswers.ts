@@ -87,7 +87,6 @@ export class KeptAnswers implements LookupRoute {
     return { ...found, facts: unknownFacts(found.facts, known) };
   }
 
-  /** One line for each fact: a failure when one of them cannot be written. */
   async #heard(
     facts: readonly TimedFact[],
     { number, request }: LookupSession,

@@ -3,14 +3,12 @@ import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { LookupRequest } from './lookupRoute.ts';
 
-type AskingRequest = Pick<
-  LookupRequest,
-  'caller' | 'purpose' | 'correlator' | 'deadlineMs' | 'signal'
->;
-
 interface AboutNumber {
   readonly number: PhoneNumber;
-  readonly request: AskingRequest;
+  readonly request: Pick<
+    LookupRequest,
+    'caller' | 'purpose' | 'correlator' | 'deadlineMs' | 'signal'
+  >;
 }
 
 /** A billed lookup; in the 3-legged flow one that a consent has bought. */
@@ -22,19 +20,16 @@ export interface LookupToAuthorize extends AboutNumber {
   readonly isFurther?: true;
 }
 
-/** A prompt to the owner of a number, for the lookup that is to follow. */
-export interface ConsentToAuthorize extends AboutNumber {
-  readonly event: 'consent-request';
-  readonly lookup: Lookup;
-  readonly consentId: string;
-}
-
-/** Nothing is asked of the operator. */
-export interface ConsentStatusToAuthorize extends AboutNumber {
-  readonly event: 'consent-status';
-}
-
-export type AuthorizerRequest = LookupToAuthorize | ConsentToAuthorize | ConsentStatusToAuthorize;
+export type AuthorizerRequest =
+  | LookupToAuthorize
+  /** A prompt, for the lookup that is to follow. */
+  | (AboutNumber & {
+      readonly event: 'consent-request';
+      readonly lookup: Lookup;
+      readonly consentId: string;
+    })
+  /** Nothing is asked of the operator. */
+  | (AboutNumber & { readonly event: 'consent-status' });
 
 /** Heard by a request for which no lookup was made. */
 export interface CachedAnswer extends AboutNumber {
@@ -46,11 +41,9 @@ export interface CachedAnswer extends AboutNumber {
   readonly operator?: string;
 }
 
-/** Of the audit log: `answered`, `asked` for consent, or a failure; never the answer. */
-export type AuditOutcome = 'answered' | 'asked' | 'broken' | LookupFailure['code'];
-
 export interface Ending {
-  readonly outcome: AuditOutcome;
+  /** For the audit log: `answered`, `asked` for consent, or a failure; never the answer. */
+  readonly outcome: 'answered' | 'asked' | 'broken' | LookupFailure['code'];
   /**
    * Exchanges with the lookup endpoint, or `bc-authorize`, that may have reached the operator. 0 where proven that none did:
    * the quota is given back, but to a caller that hung up or heard of the number from the token endpoint.
@@ -77,7 +70,6 @@ export interface LookupAuthorizers {
   of(operator: string): LookupAuthorizer;
 }
 
-/** Decides whether something may be asked of one operator, and records that it was. */
 export interface LookupAuthorizer {
   /** Counts and records what is about to be asked. Of a consent status `ended` may be left out. Never rejects. */
   admit(asked: AuthorizerRequest): Promise<Admitted | Denied> | Admitted | Denied;

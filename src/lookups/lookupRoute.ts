@@ -25,7 +25,6 @@ export interface LookupRequest extends CallerKey, Urgency {
   onOwnerWait?: ((number: PhoneNumber, isWaiting: boolean) => void) | undefined;
 }
 
-/** A plan under way: one number, for one request. */
 export interface LookupSession extends Plan {
   readonly number: PhoneNumber;
   readonly request: LookupRequest;
@@ -99,7 +98,6 @@ export interface LookupRoute {
   close(): Promise<void>;
 }
 
-/** The end of a route. */
 export interface DirectRoute {
   lookUp(lookup: Lookup, about: NumberOfRequest): Promise<LookupOutcome>;
 }

@@ -7,16 +7,6 @@ export interface NumberLimits {
   readonly held: number;
 }
 
-interface Holding {
-  atWork: number;
-  held: number;
-}
-
-interface Refused {
-  readonly caller: string;
-  readonly atMs: number;
-}
-
 /** So long a place is kept free for a caller that was refused, which asks again in a second. */
 const REMEMBER_REFUSED_MS = 2000;
 
@@ -28,11 +18,11 @@ const REMEMBER_REFUSED_MS = 2000;
 export class NumbersAtWork {
   readonly #limits: NumberLimits;
   readonly #clock: Clock;
-  readonly #holdings = new Map<string, Holding>();
+  readonly #holdings = new Map<string, { atWork: number; held: number }>();
   #atWork = 0;
   #held = 0;
   /** The last two callers that differ: one of them is another than any that asks. */
-  #refused: readonly Refused[] = [];
+  #refused: readonly { readonly caller: string; readonly atMs: number }[] = [];
 
   constructor(limits: NumberLimits, clock: Clock) {
     this.#limits = limits;

@@ -29,11 +29,6 @@ const MAX_NUMBERS = 50_000;
 /** More than an operator's name has: what is longer names none, and need not be kept whole. */
 const MAX_NAME_CHARACTERS = 100;
 
-interface Kept {
-  readonly said: DirectoryJudgement;
-  readonly untilMs: number;
-}
-
 /**
  * The operator that the company's number directory names. It is asked once for all requests that come meanwhile, and what
  * it says is kept for a while; what follows from that is not, since operators come and go.
@@ -42,7 +37,7 @@ export class OperatorsByDirectory implements Operators {
   readonly kept: RoutedOperator | undefined;
   readonly #parts: ByDirectoryParts;
   /** In the order in which they came. */
-  readonly #said = new Map<PhoneNumber, Kept>();
+  readonly #said = new Map<PhoneNumber, { said: DirectoryJudgement; untilMs: number }>();
   readonly #underWay = new WorkByKey<PhoneNumber, DirectoryJudgement>();
 
   constructor(parts: ByDirectoryParts) {
@@ -73,16 +68,16 @@ export class OperatorsByDirectory implements Operators {
       const untilMs = askedAtMs + settings.keepSeconds * 1000;
       const isNamed = said.kind === 'named';
       const operator = isNamed ? said.operator.slice(0, MAX_NAME_CHARACTERS) : '';
-      this.#keep(number, { said: isNamed ? { kind: 'named', operator } : said, untilMs });
+      this.#keep(number, isNamed ? { kind: 'named', operator } : said, untilMs);
     }
     return said;
   }
 
-  #keep(number: PhoneNumber, kept: Kept): void {
+  #keep(number: PhoneNumber, said: DirectoryJudgement, untilMs: number): void {
     this.#said.delete(number);
-    this.#said.set(number, kept);
-    for (const [oldest, { untilMs }] of this.#said) {
-      const isOver = untilMs <= this.#parts.clock.monotonicMs();
+    this.#said.set(number, { said, untilMs });
+    for (const [oldest, kept] of this.#said) {
+      const isOver = kept.untilMs <= this.#parts.clock.monotonicMs();
       if (this.#said.size <= MAX_NUMBERS && !isOver) return;
       this.#said.delete(oldest);
     }

@@ -15,7 +15,6 @@ import {
 import type { Instant } from '../domain/instant.ts';
 import type { MaxAgeHours, Lookup, Operation, Question } from '../domain/question.ts';
 
-/** What one operator offers, as far as the planner cares. */
 export interface Offer extends DateTrust {
   readonly operations: ReadonlySet<Operation>;
   /** The largest window that `check` takes. */

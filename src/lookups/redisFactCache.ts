@@ -60,7 +60,6 @@ return found
 `;
 
 export interface RedisFactCacheSettings {
-  /** Of STATE_KEY. */
   readonly seals: StateSeals;
   readonly keptFor: KeptFor;
 }

@@ -75,7 +75,6 @@ export function endpointNames({ grant }: Pick<OperatorSettings, 'grant'>): reado
   );
 }
 
-/** Of one operator, whose endpoints share its retry budget. */
 export function guardedEndpoints(
   settings: OperatorSettings,
   headers: () => readonly ProfileHeader[],

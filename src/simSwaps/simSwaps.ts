@@ -151,7 +151,6 @@ export function createSimSwaps(parts: SimSwapParts) {
       new Executor(routing, request, numbersAtWork),
     asksOwners: operators.some(({ flow }) => asksOwner(flow)),
     load: () => served.flatMap((one) => one.load()),
-    /** Those that are open at this moment. */
     connections: () => served.flatMap((one) => one.connections()),
     /** By how much our clock is ahead of those of operators that have shown theirs. */
     clocks: () => served.flatMap((one) => one.clock() ?? []),
@@ -229,7 +228,6 @@ function openDirectory(settings: NumberDirectorySettings, parts: OwnParts) {
   };
 }
 
-/** One operator, from the route of its lookups down to its limits, circuits, connections and tokens. */
 function createServedOperator(settings: OperatorSettings, own: OwnParts) {
   const { name, prefixes, others } = settings;
   const { clock, trusts } = own;

@@ -108,13 +108,10 @@ export const PARTS: readonly Part[] = [
       ['({ recalledAtMs }) => recalledAtMs + time.minAheadMs <= end.atMs', '() => false'],
       ['recalledAtMs > sinceMs', 'recalledAtMs > -Infinity'],
       [
-        "view.ends.some(({ kind }) => kind !== 'failed')",
-        "view.ends.some(({ kind }) => kind === 'answered')",
+        "ends.some(({ kind }) => kind !== 'failed')",
+        "ends.some(({ kind }) => kind === 'answered')",
       ],
-      [
-        "view.ends.some(({ kind }) => kind !== 'failed')",
-        "view.ends.some(({ kind }) => kind === 'expired')",
-      ],
+      ["ends.some(({ kind }) => kind !== 'failed')", "ends.some(({ kind }) => kind === 'expired')"],
     ],
   },
   {

@@ -154,7 +154,7 @@ export class Replica {
         await ledger.restore(page, page.lost, OPERATOR);
         return;
       }
-      if (page.view.prompt.state !== 'free') return;
+      if (page.prompt.state !== 'free') return;
       const claim = await ledger.claimRequest(page, { operation: 'retrieve-date' }, OPERATOR);
       if (claim.kind === 'lost') void claim.takeBack().catch(unlessLost);
       if (claim.kind !== 'claimed') return;

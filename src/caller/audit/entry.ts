@@ -1,11 +1,6 @@
 import type { Identity } from '../../domain/identity.ts';
 import type { Lookup } from '../../domain/question.ts';
-import type {
-  AuthorizerRequest,
-  AuditOutcome,
-  Ending,
-  CachedAnswer,
-} from '../../lookups/lookupAuthorizer.ts';
+import type { AuthorizerRequest, Ending, CachedAnswer } from '../../lookups/lookupAuthorizer.ts';
 import { mayBeNumber, numbersIn } from './numberForms.ts';
 import { createHmac } from 'node:crypto';
 
@@ -27,7 +22,7 @@ export interface AuditEntry {
   readonly correlator: string;
   readonly consentId?: string | undefined;
   /** Of a line after. */
-  readonly outcome?: AuditOutcome;
+  readonly outcome?: Ending['outcome'];
   /** Of a line after: exchanges that may have reached the operator. Those of event `lookup` are billed. */
   readonly attempts?: number;
 }
