@@ -4,16 +4,10 @@ import type { HttpReply, UnprovenOrigin } from './exchange.ts';
 /** What to expect of the operator's correlator header (docs/design.md, "Whose reply it is"). */
 export type EchoSetting = 'auto' | 'always' | 'never';
 
-/**
- * How a reply comes. Over HTTP/2 it belongs to its stream; on a fresh connection nothing else can come; on a
- * kept one, what belongs to another exchange may.
- */
+/** A kept connection may bring what belongs to another exchange; a fresh one and a stream of HTTP/2 do not. */
 export type ReplyWay = 'stream' | 'fresh connection' | 'kept connection';
 
-/**
- * Whose reply it is: `proven` by the echo or by a fresh connection; `unproven` where the echo is due and
- * missing, which an error may be; or a reason to refuse it.
- */
+/** `proven` by the echo or by a fresh connection; `unproven` where the echo is due and missing, which an error may be. */
 export type Origin = 'proven' | 'unproven' | { readonly refused: UnprovenOrigin };
 
 /**

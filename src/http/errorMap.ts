@@ -3,14 +3,13 @@ import type { ErrorRuleProfile } from '../domain/profile.ts';
 import { memberAt, type JsonObject, type MemberPath } from './json.ts';
 
 /**
- * How an operator words its errors. The first rule that fits counts; without one, the common rules do. It says what a
- * refusal is called, and never what is sent again: a lookup is retried by its status; a prompt is in doubt by its status
- * as well; and a poll ends neither by a status of doubt nor by an error that passes.
+ * How an operator words its errors. The first rule that fits counts; without one, the common rules do. It never says what
+ * is sent again: retries and doubts go by the status.
  */
 export interface ErrorMap {
   /**
-   * Where the body names its error, each as a path of members, such as `['error', 'errorCode']`; tried in
-   * turn, before `code` and `error` themselves. A word that is known here goes before one that is not.
+   * Where the body names its error, such as `['error', 'errorCode']`; tried in turn, before `code` and `error` themselves.
+   * A word that is known here goes before one that is not.
    */
   readonly wordAt: readonly MemberPath[];
   /** What stands there in an answer; a 200 with any other word, or without one, is none. */
@@ -65,10 +64,7 @@ export function ruleFor(
   );
 }
 
-/**
- * How far a mapped failure speaks: as its rule says, or else its code. What is said of the number, its owner or the
- * operator holds for all questions. Pure.
- */
+/** As the rule says, or else its code: what is about number, owner or operator holds for all questions. Pure. */
 export function reachOf({ code, reach }: Pick<ErrorRuleProfile, 'code' | 'reach'>): FailureReach {
   switch (code) {
     case 'NUMBER_NOT_SERVED':

@@ -45,10 +45,9 @@ const CLOSING_BRACE = 0x7d;
 const SPACE = 0x20;
 
 /**
- * Whether an object anywhere in a JSON text names a member twice. RFC 8259 §4 leaves open which of the
- * two counts, and `JSON.parse` silently takes the last one: `{"swapped":true,"swapped":false}` would be
- * a wrong `false`. Names are compared as they read, so that an escape hides nothing. Without recursion: a deep text
- * takes no more than a long one.
+ * Whether an object anywhere in a JSON text names a member twice. RFC 8259 §4 leaves open which of the two counts, and
+ * `JSON.parse` takes the last one: `{"swapped":true,"swapped":false}` would be a wrong `false`. Names are compared as they
+ * read, so that an escape hides nothing. Without recursion: a deep text takes no more than a long one.
  *
  * @param json a text that `JSON.parse` accepts
  */
@@ -105,9 +104,7 @@ export function memberAt(body: JsonObject, path: MemberPath): unknown {
 }
 
 /**
- * The body of a success. One that tells of an error as well contradicts itself: a `code`, an `error` or a
- * `fault`, a `status` that is no success, an error where this operator names its errors, or a problem
- * document. Pure.
+ * The body of a success. One that tells of an error as well contradicts itself. Pure.
  *
  * @param said members of the body itself that its own words speak for
  */

@@ -16,7 +16,7 @@ export const LOOKUP_ENDPOINTS = ['retrieveDate', 'check'] as const;
 export type LookupEndpointName = (typeof LOOKUP_ENDPOINTS)[number];
 
 /** What the profile says, in the words of the entry where the contract says otherwise. */
-export interface LookupSettings extends Omit<OperatorProfile, 'errors' | 'grants' | 'options'> {
+interface LookupSettings extends Omit<OperatorProfile, 'errors' | 'grants' | 'options'> {
   /** Absolute, with `{number}` or `{digits}` where the path names the number. */
   readonly lookupAddresses: Readonly<Record<LookupEndpointName, string>>;
   readonly operations: ReadonlySet<Operation>;
@@ -24,9 +24,6 @@ export interface LookupSettings extends Omit<OperatorProfile, 'errors' | 'grants
   readonly options: Options;
   readonly errors: ErrorMap;
   readonly limits: LimitSettings;
-}
-
-export interface ServingSettings {
   /** Stands in the settings, in log and audit lines and in the keys of stores; never in what clients read. */
   readonly name: string;
   /** How it is asked; of one's own with the SHA-256 of its file. */
@@ -43,7 +40,6 @@ export interface ServingSettings {
 /** One operator: where it is, what it offers and how it wants to be asked (docs/design.md, "Settings"). */
 export type OperatorSettings = AuthorizationSettings &
   LookupSettings &
-  ServingSettings &
   ConnectionSettings & {
     /** The same with the secrets, keys and headers that its files hold by now; absent where none of them is in a file. */
     readonly fromFiles?: FromFiles<OperatorSettings>;

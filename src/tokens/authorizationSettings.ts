@@ -89,10 +89,7 @@ export function authorizationEndpointsOf({
 }
 
 /** A token of the 3-legged flow never leaves its caller and purpose, whatever `tokens.use` says. */
-export interface AuthorizationBase extends Pick<
-  OperatorProfile,
-  'authentication' | 'scopes' | 'tokens'
-> {
+interface AuthorizationBase extends Pick<OperatorProfile, 'authentication' | 'scopes' | 'tokens'> {
   readonly authorization: AuthorizationSource;
   readonly clientId: string;
   readonly clientAuthentication: ClientAuthenticationSettings;

@@ -77,10 +77,7 @@ export type AuthorizationEndpoints = Readonly<
   Record<AuthorizationEndpointName, Pick<GuardedEndpoint, 'post' | 'distrust'>>
 >;
 
-/**
- * Acquires the right to each lookup (docs/design.md, "Where tokens come from"): an access token that works once, or is lent
- * by one that may be used again. No method rejects.
- */
+/** Acquires the right to each lookup (docs/design.md, "Where tokens come from"). No method rejects. */
 export class TokenManager {
   readonly #settings: TokenSettings;
   readonly #endpoints: AuthorizationEndpoints;

@@ -18,8 +18,8 @@ export interface ConnectionFilesParts {
 }
 
 /**
- * What the connections to one operator, issuer or directory are made with, as its files hold it by now. Files that
- * cannot be used leave in force what was read before them, and are told of once.
+ * What connections are made with, as the files hold it by now. Files that cannot be used leave in force what was read
+ * before them, and are told of once.
  */
 export class ConnectionFiles {
   readonly settings: ConnectionSettings;
@@ -27,8 +27,10 @@ export class ConnectionFiles {
   readonly #watched: FileWatch;
   readonly #listeners = new Set<() => void>();
   readonly #closing = new AbortController();
-  #material: ConnectionMaterial | undefined;
-  #flaw: string | undefined;
+  /** `undefined` where the files have never been fit for use. Another object whenever they have changed. */
+  material: ConnectionMaterial | undefined;
+  /** Of the files as they are by now, without their contents. */
+  flaw: string | undefined;
 
   constructor(settings: ConnectionSettings, parts: ConnectionFilesParts) {
     this.settings = settings;
@@ -42,15 +44,6 @@ export class ConnectionFiles {
     this.#watched = watch([...new Set(paths)], () => this.#changed(), clock);
     this.#read();
     if (tls?.certificate !== undefined) void this.#tellValidityEachDay();
-  }
-
-  /** `undefined` where the files have never been fit for use. Another object whenever they have changed. */
-  get material(): ConnectionMaterial | undefined {
-    return this.#material;
-  }
-
-  get flaw(): string | undefined {
-    return this.#flaw;
   }
 
   /** Calls the listener whenever new connections are made with other material; returns how to end that. */
@@ -76,18 +69,18 @@ export class ConnectionFiles {
     if (read.kind === 'flawed') return this.#refuse(read.flaw);
     const flaw = this.#validityFlaw(read.value);
     const isReplaced =
-      this.#material === undefined || this.#validityFlaw(this.#material) !== undefined;
+      this.material === undefined || this.#validityFlaw(this.material) !== undefined;
     if (flaw !== undefined && !isReplaced) return this.#refuse(flaw);
-    this.#material = read.value;
-    this.#flaw = flaw;
+    this.material = read.value;
+    this.flaw = flaw;
     this.#tellValidity();
     return true;
   }
 
   #refuse(flaw: string): false {
-    this.#flaw = flaw;
+    this.flaw = flaw;
     const message =
-      this.#material === undefined
+      this.material === undefined
         ? 'The TLS or proxy files cannot be used: no connection is made until they are fixed.'
         : 'The TLS or proxy files have changed and cannot be used: the old ones stay in force.';
     this.#parts.log.error(message, { flaw });
@@ -107,10 +100,10 @@ export class ConnectionFiles {
 
   /** It is used all the same where there is no better one: servers judge it by their own clocks. */
   #tellValidity(): void {
-    const { validity } = this.#material ?? {};
-    if (this.#material === undefined || validity === undefined) return;
+    const { validity } = this.material ?? {};
+    if (this.material === undefined || validity === undefined) return;
     const { clock, log } = this.#parts;
-    const flaw = this.#validityFlaw(this.#material);
+    const flaw = this.#validityFlaw(this.material);
     const leftMs = validity.untilMs - clock.nowMs();
     if (flaw !== undefined) {
       log.error('Our client certificate is out of date: most servers refuse it.', { flaw });

@@ -36,14 +36,8 @@ export interface EndpointSettings extends Pick<
   readonly generatedHeaders?: (departure: Departure) => readonly string[];
 }
 
-export interface OpenConnections {
-  /** Over HTTP/1.1, in use or kept. */
-  readonly http1: number;
-  /** Over TLS and HTTP/1.1, ready and unused. */
-  readonly spare: number;
-  readonly http2: number;
-  readonly streams: number;
-}
+/** Open now: `http1` in use or kept, `spare` ready and unused. */
+export type OpenConnections = Readonly<Record<'http1' | 'spare' | 'http2' | 'streams', number>>;
 
 export interface SharedByEndpoints {
   readonly idleDetector: IdleDetector;

@@ -34,13 +34,13 @@ interface SpareParts {
 }
 
 /**
- * Connections over TLS that are ready and have carried nothing, for exchanges that must have a fresh one:
- * as many as the latest burst took, where bursts follow each other within a spare's life.
+ * Connections over TLS that are ready and have carried nothing: as many as the latest burst took, where bursts follow each
+ * other within a spare's life (docs/decisions/0016).
  */
 export class SpareConnections {
   readonly #parts: SpareParts;
   readonly #maxSpares: number;
-  readonly #spares = new Map<TLSSocket, Spare>();
+  readonly #spares = new Map<TLSSocket, { closed: () => void; timer: NodeJS.Timeout }>();
   readonly #ignoreIdle: () => void;
   /** When the latest were taken, one more than few. */
   readonly #latestAtMs: number[] = [];
@@ -207,27 +207,21 @@ export class SpareConnections {
   }
 
   #drop(socket: TLSSocket): void {
-    const spare = this.#forget(socket);
-    if (spare !== undefined) socket.off('readable', spare.closed).off('close', spare.closed);
+    const closed = this.#spares.get(socket)?.closed;
+    this.#forget(socket);
+    if (closed !== undefined) socket.off('readable', closed).off('close', closed);
     socket.destroy();
   }
 
-  #forget(socket: TLSSocket): Spare | undefined {
-    const spare = this.#spares.get(socket);
-    clearTimeout(spare?.timer);
+  #forget(socket: TLSSocket): void {
+    clearTimeout(this.#spares.get(socket)?.timer);
     this.#spares.delete(socket);
-    return spare;
   }
 }
 
-interface Spare {
-  readonly closed: () => void;
-  readonly timer: NodeJS.Timeout;
-}
-
 /**
- * Once what has arrived by now is read, a socket's end too. The event loop reads between two of these calls;
- * after the first alone it may not have: what came while it was busy would be taken for the reply.
+ * Once what has arrived by now is read, a socket's end too: the event loop reads between two of these calls, and after the
+ * first it may not have.
  */
 function afterReading(handle: () => void): void {
   setImmediate(() => setImmediate(handle));

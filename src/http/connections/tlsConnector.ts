@@ -282,9 +282,8 @@ const ignore = (): void => undefined;
 const MAX_RESUMED_MS = 3_600_000;
 
 /**
- * A server that TLS is agreed on with, and what it is agreed by. All connections share one context and the latest
- * session: all but the first are resumed where the server allows it, and cost about two thirds. No early data
- * is sent: it could be replayed.
+ * A server that TLS is agreed on with. Its connections share one context and the latest session: all but the first are
+ * resumed where the server allows it, and cost about two thirds. No early data is sent: it could be replayed.
  */
 class TlsPeer {
   readonly #name: string;

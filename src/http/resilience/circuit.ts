@@ -25,9 +25,8 @@ type State =
 const CLOSED: State = { is: 'closed' };
 
 /**
- * Keeps exchanges away from an endpoint that fails (docs/design.md, "The circuit"). An operator may fail at a single
- * number, and a caller who queries it again and again must not shut out all others: only failures about several numbers
- * open it, and a number whose trial failed waits twice as long for the next one as any other.
+ * docs/design.md, "The circuit". An operator may fail at a single number, which must not shut out all others: only failures
+ * about several numbers open it, and a number whose trial failed waits twice as long for the next one as any other.
  */
 export class Circuit {
   readonly #clock: Clock;

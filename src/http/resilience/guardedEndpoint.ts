@@ -237,9 +237,9 @@ export class GuardedEndpoint {
     const { kind, clock } = this.#guards;
     // At most half of what is left is waited for: an exchange that leaves has time for its reply.
     const halfMs = (clock.monotonicMs() + deadlineMs) / 2;
-    const turn = await rate.turn(kind, { deadlineMs: halfMs, signal });
-    if (turn.kind === 'now') return this.#exchange(post, urgency);
-    return signal?.aborted === true ? CANCELLED : rateReached(turn.retryAfterSeconds);
+    const seconds = await rate.turn(kind, { deadlineMs: halfMs, signal });
+    if (seconds === undefined) return this.#exchange(post, urgency);
+    return signal?.aborted === true ? CANCELLED : rateReached(seconds);
   }
 
   #exchange(post: OutgoingRequest, urgency: Urgency): Promise<Exchange> {

@@ -16,9 +16,8 @@ const RANK: Readonly<Record<ExchangeKind, number>> = {
   directory: 4,
 };
 
-/** An exchange may begin, or cannot in its time: then again after so many seconds. */
-export type Turn =
-  { readonly kind: 'now' } | { readonly kind: 'not-in-time'; readonly retryAfterSeconds: number };
+/** In how many seconds an exchange may begin that cannot in its time; `undefined` where it may begin now. */
+export type Turn = number | undefined;
 
 export interface RateLimit {
   readonly exchanges: number;
@@ -56,12 +55,9 @@ interface RateTicket extends Abortable {
   call(turn: Turn): void;
 }
 
-const NOW: Turn = { kind: 'now' };
-
 /**
- * Holds the exchanges with one operator, over all its endpoints, to the rate of its contract. One that cannot begin
- * before its deadline is refused at once, so that few wait; one that has to let others pass may be refused at its
- * deadline.
+ * Holds the exchanges with one operator, over all its endpoints, to the rate of its contract. One that cannot begin before
+ * its deadline is refused at once, so that few wait; one that has to let others pass, at its deadline perhaps.
  */
 export class RequestRate {
   readonly #limit: RateLimit;
@@ -82,7 +78,7 @@ export class RequestRate {
     const mayBeginMs = this.#mayBeginMs(this.#aheadOf(rank), nowMs);
     if (mayBeginMs <= nowMs) {
       this.#begin(nowMs);
-      return Promise.resolve(NOW);
+      return Promise.resolve(undefined);
     }
     if (mayBeginMs >= deadlineMs || signal?.aborted === true) {
       return Promise.resolve(notInTime(mayBeginMs - nowMs));
@@ -124,7 +120,7 @@ export class RequestRate {
     const [next] = this.#waiting;
     if (next === undefined || this.#mayBeginMs(0, nowMs) > nowMs) return;
     this.#begin(nowMs);
-    next.call(NOW);
+    next.call(undefined);
   }
 
   #begin(nowMs: number): void {
@@ -148,6 +144,6 @@ export class RequestRate {
   }
 }
 
-function notInTime(waitMs: number): Turn {
-  return { kind: 'not-in-time', retryAfterSeconds: Math.max(1, Math.ceil(waitMs / SECOND_MS)) };
+function notInTime(waitMs: number): number {
+  return Math.max(1, Math.ceil(waitMs / SECOND_MS));
 }

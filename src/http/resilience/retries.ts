@@ -107,9 +107,8 @@ const MINUTE_MS = 60_000;
 const ROUNDING = 1e-6;
 
 /**
- * A token bucket that holds retries to a tenth of the exchanges, or to ten a minute where that is more: an operator that
- * is down is not called twice as much (docs/design.md, "The retry budget"). Exchanges earn tokens, and time grants some.
- * Each retry is taken from both, so that what was granted is not earned again: the earned ones may run into debt for it.
+ * The token bucket of docs/design.md, "The retry budget": exchanges earn tokens, and time grants some. Each retry is taken
+ * from both, so that what was granted is not earned again: the earned ones may run into debt for it.
  */
 export class RetryBudget {
   readonly #clock: Clock;
