@@ -41,18 +41,14 @@ export interface SigningKeysParts {
 
 /** An issuer's public keys, fetched when first needed, when old, and, at most once in 30 s, when one is unknown. */
 export class SigningKeys {
+  published: KeySet | undefined;
   readonly #parts: SigningKeysParts;
-  #keys: KeySet | undefined;
   #fetchedAtMs = Number.NEGATIVE_INFINITY;
   #attemptedAtMs = Number.NEGATIVE_INFINITY;
   #fetching: Promise<void> | undefined;
 
   constructor(parts: SigningKeysParts) {
     this.#parts = parts;
-  }
-
-  get published(): KeySet | undefined {
-    return this.#keys;
   }
 
   /** Whether what was verified with the keys may still count. Old keys are fetched again behind its back. */
@@ -70,8 +66,8 @@ export class SigningKeys {
   /** @throws {KeysUnavailable} when there are none that count, and none can be fetched */
   async probe(): Promise<KeySet> {
     await this.load();
-    if (this.#keys === undefined || !this.areCurrent()) throw new KeysUnavailable();
-    return this.#keys;
+    if (this.published === undefined || !this.areCurrent()) throw new KeysUnavailable();
+    return this.published;
   }
 
   /**
@@ -97,7 +93,7 @@ export class SigningKeys {
   /** Fetches unless it is too soon; calls made meanwhile wait for the same fetch. Never rejects. */
   #refresh(): Promise<void> {
     const nowMs = this.#parts.clock.monotonicMs();
-    const cooldownMs = this.#keys === undefined ? EMPTY_COOLDOWN_MS : COOLDOWN_MS;
+    const cooldownMs = this.published === undefined ? EMPTY_COOLDOWN_MS : COOLDOWN_MS;
     if (this.#fetching === undefined && nowMs - this.#attemptedAtMs >= cooldownMs) {
       this.#attemptedAtMs = nowMs;
       this.#fetching = this.#fetch().finally(() => {
@@ -115,7 +111,7 @@ export class SigningKeys {
       // It judges the shape itself.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const select = createLocalJWKSet(published as JSONWebKeySet);
-      if (text !== this.#keys?.text) this.#keys = { text, select };
+      if (text !== this.published?.text) this.published = { text, select };
       this.#fetchedAtMs = clock.monotonicMs();
     } catch (error) {
       log.error('the keys of JWT_JWKS_URL cannot be fetched', { reason: keysFailure(error) });

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
 import { errors, jwtVerify, type JWTVerifyOptions, type JWTVerifyResult } from 'jose';
 import type { Clock } from '../system/clock.ts';
 import { callerFrom, SIGNING_ALGORITHMS, type Caller, type IssuerSettings } from './caller.ts';
@@ -13,11 +14,8 @@ const MAX_DATE_SECONDS = 8.64e12;
 /** Longer than any access token of ours; what is longer is not even parsed. */
 const MAX_TOKEN_CHARACTERS = 8192;
 
-/** What verified tokens may take; the oldest give way. */
+/** What verified tokens may take; those that were seen longest ago give way. */
 const MAX_SEEN_BYTES = 16 * 1024 * 1024;
-
-/** What one takes beside its claims. */
-const SEEN_BYTES = 512;
 
 /** An issuer that names no keys is tried with so many of them, while one takes another's place. */
 const MAX_CANDIDATES = 10;
@@ -29,7 +27,6 @@ interface Verified {
   readonly caller: Caller;
   readonly untilMs: number;
   readonly keys: SigningKeys['published'];
-  readonly bytes: number;
 }
 
 /** The caller that a token names, or why there is none: it is not valid, or cannot be verified for now. */
@@ -47,24 +44,25 @@ export interface TokenVerifierParts extends Pick<IssuerSettings, 'issuer' | 'aud
 /** Tells whose an access token is (RFC 9068 §4). A token that it has seen is not verified again. */
 export class TokenVerifier {
   readonly #parts: TokenVerifierParts;
-  /** By the token's hash, the oldest first: a dump of memory holds no token. */
-  readonly #seen = new Map<string, Verified>();
-  #seenBytes = 0;
+  /** By the token's hash: a dump of memory holds no token. */
+  readonly #seen: InMemoryLRUCache<Verified>;
 
   constructor(parts: TokenVerifierParts) {
     this.#parts = parts;
+    const { maxBytes: maxSize = MAX_SEEN_BYTES } = parts;
+    this.#seen = new InMemoryLRUCache({ maxSize, sizeCalculation: bytesOf });
   }
 
   /** Never rejects for what a token holds. */
   async verify(token: string): Promise<CallerJudgement> {
     if (token.length > MAX_TOKEN_CHARACTERS) return this.#refuse('too long');
     const name = hash('sha256', token, 'base64');
-    const seen = this.#recall(name);
-    if (seen !== undefined) return seen.caller;
+    const seen = await this.#seen.get(name);
+    if (seen !== undefined && this.#isGood(seen)) return seen.caller;
     try {
       const verified = await this.#verify(token);
       if (typeof verified === 'string') return this.#refuse(verified);
-      this.#remember(name, verified);
+      await this.#seen.set(name, verified);
       return verified.caller;
     } catch (error) {
       return error instanceof KeysUnavailable ? 'unavailable' : this.#refuse(tokenRefusal(error));
@@ -96,12 +94,7 @@ export class TokenVerifier {
     if (iat > clock.nowMs() / 1000 + TOLERANCE_SECONDS) return 'not issued yet';
     const caller = callerFrom(payload, batchScope);
     if (caller === undefined) return payload['cnf'] === undefined ? 'no subject' : 'bound to a key';
-    return {
-      caller,
-      untilMs: (exp + TOLERANCE_SECONDS) * 1000,
-      keys: published,
-      bytes: SEEN_BYTES + 2 * (2 * caller.identity.key.length + (caller.purpose ?? '').length),
-    };
+    return { caller, untilMs: (exp + TOLERANCE_SECONDS) * 1000, keys: published };
   }
 
   /** A token that names no key is tried with each one that it may be for, as jose describes. */
@@ -125,34 +118,17 @@ export class TokenVerifier {
   }
 
   /** What was verified counts for the token's life, unless the issuer has changed its keys since. */
-  #recall(name: string): Verified | undefined {
-    const seen = this.#seen.get(name);
-    if (seen === undefined) return undefined;
+  #isGood({ untilMs, keys: verifiedBy }: Verified): boolean {
     const { clock, keys } = this.#parts;
-    const isGood =
-      clock.nowMs() < seen.untilMs && keys.areCurrent() && keys.published === seen.keys;
-    if (isGood) return seen;
-    this.#forget(name, seen);
-    return undefined;
+    return clock.nowMs() < untilMs && keys.areCurrent() && keys.published === verifiedBy;
   }
+}
 
-  #remember(name: string, verified: Verified): void {
-    const { maxBytes = MAX_SEEN_BYTES } = this.#parts;
-    // Two may have verified it at the same time.
-    const before = this.#seen.get(name);
-    if (before !== undefined) this.#forget(name, before);
-    for (const [oldest, seen] of this.#seen) {
-      if (this.#seenBytes + verified.bytes <= maxBytes) break;
-      this.#forget(oldest, seen);
-    }
-    this.#seen.set(name, verified);
-    this.#seenBytes += verified.bytes;
-  }
+/** What one takes beside its claims. */
+const SEEN_BYTES = 512;
 
-  #forget(name: string, { bytes }: Verified): void {
-    this.#seen.delete(name);
-    this.#seenBytes -= bytes;
-  }
+function bytesOf({ caller: { identity, purpose = '' } }: Verified): number {
+  return SEEN_BYTES + 2 * (2 * identity.key.length + purpose.length);
 }
 
 /** Why an access token was refused: for the log, which gets nothing that a token holds. */
