@@ -15,11 +15,11 @@ import {
   statusOfRefusal,
   replyMediaType,
   replyOf,
+  type ReadRequest,
   type Refusal,
   type Reply,
   type ReplyHeaders,
   type ReplyMediaType,
-  type RequestReading,
 } from './reply.ts';
 import {
   GraphqlRequest,
@@ -171,8 +171,8 @@ async function answer(
 
   const asked = await request.within(readOperation(incoming, trustedDocuments()));
   if (asked === undefined) return refuse({ ...NO_BODY_IN_TIME, headers: CLOSE }, arrived);
-  if (asked.kind === 'refused') {
-    return refuse({ ...asked.refusal, headers: { ...asked.refusal.headers, ...CLOSE } }, arrived);
+  if ('code' in asked) {
+    return refuse({ ...asked, headers: { ...asked.headers, ...CLOSE } }, arrived);
   }
   if (asked.documentId !== undefined) request.document = names().get(asked.documentId);
 
@@ -259,7 +259,7 @@ function referring(body: string, request: GraphqlRequest): string {
 async function readOperation(
   incoming: IncomingMessage,
   trustedDocuments: TrustedDocuments | undefined,
-): Promise<RequestReading> {
+): Promise<ReadRequest | Refusal> {
   const { method = 'GET', url = '', headers } = incoming;
   let body: object | undefined;
   let search = '';
@@ -280,9 +280,7 @@ async function readOperation(
   const mediaType = replyMediaType(headers.accept);
   if (mediaType === undefined) return NOT_ACCEPTABLE;
   const request = { method, headers: headersForApollo(method, headers, mediaType), search, body };
-  return trustedDocuments === undefined
-    ? { kind: 'read', request }
-    : resolveDocument(request, trustedDocuments);
+  return trustedDocuments === undefined ? { request } : resolveDocument(request, trustedDocuments);
 }
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
@@ -321,12 +319,8 @@ function headersForApollo(
   return texts;
 }
 
-function badRequest(
-  status: number,
-  message: string,
-  headers: Refusal['headers'] = {},
-): RequestReading {
-  return { kind: 'refused', refusal: { status, code: 'BAD_REQUEST', message, headers } };
+function badRequest(status: number, message: string, headers: Refusal['headers'] = {}): Refusal {
+  return { status, code: 'BAD_REQUEST', message, headers };
 }
 
 const NOT_JSON = badRequest(

@@ -57,14 +57,9 @@ async function render(document: string): Promise<string> {
 
 const FRONT_PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
-const ROLES: Readonly<Record<Role, string>> = {
-  bff: 'This is the SIM swap BFF. For apps, it answers whether and when the SIM card of a phone number changed.',
-  subgraph:
-    'This is the SIM swap subgraph. For a router, it answers whether and when the SIM card of a phone number changed.',
-};
-
 /** The page at `/`: what this service is, and where its endpoints are. It loads nothing. */
 export function frontPage(role: Role, hasExplorer: boolean): Reply {
+  const [name, client] = role === 'bff' ? ['BFF', 'apps'] : ['subgraph', 'a router'];
   const graphql = hasExplorer
     ? '<a href="/graphql">/graphql</a>: GraphQL. A browser sees an explorer to try queries in.'
     : '/graphql: GraphQL, by POST.';
@@ -75,7 +70,7 @@ export function frontPage(role: Role, hasExplorer: boolean): Reply {
 <title>SIM swap</title>
 <style>body { max-width: 40em; margin: 3em auto; padding: 0 1em; font: 1.1em/1.5 system-ui, sans-serif }</style>
 <h1>SIM swap</h1>
-<p>${ROLES[role]}
+<p>This is the SIM swap ${name}. For ${client}, it answers whether and when the SIM card of a phone number changed.
 <ul>
 <li>${graphql}
 <li><a href="/livez">/livez</a>: whether the process is alive.

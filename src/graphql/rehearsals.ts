@@ -17,11 +17,7 @@ export const REHEARSALS: readonly Rehearsal[] = [
     does: 'the quota of the caller is used up',
     answer: { code: 'RATE_LIMITED', quota: 'lookups', retryAfterSeconds: 60 },
   },
-  {
-    number: '+447700900071',
-    does: 'the caller may not check this number',
-    answer: 'FORBIDDEN',
-  },
+  { number: '+447700900071', does: 'the caller may not check this number', answer: 'FORBIDDEN' },
   {
     number: '+447700900072',
     does: 'the audit log cannot be written',

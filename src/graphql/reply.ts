@@ -10,14 +10,11 @@ export interface Reply {
   readonly body: string | Uint8Array;
 }
 
-export type RequestReading =
-  | {
-      readonly kind: 'read';
-      readonly request: HTTPGraphQLRequest;
-      /** The id of the trusted document, where it is one. */
-      readonly documentId?: string;
-    }
-  | { readonly kind: 'refused'; readonly refusal: Refusal };
+export interface ReadRequest {
+  readonly request: HTTPGraphQLRequest;
+  /** The id of the trusted document, where it is one. */
+  readonly documentId?: string;
+}
 
 /** Why a request is not executed: a code, and what to do, for people. */
 export interface Refusal {

@@ -1,4 +1,5 @@
 import {
+  defaultFieldResolver,
   type FieldNode,
   getNullableType,
   isLeafType,
@@ -136,6 +137,7 @@ const SIZES: Readonly<Record<string, number>> = {
 const META_FIELDS: Readonly<Record<string, GraphQLField<unknown, unknown>>> = {
   __schema: SchemaMetaFieldDef,
   __type: TypeMetaFieldDef,
+  __typename: TypeNameMetaFieldDef,
 };
 
 /**
@@ -148,19 +150,20 @@ export function knownBytes(
   selections: Selections,
   maxBytes: number,
 ): number {
-  // The resolvers of introspection and of `_service` read nothing else.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const info = { schema } as GraphQLResolveInfo;
   let bytes = failedRootBytes(keyBytes(root));
 
   const addField = (field: FieldNode, parent: GraphQLObjectType, source: unknown): void => {
     const name = field.name.value;
-    const isTypename = name === TypeNameMetaFieldDef.name;
-    const definition = isTypename ? undefined : (parent.getFields()[name] ?? META_FIELDS[name]);
+    const definition = parent.getFields()[name] ?? META_FIELDS[name];
+    if (definition === undefined) return;
+    const { resolve = defaultFieldResolver, type } = definition;
+    const args = selections.argumentsOf(definition, field);
+    // The resolvers of introspection and of `_service` read nothing else.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const info = { schema, fieldName: name, parentType: parent } as GraphQLResolveInfo;
     const before = bytes;
     bytes += keyBytes(field);
-    if (definition === undefined) bytes += parent.name.length + 2;
-    else addValue(resolved(definition, field, source), definition.type, field);
+    addValue(resolve(source, args, undefined, info), type, field);
     bytes = Math.max(bytes, before + MIN_FIELD_BYTES);
   };
 
@@ -188,21 +191,7 @@ export function knownBytes(
     }
   };
 
-  const resolved = (
-    definition: GraphQLField<unknown, unknown>,
-    field: FieldNode,
-    source: unknown,
-  ): unknown => {
-    const args = selections.argumentsOf(definition, field);
-    if (definition.resolve !== undefined) return definition.resolve(source, args, undefined, info);
-    return isObject(source) ? source[definition.name] : undefined;
-  };
-
   const query = schema.getQueryType();
   if (isObjectType(query)) addField(root, query, undefined);
   return bytes;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }

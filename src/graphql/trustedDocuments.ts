@@ -1,7 +1,6 @@
 import type { HTTPGraphQLRequest } from '@apollo/server';
 import { GraphQLError, Kind, parse, validate, type GraphQLSchema } from 'graphql';
-import type { ErrorCode } from '../domain/errors.ts';
-import type { RequestReading } from './reply.ts';
+import type { ReadRequest, Refusal } from './reply.ts';
 
 /** The documents that are served, by the id under which a client asks for one. */
 export type TrustedDocuments = ReadonlyMap<string, string>;
@@ -63,7 +62,7 @@ export function documentNames(documents: TrustedDocuments): ReadonlyMap<string, 
 export function resolveDocument(
   request: HTTPGraphQLRequest,
   documents: TrustedDocuments,
-): RequestReading {
+): ReadRequest | Refusal {
   const isPost = request.method === 'POST';
   const search = new URLSearchParams(request.search);
   const body = isObject(request.body) ? request.body : {};
@@ -73,14 +72,12 @@ export function resolveDocument(
   const document = documents.get(id);
   if (document === undefined) return NOT_IN_LIST;
   if (isPost) {
-    const resolved = { ...request, body: { ...rest, query: document } };
-    return { kind: 'read', request: resolved, documentId: id };
+    return { request: { ...request, body: { ...rest, query: document } }, documentId: id };
   }
   search.delete('documentId');
   search.delete('extensions');
   search.set('query', document);
-  const resolved = { ...request, search: `?${search.toString()}` };
-  return { kind: 'read', request: resolved, documentId: id };
+  return { request: { ...request, search: `?${search.toString()}` }, documentId: id };
 }
 
 function namedIn(search: URLSearchParams): Record<string, unknown> {
@@ -92,12 +89,8 @@ function namedIn(search: URLSearchParams): Record<string, unknown> {
 }
 
 /** The codes are those that Apollo's router gives. */
-const ID_REQUIRED = refused('PERSISTED_QUERY_ID_REQUIRED');
-const NOT_IN_LIST = refused('PERSISTED_QUERY_NOT_IN_LIST');
-
-function refused(code: ErrorCode): RequestReading {
-  return { kind: 'refused', refusal: { status: 400, code } };
-}
+const ID_REQUIRED: Refusal = { status: 400, code: 'PERSISTED_QUERY_ID_REQUIRED' };
+const NOT_IN_LIST: Refusal = { status: 400, code: 'PERSISTED_QUERY_NOT_IN_LIST' };
 
 function persistedQueryHash(extensions: unknown): unknown {
   if (!isObject(extensions) || !isObject(extensions['persistedQuery'])) return undefined;
