@@ -10,17 +10,15 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { wantsPage } from './explorer.ts';
 import { replyOf, SECURITY_HEADERS, type Refusal, type Reply, type ReplyHeaders } from './reply.ts';
 
-/** @param headers what every reply says, whatever becomes of the request; more may be added */
-type Handler = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  headers: ReplyHeaders,
-) => Promise<Reply>;
-
 export interface HttpServerParts {
   readonly host: string;
   readonly port: number;
-  readonly graphql: Handler;
+  /** @param headers what every reply says, whatever becomes of the request; more may be added */
+  graphql(
+    request: IncomingMessage,
+    response: ServerResponse,
+    headers: ReplyHeaders,
+  ): Promise<Reply>;
   readonly frontPage: Reply;
   /** What answering still needs; /readyz fails while there is any. */
   waitingFor(): readonly string[];

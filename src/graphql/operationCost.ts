@@ -237,7 +237,7 @@ function* rootFields(
     let field: RootField;
     if (definition !== undefined && Object.hasOwn(NUMBERS_IN, name)) {
       const path = keyBytes(node) + MAX_INDEX_BYTES;
-      const below = askedBelow(node, phoneNumber, { selections, path });
+      const below = askedBelow(node, phoneNumber, selections, path);
       // The field as a whole: what it holds, or that its arguments are not valid.
       const bytes = keyBytes(node) + failedRootBytes(path);
       const bytesEach = Math.max(below.bytes, failedNumberBytes(path));
@@ -290,14 +290,13 @@ function variableOf({ arguments: [argument] = [] }: FieldNode): string | undefin
   return argument?.value.kind === Kind.VARIABLE ? argument.value.name.value : undefined;
 }
 
-interface Place {
-  readonly selections: Selections;
-  /** Of the path of an error, in bytes. */
-  readonly path: number;
-}
-
-function askedBelow(field: FieldNode, parent: GraphQLObjectType, place: Place): AskedBelow {
-  const { selections, path } = place;
+/** @param path of an error in its place, in bytes */
+function askedBelow(
+  field: FieldNode,
+  parent: GraphQLObjectType,
+  selections: Selections,
+  path: number,
+): AskedBelow {
   const questions = new Set<Asked>();
   const below = { fields: 0, bytes: 2, asksConsent: false };
   const fields = field.selectionSet === undefined ? [] : selections.fieldsOf(field.selectionSet);
@@ -319,7 +318,7 @@ function askedBelow(field: FieldNode, parent: GraphQLObjectType, place: Place): 
     below.fields += 1;
     let nested: AskedBelow | undefined;
     if (definition !== undefined && isObjectType(definition.type)) {
-      nested = askedBelow(asked, definition.type, { selections, path: pathHere });
+      nested = askedBelow(asked, definition.type, selections, pathHere);
       below.fields += nested.fields;
     }
     below.bytes += fieldBytes(asked, pathHere, nested?.bytes);
