@@ -125,10 +125,7 @@ function needsOf(
   return needs;
 }
 
-interface GateParts {
-  readonly clock: Clock;
-  readonly log: Log;
-}
+type GateParts = Pick<ServerParts, 'clock' | 'log'>;
 
 /** Its keys are absent where every caller is anonymous. */
 function openGate(

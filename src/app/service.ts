@@ -32,7 +32,7 @@ const simulator = config.simulator === undefined ? undefined : await simulated(c
 const operators =
   config.simulator === undefined || simulator === undefined
     ? config.operators
-    : [config.simulator(simulator)];
+    : config.simulator(simulator);
 const example: ExampleSettings = {
   role: config.role,
   isSimulated: simulator !== undefined,

@@ -87,11 +87,9 @@ function readRouterSecrets(
     read.problem(name, 'is set but holds no secret');
   }
   if (secrets.length > 2) read.problem(name, 'must hold two secrets at most');
-  if (secrets.some((one) => one.length < MIN_SECRET_CHARACTERS)) {
-    read.problem(name, `must have at least ${MIN_SECRET_CHARACTERS} characters in each secret`);
-  }
-  if (secrets.some((one) => !/^[\x21-\x7e]+$/.test(one))) {
-    read.problem(name, 'must be letters, digits and signs that a header can carry');
+  if (secrets.some((one) => one.length < MIN_SECRET_CHARACTERS || !/^[\x21-\x7e]+$/.test(one))) {
+    const what = `must have at least ${MIN_SECRET_CHARACTERS} characters in each secret`;
+    read.problem(name, `${what}: letters, digits and signs that a header can carry`);
   }
   return secrets;
 }

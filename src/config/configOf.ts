@@ -118,18 +118,15 @@ const FOR_REHEARSALS =
 
 /** As browsers send them in `origin`. */
 function readAllowedOrigins(read: EnvironmentReader): readonly string[] {
-  const name = 'ALLOWED_ORIGINS';
-  const origins = read.list(name);
-  for (const origin of origins) {
-    const url = URL.parse(origin);
-    if (url === null || url.origin !== origin || !/^https?:$/.test(url.protocol)) {
-      const what =
-        'must be origins such as https://app.example, without a path, with commas between';
-      read.problem(name, what);
-    } else if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-      const what = 'must have origins that start with https://, unless they are on this machine';
-      read.problem(name, what);
-    }
+  const origins = read.list('ALLOWED_ORIGINS');
+  const isOrigin = (origin: string): boolean => {
+    const { protocol, hostname, origin: own } = URL.parse(origin) ?? {};
+    const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname ?? ''));
+    return isSafe && own === origin;
+  };
+  if (!origins.every(isOrigin)) {
+    const what = 'must be origins such as https://app.example, with commas between';
+    read.problem('ALLOWED_ORIGINS', `${what}; http:// is for this machine only`);
   }
   return origins;
 }

@@ -110,10 +110,10 @@ export function operationsOf({ lookups }: OperatorProfile): OperatorEntry['opera
   return OPERATIONS.filter((operation) => lookups[operation] !== undefined);
 }
 
-/** A path with the options in their places, percent-encoded; those of the number stay. Pure. */
-function filled(path: string, options: Options): string {
-  return path.replaceAll(/\{(\w+)\}/g, (place, name: string) =>
-    Object.hasOwn(options, name) ? encodeURIComponent(options[name] ?? '') : place,
+/** A text with these values in their places, percent-encoded in a path; other places, such as the number's, stay. Pure. */
+function filled(text: string, values: Options, encode = encodeURIComponent): string {
+  return text.replaceAll(/\{(\w+)\}/g, (place, name: string) =>
+    Object.hasOwn(values, name) ? encode(values[name] ?? '') : place,
   );
 }
 
@@ -186,13 +186,11 @@ function authenticationOf(making: Making): ClientAuthenticationSettings {
   const { entry, profile, pointedTo } = making;
   const { id = '', secret: named } = entry.client;
   const secret = named === undefined ? '' : pointedTo.read(named);
-  const filledIn = (text: string): string =>
-    text.replaceAll(/\{(id|secret)\}/g, (place) => (place === '{id}' ? id : secret));
   return {
     method: methodOf(entry.client.method, entry.client, profile),
     secret,
     assertion: assertionOf(making),
-    headers: mapped(profile.authentication.headers, filledIn),
+    headers: mapped(profile.authentication.headers, (text) => filled(text, { id, secret }, String)),
   };
 }
 
@@ -224,10 +222,7 @@ function assertionOf({ entry, profile, options, pointedTo }: Making): AssertionS
 /** A header with the options in their places; none where that leaves it empty. */
 function headerOf(header: ProfileHeader, options: Options): readonly ProfileHeader[] {
   if (typeof header.value === 'object') return [header];
-  const value = header.value.replaceAll(
-    /\{(\w+)\}/g,
-    (place, option: string) => options[option] ?? place,
-  );
+  const value = filled(header.value, options, String);
   return value === '' ? [] : [{ ...header, value }];
 }
 

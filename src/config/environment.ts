@@ -1,6 +1,6 @@
 import type { FromFiles, Reread } from '../system/fromFiles.ts';
 import { addressProblem, withoutLastSlash } from '../http/wireSettings.ts';
-import { readTextNow } from '../system/textFile.ts';
+import { readTextIfThere } from '../system/textFile.ts';
 import type { FileTexts } from '../system/watchedFiles.ts';
 import { GONE_SETTINGS } from './gone.ts';
 import { findTypos } from './settingNames.ts';
@@ -254,13 +254,5 @@ export class EnvironmentReader {
       ([name, other]) =>
         other !== value || !(SECRET_NAMES.test(name) || ALL_SETTINGS.get(name)?.kind === 'secret'),
     );
-  }
-}
-
-function readTextIfThere(path: string): string | undefined {
-  try {
-    return readTextNow(path);
-  } catch {
-    return undefined;
   }
 }

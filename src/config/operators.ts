@@ -4,21 +4,21 @@ import type { Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { readProfile } from './profiles.ts';
 import {
+  knowing,
   operatorsIn,
   operatorsInFile,
   readOperatorsOf,
-  readSimulated,
   type OperatorsSource,
 } from './operatorsFile.ts';
 import { flowsOf } from './entrySettings.ts';
 import { VARIABLE_NAMES, type VariableName } from './settings.ts';
 
-export type SimulatedOperator = ReturnType<typeof readSimulated>;
+type SimulatorPlace = Record<'authUrl' | 'simSwapUrl' | 'clientId' | 'clientSecret', string>;
 
 export interface OperatorsConfig {
   readonly operators: readonly OperatorSettings[];
-  /** Set where no operator is: then the built-in simulator is asked. */
-  readonly simulator: SimulatedOperator | undefined;
+  /** Set where no operator is: the simulator in its place, whose address is known once it runs. */
+  readonly simulator: ((place: SimulatorPlace) => readonly OperatorSettings[]) | undefined;
   /** Where the simulator is, if it runs by itself; the built-in one is started where absent. */
   readonly simulatorUrl?: string | undefined;
   /** Says which operator serves a number, before any is asked; by prefix alone where absent. */
@@ -45,9 +45,15 @@ export function readOperators(
   const nobody = { operators: [], directory: undefined };
   if (simulator !== 'auto' || (!hasFile && !isIntended && !production)) {
     if (hasFile || hasAddresses) read.problem('SIMULATOR', BESIDE_AN_OPERATOR);
+    const simulated = ({ authUrl, simSwapUrl, clientId, clientSecret }: SimulatorPlace) => {
+      const client = { id: clientId, secret: { variable: 'SIMULATOR' }, key: undefined };
+      const source = shortForm(read, { authUrl, simSwapUrl, client });
+      return readOperatorsOf(source, read, forAll, () => knowing(clientSecret)).operators;
+    };
+    simulated(SOMEWHERE);
     return {
       ...nobody,
-      simulator: readSimulated(shortForm(read, IN_ITS_PLACE), read, forAll),
+      simulator: simulated,
       simulatorUrl: simulator === 'auto' || simulator === 'built-in' ? undefined : simulator,
     };
   }
@@ -78,11 +84,12 @@ const SHORT_FORM = [...VARIABLE_NAMES].filter((name) => name.startsWith('OPERATO
 /** Any of them says that an operator is meant: the simulator's inventions in its place would be wrong answers. */
 const ADDRESSING = SHORT_FORM.filter((name) => !/_(?:PROFILE|FLOW|TIMEOUT_MS)$/.test(name));
 
-/** What stands in an entry whose operator is the simulator: its address is known once it runs. */
-const IN_ITS_PLACE = {
+/** Where the simulator would be, so that what is wrong with the settings is known before it runs. */
+const SOMEWHERE: SimulatorPlace = {
   authUrl: 'https://simulator.invalid',
   simSwapUrl: 'https://simulator.invalid',
-  client: { id: 'simulated', secret: { variable: 'SIMULATOR' }, key: undefined },
+  clientId: 'simulated',
+  clientSecret: 'simulated',
 };
 
 /** The entry that OPERATOR_… says, which is read as each entry of a file is. */

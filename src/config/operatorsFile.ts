@@ -57,8 +57,9 @@ export function readOperatorsOf(
   source: OperatorsSource,
   read: EnvironmentReader,
   forAll: ForAllOperators,
+  secretsBy = (reader: EnvironmentReader) => secretsOf(reader, source.folder),
 ) {
-  const { file, profiles } = parse(source, read, secretsOf(read, source.folder));
+  const { file, profiles } = parse(source, read, secretsBy(read));
   /** Settings that can be made again of what their files hold by then. */
   const made = <T extends object>(
     path: Path,
@@ -71,7 +72,7 @@ export function readOperatorsOf(
       members.filter(([name]) => name !== 'tls' && name !== 'proxy'),
     );
     const { value, fromFiles } = read.made((reader) => {
-      const secrets = secretsOf(reader, source.folder);
+      const secrets = secretsBy(reader);
       for (const problem of secretProblems(entry, path, secrets, profile)) {
         reader.problem(...source.told(problem));
       }
@@ -90,28 +91,10 @@ export function readOperatorsOf(
   };
 }
 
-type SimulatorPlace = Record<'authUrl' | 'simSwapUrl' | 'clientId' | 'clientSecret', string>;
-
-/** The one operator of a source, with the simulator's address and credentials, known once it runs, in place of its own. */
-export function readSimulated(
-  source: OperatorsSource,
-  read: EnvironmentReader,
-  forAll: ForAllOperators,
-): (place: SimulatorPlace) => OperatorSettings {
-  const { file, profiles } = parse(source, read, UNREAD);
-  const [entry, profile] = [file?.operators[0], profiles[0]];
-  return ({ authUrl, simSwapUrl, clientId, clientSecret }) => {
-    if (entry === undefined || profile === undefined) throw new Error('It has not been read.');
-    const known = { ...UNREAD, read: () => clientSecret };
-    const client = { ...entry.client, id: clientId };
-    return settingsOf({ ...entry, authUrl, simSwapUrl, client }, profile, known, forAll);
-  };
-}
-
 /** What each operator of OPERATORS_FILE bills, by its name; neither secrets nor profiles are read for it. */
 export function readPrices(read: EnvironmentReader) {
   const source = operatorsInFile(read);
-  const operators = (source && parse(source, read, UNREAD, []).file?.operators) ?? [];
+  const operators = (source && parse(source, read, knowing('not read'), []).file?.operators) ?? [];
   const prices = new Map(operators.map(({ name, price }) => [name, price]));
   return {
     priceOf: (operator: string) => prices.get(operator),
@@ -119,10 +102,10 @@ export function readPrices(read: EnvironmentReader) {
   };
 }
 
-const UNREAD: PointedTo = {
-  read: () => 'not read',
-  source: () => ({ kind: 'text', text: 'not read' }),
-};
+/** One secret in place of all. */
+export function knowing(text: string): PointedTo {
+  return { read: () => text, source: () => ({ kind: 'text', text }) };
+}
 
 /**
  * Reports all problems.

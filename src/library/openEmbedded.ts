@@ -29,7 +29,7 @@ export function openEmbedded(parts: EmbeddedParts): Promise<App> {
 
 function operatorsOf({ operators, simulator, simulatorUrl }: Config): readonly OperatorSettings[] {
   if (simulator === undefined) return operators;
-  if (simulatorUrl !== undefined) return [simulator(simulatorAt(simulatorUrl))];
+  if (simulatorUrl !== undefined) return simulator(simulatorAt(simulatorUrl));
   // What it invents must not reach a program that did not ask for it.
   throw new ConfigError([
     'OPERATOR_AUTH_URL is missing: the library has no built-in simulator. Set it and OPERATOR_SIM_SWAP_URL, or OPERATORS_FILE.',

@@ -33,7 +33,16 @@ export function readTextNow(path: string): string {
   }
 }
 
-/** The same, while other work goes on. */
+/** The same; `undefined` where it cannot be read. */
+export function readTextIfThere(path: string): string | undefined {
+  try {
+    return readTextNow(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same as at once, while other work goes on. */
 export async function readText(path: string): Promise<string> {
   await using file = await open(path, TO_READ);
   demandFile(await file.stat());

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import { readText, readTextNow } from './textFile.ts';
+import { readText, readTextIfThere } from './textFile.ts';
 
 /** The text of each file by its path; `undefined` where it cannot be read. */
 export type FileTexts = ReadonlyMap<string, string | undefined>;
@@ -29,7 +29,7 @@ export function watchFiles(
 ): FileWatch {
   const closing = new AbortController();
   let texts: FileTexts = new Map(
-    paths.map((path) => [path, readBefore.get(path) ?? readNow(path)]),
+    paths.map((path) => [path, readBefore.get(path) ?? readTextIfThere(path)]),
   );
 
   async function watch(): Promise<void> {
@@ -69,14 +69,6 @@ async function readAll(paths: readonly string[]): Promise<FileTexts> {
     return [path, text] as const;
   });
   return new Map(await Promise.all(entries));
-}
-
-function readNow(path: string): string | undefined {
-  try {
-    return readTextNow(path);
-  } catch {
-    return undefined;
-  }
 }
 
 function areAlike(one: FileTexts, other: FileTexts): boolean {

@@ -16,7 +16,7 @@ test('beside the simulator each answers as it says, and calls no operator', asyn
   const simulator = await startSimulator({ port: 0 });
   const config = readConfig({ PORT: '0' });
   if (config.simulator === undefined) throw new Error('Without an operator there is a simulator.');
-  const operators = [config.simulator(simulatorAt(simulator.authUrl))];
+  const operators = config.simulator(simulatorAt(simulator.authUrl));
   const server = await startServer({ config, operators, clock: systemClock, log: silentLog });
   onTestFinished(async () => {
     await server.stop();
