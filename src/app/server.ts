@@ -12,11 +12,10 @@ import { createExplorer, type Explorer, frontPage } from '../graphql/explorer.ts
 import { HttpServer } from '../graphql/httpServer.ts';
 import { REHEARSED } from '../graphql/rehearsals.ts';
 import { follow } from '../system/fromFiles.ts';
-import { logAbout, type Log, type ProgramLog } from '../log/log.ts';
+import { logAbout, type ProgramLog } from '../log/log.ts';
 import { AUDIT_BUDGET_MS } from '../lookups/lookupAuthorizer.ts';
 import { OBSERVATION_CLOSE_LIMIT_MS, openObservation } from './observation.ts';
 import { createReadiness, type Need } from './readiness.ts';
-import type { Clock } from '../system/clock.ts';
 import { COMMAND_TIMEOUT_MS } from '../sharedState/redis.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
 

@@ -116,17 +116,18 @@ function exposureOf(host: string, production: boolean): string | undefined {
 const FOR_REHEARSALS =
   'is for rehearsals: anyone can sign a development token, so they are accepted only while every operator is the simulator. Leave it out, or set SIMULATOR in the place of the operator';
 
-/** As browsers send them in `origin`. */
 function readAllowedOrigins(read: EnvironmentReader): readonly string[] {
   const origins = read.list('ALLOWED_ORIGINS');
-  const isOrigin = (origin: string): boolean => {
-    const { protocol, hostname, origin: own } = URL.parse(origin) ?? {};
-    const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname ?? ''));
-    return isSafe && own === origin;
-  };
   if (!origins.every(isOrigin)) {
     const what = 'must be origins such as https://app.example, with commas between';
     read.problem('ALLOWED_ORIGINS', `${what}; http:// is for this machine only`);
   }
   return origins;
+}
+
+/** As browsers send it in `origin`. */
+function isOrigin(text: string): boolean {
+  const { protocol, hostname = '', origin } = URL.parse(text) ?? {};
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+  return isSafe && origin === text;
 }

@@ -1,5 +1,4 @@
 import { dirname, resolve } from 'node:path';
-import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { crossProblems } from './crossChecks.ts';
 import { operatorsFile, type OperatorsFile, type SecretEntry } from './definition.ts';
 import {
