@@ -16,7 +16,7 @@ import {
   type LookupRequest,
   type LookupSession,
 } from '../lookups/lookupRoute.ts';
-import { answerMore, changesPlan } from '../lookups/planner.ts';
+import { closesMore } from '../lookups/planner.ts';
 import { countsAt } from './consentRecord.ts';
 import { ANOTHERS_PENDING, failureToTell } from './consentView.ts';
 import type { ConsentOperator, ConsentSnapshot } from './consentLedger.ts';
@@ -213,7 +213,7 @@ export class Waiters {
       const { session } = waiter;
       const { identity, offer } = waiter.operator;
       if (!countsAt({ operator, failure }, identity)) continue;
-      if (!changesPlan(failed, session, offer)) continue;
+      if (!closesMore(session, offer, [], failed)) continue;
       const isMadeForIt = session.request === made?.madeFor;
       telling.push(this.#tell(waiter, { outcome, heard: isMadeForIt ? [] : heard }));
     }
@@ -262,7 +262,7 @@ export function knownFrom(
       case 'failed': {
         if (!countsAt(end, identity)) break;
         const failed = { lookup: end.lookup, failure: failureToTell(end, nowMs) };
-        if (!changesPlan(failed, asAsked(session), offer)) break;
+        if (!closesMore(asAsked(session), offer, [], failed)) break;
         const heard = heardOf('kept', end.lookup, end.operator, end.id);
         return {
           outcome: { kind: 'failed', failed },
@@ -290,7 +290,7 @@ function isNews(
   { session, operator: { offer } }: Waiter,
 ): boolean {
   const news = unknownFacts(facts, session.facts);
-  return answerMore(news, { ...asAsked(session), besides }, offer);
+  return closesMore({ ...asAsked(session), besides }, offer, news);
 }
 
 /** As if it still waited: the end of its patience has closed its plan. */

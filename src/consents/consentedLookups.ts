@@ -1,4 +1,4 @@
-import { consentChannel, traced, type ConsentResult } from '../log/diagnostics.ts';
+import { consentChannel, traced } from '../log/diagnostics.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import { LightAbortSignal } from '../http/urgency.ts';
@@ -11,6 +11,7 @@ import type { Waiter } from './consentWaiters.ts';
 import {
   lookupFailed,
   OUT_OF_TIME,
+  wordOf,
   type ConsentReading,
   type LookupSession,
   type LookupOutcome,
@@ -43,7 +44,7 @@ export class ConsentedLookups {
         const { operation } = lookup;
         const message = { operator: operator.name, correlator, operation };
         const wait = () => this.#wait(lookup, session, operator, recalledAtMs);
-        return traced(consentChannel, message, wait, resultOf);
+        return traced(consentChannel, message, wait, (ended) => ({ outcome: wordOf(ended) }));
       },
       consent: (number, request) => this.#consent(number, request, operator),
       close: () => this.#close(),
@@ -121,15 +122,5 @@ export class ConsentedLookups {
     const endsAtMs = ends.get(number) ?? nowMs + (request.waitMs ?? this.#waitMs);
     ends.set(number, endsAtMs);
     return endsAtMs;
-  }
-}
-
-/** For diagnostics: never the answer. */
-function resultOf(outcome: LookupOutcome): ConsentResult {
-  switch (outcome.kind) {
-    case 'facts':
-      return { outcome: 'answered' };
-    case 'failed':
-      return { outcome: outcome.failed.failure.code };
   }
 }

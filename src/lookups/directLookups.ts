@@ -11,6 +11,7 @@ import {
   lookupFailed,
   rejectionFailure,
   timed,
+  wordOf,
   type DirectRoute,
   type LookupOutcome,
   type LookupRequest,
@@ -19,7 +20,7 @@ import {
   type ConsentReading,
   type LookupRoute,
 } from './lookupRoute.ts';
-import { BROKEN, type Admitted, type Ending, type LookupAuthorizer } from './lookupAuthorizer.ts';
+import { BROKEN, type Admitted, type LookupAuthorizer } from './lookupAuthorizer.ts';
 import { SharedWork } from '../http/urgency.ts';
 import type { FactCache } from './factCache.ts';
 import { isWorthWaitingFor } from './planner.ts';
@@ -232,23 +233,13 @@ export class DirectLookups implements DirectRoute {
       return outcome;
     } finally {
       try {
-        const recording = admitted?.ended(endingOf(outcome, attempts));
+        const ending = outcome === undefined ? BROKEN : { outcome: wordOf(outcome), attempts };
+        const recording = admitted?.ended(ending);
         if (recording !== undefined) await recording;
       } finally {
         bulkhead.release(acquiredAtMs);
       }
     }
-  }
-}
-
-function endingOf(outcome: LookupOutcome | undefined, attempts: number): Ending {
-  switch (outcome?.kind) {
-    case undefined:
-      return BROKEN;
-    case 'facts':
-      return { outcome: 'answered', attempts };
-    case 'failed':
-      return { outcome: outcome.failed.failure.code, attempts };
   }
 }
 

@@ -221,8 +221,10 @@ export class Executor {
   #leavePlace(session: NumberSession): void {
     session.openAnswers -= 1;
     if (session.openAnswers > 0) return;
-    this.#numbersAtWork?.giveBack(this.#request.caller.key, session.waitsForOwner);
+    const { key } = this.#request.caller;
+    if (session.waitsForOwner) this.#numbersAtWork?.wait(key, false);
     session.waitsForOwner = false;
+    this.#numbersAtWork?.giveBack(key);
   }
 }
 

@@ -14,7 +14,7 @@ import {
   type LookupRequest,
   type LookupRoute,
 } from './lookupRoute.ts';
-import { answerMore, type Offer } from './planner.ts';
+import { closesMore, type Offer } from './planner.ts';
 
 export interface KeptAnswersParts {
   /** By caller and number, the facts that are being noted as heard: one for all operators. */
@@ -39,7 +39,7 @@ export class KeptAnswers implements LookupRoute {
   async lookUp(lookup: Lookup, session: LookupSession): Promise<LookupOutcome> {
     const { facts, besides, recalledAtMs } = await this.#recall(session);
     // Facts that answer nothing are not returned: the audit log would say that they were.
-    if (!answerMore(facts, { ...session, besides }, this.#parts.offer)) {
+    if (!closesMore({ ...session, besides }, this.#parts.offer, facts)) {
       const outcome = await this.#route.lookUp(lookup, session, recalledAtMs);
       return beside(facts.concat(besides), outcome);
     }

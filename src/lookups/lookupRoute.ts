@@ -68,6 +68,11 @@ export function lookupFailed(lookup: Lookup, failure: LookupFailure): LookupOutc
   return { kind: 'failed', failed: { lookup, failure } };
 }
 
+/** For the audit log and diagnostics: never the answer. */
+export function wordOf(outcome: LookupOutcome): 'answered' | LookupFailure['code'] {
+  return outcome.kind === 'facts' ? 'answered' : outcome.failed.failure.code;
+}
+
 /** `undefined` while the status cannot be said; a failure where it may not be read. */
 export type ConsentReading =
   | { readonly kind: 'read'; readonly status: ConsentStatus | undefined }

@@ -61,14 +61,13 @@ export class NumbersAtWork {
     this.#atWork += change;
   }
 
-  /** @param isWaiting whether the number waits for its owner still */
-  giveBack(caller: string, isWaiting: boolean): void {
+  /** Of a number that does not wait for its owner. */
+  giveBack(caller: string): void {
     const holding = this.#holdings.get(caller);
     if (holding === undefined) return;
-    const leaving = isWaiting ? 0 : 1;
-    holding.atWork -= leaving;
+    holding.atWork -= 1;
     holding.held -= 1;
-    this.#atWork -= leaving;
+    this.#atWork -= 1;
     this.#held -= 1;
     if (holding.held === 0) this.#holdings.delete(caller);
   }

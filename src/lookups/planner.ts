@@ -87,11 +87,6 @@ export function nextWindowAmong(plans: readonly Plan[], offer: Offer): MaxAgeHou
   });
 }
 
-/** Whether a failure closes a question that is open without it. */
-export function changesPlan(failedLookup: FailedLookup, plan: Plan, offer: Offer): boolean {
-  return closesMore(plan, { ...plan, failures: [...plan.failures, failedLookup] }, offer);
-}
-
 /** docs/design.md, "The largest window first". */
 function nextWindow(
   open: readonly MaxAgeHours[],
@@ -121,12 +116,16 @@ function isOfWindow({ operation }: Lookup): boolean {
   }
 }
 
-/** Whether facts answer a question that is open without them. */
-export function answerMore(facts: readonly TimedFact[], plan: Plan, offer: Offer): boolean {
-  return closesMore(plan, { ...plan, facts: [...plan.facts, ...facts] }, offer);
-}
-
-function closesMore(before: Plan, after: Plan, offer: Offer): boolean {
+/** Whether facts, or a failure, close a question that is open without them. */
+export function closesMore(
+  before: Plan,
+  offer: Offer,
+  facts: readonly TimedFact[],
+  failedLookup?: FailedLookup,
+): boolean {
+  const failures =
+    failedLookup === undefined ? before.failures : [...before.failures, failedLookup];
+  const after = { ...before, facts: before.facts.concat(facts), failures };
   return before.questions.some(
     (question) =>
       answerTo(question, before, offer) === undefined &&

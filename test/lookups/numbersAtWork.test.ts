@@ -25,7 +25,7 @@ function take(caller: string, count: number): number {
 }
 
 function giveBack(caller: string, count: number): void {
-  for (let n = 0; n < count; n += 1) atWork.giveBack(caller, false);
+  for (let n = 0; n < count; n += 1) atWork.giveBack(caller);
 }
 
 function wait(caller: string, count: number, isWaiting: boolean): void {
@@ -75,7 +75,8 @@ describe('numbers at work', () => {
     }
     expect(take('app', 1)).toBe(0);
     expect(take('risk', 1)).toBe(1);
-    atWork.giveBack('app', true);
+    wait('app', 1, false);
+    giveBack('app', 1);
     expect(take('app', 2)).toBe(1);
   });
 });
