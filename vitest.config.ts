@@ -27,7 +27,6 @@ const LONG = [
   'endToEnd/stopping',
   'chaos/threeOperators',
   'rotation/restart',
-  'consentHistories/consentHistories',
   'simulator/main',
 ].map((name) => `/test/${name}.test.ts`);
 

@@ -7,7 +7,6 @@ import { AUDIENCE, ISSUER, TestIssuer } from '../caller/testIssuer.ts';
 import { Random, randomOf } from '../random.ts';
 import { freshStateKey, startRedis } from '../redisServer.ts';
 import { RedisClusterServers } from '../redisCluster.ts';
-import { RedisProxy } from '../redisProxy.ts';
 import { Chronicle } from './chronicle.ts';
 import { FlappingDirectory } from './flappingDirectory.ts';
 import { Fleet } from './fleet.ts';
@@ -19,11 +18,6 @@ export const STORES = ['memory', 'redis', 'cluster'] as const;
 
 export type Store = (typeof STORES)[number];
 
-/** What the wire to Redis does: it cuts connections after a script and before its reply, or delivers each script again. */
-export const WIRES = ['cuts', 'copies'] as const;
-
-export type Wire = (typeof WIRES)[number];
-
 /** One stretch of it. */
 export interface ConsentChaosRun {
   readonly store: Store;
@@ -32,7 +26,6 @@ export interface ConsentChaosRun {
   /** The same one makes the same apps, replies and troubles; when they meet is the machine's doing. */
   readonly seed: number;
   readonly without?: Guard | undefined;
-  readonly wire?: Wire | undefined;
 }
 
 /** What came of it. */
@@ -94,11 +87,6 @@ const HANDED_OVER_EVERY_MS = 3000;
 /** The last ones have so much of it; then they come to their ends in peace. */
 const TROUBLED_MS = 25_000;
 const KEEP_FACTS_SECONDS = 10;
-/** A script loses its connection before its reply, and all that are under way with it, so long after the last one at most. */
-const MAX_CUT_EVERY_MS = 1000;
-/** The last copies come when the record that was written is removed as a rule, and their time is over. */
-const COPIES_AFTER_MS = [0, 500, 4000];
-
 const ENVIRONMENT = {
   JWT_ISSUER: ISSUER,
   JWT_AUDIENCE: AUDIENCE,
@@ -183,7 +171,7 @@ export async function runConsentChaos(run: ConsentChaosRun): Promise<Findings> {
 }
 
 /** What all parts of a run have in common. */
-interface Scene extends Pick<ConsentChaosRun, 'seed' | 'wire'> {
+interface Scene extends Pick<ConsentChaosRun, 'seed'> {
   readonly chronicle: Chronicle;
 }
 
@@ -206,7 +194,7 @@ const OPEN: Readonly<Record<Store, (scene: Scene) => Promise<OpenedStore | undef
   redis: async (scene) => {
     const redis = await startRedis();
     const counts = { frozen: 0 };
-    return openShared('redis', scene, [redis.port], redis.kill.bind(redis), {
+    return openShared(scene, redis.url, [redis.port], () => redis.kill(), {
       counts,
       everyMs: FREEZE_EVERY_MS,
       async trouble() {
@@ -221,10 +209,9 @@ const OPEN: Readonly<Record<Store, (scene: Scene) => Promise<OpenedStore | undef
   },
   cluster: async (scene) => {
     const servers = await RedisClusterServers.start({ replicas: true, nodeTimeoutMs: 2000 });
-    const stop = servers.stop.bind(servers);
     const counts = { handedOver: 0 };
     const random = new Random(scene.seed);
-    return openShared('redis+cluster', scene, servers.ports, stop, {
+    return openShared(scene, servers.url, servers.ports, () => servers.stop(), {
       counts,
       everyMs: HANDED_OVER_EVERY_MS,
       // What loses nothing that was acknowledged: `npm run long -- redis-faults` has the rest.
@@ -241,71 +228,24 @@ const OPEN: Readonly<Record<Store, (scene: Scene) => Promise<OpenedStore | undef
   },
 };
 
-async function openShared(
-  scheme: string,
-  { chronicle, wire }: Scene,
+function openShared(
+  { chronicle }: Scene,
+  url: string,
   ports: readonly number[],
   stop: () => Promise<void>,
-  { counts, everyMs, trouble: befall }: Befalling,
-): Promise<OpenedStore> {
-  const wires = await Wires.before(ports, wire);
+  befalling: Befalling,
+): OpenedStore {
   const stateKey = freshStateKey();
   const records = new StoredRecords(ports, openedBy(stateKey), chronicle);
   return {
+    ...befalling,
     isLeased: (number) => records.isLeased(number),
-    settings: { REDIS_URL: `${scheme}://${wires.hosts}`, STATE_KEY: stateKey },
-    get counts() {
-      return { ...counts, ...wires.counts };
-    },
-    everyMs,
-    trouble: befall,
-    async stop() {
+    settings: { REDIS_URL: url, STATE_KEY: stateKey },
+    stop() {
       records.close();
-      await wires.close();
-      await stop();
+      return stop();
     },
   };
-}
-
-/** Is true once in a while. */
-function nowAndThen(maxEveryMs: number): () => boolean {
-  let nextAtMs = 0;
-  return () => {
-    if (Date.now() < nextAtMs) return false;
-    nextAtMs = Date.now() + Math.random() * maxEveryMs;
-    return true;
-  };
-}
-
-/** The wires to all servers of a store; to the servers themselves where nothing is to happen on them. */
-class Wires {
-  readonly hosts: string;
-  readonly #proxies: readonly RedisProxy[];
-
-  private constructor(ports: readonly number[], proxies: readonly RedisProxy[]) {
-    this.#proxies = proxies;
-    const reached = proxies.length === 0 ? ports : proxies.map(({ port }) => port);
-    this.hosts = reached.map((port) => `127.0.0.1:${port}`).join(',');
-  }
-
-  static async before(ports: readonly number[], wire: Wire | undefined): Promise<Wires> {
-    if (wire === undefined) return new Wires(ports, []);
-    const proxies = await RedisProxy.beforeAll(ports);
-    for (const proxy of proxies) {
-      if (wire === 'cuts') proxy.cutsAfter = nowAndThen(MAX_CUT_EVERY_MS);
-      else proxy.copiesAfterMs = COPIES_AFTER_MS;
-    }
-    return new Wires(ports, proxies);
-  }
-
-  get counts(): Readonly<Record<string, number>> {
-    const sum = (of: 'cuts' | 'copies') => this.#proxies.reduce((all, one) => all + one[of], 0);
-    return this.#proxies.length === 0 ? {} : { cuts: sum('cuts'), copies: sum('copies') };
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#proxies.map((proxy) => proxy.close()));
-  }
 }
 
 /** Opens what the service keeps about a number's consent. */
@@ -471,8 +411,7 @@ class Apps {
     } catch {
       if (hangs.aborted) {
         this.wrong.requestsWithoutAnEnd += 1;
-        const wrong = `requestsWithoutAnEnd, ${caller}; ${await livenessOf(url)}`;
-        this.notes.push(this.#parts.chronicle.story(wrong, number));
+        this.notes.push(this.#parts.chronicle.story(`requestsWithoutAnEnd, ${caller}`, number));
       }
       if (doesHangUp) this.hangUps += 1;
       return { failures: [{ code: doesHangUp ? 'hung up' : 'the replica died' }] };
@@ -512,16 +451,6 @@ class Apps {
         this.wrong.answersToAnotherCaller += 1;
     }
   }
-}
-
-/** Tells a replica that hangs from one that has no time: on a busy machine neither answers soon. */
-async function livenessOf(url: string): Promise<string> {
-  const askedAtMs = performance.now();
-  const isAlive = await fetch(`${url}/livez`).then(
-    ({ ok }) => ok,
-    () => false,
-  );
-  return `/livez ${isAlive ? 'answers' : 'fails'} after ${Math.round(performance.now() - askedAtMs)} ms`;
 }
 
 interface Body {

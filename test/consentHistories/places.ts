@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { recalledFor, MemoryFactCache } from '../../src/lookups/factCache.ts';
 import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
@@ -7,22 +6,13 @@ import {
   type Snapshot,
   type Written,
 } from '../../src/consents/consentStore.ts';
-import type { Redis } from '../../src/sharedState/redis.ts';
-import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
-import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
-import { systemClock } from '../../src/system/clock.ts';
-import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { TestClock } from '../testClock.ts';
-import { ALICE } from '../values.ts';
 import type { History } from './history.ts';
 import { RULES } from '../lookups/askedConsents.ts';
 import type { Place } from './runHistory.ts';
 
 /** A consent flow that spins reads for ever, and lets no time pass. */
 const MAX_READS_A_MOMENT = 500;
-
-/** On a machine that has other work. */
-const MAX_LATENESS_MS = 5000;
 
 /** How long a command to a shared store takes. */
 const COMMAND_MS = 1;
@@ -109,20 +99,13 @@ function onClock(
   stores: Place['stores'],
   latenessMs: number,
 ): Place {
-  return {
-    clock,
-    number: ALICE,
-    stores,
-    factCacheFor: factsInMemory(clock, keepMs),
-    settlesWithin: (ms, promise) => settlesAfter(clock.advance(ms), promise),
-    latenessMs,
-  };
+  return { clock, stores, factCacheFor: factsInMemory(clock, keepMs), latenessMs };
 }
 
 /** One memory, of which each process recalls what counts by the operators that it knows. */
 function factsInMemory(clock: TestClock, keepMs: number): Place['factCacheFor'] {
   const facts = new MemoryFactCache(clock, () => ({ keepMs, resultMs: RULES.resultMs }));
-  return (_replica, keptFor) => ({
+  return (keptFor) => ({
     keep: (...kept) => facts.keep(...kept),
     recall: async (asker, number, cameInAtMs) => {
       const recalled = await facts.recall(asker, number, cameInAtMs);
@@ -130,41 +113,4 @@ function factsInMemory(clock: TestClock, keepMs: number): Place['factCacheFor'] 
       return { ...recalled, ...recalledFor(kept, cameInAtMs, keptFor) };
     },
   });
-}
-
-/** Three replicas on a Redis, by its clock and ours, for a history about each number. */
-export async function inRedis(
-  connections: readonly Redis[],
-): Promise<(number: PhoneNumber) => Place> {
-  const seals = new StateSeals([randomBytes(32)]);
-  const settings = { seals, doubtMs: RULES.doubtMs, deniedMs: 0, operators: [] };
-  const stores = connections.map(
-    (connection) => new RedisConsentStore(connection, systemClock, settings),
-  );
-  await Promise.all(stores.map((store) => store.open()));
-  return (number) => ({
-    clock: systemClock,
-    number,
-    stores,
-    factCacheFor: (replica, keptFor) =>
-      new RedisFactCache(connections[replica] as Redis, systemClock, { seals, keptFor }),
-    settlesWithin: async (ms, promise) => {
-      const over = new AbortController();
-      const late = systemClock.sleep(ms, over.signal).then(() => false);
-      const settled = await Promise.race([promise.then(() => true), late]);
-      late.catch(() => undefined);
-      over.abort();
-      return settled;
-    },
-    latenessMs: MAX_LATENESS_MS,
-  });
-}
-
-/** Whether a promise is settled once all has run that waits for nothing outside this process. */
-async function settlesAfter(passed: Promise<void>, promise: Promise<unknown>): Promise<boolean> {
-  await passed;
-  const later = new Promise<boolean>((resolve) => {
-    setImmediate(() => setImmediate(() => resolve(false)));
-  });
-  return Promise.race([promise.then(() => true), later]);
 }

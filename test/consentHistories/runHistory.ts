@@ -1,4 +1,3 @@
-import type { Clock } from '../../src/system/clock.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import type {
   LookupAuthorizer,
@@ -18,7 +17,6 @@ import {
 } from '../../src/lookups/lookupRoute.ts';
 import type { Operators, RoutedOperator } from '../../src/lookups/operators.ts';
 import { SharedLookups } from '../../src/lookups/directLookups.ts';
-import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { ConsentStore } from '../../src/consents/consentStore.ts';
 import {
   AT_FIRST,
@@ -32,6 +30,8 @@ import { askerOf, StrictOperators, SWAPPED_HOURS_AGO } from './strictOperator.ts
 import { consentOperator, LEASE_MS, RULES } from '../lookups/askedConsents.ts';
 import { askAll, OFFER, requestAt } from '../lookups/requests.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
+import type { TestClock } from '../testClock.ts';
+import { ALICE } from '../values.ts';
 
 type Wrongs = ReturnType<typeof noWrongs>;
 
@@ -51,14 +51,11 @@ function noWrongs() {
 
 /** Where a history takes place. */
 export interface Place {
-  readonly clock: Clock;
-  readonly number: PhoneNumber;
+  readonly clock: TestClock;
   /** Of each replica; the same one where there is one process. */
   readonly stores: readonly ConsentStore[];
-  factCacheFor(replica: number, keptFor: KeptFor): FactCache;
-  /** Whether a promise settles while so much time passes. */
-  settlesWithin(ms: number, promise: Promise<unknown>): Promise<boolean>;
-  /** How late an answer, or how early a poll, may be: 0 where the clock is handed in. */
+  readonly factCacheFor: (keptFor: KeptFor) => FactCache;
+  /** How late an answer, or how early a poll, may be. */
   readonly latenessMs: number;
 }
 
@@ -90,17 +87,30 @@ export async function runHistory(history: History, place: Place): Promise<Wrongn
     ...history.asks.map(({ atMs, patienceMs, directoryMs = 0 }) => atMs + directoryMs + patienceMs),
     ...history.restarts.map(({ atMs }) => atMs),
   );
-  if (!(await place.settlesWithin(lastMs + place.latenessMs, answered))) wrong.unsettled += 1;
+  if (!(await settlesWithin(clock, lastMs + place.latenessMs, answered))) wrong.unsettled += 1;
   // Exchanges outlive their requests, and their leases.
   const closed = answered.then(() => Promise.all(all.map((one) => one.close())));
-  if (!(await place.settlesWithin(4 * LEASE_MS, closed))) wrong.unsettled += 1;
+  if (!(await settlesWithin(clock, 4 * LEASE_MS, closed))) wrong.unsettled += 1;
   return { ...operators.offences, ...wrong };
+}
+
+/** Whether a promise is settled, once so much time has passed and all has run that waits for nothing outside this process. */
+async function settlesWithin(
+  clock: TestClock,
+  ms: number,
+  promise: Promise<unknown>,
+): Promise<boolean> {
+  await clock.advance(ms);
+  const later = new Promise<boolean>((resolve) => {
+    setImmediate(() => setImmediate(() => resolve(false)));
+  });
+  return Promise.race([promise.then(() => true), later]);
 }
 
 async function makeRequest(
   ask: Ask,
   serving: ServingProcess,
-  { clock, number, latenessMs }: Place,
+  { clock, latenessMs }: Place,
   audit: Audit,
   operators: StrictOperators,
   wrong: Wrongs,
@@ -125,7 +135,7 @@ async function makeRequest(
           () => hungUp.abort(),
           () => undefined,
         );
-  await askAll(executor, number, questions);
+  await askAll(executor, ALICE, questions);
   if (!hungUp.aborted) executor.told();
   over.abort();
   await hangingUp;
@@ -136,7 +146,7 @@ async function makeRequest(
     return maxAgeHours < SWAPPED_HOURS_AGO && !operators.knewOfSwap(askerName, cameInAtMs);
   };
   for (const question of questions) {
-    const answer = executor.answerTo(number, question);
+    const answer = executor.answerTo(ALICE, question);
     if (answer instanceof Error) {
       wrong.defects += 1;
       continue;
@@ -177,7 +187,7 @@ class ServingProcess {
     const configured = new Set(identities);
     const keptFor: KeptFor = (operator) =>
       configured.has(operator) ? { keepMs, resultMs: RULES.resultMs } : undefined;
-    const factCache = place.factCacheFor(replica, keptFor);
+    const factCache = place.factCacheFor(keptFor);
     const store = place.stores[replica] as ConsentStore;
     const rules = { ...RULES, deniedMs };
     const consented = new ConsentedLookups({ store, factCache, rules, clock }, 0);

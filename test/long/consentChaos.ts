@@ -3,7 +3,6 @@ import {
   GUARDS,
   runConsentChaos,
   STORES,
-  WIRES,
   type Findings,
   type Store,
 } from '../consentChaos/consentChaos.ts';
@@ -36,10 +35,9 @@ export const consentChaos = longRun({
     runs: count('how many runs there are', 1),
     seed: seed('the same apps, replies and troubles'),
     without: oneOf('without one of these guards', GUARDS),
-    wire: oneOf('what the wire to Redis does to scripts', WIRES),
   },
   short: ['--store', 'memory,redis', '--consents', '60'],
-  async *run({ store: stores, consents, runs, without, wire, seed: first }) {
+  async *run({ store: stores, consents, runs, without, seed: first }) {
     let used = first;
     for (const store of Array.from({ length: runs }, () => stores).flat()) {
       if (store !== 'memory' && NO_REDIS !== undefined) {
@@ -48,7 +46,7 @@ export const consentChaos = longRun({
       }
       for (let left = consents; left > 0; left -= CONSENTS_A_ROUND) {
         const part = Math.min(left, CONSENTS_A_ROUND);
-        const run = { store, consents: part, seed: used, without, wire };
+        const run = { store, consents: part, seed: used, without };
         const title = `${TITLES[store]}, seed ${used}`;
         const { wrong } = await stretch(title, () => runConsentChaos(run), rowsOf);
         used += 1;
