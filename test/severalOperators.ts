@@ -76,15 +76,21 @@ export class SeveralOperators implements AsyncDisposable {
     this.simSwaps = simSwapsOf({ operators, ...parts });
   }
 
-  request(caller = 'caller', signal = new LightAbortSignal(), timeLeftMs = 60_000): SimSwapLoader {
+  request(
+    caller = 'caller',
+    signal = new LightAbortSignal(),
+    timeLeftMs = 60_000,
+    patience: { readonly waitMs?: number } = {},
+  ): SimSwapLoader {
     const cameInAtMs = this.#clock.monotonicMs();
     return this.simSwaps.forRequest({
       caller: callerNamed(caller),
       purpose: 'fraud-prevention',
-      correlator: createCorrelator(undefined),
+      correlator: createCorrelator('asked'),
       cameInAtMs,
       signal,
       deadlineMs: cameInAtMs + timeLeftMs,
+      ...patience,
     });
   }
 
@@ -110,33 +116,44 @@ export function auditedInto(
   });
 }
 
-/** An answer in one word: whether it swapped, the date, or the code of why there is no answer. */
+/** An answer in short: whether it swapped, the date, or the code of why there is no answer. */
+export type Short = string | boolean | null;
+
+export interface ShortAnswer {
+  readonly code: Short;
+  readonly retryAfterSeconds?: number;
+}
+
+/** Asks `simSwappedWithin`, or `lastSimSwap` where no window is named. */
+export async function short(
+  loader: SimSwapLoader,
+  number: PhoneNumber,
+  maxAgeHours?: number,
+): Promise<ShortAnswer> {
+  const answer =
+    maxAgeHours === undefined
+      ? await askField(loader, number, 'lastSimSwap')
+      : await askField(loader, number, 'simSwappedWithin', { maxAgeHours });
+  switch (answer.kind) {
+    case 'date':
+      return { code: answer.latestSimChange?.text ?? null };
+    case 'window':
+      return { code: answer.swapped };
+    case 'failure':
+      return answer.failure;
+    case 'consent':
+      throw new Error('Another answer than that of the field.');
+  }
+}
+
 export async function window(
   loader: SimSwapLoader,
   number: PhoneNumber,
   maxAgeHours = 240,
-): Promise<boolean | string> {
-  const answer = await askField(loader, number, 'simSwappedWithin', { maxAgeHours });
-  switch (answer.kind) {
-    case 'window':
-      return answer.swapped;
-    case 'failure':
-      return answer.failure.code;
-    case 'date':
-    case 'consent':
-      return answer.kind;
-  }
+): Promise<Short> {
+  return (await short(loader, number, maxAgeHours)).code;
 }
 
-export async function date(loader: SimSwapLoader, number: PhoneNumber): Promise<string | null> {
-  const answer = await askField(loader, number, 'lastSimSwap');
-  switch (answer.kind) {
-    case 'date':
-      return answer.latestSimChange?.text ?? null;
-    case 'failure':
-      return answer.failure.code;
-    case 'window':
-    case 'consent':
-      return answer.kind;
-  }
+export async function date(loader: SimSwapLoader, number: PhoneNumber): Promise<Short> {
+  return (await short(loader, number)).code;
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../../src/system/clock.ts';
 import type { Answer } from '../http/recordingServer.ts';
 import { withEntry } from '../operatorEntry.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
-import { SeveralOperators, window } from '../severalOperators.ts';
+import { SeveralOperators, window, type Short } from '../severalOperators.ts';
 import { throughout, WiredOperator } from '../wiredOperator.ts';
 
 export interface Asking {
@@ -37,7 +37,7 @@ export class AskedSimSwaps implements AsyncDisposable {
     return new AskedSimSwaps(operator, new SeveralOperators(operators, { clock, consent }));
   }
 
-  ask({ number, signal, timeLeftMs }: Asking): Promise<boolean | string> {
+  ask({ number, signal, timeLeftMs }: Asking): Promise<Short> {
     return window(this.#several.request('somebody', signal, timeLeftMs), number);
   }
 

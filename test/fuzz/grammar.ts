@@ -9,6 +9,9 @@ const VARIABLES = ['v', 'n', 'h', 'b', 'list'] as const;
 const TYPES = ['Int', 'Int!', 'ID', '[ID!]!', 'Boolean', '_Any', '[_Any!]!', '[[Int]]'] as const;
 const OBJECT_TYPES = ['PhoneNumber', 'Query', 'SimSwapConsent', '_Service', 'Nobody'] as const;
 const LEAVES = ['e164', 'lastSimSwap', '__typename', 'state', 'retryAfterSeconds', 'name', 'sdl'];
+const DIRECTIVES = 'skip include include deprecated specifiedBy defer nothing'.split(' ');
+const WORDS = 'null true false RED __proto__ constructor toString'.split(' ');
+const INTEGERS = ['0', '-0', '-1', '24', '2147483648', '9'.repeat(400), '-9007199254740993'];
 const MAX_DEPTH = 6;
 /** Somewhat more tokens than the service takes. */
 const MAX_NODES = 1500;
@@ -192,15 +195,7 @@ class DocumentWriter {
   #directives(): string {
     const random = this.#random;
     if (!random.chance(0.12)) return '';
-    const name = random.pick([
-      'skip',
-      'include',
-      'include',
-      'deprecated',
-      'specifiedBy',
-      'defer',
-      'nothing',
-    ]);
+    const name = random.pick(DIRECTIVES);
     const one = random.chance(0.9) ? `@${name}(if:${this.#value(1)})` : `@${name}`;
     return random.chance(0.03) ? `${one} `.repeat(100) : one;
   }
@@ -228,25 +223,9 @@ class DocumentWriter {
       case 1:
         return this.#number();
       case 2:
-        return random.pick([
-          'null',
-          'true',
-          'false',
-          'RED',
-          '__proto__',
-          'constructor',
-          'toString',
-        ]);
+        return random.pick(WORDS);
       case 3:
-        return random.pick([
-          '0',
-          '-0',
-          '-1',
-          '24',
-          '2147483648',
-          '9'.repeat(400),
-          '-9007199254740993',
-        ]);
+        return random.pick(INTEGERS);
       case 4:
         return random.pick(['0.5', '1e400', '-1E-400', '1.0e+2', `0.${'3'.repeat(1000)}`]);
       case 5:

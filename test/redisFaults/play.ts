@@ -113,7 +113,7 @@ async function outcomeOf(
   const toldAsLost = sum(({ counts }) => counts.toldAsLost);
   const lastFailedAtMs = Math.max(...replicas.map(({ counts }) => counts.lastFailedAtMs));
   const backMs = Math.max(0, lastFailedAtMs - fromMs);
-  const promptedTwice = phones.twice.length;
+  const promptedTwice = phones.count('promptsWhileOneLived');
   const writtenTwice = await countedBeyond(replicas);
   const flaws = [
     ...(backMs > promisedMs ? [`back after ${Math.round(backMs)} ms, not ${promisedMs}`] : []),
@@ -126,7 +126,7 @@ async function outcomeOf(
     refused,
     toldAsLost,
     backMs,
-    prompts: phones.prompts,
+    prompts: phones.consents.size,
     promptedTwice,
     writtenTwice,
     flaws,

@@ -16,6 +16,7 @@ import {
 import type { SharedRedis } from '../../src/sharedState/sharedRedis.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/system/clock.ts';
+import { OperatorBooks } from '../operatorBooks.ts';
 import type { Random } from '../random.ts';
 import { silentLog } from '../silentLog.ts';
 
@@ -48,19 +49,17 @@ export interface CommandCounts {
   lastFailedAtMs: number;
 }
 
-/** Who was prompted, and when, by whichever replica. */
-export class Phones {
-  prompts = 0;
-  /** Prompts about numbers of which an earlier one lived. */
-  readonly twice: string[] = [];
-  readonly #promptedAtMs = new Map<string, number>();
+/** Who was prompted, by whichever replica. */
+export class Phones extends OperatorBooks {
+  constructor() {
+    super({ nowMs: () => performance.now(), endingMs: WAY_MS });
+  }
 
   ring(number: string): void {
-    const nowMs = performance.now();
-    const sinceMs = nowMs - (this.#promptedAtMs.get(number) ?? -Infinity);
-    this.prompts += 1;
-    if (sinceMs < LIFE_MS - WAY_MS) this.twice.push(number);
-    this.#promptedAtMs.set(number, nowMs);
+    const asked = { at: '', number, scope: '', caller: ASKER };
+    for (const offence of this.prompt(asked)) this.offend(offence, number);
+    const endsAtMs = performance.now() + LIFE_MS;
+    this.acknowledged(String(this.consents.size), { ...asked, endsAtMs, intervalMs: 0 });
   }
 }
 

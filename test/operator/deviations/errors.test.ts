@@ -7,7 +7,8 @@ import { START_MS } from '../../testClock.ts';
 import { BOB, hours } from '../../values.ts';
 import { grant } from '../../wiredOperator.ts';
 import { judgeCheck } from '../camara.ts';
-import { DeviatingOperator, withErrors, type Deviation, type Short } from './deviatingOperator.ts';
+import type { Short } from '../../severalOperators.ts';
+import { DeviatingOperator, withErrors, type Deviation } from './deviatingOperator.ts';
 
 /** What is answered; without a body where none is named. */
 type Told = readonly [status: number, body?: unknown, headers?: Record<string, string>];
