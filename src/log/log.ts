@@ -5,8 +5,13 @@ import { StandardOutput } from './standardOutput.ts';
 /** What may stand beside a message: names and counts, never a number, a token, a URL or a body. */
 export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** By pino's numbers, which tools that read logs know. */
-const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 } as const;
+/** By pino's numbers, which tools that read logs know; and how a terminal shows them. */
+const LEVELS = {
+  debug: { level: 20, shown: 'DEBUG', style: 'dim' },
+  info: { level: 30, shown: 'INFO ', style: 'green' },
+  warn: { level: 40, shown: 'WARN ', style: 'yellow' },
+  error: { level: 50, shown: 'ERROR', style: 'red' },
+} as const;
 
 export type LogLevel = keyof typeof LEVELS;
 
@@ -33,8 +38,8 @@ export function createLog(lowest: LogLevel = 'info'): ProgramLog {
     stdout.isTTY ? prettyLine(line, stdout.hasColors()) : `${JSON.stringify(line)}\n`;
   let told = 0;
   const writer = (at: LogLevel): Log['info'] => {
-    const level = LEVELS[at];
-    if (level < LEVELS[lowest]) return () => undefined;
+    const { level } = LEVELS[at];
+    if (level < LEVELS[lowest].level) return () => undefined;
     return (message, details = {}) => {
       const lines = output.lostLines - told;
       if (lines > 0 && output.hasRoom) {
@@ -102,15 +107,6 @@ interface LogLine extends LogDetails {
   readonly msg: string;
 }
 
-type Style = Parameters<typeof styleText>[0];
-
-const SHOWN_LEVELS: ReadonlyMap<number, readonly [name: string, style: Style]> = new Map([
-  [LEVELS.debug, ['DEBUG', 'dim']],
-  [LEVELS.info, ['INFO ', 'green']],
-  [LEVELS.warn, ['WARN ', 'yellow']],
-  [LEVELS.error, ['ERROR', 'red']],
-]);
-
 /** What a terminal could take for a command, or show in another order than it stands. */
 const NOT_SHOWN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
@@ -119,9 +115,10 @@ const PLAIN = /^[\w.:/@+-]+$/;
 
 /** A line of the log for people: the time, the level, the message, and what stands beside it. Pure. */
 export function prettyLine({ level, time, msg, ...details }: LogLine, hasColors: boolean): string {
-  const styled = (how: Style, text: string): string =>
+  const styled = (how: Parameters<typeof styleText>[0], text: string): string =>
     hasColors ? styleText(how, text, { validateStream: false }) : text;
-  const [name, style] = SHOWN_LEVELS.get(level) ?? [String(level), 'reset'];
+  const found = Object.values(LEVELS).find((one) => one.level === level);
+  const { shown: name, style } = found ?? LEVELS.info;
   const beside = Object.entries(details)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => `${styled('dim', `${shown(key)}=`)}${valueOf(value)}`);
