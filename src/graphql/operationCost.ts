@@ -1,7 +1,6 @@
 import {
   getVariableValues,
   isObjectType,
-  Kind,
   type DocumentNode,
   type FieldNode,
   type GraphQLField,
@@ -71,6 +70,8 @@ interface AskedBelow {
   readonly fields: number;
   readonly questions: ReadonlySet<Asked>;
   readonly asksConsent: boolean;
+  /** What is known to be asked of each number; nothing beside its consent, which is read after all else. */
+  readonly ahead: readonly Question[];
   /** Of the reply, for each number. */
   readonly bytes: number;
 }
@@ -80,8 +81,6 @@ interface NumbersField {
   readonly kind: 'numbers';
   readonly node: FieldNode;
   readonly definition: GraphQLField<unknown, unknown>;
-  /** That of a variable, where one holds all numbers. */
-  readonly variable: string | undefined;
   /** Of the reply: of the field as a whole, and for each number. */
   readonly bytes: number;
   readonly bytesEach: number;
@@ -110,7 +109,7 @@ const NUMBERS_IN: Readonly<Record<string, { readonly one?: string; readonly list
  * selected field counts, wherever it stands. It ends far beyond a limit, so a hostile operation costs little.
  *
  * @param readBefore takes what it reads, and saves it the next time
- * @returns `undefined` when the variables do not fit, as the execution will say; it says so too where they are counted
+ * @returns `undefined` when the variables do not fit, as the execution will say
  * @throws {GraphQLError} when `@skip` or `@include` is given null
  */
 export function costOf(
@@ -119,29 +118,15 @@ export function costOf(
   readBefore: ReadOperations,
 ): OperationCost | undefined {
   const { schema, operation, ownNumber } = incoming;
-  const known = readBefore.get(operation);
-  if (known !== undefined) {
-    // As they were sent: the execution coerces them again, and that would cost as much as the rest of the counting.
-    const cost = countRoots(known, given, most, ownNumber);
-    if (firstOver(cost, most, 1) === undefined) return cost;
-  }
   // One is enough to know; a list of a hundred thousand nulls has as many.
   const options = { maxErrors: 1 };
   const definitions = operation.variableDefinitions ?? [];
   const { coerced: variables } = getVariableValues(schema, definitions, given, options);
   if (variables === undefined) return undefined;
-  const roots = known ?? rootFields({ ...incoming, variables }, most, readBefore);
-  return countRoots(roots, variables, most, ownNumber);
-}
-
-function countRoots(
-  roots: Iterable<RootField>,
-  variables: Readonly<Record<string, unknown>>,
-  most: OperationCost,
-  ownNumber: PhoneNumber | undefined,
-): OperationCost {
   const cost = { numbers: 0, questionsPerNumber: 0, answers: 0, replyBytes: MAX_ENVELOPE_BYTES };
   const questionsByNumber = new Map<unknown, ReadonlySet<Asked>>();
+  const roots =
+    readBefore.get(operation) ?? rootFields({ ...incoming, variables }, most, readBefore);
   for (const field of roots) {
     if (firstOver(cost, most, COUNTED_TIMES) !== undefined) return cost;
     cost.replyBytes += field.bytes;
@@ -163,23 +148,6 @@ function countRoots(
     }
   }
   return cost;
-}
-
-/** What the fields below these nodes ask about each number; nothing where that is not known before they are executed. */
-export function questionsBelow(
-  nodes: readonly FieldNode[],
-  roots: readonly RootField[] = [],
-): readonly Question[] {
-  const questions: Question[] = [];
-  let known = 0;
-  for (const root of roots) {
-    if (root.kind !== 'numbers' || !nodes.includes(root.node)) continue;
-    // The consent is read after all that is asked about its number.
-    if (root.below.asksConsent) return [];
-    known += 1;
-    for (const asked of root.below.questions) if (asked !== 'refused') questions.push(asked);
-  }
-  return known < nodes.length ? [] : questions;
 }
 
 export function excessOf(cost: OperationCost, most: OperationCost): Excess | undefined {
@@ -245,7 +213,6 @@ function* rootFields(
         kind: 'numbers',
         node,
         definition,
-        variable: variableOf(node),
         bytes,
         bytesEach,
         below,
@@ -258,36 +225,20 @@ function* rootFields(
     yield field;
   }
   size += fields.length;
-  // What is not sent is not counted as it was sent.
-  const hasDefaults = operation.variableDefinitions?.some((one) => one.defaultValue !== undefined);
-  if (hasDefaults === true || selections.dependOnVariables || size > MAX_KEPT_FIELDS) return;
-  readBefore.set(operation, fields);
+  if (!selections.dependOnVariables && size <= MAX_KEPT_FIELDS) readBefore.set(operation, fields);
 }
 
-/**
- * The numbers that come in by a field; none where its arguments do not fit.
- *
- * @param variables coerced, or as they were sent where none has a default
- */
+/** The numbers that come in by a field; none where its arguments do not fit. */
 function numbersIn(
-  { node, definition, variable }: NumbersField,
-  variables: Readonly<Record<string, unknown>>,
+  { node, definition }: NumbersField,
+  variables: Record<string, unknown>,
   ownNumber: PhoneNumber | undefined,
 ): readonly unknown[] {
   const { one, list } = NUMBERS_IN[node.name.value] ?? {};
-  const name = list ?? one;
-  if (name === undefined) return [ownNumber];
-  const sent =
-    variable === undefined ? readArguments(definition, node, variables)[name] : variables[variable];
-  if (list === undefined) return [sent];
-  const numbers = sent ?? [];
-  // GraphQL takes a single value for a list of it.
-  return Array.isArray(numbers) ? numbers : [numbers];
-}
-
-/** These fields have one argument at most. */
-function variableOf({ arguments: [argument] = [] }: FieldNode): string | undefined {
-  return argument?.value.kind === Kind.VARIABLE ? argument.value.name.value : undefined;
+  const args = readArguments(definition, node, variables);
+  if (list === undefined) return [one === undefined ? ownNumber : args[one]];
+  const numbers = args[list];
+  return Array.isArray(numbers) ? numbers : [];
 }
 
 /** @param path of an error in its place, in bytes */
@@ -323,7 +274,8 @@ function askedBelow(
     }
     below.bytes += fieldBytes(asked, pathHere, nested?.bytes);
   }
-  return { ...below, questions };
+  const ahead = below.asksConsent ? [] : [...questions].filter((asked) => asked !== 'refused');
+  return { ...below, questions, ahead };
 }
 
 /**

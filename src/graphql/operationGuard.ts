@@ -27,7 +27,6 @@ const NEVER_ASKED: ReadonlySet<string> = new Set<ErrorCode>(['FORBIDDEN', 'BAD_U
  */
 export function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
   const most = mostOf(limits);
-  const mostOfOneNumber = { ...most, numbers: 1 };
   const readBefore: ReadOperations = new WeakMap();
   const listener: GraphQLRequestListener<RequestContext> = {
     async didResolveOperation({ schema, document, operation, request, contextValue }) {
@@ -41,11 +40,7 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
       const incoming = { schema, document, operation, variables, ownNumber };
       let cost: OperationCost | undefined;
       try {
-        cost = costOf(
-          incoming,
-          missingBatchScope === undefined ? most : mostOfOneNumber,
-          readBefore,
-        );
+        cost = costOf(incoming, most, readBefore);
       } catch (error) {
         // What graphql-js throws finds the operation's own values invalid; every other error is a defect, and stays.
         throw error instanceof GraphQLError ? badOperation(error.message, error) : error;
@@ -73,8 +68,6 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
         if (path !== undefined && NEVER_ASKED.has(code)) request.countAnswer(code);
       }
       if (request.numbersAsked === 0 || request.caller.kind === 'anonymous') return;
-      // Its variables did not fit, and nothing was asked.
-      if (singleResult.data === undefined) return;
       const quotas = await request.quotas();
       if (quotas.length === 0) return;
       singleResult.extensions = { quotas };

@@ -15,7 +15,6 @@ import type { Clock } from '../system/clock.ts';
 import { forbidden, type FieldPlace } from './answerErrors.ts';
 import {
   limitExceeded,
-  questionsBelow,
   severalForbidden,
   type OperationLimits,
   type RootField,
@@ -143,53 +142,43 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
   ): Promise<T> | T {
     if (!mayAskAbout(this.rights, number)) throw forbidden();
     this.#countQuestion(number, asked);
-    if (this.#loader?.isAnswered(number, asked) === true) {
-      return this.#told(this.#loader, number, asked, tell, place);
-    }
     const rehearsal = this.#parts.rehearsals?.get(number);
+    const isAnswered = this.#loader?.isAnswered(number, asked) === true;
     let loader: Answering;
-    if (this.signal.aborted) loader = OVER;
+    if (this.signal.aborted && !isAnswered) loader = OVER;
     else if (rehearsal !== undefined) loader = answering(rehearsedAnswer(rehearsal));
     else loader = this.#loader ??= this.#parts.simSwaps.forRequest(this);
-    return loader.ask(number, asked).then(() => this.#told(loader, number, asked, tell, place));
-  }
-
-  #told<T>(
-    loader: Answering,
-    number: PhoneNumber,
-    asked: FieldQuestion,
-    tell: TellAnswer<T>,
-    place: FieldPlace,
-  ): T {
-    const answer = loader.answerTo(number, asked);
-    const isDefect = answer instanceof Error;
-    if (isDefect) this.countAnswer(INTERNAL_ERROR);
-    else this.countAnswer(answer.kind === 'failure' ? answer.failure.code : 'answered');
-    if (isDefect) throw answer;
-    return tell(answer, place, asked);
+    const answered = (): T => {
+      const answer = loader.answerTo(number, asked);
+      const isDefect = answer instanceof Error;
+      if (isDefect) this.countAnswer(INTERNAL_ERROR);
+      else this.countAnswer(answer.kind === 'failure' ? answer.failure.code : 'answered');
+      if (isDefect) throw answer;
+      return tell(answer, place, asked);
+    };
+    return isAnswered ? answered() : loader.ask(number, asked).then(answered);
   }
 
   /**
-   * Asks what the fields below these nodes are about to ask, where that is known, and resolves when they find it answered:
-   * of a thousand numbers each promise counts.
-   *
-   * @returns `undefined` where there is nothing to wait for
+   * The numbers of a list, once what the fields below its nodes ask is answered, where that is known before: then they need
+   * no promises, and of a thousand numbers each counts.
    */
-  askAhead(
-    entities: readonly (PhoneNumberEntity | Promise<never>)[],
+  askedAhead<E extends PhoneNumberEntity>(
+    entities: (E | Promise<never>)[],
     nodes: readonly FieldNode[],
-  ): Promise<void> | undefined {
-    const questions = questionsBelow(nodes, this.roots);
-    if (questions.length === 0 || this.signal.aborted) return undefined;
+  ): (E | Promise<never>)[] | Promise<(E | Promise<never>)[]> {
+    const questions = (this.roots ?? []).flatMap((root) =>
+      root.kind === 'numbers' && nodes.every((node) => node === root.node) ? root.below.ahead : [],
+    );
+    if (questions.length === 0 || this.signal.aborted) return entities;
     const numbers: PhoneNumber[] = [];
     for (const entity of entities) {
       // It waits for its turn to be told.
       if (entity instanceof Promise) entity.catch(() => undefined);
       else if (this.#mayAskAhead(entity.e164)) numbers.push(entity.e164);
     }
-    if (numbers.length === 0) return undefined;
     this.#loader ??= this.#parts.simSwaps.forRequest(this);
-    return this.#loader.askAhead(numbers, questions);
+    return this.#loader.askAhead(numbers, questions).then(() => entities);
   }
 
   #mayAskAhead(number: PhoneNumber): boolean {

@@ -12,8 +12,8 @@ import type {
   SimSwapConsentResolvers,
   SimSwapCheck,
 } from './generated/resolvers.ts';
-import type { GraphqlRequest, PhoneNumberEntity, RequestContext, TellAnswer } from './request.ts';
-import { GraphQLScalarType, type FieldNode, type GraphQLResolveInfo } from 'graphql';
+import type { PhoneNumberEntity, RequestContext, TellAnswer } from './request.ts';
+import { GraphQLScalarType, type GraphQLResolveInfo } from 'graphql';
 import { instantAt, type Instant } from '../domain/instant.ts';
 import type { FieldAnswer } from '../lookups/executor.ts';
 
@@ -64,7 +64,7 @@ const SimSwapConsent: SimSwapConsentResolvers = {
 const Query: QueryResolvers = {
   phoneNumber: (_root, { e164 }) => phoneNumber(e164),
   phoneNumbers: (_root, { e164s }, { request }, { fieldNodes }) =>
-    askedAhead(e164s.map(phoneNumber), request, fieldNodes),
+    request.askedAhead(e164s.map(phoneNumber), fieldNodes),
   myPhoneNumber: (_root, _args, { request }) => {
     const { ownNumber } = request.rights;
     if (ownNumber === undefined) {
@@ -91,18 +91,9 @@ export const subgraphResolvers = {
       { representations }: { representations: readonly unknown[] },
       { request }: RequestContext,
       { fieldNodes }: GraphQLResolveInfo,
-    ) => askedAhead(representations.map(resolveReference), request, fieldNodes),
+    ) => request.askedAhead(representations.map(resolveReference), fieldNodes),
   },
 };
-
-/** The numbers of a list, once what is asked about them is answered. */
-function askedAhead(
-  numbers: OrRefused<PhoneNumberReference>[],
-  request: GraphqlRequest,
-  nodes: readonly FieldNode[],
-) {
-  return request.askAhead(numbers, nodes)?.then(() => numbers) ?? numbers;
-}
 
 type PhoneNumberReference = PhoneNumberEntity & { readonly __typename: 'PhoneNumber' };
 

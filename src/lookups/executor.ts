@@ -74,9 +74,7 @@ export class Executor {
 
   /** Whether a run that took it up is over. */
   isAnswered(number: PhoneNumber, asked: FieldQuestion): boolean {
-    return (
-      asked.asks !== 'consent' && this.#sessions.get(number)?.answered.includes(asked) === true
-    );
+    return this.#sessions.get(number)?.answered.includes(asked) === true;
   }
 
   #sessionAbout(number: PhoneNumber): NumberSession {
@@ -324,7 +322,7 @@ class NumberSession implements LookupSession {
   readonly request: LookupRequest;
   questions: readonly Question[] = NOTHING;
   /** Those that the latest run took up. */
-  answered: readonly Question[] = NOTHING;
+  answered: readonly FieldQuestion[] = NOTHING;
   facts: readonly TimedFact[] = NOTHING;
   besides: readonly TimedFact[] = NOTHING;
   failures: readonly FailedLookup[] = NOTHING;

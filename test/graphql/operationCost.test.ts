@@ -18,13 +18,7 @@ function countIn(document: DocumentNode, variables = {}, limits = NO_LIMITS, rol
   const operation = getOperationAST(document);
   if (operation === null || operation === undefined) throw new Error('The test has no operation.');
   const schema = SCHEMAS[role];
-  const readBefore = new WeakMap();
-  const asked = () =>
-    costOf({ schema, document, operation, variables }, mostOf(limits), readBefore);
-  const first = asked();
-  // From the second time on variables count as they were sent.
-  expect(first && asked()).toEqual(first);
-  return first;
+  return costOf({ schema, document, operation, variables }, mostOf(limits), new WeakMap());
 }
 
 /** What the operator would be queried for, and how many answers the reply has; its bytes have tests of their own. */
@@ -68,8 +62,6 @@ describe('what an operation of the BFF asks', () => {
     ['a list', `{ ${BOTH} { lastSimSwap } }`, asks(2, 1, 2)],
     ['an empty list', '{ phoneNumbers(e164s: []) { lastSimSwap } }', asks(0, 0, 0)],
     ['a number for a list', `{ phoneNumbers(e164s: "${A}") { lastSimSwap } }`, asks(1, 1, 1)],
-    ['a number in a variable for a list', LIST, asks(1, 1, 1), { l: A }],
-    ['the default of a list', LIST.replace(')', ` = ["${A}", "${B}"])`), asks(2, 1, 2)],
     ['a list from one variable', LIST, asks(2, 1, 3), { l: [A, B, A] }],
     ['a list of variables', LIST_OF_TWO, asks(2, 1, 2), { a: A, b: B }],
     ['a number by default', LIST_OF_TWO, asks(1, 1, 2), { a: B }],
