@@ -150,7 +150,7 @@ function keySourceOf(
   return new PublishedJson(jwksUrl, jwksConnection, { ...parts, log });
 }
 
-/** A browser has no token when it opens a page: the explorer stands before the gate, for loopback alone. */
+/** A browser has no token when it opens a page: the explorer is before the gate, for loopback only. */
 function explorerOf({ config, explorerQuery }: ServerParts): Explorer | undefined {
   const isExposed = config.production || !isLoopback(config.listen.host);
   const isClosed = isExposed || config.trustedDocuments !== undefined;

@@ -39,7 +39,7 @@ export interface Caller {
   readonly purpose?: string | undefined;
 }
 
-/** Every caller, where no issuer is configured: on loopback alone. */
+/** Every caller, where no issuer is configured: on loopback only. */
 export const ANONYMOUS: Caller = { identity: ANONYMOUS_IDENTITY, mayAskAboutAnyone: true };
 
 /** It depends on nothing that an operator knows. */

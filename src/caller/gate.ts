@@ -68,7 +68,7 @@ interface GateParts extends Pick<CallerSettings, 'routerSecrets' | 'purposes'> {
   readonly tokens: Pick<TokenVerifier, 'verify'> | undefined;
 }
 
-/** Admits a request or says why not, by its headers alone: no body is parsed for an unknown client. */
+/** Admits a request or says why not, by its headers only: no body is parsed for an unknown client. */
 export class Gate {
   readonly #parts: GateParts;
   readonly #routerDigests: readonly Buffer[];

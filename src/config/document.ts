@@ -11,7 +11,7 @@ import { didYouMean } from './settingNames.ts';
 
 export type Path = readonly (string | number)[];
 
-/** Something that must change in the file, as the end of a sentence about what stands at the path. */
+/** Something that must change in the file, as the end of a sentence about what is at the path. */
 export interface FileProblem {
   readonly path: Path;
   readonly what: string;

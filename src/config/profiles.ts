@@ -348,7 +348,7 @@ const definition = strictObject({
 const FIRST_YEAR = 1991;
 const LAST_YEAR = 2200;
 
-/** The first SIM card is of 1991: a text with an earlier year, or with none, stands for no date. */
+/** The first SIM card is of 1991: a text with an earlier year, or with none, is not a date. */
 function isNoDate(sentinel: string): boolean {
   const years = Array.from(sentinel.matchAll(/(?<!\d)\d{4}(?!\d)/g), ([year]) => Number(year));
   const mayBeDate = years.some((year) => year >= FIRST_YEAR && year <= LAST_YEAR);

@@ -45,7 +45,7 @@ export interface Pending extends ConsentIdentity {
   readonly nextPollAtMs: number;
   /** Polls stop here: `expires_in` counted from sending the request. */
   readonly redeemableUntilMs: number;
-  /** The owner is not prompted anew before: `expires_in` counted from reading the reply. */
+  /** The owner is not prompted again before: `expires_in` counted from reading the reply. */
   readonly livesUntilMs: number;
   /** While a poll is on the wire. */
   readonly leaseUntilMs?: number;

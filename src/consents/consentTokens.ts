@@ -15,7 +15,7 @@ export interface ConsentTokensParts {
   /** How long before its end a token is used no more. */
   readonly marginMs: number;
   readonly coverageOf: (subject: TokenSubject) => TokenCoverage;
-  /** How long the owner is not prompted anew after their token was refused. */
+  /** How long the owner is not prompted again after their token was refused. */
   readonly failureMs: number;
 }
 

@@ -161,7 +161,7 @@ const MAY_PASS: ReadonlySet<LookupFailureCode> = new Set([
   'OPERATOR_TIMEOUT',
 ]);
 
-/** At least one: asking again at once is never told. */
+/** At least one: a retry at once is never advised. */
 function secondsUntil(atMs: number, nowMs: number): number {
   return Math.max(1, Math.ceil((atMs - nowMs) / 1000));
 }

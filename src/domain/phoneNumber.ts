@@ -1,6 +1,6 @@
 declare const phoneNumberBrand: unique symbol;
 
-/** An international number in E.164 form, `+` and 5 to 15 digits. Made by {@link parsePhoneNumber} alone. */
+/** An international number in E.164 form, `+` and 5 to 15 digits. Made only by {@link parsePhoneNumber}. */
 export type PhoneNumber = string & { readonly [phoneNumberBrand]: true };
 
 /** The value, or why it was refused (for people; never quotes the text). */

@@ -2,7 +2,7 @@ import { refused, type Parsed } from './phoneNumber.ts';
 
 declare const maxAgeBrand: unique symbol;
 
-/** A window that reaches back from now, in whole hours from 1 to 2400. Made by {@link parseMaxAge} alone. */
+/** A window that reaches back from now, in whole hours from 1 to 2400. Made only by {@link parseMaxAge}. */
 export type MaxAgeHours = number & { readonly [maxAgeBrand]: true };
 
 /** CAMARA's bound on `maxAge`: 100 days. */

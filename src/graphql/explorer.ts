@@ -5,7 +5,7 @@ import type { Role } from './schema.ts';
 
 /**
  * The page of GraphiQL, for a browser that opens /graphql; where its package is not installed, a word on how to get it. It
- * stands before the gate: for loopback alone.
+ * is before the gate: for loopback only.
  */
 export type Explorer = () => Promise<Reply>;
 

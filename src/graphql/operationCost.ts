@@ -106,7 +106,7 @@ const NUMBERS_IN: Readonly<Record<string, { readonly one?: string; readonly list
 
 /**
  * Counts what an operation asks for over aliases, fragments and representations together, without executing it: every
- * selected field counts, wherever it stands. It ends far beyond a limit, so a hostile operation costs little.
+ * selected field counts, wherever it is. It ends far beyond a limit, so a hostile operation costs little.
  *
  * @param readBefore takes what it reads, and saves it the next time
  * @returns `undefined` when the variables do not fit, as the execution will say

@@ -32,7 +32,7 @@ export const MAX_INDEX_BYTES = 8;
 /** Making a field costs more than its text, however short that is. */
 export const MIN_FIELD_BYTES = 32;
 
-/** What stands around the answers: `data`, `errors`, and what is left of the quotas in `extensions`. */
+/** What is around the answers: `data`, `errors`, and what is left of the quotas in `extensions`. */
 export const MAX_ENVELOPE_BYTES = 1024;
 
 /** GraphQL's own messages quote what they refuse; longer ones are cut. */
@@ -88,7 +88,7 @@ export function failedNumberBytes(pathBytes: number): number {
   return NULL_BYTES + MAX_NUMBER_ERROR_BYTES + pathBytes;
 }
 
-/** The name under which a field's value stands, with its quotes, colon and comma. */
+/** The name of a field's value, with its quotes, colon and comma. */
 export function keyBytes({ alias, name }: FieldNode): number {
   return (alias ?? name).value.length + 4;
 }

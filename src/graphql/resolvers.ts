@@ -109,7 +109,7 @@ function phoneNumber(text: string): OrRefused<PhoneNumberReference> {
     : refused(number.reason);
 }
 
-/** What a router asks `_entities` for, where the entity stands beside others. */
+/** What a router asks `_entities` for, where the entity is beside others. */
 export function resolveReference(representation: unknown): OrRefused<PhoneNumberReference> {
   if (typeof representation !== 'object' || representation === null) {
     return refused('A representation is an object with __typename and e164.');

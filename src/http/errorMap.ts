@@ -12,7 +12,7 @@ export interface ErrorMap {
    * A word that is known here goes before one that is not.
    */
   readonly wordAt: readonly MemberPath[];
-  /** What stands there in an answer; a 200 with any other word, or without one, is none. */
+  /** What is there in an answer; a 200 with any other word, or without one, is none. */
   readonly okWords?: readonly string[];
   readonly rules: readonly ErrorRuleProfile[];
 }

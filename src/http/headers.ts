@@ -1,7 +1,7 @@
 import type { HttpReply } from './exchange.ts';
 import type { TraceParent } from '../log/diagnostics.ts';
 
-/** The value of a header that may stand once; `undefined` when it is absent or repeated. Pure. */
+/** The value of a header that may be there once; `undefined` when it is absent or repeated. Pure. */
 export function singleValue(header: string | readonly string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : undefined;
 }

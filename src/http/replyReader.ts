@@ -27,7 +27,7 @@ export type Carrier = Pick<Dispatcher.DispatchController, 'abort'>;
 export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   readonly post: OutgoingRequest;
   readonly path: string;
-  /** Names and values in turn of headers that are made anew for each exchange. */
+  /** Names and values in turn of headers that are made for each exchange. */
   readonly generatedHeaders: readonly string[];
   way: ReplyWay = 'fresh connection';
   readonly #departure: Departure;

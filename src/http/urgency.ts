@@ -5,7 +5,7 @@ export interface Urgency {
   /** On the monotonic clock. It may move on while work is shared and more requests join. */
   readonly deadlineMs: number;
   readonly signal?: LightAbortSignal | undefined;
-  /** Set where more requests may join: then an exchange under way ends by the signal alone. */
+  /** Set where more requests may join: then an exchange under way ends by the signal only. */
   readonly isShared?: boolean | undefined;
 }
 

@@ -49,7 +49,7 @@ export interface TlsSettings {
 export interface ProxySettings {
   /** `http://` or `https://`, host and port. */
   readonly url: string;
-  /** `user:password`, sent to the proxy alone (RFC 7617). */
+  /** `user:password`, sent to the proxy only (RFC 7617). */
   readonly credentials?: TextSource | undefined;
   /** The authorities that may sign the certificate of a proxy with `https://`, in place of Node's. */
   readonly ca?: TextSource | undefined;

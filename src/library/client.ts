@@ -110,7 +110,7 @@ export type SimSwapConsent =
   | SimSwapUnknown;
 
 /**
- * Questions about phone numbers. A number is written with its `+` and country code; spaces and hyphens may stand
+ * Questions about phone numbers. A number is written with its `+` and country code; spaces and hyphens may be
  * between, and `tel:` before it. None of the methods rejects for what a number, an operator or an owner does: that is
  * a {@link SimSwapUnknown}. In the examples `simSwaps` is what {@link createSimSwapClient} returns.
  */

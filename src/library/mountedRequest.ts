@@ -19,7 +19,7 @@ import {
 } from '../graphql/request.ts';
 import { Selections } from '../graphql/selections.ts';
 
-/** What the context of a request has under `simSwap`; of use to our own resolvers alone. */
+/** What the context of a request has under `simSwap`; of use to our own resolvers only. */
 export class MountedRequest extends GraphqlRequest {
   readonly context: RequestContext = { request: this };
   readonly #maxReplyBytes: number;

@@ -3,7 +3,7 @@ import type { Clock } from '../system/clock.ts';
 export interface NumberLimits {
   /** Of those that are planned and looked up: each takes its share of the processor. */
   readonly atWork: number;
-  /** With those that wait for their owners, who take memory alone. */
+  /** With those that wait for their owners, which take only memory. */
   readonly held: number;
 }
 

@@ -174,7 +174,7 @@ return { nowText, 'done', run() }
 `,
 );
 
-/** Scripts stand in the code, so there are few. */
+/** Scripts are in the code, so there are few. */
 export function perScript(make: (script: string) => string): (script: string) => string {
   const made = new Map<string, string>();
   return (script) => {

@@ -64,7 +64,7 @@ function basic(clientId: string, secret: string): readonly string[] {
   return ['authorization', `Basic ${credentials}`];
 }
 
-/** Signs a JWT for the exchange with an address; the claims stand beside those that each JWT of ours has. */
+/** Signs a JWT for the exchange with an address; the claims are beside those that each JWT of ours has. */
 type JwtSigner = (address: string, claims?: Readonly<Record<string, unknown>>) => Promise<string>;
 
 /** Makes JWTs with the claims of the profile, each with a `jti` of its own, since one counts once. */

@@ -39,7 +39,7 @@ export function createRequest(settings: RequestSettings, clock: Clock): WriteReq
       };
     }
     case 'jwt-bearer': {
-      // As CAMARA profiles RFC 7523 §2.1 ("JWT Bearer Flow"): no `scope` stands beside the assertion.
+      // As CAMARA profiles RFC 7523 §2.1 ("JWT Bearer Flow"): no `scope` is beside the assertion.
       const sign = createJwtSigner(clientAuthentication.assertion, clock);
       return async ({ operation, number }, address) => {
         const scope = scopeOf(scopes, operation);
@@ -84,7 +84,7 @@ function clientCredentialsRequests(
 
 /**
  * Backchannel authentication requests (OpenID CIBA Core §7.1), their parameters as they are or in a signed `request`
- * (§7.1.1). There nothing stands beside it, which `strict` holds to; operators that want `scope` present all the same are
+ * (§7.1.1). There nothing is beside it, which `strict` holds to; operators that want `scope` present all the same are
  * why `on` repeats it (docs/operator-api.md, "Requesting consent").
  */
 function consentRequest(

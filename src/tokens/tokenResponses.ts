@@ -73,7 +73,7 @@ export type GoOn = {
   readonly isUnproven?: true;
 };
 
-/** `b64token` of RFC 6750 §2.1: what may stand behind `Bearer `. */
+/** `b64token` of RFC 6750 §2.1: what may follow `Bearer `. */
 const BEARER_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 const AUTH_REQ_ID = /^[\x21-\x7e]{1,4096}$/;
 const MAX_TOKEN_LENGTH = 8192;
@@ -81,7 +81,7 @@ const MAX_LIFE_SECONDS = 7 * 24 * 3600;
 const DEFAULT_INTERVAL_SECONDS = 5;
 const MAX_INTERVAL_SECONDS = 3600;
 
-/** How long the operator is left alone about a number at the least, after it said that it is busy. */
+/** How long the operator is not called about a number at the least, after it said that it is busy. */
 const MIN_HOLD_SECONDS = 30;
 
 /**

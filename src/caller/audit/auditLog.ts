@@ -42,7 +42,7 @@ export class AuditLog {
   #latest: Batch | undefined;
   #isWriting = false;
   #isStuck = false;
-  /** After a write that failed, half a line may stand at the end. */
+  /** After a write that failed, half a line may be at the end. */
   #isTorn = false;
 
   constructor(target: AuditTarget, clock: Clock) {

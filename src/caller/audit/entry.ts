@@ -39,7 +39,7 @@ export interface AuditedCaller {
   /** {@link auditHash} of it; `anonymous` where there is no token. */
   readonly subject: string;
   readonly client?: string;
-  /** {@link auditHash} of the digits of each number that stands in the names, where one does. */
+  /** {@link auditHash} of the digits of each number that is in the names, where one is. */
   readonly numbers?: readonly string[];
 }
 

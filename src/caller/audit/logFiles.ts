@@ -83,7 +83,7 @@ export function readAuditedLine(line: string) {
     issuer: textIn(caller, 'issuer'),
     subject: textIn(caller, 'subject'),
     client: textIn(caller, 'client'),
-    /** Hashes of the numbers that stand in the caller's names. */
+    /** Hashes of the numbers in the caller's names. */
     numbers: Array.isArray(numbers) ? numbers.map(String) : [],
     purpose: textIn(entry, 'purpose'),
     operator: textIn(entry, 'operator'),

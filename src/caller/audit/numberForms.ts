@@ -1,6 +1,6 @@
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 
-/** What may stand between two digits of a number. */
+/** What may be between two digits of a number. */
 const BETWEEN = String.raw`[\s().\/_\u2010-\u2015-]{0,3}`;
 
 /** Five digits behind a +, or seven without one. */

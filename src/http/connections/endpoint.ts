@@ -32,7 +32,7 @@ export interface EndpointSettings extends Pick<
   readonly replyCheck: ReplyCheck;
   /** In lower case; `x-correlator` where absent. */
   readonly correlatorHeader?: string;
-  /** Names and values in turn of headers that are made anew for each exchange. */
+  /** Names and values in turn of headers that are made for each exchange. */
   readonly generatedHeaders?: (departure: Departure) => readonly string[];
 }
 

@@ -113,7 +113,7 @@ export class TlsConnector {
     });
   }
 
-  /** Made anew with other material: neither its context nor its sessions outlive it. */
+  /** Made again with other material: neither its context nor its sessions outlive it. */
   #current(): Peers | undefined {
     const { files, clock } = this.#parts;
     const { material, settings } = files;

@@ -73,7 +73,7 @@ function findingOfFault(
   return { level, message, details: { endpoint, stage, detail } };
 }
 
-/** An error is for somebody to fix. */
+/** An error is for the platform team to fix. */
 const STAGES: Readonly<Record<ConnectStage, readonly ['warn' | 'error', string]>> = {
   files: [
     'error',

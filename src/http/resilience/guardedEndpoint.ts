@@ -68,7 +68,7 @@ export interface GuardedPost<J extends Judged> {
   readonly about: PhoneNumber;
   readonly urgency: Urgency;
   /**
-   * Makes what is sent, anew for each attempt: no two share a correlator or an assertion. A {@link ProfileFault} is the
+   * Makes what is sent, for each attempt again: no two share a correlator or an assertion. A {@link ProfileFault} is the
    * outcome of an exchange that was never begun.
    *
    * @param address of the endpoint, without query
@@ -142,7 +142,7 @@ export class GuardedEndpoint {
       const { correlator } = post;
       const sentAs = correlatorForm === 'uuid' ? randomUUID() : correlator;
       const sent = sentAs === correlator ? post : { ...post, correlator: sentAs };
-      // Of a thousand numbers each message costs, and mostly nobody hears it.
+      // Of a thousand numbers each message costs, and mostly has no subscriber.
       exchange = await (exchangeChannel.hasSubscribers
         ? this.#sendTraced(correlator, sent, isRetry, urgency)
         : this.#send(sent, urgency));

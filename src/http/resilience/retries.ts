@@ -23,7 +23,7 @@ export interface RetryRules {
 }
 
 /**
- * Whether and how to try again: `same` sends the same request anew, `new-token` first takes another
+ * Whether and how to try again: `same` sends the same request again, `new-token` first takes another
  * token; `atLeastMs` is the wait that the operator asked for, jitter aside.
  */
 export type RetryDecision =
