@@ -16,7 +16,7 @@ export const LOOKUP_ENDPOINTS = ['retrieveDate', 'check'] as const;
 export type LookupEndpointName = (typeof LOOKUP_ENDPOINTS)[number];
 
 /** What the profile says, in the words of the entry where the contract says otherwise. */
-interface LookupSettings extends Omit<OperatorProfile, 'errors' | 'grants' | 'options'> {
+export interface LookupSettings extends Omit<OperatorProfile, 'errors' | 'grants' | 'options'> {
   /** Absolute, with `{number}` or `{digits}` where the path names the number. */
   readonly lookupAddresses: Readonly<Record<LookupEndpointName, string>>;
   readonly operations: ReadonlySet<Operation>;

@@ -89,7 +89,10 @@ export function authorizationEndpointsOf({
 }
 
 /** A token of the 3-legged flow never leaves its caller and purpose, whatever `tokens.use` says. */
-interface AuthorizationBase extends Pick<OperatorProfile, 'authentication' | 'scopes' | 'tokens'> {
+export interface AuthorizationBase extends Pick<
+  OperatorProfile,
+  'authentication' | 'scopes' | 'tokens'
+> {
   readonly authorization: AuthorizationSource;
   readonly clientId: string;
   readonly clientAuthentication: ClientAuthenticationSettings;
