@@ -163,26 +163,26 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
    * The numbers of a list, once what the fields below its nodes ask is answered, where that is known before: then they need
    * no promises, and of a thousand numbers each counts.
    */
-  askedAhead<E extends PhoneNumberEntity>(
+  async askedAhead<E extends PhoneNumberEntity>(
     entities: (E | Promise<never>)[],
-    nodes: readonly FieldNode[],
-  ): (E | Promise<never>)[] | Promise<(E | Promise<never>)[]> {
-    const questions = (this.roots ?? []).flatMap((root) =>
-      root.kind === 'numbers' && nodes.every((node) => node === root.node) ? root.below.ahead : [],
-    );
-    if (questions.length === 0 || this.signal.aborted) return entities;
+    [node, ...merged]: readonly FieldNode[],
+  ): Promise<(E | Promise<never>)[]> {
+    const { rights } = this;
+    const { rehearsals, simSwaps } = this.#parts;
     const numbers: PhoneNumber[] = [];
     for (const entity of entities) {
       // It waits for its turn to be told.
       if (entity instanceof Promise) entity.catch(() => undefined);
-      else if (this.#mayAskAhead(entity.e164)) numbers.push(entity.e164);
+      else if (mayAskAbout(rights, entity.e164) && rehearsals?.has(entity.e164) !== true) {
+        numbers.push(entity.e164);
+      }
     }
-    this.#loader ??= this.#parts.simSwaps.forRequest(this);
-    return this.#loader.askAhead(numbers, questions).then(() => entities);
-  }
-
-  #mayAskAhead(number: PhoneNumber): boolean {
-    return mayAskAbout(this.rights, number) && this.#parts.rehearsals?.has(number) !== true;
+    for (const root of this.signal.aborted || merged.length > 0 ? [] : (this.roots ?? [])) {
+      if (root.kind !== 'numbers' || root.node !== node || root.below.ahead.length === 0) continue;
+      this.#loader ??= simSwaps.forRequest(this);
+      await this.#loader.askAhead(numbers, root.below.ahead);
+    }
+    return entities;
   }
 
   /** The answers have reached the caller: without it they count as not heard. */

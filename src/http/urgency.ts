@@ -129,14 +129,14 @@ export class RequestLife {
    */
   within<T>(work: Promise<T>, graceMs = 0): Promise<T | undefined> {
     // By hand: a race would take twice as many promises.
-    return new Promise((resolve, reject) => {
-      work.then(resolve, reject);
-      this.#stopWaiting = () => {
-        if (graceMs === 0) resolve(undefined);
-        else setTimeout(resolve, graceMs, undefined).unref();
-      };
-      if (this.signal.aborted) this.#stopWaiting();
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<T | undefined>();
+    work.then(resolve, reject);
+    this.#stopWaiting = () => {
+      if (graceMs === 0) resolve(undefined);
+      else setTimeout(resolve, graceMs, undefined).unref();
+    };
+    if (this.signal.aborted) this.#stopWaiting();
+    return promise;
   }
 
   hangUp(): void {

@@ -56,20 +56,20 @@ export class Executor {
 
   /** Resolves once {@link answerTo} knows the answer (docs/design.md, "From questions to lookups"). Never rejects. */
   ask(number: PhoneNumber, asked: FieldQuestion): Promise<void> {
-    const session = this.#sessionAbout(number);
-    if (asked.asks !== 'consent') {
-      note(session, asked);
-      return this.#loader.load(() => this.#run(session));
-    }
+    const session = this.#noted(number, asked.asks === 'consent' ? NOTHING : [asked]);
+    if (asked.asks !== 'consent') return this.#loader.load(() => this.#run(session));
     session.asksConsent = true;
     return this.#loader.load(() => (session.consent ??= this.#readConsent(session)));
   }
 
   /** The same for many at once: they take one promise together, and their fields none once it is resolved. */
   askAhead(numbers: readonly PhoneNumber[], questions: readonly Question[]): Promise<void> {
-    const sessions = numbers.map((number) => this.#sessionAbout(number));
-    for (const session of sessions) for (const asked of questions) note(session, asked);
-    return this.#loader.load(() => Promise.all(sessions.map((session) => this.#run(session))));
+    const sessions: NumberSession[] = [];
+    for (const number of numbers) sessions.push(this.#noted(number, questions));
+    return this.#loader.load(async () => {
+      for (const session of sessions) void this.#run(session);
+      for (const session of sessions) await session.run;
+    });
   }
 
   /** Whether a run that took it up is over. */
@@ -77,11 +77,15 @@ export class Executor {
     return this.#sessions.get(number)?.answered.includes(asked) === true;
   }
 
-  #sessionAbout(number: PhoneNumber): NumberSession {
+  #noted(number: PhoneNumber, questions: readonly Question[]): NumberSession {
     let session = this.#sessions.get(number);
     if (session === undefined) {
       session = new NumberSession(number, this.#request);
       this.#sessions.set(number, session);
+    }
+    for (const asked of questions) {
+      if (session.questions.some((known) => isEqual(known, asked))) continue;
+      session.questions = [...session.questions, asked];
     }
     return session;
   }
@@ -237,11 +241,6 @@ const REFUSED: FieldAnswer = {
   kind: 'failure',
   failure: { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 },
 };
-
-function note(session: NumberSession, asked: Question): void {
-  if (session.questions.some((known) => isEqual(known, asked))) return;
-  session.questions = [...session.questions, asked];
-}
 
 function isEqual(one: Question, other: Question): boolean {
   return one.asks === 'date' || other.asks === 'date'
