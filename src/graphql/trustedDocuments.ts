@@ -32,14 +32,18 @@ export function invalidDocuments(
   schema: GraphQLSchema,
 ): readonly string[] {
   return [...documents].flatMap(([id, text]) => {
-    try {
-      const [first] = validate(schema, parse(text));
-      return first === undefined ? [] : [`${id}: ${first.message}`];
-    } catch (error) {
-      if (error instanceof GraphQLError) return [`${id}: ${error.message}`];
-      throw error;
-    }
+    const message = flawOf(text, schema);
+    return message === undefined ? [] : [`${id}: ${message.replace(/\.$/, '')}`];
   });
+}
+
+function flawOf(text: string, schema: GraphQLSchema): string | undefined {
+  try {
+    return validate(schema, parse(text))[0]?.message;
+  } catch (error) {
+    if (error instanceof GraphQLError) return error.message;
+    throw error;
+  }
 }
 
 /** The names of the documents' operations by their ids, for the log and the metrics; an id names what has no name. */
