@@ -70,6 +70,8 @@ const UNTOLD: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'operatio
  */
 export class ConsentFlow {
   readonly #looked = Promise.withResolvers<void>();
+  /** Resolves when the record was read once, and what it says was told: no patience ends before. */
+  readonly looked = this.#looked.promise;
   readonly #number: PhoneNumber;
   readonly #callerKey: string;
   readonly #parts: ConsentFlowParts;
@@ -85,11 +87,6 @@ export class ConsentFlow {
     this.#parts = parts;
     this.#waiters = new Waiters(parts.factCache);
     this.#ledger = new ConsentLedger(number, callerKey, parts);
-  }
-
-  /** Resolves when the record was read once, and what it says was told: no patience ends before. */
-  get looked(): Promise<void> {
-    return this.#looked.promise;
   }
 
   /** Resolves when no request waits and nothing is under way; never rejects. */

@@ -209,14 +209,7 @@ function* rootFields(
       // The field as a whole: what it holds, or that its arguments are not valid.
       const bytes = keyBytes(node) + failedRootBytes(path);
       const bytesEach = Math.max(below.bytes, failedNumberBytes(path));
-      field = {
-        kind: 'numbers',
-        node,
-        definition,
-        bytes,
-        bytesEach,
-        below,
-      };
+      field = { kind: 'numbers', node, definition, bytes, bytesEach, below };
       size += below.fields;
     } else {
       field = { kind: 'known', bytes: knownBytes(node, schema, selections, maxBytes) };

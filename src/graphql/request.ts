@@ -161,9 +161,16 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
 
   /**
    * The numbers of a list, once what the fields below its nodes ask is answered, where that is known before: then they need
-   * no promises, and of a thousand numbers each counts.
+   * no promises, and of a thousand numbers each counts. A single number gains nothing from it.
    */
-  async askedAhead<E extends PhoneNumberEntity>(
+  askedAhead<E extends PhoneNumberEntity>(
+    entities: (E | Promise<never>)[],
+    nodes: readonly FieldNode[],
+  ): Promise<(E | Promise<never>)[]> | (E | Promise<never>)[] {
+    return entities.length < 2 ? entities : this.#askAhead(entities, nodes);
+  }
+
+  async #askAhead<E extends PhoneNumberEntity>(
     entities: (E | Promise<never>)[],
     [node, ...merged]: readonly FieldNode[],
   ): Promise<(E | Promise<never>)[]> {

@@ -151,14 +151,10 @@ export class MemoryFactCache implements FactCache {
 }
 
 function bytesOf(kept: readonly TimedFact[] = []): number {
-  return kept.reduce((sum, fact) => sum + FACT_BYTES + textBytesOf(fact), 0);
-}
-
-function textBytesOf(fact: TimedFact): number {
-  switch (fact.operation) {
-    case 'retrieve-date':
-      return 2 * (fact.latestSimChange?.text.length ?? 0);
-    case 'check':
-      return 0;
+  let bytes = 0;
+  for (const fact of kept) {
+    const date = fact.operation === 'retrieve-date' ? fact.latestSimChange : null;
+    bytes += FACT_BYTES + 2 * (date?.text.length ?? 0);
   }
+  return bytes;
 }

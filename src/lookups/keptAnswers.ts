@@ -41,7 +41,9 @@ export class KeptAnswers implements LookupRoute {
     // Facts that answer nothing are not returned: the audit log would say that they were.
     if (!closesMore({ ...session, besides }, this.#parts.offer, facts)) {
       const outcome = await this.#route.lookUp(lookup, session, recalledAtMs);
-      return beside(facts.concat(besides), outcome);
+      if (outcome.kind === 'failed') return outcome;
+      // No `false` may pass over a change that is known, whether or not that answers anything.
+      return { ...outcome, besides: facts.concat(besides, outcome.besides ?? []) };
     }
     const failure = await this.#heard(facts, session);
     return failure === undefined
@@ -107,16 +109,6 @@ export class KeptAnswers implements LookupRoute {
 }
 
 const NOT_RECALLED: RecalledFacts = { facts: [], besides: [], recalledAtMs: -Infinity };
-
-/** No `false` may pass over a change that is known, whether or not that answers anything. Pure. */
-function beside(kept: readonly TimedFact[], outcome: LookupOutcome): LookupOutcome {
-  switch (outcome.kind) {
-    case 'facts':
-      return { ...outcome, besides: kept.concat(outcome.besides ?? []) };
-    case 'failed':
-      return outcome;
-  }
-}
 
 /** Behind kept facts, where it is not known yet whom to ask. */
 export const NOBODY: LookupRoute = {
