@@ -68,10 +68,7 @@ export function integerOf(option: string, text: string, min: number, max: number
   return fail(`${option} must be a whole number from ${min} to ${max}.`);
 }
 
-/**
- * The lines of the files that are named, or else of the audit log and what it was rotated to; ends the program without
- * either, and where one cannot be read to its end.
- */
+/** The lines of the named files, or of the audit log with all it was rotated to. Ends the program where one cannot be read. */
 export async function* linesIn(
   named: readonly string[],
   auditLog: string | undefined,

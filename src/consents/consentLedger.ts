@@ -33,6 +33,7 @@ import {
   type ConsentStore,
   type OperatorRefusals,
   type Snapshot,
+  type Written,
 } from './consentStore.ts';
 import { consentViewOf, pendingFailure, type ConsentView, type Operators } from './consentView.ts';
 
@@ -93,8 +94,6 @@ export interface Claim<C extends Consent = Consent> {
   readonly nowMs: number;
   readonly leaseUntilMs: number;
 }
-
-type Left = Pick<Claim, 'version' | 'nowMs'>;
 
 export type Unclaimed =
   /** Another process, or another caller, was first. */
@@ -200,7 +199,7 @@ export class ConsentLedger {
     };
     const withdrawn = { kind: 'withdrawn', id: consent.id } as const;
     const { ends } = record;
-    let written: Left | 'conflict' | 'full';
+    let written: Written;
     try {
       written = await this.#write(version, { consent, ends }, sentAtMs);
     } catch (error) {
@@ -292,7 +291,7 @@ export class ConsentLedger {
     { record, version, isDoubtful }: ConsentSnapshot,
     lost: Pending,
     { rules }: LedgerOperator,
-  ): Promise<Left | 'conflict' | 'full'> {
+  ): Promise<Written> {
     this.#seen = undefined;
     const sentAtMs = this.#parts.clock.monotonicMs();
     const leaseUntilMs = sentAtMs + this.#time.maxAheadMs + rules.leaseMs;
@@ -301,11 +300,7 @@ export class ConsentLedger {
     return this.#write(version, { consent, ends: record.ends }, sentAtMs);
   }
 
-  /**
-   * Waits until what may be done twice may be tried again. Rejects where the time is over, or with other errors.
-   *
-   * @param barredUntilMs the later end while the process goes on
-   */
+  /** Waits for the next try; rejects with other errors, and past the lease, or past `barredUntilMs` while the process goes on. */
   async again(error: unknown, leaseUntilMs: number, barredUntilMs = 0): Promise<void> {
     const { clock, closing } = this.#parts;
     const untilMs = closing.aborted ? leaseUntilMs : Math.max(leaseUntilMs, barredUntilMs);
@@ -319,7 +314,7 @@ export class ConsentLedger {
     record: ConsentRecord,
     sentAtMs: number,
     writeId?: number,
-  ): Promise<Left | 'conflict' | 'full'> {
+  ): Promise<Written> {
     const { store, rules, clock } = this.#parts;
     const nowMs = sentAtMs + this.#time.maxAheadMs;
     const keepMs = keptUntilMs(record, rules) - nowMs;

@@ -166,12 +166,7 @@ function secondsUntil(atMs: number, nowMs: number): number {
   return Math.max(1, Math.ceil((atMs - nowMs) / 1000));
 }
 
-/**
- * Another caller's consent or denial shows as pending, without its times. Pure.
- *
- * @param operator the identity of the one that would be asked now
- * @param wallNowMs as {@link pendingFailure} has it
- */
+/** Another caller's consent or denial shows as pending, without its times. `operator` is the one to be asked now. Pure. */
 export function consentStatus(
   { prompt, ends, barred }: ConsentView,
   operator: string,

@@ -117,10 +117,7 @@ export class Waiters {
     return telling.length === 0 ? undefined : Promise.all(telling);
   }
 
-  /**
-   * Whether a fact may have been kept since a request last looked: a consent was answered in another
-   * process, or the process that had the token died after it kept the fact.
-   */
+  /** Whether a fact may be kept since a request looked: another process had the answer, or died after it kept the fact. */
   mayFindKept(cause: Waiter, { ends, time }: ConsentSnapshot): boolean {
     return ends.some((end) => {
       switch (end.kind) {
@@ -176,9 +173,8 @@ export class Waiters {
   }
 
   /**
-   * Only to the requests that came before its lookup left; the others find it among the kept ones, if they may.
-   *
-   * @param madeFor the request in whose name the lookup is audited
+   * Only to the requests that came before its lookup left; the others find it among the kept ones, if they may. `madeFor` is
+   * the request in whose name the lookup is audited.
    */
   async tellFact(fact: TimedFact, consentId: string, madeFor: LookupRequest): Promise<void> {
     const outcome = { kind: 'facts', facts: [fact] } as const;

@@ -22,9 +22,7 @@ export interface Deduced {
 
 /**
  * `undefined` where nothing follows (docs/design.md, "What a fact answers"). Where facts contradict each other, `true`
- * wins: the safe side.
- *
- * @param besides facts that answer nothing, but beside which a `false` must count
+ * wins: the safe side. `besides` answer nothing, but a `false` must count beside them.
  */
 export function deduceSwapped(
   maxAgeHours: MaxAgeHours,

@@ -38,7 +38,7 @@ export type TimedFact = Fact & {
 };
 
 export function isSameFact(one: TimedFact, other: TimedFact): boolean {
-  return one.replyId === other.replyId && lookupKey(lookupOf(one)) === lookupKey(lookupOf(other));
+  return one.replyId === other.replyId && lookupKey(one) === lookupKey(other);
 }
 
 export function unknownFacts(

@@ -13,9 +13,8 @@ import {
 } from '../domain/errors.ts';
 
 /**
- * An error that is an answer to a caller, not a defect. A `GraphQLError` that carries its code itself, so that the code
- * survives in every server, and behind a stitched schema. It has no stack: one operation can come to thousands of them,
- * and writing a stack out takes longer than everything else about an error.
+ * An error that is an answer to a caller, not a defect. It carries its code itself, so that this survives in every server,
+ * and behind a stitched schema. It has no stack: writing thousands of them out would take longer than all else.
  */
 export class AnswerError extends GraphQLError {
   constructor(message: string, extensions: AnswerExtensions, options?: GraphQLErrorOptions) {

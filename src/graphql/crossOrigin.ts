@@ -22,10 +22,8 @@ const EXPOSED_HEADERS =
 const MAX_AGE_SECONDS = 7200;
 
 /**
- * The Fetch standard's CORS protocol: adds the headers that let a page of a listed origin read the reply. No cookies:
- * tokens are headers.
- *
- * @returns the reply to a preflight; `undefined` when the request is none, or comes from elsewhere
+ * The Fetch standard's CORS protocol: adds the headers that let a page of a listed origin read the reply. No cookies: tokens
+ * are headers. Returns the reply to a preflight; `undefined` when the request is none, or comes from elsewhere.
  */
 export function admitOrigin(
   origins: readonly string[],

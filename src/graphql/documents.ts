@@ -32,10 +32,7 @@ const MAX_DEPTH = 20;
 /** A rule of graphql-js compares fragments pair by pair, one pair inside the other: a circle of 200 overflows its stack. */
 const FAR_TOO_DEEP = 50;
 
-/**
- * Refuses operations that nest too deep. A selection set inside another is a level,
- * whether a field, an inline fragment or the spread of a named one opens it.
- */
+/** Refuses operations that nest too deep. Each selection set is a level, be it of a field, an inline fragment or a spread. */
 export const depthRule: ValidationRule = (context) => {
   /** Each fragment is measured once, however often it is spread. */
   const known = new Map<string, number>();

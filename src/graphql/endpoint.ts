@@ -335,16 +335,10 @@ const NOT_ACCEPTABLE = badRequest(
 
 const TOO_LONG = badRequest(413, `A body may have ${MAX_BODY_BYTES} bytes at most.`);
 
-/**
- * What is too long is read on to its end, and dropped, up to so much: a client that is refused while it
- * still sends would find its connection broken, and not the reply that says why.
- */
+/** So much more is read, and dropped: a client that is refused while it sends would find its connection broken, no reply. */
 const MAX_DROPPED_BYTES = 32 * 1024 * 1024;
 
-/**
- * Reads a request's body as text; `undefined` when it is longer than it may be, and when it breaks off.
- * By events: an iterator over so short a stream costs as much as parsing what it holds.
- */
+/** `undefined` when it is too long or breaks off. By events: an iterator over so short a stream costs as much as parsing. */
 function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const chunks: Buffer[] = [];

@@ -37,10 +37,9 @@ const IN_OTHER_WORDS: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * What a client sees of an error (docs/design.md, "Errors"): a code, a message for people, and when to ask again.
- *
- * GraphQL's own messages quote the values that they refuse, so phone numbers in them are masked, and long
- * ones are cut. An unexpected error says nothing but that it happened, and is logged by its name.
+ * What a client sees of an error (docs/design.md, "Errors"). GraphQL's own messages quote the values that they refuse:
+ * phone numbers in them are masked, and long ones are cut. An unexpected error says only that it happened, and is logged
+ * by its name.
  */
 export function formatError(
   formatted: GraphQLFormattedError,

@@ -89,9 +89,8 @@ export class HttpServer {
   }
 
   /**
-   * Takes no further connections, and resolves when every reply is sent, or the limit is over.
-   *
-   * @returns how many requests were cut off: not answered yet, or with a reply that was still being read
+   * Takes no further connections, and resolves when every reply is sent, or the limit is over, to how many requests were
+   * cut off: not answered yet, or with a reply that was still being read.
    */
   async close(): Promise<number> {
     this.startDraining();
@@ -237,10 +236,7 @@ interface Unread extends Held {
   readonly bytes: number;
 }
 
-/**
- * Cuts off clients that do not read what they asked for: each after a time, and the slowest of them as
- * soon as all of it together is too much to hold.
- */
+/** Cuts off clients that do not read their replies: each after a time, and the slowest when all are too much to hold. */
 class UnreadReplies {
   readonly #timeoutMs: number;
   /** In the order in which they were complete. */
@@ -275,10 +271,7 @@ class UnreadReplies {
     unread.response = undefined;
   }
 
-  /**
-   * Closes the connection itself: a pipelined reply behind one that is not there yet has no socket of its
-   * own, and destroying it gives back nothing.
-   */
+  /** The connection itself: a pipelined reply behind one that is to come has no socket, and destroying it frees nothing. */
   #cut({ response }: Unread): void {
     this.cutOff += 1;
     response?.req.socket.destroy();

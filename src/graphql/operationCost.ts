@@ -62,10 +62,6 @@ export interface IncomingOperation {
 /** Equal ones are one. Each that is `refused` is told why by its resolver. */
 type Asked = Question | 'refused';
 
-type Coerced = Omit<IncomingOperation, 'variables'> & {
-  readonly variables: Record<string, unknown>;
-};
-
 interface AskedBelow {
   readonly fields: number;
   readonly questions: ReadonlySet<Asked>;
@@ -189,7 +185,7 @@ const MAX_KEPT_FIELDS = 100;
 
 /** Reads one root field after the other, as they are counted, and keeps them where they are the same every time. */
 function* rootFields(
-  { schema, document, operation, variables }: Coerced,
+  { schema, document, operation, variables }: IncomingOperation,
   { replyBytes: maxBytes }: OperationCost,
   readBefore: ReadOperations,
 ): Generator<RootField, void> {
@@ -271,10 +267,7 @@ function askedBelow(
   return { ...below, questions, ahead };
 }
 
-/**
- * The number that is asked about, be it in a representation: in several spellings it is one. What has none is refused
- * for that, and counts by itself.
- */
+/** The number asked about, be it in a representation: in several spellings it is one. What has none counts by itself. */
 function canonical(asked: unknown): unknown {
   const isObject = typeof asked === 'object' && asked !== null && 'e164' in asked;
   const text = isObject ? asked.e164 : asked;

@@ -96,9 +96,8 @@ export function replyMediaType(accept = '*/*'): ReplyMediaType | undefined {
 }
 
 /**
- * The status under which an operation is refused. GraphQL over HTTP has a well-formed operation answered with
- * 200 in `application/json`, whatever becomes of it: gateways take any other status for a failure of the
- * subgraph, and drop the code. In `application/graphql-response+json` the status says it.
+ * Of a refused operation: 200 in `application/json` (GraphQL over HTTP), since gateways take any other status for a failure
+ * of the subgraph, and drop the code. In `application/graphql-response+json` the status says it.
  */
 export function statusOfRefusal(accept: string | undefined, status: number): number {
   return replyMediaType(accept) === GRAPHQL_TYPE ? status : 200;

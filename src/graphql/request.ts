@@ -33,10 +33,7 @@ export interface ErrorReference {
   readonly docs?: string;
 }
 
-/**
- * What one request came to, for those who run the service: no number and no answer. Of what a caller
- * wrote it has the correlator alone, sanitised, and without numbers.
- */
+/** For those who run the service: no number, no answer, and of what a caller wrote only the correlator, sanitised. */
 export interface RequestReport {
   readonly correlator: Correlator;
   /** Absent where the request was refused before that was known. */
@@ -87,10 +84,7 @@ const NOBODY: Caller = { identity: ANONYMOUS_IDENTITY, mayAskAboutAnyone: false 
 /** How the consent stands is asked beside the questions: it is no lookup. */
 const CONSENT = 1;
 
-/**
- * One GraphQL request, from its headers to its reply: its time, its caller, what it asks and what that comes to. Made
- * once, it is what resolvers ask and what lookups know of it.
- */
+/** One GraphQL request, from its headers to its reply: made once, what resolvers ask, and what lookups know of it. */
 export class GraphqlRequest extends RequestLife implements LookupRequest {
   readonly correlator: Correlator;
   document: string | undefined;

@@ -59,9 +59,8 @@ export function documentNames(documents: TrustedDocuments): ReadonlyMap<string, 
 }
 
 /**
- * The request with the document that it names in place of the name: `documentId`, as GraphQL over HTTP
- * has it, or `extensions.persistedQuery.sha256Hash`, as Apollo's clients send it. A request that brings a
- * document of its own is refused, even if that one is listed.
+ * The request with the document that it names: by `documentId` (GraphQL over HTTP), or by Apollo's clients as
+ * `extensions.persistedQuery.sha256Hash`. One that brings a document of its own is refused, even if that is listed.
  */
 export function resolveDocument(
   request: HTTPGraphQLRequest,

@@ -221,10 +221,7 @@ export function traced<Result extends object, Message extends Traced<Result>, T>
   });
 }
 
-/**
- * What a subscriber keeps of a message from one event to the next: on the message itself, since a WeakMap costs the garbage
- * collector more than the note is worth.
- */
+/** What a subscriber keeps of a message until its next event: on the message itself, as a WeakMap costs the collector more. */
 export class MessageNotes<T> {
   readonly #key = Symbol('note');
 

@@ -3,10 +3,7 @@ import type { Writable } from 'node:stream';
 /** What waits for a reader that has stopped; further lines of the log are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/**
- * Writes to standard output without ever blocking the process, whether its reader reads, stops or is gone.
- * The log and the audit log may share it.
- */
+/** Never blocks the process, whether its reader reads, stops or is gone. The log and the audit log may share it. */
 export class StandardOutput {
   readonly #stream: Writable;
   #lostLines = 0;

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import { BROKEN, planChannel, traced, type Broken, type PlanResult } from '../log/diagnostics.ts';
-import { type FailedLookup, lookupOf, type TimedFact } from '../domain/fact.ts';
+import type { FailedLookup, TimedFact } from '../domain/fact.ts';
 import type { FieldQuestion, ConsentStatus } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { lookupFor, lookupKey, type Question } from '../domain/question.ts';
@@ -266,7 +266,7 @@ function deducedOf(session: NumberSession): number {
   const { questions, facts, operator } = session;
   // A single question needs its lookup: nothing is deduced.
   if (operator === undefined || questions.length < 2) return 0;
-  const told = new Set(facts.map((fact) => lookupKey(lookupOf(fact))));
+  const told = new Set(facts.map((fact) => lookupKey(fact)));
   return questions.filter((question) => {
     const answer = answerTo(question, session, operator.offer);
     const isAnswered = answer !== undefined && answer.kind !== 'failure';

@@ -65,10 +65,7 @@ export function recalledFor(
     if (settings === undefined) return saysSwapped(fact);
     return !fact.isHeard || fact.leftAtMs >= cameInAtMs - settings.keepMs;
   };
-  return {
-    facts: kept.filter(mayAnswer),
-    besides: kept.filter((fact) => !mayAnswer(fact)),
-  };
+  return { facts: kept.filter(mayAnswer), besides: kept.filter((fact) => !mayAnswer(fact)) };
 }
 
 /** Those that end first give way. A few say all there is: the date, the largest `false`, the smallest `true`. */

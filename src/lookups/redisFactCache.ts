@@ -1,6 +1,6 @@
 import type { Clock } from '../system/clock.ts';
 import type { CallerKey } from '../domain/identity.ts';
-import { lookupOf, type Fact, type TimedFact } from '../domain/fact.ts';
+import type { Fact, TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { lookupKey } from '../domain/question.ts';
 import { bucketOfNumber, keyIn, OutOfMemory, texts, type Redis } from '../sharedState/redis.ts';
@@ -165,7 +165,7 @@ export class RedisFactCache implements FactCache {
 
 /** As `isSameFact` has it. */
 function identityOf(fact: SealedFact['fact']): string {
-  return `${lookupKey(lookupOf(fact))} ${fact.replyId}`;
+  return `${lookupKey(fact)} ${fact.replyId}`;
 }
 
 function unlessOutOfMemory(error: unknown): void {

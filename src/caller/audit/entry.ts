@@ -116,10 +116,7 @@ export function auditHash(key: string, text: string): string {
 /** One for each hexadecimal digit, and none that is read as a digit. */
 const LETTERS = 'bcdfghjkmnpqrstv';
 
-/**
- * Names a caller in the log and in the audit log, by 64 bits of its subject's {@link auditHash}: in letters, as the log masks
- * runs of digits, which could be a number.
- */
+/** Names a caller in both logs, by 64 bits of its subject's {@link auditHash}: in letters, as the log masks runs of digits. */
 export function callerId(subjectHash: string): string {
   const digits = Array.from(subjectHash.slice(0, 16));
   return digits.map((digit) => LETTERS[Number.parseInt(digit, 16)]).join('');

@@ -8,10 +8,7 @@ import { createGunzip } from 'node:zlib';
 /** RFC 1952 §2.3.1. */
 const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
 
-/**
- * The audit log and what it was rotated to (`audit.jsonl.1`, `audit.jsonl-20261101.gz`), the oldest first.
- * Rejects when its directory cannot be read.
- */
+/** The audit log and what it was rotated to (`audit.jsonl.1`, `audit.jsonl-20261101.gz`), the oldest first. */
 export async function rotatedFiles(path: string): Promise<readonly string[]> {
   const directory = dirname(path);
   const name = basename(path);

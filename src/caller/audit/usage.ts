@@ -1,6 +1,9 @@
 import { OPERATIONS } from '../../domain/question.ts';
 import { formatAmount, type Micros, type Price } from '../../domain/price.ts';
+import type { Sought } from './findEntries.ts';
 import { readAuditedLine, type AuditedLine } from './logFiles.ts';
+
+export type UsageRange = Pick<Sought, 'sinceMs' | 'untilMs'>;
 
 export const DIMENSIONS = ['day', 'operator', 'operation', 'client', 'subject', 'purpose'] as const;
 
@@ -8,13 +11,6 @@ export type Dimension = (typeof DIMENSIONS)[number];
 
 /** More groups than that go into one: a subject may be each person that has the app. */
 export const MAX_GROUPS = 100_000;
-
-export interface UsageRange {
-  /** From then on, in milliseconds since 1970. */
-  readonly sinceMs?: number | undefined;
-  /** Before then. */
-  readonly untilMs?: number | undefined;
-}
 
 const COUNTS = ['lookups', 'attempts', 'consents', 'saved', 'unfinished'] as const;
 

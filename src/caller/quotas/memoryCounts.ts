@@ -23,9 +23,8 @@ interface Window {
 }
 
 /**
- * The counts of one process, bounded in bytes. When members need more, those of the oldest windows are
- * forgotten: they count again then, which is too much and never too little. When windows need more, the
- * oldest one, which would end first, starts again.
+ * The counts of one process, bounded in bytes. When members need more, those of the oldest windows are forgotten: they count
+ * again then, too much and never too little. When windows need more, the oldest, which would end first, starts again.
  */
 export class MemoryCounts implements HourlyCounts {
   readonly #clock: Clock;
