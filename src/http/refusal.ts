@@ -4,7 +4,6 @@ import {
   reachOf,
   ruleFor,
   wordOf,
-  wordsOf,
   type ErrorWording,
   LINE_NOT_SERVED_CODES,
   MOVED_NUMBER_WORDS,
@@ -33,10 +32,6 @@ export function failed(failure: LookupFailure, flaw?: ReplyFlaw): Failed {
 /** The error that the body of a refusal names, in the operator's own words: never for a message or a log. */
 export function errorWord(reply: HttpReply, wording: ErrorWording): string | undefined {
   return wordOf(bodyOf(reply), wording);
-}
-
-export function errorWords(reply: HttpReply, wording: ErrorWording): readonly string[] {
-  return wordsOf(bodyOf(reply), wording);
 }
 
 /** What a reply that is no success means, at any endpoint of the operator (docs/operator-api.md, "Refusals"). Pure. */
@@ -79,7 +74,8 @@ function failureOf(
   return seconds === undefined ? { code, reach } : { code, reach, retryAfterSeconds: seconds };
 }
 
-function bodyOf(reply: HttpReply): JsonObject {
+/** Empty where it is not a JSON object. */
+export function bodyOf(reply: HttpReply): JsonObject {
   const read = readJsonObject(reply);
   return read.kind === 'read' ? read.body : {};
 }
@@ -151,25 +147,16 @@ function classifyWord(
   body: JsonObject,
   context: RefusalContext,
 ): LookupFailureCode | undefined {
-  const { asksOwner } = context;
   const word = wordOf(body, context) ?? '';
-  switch (status) {
-    case 404:
-      if (isUnknownNumber(body, context)) return 'NUMBER_NOT_SERVED';
-      break;
-    case 422:
-      if (LINE_NOT_SERVED_CODES.has(word)) return 'NUMBER_NOT_SERVED';
-      break;
-    case 400:
-    case 401:
-    case 403:
-      // Without an owner to prompt it is not their denial: our client is refused.
-      if (word === 'access_denied' && asksOwner) return 'CONSENT_DENIED';
-      if (word === 'AUTHENTICATION_REQUIRED' && asksOwner) return 'CONSENT_EXPIRED';
-      break;
-    default:
-  }
-  return word === 'unknown_user_id' && status >= 400 ? 'NUMBER_NOT_SERVED' : undefined;
+  const isNotServed =
+    (status === 404 && isUnknownNumber(body, context)) ||
+    (status === 422 && LINE_NOT_SERVED_CODES.has(word)) ||
+    (status >= 400 && word === 'unknown_user_id');
+  if (isNotServed) return 'NUMBER_NOT_SERVED';
+  // Without an owner to prompt it is not their denial: our client is refused.
+  if (!context.asksOwner || ![400, 401, 403].includes(status)) return undefined;
+  if (word === 'access_denied') return 'CONSENT_DENIED';
+  return word === 'AUTHENTICATION_REQUIRED' ? 'CONSENT_EXPIRED' : undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { LookupFailure } from '../domain/errors.ts';
-import { COMMON_ERRORS, type ErrorMap } from '../http/errorMap.ts';
+import { COMMON_ERRORS, wordsOf, type ErrorMap } from '../http/errorMap.ts';
 import {
   isUnprovenOrigin,
   type Exchange,
@@ -9,8 +9,8 @@ import {
 } from '../http/exchange.ts';
 import { readAnswer } from '../http/json.ts';
 import {
+  bodyOf,
   errorWord,
-  errorWords,
   failed,
   judgeByMap,
   judgeFault,
@@ -117,7 +117,7 @@ export function judgeAcknowledgement(
   }
   const { reply } = exchange;
   if (isSuccess(exchange)) return readAcknowledgement(reply, reading);
-  const context = consentContext(reading.errors);
+  const context = { wordIn: 'error', asksOwner: true, errors: reading.errors } as const;
   const failure = judgeTokenRefusal(reply, nowMs, context);
   if (exchange.isUnproven === true) return judgeUnprovenAcknowledgement(failure);
   if (reply.status === 429 || reply.status === 409) return hold(retryAfterSeconds(reply, nowMs));
@@ -144,10 +144,6 @@ const PASSES: ReadonlySet<LookupFailure['code']> = new Set([
   'OPERATOR_TIMEOUT',
   'OPERATOR_INVALID_REPLY',
 ]);
-
-function consentContext(errors: ErrorMap): RefusalContext {
-  return { wordIn: 'error', asksOwner: true, errors };
-}
 
 /** A prompt may be on its way, and what looks like the owner's own word may be about another person. */
 function judgeUnprovenAcknowledgement(failure: LookupFailure): AcknowledgementJudgement {
@@ -176,8 +172,8 @@ export function judgePoll(
   if (reply.status === 429 || leavesInDoubt(reply.status)) {
     return goOn(reply.status === 429 ? 'slow_down' : 'no_reply', retryAfterSeconds(reply, nowMs));
   }
-  const context = consentContext(errors);
-  const words = reply.status >= 400 ? errorWords(reply, context) : [];
+  const context = { wordIn: 'error', asksOwner: true, errors } as const;
+  const words = reply.status >= 400 ? wordsOf(bodyOf(reply), context) : [];
   if (words.includes('authorization_pending')) return goOn('authorization_pending');
   if (words.includes('slow_down')) return goOn('slow_down');
   const failure = judgeTokenRefusal(reply, nowMs, context);

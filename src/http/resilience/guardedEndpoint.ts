@@ -93,6 +93,8 @@ export function unsent<J>(judged: J): Outcome<J> {
 
 const MIN_NUMBERS = 10;
 
+const NOT_WRITTEN = 'The profile of this operator does not keep to its type: nothing is sent.';
+
 const NOTHING_BUT_NOT_FOUND =
   'The operator has answered nothing but NOT_FOUND, over ten numbers: its address may be wrong.';
 
@@ -103,12 +105,6 @@ interface ExchangeNames {
 }
 
 const CIRCUIT_OPEN = notBegun('connection', 'circuit open');
-
-function rateReached(seconds: number): Exchange {
-  const detail = 'the rate of the contract is reached';
-  const fault = { cause: 'rate', sent: false, detail, retryAfterSeconds: seconds } as const;
-  return { kind: 'fault', fault };
-}
 
 /** An endpoint behind its circuit breaker, with the one retry that {@link decideRetry} may allow. */
 export class GuardedEndpoint {
@@ -158,7 +154,10 @@ export class GuardedEndpoint {
       }
     } catch (error) {
       if (!(error instanceof ProfileFault)) throw error;
-      return unsent(judge(this.#notWritten(error)));
+      const { name: endpoint, log } = this.#guards;
+      const { detail } = error;
+      log.error(NOT_WRITTEN, { endpoint, detail });
+      return unsent(judge(notBegun('invalid-reply', detail)));
     } finally {
       const switched = isTrial ? circuit.tried(health, about) : circuit.count(health, about);
       if (switched !== undefined) this.#tellSwitched(switched);
@@ -227,9 +226,14 @@ export class GuardedEndpoint {
     return traced(exchangeChannel, message, () => this.#send(sent, urgency), resultOf);
   }
 
-  #send(post: OutgoingRequest, urgency: Urgency): Promise<Exchange> {
-    const { rate } = this.#guards;
-    return rate === undefined ? this.#exchange(post, urgency) : this.#inTurn(rate, post, urgency);
+  #send(post: OutgoingRequest, urgency: Urgency, hasTurn = false): Promise<Exchange> {
+    const { rate, clock } = this.#guards;
+    if (rate !== undefined && !hasTurn) return this.#inTurn(rate, post, urgency);
+    const { deadlineMs, isShared = false } = urgency;
+    const leftAtMs = clock.monotonicMs();
+    const timeLeftMs = deadlineMs - leftAtMs;
+    const timeMs = isShared && timeLeftMs > 0 ? Infinity : timeLeftMs;
+    return this.#endpoint.post(post, timeMs, { sentAtMs: clock.nowMs(), leftAtMs });
   }
 
   async #inTurn(rate: RequestRate, post: OutgoingRequest, urgency: Urgency): Promise<Exchange> {
@@ -238,26 +242,11 @@ export class GuardedEndpoint {
     // At most half of what is left is waited for: an exchange that leaves has time for its reply.
     const halfMs = (clock.monotonicMs() + deadlineMs) / 2;
     const seconds = await rate.turn(kind, { deadlineMs: halfMs, signal });
-    if (seconds === undefined) return this.#exchange(post, urgency);
-    return signal?.aborted === true ? CANCELLED : rateReached(seconds);
-  }
-
-  #exchange(post: OutgoingRequest, urgency: Urgency): Promise<Exchange> {
-    const { clock } = this.#guards;
-    const { deadlineMs, isShared = false } = urgency;
-    const leftAtMs = clock.monotonicMs();
-    const timeLeftMs = deadlineMs - leftAtMs;
-    const timeMs = isShared && timeLeftMs > 0 ? Infinity : timeLeftMs;
-    return this.#endpoint.post(post, timeMs, { sentAtMs: clock.nowMs(), leftAtMs });
-  }
-
-  #notWritten({ detail }: ProfileFault): Exchange {
-    const { name: endpoint, log } = this.#guards;
-    log.error('The profile of this operator does not keep to its type: nothing is sent.', {
-      endpoint,
-      detail,
-    });
-    return notBegun('invalid-reply', detail);
+    if (seconds === undefined) return this.#send(post, urgency, true);
+    if (signal?.aborted === true) return CANCELLED;
+    const detail = 'the rate of the contract is reached';
+    const fault = { cause: 'rate', sent: false, detail, retryAfterSeconds: seconds } as const;
+    return { kind: 'fault', fault };
   }
 
   #report(about: PhoneNumber, names: ExchangeNames, exchange: Exchange, judged: Judged): void {
