@@ -195,12 +195,7 @@ function messageOf(
 ): LookupMessage {
   const { operation } = lookup;
   const message = { operator, correlator: correlator.name, operation };
-  switch (operation) {
-    case 'retrieve-date':
-      return message;
-    case 'check':
-      return { ...message, maxAgeHours: lookup.maxAgeHours };
-  }
+  return lookup.operation === 'check' ? { ...message, maxAgeHours: lookup.maxAgeHours } : message;
 }
 
 /** What is published of a lookup: never the answer. */

@@ -45,17 +45,14 @@ export class AccessToken extends Redacted {
     subject: TokenSubject,
     value: string,
     expiresAtMonotonicMs: number | undefined,
-    {
-      isUnproven = false,
-      onRefused,
-    }: { readonly isUnproven?: boolean; readonly onRefused?: () => void } = {},
+    origin: { readonly isUnproven?: boolean; readonly onRefused?: () => void } = {},
   ) {
     super();
     this.subject = subject;
     this.#value = value;
     this.#expiresAtMonotonicMs = expiresAtMonotonicMs;
-    this.isUnproven = isUnproven;
-    this.#onRefused = onRefused;
+    this.isUnproven = origin.isUnproven ?? false;
+    this.#onRefused = origin.onRefused;
   }
 
   isExpired(monotonicMs: number): boolean {

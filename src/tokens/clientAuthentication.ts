@@ -27,9 +27,19 @@ export function createClientAuthentication(
       return { headers: basic(clientId, secret), form: '' };
     case 'post':
       return { headers: [], form: encodeForm({ client_id: clientId, client_secret: secret }) };
+    // RFC 7523 §3.
     case 'private_key_jwt':
-    case 'both':
-      return asserting(assertion, method === 'both' ? basic(clientId, secret) : [], clock);
+    case 'both': {
+      const sign = createJwtSigner(assertion, clock);
+      const beside = method === 'both' ? basic(clientId, secret) : [];
+      return async (address) => ({
+        headers: beside,
+        form: encodeForm({
+          client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+          client_assertion: await sign(address),
+        }),
+      });
+    }
     case 'bearer_jwt': {
       const sign = createJwtSigner(assertion, clock);
       return async (address) => ({
@@ -40,22 +50,6 @@ export function createClientAuthentication(
     case 'headers':
       return { headers: Object.entries(headers).flat(), form: '' };
   }
-}
-
-/** RFC 7523 §3. */
-function asserting(
-  assertion: AssertionSettings,
-  headers: readonly string[],
-  clock: Clock,
-): ClientAuthentication {
-  const sign = createJwtSigner(assertion, clock);
-  return async (address) => ({
-    headers,
-    form: encodeForm({
-      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
-      client_assertion: await sign(address),
-    }),
-  });
 }
 
 /** Not form-encoded first as RFC 6749 §2.3.1 has it (docs/operator-api.md, "Who we are"). */

@@ -93,31 +93,25 @@ export class Discovery {
   /** Whether the addresses are as the document has them now. Never rejects. */
   async #read(): Promise<boolean> {
     const { source, needed, fetch, log } = this.#parts;
-    let read: DiscoveredAddresses | DiscoveryFlaw;
+    let read: DiscoveredAddresses | string;
     try {
       read = readDiscovery(await fetch(), source, needed);
     } catch (error) {
       if (this.#closing.signal.aborted) return false;
-      this.#tellFailure(connectFailureOf(error)?.message ?? errorName(error));
-      return false;
+      read = connectFailureOf(error)?.message ?? errorName(error);
     }
     if (typeof read === 'string') {
-      this.#tellFailure(read);
+      const message =
+        this.#addresses === undefined
+          ? 'The discovery document cannot be used: this operator cannot be used.'
+          : 'The discovery document cannot be used: the endpoints stay as they were.';
+      log.error(message, { reason: read, setting: 'discovery' });
       return false;
     }
     if (this.#addresses === undefined) log.info('The discovery document was read.');
     else if (!isDeepStrictEqual(this.#addresses, read)) log.warn('The endpoints have moved.');
     this.#addresses = read;
     return true;
-  }
-
-  #tellFailure(reason: string): void {
-    this.#parts.log.error(
-      this.#addresses === undefined
-        ? 'The discovery document cannot be used: this operator cannot be used.'
-        : 'The discovery document cannot be used: the endpoints stay as they were.',
-      { reason, setting: 'discovery' },
-    );
   }
 
   /** Rests until the document is due, or suspected and not read a moment ago. */
