@@ -157,10 +157,11 @@ function explorerOf({ config, explorerQuery }: ServerParts): Explorer | undefine
   return isClosed || explorerQuery === undefined ? undefined : createExplorer(explorerQuery);
 }
 
-type ServedSettings = Pick<ServerParts, 'config' | 'operators'>;
-
 /** What requests, their answers and the exchanges of consents take; after them only what hangs is left. */
-export function stopLimitMs({ config, operators }: ServedSettings): number {
+export function stopLimitMs({
+  config,
+  operators,
+}: Pick<ServerParts, 'config' | 'operators'>): number {
   const requestsMs = config.drainGraceMs + config.requestTimeoutMs + SLOWEST_BYTES_MS;
   const exchangeMs = Math.max(0, ...operators.map(({ limits }) => limits.timeoutMs));
   const storesMs = AUDIT_BUDGET_MS + 2 * COMMAND_TIMEOUT_MS;

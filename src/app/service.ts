@@ -137,7 +137,7 @@ async function simulated(url: string | undefined): Promise<LaunchedSimulator> {
 
 function whyNotStarted(error: unknown, { listen, metricsPort }: Config): string {
   const code = errorName(error);
-  const { syscall, port = listen.port }: SystemError = Object(error);
+  const { syscall, port = listen.port }: { syscall?: string; port?: number } = Object(error);
   const setting = port !== listen.port && port === metricsPort ? 'METRICS_PORT' : 'PORT';
   const where = `HOST=${listen.host}, ${setting}=${port}`;
   switch (code) {
@@ -154,9 +154,4 @@ function whyNotStarted(error: unknown, { listen, metricsPort }: Config): string 
         ? `The server cannot listen (${where}): ${code}.`
         : `The server did not start: ${code}.`;
   }
-}
-
-interface SystemError {
-  readonly syscall?: string;
-  readonly port?: number;
 }

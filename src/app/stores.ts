@@ -72,7 +72,11 @@ async function sharedStores(
     doubtMs: consent.doubtMs,
     deniedMs: consent.deniedMs,
     operators: asking.map(operatorIdentityOf),
-    onDoubt: (untilMs) => tellDoubt(log, untilMs),
+    // What the store knew of numbers is lost: it may be the whole of it, or its last writes.
+    onDoubt: (untilMs) => {
+      storeChannel.publish({ event: 'doubt', untilMs });
+      log.warn(LOST_CONSENTS, { until: new Date(untilMs).toISOString() });
+    },
   });
   // No owner is prompted in the 2-legged flow.
   if (asking.length > 0) await consents.open();
@@ -86,11 +90,5 @@ async function sharedStores(
   };
 }
 
-/** What the store knew of numbers is lost: it may be the whole of it, or its last writes. */
-function tellDoubt(log: Log, untilMs: number): void {
-  storeChannel.publish({ event: 'doubt', untilMs });
-  log.warn(
-    'the shared store has lost consents (it was emptied, evicts, or a replica took over without the last writes): until the doubt ends no owner of a number without a record is prompted',
-    { until: new Date(untilMs).toISOString() },
-  );
-}
+const LOST_CONSENTS =
+  'the shared store has lost consents (it was emptied, evicts, or a replica took over without the last writes): until the doubt ends no owner of a number without a record is prompted';

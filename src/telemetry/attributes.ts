@@ -108,12 +108,11 @@ export const EXCHANGE: SpanShape<ExchangeMessage> = {
       };
     }
     const attributes = { 'http.response.status_code': result.status };
-    return result.status < 400
-      ? { attributes }
-      : {
-          attributes: { ...attributes, 'error.type': String(result.status) },
-          status: { code: SpanStatusCode.ERROR },
-        };
+    if (result.status < 400) return { attributes };
+    return {
+      attributes: { ...attributes, 'error.type': String(result.status) },
+      status: { code: SpanStatusCode.ERROR },
+    };
   },
 };
 

@@ -68,7 +68,8 @@ export class Meter<Label extends string> {
   /** In Prometheus' text format, "Comments, help text, and type information" and what follows there. */
   text(): string {
     const { name, help, buckets } = this.#definition;
-    const type = buckets === undefined ? scalarType(name) : 'histogram';
+    const scalar = name.endsWith('_total') ? 'counter' : 'gauge';
+    const type = buckets === undefined ? scalar : 'histogram';
     const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
     for (const { labels, value, counts } of this.#root.withLabels(this.#names.length)) {
       if (buckets === undefined) {
@@ -90,10 +91,6 @@ export class Meter<Label extends string> {
     for (const name of this.#names) series = series.below(name, labels[name]);
     return series;
   }
-}
-
-function scalarType(name: string): string {
-  return name.endsWith('_total') ? 'counter' : 'gauge';
 }
 
 function line(name: string, labels: readonly string[], value: number): string {

@@ -23,26 +23,19 @@ export function requestLinesOf(log: Log, auditKey: string | undefined) {
   return {
     observer,
     write(report: RequestReport): void {
-      log.info('request', detailsOf(report, lookups.get(report.correlator) ?? 0, auditKey));
+      const { correlator, caller, document = 'other', status, tookMs, codes } = report;
+      const errors = [...codes.values()].reduce((sum, count) => sum + count, 0);
+      log.info('request', {
+        status,
+        document,
+        // Without their counts, and in one order: lines are grouped by them.
+        ...(codes.size === 0 ? {} : { codes: [...codes.keys()].toSorted().join(' '), errors }),
+        lookups: lookups.get(correlator) ?? 0,
+        ms: Math.round(tookMs * 10) / 10,
+        caller: callerOf(caller, auditKey),
+        correlator: correlator.name,
+      });
     },
-  };
-}
-
-function detailsOf(
-  { correlator, caller, document = 'other', status, tookMs, codes }: RequestReport,
-  lookups: number,
-  auditKey: string | undefined,
-): LogDetails {
-  const errors = [...codes.values()].reduce((sum, count) => sum + count, 0);
-  return {
-    status,
-    document,
-    // Without their counts, and in one order: lines are grouped by them.
-    ...(codes.size === 0 ? {} : { codes: [...codes.keys()].toSorted().join(' '), errors }),
-    lookups,
-    ms: Math.round(tookMs * 10) / 10,
-    caller: callerOf(caller, auditKey),
-    correlator: correlator.name,
   };
 }
 
