@@ -169,14 +169,11 @@ export class Tracing {
   #told(outcome: SpanOutcome, spans: number, reason: string | undefined): void {
     const { log, onSpans } = this.#parts;
     onSpans(outcome, spans);
-    switch (outcome) {
-      case 'sent':
-        return;
-      case 'failed':
-        log.warn('spans could not be sent: see OTEL_EXPORTER_OTLP_ENDPOINT', { reason });
-        return;
-      case 'dropped':
-        log.warn('spans were dropped: the collector takes them more slowly than they come');
+    if (outcome === 'failed') {
+      log.warn('spans could not be sent: see OTEL_EXPORTER_OTLP_ENDPOINT', { reason });
+    }
+    if (outcome === 'dropped') {
+      log.warn('spans were dropped: the collector takes them more slowly than they come');
     }
   }
 }
