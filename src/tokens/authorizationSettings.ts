@@ -113,15 +113,7 @@ export function scopeOf(
 export type TokenCoverage = string;
 
 export function namesNumber(grant: FlowSettings['grant']): boolean {
-  switch (grant.type) {
-    case 'client_credentials':
-      return grant.username !== undefined;
-    case 'none':
-      return false;
-    case 'jwt-bearer':
-    case 'ciba':
-      return true;
-  }
+  return grant.type === 'client_credentials' ? grant.username !== undefined : grant.type !== 'none';
 }
 
 /**

@@ -357,14 +357,8 @@ function messageOf(
 
 /** What is published of a token: never the token. */
 function resultOf(polled: Polled): TokenResult {
-  switch (polled.kind) {
-    case 'acquired':
-      return { outcome: 'issued' };
-    case 'failed':
-      return { outcome: polled.failure.code };
-    case 'go-on':
-      return { outcome: polled.goOn };
-  }
+  if (polled.kind === 'acquired') return { outcome: 'issued' };
+  return { outcome: polled.kind === 'failed' ? polled.failure.code : polled.goOn };
 }
 
 /** The request has ended before the token comes. */
