@@ -15,10 +15,7 @@ const HTTP_DATES = [
   /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/,
 ];
 
-/**
- * `Retry-After` (RFC 9110 §10.2.3), seconds or an HTTP date, as whole seconds from now, at most a day;
- * `undefined` when absent or unreadable.
- */
+/** `Retry-After` (RFC 9110 §10.2.3) in whole seconds from now, at most a day; `undefined` when absent or unreadable. */
 export function retryAfterSeconds(reply: HttpReply, nowMs: number): number | undefined {
   const value = singleValue(reply.headers['retry-after'])?.trim();
   if (value === undefined) return undefined;

@@ -113,14 +113,10 @@ export class ConnectionFiles {
   }
 
   async #tellValidityEachDay(): Promise<void> {
-    for (;;) {
-      try {
-        await this.#parts.clock.sleep(DAY_MS, this.#closing.signal);
-      } catch {
-        // Closed.
-        return;
-      }
-      this.#tellValidity();
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await this.#parts.clock.sleep(DAY_MS, signal).catch(() => undefined);
+      if (!signal.aborted) this.#tellValidity();
     }
   }
 }

@@ -219,10 +219,7 @@ export class SpareConnections {
   }
 }
 
-/**
- * Once what has arrived by now is read, a socket's end too: the event loop reads between two of these calls, and after the
- * first it may not have.
- */
+/** Once what has arrived is read, an end too: the event loop reads between two of these calls, perhaps not before. */
 function afterReading(handle: () => void): void {
   setImmediate(() => setImmediate(handle));
 }

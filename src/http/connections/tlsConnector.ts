@@ -247,18 +247,12 @@ class ConnectionAttempt {
 
 function stageOf(error: Error, stage: ConnectStage, socket: Socket): ConnectStage {
   const isName = 'syscall' in error && error.syscall === 'getaddrinfo';
-  switch (stage) {
-    case 'connection':
-      return isName ? 'name' : stage;
-    case 'proxy-connection':
-      return isName ? 'proxy-name' : stage;
-    case 'tls':
-      if (refusesCertificate(error)) return 'client-certificate';
-      // Set where, and only where, it is the server's certificate that is at fault.
-      return 'authorizationError' in socket && socket.authorizationError ? 'certificate' : stage;
-    default:
-      return stage;
-  }
+  if (isName && stage === 'connection') return 'name';
+  if (isName && stage === 'proxy-connection') return 'proxy-name';
+  if (stage !== 'tls') return stage;
+  if (refusesCertificate(error)) return 'client-certificate';
+  // Set where, and only where, it is the server's certificate that is at fault.
+  return 'authorizationError' in socket && socket.authorizationError ? 'certificate' : stage;
 }
 
 function tunnelFlaw(error: Error): string {

@@ -80,20 +80,16 @@ export class Circuit {
     if (this.#state.is !== 'trying') return undefined;
     const { before } = this.#state;
     const sinceMs = this.#clock.monotonicMs();
-    switch (health) {
-      case 'good':
-        this.#exchanges.clear();
-        this.#failures.clear();
-        this.#failedNumbers.clear();
-        this.#state = CLOSED;
-        return 'closed';
-      case 'bad':
-        this.#state = { is: 'open', sinceMs, failedFor: about };
-        return undefined;
-      case 'neither':
-        this.#state = { ...before, sinceMs };
-        return undefined;
+    if (health === 'good') {
+      this.#exchanges.clear();
+      this.#failures.clear();
+      this.#failedNumbers.clear();
+      this.#state = CLOSED;
+      return 'closed';
     }
+    const failedFor = health === 'bad' ? about : before.failedFor;
+    this.#state = { is: 'open', sinceMs, failedFor };
+    return undefined;
   }
 
   #isTooMuch(nowSeconds: number): boolean {

@@ -47,6 +47,7 @@ function findingOfDirectory({ endpoint, exchange, failure, flaw }: JudgedExchang
 
 const NO_DIRECTORY = 'The number directory gave no answer that can be used.';
 
+const NO_TURN = 'Our own limit of requests a second allowed no exchange in time.';
 const NO_DESCRIPTOR =
   'This process has as many files and connections open as it may, so the operator is not called.';
 
@@ -54,17 +55,9 @@ function findingOfFault(
   endpoint: string,
   { cause, detail, flaw, stage }: TransportFault,
 ): Finding | undefined {
-  switch (cause) {
-    case 'cancelled':
-      return undefined;
-    case 'rate':
-      return warn('Our own limit of requests a second allowed no exchange in time.', { endpoint });
-    case 'descriptors':
-      return error(NO_DESCRIPTOR, { endpoint, detail });
-    case 'connection':
-    case 'timeout':
-    case 'invalid-reply':
-  }
+  if (cause === 'cancelled') return undefined;
+  if (cause === 'rate') return warn(NO_TURN, { endpoint });
+  if (cause === 'descriptors') return error(NO_DESCRIPTOR, { endpoint, detail });
   if (flaw !== undefined) return untrusted(endpoint, flaw);
   if (stage === undefined) {
     return warn('An exchange with the operator failed.', { endpoint, detail });
@@ -98,7 +91,8 @@ function findingOfReply(
   reply: HttpReply,
 ): Finding | undefined {
   const { status } = reply;
-  if (status < 300 && failure === undefined) return undefined;
+  const isNotable = isUnproven === true || status === 429 || leavesInDoubt(status);
+  if (failure === undefined && (status < 300 || !isNotable)) return undefined;
   const wordIn = kind === 'lookup' || kind === 'directory' ? 'code' : 'error';
   const word = knownTo(errors, errorWord(reply, { wordIn, errors }));
   const told = { endpoint, status, word };
@@ -108,9 +102,8 @@ function findingOfReply(
   }
   const setting = settingFor(kind, status, knownWord(word));
   switch (failure?.code) {
+    // A poll that is to be repeated has no failure, whatever kept it from its reply.
     case undefined:
-      // A poll that is to be repeated has no failure, whatever kept it from its reply.
-      return leavesInDoubt(status) ? warn(UNAVAILABLE, told) : undefined;
     case 'OPERATOR_UNAVAILABLE':
     case 'OPERATOR_TIMEOUT':
       return warn(UNAVAILABLE, told);
