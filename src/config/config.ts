@@ -15,10 +15,7 @@ import { readPrices } from './operatorsFile.ts';
 
 export type { Config } from './configOf.ts';
 
-/*
- * What each program reads. Nothing else reads the environment, and each of these throws a ConfigError that lists every
- * problem by name.
- */
+/* What each program reads; nothing else reads the environment. Each throws a ConfigError with every problem by name. */
 
 /** Ends the program with the message of a ConfigError. */
 export function readOrFail<T>(read: () => T): T {

@@ -5,10 +5,7 @@ const SHARED_WORDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/**
- * What Kubernetes sets in each pod for a Service that may be called `router` or `operator`
- * (its documentation: Service, Environment variables).
- */
+/** Kubernetes sets these in each pod for each Service, one called `router` perhaps (Service, Environment variables). */
 const SERVICE_LINK =
   /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
 

@@ -114,11 +114,7 @@ export function requestIn(context: unknown): MountedRequest | undefined {
   return request instanceof MountedRequest ? request : undefined;
 }
 
-/**
- * Our part of a request's context.
- *
- * @throws {Error} where it has none
- */
+/** @throws {Error} where the context of the request has none */
 export function requestOf(context: unknown): MountedRequest {
   const request = requestIn(context);
   if (request !== undefined) return request;
