@@ -144,10 +144,7 @@ class CallerAuthorizer implements LookupAuthorizer {
       : withinTime(this.#parts.clock, timeLimitMs, running, late);
   }
 
-  /**
-   * Why it is not written. Only the audit log says that it is the log that fails: an operator that is slow, or a full
-   * bulkhead, may leave a line next to no time.
-   */
+  /** Only the log itself says that it fails: a slow operator, or a full bulkhead, may leave a line next to no time. */
   async #record(auditLog: AuditLog, entry: AuditEntry): Promise<LookupFailure | undefined> {
     try {
       await auditLog.write(entry);

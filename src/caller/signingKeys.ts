@@ -70,10 +70,7 @@ export class SigningKeys {
     return this.published;
   }
 
-  /**
-   * @throws {KeysUnavailable} when the issuer's keys cannot be had
-   * @throws {errors.JOSEError} when the token names none of them
-   */
+  /** @throws {KeysUnavailable} when they cannot be had, and {errors.JOSEError} when the token names none of them */
   readonly select = async (
     header: JWSHeaderParameters,
     token: FlattenedJWSInput,

@@ -172,10 +172,7 @@ export class Waiters {
     return told.includes(true);
   }
 
-  /**
-   * Only to the requests that came before its lookup left; the others find it among the kept ones, if they may. `madeFor` is
-   * the request in whose name the lookup is audited.
-   */
+  /** Only to requests that came before its lookup left: others may find it kept. In `madeFor`'s name it is audited. */
   async tellFact(fact: TimedFact, consentId: string, madeFor: LookupRequest): Promise<void> {
     const outcome = { kind: 'facts', facts: [fact] } as const;
     const telling: Promise<unknown>[] = [];

@@ -160,10 +160,7 @@ export class RedisConsentStore implements ConsentStore {
     };
   }
 
-  /**
-   * An earlier release kept a record for each operator, which is not read: where its memory lies, a prompt or a denial may
-   * live that has no record here.
-   */
+  /** An earlier release kept a memory and records that are not read: a prompt or a denial may live that has no record here. */
   async #succeedEarlier(bucket: number, [, memory = '']: readonly string[]): Promise<void> {
     const { seals, operators, doubtMs, deniedMs } = this.#settings;
     if (operators.length === 0) return;

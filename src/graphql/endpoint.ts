@@ -49,10 +49,7 @@ export interface EndpointParts extends RequestParts {
   /** As they are by now. Where there are any, nothing else is served. */
   readonly trustedDocuments: () => TrustedDocuments | undefined;
   readonly explorer: Explorer | undefined;
-  /**
-   * Whether a request must name this machine: a page of another site whose name leads here asks under that name. Where
-   * a token is needed, it has none.
-   */
+  /** Whether a request must name this machine: no token is needed, and a page whose site's name leads here asks under that. */
   readonly checksHost: boolean;
   readonly gate: Pick<Gate, 'admit'>;
   readonly observation: {
@@ -61,11 +58,7 @@ export interface EndpointParts extends RequestParts {
   };
 }
 
-/**
- * GraphQL over HTTP, inside each request's time. Never rejects for what a client does.
- *
- * @returns what decides on a reply, and adds to the headers of whatever becomes of it
- */
+/** GraphQL over HTTP, inside each request's time; adds to the headers of any reply. Never rejects for what a client does. */
 export function createEndpoint(
   parts: EndpointParts,
 ): (incoming: IncomingMessage, response: ServerResponse, headers: ReplyHeaders) => Promise<Reply> {

@@ -182,11 +182,7 @@ function isAt(path: string, { url = '/' }: IncomingMessage): boolean {
   return url === path || url.startsWith(`${path}?`);
 }
 
-const ELSEWHERE: Refusal = {
-  status: 404,
-  code: 'BAD_REQUEST',
-  message: 'GraphQL is at /graphql.',
-};
+const ELSEWHERE: Refusal = { status: 404, code: 'BAD_REQUEST', message: 'GraphQL is at /graphql.' };
 
 const SAID_TWICE: Refusal = {
   status: 400,

@@ -84,10 +84,7 @@ export function entryHeard({ how, ...heard }: CachedAnswer, line: LineParts): Au
   return { ...entryBefore({ event: 'lookup', ...heard }, line), audit: how };
 }
 
-/**
- * A subject is a person more often than not, and some issuers name people by their numbers, in any form: it is always
- * hashed, and so is each number in it, to be found by.
- */
+/** A subject is often a person, whom some issuers name by a number: it is always hashed, and so is each number in it. */
 export function auditedCaller(caller: Identity, key: string): AuditedCaller {
   if (caller.kind === 'anonymous') return { subject: caller.key };
   const { issuer, subject, client } = caller;

@@ -85,11 +85,7 @@ export class SharedCounts implements HourlyCounts {
     return { counts: found, resetMs };
   }
 
-  /**
-   * `undefined` when Redis is away. Never rejects.
-   *
-   * @param id of what must not be done twice; beside each name of the window its result lies under it for a while
-   */
+  /** `undefined` when Redis is away; never rejects. With an `id` it is done once: its result lies beside the window a while. */
   async #run(
     script: string,
     window: string,
