@@ -84,8 +84,7 @@ export class Executor {
       this.#sessions.set(number, session);
     }
     for (const asked of questions) {
-      if (session.questions.some((known) => isEqual(known, asked))) continue;
-      session.questions = [...session.questions, asked];
+      if (!session.questions.includes(asked)) session.questions = [...session.questions, asked];
     }
     return session;
   }
@@ -241,12 +240,6 @@ const REFUSED: FieldAnswer = {
   kind: 'failure',
   failure: { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 },
 };
-
-function isEqual(one: Question, other: Question): boolean {
-  return one.asks === 'date' || other.asks === 'date'
-    ? one.asks === other.asks
-    : one.maxAgeHours === other.maxAgeHours;
-}
 
 function planned(session: NumberSession): PlanResult | Broken {
   if (session.defect !== undefined) return BROKEN;

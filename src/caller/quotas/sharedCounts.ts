@@ -85,7 +85,7 @@ export class SharedCounts implements HourlyCounts {
     return { counts: found, resetMs };
   }
 
-  /** `undefined` when Redis is away; never rejects. With an `id` it is done once: its result lies beside the window a while. */
+  /** `undefined` when Redis is away; never rejects. With an `id` it is done once: its result lies beside the window. */
   async #run(
     script: string,
     window: string,
