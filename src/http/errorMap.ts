@@ -66,16 +66,22 @@ export function ruleFor(
 
 /** As the rule says, or else its code: what is about number, owner or operator holds for all questions. Pure. */
 export function reachOf({ code, reach }: Pick<ErrorRuleProfile, 'code' | 'reach'>): FailureReach {
-  const usual = USUAL_REACH[code];
-  return usual === undefined ? 'number' : (reach ?? usual);
+  switch (code) {
+    case 'NUMBER_NOT_SERVED':
+    case 'CONSENT_DENIED':
+    case 'CONSENT_EXPIRED':
+    case 'OPERATOR_RATE_LIMITED':
+    case 'OPERATOR_UNAVAILABLE':
+    case 'OPERATOR_TIMEOUT':
+      return 'number';
+    case 'PERIOD_NOT_SUPPORTED':
+    case 'OPERATOR_INVALID_REPLY':
+      return reach ?? 'question';
+    case 'OPERATION_NOT_OFFERED':
+    case 'OPERATOR_REFUSED':
+      return reach ?? 'operation';
+  }
 }
-
-const USUAL_REACH: Readonly<Partial<Record<ErrorRuleProfile['code'], FailureReach>>> = {
-  PERIOD_NOT_SUPPORTED: 'question',
-  OPERATOR_INVALID_REPLY: 'question',
-  OPERATION_NOT_OFFERED: 'operation',
-  OPERATOR_REFUSED: 'operation',
-};
 
 /** Whether the body says by its word that it is an answer, where this operator's answers do. Pure. */
 export function saysOk(body: JsonObject, { wordAt, okWords }: ErrorMap): boolean {

@@ -9,7 +9,10 @@ import type { Urgency } from '../http/urgency.ts';
 export type DirectoryJudgement =
   { readonly kind: 'named'; readonly operator: string } | { readonly kind: 'none' } | Failed;
 
-/** Which operator serves a number, by the company's directory, until the deadline. It is not billed. Never rejects. */
+/**
+ * Which operator serves a number, by the company's number directory: `POST {phoneNumber}`, until the deadline. Nothing of
+ * it is billed. Never rejects.
+ */
 export async function operatorOf(
   endpoint: GuardedEndpoint,
   number: PhoneNumber,

@@ -195,7 +195,12 @@ function messageOf(
 ): LookupMessage {
   const { operation } = lookup;
   const message = { operator, correlator: correlator.name, operation };
-  return lookup.operation === 'check' ? { ...message, maxAgeHours: lookup.maxAgeHours } : message;
+  switch (lookup.operation) {
+    case 'retrieve-date':
+      return message;
+    case 'check':
+      return { ...message, maxAgeHours: lookup.maxAgeHours };
+  }
 }
 
 /** What is published of a lookup: never the answer. */

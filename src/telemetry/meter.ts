@@ -30,7 +30,10 @@ class Series {
 
 type Labels<Label extends string> = Readonly<Record<Label, string>>;
 
-/** The values of one metric, found label by label: the library's text of all labels was half of what metrics cost. */
+/**
+ * The values of one metric. They are found label by label: the library makes a text of all labels for each value, which was
+ * half of what metrics cost.
+ */
 export class Meter<Label extends string> {
   readonly #definition: MetricDefinition<Label>;
   readonly #names: readonly Label[];

@@ -157,10 +157,15 @@ export class Metrics {
     const { prompts, denied, answersWithoutLookup } = this.#meters;
     return {
       ended: (operator, asked, { outcome, attempts }) => {
-        if (asked.event === 'lookup') {
-          this.#lookedUp(operator, asked.lookup.operation, outcome, attempts);
+        switch (asked.event) {
+          case 'lookup':
+            this.#lookedUp(operator, asked.lookup.operation, outcome, attempts);
+            return;
+          case 'consent-request':
+            prompts.add({ operator, outcome });
+            return;
+          case 'consent-status':
         }
-        if (asked.event === 'consent-request') prompts.add({ operator, outcome });
       },
       denied: (operator, { event }, { code }) => denied.add({ operator, event, code }),
       heard: (operator, { how }) => answersWithoutLookup.add({ operator, how }),

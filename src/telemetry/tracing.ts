@@ -169,11 +169,14 @@ export class Tracing {
   #told(outcome: SpanOutcome, spans: number, reason: string | undefined): void {
     const { log, onSpans } = this.#parts;
     onSpans(outcome, spans);
-    if (outcome === 'failed') {
-      log.warn('spans could not be sent: see OTEL_EXPORTER_OTLP_ENDPOINT', { reason });
-    }
-    if (outcome === 'dropped') {
-      log.warn('spans were dropped: the collector takes them more slowly than they come');
+    switch (outcome) {
+      case 'sent':
+        return;
+      case 'failed':
+        log.warn('spans could not be sent: see OTEL_EXPORTER_OTLP_ENDPOINT', { reason });
+        return;
+      case 'dropped':
+        log.warn('spans were dropped: the collector takes them more slowly than they come');
     }
   }
 }
@@ -203,10 +206,18 @@ function tell(message: ExchangeMessage, scopes: AsyncLocalStorage<Scope | undefi
 }
 
 function samplerOf({ name, ratio }: TracingSettings['sampler']): Sampler {
-  const root = name.endsWith('always_on')
-    ? new AlwaysOnSampler()
-    : name.endsWith('always_off')
-      ? new AlwaysOffSampler()
-      : new TraceIdRatioBasedSampler(ratio);
-  return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
+  switch (name) {
+    case 'always_on':
+      return new AlwaysOnSampler();
+    case 'always_off':
+      return new AlwaysOffSampler();
+    case 'traceidratio':
+      return new TraceIdRatioBasedSampler(ratio);
+    case 'parentbased_always_on':
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+    case 'parentbased_always_off':
+      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
+    case 'parentbased_traceidratio':
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
+  }
 }

@@ -113,7 +113,15 @@ export function scopeOf(
 export type TokenCoverage = string;
 
 export function namesNumber(grant: FlowSettings['grant']): boolean {
-  return grant.type === 'client_credentials' ? grant.username !== undefined : grant.type !== 'none';
+  switch (grant.type) {
+    case 'client_credentials':
+      return grant.username !== undefined;
+    case 'none':
+      return false;
+    case 'jwt-bearer':
+    case 'ciba':
+      return true;
+  }
 }
 
 /**

@@ -357,8 +357,14 @@ function messageOf(
 
 /** What is published of a token: never the token. */
 function resultOf(polled: Polled): TokenResult {
-  if (polled.kind === 'acquired') return { outcome: 'issued' };
-  return { outcome: polled.kind === 'failed' ? polled.failure.code : polled.goOn };
+  switch (polled.kind) {
+    case 'acquired':
+      return { outcome: 'issued' };
+    case 'failed':
+      return { outcome: polled.failure.code };
+    case 'go-on':
+      return { outcome: polled.goOn };
+  }
 }
 
 /** The request has ended before the token comes. */

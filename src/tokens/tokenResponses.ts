@@ -27,7 +27,10 @@ export interface IssuedToken {
   readonly value: string;
   /** When its request left, on the monotonic clock. */
   readonly leftAtMs: number;
-  /** Monotonic, counted from when its request left: a token is older than its arrival. Absent where it is not said. */
+  /**
+   * On the monotonic clock, counted from when its request left, since the token is older than its arrival; absent where
+   * the operator does not say.
+   */
   readonly expiresAtMs?: number;
   /** Whether its reply may be that of another request: then the lookup's reply tells. */
   readonly isUnproven?: true;

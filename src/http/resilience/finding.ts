@@ -55,9 +55,17 @@ function findingOfFault(
   endpoint: string,
   { cause, detail, flaw, stage }: TransportFault,
 ): Finding | undefined {
-  if (cause === 'cancelled') return undefined;
-  if (cause === 'rate') return warn(NO_TURN, { endpoint });
-  if (cause === 'descriptors') return error(NO_DESCRIPTOR, { endpoint, detail });
+  switch (cause) {
+    case 'cancelled':
+      return undefined;
+    case 'rate':
+      return warn(NO_TURN, { endpoint });
+    case 'descriptors':
+      return error(NO_DESCRIPTOR, { endpoint, detail });
+    case 'connection':
+    case 'timeout':
+    case 'invalid-reply':
+  }
   if (flaw !== undefined) return untrusted(endpoint, flaw);
   if (stage === undefined) {
     return warn('An exchange with the operator failed.', { endpoint, detail });
