@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { texts, type RedisAddress } from '../src/sharedState/redis.ts';
-import { command } from './redisCommands.ts';
+import { command, NotInTime } from './redisCommands.ts';
 import { allStarted, startRedis, type RedisServer } from './redisServer.ts';
 import { temporaryFolder } from './temporary.ts';
 
@@ -258,11 +258,6 @@ async function nodesBy(port: number): Promise<readonly Known[]> {
           }),
       };
     });
-}
-
-/** The machine is too slow for a cluster, or it is broken: either way nothing is known of the service. */
-export class NotInTime extends Error {
-  override readonly name = 'NotInTime';
 }
 
 /** @throws {NotInTime} */

@@ -16,6 +16,12 @@ export function clientTo(port: number, password?: string): Client {
   return client.on('error', () => undefined);
 }
 
+/** The machine is too slow for a cluster, or it is broken: either way nothing is known of the service. */
+export class NotInTime extends Error {
+  override readonly name = 'NotInTime';
+}
+
+/** @throws {NotInTime} where there is no reply within a second */
 export async function command(
   port: number,
   words: readonly string[],
@@ -33,6 +39,9 @@ export async function commands(
   const client = clientTo(port, password);
   try {
     return await Promise.all(all.map(([name = '', ...words]) => client.call(name, ...words)));
+  } catch (error) {
+    const isLate = error instanceof Error && error.message === 'Command timed out';
+    throw isLate ? new NotInTime('A Redis gave no reply within a second.') : error;
   } finally {
     client.disconnect();
   }

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { chaos } from './chaos.ts';
 import { consentChaos } from './consentChaos.ts';
 import { fuzz } from '../fuzz/fuzz.ts';
-import { NotInTime } from '../redisCluster.ts';
+import { NotInTime } from '../redisCommands.ts';
 import { NO_REDIS } from '../redisServer.ts';
 import { facts, histories } from './histories.ts';
 import { circumstances, secondsSince, VERDICTS, type LongRun, type Verdict } from './longRun.ts';
