@@ -1,8 +1,12 @@
+import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { pageOf, type Reply } from './reply.ts';
 import type { Role } from './schema.ts';
 
-/** The page of GraphiQL, or where its package is not installed, how to get it. It is before the gate: for loopback only. */
+/**
+ * The page of GraphiQL, for a browser that opens /graphql; where its package is not installed, a word on how to get it. It
+ * is before the gate: for loopback only.
+ */
 export type Explorer = () => Promise<Reply>;
 
 /** The page brings all that it shows along. What it may reach is this service, and nothing else. */
@@ -16,6 +20,18 @@ const EXPLORER_POLICY = [
   'font-src data:',
   "frame-ancestors 'none'",
 ].join('; ');
+
+/**
+ * GraphiQL keeps its tabs for each address, and so those of another role that was tried at the same one: what
+ * was kept beside another opening document goes. Runs in the browser.
+ */
+const FORGET_OTHER_TABS = `(opening) => {
+  if (localStorage.getItem('sim-swap:opening') === opening) return;
+  for (const name of Object.keys(localStorage)) {
+    if (name.startsWith('graphiql')) localStorage.removeItem(name);
+  }
+  localStorage.setItem('sim-swap:opening', opening);
+}`;
 
 /** Its page is 9 MB: it is made when first asked for, and all replies share its bytes. */
 export function createExplorer(document: string): Explorer {
@@ -31,7 +47,9 @@ export function wantsPage({ method, url = '', headers }: IncomingMessage): boole
 async function render(document: string): Promise<string> {
   try {
     const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-    return renderGraphiQL({ title: 'SIM swap', defaultQuery: document });
+    const page = renderGraphiQL({ title: 'SIM swap', defaultQuery: document });
+    const opening = hash('sha256', document, 'base64url');
+    return page.replace('<head>', `<head><script>(${FORGET_OTHER_TABS})('${opening}')</script>`);
   } catch {
     return '<p>The explorer is a development package: <code>npm ci</code>.</p>';
   }
