@@ -312,9 +312,5 @@ export interface Camara extends OperatorProfile {
     readonly [operation in ProfileOperation]: LookupProfile;
   };
 }
-/**
- * A profile as its file exports it: `export default (camara) => ({ ...camara, … })`. Called once, at the start.
- *
- * @param camara the base, frozen
- */
+/** A profile as its file exports it: `export default (camara) => ({ ...camara, … })`. Called once, with the base, frozen. */
 export type MakeProfile = (camara: Camara) => OperatorProfile;
