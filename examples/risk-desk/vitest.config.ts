@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // Most of it is waiting, for a browser and for programs that start.
-    maxWorkers: 3,
+    // As many as cores: a browser keeps one busy.
+    maxWorkers: 2,
     globalSetup: ['../../test/temporary.ts', 'test/setUp.ts'],
     // Several programs and a browser start first, on machines that may be busy.
     testTimeout: 90_000,

@@ -1,6 +1,6 @@
 import type { Told } from './answers.ts';
 
-const QUICK = { OPERATOR_TIMEOUT_MS: '1000' };
+const QUICK = { OPERATOR_TIMEOUT_MS: '3000' };
 const PATIENT = { CONSENT_WAIT_MS: '25000' };
 const IMPATIENT = { CONSENT_WAIT_MS: '200' };
 
