@@ -74,7 +74,8 @@ export type ReplyMediaType = typeof JSON_TYPE | typeof GRAPHQL_TYPE;
  * wants alike the one that it names more exactly, then earlier. `undefined` where it takes neither. Pure.
  */
 export function replyMediaType(accept = '*/*'): ReplyMediaType | undefined {
-  if (accept === '*/*' || accept === JSON_TYPE) return JSON_TYPE;
+  // An empty one names no wish (RFC 9110 §12.5.1 lets a list be empty).
+  if (accept === '' || accept === '*/*' || accept === JSON_TYPE) return JSON_TYPE;
   const ranges = accept.split(',').map((range, place) => {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
     const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1;

@@ -147,6 +147,7 @@ describe('a page of another origin', () => {
 describe('the media type of a reply', () => {
   it.each([
     [undefined, 'application/json'],
+    ['', 'application/json'],
     ['*/*', 'application/json'],
     ['text/html', undefined],
     ['text/html, */*;q=0.8', 'application/json'],
