@@ -5,6 +5,7 @@ import type { Quotas, QuotaStanding } from '../caller/quotas/quotas.ts';
 import { INTERNAL_ERROR } from '../domain/errors.ts';
 import { ANONYMOUS_IDENTITY, type Identity } from '../domain/identity.ts';
 import type { FieldQuestion } from '../domain/fields.ts';
+import type { Question } from '../domain/question.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { createCorrelator, type Correlator } from '../http/correlator.ts';
 import { RequestLife } from '../http/urgency.ts';
@@ -161,29 +162,30 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     entities: (E | Promise<never>)[],
     nodes: readonly FieldNode[],
   ): Promise<(E | Promise<never>)[]> | (E | Promise<never>)[] {
-    return entities.length < 2 ? entities : this.#askAhead(entities, nodes);
-  }
-
-  async #askAhead<E extends PhoneNumberEntity>(
-    entities: (E | Promise<never>)[],
-    [node, ...merged]: readonly FieldNode[],
-  ): Promise<(E | Promise<never>)[]> {
-    const { rights } = this;
-    const { rehearsals, simSwaps } = this.#parts;
+    const questions = entities.length < 2 ? [] : this.#knownBelow(nodes);
     const numbers: PhoneNumber[] = [];
-    for (const entity of entities) {
+    for (const entity of questions.length === 0 ? [] : entities) {
       // It waits for its turn to be told.
       if (entity instanceof Promise) entity.catch(() => undefined);
-      else if (mayAskAbout(rights, entity.e164) && rehearsals?.has(entity.e164) !== true) {
-        numbers.push(entity.e164);
-      }
+      else if (this.#mayAskAhead(entity.e164)) numbers.push(entity.e164);
     }
-    for (const root of this.signal.aborted || merged.length > 0 ? [] : (this.roots ?? [])) {
-      if (root.kind !== 'numbers' || root.node !== node || root.below.ahead.length === 0) continue;
-      this.#loader ??= simSwaps.forRequest(this);
-      await this.#loader.askAhead(numbers, root.below.ahead);
+    // In this tick, or the field that comes next would claim its places of a quota first.
+    if (numbers.length === 0) return entities;
+    this.#loader ??= this.#parts.simSwaps.forRequest(this);
+    return this.#loader.askAhead(numbers, questions).then(() => entities);
+  }
+
+  /** What is known to be asked of each number of a root field; nothing where variables choose it. */
+  #knownBelow([node, ...merged]: readonly FieldNode[]): readonly Question[] {
+    if (this.signal.aborted || merged.length > 0) return [];
+    for (const root of this.roots ?? []) {
+      if (root.kind === 'numbers' && root.node === node) return root.below.ahead;
     }
-    return entities;
+    return [];
+  }
+
+  #mayAskAhead(number: PhoneNumber): boolean {
+    return mayAskAbout(this.rights, number) && this.#parts.rehearsals?.has(number) !== true;
   }
 
   /** The answers have reached the caller: without it they count as not heard. */

@@ -12,9 +12,9 @@ const service = await startSimulated({
 });
 afterAll(() => Promise.all([service.stop(), issuer.close()]));
 
-async function ask(query: string, subject: string, client = 'app') {
+async function ask(query: string, subject: string, client = 'app', variables = {}) {
   const token = await issuer.token({ sub: subject, client_id: client, scope: 'sim-swap:read' });
-  return service.ask(query, {}, { authorization: `Bearer ${token}` });
+  return service.ask(query, variables, { authorization: `Bearer ${token}` });
 }
 
 const about = (...numbers: string[]) =>
@@ -61,6 +61,20 @@ describe('a caller sees what is left of its quotas', () => {
       expect(reply.text).not.toContain('extensions');
     },
   );
+});
+
+it.each([
+  ['known before execution', ''],
+  ['chosen by a variable', '@include(if: $isAsked)'],
+])('the last lookups of a quota go to the fields that come first: %s', async (how, include) => {
+  const list = JSON.stringify([line(0), line(1), line(2)]);
+  const variables = include === '' ? '' : '($isAsked: Boolean = true)';
+  const query = `query ${variables} {
+    first: phoneNumbers(e164s: ${list}) { simSwappedWithin ${include} }
+    second: phoneNumber(e164: "${line(3)}") { simSwappedWithin }
+  }`;
+  const reply = await ask(query, how);
+  expect(reply.errors).toMatchObject([{ path: ['second', 'simSwappedWithin'] }]);
 });
 
 describe('a message says which quota is used up', () => {
