@@ -26,8 +26,9 @@ export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable';
 }
 
-/** Another object whenever the issuer has published other keys. */
 interface KeySet {
+  /** Another number whenever the issuer has published other keys. */
+  readonly generation: number;
   readonly text: string;
   readonly select: ReturnType<typeof createLocalJWKSet>;
 }
@@ -82,7 +83,7 @@ export class SigningKeys {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       await this.#refresh();
       const fresh = await this.probe();
-      if (fresh === keys) throw error;
+      if (fresh.generation === keys.generation) throw error;
       return fresh.select(header, token);
     }
   };
@@ -108,7 +109,8 @@ export class SigningKeys {
       // It judges the shape itself.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const select = createLocalJWKSet(published as JSONWebKeySet);
-      if (text !== this.published?.text) this.published = { text, select };
+      const generation = (this.published?.generation ?? 0) + 1;
+      if (text !== this.published?.text) this.published = { generation, text, select };
       this.#fetchedAtMs = clock.monotonicMs();
     } catch (error) {
       log.error('the keys of JWT_JWKS_URL cannot be fetched', { reason: keysFailure(error) });

@@ -26,7 +26,8 @@ const TYPES: ReadonlySet<string> = new Set(['at+jwt', 'application/at+jwt', 'jwt
 interface Verified {
   readonly caller: Caller;
   readonly untilMs: number;
-  readonly keys: SigningKeys['published'];
+  /** Of the keys that verified it, by number: the keys of an issuer that rotates are not held. */
+  readonly generation: number | undefined;
 }
 
 /** The caller that a token names, or why there is none: it is not valid, or cannot be verified for now. */
@@ -78,7 +79,7 @@ export class TokenVerifier {
     const { issuer, audience, batchScope, keys, clock } = this.#parts;
     // Read first: a key that is withdrawn while the token is verified must not count as still published.
     await keys.load();
-    const { published } = keys;
+    const generation = keys.published?.generation;
     const { payload, protectedHeader } = await this.#verifyWithAnyKey(token, {
       issuer,
       audience,
@@ -94,7 +95,7 @@ export class TokenVerifier {
     if (iat > clock.nowMs() / 1000 + TOLERANCE_SECONDS) return 'not issued yet';
     const caller = callerFrom(payload, batchScope);
     if (caller === undefined) return payload['cnf'] === undefined ? 'no subject' : 'bound to a key';
-    return { caller, untilMs: (exp + TOLERANCE_SECONDS) * 1000, keys: published };
+    return { caller, untilMs: (exp + TOLERANCE_SECONDS) * 1000, generation };
   }
 
   /** A token that names no key is tried with each one that it may be for, as jose describes. */
@@ -118,9 +119,10 @@ export class TokenVerifier {
   }
 
   /** What was verified counts for the token's life, unless the issuer has changed its keys since. */
-  #isGood({ untilMs, keys: verifiedBy }: Verified): boolean {
+  #isGood({ untilMs, generation }: Verified): boolean {
     const { clock, keys } = this.#parts;
-    return clock.nowMs() < untilMs && keys.areCurrent() && keys.published === verifiedBy;
+    const isCurrent = keys.areCurrent() && keys.published?.generation === generation;
+    return clock.nowMs() < untilMs && isCurrent;
   }
 }
 
