@@ -108,7 +108,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
 function needsOf(
   { operators, clock }: ServerParts,
   { redis, auditLog }: App,
-  keys: SigningKeys | undefined,
+  keys: Readonly<SigningKeys> | undefined,
 ): readonly Need[] {
   const needs: Need[] = [];
   if (keys !== undefined) needs.push({ name: 'JWT_JWKS_URL', probe: () => keys.probe() });

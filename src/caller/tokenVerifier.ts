@@ -35,7 +35,7 @@ type CallerJudgement = Caller | 'invalid' | 'unavailable';
 
 export interface TokenVerifierParts extends Pick<IssuerSettings, 'issuer' | 'audience'> {
   readonly batchScope?: string | undefined;
-  readonly keys: SigningKeys;
+  readonly keys: Readonly<SigningKeys>;
   readonly clock: Clock;
   /** Gets why, for the log: the caller is told one word for every flaw. */
   readonly onRefused?: (reason: string) => void;

@@ -32,8 +32,9 @@ const PAINT: Paint = (verdict: Verdict, text: string) =>
   styleText(COLOURS[verdict], text, { stream: process.stdout });
 
 const [command, ...words] = process.argv.slice(2);
-if (command !== 'check')
+if (command !== 'check') {
   fail(command === undefined ? USAGE : `The only command is check.\n${USAGE}`);
+}
 const wanted = readArguments();
 const { operators, directory } = readOrFail(readOperatorsConfig);
 if (operators.length === 0) fail('No operator is set. Set OPERATORS_FILE, or OPERATOR_….');

@@ -5,12 +5,15 @@ import { StandardOutput } from './standardOutput.ts';
 /** What may stand beside a message: names and counts, never a number, a token, a URL or a body. */
 export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** By pino's numbers, which tools that read logs know; and how a terminal shows them. */
-const LEVELS = {
-  debug: { level: 20, shown: 'DEBUG', style: 'dim' },
-  info: { level: 30, shown: 'INFO ', style: 'green' },
-  warn: { level: 40, shown: 'WARN ', style: 'yellow' },
-  error: { level: 50, shown: 'ERROR', style: 'red' },
+/** By pino's numbers, which tools that read logs know. */
+const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 } as const;
+
+/** How a terminal shows them. */
+const SHOWN = {
+  20: { name: 'DEBUG', style: 'dim' },
+  30: { name: 'INFO ', style: 'green' },
+  40: { name: 'WARN ', style: 'yellow' },
+  50: { name: 'ERROR', style: 'red' },
 } as const;
 
 export type LogLevel = keyof typeof LEVELS;
@@ -38,8 +41,8 @@ export function createLog(lowest: LogLevel = 'info'): ProgramLog {
     stdout.isTTY ? prettyLine(line, stdout.hasColors()) : `${JSON.stringify(line)}\n`;
   let told = 0;
   const writer = (at: LogLevel): Log['info'] => {
-    const { level } = LEVELS[at];
-    if (level < LEVELS[lowest].level) return () => undefined;
+    const level = LEVELS[at];
+    if (level < LEVELS[lowest]) return () => undefined;
     return (message, details = {}) => {
       const lines = output.lostLines - told;
       if (lines > 0 && output.hasRoom) {
@@ -101,7 +104,7 @@ function masked(details: LogDetails): LogDetails {
 }
 
 interface LogLine extends LogDetails {
-  readonly level: number;
+  readonly level: keyof typeof SHOWN;
   /** In UTC (ISO 8601). */
   readonly time: string;
   readonly msg: string;
@@ -117,8 +120,7 @@ const PLAIN = /^[\w.:/@+-]+$/;
 export function prettyLine({ level, time, msg, ...details }: LogLine, hasColors: boolean): string {
   const styled = (how: Parameters<typeof styleText>[0], text: string): string =>
     hasColors ? styleText(how, text, { validateStream: false }) : text;
-  const found = Object.values(LEVELS).find((one) => one.level === level);
-  const { shown: name, style } = found ?? LEVELS.info;
+  const { name, style } = SHOWN[level];
   const beside = Object.entries(details)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => `${styled('dim', `${shown(key)}=`)}${valueOf(value)}`);

@@ -50,7 +50,7 @@ export class RedisClient implements PlainRedis {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #client: Client | Cluster;
-  readonly #sentinels: Sentinels | undefined;
+  readonly #sentinels: Readonly<Sentinels> | undefined;
   readonly #closing = new AbortController();
   readonly #backListeners: (() => void)[] = [];
   /** Servers that are lost, which the log was told, and since when. */

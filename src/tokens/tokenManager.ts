@@ -168,26 +168,25 @@ export class TokenManager {
     return traced(tokenChannel, message, work, resultOf);
   }
 
-  /** @param isNonceKnown whether the server has said which nonce it wants */
-  #requestToken(
+  async #requestToken(
     subject: TokenSubject,
     context: ExchangeContext,
     isRetry: boolean,
-    requests = 1,
-    isNonceKnown = false,
   ): Promise<Acquired> {
     const judge = (exchange: Exchange) => this.#judgeToken(exchange, subject);
-    // Not by await: of a thousand numbers each promise counts.
-    return this.#post('token', subject, context, judge, isRetry).then(({ judged }) => {
+    let isNonceKnown = false;
+    for (let requests = 1; ; requests += 1) {
+      const { judged } = await this.#post('token', subject, context, judge, isRetry);
       if (judged.kind === 'issued') return this.#acquired(subject, judged.issued);
-      // It has said so now (RFC 9449 §8), and has issued nothing.
-      const isNonceNew = judged === NONCE_WANTED && !isNonceKnown;
-      if (!isNonceNew && (judged !== SEEN_TOKEN || requests >= MAX_TOKEN_REQUESTS)) return judged;
+      if (judged === NONCE_WANTED && !isNonceKnown) {
+        // The server has said which nonce it wants (RFC 9449 §8), and has issued nothing.
+        isNonceKnown = true;
+      } else if (judged !== SEEN_TOKEN || requests >= MAX_TOKEN_REQUESTS) {
+        return judged;
+      }
       // Connections may be out of step: the next one is fresh. What comes on it is the reply to this request,
       // and yet its token may have come to another request that was still on an older connection.
-      const isKnown = isNonceKnown || isNonceNew;
-      return this.#requestToken(subject, context, isRetry, requests + 1, isKnown);
-    });
+    }
   }
 
   #judgeToken(exchange: Exchange, { number }: TokenSubject): TokenJudgement {

@@ -91,8 +91,9 @@ export class ConnectionFiles {
     if (validity === undefined) return undefined;
     const { fromMs, untilMs } = validity;
     const nowMs = this.#parts.clock.nowMs();
-    if (nowMs >= untilMs)
+    if (nowMs >= untilMs) {
       return `the certificate has expired (days ago: ${daysOf(nowMs - untilMs)})`;
+    }
     return nowMs < fromMs
       ? `the certificate is not valid yet (days to go: ${daysOf(fromMs - nowMs)})`
       : undefined;

@@ -43,7 +43,7 @@ export interface SharedByEndpoints {
   readonly idleDetector: IdleDetector;
   readonly clock: Clock;
   readonly log: Log;
-  readonly files: ConnectionFiles;
+  readonly files: Readonly<ConnectionFiles>;
 }
 
 /**

@@ -31,7 +31,7 @@ export class SingleConnection {
   readonly #pool: Pool;
   readonly #path: string;
   readonly #connector: TlsConnector | undefined;
-  readonly #files: ConnectionFiles;
+  readonly #files: Readonly<ConnectionFiles>;
 
   constructor(
     address: string,

@@ -28,7 +28,7 @@ const KEEP_ALIVE_AFTER_MS = 60_000;
 
 export interface TlsConnectorParts {
   readonly url: URL;
-  readonly files: ConnectionFiles;
+  readonly files: Readonly<ConnectionFiles>;
   /** For one connection, its proxy's part included. */
   readonly timeoutMs: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;

@@ -226,14 +226,9 @@ export class GuardedEndpoint {
     return traced(exchangeChannel, message, () => this.#send(sent, urgency), resultOf);
   }
 
-  #send(post: OutgoingRequest, urgency: Urgency, hasTurn = false): Promise<Exchange> {
-    const { rate, clock } = this.#guards;
-    if (rate !== undefined && !hasTurn) return this.#inTurn(rate, post, urgency);
-    const { deadlineMs, isShared = false } = urgency;
-    const leftAtMs = clock.monotonicMs();
-    const timeLeftMs = deadlineMs - leftAtMs;
-    const timeMs = isShared && timeLeftMs > 0 ? Infinity : timeLeftMs;
-    return this.#endpoint.post(post, timeMs, { sentAtMs: clock.nowMs(), leftAtMs });
+  #send(post: OutgoingRequest, urgency: Urgency): Promise<Exchange> {
+    const { rate } = this.#guards;
+    return rate === undefined ? this.#exchange(post, urgency) : this.#inTurn(rate, post, urgency);
   }
 
   async #inTurn(rate: RequestRate, post: OutgoingRequest, urgency: Urgency): Promise<Exchange> {
@@ -242,11 +237,20 @@ export class GuardedEndpoint {
     // At most half of what is left is waited for: an exchange that leaves has time for its reply.
     const halfMs = (clock.monotonicMs() + deadlineMs) / 2;
     const seconds = await rate.turn(kind, { deadlineMs: halfMs, signal });
-    if (seconds === undefined) return this.#send(post, urgency, true);
+    if (seconds === undefined) return this.#exchange(post, urgency);
     if (signal?.aborted === true) return CANCELLED;
     const detail = 'the rate of the contract is reached';
     const fault = { cause: 'rate', sent: false, detail, retryAfterSeconds: seconds } as const;
     return { kind: 'fault', fault };
+  }
+
+  #exchange(post: OutgoingRequest, urgency: Urgency): Promise<Exchange> {
+    const { clock } = this.#guards;
+    const { deadlineMs, isShared = false } = urgency;
+    const leftAtMs = clock.monotonicMs();
+    const timeLeftMs = deadlineMs - leftAtMs;
+    const timeMs = isShared && timeLeftMs > 0 ? Infinity : timeLeftMs;
+    return this.#endpoint.post(post, timeMs, { sentAtMs: clock.nowMs(), leftAtMs });
   }
 
   #report(about: PhoneNumber, names: ExchangeNames, exchange: Exchange, judged: Judged): void {
