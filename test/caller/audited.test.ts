@@ -1,9 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type AuditEntry, type AuditStart, auditHash } from '../../src/caller/audit/entry.ts';
-import { findEntries } from '../../src/caller/audit/findEntries.ts';
-import { linesIn } from '../../src/commands/arguments.ts';
 import { type Clock, systemClock } from '../../src/system/clock.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
@@ -26,19 +24,19 @@ async function startAudited(settings: Environment = {}, clock: Clock = systemClo
   const audited = { AUDIT_LOG: file, AUDIT_KEY: KEY, PURPOSES };
   const all = { ...issuer.settings, ...audited, ...settings };
   const service = await startSimulated(all, {}, { clock });
-  // The line that says that the process has begun.
+  // The line of the start.
   await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toMatch(/\n$/);
   return {
     ...service,
     file,
-    /** What was asked, without the line that says that the process has begun. */
+    /** Without the line of the start. */
     entries: () =>
       readFileSync(file, 'utf8')
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line) as AuditEntry | AuditStart)
         .filter((entry) => entry.audit !== 'start'),
-    /** Asks as the caller that may ask about any number. */
+    /** As a caller that may query any number. */
     askAbout: async (number: string, fields?: string, signal?: AbortSignal) =>
       service.ask(query(number, fields), {}, await reader(), signal),
   };
@@ -89,41 +87,37 @@ describe('the audit log', () => {
     expect(entries[0]?.consentId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('tells what came of it, and not the answer', async () => {
-    await using service = await startAudited();
-    for (const number of ['+447700900299', '+447700900501']) await service.askAbout(number);
-    const outcomes = service.entries().flatMap(({ outcome = [] }) => outcome);
-    expect(outcomes).toEqual(['NUMBER_NOT_SERVED', 'answered']);
-    expect(readFileSync(service.file, 'utf8')).not.toMatch(/swapped|latestSimChange|true|false/);
-  });
-
   it.each([
     ['two where it was sent twice', { OPERATOR_RETRY_LOOKUPS: 'true' }, '013', 2],
     ['one where it was sent once', {}, '013', 1],
-    ['none where no token could be had', {}, '040', 0],
-  ])('counts the attempts: %s', async (_what, settings, digits, attempts) => {
+    ['none where it got no token', {}, '040', 0],
+  ])('counts the attempts of a lookup: %s', async (_what, settings, digits, attempts) => {
     await using service = await startAudited(settings);
     await service.askAbout(`+447700900${digits}`);
     expect(service.entries().map((entry) => entry.attempts)).toEqual([undefined, attempts]);
     expect(service.stats().tokens).toBe(attempts);
   });
 
-  it('has no line where nothing was asked of the operator', async () => {
+  it('has the outcome and not the answer, and no line where the operator was not called', async () => {
     await using service = await startAudited();
+    for (const number of ['+447700900299', '+447700900501']) await service.askAbout(number);
+    const outcomes = service.entries().flatMap(({ outcome = [] }) => outcome);
+    expect(outcomes).toEqual(['NUMBER_NOT_SERVED', 'answered']);
+    expect(readFileSync(service.file, 'utf8')).not.toMatch(/swapped|latestSimChange|true|false/);
     const user = { authorization: `Bearer ${await issuer.token()}` };
     expect((await service.ask(query(NUMBER), {}, user)).codes).toEqual(['FORBIDDEN']);
     expect((await service.ask(query('12'), {}, await reader())).codes).toEqual(['BAD_USER_INPUT']);
     expect((await service.ask(query(NUMBER))).status).toBe(401);
-    expect(service.entries()).toEqual([]);
+    expect(service.entries()).toHaveLength(4);
   });
 
   it.each(['2-legged', '3-legged'])(
-    'lets nothing be asked that it cannot hold: %s',
+    'cannot be written: nothing reaches the operator, %s',
     async (flow) => {
       let aheadMs = 0;
       const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
       await using service = await startAudited({ OPERATOR_FLOW: flow }, clock);
-      // A directory in the place of the file: it cannot be opened for writing, once it is opened anew.
+      // A folder in the place of the file, which is opened again after a second.
       rmSync(service.file);
       mkdirSync(service.file);
       aheadMs = 5000;
@@ -134,30 +128,10 @@ describe('the audit log', () => {
       expect((await service.askAbout(NUMBER)).codes).toEqual([]);
     },
   );
-
-  it('is found again whose names hold the line ends of Unicode, in lines of earlier versions as well', async () => {
-    await using service = await startAudited();
-    const client = 'app\u2028of\u2029two lines';
-    await service.ask(query(NUMBER), {}, await reader({ client_id: client }));
-    const found = async () => {
-      const count = { found: 0, torn: 0, tornAfter: 0 };
-      const lines = findEntries(linesIn([], service.file), { number: NUMBER }, [KEY], count);
-      const entries: AuditEntry[] = [];
-      for await (const line of lines) entries.push(JSON.parse(line) as AuditEntry);
-      return entries;
-    };
-    expect(await found()).toEqual(service.entries());
-    const older = readFileSync(service.file, 'utf8').replaceAll(/\\u202([89])/g, (_, n) =>
-      String.fromCharCode(0x2020 + Number(n)),
-    );
-    writeFileSync(service.file, older);
-    expect(older).toContain(client);
-    expect(await found()).toHaveLength(2);
-  });
 });
 
 describe('a quota', () => {
-  it('of numbers ends a scan, and says how long', async () => {
+  it('of numbers ends a scan, and the reply says for how long', async () => {
     await using service = await startAudited({ QUOTA_NUMBERS_PER_HOUR: '3' });
     const e164s = Array.from({ length: 20 }, (_, n) => `+4477009005${n + 10}`);
     const scan = 'query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { simSwappedWithin } }';
@@ -170,7 +144,7 @@ describe('a quota', () => {
     expect(another.codes).toEqual([]);
   });
 
-  it('is used up by what the token endpoint says of a number', async () => {
+  it('is spent by what the token endpoint says about a number', async () => {
     await using operator = await WiredOperator.start({
       token: replying({ error: 'unknown_user_id' }, 400),
     });
@@ -182,7 +156,7 @@ describe('a quota', () => {
     expect(operator.received).toHaveLength(3);
   });
 
-  it('is used up by a caller that hangs up while a token is fetched', async () => {
+  it('is spent by a caller that hangs up while a token is fetched', async () => {
     await using operator = await WiredOperator.start({ token: () => undefined });
     const settings = { OPERATOR_AUTH_URL: operator.url, QUOTA_NUMBERS_PER_HOUR: '3' };
     await using service = await startAudited(settings);
@@ -201,11 +175,11 @@ describe('a quota', () => {
     expect(operator.received).toHaveLength(3);
   });
 
-  it('of prompts ends the ringing of one phone, and says how long', async () => {
+  it('of prompts ends the prompts to one number, and the reply says for how long', async () => {
     const settings = { OPERATOR_FLOW: '3-legged', QUOTA_PROMPTS_PER_HOUR: '2' };
     await using service = await startAudited(settings);
     const replies: Reply[] = [];
-    // Each window is larger than the one before, so that no answer known already answers it.
+    // Each window is larger than the one before, so that no earlier answer covers it.
     for (const hours of [24, 48, 72, 96]) {
       replies.push(await service.askAbout(NUMBER, `simSwappedWithin(maxAgeHours: ${hours})`));
     }

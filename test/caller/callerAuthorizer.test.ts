@@ -47,7 +47,7 @@ class Admitting {
     this.admission = admissions.of('first-operator');
   }
 
-  /** The code of the failure, or that it was admitted. */
+  /** `admitted`, or the code of the failure. */
   async admit(asked: AuthorizerRequest): Promise<string> {
     const admitted = await this.admission.admit(asked);
     return admitted.kind === 'denied' ? admitted.failure.code : 'admitted';
@@ -85,7 +85,7 @@ function prompt(caller: Identity = callerNamed('risk')): AuthorizerRequest {
   return { event: 'consent-request', lookup: CHECK, consentId: 'id', ...requestOf({ caller }) };
 }
 
-it('who asked is in each line as the token named them, whatever was recorded of others before', async () => {
+it('each line names the caller of its own request', async () => {
   const callers = ['risk', 'fraud', 'risk'].map((name) => callerNamed(name));
   for (const caller of [...callers, ...callers]) await test.admit(lookup({ caller }));
   const subjects = test.lines.map(({ caller }) => caller.subject);
@@ -94,11 +94,11 @@ it('who asked is in each line as the token named them, whatever was recorded of 
   expect(subjects).toEqual([risk, fraud, risk, risk, fraud, risk]);
 });
 
-describe('what never left', () => {
+describe('a request that did not leave', () => {
   it.each<[string, () => AuthorizerRequest, Partial<QuotaSettings>, string]>([
     ['a lookup', () => lookup(), { lookupsPerHour: 1 }, 'lookups'],
     ['a prompt', () => prompt(), { promptsPerHour: 1 }, 'prompts'],
-  ])('spends no quota: %s', async (_what, asked, limits, quota) => {
+  ])('spends no quota, as %s', async (_what, asked, limits, quota) => {
     test = new Admitting(limits);
     for (const attempts of [0, 0, 1]) {
       const admitted = await test.admission.admit(asked());
@@ -111,7 +111,7 @@ describe('what never left', () => {
     });
   });
 
-  it('spends no quota: what could not be recorded', async () => {
+  it('spends no quota where it could not be recorded', async () => {
     test = new Admitting({ lookupsPerHour: 1, promptsPerHour: 1 });
     test.isDiskFull = true;
     expect(await test.admit(prompt())).toBe('AUDIT_UNAVAILABLE');
@@ -119,7 +119,7 @@ describe('what never left', () => {
     expect(await test.admit(prompt())).toBe('admitted');
   });
 
-  it('spends no lookup: a prompt too many', async () => {
+  it('spends no lookup where the prompt is over its quota', async () => {
     test = new Admitting({ lookupsPerHour: 2, promptsPerHourAllCallers: 1 });
     expect(await test.admit(prompt(ANONYMOUS.identity))).toBe('admitted');
     for (let n = 0; n < 5; n += 1) expect(await test.admit(prompt())).toBe('RATE_LIMITED');
@@ -129,8 +129,8 @@ describe('what never left', () => {
 
 const hurried = () => ({ deadlineMs: test.clock.monotonicMs() + 300 });
 
-describe('a request whose time is over', () => {
-  it('waits no longer for its line, and blames no log that was given next to no time', async () => {
+describe('a request at its deadline', () => {
+  it('does not wait longer for its line, and does not report a log that had no time', async () => {
     test.hangs = true;
     const admitted = test.admit(lookup(hurried()));
     const kept = { how: 'kept', lookup: CHECK, ...requestOf(hurried()) } as const;
@@ -138,12 +138,12 @@ describe('a request whose time is over', () => {
     await test.clock.advance(300);
     expect(await admitted).toBe('OPERATOR_TIMEOUT');
     expect(await heard).toMatchObject({ code: 'OPERATOR_TIMEOUT' });
-    // By now the log is known to hang.
+    // The log is known to hang.
     await test.clock.advance(2000);
     expect(await test.admit(lookup(hurried()))).toBe('AUDIT_UNAVAILABLE');
   });
 
-  it('has its line after it all the same', async () => {
+  it('still has its line after', async () => {
     const admitted = await test.admission.admit(lookup(hurried()));
     if (admitted.kind === 'denied') throw new Error(admitted.failure.code);
     await test.clock.advance(300);
@@ -153,28 +153,35 @@ describe('a request whose time is over', () => {
 });
 
 describe('an answer without a lookup', () => {
-  it.each(['shared', 'kept'] as const)('is recorded as %s, and never billed', async (how) => {
-    const asked = requestOf({ purpose: 'account-recovery' });
-    const heard = { how, lookup: CHECK, consentId: 'id', ...asked };
-    expect(await test.admission.heard(heard)).toBeUndefined();
-    const { purpose, correlator } = asked.request;
-    expect(test.lines).toMatchObject([
-      { audit: how, event: 'lookup', purpose, consentId: 'id', correlator: correlator.name },
-    ]);
-    expect(test.lines[0]).not.toHaveProperty('attempts');
-  });
+  it.each(['shared', 'kept'] as const)(
+    'is recorded as %s, without an attempt to bill',
+    async (how) => {
+      const asked = requestOf({ purpose: 'account-recovery' });
+      const heard = { how, lookup: CHECK, consentId: 'id', ...asked };
+      expect(await test.admission.heard(heard)).toBeUndefined();
+      const { purpose, correlator } = asked.request;
+      expect(test.lines).toMatchObject([
+        { audit: how, event: 'lookup', purpose, consentId: 'id', correlator: correlator.name },
+      ]);
+      expect(test.lines[0]).not.toHaveProperty('attempts');
+    },
+  );
 
-  it('is not answered when it cannot be recorded', async () => {
+  it('is not returned when it cannot be recorded', async () => {
     test.isDiskFull = true;
     const heard = { how: 'kept', lookup: CHECK, ...requestOf() } as const;
     expect(await test.admission.heard(heard)).toMatchObject({ code: 'AUDIT_UNAVAILABLE' });
   });
 });
 
-describe('a lookup that a consent has bought', () => {
+describe('a lookup that a consent bought', () => {
   it.each([
     ['is counted with the consent', {}, ['admitted', 'admitted']],
-    ['counts by itself where it is further', { isFurther: true }, ['admitted', 'RATE_LIMITED']],
+    [
+      'is counted by itself where the consent bought an earlier one',
+      { isFurther: true },
+      ['admitted', 'RATE_LIMITED'],
+    ],
   ] as const)('%s', async (_, further, told) => {
     test = new Admitting({ lookupsPerHour: 1 });
     const bought = { event: 'lookup', lookup: CHECK, consentId: 'id', ...requestOf() } as const;
@@ -184,7 +191,7 @@ describe('a lookup that a consent has bought', () => {
 });
 
 describe('the status of a consent', () => {
-  it('has one line, before it is answered, and is not answered without', async () => {
+  it('has one line before it is returned, and is not returned without', async () => {
     expect(await test.admit(status())).toBe('admitted');
     expect(test.lines).toMatchObject([{ audit: 'before', event: 'consent-status' }]);
     expect(test.lines[0]).not.toHaveProperty('operation');

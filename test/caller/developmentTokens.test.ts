@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { signDevelopmentToken } from '../../src/caller/developmentTokens.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { Program } from '../program.ts';
@@ -9,7 +9,7 @@ import { TestIssuer } from './testIssuer.ts';
 const FLAG = '--disallow-code-generation-from-strings';
 const AUDIT_KEY = 'a-key-of-at-least-thirty-two-characters';
 
-/** As in a cluster: production, where others can reach it, and no identity provider. */
+/** As in a cluster: production, and no identity provider. */
 const REHEARSAL = {
   NODE_ENV: 'production',
   PORT: '0',
@@ -20,12 +20,6 @@ const REHEARSAL = {
 
 const ANY_NUMBER = '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }';
 const MY_NUMBER = '{ myPhoneNumber { e164 simSwappedWithin } }';
-
-function startMain(settings: Readonly<Record<string, string>>): Program {
-  const started = Program.node([FLAG, 'src/main.ts'], settings);
-  onTestFinished(() => started[Symbol.asyncDispose]());
-  return started;
-}
 
 /** What `npm run dev-token` prints. */
 async function devToken(...words: string[]): Promise<string> {
@@ -43,28 +37,31 @@ function ask(url: string, query: string, token?: string): Promise<Reply> {
   return askAt(url, query, {}, token === undefined ? {} : { authorization: `Bearer ${token}` });
 }
 
-describe('a rehearsal in production', () => {
-  test('takes development tokens, and only those, and says loudly what it is', async () => {
-    const service = startMain(REHEARSAL);
-    const [, port] = await service.written(/"port":(\d+)/);
-    const url = `http://127.0.0.1:${port}`;
+test('a rehearsal in production accepts development tokens only, uses its simulator, and warns', async () => {
+  const simulator = await startSimulator({ port: 0 });
+  onTestFinished(() => simulator.close());
+  const settings = { ...REHEARSAL, SIMULATOR: simulator.authUrl };
+  await using service = Program.node([FLAG, 'src/main.ts'], settings);
+  const url = await service.serves();
+  const anyNumber = await signed('sim-swap:read');
+  const myNumber = await devToken('--phone-number', '+44 7700 900004', '--subject', 'alice');
 
-    const anyNumber = await signed('sim-swap:read');
-    const myNumber = await devToken('--phone-number', '+44 7700 900004', '--subject', 'alice');
-
-    expect(await ask(url, ANY_NUMBER, anyNumber)).toMatchObject({
-      codes: [],
-      data: { phoneNumber: { simSwappedWithin: true } },
-    });
-    expect((await ask(url, MY_NUMBER, myNumber)).data).toEqual({
-      myPhoneNumber: { e164: '+447700900004', simSwappedWithin: false },
-    });
-    expect((await ask(url, ANY_NUMBER, myNumber)).codes).toEqual(['FORBIDDEN']);
-    expect((await ask(url, ANY_NUMBER)).codes).toEqual(['UNAUTHENTICATED']);
-    expect((await ask(url, ANY_NUMBER, `${anyNumber}x`)).codes).toEqual(['UNAUTHENTICATED']);
-    expect(service.out).toMatch(/"level":40.*every answer is invented/);
-    expect(service.out).toMatch(/"level":40.*anyone can sign the tokens/);
+  expect((await ask(url, ANY_NUMBER, anyNumber)).data).toEqual({
+    phoneNumber: { simSwappedWithin: true },
   });
+  expect((await ask(url, MY_NUMBER, myNumber)).data).toEqual({
+    myPhoneNumber: { e164: '+447700900004', simSwappedWithin: false },
+  });
+  expect((await ask(url, ANY_NUMBER, myNumber)).codes).toEqual(['FORBIDDEN']);
+  expect((await ask(url, ANY_NUMBER)).codes).toEqual(['UNAUTHENTICATED']);
+  expect((await ask(url, ANY_NUMBER, `${anyNumber}x`)).codes).toEqual(['UNAUTHENTICATED']);
+  expect(simulator.stats().lookups).toBe(2);
+  expect(service.out).toMatch(/"level":40.*every answer is invented/);
+  expect(service.out).toMatch(/"level":40.*anyone can sign the tokens/);
+});
+
+test('a rehearsal in production may have the built-in simulator', () => {
+  expect(readConfig(REHEARSAL)).toMatchObject({ production: true, simulatorUrl: undefined });
 });
 
 const WITH_OPERATOR = {
@@ -83,7 +80,7 @@ test.each([
   ],
   ['an issuer beside them', { JWT_ISSUER: 'https://id.example.com' }, /set together with/],
   ['neither operator nor simulator', { SIMULATOR: 'auto' }, /is missing/],
-])('a rehearsal with %s is refused, and says why', (_what, settings, why) => {
+])('a rehearsal with %s does not start, and the message says why', (_what, settings, why) => {
   expect(() => readConfig({ ...REHEARSAL, ...settings })).toThrow(why);
 });
 
@@ -96,17 +93,6 @@ test('a service that has an issuer refuses a development token', async () => {
   expect((await ask(service.url, ANY_NUMBER, token)).codes).toEqual(['UNAUTHENTICATED']);
   expect(service.logged.join('\n')).toMatch(/access token was refused \{"reason":"key"\}/);
   expect(service.stats().requests).toBe(0);
-});
-
-test('a simulator that runs by itself is asked', async () => {
-  const simulator = await startSimulator({ port: 0 });
-  onTestFinished(() => simulator.close());
-  const service = startMain({ ...REHEARSAL, SIMULATOR: simulator.authUrl });
-  const [, port] = await service.written(/"port":(\d+)/);
-  const token = await signed('sim-swap:read');
-  const reply = await ask(`http://127.0.0.1:${port}`, ANY_NUMBER, token);
-  expect(reply.data).toEqual({ phoneNumber: { simSwappedWithin: true } });
-  expect(simulator.stats().lookups).toBe(1);
 });
 
 test.each(['yes', 'ftp://simulator', 'http://simulator:4010/path', 'http://a:b@simulator:4010'])(

@@ -8,12 +8,12 @@ const purposes = ['fraud-prevention', 'account-recovery'] as const;
 
 describe('the purpose of a request', () => {
   it.each<[what: string, claim?: Name, header?: Name, purpose?: string]>([
-    ['nothing said: the first', undefined, undefined, 'fraud-prevention'],
+    ['the first where none is named', undefined, undefined, 'fraud-prevention'],
     ['the header', undefined, 'account-recovery', 'account-recovery'],
     ['the token', 'account-recovery', undefined, 'account-recovery'],
     ['the token, not the header', 'account-recovery', 'fraud-prevention', 'account-recovery'],
     ['a header that is not allowed', undefined, 'marketing'],
-    ['a token that is not allowed, beside a header that is', 'marketing', 'fraud-prevention'],
+    ['a token that is not allowed, with a header that is', 'marketing', 'fraud-prevention'],
     ['two headers', undefined, 'fraud-prevention, account-recovery'],
     ['an empty header', undefined, ''],
   ])('%s', async (_what, claim, header, purpose) => {
@@ -29,15 +29,15 @@ describe('the purpose of a request', () => {
   });
 });
 
-it('without an issuer every caller is anonymous, whatever token it sends', async () => {
+it('treats every caller as anonymous where no issuer is set, whatever token it sends', async () => {
   const gate = new Gate({ routerSecrets: [], tokens: undefined, purposes });
   const [purpose] = purposes;
   const admitted = await gate.admit({ authorization: 'Bearer whatever' });
   expect(admitted).toEqual({ kind: 'admitted', caller: ANONYMOUS, purpose });
 });
 
-// Every other proof of a router, and none: whoMayAsk.test.ts.
-it('a request without a secret is not the router’s, though an empty one be set', async () => {
+// Other proofs of a router: whoMayAsk.test.ts.
+it('refuses a request without a secret, even where an empty secret is set', async () => {
   const gate = new Gate({ routerSecrets: [''], tokens: undefined, purposes });
   expect(await gate.admit({})).toMatchObject({ status: 403, code: 'FORBIDDEN' });
 });

@@ -25,12 +25,17 @@ describe('every response', () => {
     ['a refusal', '/graphql', { ...POST, headers: JSON_TYPE }, 401],
     ['a bad request', '/graphql', { ...POST, body: '{', headers: BOTH }, 400],
     ['a form', '/graphql', { ...POST, headers: TOKEN }, 415],
-    ['a simple GET, which a page may send', '/graphql?query={__typename}', { headers: TOKEN }, 400],
+    [
+      'a simple GET, which any page may send',
+      '/graphql?query={__typename}',
+      { headers: TOKEN },
+      400,
+    ],
     ['another method', '/graphql', { method: 'DELETE', headers: TOKEN }, 405],
     ['a probe', '/livez', {}, 200],
-    ['no such path', '/', {}, 404],
+    ['an unknown path', '/', {}, 404],
     ['a preflight', '/graphql', { method: 'OPTIONS', headers: PREFLIGHT }, 401],
-  ])('says that it is no page and may not be kept: %s', async (_what, path, request, status) => {
+  ])('forbids caches, frames and other origins: %s', async (_what, path, request, status) => {
     const response = await fetch(`${service.url}${path}`, request);
     const { headers } = response;
     expect(response.status).toBe(status);
@@ -47,7 +52,7 @@ describe('every response', () => {
   });
 });
 
-describe('a request of which two readers could read two things', () => {
+describe('a request that two readers could read differently', () => {
   const good = `authorization: ${authorization}`;
   const host = `host: ${new URL(service.url).host}`;
 
@@ -69,7 +74,7 @@ describe('a request of which two readers could read two things', () => {
     return text(socket);
   }
 
-  it('is answered where it says each thing once', async () => {
+  it('is answered where it has each header once', async () => {
     expect(await send('/graphql', host, good)).toContain('"simSwappedWithin":false');
   });
 
@@ -89,15 +94,15 @@ describe('a request of which two readers could read two things', () => {
 });
 
 /**
- * SHOULDs that are not followed. An operation that cannot be executed is 400 whatever the client accepts,
- * as it is for application/graphql-response+json: proxies and monitors between the two see that it failed.
+ * SHOULDs that are not followed. An operation that cannot be executed is 400 for every media type, not only for
+ * application/graphql-response+json: proxies and monitors see that it failed.
  */
 const EXCEPTIONS: ReadonlySet<string> = new Set(['572B', 'FDE2', '7B9B']);
 
 describe('GraphQL over HTTP', () => {
   const audits = serverAudits({
     url: () => `${service.url}/graphql`,
-    // As a client of ours is: it has a token, and says that it is no page.
+    // As our clients do: with a token, and the header that no page of another origin can send.
     fetchFn: (url: string, { headers, ...init }: RequestInit = {}) =>
       fetch(url, {
         ...init,

@@ -5,7 +5,7 @@ import { TestIssuer } from './testIssuer.ts';
 const SCOPE = 'sim-swap:batch';
 const READ = 'sim-swap:read';
 
-/** Lines that never swapped. */
+/** Numbers whose SIM never changed. */
 const [ONE, TWO, THREE] = ['+447700900500', '+447700900501', '+447700900502'];
 const ONE_AGAIN = 'tel:+44 7700-900500';
 const TWO_NUMBERS = { e164s: [ONE, TWO] };
@@ -40,8 +40,12 @@ async function ask(
   return service.ask(query, variables, { authorization: `Bearer ${token}`, ...headers });
 }
 
+function representation(e164: unknown): object {
+  return { __typename: 'PhoneNumber', e164 };
+}
+
 function representationsOf(...numbers: readonly unknown[]): object {
-  return { representations: numbers.map((e164) => ({ __typename: 'PhoneNumber', e164 })) };
+  return { representations: numbers.map(representation) };
 }
 
 const MANY_ALIASES = `{
@@ -50,7 +54,7 @@ const MANY_ALIASES = `{
   c: phoneNumbers(e164s: ["${ONE}", "${ONE}"]) { simSwapCheck { result } simSwapConsent { state } }
 }`;
 
-/** Operations about several numbers, in every way in which numbers come in. */
+/** Operations about several numbers, by every way to name a number. */
 const SEVERAL: readonly [what: string, query: string, variables?: object][] = [
   ['a list', BY_ARGUMENT, TWO_NUMBERS],
   [
@@ -64,10 +68,10 @@ const SEVERAL: readonly [what: string, query: string, variables?: object][] = [
       fragment B on Query { b: phoneNumber(e164: "${TWO}") { lastSimSwap } }`,
   ],
   [
-    'their consents alone',
+    'their consents only',
     `{ phoneNumbers(e164s: ["${ONE}", "${TWO}"]) { simSwapConsent { state } } }`,
   ],
-  ['a number and one that is none', BY_ARGUMENT, { e164s: [ONE, 'none'] }],
+  ['a number and one that is invalid', BY_ARGUMENT, { e164s: [ONE, 'none'] }],
   [
     'more than the limit allows any caller',
     BY_ARGUMENT,
@@ -85,10 +89,7 @@ const SEVERAL: readonly [what: string, query: string, variables?: object][] = [
       a: _entities(representations: $a) { ... on PhoneNumber { lastSimSwap } }
       b: _entities(representations: $b) { ... on PhoneNumber { lastSimSwap } }
     }`,
-    {
-      a: [{ __typename: 'PhoneNumber', e164: ONE }],
-      b: [{ __typename: 'PhoneNumber', e164: TWO }],
-    },
+    { a: [representation(ONE)], b: [representation(TWO)] },
   ],
 ];
 
@@ -107,7 +108,7 @@ describe('without the scope of BATCH_SCOPE, several numbers in an operation', ()
     expect(costs(service)).toEqual({ tokens: 0, lookups: 0 });
   });
 
-  it('are refused to a user who asks about their own number and another', async () => {
+  it('are refused to a user who queries their own number and another', async () => {
     const token = await issuer.token({ phone_number: ONE, phone_number_verified: true });
     const query = `{ myPhoneNumber { lastSimSwap } phoneNumber(e164: "${TWO}") { lastSimSwap } }`;
     const reply = await bff.ask(query, {}, { authorization: `Bearer ${token}` });
@@ -115,7 +116,7 @@ describe('without the scope of BATCH_SCOPE, several numbers in an operation', ()
     expect(costs(bff)).toEqual({ tokens: 0, lookups: 0 });
   });
 
-  it('say 403 to a client that takes application/graphql-response+json, and cost no quota', async () => {
+  it('are 403 for a client that accepts application/graphql-response+json, and cost no quota', async () => {
     const accept = { accept: 'application/graphql-response+json' };
     const reply = await ask(bff, READ, BY_ARGUMENT, TWO_NUMBERS, accept);
     expect([reply.status, reply.codes]).toEqual([403, ['FORBIDDEN']]);
@@ -124,7 +125,7 @@ describe('without the scope of BATCH_SCOPE, several numbers in an operation', ()
   });
 });
 
-it('numbers of which only what is refused is asked are limited like others', async () => {
+it('numbers with refused windows only have the same limits', async () => {
   const e164s = Array.from({ length: 4800 }, (_, n) => `+4477009${String(n).padStart(5, '0')}`);
   const query =
     'query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { simSwappedWithin(maxAgeHours: 0) } }';
@@ -133,7 +134,7 @@ it('numbers of which only what is refused is asked are limited like others', asy
 });
 
 describe('without the scope of BATCH_SCOPE, one number in an operation', () => {
-  it('is answered, however often and under whatever aliases and spellings', async () => {
+  it('is answered, under any number of aliases and spellings', async () => {
     const reply = await ask(bff, READ, MANY_ALIASES);
     expect([reply.codes, reply.data.b]).toEqual([[], { simSwappedWithin: false }]);
     const repeated = representationsOf(ONE, ONE_AGAIN, ONE);
@@ -162,7 +163,7 @@ describe('several numbers in an operation are answered', () => {
     expect([reply.codes, costs(open).lookups]).toEqual([[], 2]);
   });
 
-  it('to a caller that may ask about several, but about no number: each is refused by itself', async () => {
+  it('with a refusal for each, where the caller may query several numbers but not these', async () => {
     const reply = await ask(bff, SCOPE, BY_ARGUMENT, TWO_NUMBERS);
     expect(reply.codes).toEqual(['FORBIDDEN', 'FORBIDDEN']);
     expect(reply.data.phoneNumbers).toHaveLength(2);

@@ -13,7 +13,7 @@ const [first, second] = await Promise.all([
   createKey('ES256', 'second'),
 ]);
 
-/** Keys of an issuer that publishes what a test says. */
+/** The keys of an issuer, which a test may change. */
 class Published {
   fetches = 0;
   isAway = false;
@@ -35,7 +35,7 @@ class Published {
 }
 
 describe('signing keys', () => {
-  it('are fetched when first needed, once for all who need them', async () => {
+  it('are fetched when first needed, once for all that wait', async () => {
     const issuer = new Published();
     await Promise.all([issuer.select('first'), issuer.select('first'), issuer.select('first')]);
     await issuer.select('first');
@@ -50,7 +50,7 @@ describe('signing keys', () => {
     expect(issuer.fetches).toBe(1);
   });
 
-  it('are fetched for an unknown key id once the 30 s are over, and then no more', async () => {
+  it('are fetched for an unknown key id after 30 s, once', async () => {
     const issuer = new Published();
     await issuer.select('first');
     issuer.keys = [first, second];
@@ -62,7 +62,7 @@ describe('signing keys', () => {
     expect(issuer.fetches).toBe(2);
   });
 
-  it('cool down after a fetch that failed as well', async () => {
+  it('are not fetched for 30 s after a fetch that failed', async () => {
     const issuer = new Published();
     await issuer.select('first');
     issuer.isAway = true;
@@ -73,7 +73,7 @@ describe('signing keys', () => {
     expect(issuer.fetches).toBe(2);
   });
 
-  it('outlive an issuer that is away for less than an hour, and no longer', async () => {
+  it('are used for an hour while the issuer is away, and no longer', async () => {
     const issuer = new Published();
     await issuer.select('first');
     issuer.isAway = true;
@@ -84,7 +84,7 @@ describe('signing keys', () => {
     await expect(issuer.select('first')).rejects.toThrow(KeysUnavailable);
   });
 
-  it('are asked for each second while there are none', async () => {
+  it('are fetched once a second while there are none', async () => {
     const issuer = new Published();
     issuer.isAway = true;
     for (let n = 0; n < 100; n += 1) {
@@ -98,7 +98,7 @@ describe('signing keys', () => {
   });
 });
 
-it('a connection failure that broke a request which had left is told with its stage', () => {
+it('the reason of a fetch that failed names the stage of its connection', () => {
   const cause = new ConnectFailure('client-certificate', 'ERR_SSL_HANDSHAKE_FAILURE');
   const closed = new Error('other side closed', { cause });
   expect(keysFailure(closed)).toBe('client-certificate: ERR_SSL_HANDSHAKE_FAILURE');

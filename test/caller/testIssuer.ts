@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { exportJWK, generateKeyPair, SignJWT, type JWK, type JWTPayload } from 'jose';
-import type { CryptoKey } from 'jose';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import type { CryptoKey, JWK, JWTPayload } from 'jose';
 import { SIGNING_ALGORITHMS } from '../../src/caller/caller.ts';
+import { RecordingServer } from '../http/recordingServer.ts';
 
 type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
 
@@ -24,7 +22,7 @@ export async function createKey(alg: SigningAlgorithm, kid: string = alg): Promi
   return { kid, alg, privateKey, publicJwk };
 }
 
-/** What a token says unless a test says otherwise. */
+/** The claims of a token, unless a test has others. */
 export function claimsAt(nowMs: number, others: JWTPayload = {}): JWTPayload {
   const nowSeconds = Math.floor(nowMs / 1000);
   return {
@@ -50,55 +48,52 @@ export function sign(
 
 /** An issuer that publishes its keys over HTTP, and counts how often they are fetched. */
 export class TestIssuer {
-  readonly keys: IssuerKey[];
-  fetches = 0;
-  /** What it answers with; anything but 200 brings no keys. */
+  readonly keys: readonly IssuerKey[];
+  /** Anything but 200 brings no keys. */
   status = 200;
-  readonly #server: Server;
+  readonly #server: RecordingServer;
 
-  private constructor(keys: IssuerKey[]) {
+  private constructor(keys: readonly IssuerKey[], server: RecordingServer) {
     this.keys = keys;
-    this.#server = createServer((_request, response) => {
-      this.fetches += 1;
-      response.writeHead(this.status, {
-        'content-type': 'application/json',
-        ...(this.status === 302 ? { location: '/elsewhere' } : {}),
-      });
-      response.end(JSON.stringify({ keys: this.keys.map(({ publicJwk }) => publicJwk) }));
-    });
+    this.#server = server;
   }
 
   static async start(): Promise<TestIssuer> {
     const keys = await Promise.all(SIGNING_ALGORITHMS.map((alg) => createKey(alg)));
-    const issuer = new TestIssuer(keys);
-    issuer.#server.listen(0, '127.0.0.1');
-    await once(issuer.#server, 'listening');
+    const published = JSON.stringify({ keys: keys.map(({ publicJwk }) => publicJwk) });
+    const server = await RecordingServer.start((_, response) => {
+      const headers = { 'content-type': 'application/json', location: '/elsewhere' };
+      response.writeHead(issuer.status, headers).end(published);
+    });
+    const issuer = new TestIssuer(keys, server);
     return issuer;
   }
 
+  get fetches(): number {
+    return this.#server.received.length;
+  }
+
   get jwksUrl(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/jwks`;
+    return `${this.#server.url}/jwks`;
   }
 
-  key(alg: SigningAlgorithm = 'RS256'): IssuerKey {
-    const found = this.keys.find((key) => key.alg === alg);
-    if (found === undefined) throw new Error('The issuer has no such key.');
-    return found;
+  key(): IssuerKey {
+    const [first] = this.keys;
+    if (first === undefined) throw new Error('The issuer has no key.');
+    return first;
   }
 
-  /** A token that is good now. */
+  /** A token that is valid now. */
   token(claims: JWTPayload = {}): Promise<string> {
     return sign(this.key(), claimsAt(Date.now(), claims));
   }
 
-  /** The settings by which a server knows this issuer. */
+  /** The settings of a service that accepts its tokens. */
   get settings(): Readonly<Record<string, string>> {
     return { JWT_JWKS_URL: this.jwksUrl, JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE };
   }
 
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
+  close(): Promise<void> {
+    return this.#server[Symbol.asyncDispose]();
   }
 }

@@ -1,12 +1,7 @@
 import { createHmac, createPublicKey, randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import {
-  CompactSign,
-  decodeProtectedHeader,
-  exportSPKI,
-  importJWK,
-  type JSONWebKeySet,
-} from 'jose';
+import { inspect } from 'node:util';
+import { CompactSign, decodeProtectedHeader, type JSONWebKeySet } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { SigningKeys } from '../../src/caller/signingKeys.ts';
 import { TokenVerifier } from '../../src/caller/tokenVerifier.ts';
@@ -20,7 +15,7 @@ const START_SECONDS = START_MS / 1000;
 const keys = await Promise.all(SIGNING_ALGORITHMS.map((alg) => createKey(alg)));
 const stranger = await createKey('RS256');
 
-/** A verifier of the issuer's tokens, and what it takes to make them. */
+/** A verifier of the issuer's tokens. */
 class Verifying {
   readonly clock = new TestClock();
   selects = 0;
@@ -56,7 +51,7 @@ class Verifying {
     return this.verifier.verify(await token);
   }
 
-  /** Has the issuer publish other keys, and waits until they are known. */
+  /** Publishes other keys, and waits until they are known. */
   async withdraw(): Promise<void> {
     this.published = [stranger];
     await this.clock.advance(600_001);
@@ -67,16 +62,14 @@ class Verifying {
 }
 
 function rs256(): IssuerKey {
-  const [key] = keys;
-  if (key === undefined) throw new Error('There is no key.');
+  const [key = stranger] = keys;
   return key;
 }
 
 const GOOD = claimsAt(START_MS);
 
 describe('a good token', () => {
-  it.each(SIGNING_ALGORITHMS)('signed by %s is its subject’s', async (alg) => {
-    const key = keys.find((one) => one.alg === alg) ?? rs256();
+  it.each(keys)('may be signed with $alg, and names its caller', async (key) => {
     const identity = { kind: 'token', issuer: ISSUER, subject: 'alice', client: 'app' };
     expect(await new Verifying().verify(sign(key, GOOD))).toMatchObject({ identity });
   });
@@ -87,21 +80,21 @@ describe('a good token', () => {
   });
 
   it.each([
-    ['has 5 s after its end', { exp: START_SECONDS - 4 }, true],
-    ['is over then', { exp: START_SECONDS - 5 }, false],
+    ['is valid until 5 s after its end', { exp: START_SECONDS - 4 }, true],
+    ['is not valid then', { exp: START_SECONDS - 5 }, false],
     ['may start 5 s early', { nbf: START_SECONDS + 5 }, true],
     ['may start no earlier', { nbf: START_SECONDS + 6 }, false],
     ['may be from long ago', { iat: 0 }, true],
     ['may be from 5 s ahead', { iat: START_SECONDS + 5 }, true],
-    ['may be from no further', { iat: START_SECONDS + 6 }, false],
-    ['may be for several', { aud: ['other', AUDIENCE] }, true],
+    ['may not be from further ahead', { iat: START_SECONDS + 6 }, false],
+    ['may be for several audiences', { aud: ['other', AUDIENCE] }, true],
   ])('%s', async (_what, claims, isGood) => {
     const judged = await new Verifying().verify(sign(rs256(), { ...GOOD, ...claims }));
     expect(judged !== 'invalid').toBe(isGood);
   });
 
   it.each(['"exp":1e999', '"exp":1e308', '"iat":1e999'])(
-    'is never of a time that is none: %s',
+    'is refused where a time is not a date: %s',
     async (claim) => {
       const { alg, kid, privateKey } = rs256();
       const [name = ''] = claim.match(/\w+/) ?? [];
@@ -112,7 +105,7 @@ describe('a good token', () => {
     },
   );
 
-  it('counts for its life and the tolerance, and no longer, though it was seen', async () => {
+  it('is valid until its end and the tolerance, and no longer, though it was seen before', async () => {
     const verifying = new Verifying();
     const token = await sign(rs256(), GOOD);
     await verifying.verify(token);
@@ -122,20 +115,14 @@ describe('a good token', () => {
     expect(await verifying.verify(token)).toBe('invalid');
   });
 
-  it('costs one verification, however often it comes', async () => {
+  it('is verified once, however often it comes', async () => {
     const verifying = new Verifying();
     const token = await sign(rs256(), GOOD);
     for (let n = 0; n < 100; n += 1) await verifying.verify(token);
     expect(verifying.selects).toBe(1);
   });
 
-  it('is verified again when others have pushed it out', async () => {
-    const verifying = new Verifying(1000);
-    for (const sub of ['a', 'b', 'c', 'a']) await verifying.verify(sign(rs256(), { ...GOOD, sub }));
-    expect(verifying.selects).toBe(4);
-  });
-
-  it('counts no more once its key is withdrawn, though it was seen', async () => {
+  it('is refused once its key is withdrawn, though it was seen before', async () => {
     const verifying = new Verifying();
     const token = await sign(rs256(), { ...GOOD, exp: START_SECONDS + 3600 });
     await verifying.verify(token);
@@ -143,7 +130,7 @@ describe('a good token', () => {
     expect(await verifying.verify(token)).toBe('invalid');
   });
 
-  it('counts no more once its key is withdrawn, though it was being verified then', async () => {
+  it('is refused once its key is withdrawn, though it was being verified at that time', async () => {
     const verifying = new Verifying();
     const { select } = verifying.signing;
     const selected = Promise.withResolvers<void>();
@@ -175,7 +162,7 @@ describe('a good token', () => {
     expect(await verifying.verify(expired)).toBe('invalid');
   });
 
-  it('is not tried with more keys without an id than an issuer has', async () => {
+  it('is tried with ten keys without an id at most', async () => {
     const verifying = new Verifying();
     const [other, owner] = await Promise.all([createKey('ES256'), createKey('ES256')]);
     verifying.published = [...Array.from({ length: 10 }, () => other), owner].map(withoutId);
@@ -183,7 +170,7 @@ describe('a good token', () => {
     expect(await verifying.verify(signWithoutId(owner))).toBe('invalid');
   });
 
-  it('takes a bounded amount of memory with all others, however long their claims are', async () => {
+  it('takes a bounded amount of memory with all others, and is verified again when they need it', async () => {
     const verifying = new Verifying(64 * 1024);
     const tokens = await Promise.all(
       Array.from({ length: 40 }, (_, n) =>
@@ -197,7 +184,7 @@ describe('a good token', () => {
   });
 });
 
-/** As an issuer publishes it that names no keys. */
+/** As it is published by an issuer whose keys have no ids. */
 function withoutId(key: IssuerKey): IssuerKey {
   const { kid: _, ...publicJwk } = key.publicJwk;
   return { ...key, publicJwk };
@@ -212,7 +199,7 @@ describe('a forged token', () => {
     const forgeries = await forge();
     expect(new Set(forgeries.map(([, token]) => token)).size).toBeGreaterThanOrEqual(500);
     const { verifier } = new Verifying();
-    // Seen before, so that a forgery might be taken for it.
+    // Seen before, so that a forgery may be taken for it.
     const good = await sign(rs256(), GOOD);
     expect(await verifier.verify(good)).not.toBe('invalid');
     const accepted: string[] = [];
@@ -228,63 +215,49 @@ type Forgery = readonly [what: string, token: string];
 async function forge(): Promise<readonly Forgery[]> {
   const good = await sign(rs256(), GOOD);
   const parts = good.split('.');
-  const signed = [...wrongClaims(), ...wrongHeaders()].flatMap(([what, claims, header]) =>
-    keys.map(async (key): Promise<Forgery> => [
-      `${key.alg} ${what}`,
-      await sign(key, claims, header),
-    ]),
-  );
-  const others = [
+  const signed = keys.flatMap((key) => [
+    ...each(WRONG_CLAIMS).map((claim) => named(key, claim, sign(key, { ...GOOD, ...claim }))),
+    ...each(WRONG_HEADERS).map((header) => named(key, header, sign(key, GOOD, header))),
+  ]);
+  return [
+    ...(await Promise.all(signed)),
     ...rewrittenHeaders(parts),
     ...(await withPublicKeyAsSecret()),
     ...mutilated(good, parts),
     ...(await byStrangers()),
   ];
-  return [...(await Promise.all(signed)), ...others];
 }
 
-/** What a token says, or leaves out, that the issuer signed all the same. */
-function wrongClaims(): [
-  what: string,
-  claims: Record<string, unknown>,
-  header?: Record<string, unknown>,
-][] {
-  const wrong: Record<string, readonly unknown[]> = {
-    iss: [`${ISSUER}/`, ISSUER.toUpperCase(), 'https://issuer.example.evil', '', [ISSUER, 'x'], 7],
-    aud: ['other', '', [], ['other'], `${AUDIENCE} `, AUDIENCE.toUpperCase(), { x: AUDIENCE }, 7],
-    exp: [0, -1, START_SECONDS - 5, START_SECONDS - 3600, String(START_SECONDS + 300), null, {}],
-    nbf: [START_SECONDS + 6, START_SECONDS + 3600, 'now', {}],
-    iat: ['yesterday', {}],
-    sub: ['', 7, null, ['alice'], {}],
-    cnf: [{ jkt: 'x' }],
-  };
-  const absent = ['iss', 'aud', 'exp', 'sub'].map((name) => [name, undefined] as const);
-  const present = Object.entries(wrong).flatMap(([name, values]) =>
-    values.map((value) => [name, value] as const),
-  );
-  return [...absent, ...present].map(([name, value]) => [
-    `${name} ${JSON.stringify(value)}`,
-    { ...GOOD, [name]: value },
-  ]);
+/** The issuer signed each of them; `undefined` leaves a claim out. */
+const WRONG_CLAIMS: Readonly<Record<string, readonly unknown[]>> = {
+  iss: [undefined, `${ISSUER}/`, ISSUER.toUpperCase(), `${ISSUER}.evil`, '', [ISSUER, 'x'], 7],
+  aud: [undefined, 'other', '', [], ['other'], `${AUDIENCE} `, 'SIM-SWAP', { x: AUDIENCE }, 7],
+  exp: [undefined, 0, -1, START_SECONDS - 5, `${START_SECONDS + 9}`, null, {}],
+  nbf: [START_SECONDS + 6, START_SECONDS + 3600, 'now', {}],
+  iat: ['yesterday', {}],
+  sub: [undefined, '', 7, null, ['alice'], {}],
+  cnf: [{ jkt: 'x' }],
+};
+
+const WRONG_HEADERS = {
+  typ: ['id+jwt', 'logout+jwt', 'dpop+jwt', 'secevent+jwt', 'JOSE', '', 'at+jwt ', 'jwt2'],
+  kid: ['unknown', '', '../RS256', 'rs256', 'RS256 '],
+};
+
+function each(wrong: Readonly<Record<string, readonly unknown[]>>): Record<string, unknown>[] {
+  return Object.entries(wrong).flatMap(([name, values]) => values.map((one) => ({ [name]: one })));
 }
 
-function wrongHeaders(): [what: string, claims: typeof GOOD, header: Record<string, unknown>][] {
-  const types = ['id+jwt', 'logout+jwt', 'dpop+jwt', 'secevent+jwt', 'JOSE', '', 'at+jwt ', 'jwt2'];
-  const ids = ['unknown', '', '../RS256', 'rs256', 'RS256 '];
-  const headers = [...types.map((typ) => ({ typ })), ...ids.map((kid) => ({ kid }))];
-  return headers.map((header) => [JSON.stringify(header), GOOD, header]);
+async function named(key: IssuerKey, wrong: object, token: Promise<string>): Promise<Forgery> {
+  return [`${key.alg} ${inspect(wrong)}`, await token];
 }
 
-/** What the signer would refuse to write is written over a signature that is good for something else, or over none. */
+/** A signer refuses to write these: they are written over the signature of something else, or over none. */
 function rewrittenHeaders([header, payload, signature]: readonly string[]): Forgery[] {
   const algs = ['none', 'None', 'NONE', 'nOnE', 'HS256', 'HS384', 'HS512', 'RS1', 'RS384', 'RS512'];
   const others = ['PS256', 'ES256', 'EdDSA', 'ES512', 'RSA-OAEP', '', null, 7, ['RS256'], {}];
-  const more = [
-    {},
-    { crit: ['exp'] },
-    { b64: false, crit: ['b64'] },
-    { jku: 'https://evil.example' },
-  ];
+  const b64 = { b64: false, crit: ['b64'] };
+  const more = [{}, { crit: ['exp'] }, b64, { jku: 'https://evil.example' }];
   const rewritten = [...algs, ...others].flatMap((alg) =>
     more.map((one) => encode({ alg, kid: 'RS256', ...one })),
   );
@@ -305,10 +278,9 @@ function rewrittenHeaders([header, payload, signature]: readonly string[]): Forg
 async function withPublicKeyAsSecret(): Promise<Forgery[]> {
   const forgeries: Forgery[] = [];
   for (const { alg, publicJwk, kid } of keys) {
-    const imported = await importJWK(publicJwk, alg, { extractable: true });
-    if (imported instanceof Uint8Array) throw new Error('A public key is no secret.');
-    const spki = await exportSPKI(imported);
-    const der = createPublicKey(spki).export({ type: 'spki', format: 'der' });
+    const publicKey = createPublicKey({ key: publicJwk, format: 'jwk' });
+    const spki = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    const der = publicKey.export({ type: 'spki', format: 'der' });
     const bare = publicJwk.n ?? publicJwk.x ?? '';
     for (const secret of [spki, spki.trim(), der, JSON.stringify(publicJwk), bare]) {
       for (const hmac of ['HS256', 'HS384', 'HS512']) {
@@ -326,7 +298,7 @@ function mutilated(good: string, [header, payload, signature]: readonly string[]
     good.slice(0, Math.floor((good.length * n) / 60)),
   );
   const flips = Array.from({ length: 240 }, (_, n) => {
-    // The last character of a part may hold bits that mean nothing.
+    // The last character of a part may hold bits without a meaning.
     const at = Math.floor(((good.length - 2) * n) / 240);
     return good.slice(0, at) + (good[at] === 'A' ? 'B' : 'A') + good.slice(at + 1);
   });

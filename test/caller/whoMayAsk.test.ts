@@ -5,7 +5,7 @@ import { startSimulated, type Reply, type SimulatedService } from '../service.ts
 
 const INVALID = 'Bearer realm="sim-swap", error="invalid_token"';
 
-/** Two lines that never swapped, and one that does not exist. */
+/** Two numbers whose SIM never changed, and one that does not exist. */
 const OWN = '+447700900500';
 const OTHER = '+447700900501';
 const UNKNOWN = '+447700900299';
@@ -37,45 +37,36 @@ type Verdict = 'answers' | 'FORBIDDEN' | 'UNAUTHENTICATED';
 
 const READS = { scope: 'sim-swap:read' };
 
-/** Each caller: the claims of its token, and what comes of asking about its own number and about another. */
+/** Each caller: the claims of its token, and the outcome for its own number and for another. */
 const CALLERS: Readonly<
   Record<string, readonly [claims: JWTPayload | 'none' | 'forged', own: Verdict, other: Verdict]>
 > = {
   'a service with the scope': [{ sub: 'risk', ...READS }, 'answers', 'answers'],
-  'a user with a verified number': [
-    { phone_number: OWN, phone_number_verified: true },
-    'answers',
-    'FORBIDDEN',
-  ],
-  'a user whose number is not verified': [
-    { phone_number: OWN, phone_number_verified: false },
-    'FORBIDDEN',
-    'FORBIDDEN',
-  ],
+  'a user with a verified number': [ownNumber(true), 'answers', 'FORBIDDEN'],
+  'a user whose number is not verified': [ownNumber(false), 'FORBIDDEN', 'FORBIDDEN'],
   'a user without a number': [{}, 'FORBIDDEN', 'FORBIDDEN'],
   'a user with another scope': [{ scope: 'openid sim-swap:write' }, 'FORBIDDEN', 'FORBIDDEN'],
-  'a user whose token is over': [{ exp: 1, ...READS }, 'UNAUTHENTICATED', 'UNAUTHENTICATED'],
-  'a client with a token of its own making': ['forged', 'UNAUTHENTICATED', 'UNAUTHENTICATED'],
+  'a user whose token has expired': [{ exp: 1, ...READS }, 'UNAUTHENTICATED', 'UNAUTHENTICATED'],
+  'a client that signed its own token': ['forged', 'UNAUTHENTICATED', 'UNAUTHENTICATED'],
   'a client without a token': ['none', 'UNAUTHENTICATED', 'UNAUTHENTICATED'],
 };
 
+function ownNumber(isVerified: boolean): JWTPayload {
+  return { phone_number: OWN, phone_number_verified: isVerified };
+}
+
 async function authorizationOf(caller: string): Promise<Record<string, string>> {
   const [claims = 'none'] = CALLERS[caller] ?? [];
-  switch (claims) {
-    case 'none':
-      return {};
-    case 'forged':
-      return bearer(await sign(await createKey('RS256'), claimsAt(Date.now(), READS)));
-    default:
-      return bearer(await issuer.token(claims));
-  }
+  if (claims === 'none') return {};
+  if (claims !== 'forged') return bearer(await issuer.token(claims));
+  return bearer(await sign(await createKey('RS256'), claimsAt(Date.now(), READS)));
 }
 
 function bearer(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}` };
 }
 
-/** What stands in the router's header, and whether it proves that the router asks. */
+/** The router's header, and whether it is a proof. */
 const PROOFS: Readonly<Record<string, readonly [secret: string | undefined, counts: boolean]>> = {
   'the secret': [ROUTER_SECRET, true],
   'the secret that is being replaced': [PREVIOUS_SECRET, true],
@@ -97,14 +88,14 @@ function representations(e164: string): object {
 const MATRIX = Object.entries(CALLERS).flatMap(([caller, [, own, other]]) =>
   [
     { about: 'their own number', e164: OWN, expected: own },
-    { about: 'their own number, written otherwise', e164: 'tel:+44 7700-900500', expected: own },
+    { about: 'their own number, in another form', e164: 'tel:+44 7700-900500', expected: own },
     { about: 'another’s number', e164: OTHER, expected: other },
   ].map((number) => ({ caller, ...number })),
 );
 
 describe('the BFF', () => {
   it.each(MATRIX)(
-    'by itself, in a list and for its consent, $caller asks about $about: $expected',
+    '$caller queries $about, by itself, in a list and for its consent: $expected',
     async ({ caller, e164, expected }) => {
       const headers = await authorizationOf(caller);
       for (const query of [
@@ -118,7 +109,7 @@ describe('the BFF', () => {
       bff.simulator.resetStats();
       const query = 'query ($e164: ID!) { phoneNumber(e164: $e164) { simSwapConsent { state } } }';
       const reply = await bff.ask(query, { e164 }, headers);
-      expect(outcomeOf(reply, bff)).toEqual({ ...outcome(expected), operatorWasAsked: false });
+      expect(outcomeOf(reply, bff)).toEqual({ ...outcome(expected), operatorWasCalled: false });
     },
   );
 
@@ -127,7 +118,7 @@ describe('the BFF', () => {
     ['a service with the scope', null, ['FORBIDDEN']],
     ['a user whose number is not verified', null, ['FORBIDDEN']],
     ['a user without a number', null, ['FORBIDDEN']],
-  ])('tells %s of myPhoneNumber: %j', async (caller, myPhoneNumber, codes) => {
+  ])('answers myPhoneNumber for %s: %j', async (caller, myPhoneNumber, codes) => {
     const headers = await authorizationOf(caller);
     const reply = await bff.ask('{ myPhoneNumber { e164 simSwappedWithin } }', {}, headers);
     expect(reply.data).toEqual({ myPhoneNumber });
@@ -137,7 +128,7 @@ describe('the BFF', () => {
     expect(bff.simulator.stats().lookups).toBe(myPhoneNumber === null ? 0 : 1);
   });
 
-  it('counts myPhoneNumber among the questions about that number', async () => {
+  it('counts myPhoneNumber with the questions about that number', async () => {
     const headers = await authorizationOf('a user with a verified number');
     const windows = Array.from({ length: 12 }, (_, n) => {
       return `w${n}: simSwappedWithin(maxAgeHours: ${n + 1})`;
@@ -149,7 +140,7 @@ describe('the BFF', () => {
     expect(bff.simulator.stats().lookups).toBe(0);
   });
 
-  it('says the same of a number that does not exist as of one that does', async () => {
+  it('refuses a number that does not exist in the words of one that does', async () => {
     const headers = await authorizationOf('a user without a number');
     const query =
       'query ($e164: ID!) { phoneNumber(e164: $e164) { lastSimSwap simSwappedWithin } }';
@@ -161,7 +152,7 @@ describe('the BFF', () => {
     expect(bff.simulator.stats().tokens).toBe(0);
   });
 
-  it('answers a list in part', async () => {
+  it('answers the numbers of a list that the caller may query', async () => {
     const headers = await authorizationOf('a user with a verified number');
     const query = 'query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { simSwappedWithin } }';
     const reply = await bff.ask(query, { e164s: [OTHER, OWN, 'none'] }, headers);
@@ -182,26 +173,29 @@ async function askFor(caller: string, e164: string, secret?: string) {
 
 describe('the subgraph', () => {
   it.each(MATRIX)(
-    'of the router, $caller asks about $about',
+    'behind the router, $caller queries $about: $expected',
     async ({ caller, e164, expected }) => {
       expect(await askFor(caller, e164, ROUTER_SECRET)).toEqual(outcome(expected));
     },
   );
 
-  it.each(Object.entries(PROOFS))('with %s, whoever asks', async (_, [secret, counts]) => {
-    const callers = ['a service with the scope', 'a client without a token'] as const;
-    for (const [n, reply] of (['answers', 'UNAUTHENTICATED'] as const).entries()) {
-      const expected = counts ? reply : 'NOT THE ROUTER';
-      expect(await askFor(callers[n] ?? '', OWN, secret)).toEqual(outcome(expected));
-    }
-  });
+  it.each(Object.entries(PROOFS))(
+    'requires a proof of the router from every caller: %s',
+    async (_, [secret, counts]) => {
+      const callers = ['a service with the scope', 'a client without a token'] as const;
+      for (const [n, reply] of (['answers', 'UNAUTHENTICATED'] as const).entries()) {
+        const expected = counts ? reply : 'NOT THE ROUTER';
+        expect(await askFor(callers[n] ?? '', OWN, secret)).toEqual(outcome(expected));
+      }
+    },
+  );
 
   it.each([
     '{ _service { sdl } }',
     '{ __typename }',
     '{ __schema { types { name } } }',
     '{ not graphql',
-  ])('tells the router alone: %s', async (query) => {
+  ])('answers only the router: %s', async (query) => {
     const headers = await authorizationOf('a service with the scope');
     const stranger = await subgraph.ask(query, {}, headers);
     expect([stranger.status, stranger.data]).toEqual([403, undefined]);
@@ -209,17 +203,9 @@ describe('the subgraph', () => {
     const answered = await subgraph.ask(query, {}, { ...headers, ...router });
     expect(answered.status).toBe(query === '{ not graphql' ? 400 : 200);
   });
-
-  it('leaves no check to the router: its SDL has no directive for one', async () => {
-    const headers = { ...bearer(await issuer.token()), 'x-router-secret': ROUTER_SECRET };
-    const reply = await subgraph.ask('{ _service { sdl } }', {}, headers);
-    const sdl = JSON.stringify(reply.data);
-    expect(sdl).toContain('simSwappedWithin');
-    expect(sdl).not.toMatch(/@(?:authenticated|requiresScopes|policy)/);
-  });
 });
 
-describe('a request without a good token', () => {
+describe('a request without a valid token', () => {
   it.each([
     ['no header', {}, 'Bearer realm="sim-swap"'],
     ['another scheme', { authorization: 'Basic YTpi' }, INVALID],
@@ -233,7 +219,7 @@ describe('a request without a good token', () => {
     expect(reply.codes).toEqual(['UNAUTHENTICATED']);
   });
 
-  it('is refused before its body is read, which need not be JSON, and by GET as well', async () => {
+  it('is refused before its body is read, and by GET as well', async () => {
     const post = await bff.send('/graphql', { method: 'POST', body: '{' });
     const headers = { 'apollo-require-preflight': 'yes' };
     const get = await bff.send('/graphql?query={__typename}', { headers });
@@ -241,7 +227,7 @@ describe('a request without a good token', () => {
   });
 });
 
-it('an issuer that is away makes it 503 with Retry-After, not 401: the token may be good', async () => {
+it('while the issuer is away a request is 503 with Retry-After, not 401: its token may be valid', async () => {
   const away = await TestIssuer.start();
   onTestFinished(() => away.close());
   away.status = 302;
@@ -251,17 +237,17 @@ it('an issuer that is away makes it 503 with Retry-After, not 401: the token may
   expect(away.fetches).toBe(1);
 });
 
-/** What comes of asking: the reply, and whether the operator heard anything of it. */
+/** The reply, and whether anything reached the operator. */
 function outcome(reply: Verdict | 'NOT THE ROUTER') {
-  return { reply, operatorWasAsked: reply === 'answers' };
+  return { reply, operatorWasCalled: reply === 'answers' };
 }
 
 function outcomeOf(reply: Reply, service: SimulatedService) {
   const { lookups, refusedLookups, tokens } = service.stats();
-  return { reply: verdictOf(reply), operatorWasAsked: lookups + refusedLookups + tokens > 0 };
+  return { reply: verdictOf(reply), operatorWasCalled: lookups + refusedLookups + tokens > 0 };
 }
 
-/** All of a reply must agree: some answer beside a refusal is no verdict. */
+/** One word for the whole reply; an answer next to a refusal has none. */
 function verdictOf({ status, codes, data }: Reply): string {
   if (status !== 200 && data !== undefined) return `${status} with data`;
   if (status === 403) return 'NOT THE ROUTER';

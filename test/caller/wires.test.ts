@@ -14,8 +14,8 @@ async function ask(server: Pick<Service, 'ask'>): Promise<string> {
   return (await server.ask(query, {}, { authorization: `Bearer ${token}` })).text;
 }
 
-describe('secrets and numbers go where the settings say, and nowhere else', () => {
-  it('a proxy of the environment is asked nothing', async () => {
+describe('secrets and numbers go only where the settings say', () => {
+  it('a proxy of the environment gets nothing', async () => {
     await using proxy = await RecordingServer.start((_, response) => response.writeHead(502).end());
     const simulator = await startSimulator({ port: 0 });
     try {

@@ -5,7 +5,7 @@ import { AuditFile } from '../../../src/caller/audit/auditLog.ts';
 import { TestClock } from '../../testClock.ts';
 import { temporaryFolder } from '../../temporary.ts';
 
-/** How many files the process has open, the folder that is read for it among them. */
+/** The files that the process has open. */
 function openFiles(): number {
   return readdirSync('/dev/fd').length;
 }
@@ -22,7 +22,7 @@ describe('the file of the audit log', () => {
   });
   afterEach(() => file.close());
 
-  it('grows at its end, and only its owner reads it', async () => {
+  it('grows at its end, and only its owner can read it', async () => {
     await file.append('a\n');
     await file.append('b\n');
     expect(readFileSync(path, 'utf8')).toBe('a\nb\n');
@@ -40,7 +40,7 @@ describe('the file of the audit log', () => {
     expect(readFileSync(path, 'utf8')).toBe('c\n');
   });
 
-  it('stays open once', async () => {
+  it('is open once', async () => {
     const before = openFiles();
     for (const line of ['a\n', 'b\n', 'c\n']) {
       await file.append(line);

@@ -51,13 +51,13 @@ function after(one: LookupToAuthorize) {
   return entryAfter(before(one), { outcome: 'answered', attempts: 1 }, TIME);
 }
 
-/** The line of what a subject asked about another's number. */
+/** The line of a lookup of BOB by this subject. */
 function asking(subject: string) {
   return after(asked({ number: BOB }, callerOf(subject, null)));
 }
 
 describe('an entry', () => {
-  it('tells who asked what, and what for', () => {
+  it('names the caller, the lookup and its purpose', () => {
     const consentId = '2f6c';
     expect(after(asked({ consentId }))).toEqual({
       audit: 'after',
@@ -88,7 +88,7 @@ describe('an entry', () => {
     ['a number', ALICE, auditHash(KEY, ALICE)],
     ['a number inside', `app ${ALICE}`, auditHash(KEY, `app ${ALICE}`)],
     ['a short number', '12345', auditHash(KEY, '12345')],
-  ])('tells a client in clear unless it may be a number: %s', (_what, client, told) => {
+  ])('has the client in clear unless it may be a number: %s', (_what, client, told) => {
     expect(after(asked({}, callerOf('alice', client))).caller.client).toBe(told);
   });
 
@@ -97,18 +97,18 @@ describe('an entry', () => {
     ['http://192.168.100.200:8080', 'http://192.168.100.200:8080'],
     ['urn:issuer', 'urn:issuer'],
     [ALICE, auditHash(KEY, ALICE)],
-  ])('tells an issuer in clear unless it may be a number: %s', (issuer, told) => {
+  ])('has the issuer in clear unless it may be a number: %s', (issuer, told) => {
     const caller = tokenIdentity(issuer, 'alice', 'app');
     expect(after(asked({}, caller)).caller.issuer).toBe(told);
   });
 
-  it('calls subjects alike that only look different, and no others', () => {
+  it('hashes subjects alike that look alike, and no others', () => {
     expect(asking('\uff41lice').caller.subject).toBe(asking('alice').caller.subject);
     const others = ['alice', 'Alice', 'bob', 'user-1000001', 'client-1000001'];
     expect(new Set(others.map((subject) => asking(subject).caller.subject)).size).toBe(5);
   });
 
-  it('hides a number that a caller chose for a correlator', () => {
+  it('hides a number that a caller sent as its correlator', () => {
     const request = { ...asked().request, correlator: createCorrelator(ALICE) };
     expect(JSON.stringify(after(asked({ request })))).not.toContain(ALICE.slice(1));
   });
@@ -117,7 +117,7 @@ describe('an entry', () => {
 describe('the audit log', () => {
   const ABOUT_BOB = before(asked({ number: BOB }));
 
-  it('writes what comes in one tick, or during a write, together and in its order', async () => {
+  it('writes the entries of one tick, or of one write, together and in their order', async () => {
     const writes: string[][] = [];
     const written: Promise<void>[] = [];
     const append = (text: string) => {
@@ -139,7 +139,16 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('rejects what cannot be written, and goes on behind half a line', async () => {
+  it('holds no line end but its own: those of Unicode are escaped', async () => {
+    let text = '';
+    const append = (part: string) => Promise.resolve(void (text += part));
+    const client = 'app\u2028of\u2029two lines';
+    await new AuditLog({ append }, new TestClock()).write(before(asked({}, callerOf('a', client))));
+    expect(text).toMatch(/^[^\n\r\u2028\u2029]+\n$/);
+    expect(JSON.parse(text)).toMatchObject({ caller: { client } });
+  });
+
+  it('rejects what cannot be written, and continues behind half a line', async () => {
     let text = '';
     let isFull = true;
     const append = (part: string) => {
@@ -165,7 +174,7 @@ describe('the audit log', () => {
     const auditLog = new AuditLog({ append }, clock);
     const outcome = () => auditLog.write(before()).then(() => 'written', nameOf);
 
-    it('rejects what waits, and everything else at once until the write returns', async () => {
+    it('rejects what waits, and every entry at once until the write returns', async () => {
       const one = outcome();
       const next = outcome();
       await clock.advance(2000);
@@ -185,14 +194,14 @@ describe('the audit log', () => {
       expect(await again).toBe('written');
     });
 
-    it('is not blamed when the process stalled meanwhile: its writes are heard of after its timers', async () => {
+    it('is not blamed when the process stalled: timers end before the write is heard', async () => {
       const written = outcome();
       await clock.standStill(10_000);
       writes.shift()?.end();
       expect(await written).toBe('written');
     });
 
-    it('is written to for good, though entries had waited when it hung', async () => {
+    it('stays in use, though entries waited when it hung', async () => {
       const hung = outcome();
       await clock.advance(1500);
       const waiting = outcome();
@@ -268,14 +277,14 @@ async function countFound(line: object, sought: Sought): Promise<number> {
 
 describe('a subject that is a number', () => {
   it.each(FORMS)(
-    '%s is never written in clear, and found by the number, by the subject, and by no other',
+    '%s is never written in clear, and is found by the number and by the subject only',
     async (_what, subject) => {
       const line = asking(subject);
       expect(line.caller.subject).toMatch(/^[0-9a-f]{64}$/);
       const text = JSON.stringify(line).normalize('NFKC');
       expect(text).not.toContain(subject.normalize('NFKC'));
       expect(text).not.toMatch(/7700|900009|٧٧٠٠/);
-      // Older lines have it in clear.
+      // Older lines have the subject in clear.
       for (const one of [line, { ...line, caller: { subject } }]) {
         expect(await countFound(one, { number: NUMBER })).toBe(1);
         expect(await countFound(one, { subject })).toBe(1);
@@ -303,8 +312,8 @@ describe('a search for a person', () => {
   ];
 
   it.each([
-    ['what was asked about them, and what they asked', [KEY], 2],
-    ['it under an earlier key', [`${KEY}-new`, KEY], 2],
+    ['lookups of their number, and their own', [KEY], 2],
+    ['both under an earlier key', [`${KEY}-new`, KEY], 2],
     ['nothing under another key', [`${KEY}-new`], 0],
   ])('finds %s', async (_what, keys, found) => {
     expect(await search(lines, { number: ALICE }, keys)).toEqual({

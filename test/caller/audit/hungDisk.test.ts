@@ -39,14 +39,14 @@ async function ask(server: ServerProcess, subject: string, times = 1): Promise<u
   return codes[0] ?? data.phoneNumber0.simSwappedWithin;
 }
 
-/** A pipe in the place of the file: without a reader it hangs when opened, and full it hangs when written. */
+/** A pipe as the file: opening it hangs without a reader, and writing to it hangs while it is full. */
 function makePipe(): string {
   const path = join(temporaryFolder(), 'audit.pipe');
   execFileSync('mkfifo', [path]);
   return path;
 }
 
-/** Reads a pipe, so that opening it and writing to it go on. */
+/** A reader of a pipe, so that it can be opened. */
 class PipeReader implements Disposable {
   readonly #fd: number;
 
@@ -83,7 +83,7 @@ class PipeReader implements Disposable {
 
 // At the same time: most of it is waiting.
 describe('an audit log that cannot be written', { concurrent: true }, () => {
-  it('while the disk hangs that the file is opened on: one request waits two seconds, and it is used again when it is back', async ({
+  it('costs one request two seconds while its disk hangs, and is used again once the disk is back', async ({
     expect,
   }) => {
     const path = makePipe();
@@ -102,25 +102,13 @@ describe('an audit log that cannot be written', { concurrent: true }, () => {
     expect(pipe.drain()).toContain('"audit":"before"');
   }, 60_000);
 
-  it('while the disk hangs that it is written to: everything else goes on, and it is used again when it is back', async ({
+  it('lets requests end in their time while a write hangs; SIGTERM ends the process, not with 0, and the log says so', async ({
     expect,
   }) => {
     const path = makePipe();
     using pipe = new PipeReader(path);
     pipe.fill();
-    await using server = await startServer({ AUDIT_LOG: path });
-    const codes = [];
-    for (let n = 0; n < REQUESTS; n += 1) codes.push(await ask(server, `caller ${n}`));
-    expect(codes).toEqual(codes.map(() => 'AUDIT_UNAVAILABLE'));
-
-    pipe.drain();
-    await expect.poll(() => ask(server, 'after'), { timeout: 10_000 }).toBe(false);
-  }, 60_000);
-
-  it('ends with SIGTERM a process whose disk hangs, whose requests ended in their time, not with 0, and says so', async ({
-    expect,
-  }) => {
-    await using server = await startServer({ AUDIT_LOG: makePipe(), ...SHORT });
+    await using server = await startServer({ AUDIT_LOG: path, ...SHORT });
     const askedAtMs = performance.now();
     const codes = await Promise.all(Array.from({ length: 6 }, () => ask(server, 'risk')));
     expect(performance.now() - askedAtMs).toBeLessThan(Number(SHORT.REQUEST_TIMEOUT_MS) + 4000);
@@ -133,7 +121,7 @@ describe('an audit log that cannot be written', { concurrent: true }, () => {
     await expect.poll(() => server.logged('the drain did not end in time')).toHaveLength(1);
   }, 60_000);
 
-  it('ends with SIGTERM a process whose standard output is not read', async ({ expect }) => {
+  it('lets SIGTERM end a process whose standard output is not read', async ({ expect }) => {
     await using server = await startServer(SHORT);
     server.stdout.pause();
     const codes = new Set<unknown>();
@@ -142,7 +130,7 @@ describe('an audit log that cannot be written', { concurrent: true }, () => {
     expect((await server.exit).code).not.toBe(0);
   }, 120_000);
 
-  it('on a standard output whose reader is gone: nothing is asked that cannot be recorded, and the server goes on', async ({
+  it('on a standard output that was closed: nothing reaches the operator without its line, and the server goes on', async ({
     expect,
   }) => {
     await using server = await startServer();

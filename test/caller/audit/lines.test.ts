@@ -19,7 +19,7 @@ it.each<[string, readonly string[], readonly string[]]>([
 
 const PIECE = fc.string({ unit: fc.constantFrom('a', '\n', '\u2028', '\u2029', '\u{1f600}') });
 
-it('loses nothing, however a text is cut into pieces, and only \\n ends a line', async () => {
+it('only \\n ends a line, wherever the text is cut into pieces', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(PIECE), async (pieces) => {
       const text = pieces.join('').replace(/\n$/, '');
@@ -30,7 +30,7 @@ it('loses nothing, however a text is cut into pieces, and only \\n ends a line',
   );
 });
 
-it('holds no more than a bounded part of a text that has no lines', async () => {
+it('holds a bounded part of a text without lines', async () => {
   const lines = await read(Array.from({ length: 64 }, () => 'x'.repeat(64 * 1024)));
   expect(lines.length).toBeGreaterThan(1);
   expect(lines.join('')).toHaveLength(64 * 64 * 1024);

@@ -7,7 +7,7 @@ import { findEntries, type Sought } from '../../../src/caller/audit/findEntries.
 import { linesIn } from '../../../src/commands/arguments.ts';
 import { Program } from '../../program.ts';
 import { ALICE, BOB } from '../../values.ts';
-import { DEMO_ENTRY, OperatorsFile } from '../../operatorsFile.ts';
+import { entryAt, OperatorsFile } from '../../operatorsFile.ts';
 import { temporaryFolder } from '../../temporary.ts';
 
 const DAY_MS = 86_400_000;
@@ -62,18 +62,12 @@ function dayOf(text: string): string {
 }
 
 describe('npm run usage', () => {
-  test('sums up the audit log with all that it was rotated to, from a day on and before another', async () => {
+  test('sums up the audit log with its rotated files, from one day to another', async () => {
     const price = { currency: 'EUR', check: '0.0155' };
     const file = new OperatorsFile(
-      ['north', 'south'].map((name, index) => ({
-        name,
-        prefixes: [`+4${index}`],
-        flow: '2-legged',
-        authUrl: 'https://auth.example',
-        simSwapUrl: 'https://api.example',
-        client: DEMO_ENTRY,
-        price,
-      })),
+      ['north', 'south'].map((name, index) =>
+        entryAt('https://operator.example', { name, prefixes: [`+4${index}`], price }),
+      ),
     );
     const settings = { AUDIT_LOG: rotatedLog(), OPERATORS_FILE: file.path };
     const { code, lines, err } = await run(
@@ -92,22 +86,15 @@ describe('npm run usage', () => {
     expect(err).toMatch(/^7 lines in \d+\.\d s \(\d+ a second\), 2 torn lines\n$/);
   });
 
-  test.each<
-    [what: string, words: readonly string[], settings: Record<string, string>, err: RegExp]
-  >([
-    ['without a log', [], {}, /^Name a FILE, or set AUDIT_LOG/],
-    ['a directory that is not there', [], { AUDIT_LOG: '/nowhere/audit.jsonl' }, /cannot be read/],
-    ['a day that is none', ['--since', '2026-11-31'], {}, /^--since must be a day/],
-    ['a dimension that is none', ['--by', 'number'], {}, /^--by knows day, operator/],
-    ['a format that is none', ['--format', 'pdf'], {}, /^--format must be table or csv/],
-    [
-      'an option that is none',
-      ['--month', '11'],
-      {},
-      /^Unknown option '--month'\.\nnpm run usage --/,
-    ],
-  ])('says what to do: %s', async (_what, words, settings, err) => {
-    const ended = await run('usageReport', words, settings);
+  test.each<[auditLog: string, words: string, err: RegExp]>([
+    ['', '', /^Name a FILE, or set AUDIT_LOG/],
+    ['/nowhere/audit.jsonl', '', /cannot be read/],
+    ['', '--since 2026-11-31', /^--since must be a day/],
+    ['', '--by number', /^--by knows day, operator/],
+    ['', '--format pdf', /^--format must be table or csv/],
+    ['', '--month 11', /^Unknown option '--month'\.\nnpm run usage --/],
+  ])('AUDIT_LOG=%s npm run usage -- %s ends with what to do', async (AUDIT_LOG, words, err) => {
+    const ended = await run('usageReport', words.split(' ').filter(Boolean), { AUDIT_LOG });
     expect(ended).toMatchObject({ code: 1, lines: [] });
     expect(ended.err).toMatch(err);
   });
@@ -150,7 +137,7 @@ describe('npm run audit', () => {
     expect(ended.lines.map(dayOf)).toEqual(['02', '03']);
   });
 
-  test('asks what to look for', async () => {
+  test('says how it is used where nothing is searched for', async () => {
     const ended = await run('auditSearch', [], { ...SETTINGS, AUDIT_LOG: rotatedLog() });
     expect(ended).toMatchObject({ code: 1, lines: [] });
     expect(ended.err).toMatch(/^npm run audit --/);

@@ -6,6 +6,7 @@ import {
   usageCsv,
   usageTable,
   type Dimension,
+  type Usage,
   type UsageRange,
 } from '../../../src/caller/audit/usage.ts';
 import type { Price } from '../../../src/domain/price.ts';
@@ -14,6 +15,9 @@ const PRICE: Price = {
   currency: 'EUR',
   microsPerLookup: { 'retrieve-date': 20_000, check: 15_500 },
 };
+
+/** Unknown, not zero. */
+const NO_PRICE = { lookups: 1, price: undefined };
 
 type Line = Partial<Omit<AuditEntry, 'caller'>> & { readonly client?: string };
 
@@ -46,55 +50,39 @@ function reportOf(
 }
 
 describe('usage', () => {
-  it.each<[what: string, lines: readonly string[], usage: object]>([
+  const before = line({ audit: 'before' });
+  const late = line({ attempts: 2, outcome: 'OPERATOR_TIMEOUT' });
+  const notSent = line({ attempts: 0, outcome: 'OPERATOR_UNAVAILABLE' });
+  const passedOver = [
+    line({ event: 'consent-status', audit: 'before' }),
+    '{"audit":"start","time":"2026-11-03T12:00:00.000Z"}',
+    '{"level":30,"msg":"listening"}',
+  ];
+
+  it.each<[what: string, lines: readonly string[], usage: Partial<Usage>]>([
     [
-      'a lookup is its line after; the line before alone is unfinished',
-      [line({ audit: 'before' }), line(), line({ audit: 'before' })],
-      { lookups: 1, attempts: 1, unfinished: 1, price: 15_500 },
+      'lookup is its line after',
+      [before, line()],
+      { lookups: 1, attempts: 1, unfinished: 0, price: 15_500 },
     ],
+    ['line before that has none after is unfinished', [before], { lookups: 0, unfinished: 1 }],
+    ['attempt is billed', [late, notSent], { lookups: 2, attempts: 2, price: 31_000 }],
+    ['operation has its price', [line(), line({ operation: 'retrieve-date' })], { price: 35_500 }],
+    ['shared answer is saved', [line({ audit: 'shared' })], { lookups: 0, saved: 1, price: 0 }],
+    ['kept answer is saved', [line({ audit: 'kept' })], { lookups: 0, saved: 1, price: 0 }],
+    ['prompt is a consent', [line({ event: 'consent-request' })], { lookups: 0, consents: 1 }],
+    ['prompt has no price', [line({ event: 'consent-request' })], { attempts: 0, price: 0 }],
+    ['lookup without a price makes the sum unknown', [line({ operator: 'free' })], NO_PRICE],
     [
-      'each attempt is billed, and a lookup of which nothing left is not',
-      [
-        line({ attempts: 2, outcome: 'OPERATOR_TIMEOUT' }),
-        line({ attempts: 0, outcome: 'OPERATOR_UNAVAILABLE' }),
-      ],
-      { lookups: 2, attempts: 2, price: 31_000 },
-    ],
-    [
-      'each operation has its price',
-      [line(), line({ operation: 'retrieve-date' })],
-      { lookups: 2, price: 35_500 },
-    ],
-    [
-      'what was shared or kept is saved, and never billed',
-      [line({ audit: 'shared' }), line({ audit: 'kept' })],
-      { lookups: 0, saved: 2, price: 0 },
-    ],
-    [
-      'a prompt is a consent and no lookup',
-      [line({ event: 'consent-request', outcome: 'asked' })],
-      { lookups: 0, consents: 1, attempts: 0, price: 0 },
-    ],
-    [
-      'an operator without a price makes the sum unknown, not zero',
-      [line({ operator: 'free' })],
-      { lookups: 1, price: undefined },
-    ],
-    [
-      'the state of a consent is no usage, nor is a start, nor another line of the log',
-      [
-        line({ event: 'consent-status', audit: 'before' }),
-        '{"audit":"start","time":"2026-11-03T12:00:00.000Z"}',
-        '{"level":30,"msg":"listening"}',
-        line(),
-      ],
+      'other line of the log is passed over',
+      [...passedOver, line()],
       { lookups: 1, unfinished: 0 },
     ],
-  ])('%s', (_what, lines, usage) => {
+  ])('each %s', (_what, lines, usage) => {
     expect(reportOf(lines).usages).toMatchObject([usage]);
   });
 
-  it('counts by all that is asked for', () => {
+  it('counts by each of the dimensions', () => {
     const others = [{ client: 'bff' }, { time: '2026-11-04T00:00:00.000Z' }, { operator: 'south' }];
     const lines = [{}, ...others].map((one) => line(one));
     const { usages } = reportOf(lines, ['day', 'operator', 'client']);
@@ -106,20 +94,14 @@ describe('usage', () => {
     ]);
   });
 
-  it('counts from a time on, and before another', () => {
+  it('counts from one time to before another', () => {
     const days = ['02T23:59:59.999', '03T00:00:00.000', '03T23:59:59.999', '04T00:00:00.000'];
     const lines = days.map((day) => line({ time: `2026-11-${day}Z` }));
     const range = { sinceMs: Date.UTC(2026, 10, 3), untilMs: Date.UTC(2026, 10, 4) };
     expect(reportOf(lines, ['operator'], range).usages).toMatchObject([{ lookups: 2 }]);
   });
 
-  it('tells of lines that are torn', () => {
-    const report = reportOf([line(), line().slice(0, 50), `${line().slice(0, 90)}${line()}`]);
-    expect(report.count).toEqual({ lines: 3, torn: 2, overflowed: 0 });
-    expect(report.usages).toMatchObject([{ lookups: 1 }]);
-  });
-
-  it('keeps no more groups than it may, and loses no lookup', () => {
+  it('has a bounded number of groups, and loses no lookup', () => {
     const lines = 100_010;
     const report = new UsageReport(['client'], {}, () => PRICE);
     for (let index = 0; index < lines; index += 1) report.add(line({ client: `client-${index}` }));
@@ -127,7 +109,7 @@ describe('usage', () => {
     expect(report.usages.reduce((sum, { lookups }) => sum + lookups, 0)).toBe(lines);
   });
 
-  it('is the same whatever the order of the lines and of the dimensions', () => {
+  it('does not depend on the order of the lines or of the dimensions', () => {
     const anyLine = fc
       .record({
         audit: fc.constantFrom('before', 'after', 'shared', 'kept'),
@@ -159,7 +141,7 @@ describe('the report', () => {
   const lines = NASTY.map((client) => line({ client }));
   const { usages } = reportOf(lines, ['client']);
 
-  it('is CSV in which no name of a client is a formula or a cell more', () => {
+  it('is CSV in which no name of a client is a formula or a further cell', () => {
     const csv = usageCsv(['client'], usages, 'EUR');
     expect(csv).not.toMatch(/(?:^|\n)[=+@\t]/);
     expect(csv).not.toMatch(/(?:^|[\n"])\s*[=+@\uff1d]/);
@@ -167,7 +149,7 @@ describe('the report', () => {
     expect(csv).toContain(`"a,b",1,1,0,0,0,0.0155,answered 1`);
   });
 
-  it('is a table without signs that move a cursor', () => {
+  it('is a table without characters that move a cursor', () => {
     const table = usageTable(['client'], usages, 'EUR');
     // eslint-disable-next-line no-control-regex -- they are what it looks for
     expect(table).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { CountClaim } from '../../../src/caller/quotas/quotas.ts';
 import { MemoryCounts } from '../../../src/caller/quotas/memoryCounts.ts';
 import {
@@ -17,7 +17,6 @@ import { command } from '../../redisCommands.ts';
 import { RedisProxy } from '../../redisProxy.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
 import { TestClock } from '../../testClock.ts';
-import { silentLog } from '../../silentLog.ts';
 
 const HOUR_MS = 3_600_000;
 const BOUNDS = { maxWindowBytes: 64 * 1024, maxMemberBytes: 64 * 1024 };
@@ -54,7 +53,7 @@ describe('the memory of one process', () => {
     expect(counts.read(counts.nameOf('risk'), ['numbers', 'lookups']).counts).toEqual([1, 1]);
   });
 
-  it('is bounded in bytes, whatever callers call themselves and however many they are', () => {
+  it('is bounded in bytes, whatever the names and the number of callers', () => {
     const counts = new MemoryCounts(clock, BOUNDS);
     fc.assert(
       fc.property(fc.string({ maxLength: 8000 }), fc.nat(9_999_999), (caller, number) => {
@@ -91,65 +90,9 @@ describe('the memory of one process', () => {
   });
 });
 
-describe.skipIf(NO_REDIS !== undefined)(`Redis ${NO_REDIS ?? ''}`, () => {
-  let redis: RedisServer;
-  let connection: Redis;
-
-  beforeAll(async () => {
-    redis = await startRedis();
-    connection = connectionTo(redis.url);
-    await connection.open();
-    return () => {
-      connection.close();
-      return redis.kill();
-    };
-  });
-
-  it('counts as the memory of one process does', async () => {
-    const claim = fc.oneof(
-      fc.record({ limit: fc.integer({ min: 1, max: 4 }) }),
-      fc.record({
-        limit: fc.integer({ min: 1, max: 4 }),
-        member: fc.constantFrom('x', 'y', 'z'),
-      }),
-    );
-    const step = fc.record({
-      claims: fc.array(claim, { minLength: 1, maxLength: 2 }),
-      isGivenBack: fc.boolean(),
-    });
-    const names = ['one', 'two'] as const;
-    const memory = new MemoryCounts(systemClock);
-    const shared = new SharedCounts(
-      connection,
-      new StateSeals([new Uint8Array(32)]),
-      systemClock,
-      silentLog,
-    );
-    let run = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 15 }), async (steps) => {
-        run += 1;
-        const window = `window-${run}`;
-        for (const { claims, isGivenBack } of steps) {
-          const asked: CountClaim[] = claims.map((one, n) => ({ count: names[n] ?? '', ...one }));
-          const inRedis = await shared.claim(window, asked, 1000);
-          const inMemory = memory.claim(window, asked);
-          expect([inRedis.over, inRedis.counts]).toEqual([inMemory.over, inMemory.counts]);
-          if (!isGivenBack || inMemory.over !== undefined) continue;
-          await inRedis.giveBack();
-          void inMemory.giveBack();
-        }
-        const read = await shared.read(window, names, 1000);
-        expect(read.counts).toEqual(memory.read(window, names).counts);
-        expect(read.resetMs).toBeLessThanOrEqual(HOUR_MS);
-      }),
-      { numRuns: 100 },
-    );
-  });
-});
-
-describe.skipIf(NO_REDIS !== undefined)(`claims on the wire ${NO_REDIS ?? ''}`, () => {
+describe.skipIf(NO_REDIS !== undefined)(`claims in Redis ${NO_REDIS ?? ''}`, () => {
   const CLAIM: readonly CountClaim[] = [{ count: 'numbers', limit: 3, member: 'a' }];
+  const WITHOUT_MEMBER: readonly CountClaim[] = [{ count: 'numbers', limit: 3 }];
   const HASTE_MS = 30;
   let redis: RedisServer;
   let proxy: RedisProxy;
@@ -176,41 +119,67 @@ describe.skipIf(NO_REDIS !== undefined)(`claims on the wire ${NO_REDIS ?? ''}`, 
     return (await counts.read(window, ['numbers'], 1000)).counts[0];
   }
 
+  it('count as the memory of one process does', async () => {
+    const limit = fc.integer({ min: 1, max: 4 });
+    const member = fc.constantFrom('x', 'y', 'z');
+    const claim = fc.record({ limit, member }, { requiredKeys: ['limit'] });
+    const claims = fc.array(claim, { minLength: 1, maxLength: 2 });
+    const step = fc.record({ claims, isGivenBack: fc.boolean() });
+    const names = ['one', 'two'] as const;
+    const memory = new MemoryCounts(systemClock);
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 15 }), async (steps) => {
+        run += 1;
+        const window = `window-${run}`;
+        for (const { claims: some, isGivenBack } of steps) {
+          const asked: CountClaim[] = some.map((one, n) => ({ count: names[n] ?? '', ...one }));
+          const inRedis = await counts.claim(window, asked, 1000);
+          const inMemory = memory.claim(window, asked);
+          expect([inRedis.over, inRedis.counts]).toEqual([inMemory.over, inMemory.counts]);
+          if (!isGivenBack || inMemory.over !== undefined) continue;
+          await inRedis.giveBack();
+          void inMemory.giveBack();
+        }
+        const read = await counts.read(window, names, 1000);
+        expect(read.counts).toEqual(memory.read(window, names).counts);
+        expect(read.resetMs).toBeLessThanOrEqual(HOUR_MS);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it('count once, and are given back once, though each arrives three times', async () => {
     // By then the server knows the scripts, and its time is known.
     await (await counts.claim('first', CLAIM, 1000)).giveBack();
     proxy.copiesAfterMs = [0, 100];
     for (const n of [1, 2, 3]) {
-      const { over, counts: now } = await counts.claim(
-        'window',
-        [{ count: 'numbers', limit: 3 }],
-        1000,
-      );
+      const { over, counts: now } = await counts.claim('window', WITHOUT_MEMBER, 1000);
       expect([over, now]).toEqual([undefined, [n]]);
     }
     await expect.poll(() => proxy.copies).toBe(6);
     const other = await counts.claim('window', CLAIM, 1000);
     expect(other.over).toBe(0);
     const { giveBack } = await counts.claim('another', CLAIM, 1000);
-    await counts.claim('another', [{ count: 'numbers', limit: 3 }], 1000);
+    await counts.claim('another', WITHOUT_MEMBER, 1000);
     await giveBack();
     await expect.poll(() => proxy.copies).toBe(14);
     expect([await counted(), await counted('another')]).toEqual([3, 1]);
   });
 
-  it('whose reply is lost on its way count once', async () => {
+  it('count once though the reply is lost', async () => {
     let cuts = 2;
     proxy.cutsAfter = () => cuts-- > 0;
     expect((await counts.claim('window', CLAIM, 1000)).counts).toEqual([1]);
     expect([proxy.cuts, await counted()]).toEqual([2, 1]);
   });
 
-  it('of a hurried request leave a healthy Redis to all others, and count once', async () => {
+  it('of a request that cannot wait do not mark Redis as away, and count once', async () => {
     redis.freeze();
     const hurried = await counts.claim('window', CLAIM, HASTE_MS);
     expect(hurried.counts).toEqual([1]);
     redis.thaw();
-    // What was counted in this process is given back where it came to be counted after all.
+    // It was counted in this process: Redis gives it back.
     await expect.poll(() => counted()).toBe(0);
     expect((await counts.claim('window', CLAIM, 1000)).counts).toEqual([1]);
     expect(log.lines).toEqual([]);
@@ -228,15 +197,11 @@ describe.skipIf(NO_REDIS !== undefined)(`claims on the wire ${NO_REDIS ?? ''}`, 
     ['full', () => setMaxMemory('1'), () => setMaxMemory('0')],
     ['frozen', () => redis.freeze(), () => redis.thaw()],
   ])(
-    'are counted by each process while Redis is %s, which the log tells once, and by all again',
+    'are counted by each process while Redis is %s, with one line in the log, and then by all again',
     async (_, begin, end) => {
       await begin();
       for (const n of [1, 2, 3]) {
-        const { counts: now } = await counts.claim(
-          'window',
-          [{ count: 'numbers', limit: 9 }],
-          1000,
-        );
+        const { counts: now } = await counts.claim('window', WITHOUT_MEMBER, 1000);
         expect(now).toEqual([n]);
       }
       expect(log.lines.map(({ message }) => message)).toEqual([COUNTED_APART]);

@@ -19,7 +19,7 @@ function ofClient(client: string | null): Identity {
   return tokenIdentity('https://issuer.example', 'a', client);
 }
 
-/** Quotas, with what came of a count in one word. */
+/** Quotas whose counts have an outcome in one word. */
 class Counted {
   readonly quotas: Quotas;
   readonly #givingBack: (() => unknown)[] = [];
@@ -43,28 +43,28 @@ class Counted {
     return 'counted';
   }
 
-  /** What was counted first, and is not yet given back. */
+  /** The first count that is not yet given back. */
   async giveBack(): Promise<'given back'> {
     await this.#givingBack.shift()?.();
     return 'given back';
   }
 }
 
-/** In turn: who asks for what about which number, and whether it is counted, or over which quota it is. */
+/** Steps: caller, what is counted, number, and `counted` or the quota that it is over. */
 const HOURS: readonly [what: string, settings: Partial<QuotaSettings>, steps: string][] = [
   [
-    'a number counts once for each caller, however often it is asked about',
+    'a number counts once for each caller, however often it is queried',
     { numbersPerHour: 2 },
     `a lookup 1 counted, a lookup 1 counted, a lookup 2 counted, a lookup 3 numbers, a lookup 1 counted,
       b lookup 3 counted, b lookup 4 counted, b lookup 5 numbers`,
   ],
   [
-    'a number counts that is asked about without a lookup',
+    'a number counts without a lookup as well',
     { numbersPerHour: 1, lookupsPerHour: 1 },
     'a number 1 counted, a number 1 counted, a lookup 2 numbers, a lookup 1 counted',
   ],
   [
-    'lookups end, whatever the number',
+    'lookups are limited over all numbers',
     { lookupsPerHour: 2 },
     'a lookup 1 counted, a lookup 1 counted, a lookup 1 lookups, a lookup 2 lookups',
   ],
@@ -79,23 +79,23 @@ const HOURS: readonly [what: string, settings: Partial<QuotaSettings>, steps: st
     'a lookup 1 counted, a lookup 2 lookups, a lookup 3 lookups, a number 4 counted, a number 5 numbers',
   ],
   [
-    'operators have lookups of their own, and share what counts numbers',
+    'each operator has its own lookups, and numbers are counted over all operators',
     { numbersPerHour: 1, lookupsPerHour: 1 },
     'a lookup 1 counted, a lookup 1 lookups, a elsewhere 1 counted, a elsewhere 2 numbers',
   ],
   [
-    'prompts end for one caller and one number, and for one number and all callers',
+    'prompts to one number are limited by one caller, and by all callers',
     { promptsPerHour: 2, promptsPerHourAllCallers: 3 },
     `a prompt 1 counted, a prompt 1 counted, a prompt 1 prompts, b prompt 1 counted, b prompt 1 prompts,
       anonymous prompt 1 prompts, a prompt 2 counted`,
   ],
   [
-    'what is given back counts no more, nor does its number',
+    'a lookup that is given back does not count, nor does its number',
     { numbersPerHour: 1, lookupsPerHour: 1 },
     'a lookup 1 counted, a back 1 given back, a lookup 2 counted',
   ],
   [
-    'a number stays counted that another lookup is about',
+    'a number of another lookup stays counted',
     { numbersPerHour: 1 },
     'a lookup 1 counted, a lookup 1 counted, a back 1 given back, a lookup 2 numbers',
   ],
@@ -120,7 +120,7 @@ describe('within an hour', () => {
   });
 });
 
-it('after an hour all quotas start again, and say before how long that is', async () => {
+it('all quotas start again after an hour, and say how long that is', async () => {
   const counted = new Counted({ numbersPerHour: 1, promptsPerHour: 1 });
   await counted.count('a', 'lookup', 1);
   await counted.count('a', 'prompt', 1);
@@ -133,30 +133,33 @@ it('after an hour all quotas start again, and say before how long that is', asyn
   expect(await counted.count('a', 'lookup', 1)).toBe(`numbers: ${HOUR_SECONDS}`);
 });
 
-describe('a client with quotas of its own', () => {
+describe('a client with its own quotas', () => {
   const ANY = { numbersPerHour: 2, lookupsPerHour: 3, promptsPerHour: 1 };
   const DESK = ofClient('desk');
 
   it.each([
     ['more of all', { numbersPerHour: 4, lookupsPerHour: 6, promptsPerHour: 2 }, [4, 6, 2]],
     ['less of one', { numbersPerHour: 1 }, [1, 3, 1]],
-  ])('has %s, and what is not set as any other', async (_, quotas, [numbers, lookups, prompts]) => {
-    const counted = new Counted({ ...ANY, clients: new Map([['desk', quotas]]) });
-    const words = { number: 0, lookup: 0, prompt: 0 };
-    for (let n = 0; n < 10; n += 1) {
-      for (const counting of ['number', 'lookup', 'prompt'] as const) {
-        const outcome = await counted.count(DESK, counting, counting === 'number' ? n : 0);
-        if (outcome === 'counted') words[counting] += 1;
+  ])(
+    'has %s, and what it does not set from the settings of all',
+    async (_, quotas, [numbers, lookups, prompts]) => {
+      const counted = new Counted({ ...ANY, clients: new Map([['desk', quotas]]) });
+      const words = { number: 0, lookup: 0, prompt: 0 };
+      for (let n = 0; n < 10; n += 1) {
+        for (const counting of ['number', 'lookup', 'prompt'] as const) {
+          const outcome = await counted.count(DESK, counting, counting === 'number' ? n : 0);
+          if (outcome === 'counted') words[counting] += 1;
+        }
       }
-    }
-    expect(words).toEqual({ number: numbers, lookup: lookups, prompt: prompts });
-    expect(await counted.quotas.standingOf(DESK, Infinity)).toMatchObject([
-      { quota: 'numbers', limit: numbers, left: 0 },
-      { quota: 'lookups', limit: lookups, left: 0 },
-    ]);
-  });
+      expect(words).toEqual({ number: numbers, lookup: lookups, prompt: prompts });
+      expect(await counted.quotas.standingOf(DESK, Infinity)).toMatchObject([
+        { quota: 'numbers', limit: numbers, left: 0 },
+        { quota: 'lookups', limit: lookups, left: 0 },
+      ]);
+    },
+  );
 
-  it('changes nothing for other clients, nor for tokens that name none', async () => {
+  it('changes nothing for other clients, or tokens without a client', async () => {
     const counted = new Counted({ ...ANY, clients: new Map([['desk', { lookupsPerHour: 9 }]]) });
     for (const client of ['des', 'desk ', '', null]) {
       const standing = await counted.quotas.standingOf(ofClient(client), Infinity);
@@ -172,7 +175,7 @@ describe('a client with quotas of its own', () => {
     }
   });
 
-  it('rings no phone more often than all callers together may', async () => {
+  it('prompts a number no more often than all callers together may', async () => {
     const clients = new Map([['desk', { promptsPerHour: 9 }]]);
     const counted = new Counted({ ...ANY, promptsPerHourAllCallers: 1, clients });
     expect(await counted.count(DESK, 'prompt', 1)).toBe('counted');
@@ -180,7 +183,7 @@ describe('a client with quotas of its own', () => {
   });
 });
 
-it('what is left is told with its limit and the time until it is whole again, of the operator with the least left', async () => {
+it('the standing has what is left, its limit and when it starts again, of the operator with the least left', async () => {
   const counted = new Counted({ numbersPerHour: 5, lookupsPerHour: 7 });
   await counted.count('a', 'lookup', 1);
   for (let n = 0; n < 2; n += 1) await counted.count('a', 'lookup', 1, 'second');

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Environment } from '../../../src/config/environment.ts';
 import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
 import { TestIssuer } from '../testIssuer.ts';
@@ -16,14 +16,13 @@ describe.skipIf(NO_REDIS !== undefined)(`counts that replicas share ${NO_REDIS ?
   let redis: RedisServer;
   let replicas: SimulatedService[];
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     redis = await startRedis();
-    replicas = [];
-    return async () => {
-      redis.thaw();
-      await Promise.all(replicas.map((replica) => replica.stop()));
-      await redis.kill();
-    };
+    return () => redis.kill();
+  });
+  afterEach(async () => {
+    redis.thaw();
+    await Promise.all(replicas.map((replica) => replica.stop()));
   });
 
   async function start(count: number, settings: Environment): Promise<void> {
@@ -39,7 +38,7 @@ describe.skipIf(NO_REDIS !== undefined)(`counts that replicas share ${NO_REDIS ?
     return service.ask(SCAN, { e164s }, { authorization });
   }
 
-  it('count a number once, however many ask about it at once', async () => {
+  it('count a number once, however many requests query it at the same time', async () => {
     await start(2, { QUOTA_NUMBERS_PER_HOUR: '2' });
     const one = scanned.slice(0, 1);
     const replies = await Promise.all(Array.from({ length: 40 }, (_, n) => ask(one, n % 2)));
@@ -60,7 +59,7 @@ describe.skipIf(NO_REDIS !== undefined)(`counts that replicas share ${NO_REDIS ?
     }
   });
 
-  it('of a Redis that is frozen hold up only the first, and no operator is blamed for a deadline', async () => {
+  it('hold up only the first request while Redis is frozen, and no operator gets the blame', async () => {
     await start(1, { REQUEST_TIMEOUT_MS: '900' });
     expect((await ask(scanned.slice(0, 1))).codes).toEqual([]);
     redis.freeze();
@@ -69,12 +68,4 @@ describe.skipIf(NO_REDIS !== undefined)(`counts that replicas share ${NO_REDIS ?
     for (let n = 0; n < 30; n += 1) expect((await ask(scanned.slice(0, 5))).codes).toEqual([]);
     expect(performance.now() - startedAtMs).toBeLessThan(5000);
   }, 30_000);
-
-  it('are not used up by an operator that is away', async () => {
-    const away = { OPERATOR_SIM_SWAP_URL: 'http://127.0.0.1:1/sim-swap' };
-    await start(1, { ...away, QUOTA_LOOKUPS_PER_HOUR: '2', QUOTA_NUMBERS_PER_HOUR: '2' });
-    for (const e164 of scanned.slice(0, 6)) {
-      expect((await ask([e164])).codes).toEqual(['OPERATOR_UNAVAILABLE']);
-    }
-  });
 });
