@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, watch } from 'node:fs';
 import { onTermination } from '../src/system/termination.ts';
 
-// `npm run dev`: the service with its simulator, started anew when a file of it changes. Not `node --watch`:
+// `npm run dev`: the service with its simulator, restarted when one of its files changes. Not `node --watch`:
 // it does not see the schema, and Node 24.21.0 aborts on Ctrl-C in it (an assertion in FSWatcher.close).
 
 /** What the service reads at its start. */
@@ -29,7 +29,7 @@ await stop();
 // The watchers would keep it alive.
 process.exit();
 
-/** The service, with the options that this program was started with; .env is read anew each time. */
+/** The service, with the options that this program was started with; .env is read again each time. */
 function start() {
   const settings = existsSync('.env') ? ['--env-file=.env'] : [];
   const options = [...process.execArgv, ...settings, 'src/main.ts'];

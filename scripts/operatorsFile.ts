@@ -13,7 +13,7 @@ interface JsonSchema {
   readonly required?: readonly string[];
   readonly additionalProperties?: JsonSchema | boolean;
   readonly items?: JsonSchema;
-  /** Of one schema, which stands beside a description of its own. */
+  /** Of one schema, which has a description of its own beside it. */
   readonly allOf?: readonly JsonSchema[];
   readonly anyOf?: readonly JsonSchema[];
   readonly oneOf?: readonly JsonSchema[];
@@ -33,7 +33,7 @@ export function jsonSchema(): JsonSchema {
 const SCHEMA = fileURLToPath(new URL('../schema/operators.schema.json', import.meta.url));
 const DOCS = fileURLToPath(new URL('../docs/operators.md', import.meta.url));
 
-/** Between these two stands the table. */
+/** The table is between these two. */
 const TABLE = /(?<=<!-- members -->\n)[^]*?(?=<!-- \/members -->)/;
 
 /** Makes the JSON Schema for editors, and docs/operators.md with the table of all members. */
@@ -84,7 +84,7 @@ function rowsOf(root: JsonSchema, owner: JsonSchema, prefix: string): readonly R
 function rowsBelow(root: JsonSchema, schema: JsonSchema, member: string): readonly Row[] {
   if (isSecret(schema)) return [];
   const [only] = variantsOf(root, schema);
-  // The members of an operator are what all is about: they stand by themselves.
+  // The members of an operator are what all is about: they have a table of their own.
   if (member === 'operators' && only?.items !== undefined) return rowsOf(root, only.items, '');
   if (only?.items !== undefined) return rowsBelow(root, only.items, `${member}[]`);
   return isObjectAlone(root, schema) ? rowsOf(root, schema, `${member}.`) : [];
@@ -158,7 +158,7 @@ function takesOfType(root: JsonSchema, schema: JsonSchema): string {
 
 function defaultOf(schema: JsonSchema): string {
   const { default: value } = schema;
-  // Of an object the defaults stand at its members.
+  // An object's defaults are at its members.
   return value === undefined || JSON.stringify(value) === '{}' ? '' : code(value);
 }
 

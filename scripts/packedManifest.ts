@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-// `npm pack` calls this before and after. What is packed leaves out what belongs to a checkout alone: above
-// all the Node for machines without one, which would stand before the Node of whoever installs the package.
+// `npm pack` calls this before and after. The packed manifest omits what only a checkout needs: above
+// all its Node, which would take precedence over the Node of whoever installs the package.
 
 const MANIFEST = fileURLToPath(new URL('../package.json', import.meta.url));
 const WHOLE = fileURLToPath(new URL('../node_modules/.package.json.whole', import.meta.url));

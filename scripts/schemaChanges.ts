@@ -42,8 +42,8 @@ export async function schemaChanges(from: string, to: string): Promise<readonly 
 }
 
 /**
- * Federation's directives stand in the SDL without their definitions, so it is not validated. Those of a
- * type's extensions are moved to the type: GraphQL Inspector looks for them there alone.
+ * The SDL has Federation's directives without their definitions, so it is not validated. Those of a
+ * type's extensions are moved to the type: GraphQL Inspector looks for them only there.
  */
 function build(sdl: string): GraphQLSchema {
   const { definitions, ...document } = parse(sdl);
@@ -70,20 +70,20 @@ function judged(change: Change, level: CriticalityLevel): Change {
 }
 
 function breaksQuietly({ type, message }: Change): boolean {
-  // Another default asks another question under the same words: `false` would mean something else.
+  // Another default is another question under the same name: `false` would mean something else.
   if (type === ChangeType.FieldArgumentDefaultChanged) return true;
   // Without its key no other subgraph can reach the type.
   return type === ChangeType.DirectiveUsageObjectRemoved && message.includes("'key'");
 }
 
-/** Clients cannot write a directive that stands in schemas alone; a router or a tool may have read it. */
+/** Clients cannot write a directive that is only for schemas; a router or a tool may have read it. */
 function breaksNoClient({ type, path }: Change, released: GraphQLSchema | null): boolean {
   if (type !== ChangeType.DirectiveRemoved) return false;
   const directive = released?.getDirective(path?.replace('@', '') ?? '');
   return directive?.locations.every((one) => !EXECUTABLE_LOCATIONS.has(one)) ?? false;
 }
 
-/** The places in a client's document where a directive can stand. */
+/** The places in a client's document where a directive may be. */
 const EXECUTABLE_LOCATIONS: ReadonlySet<DirectiveLocation> = new Set([
   DirectiveLocation.QUERY,
   DirectiveLocation.MUTATION,

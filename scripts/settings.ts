@@ -12,7 +12,7 @@ import { pretty, type MadeFile } from './madeFile.ts';
 const DOCS = fileURLToPath(new URL('../docs/settings.md', import.meta.url));
 const EXAMPLE = fileURLToPath(new URL('../.env.example', import.meta.url));
 
-/** Between these two stand the tables. */
+/** The tables are between these two. */
 const TABLES = /(?<=<!-- settings -->\n)[^]*?(?=<!-- \/settings -->)/;
 
 /** How long a line of .env.example is. */
@@ -23,7 +23,7 @@ interface Section {
   readonly introduction: string;
 }
 
-/** In the order in which people meet them. */
+/** In the order in which a reader needs them. */
 const SECTIONS: Readonly<Record<Audience, Section>> = {
   try: { heading: 'To try it', introduction: 'Address, port and role.' },
   operator: {
@@ -102,7 +102,7 @@ function defaultCell(setting: Setting): string {
   return value === undefined || value === '' ? '' : code(value);
 }
 
-/** What may stand there, for a cell. */
+/** Allowed values, for a cell of the table. */
 function takes(setting: Setting): string {
   switch (setting.kind) {
     case 'integer':

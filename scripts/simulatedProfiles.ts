@@ -19,7 +19,7 @@ const PROFILE_OF = {
 
 export type ProfileName = keyof typeof PROFILE_OF;
 
-/** In the order in which they are told. */
+/** In the order in which they are printed. */
 export const PROFILES: readonly ProfileName[] = [
   'vodafone',
   'orange',

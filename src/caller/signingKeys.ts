@@ -12,35 +12,35 @@ import { errorName } from '../domain/errors.ts';
 import { connectFailureOf } from '../http/connectFailure.ts';
 import { UnexpectedStatus } from '../http/connections/publishedJson.ts';
 
-/** No header of a token can make us fetch the keys more often. */
+/** No token's header can make the service fetch the keys more often. */
 const COOLDOWN_MS = 30_000;
-/** Without any key no caller is served, so the next try comes sooner. */
+/** Shorter while there are no keys: no caller can be served. */
 const EMPTY_COOLDOWN_MS = 1000;
-/** Older keys are fetched again, so that one which was withdrawn stops counting. */
+/** Older keys are fetched again, so that a withdrawn key stops verifying tokens. */
 const OLD_AFTER_MS = 600_000;
-/** For so long an issuer may be away before its keys are believed no more. */
+/** The issuer may be unavailable for this long before its keys are no longer used. */
 const STALE_AFTER_MS = 3_600_000;
 
-/** The issuer's keys cannot be had: whether a token is good is not known. */
+/** The issuer's keys cannot be fetched: whether a token is valid is not known. */
 export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable';
 }
 
 interface KeySet {
-  /** Another number whenever the issuer has published other keys. */
+  /** Changes whenever the issuer publishes other keys. */
   readonly generation: number;
   readonly text: string;
   readonly select: ReturnType<typeof createLocalJWKSet>;
 }
 
 export interface SigningKeysParts {
-  /** Rejects when it cannot. */
+  /** Rejects when the keys cannot be fetched. */
   readonly fetch: () => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** An issuer's public keys, fetched when first needed, when old, and, at most once in 30 s, when one is unknown. */
+/** An issuer's public keys: fetched when first needed, when old, and at most once in 30 s when one is unknown. */
 export class SigningKeys {
   published: KeySet | undefined;
   readonly #parts: SigningKeysParts;
@@ -52,26 +52,26 @@ export class SigningKeys {
     this.#parts = parts;
   }
 
-  /** Whether what was verified with the keys may still count. Old keys are fetched again behind its back. */
+  /** Whether verifications with these keys still hold. Starts to fetch old keys again. */
   areCurrent(): boolean {
     const ageMs = this.#parts.clock.monotonicMs() - this.#fetchedAtMs;
     if (ageMs > OLD_AFTER_MS) void this.#refresh();
     return ageMs <= STALE_AFTER_MS;
   }
 
-  /** Fetches the keys where there are none, or none that may still count. Never rejects. */
+  /** Fetches the keys where there are none that may be used. Never rejects. */
   async load(): Promise<void> {
     if (!this.areCurrent()) await this.#refresh();
   }
 
-  /** @throws {KeysUnavailable} when there are none that count, and none can be fetched */
+  /** @throws {KeysUnavailable} when there are none that may be used, and none can be fetched */
   async probe(): Promise<KeySet> {
     await this.load();
     if (this.published === undefined || !this.areCurrent()) throw new KeysUnavailable();
     return this.published;
   }
 
-  /** @throws {KeysUnavailable} when they cannot be had, and {errors.JOSEError} when the token names none of them */
+  /** @throws {KeysUnavailable} when they cannot be fetched, and {errors.JOSEError} when the token names none of them */
   readonly select = async (
     header: JWSHeaderParameters,
     token: FlattenedJWSInput,
@@ -106,7 +106,7 @@ export class SigningKeys {
     try {
       const published = await fetch();
       const text = JSON.stringify(published);
-      // It judges the shape itself.
+      // It checks the shape itself.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const select = createLocalJWKSet(published as JSONWebKeySet);
       const generation = (this.published?.generation ?? 0) + 1;
@@ -118,10 +118,10 @@ export class SigningKeys {
   }
 }
 
-/** Such as ECONNREFUSED, UND_ERR_CONNECT_TIMEOUT and CERT_HAS_EXPIRED: Node's, undici's and OpenSSL's own words. */
+/** Codes of Node, undici and OpenSSL, such as ECONNREFUSED, UND_ERR_CONNECT_TIMEOUT and CERT_HAS_EXPIRED. */
 const CODE = /^[A-Z][A-Z0-9_]{2,60}$/;
 
-/** Why an issuer's keys cannot be had, in words that hold nothing of what it sent. Pure. */
+/** Why an issuer's keys cannot be fetched, without anything that it sent. Pure. */
 export function keysFailure(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   if (error instanceof errors.JWKSInvalid) return 'not a key set';

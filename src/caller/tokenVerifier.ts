@@ -5,44 +5,44 @@ import type { Clock } from '../system/clock.ts';
 import { callerFrom, SIGNING_ALGORITHMS, type Caller, type IssuerSettings } from './caller.ts';
 import { KeysUnavailable, type SigningKeys } from './signingKeys.ts';
 
-/** For clocks that differ. */
+/** Allowed clock skew. */
 const TOLERANCE_SECONDS = 5;
 
-/** The last second that is a date (ECMA-262, "Time Values"); JSON can write later ones, and 1e999 for no end. */
+/** The last second that is a date (ECMA-262, "Time Values"); JSON can write later ones, and 1e999. */
 const MAX_DATE_SECONDS = 8.64e12;
 
-/** Longer than any access token of ours; what is longer is not even parsed. */
+/** Longer ones are not parsed. */
 const MAX_TOKEN_CHARACTERS = 8192;
 
-/** What verified tokens may take; those that were seen longest ago give way. */
+/** For verified tokens; the least recently used are evicted. */
 const MAX_SEEN_BYTES = 16 * 1024 * 1024;
 
-/** An issuer that names no keys is tried with so many of them, while one takes another's place. */
+/** Keys tried for a token without `kid`: more than an issuer has while it rotates them. */
 const MAX_CANDIDATES = 10;
 
-/** What a JWT may call itself: an access token (RFC 9068 §2.1), or what most issuers write. */
+/** Accepted values of `typ`: an access token (RFC 9068 §2.1), or what most issuers write. */
 const TYPES: ReadonlySet<string> = new Set(['at+jwt', 'application/at+jwt', 'jwt']);
 
 interface Verified {
   readonly caller: Caller;
   readonly untilMs: number;
-  /** Of the keys that verified it, by number: the keys of an issuer that rotates are not held. */
+  /** Of the keys that verified it; a number, so that withdrawn keys are not held. */
   readonly generation: number | undefined;
 }
 
-/** The caller that a token names, or why there is none: it is not valid, or cannot be verified for now. */
+/** The token's caller; or the token is invalid, or cannot be verified at present. */
 type CallerJudgement = Caller | 'invalid' | 'unavailable';
 
 export interface TokenVerifierParts extends Pick<IssuerSettings, 'issuer' | 'audience'> {
   readonly batchScope?: string | undefined;
   readonly keys: Readonly<SigningKeys>;
   readonly clock: Clock;
-  /** Gets why, for the log: the caller is told one word for every flaw. */
+  /** Receives the reason, for the log. One word for every flaw: a forger learns nothing from it. */
   readonly onRefused?: (reason: string) => void;
   readonly maxBytes?: number | undefined;
 }
 
-/** Tells whose an access token is (RFC 9068 §4). A token that it has seen is not verified again. */
+/** Verifies access tokens (RFC 9068 §4), each once: verified ones are cached. */
 export class TokenVerifier {
   readonly #parts: TokenVerifierParts;
   /** By the token's hash: a dump of memory holds no token. */
@@ -54,7 +54,7 @@ export class TokenVerifier {
     this.#seen = new InMemoryLRUCache({ maxSize, sizeCalculation: bytesOf });
   }
 
-  /** Never rejects for what a token holds. */
+  /** Never rejects, whatever the token holds. */
   async verify(token: string): Promise<CallerJudgement> {
     if (token.length > MAX_TOKEN_CHARACTERS) return this.#refuse('too long');
     const name = hash('sha256', token, 'base64');
@@ -98,7 +98,7 @@ export class TokenVerifier {
     return { caller, untilMs: (exp + TOLERANCE_SECONDS) * 1000, generation };
   }
 
-  /** A token that names no key is tried with each one that it may be for, as jose describes. */
+  /** A token without `kid` is tried with each key that fits, as jose describes. */
   async #verifyWithAnyKey(token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
     try {
       return await jwtVerify(token, this.#parts.keys.select, options);
@@ -118,7 +118,7 @@ export class TokenVerifier {
     }
   }
 
-  /** What was verified counts for the token's life, unless the issuer has changed its keys since. */
+  /** A verification holds for the token's life, unless the issuer has changed its keys since. */
   #isGood({ untilMs, generation }: Verified): boolean {
     const { clock, keys } = this.#parts;
     const isCurrent = keys.areCurrent() && keys.published?.generation === generation;
@@ -126,14 +126,14 @@ export class TokenVerifier {
   }
 }
 
-/** What one takes beside its claims. */
+/** Of a cached token beside its claims. */
 const SEEN_BYTES = 512;
 
 function bytesOf({ caller: { identity, purpose = '' } }: Verified): number {
   return SEEN_BYTES + 2 * (2 * identity.key.length + purpose.length);
 }
 
-/** Why an access token was refused: for the log, which gets nothing that a token holds. */
+/** For the log, which gets nothing that a token holds. */
 type TokenRefusal =
   | (typeof REFUSALS)[number][1]
   | 'bound to a key'
@@ -142,7 +142,7 @@ type TokenRefusal =
   | 'too long'
   | 'type';
 
-/** By the claim that an error of jose's is about, or by its code. */
+/** By the claim or the code of an error of jose. */
 const REFUSALS = [
   ['aud', 'audience'],
   ['exp', 'no expiry'],

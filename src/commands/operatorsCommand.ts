@@ -27,7 +27,7 @@ const USAGE = `npm run operators -- check [--operator NAME] [--timeout SECONDS] 
 
 const COLOURS = { ok: 'green', warning: 'yellow', failed: 'red', 'not tried': 'dim' } as const;
 
-/** Only on a terminal, and only where that is wanted (NO_COLOR). */
+/** Only on a terminal, and not with NO_COLOR. */
 const PAINT: Paint = (verdict: Verdict, text: string) =>
   styleText(COLOURS[verdict], text, { stream: process.stdout });
 
@@ -57,7 +57,7 @@ const isWell = areAllWell(reports);
 const report = wanted.json
   ? `${JSON.stringify({ ok: isWell, operators: reports }, null, 2)}\n`
   : checkTable(reports, PAINT);
-// A name server that hangs would keep the process.
+// A hanging name server would keep the process alive.
 process.stdout.write(report, () => process.exit(isWell ? 0 : 1));
 
 function readArguments() {
@@ -72,7 +72,7 @@ function readArguments() {
   return { operator, timeoutMs, json, consent, number, otherNumber };
 }
 
-/** What number to check, and at which operator: the one that serves it, and no other gets it. */
+/** The number to check, and its operator: no other operator gets the number. */
 async function numberTrial(): Promise<
   { operator: OperatorSettings; number: NumberTrial } | undefined
 > {
@@ -96,7 +96,7 @@ async function numberTrial(): Promise<
   return { operator, number: { number, otherNumber, mayPrompt } };
 }
 
-/** The numbers that are named; those written as - are lines of standard input. */
+/** The numbers of the arguments; `-` reads them from standard input. */
 async function readNumbers(
   named: readonly (string | undefined)[],
 ): Promise<readonly (PhoneNumber | undefined)[]> {
@@ -116,11 +116,11 @@ async function readNumbers(
   );
 }
 
-/** The number is named by its last two digits only. */
+/** Shows only the last two digits of the number. */
 async function confirmPrompt({ name }: OperatorSettings, number: PhoneNumber): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const reader = createInterface({ input: process.stdin, output: process.stderr });
-  // Ctrl-C and Ctrl-D: no lookup was made, and none will be.
+  // Ctrl-C and Ctrl-D: no lookup is made.
   reader.once('close', leave);
   const answer = await reader.question(
     `${name} will prompt the owner of the number that ends in ${number.slice(-2)}, once, and bill one lookup. Type yes to continue: `,

@@ -28,9 +28,9 @@ import { AnswerError } from './answerErrors.ts';
 /** What one operation asks for: equal numbers and equal questions count once. */
 export interface OperationCost {
   readonly numbers: number;
-  /** Of the number about which most is asked. */
+  /** Of the number with the most. */
   readonly questionsPerNumber: number;
-  /** Fields of phone numbers and below that the reply would hold; equal ones count as often as they are asked. */
+  /** Fields of phone numbers, and below them, in the reply; equal ones count each time. */
   readonly answers: number;
   /** The reply is never longer than this, whatever the operator says, errors included. */
   readonly replyBytes: number;
@@ -45,7 +45,7 @@ export interface OperationLimits {
 export interface Excess {
   readonly limited: keyof OperationCost;
   readonly limit: number;
-  /** Counting ends at {@link COUNTED_TIMES} times the limit: there it is this much at least. */
+  /** At least this much: counting ends at {@link COUNTED_TIMES} times the limit. */
   readonly asked: number;
 }
 
@@ -53,26 +53,26 @@ export interface IncomingOperation {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  /** As the request has them. */
+  /** As sent. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** The caller's own number, which comes in without being named. */
+  /** The caller's own number, which `myPhoneNumber` queries without naming it. */
   readonly ownNumber?: PhoneNumber | undefined;
 }
 
-/** Equal ones are one. Each that is `refused` is told why by its resolver. */
+/** Equal questions are one object. The resolver says why one is `refused`. */
 type Asked = Question | 'refused';
 
 interface AskedBelow {
   readonly fields: number;
   readonly questions: ReadonlySet<Asked>;
   readonly asksConsent: boolean;
-  /** What is known to be asked of each number; nothing beside its consent, which is read after all else. */
+  /** The questions about each number; none beside a consent's status, which is read last. */
   readonly ahead: readonly Question[];
   /** Of the reply, for each number. */
   readonly bytes: number;
 }
 
-/** A field by which numbers come in, with all that is known of it without them. */
+/** A root field with numbers, and all that is known of it without them. */
 interface NumbersField {
   readonly kind: 'numbers';
   readonly node: FieldNode;
@@ -88,10 +88,10 @@ export type RootField =
   /** Answered by the schema itself. */
   | { readonly kind: 'known'; readonly bytes: number };
 
-/** Counting goes on so far beyond a limit, to tell a caller by how much it is over; then it ends. */
+/** Counting continues to this multiple of a limit, so that the error can say by how much an operation is over. */
 export const COUNTED_TIMES = 10;
 
-/** The root fields by which numbers come in: the argument that has the number, or the list of them. */
+/** The root fields with numbers: the argument that has the number, or the list of numbers. */
 const NUMBERS_IN: Readonly<Record<string, { readonly one?: string; readonly list?: string }>> = {
   // The caller's own, which no argument names.
   myPhoneNumber: {},
@@ -101,11 +101,11 @@ const NUMBERS_IN: Readonly<Record<string, { readonly one?: string; readonly list
 };
 
 /**
- * Counts what an operation asks for over aliases, fragments and representations together, without executing it: every
- * selected field counts, wherever it is. It ends far beyond a limit, so a hostile operation costs little.
+ * Counts an operation over aliases, fragments and representations together, without executing it: every selected field
+ * counts, wherever it is. It ends far beyond a limit, so a hostile operation costs little.
  *
  * @param readBefore takes what it reads, and saves it the next time
- * @returns `undefined` when the variables do not fit, as the execution will say
+ * @returns `undefined` when the variables are invalid: the execution says so
  * @throws {GraphQLError} when `@skip` or `@include` is given null
  */
 export function costOf(
@@ -175,12 +175,12 @@ function firstOver(
 }
 
 /**
- * The root fields of operations in which no variable chooses what is asked, for as long as their documents are kept:
+ * The root fields of operations in which no variable decides what is queried, for as long as their documents are cached:
  * from one request to the next only their numbers differ. Of one schema.
  */
 export type ReadOperations = WeakMap<OperationDefinitionNode, readonly RootField[]>;
 
-/** Fragments can make more of a short document than there is room for beside it. */
+/** Fragments can expand a short document into more fields than should be held for it. */
 const MAX_KEPT_FIELDS = 100;
 
 /** Reads one root field after the other, as they are counted, and keeps them where they are the same every time. */
@@ -202,7 +202,7 @@ function* rootFields(
     if (definition !== undefined && Object.hasOwn(NUMBERS_IN, name)) {
       const path = keyBytes(node) + MAX_INDEX_BYTES;
       const below = askedBelow(node, phoneNumber, selections, path);
-      // The field as a whole: what it holds, or that its arguments are not valid.
+      // The field as a whole: its value, or the error that its arguments are invalid.
       const bytes = keyBytes(node) + failedRootBytes(path);
       const bytesEach = Math.max(below.bytes, failedNumberBytes(path));
       field = { kind: 'numbers', node, definition, bytes, bytesEach, below };
@@ -217,7 +217,7 @@ function* rootFields(
   if (!selections.dependOnVariables && size <= MAX_KEPT_FIELDS) readBefore.set(operation, fields);
 }
 
-/** The numbers that come in by a field; none where its arguments do not fit. */
+/** The numbers of a field; none where its arguments are invalid. */
 function numbersIn(
   { node, definition }: NumbersField,
   variables: Record<string, unknown>,
@@ -246,7 +246,7 @@ function askedBelow(
       const question = FIELDS[definition.name](selections.argumentsOf(definition, asked));
       switch (question.kind) {
         case 'parsed':
-          // The consent is no lookup, but is not read for any number of numbers.
+          // Reading a consent is not a lookup, but numbers are limited for it too.
           if (question.value.asks === 'consent') below.asksConsent = true;
           else questions.add(question.value);
           break;
@@ -267,7 +267,7 @@ function askedBelow(
   return { ...below, questions, ahead };
 }
 
-/** The number asked about, be it in a representation: in several spellings it is one. What has none counts by itself. */
+/** The number itself, also of a representation: its spellings count once. An invalid one counts by itself. */
 function canonical(asked: unknown): unknown {
   const isObject = typeof asked === 'object' && asked !== null && 'e164' in asked;
   const text = isObject ? asked.e164 : asked;
@@ -276,7 +276,7 @@ function canonical(asked: unknown): unknown {
   return parsed.kind === 'parsed' ? parsed.value : text;
 }
 
-/** @param options the status of the reply, where nothing is executed; a path in place of where it happened */
+/** @param options the status of the reply, when nothing is executed; or the path of the error */
 export function limitExceeded(
   excess: Excess,
   { status, path }: { readonly status?: number; readonly path?: readonly string[] } = {},
@@ -313,7 +313,7 @@ function inWords({ limited, ...excess }: Excess): string {
   }
 }
 
-/** The caller may ask about one number an operation. Says the same of numbers that exist and that do not. */
+/** The caller may query one number an operation. Equal for numbers that exist and that do not. */
 export function severalForbidden(scope: string, status?: number): AnswerError {
   return new AnswerError(
     `This operation queries several numbers, and your access token allows one. Send one number an operation, or get a token with the scope ${scope}.`,

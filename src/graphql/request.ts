@@ -26,31 +26,31 @@ export interface PhoneNumberEntity {
   readonly e164: PhoneNumber;
 }
 
-/** What each error of a reply says beside its code, so that it can be looked up without its reply's headers. */
+/** Added to each error of a reply, so that it can be traced without the reply's headers. */
 export interface ErrorReference {
-  /** With which the exchanges of the request begin, and which its lines of the logs have. */
+  /** The prefix of its exchanges' correlators, and the correlator of its log lines. */
   readonly correlator: string;
   /** The heading of the code in docs/errors.md; absent without DOCS_URL. */
   readonly docs?: string;
 }
 
-/** For those who run the service: no number, no answer, and of what a caller wrote only the correlator, sanitised. */
+/** For logs, metrics and traces. Holds no number and no answer; of the caller's input only the sanitised correlator. */
 export interface RequestReport {
   readonly correlator: Correlator;
-  /** Absent where the request was refused before that was known. */
+  /** Absent when the request was refused before its caller was known. */
   readonly caller: Identity | undefined;
   /** The name of the trusted document; absent for every other. */
   readonly document: string | undefined;
   readonly status: number;
   readonly tookMs: number;
   readonly codes: ReadonlyMap<string, number>;
-  /** How often a field about a number came to each outcome: `answered`, or a code. */
+  /** Fields about numbers, counted by outcome: `answered`, or an error code. */
   readonly answers: ReadonlyMap<string, number>;
-  /** Fields that asked what another field of the same operation had asked already. */
+  /** Fields that repeat another field's question about the same number. */
   readonly repeatedQuestions: number;
 }
 
-/** What resolvers find the request in: Apollo copies the context, and a copy of the request would not be it. */
+/** The context of resolvers. Apollo copies it, and a copy of the request itself would lose its private state. */
 export interface RequestContext {
   readonly request: GraphqlRequest;
 }
@@ -63,40 +63,40 @@ export interface RequestParts {
   readonly simSwaps: Pick<SimSwaps, 'forRequest' | 'asksOwners'>;
   readonly quotas: Pick<Quotas, 'standingOf'>;
   readonly clock: Clock;
-  /** The test numbers that no operator knows, where they answer. */
+  /** Test numbers, where they are enabled; no operator knows them. */
   readonly rehearsals?: ReadonlyMap<string, Rehearsal> | undefined;
 }
 
-/** Makes the value of a field of an answer. @throws {AnswerError} why there is none */
+/** Turns an answer into the value of a field. @throws {AnswerError} when there is no value */
 export type TellAnswer<T> = (answer: FieldAnswer, place: FieldPlace, asked: FieldQuestion) => T;
 
 export interface RequestTerms {
   readonly timeoutMs: number;
   readonly correlator: string | undefined;
-  /** Ends it as well, while it runs. */
+  /** Aborting it ends the request too. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is left of the quotas is told beside an answer that is ready: it does not keep that waiting. */
+/** The answer is ready by then, and does not wait longer for what is left of the quotas. */
 const QUOTA_READ_TIMEOUT_MS = 250;
 
 const NOBODY: Caller = { identity: ANONYMOUS_IDENTITY, mayAskAboutAnyone: false };
 
-/** How the consent stands is asked beside the questions: it is no lookup. */
+/** The consent's status is queried beside the questions, and is not a lookup. */
 const CONSENT = 1;
 
-/** One GraphQL request, from its headers to its reply: made once, what resolvers ask, and what lookups know of it. */
+/** One GraphQL request, from its headers to its reply: what resolvers query, and what lookups know of it. */
 export class GraphqlRequest extends RequestLife implements LookupRequest {
   readonly correlator: Correlator;
   document: string | undefined;
-  /** Who asks, and about whom they may: about no number until {@link admit}. */
+  /** The caller, and the numbers that it may query: none until {@link admit}. */
   rights: Caller = NOBODY;
   caller: Identity = NOBODY.identity;
   purpose = '';
   waitMs?: number;
-  /** By its operation as a whole, where that may be executed. */
+  /** In the whole operation, once it may be executed. */
   numbersAsked = 0;
-  /** Of its operation, where what they ask is the same for all requests. */
+  /** The root fields of its operation, where no variable decides what they query. */
   roots: readonly RootField[] | undefined;
   onOwnerWait?: LookupRequest['onOwnerWait'];
   readonly #parts: RequestParts;
@@ -112,7 +112,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     this.correlator = createCorrelator(correlator);
   }
 
-  /** @param waitMs how long it would wait for the owner of a number (RFC 7240, `wait`), where it says so */
+  /** @param waitMs how long the caller is prepared to wait for the owner of a number (RFC 7240, `wait`) */
   admit({ caller, purpose }: Pick<AdmittedRequest, 'caller' | 'purpose'>, waitMs?: number): void {
     this.rights = caller;
     this.caller = caller.identity;
@@ -122,10 +122,10 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
   }
 
   /**
-   * The answer to what a field asks. Every question passes here, whichever field, router or representation its number
-   * came by. What its caller may not ask is refused before it is counted; what is more than an operation may ask, before
-   * it is looked up. The service counts the whole operation before it executes; inside another program numbers come in by
-   * its own fields too, and show only here.
+   * The value of a field. Every question passes here, whichever field, router or representation its number came from. A
+   * question that the caller may not ask is refused before it is counted, and one beyond the limits before it is looked
+   * up. The service counts the whole operation before executing it; inside another program numbers also come from that
+   * program's own fields, and are counted only here.
    *
    * @throws {AnswerError}
    */
@@ -155,8 +155,8 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
   }
 
   /**
-   * The numbers of a list, once what the fields below its nodes ask is answered, where that is known before: then they need
-   * no promises, and of a thousand numbers each counts. A single number gains nothing from it.
+   * The numbers of a list, once the questions of their fields are answered, where these are known beforehand: the fields
+   * then need no promises of their own, which counts in a list of a thousand. A single number gains nothing.
    */
   askedAhead<E extends PhoneNumberEntity>(
     entities: (E | Promise<never>)[],
@@ -165,7 +165,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     const questions = entities.length < 2 ? [] : this.#knownBelow(nodes);
     const numbers: PhoneNumber[] = [];
     for (const entity of questions.length === 0 ? [] : entities) {
-      // It waits for its turn to be told.
+      // Until graphql reaches it, its rejection would count as unhandled.
       if (entity instanceof Promise) entity.catch(() => undefined);
       else if (this.#mayAskAhead(entity.e164)) numbers.push(entity.e164);
     }
@@ -175,7 +175,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     return this.#loader.askAhead(numbers, questions).then(() => entities);
   }
 
-  /** What is known to be asked of each number of a root field; nothing where variables choose it. */
+  /** The questions about each number of a root field; none where variables decide them. */
   #knownBelow([node, ...merged]: readonly FieldNode[]): readonly Question[] {
     if (this.signal.aborted || merged.length > 0) return [];
     for (const root of this.roots ?? []) {
@@ -188,12 +188,12 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     return mayAskAbout(this.rights, number) && this.#parts.rehearsals?.has(number) !== true;
   }
 
-  /** The answers have reached the caller: without it they count as not heard. */
+  /** Call when the answers have reached the caller; until then they count as not delivered. */
   told(): void {
     this.#loader?.told();
   }
 
-  /** What the caller has left of its quotas by now; nothing for an anonymous one. Never rejects. */
+  /** What is left of the caller's quotas; empty for anonymous callers. Never rejects. */
   quotas(): Promise<readonly QuotaStanding[]> {
     return this.#parts.quotas.standingOf(this.caller, QUOTA_READ_TIMEOUT_MS);
   }
@@ -258,7 +258,7 @@ function answering(answer: FieldAnswer): Answering {
   return { ask: () => Promise.resolve(), answerTo: () => answer };
 }
 
-/** After its end a request hears nothing, not even what it has learned. */
+/** After its end a request gets no answers, not even known ones. */
 const OVER = answering({ kind: 'failure', failure: OUT_OF_TIME });
 
 function tooMuch(limited: 'numbers' | 'questionsPerNumber', limit: number): Error {

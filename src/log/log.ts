@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { maskPhoneNumbers } from '../domain/phoneNumber.ts';
 import { StandardOutput } from './standardOutput.ts';
 
-/** What may stand beside a message: names and counts, never a number, a token, a URL or a body. */
+/** Beside a message: names and counts, never a phone number, a token, a URL or a body. */
 export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** By pino's numbers, which tools that read logs know. */
@@ -26,13 +26,13 @@ export interface Log {
 
 export interface ProgramLog extends Log {
   debug(message: string, details?: LogDetails): void;
-  /** How many lines have been dropped so far: their reader was gone, or far behind. */
+  /** Lines dropped so far, because their reader was gone or far behind. */
   lostLines(): number;
 }
 
 /**
- * JSON lines on standard output, from a level up, and lines for people where that is a terminal; they are dropped while
- * nothing reads it. Every text is masked on its way out, that of libraries too.
+ * JSON lines on standard output from a level up, or readable lines on a terminal. Lines are dropped while nothing reads
+ * them. Every text is masked, that of libraries too.
  */
 export function createLog(lowest: LogLevel = 'info'): ProgramLog {
   const output = new StandardOutput();
@@ -64,7 +64,7 @@ export function createLog(lowest: LogLevel = 'info'): ProgramLog {
   };
 }
 
-/** A log whose levels are written by one function. */
+/** A log with one function for all levels. */
 export function logOf(
   write: (level: keyof Log, message: string, details?: LogDetails) => void,
 ): Log {
@@ -75,12 +75,12 @@ export function logOf(
   };
 }
 
-/** The same log; each of its lines says what it is about. */
+/** The same log, with these details in each line. */
 export function logAbout(about: LogDetails, log: Log): Log {
   return logOf((level, message, details) => log[level](message, { ...about, ...details }));
 }
 
-/** Details that hold nothing of a caller's, so that their digits stay: settings, and what `createCorrelator` makes. */
+/** Details without callers' input: their digits are not masked. */
 const OWN: ReadonlySet<string> = new Set([
   'correlator',
   'sentAs',
@@ -110,13 +110,13 @@ interface LogLine extends LogDetails {
   readonly msg: string;
 }
 
-/** What a terminal could take for a command, or show in another order than it stands. */
+/** Characters that a terminal could take for a command, or that reorder text. */
 const NOT_SHOWN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** What can stand without quotes. */
+/** Values that need no quotes. */
 const PLAIN = /^[\w.:/@+-]+$/;
 
-/** A line of the log for people: the time, the level, the message, and what stands beside it. Pure. */
+/** A line for a terminal: time, level, message and details. Pure. */
 export function prettyLine({ level, time, msg, ...details }: LogLine, hasColors: boolean): string {
   const styled = (how: Parameters<typeof styleText>[0], text: string): string =>
     hasColors ? styleText(how, text, { validateStream: false }) : text;

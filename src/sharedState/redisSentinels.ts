@@ -8,23 +8,23 @@ const ASK_AGAIN_MS = 250;
 
 export interface SentinelParts {
   readonly sentinels: readonly RedisAddress[];
-  /** What the sentinels call it. */
+  /** Its name at the sentinels. */
   readonly masterName: string;
   /** Of connections to sentinels, and of those to servers that hold data. */
   readonly options: { readonly sentinel: ClientOptions; readonly data: ClientOptions };
   readonly clock: Clock;
-  /** Is told why a sentinel is lost, and that it is back. */
+  /** Called with the reason when a sentinel is lost, and with `undefined` when it is back. */
   readonly onSentinel: (server: string, reason: unknown) => void;
 }
 
 /**
- * Sentinels, which know where the master is. All are asked, and the newest configuration counts: one that is cut off
- * from the others does not know of their failovers. The library goes by the first that answers.
+ * Finds the master. All sentinels are queried, and the newest configuration counts: a sentinel that is cut off from the
+ * others does not know of their failovers. The library takes the first reply.
  */
 export class Sentinels {
   readonly #parts: SentinelParts;
   readonly #clients: readonly Client[];
-  /** Where the connection to a master was made last. */
+  /** The address of the latest connection to a master. */
   found: RedisAddress | undefined;
   #known: RedisAddress | undefined;
 
@@ -38,7 +38,7 @@ export class Sentinels {
     });
   }
 
-  /** Where it is by the newest configuration; where it was known to be, while no sentinel answers. */
+  /** The master's address by the newest configuration, or the last known one while no sentinel answers. */
   async newest(): Promise<RedisAddress | undefined> {
     const { clock, masterName } = this.#parts;
     const told = await Promise.all(
@@ -58,7 +58,7 @@ export class Sentinels {
     for (const client of this.#clients) client.disconnect();
   }
 
-  /** Connects to the master, and to no server that does not say of itself that it is one. */
+  /** Connects to the master, and only to a server that says that it is one. */
   get connector(): new (options: unknown) => RedisConnector {
     const findMaster = (isWanted: () => boolean) => this.#findMaster(isWanted);
     return class extends RedisConnector {
@@ -68,7 +68,7 @@ export class Sentinels {
     };
   }
 
-  /** A connector that rejects ends its client for good. */
+  /** A connector that rejects ends its client permanently. */
   async #findMaster(isWanted: () => boolean): Promise<RedisAddress> {
     while (isWanted()) {
       const address = await this.newest();
@@ -100,7 +100,7 @@ function clientOf(options: ClientOptions, address: RedisAddress): Client {
   return new Client({ ...options, ...address, enableOfflineQueue: true });
 }
 
-/** Reads the reply to SENTINEL MASTER: names and values in turn. Its epoch grows with every failover that was agreed upon. */
+/** Reads the reply to SENTINEL MASTER: names and values in turn. The epoch grows with every agreed failover. */
 function knownMaster(reply: unknown): { server: RedisAddress; epoch: number } | undefined {
   if (!Array.isArray(reply)) return undefined;
   const valueOf = (name: string): string => String(reply[reply.indexOf(name) + 1]);

@@ -35,9 +35,9 @@ import {
   type TokenJudgement,
 } from './tokenResponses.ts';
 
-/** Whose exchange it is: how it is named on the wire, and until when it is of use. */
+/** The request that an exchange is made for: its correlator, deadline and abort signal. */
 export interface ExchangeContext extends Sharing {
-  /** Is called when the first byte of an exchange leaves. */
+  /** Called when the first byte of an exchange leaves. */
   readonly onFirstByte?: () => void;
 }
 
@@ -45,15 +45,15 @@ export type Acquired =
   | {
       readonly kind: 'acquired';
       readonly token: AccessToken;
-      /** Where the operator lets its tokens be used again. */
+      /** Present where the operator's tokens may be reused. */
       readonly reusable?: ReusableToken;
     }
   | Failed;
 
-/** So many owners in a row have hardly opted out: it is our assertion. */
+/** As many owners in a row are unlikely to have opted out: the assertion is at fault. */
 const MAX_OPTED_OUT_IN_A_ROW = 5;
 
-/** Where tokens keep coming that came before: the operator hands one out to many, or is out of step for good. */
+/** Repeated tokens beyond this: the operator issues one token several times, or replies stay out of step. */
 const MAX_TOKEN_REQUESTS = 3;
 
 export type Polled = Acquired | GoOn;
@@ -64,9 +64,9 @@ export type TokenSettings = AuthorizationSettings & {
 };
 
 export interface TokenParts {
-  /** Where the reply to a token request may be another request's. */
+  /** Present where the reply to a token request may be another request's. */
   readonly seenTokens?: SeenTokens | undefined;
-  /** Where tokens are bound to a key of ours. */
+  /** Present where tokens are bound to a key of ours (RFC 9449). */
   readonly dpop?: DpopProofs | undefined;
 }
 
@@ -84,13 +84,13 @@ export class TokenManager {
   #credentials: ReturnType<typeof credentialsOf>;
   readonly #clock: Clock;
   readonly #parts: TokenParts;
-  /** Whether the operator has issued a token for an assertion by the key that is in force. */
+  /** Whether the operator has issued a token for an assertion signed by the current key. */
   #isKeyTaken = false;
-  /** Whose tokens were refused since the latest that was issued. */
+  /** Numbers whose token was refused since the last one issued. */
   readonly #optedOut = new Set<PhoneNumber>();
-  /** Tokens of the 2-legged flow that may be used again; absent where a token works once. */
+  /** Reusable tokens of the 2-legged flow; absent where a token works once. */
   readonly #kept: KeptTokens | undefined;
-  /** Requests for one: each is made once, however many lookups wait for it. */
+  /** Requests for reusable tokens: each is made once, however many lookups wait for it. */
   readonly #underWay = new WorkByKey<TokenCoverage, Acquired>();
 
   constructor(
@@ -109,7 +109,7 @@ export class TokenManager {
     this.#kept = use === 'once' ? undefined : new KeptTokens(clock, marginSeconds * 1000);
   }
 
-  /** Exchanges from now on carry these credentials; nothing else of the settings is taken over. */
+  /** Later exchanges use these credentials; no other setting changes. */
   renew(settings: TokenSettings, authenticate: ClientAuthentication): void {
     this.#credentials = credentialsOf(settings, authenticate, this.#clock);
     this.#isKeyTaken = false;
@@ -118,9 +118,9 @@ export class TokenManager {
 
   /**
    * 2-legged: by client_credentials (docs/operator-api.md, "A token without consent"), or with a JWT as the grant (RFC
-   * 7523 §2.1). Nothing is sent where there is no token step, or where a token is kept.
+   * 7523 §2.1). Nothing is sent where there is no token step, or a reusable token is held.
    *
-   * @param isRetry whether it is for a second attempt: then there is no third one
+   * @param isRetry whether the lookup is a second attempt: no third one follows
    */
   acquire(
     subject: TokenSubject,
@@ -139,7 +139,7 @@ export class TokenManager {
       : this.#acquireShared(this.#kept, subject, context, isRetry);
   }
 
-  /** A token serves all that wait for it; a failure is told to those that waited, and is not kept. */
+  /** A token serves all lookups that wait for it; a failure reaches them too, and is not kept. */
   #acquireShared(
     kept: KeptTokens,
     subject: TokenSubject,
@@ -179,13 +179,13 @@ export class TokenManager {
       const { judged } = await this.#post('token', subject, context, judge, isRetry);
       if (judged.kind === 'issued') return this.#acquired(subject, judged.issued);
       if (judged === NONCE_WANTED && !isNonceKnown) {
-        // The server has said which nonce it wants (RFC 9449 §8), and has issued nothing.
+        // The server names the nonce to use (RFC 9449 §8), and has issued nothing.
         isNonceKnown = true;
       } else if (judged !== SEEN_TOKEN || requests >= MAX_TOKEN_REQUESTS) {
         return judged;
       }
-      // Connections may be out of step: the next one is fresh. What comes on it is the reply to this request,
-      // and yet its token may have come to another request that was still on an older connection.
+      // Connections may be out of step, so the next one is fresh. Its reply belongs to this request, and yet its token
+      // may have reached another request that was still on an older connection.
     }
   }
 
@@ -200,15 +200,15 @@ export class TokenManager {
     }
     this.#isKeyTaken = true;
     this.#optedOut.clear();
-    // A token that came before, perhaps to another request of ours, is dropped.
+    // A token that was received before, perhaps by another request, is dropped.
     if (this.#parts.seenTokens?.see(judged.issued.value) === true) return SEEN_TOKEN;
     if (exchange.kind === 'fault' || exchange.isUnproven !== true) return judged;
     return { kind: 'issued', issued: { ...judged.issued, isUnproven: true } };
   }
 
   /**
-   * `invalid_grant` may say that the owner has opted out, and says as well that our assertion is bad (RFC 7523 §3.1). It
-   * is about the owner once our key has been taken, and until several numbers in a row are refused.
+   * `invalid_grant` may mean that the owner has opted out, and also means an invalid assertion (RFC 7523 §3.1). It is
+   * about the owner once a token was issued for our key, and until several numbers in a row are refused.
    */
   #asOfOwner(
     judged: TokenJudgement,
@@ -224,10 +224,10 @@ export class TokenManager {
     return isOfOwner ? failed({ code, reach: 'number' }) : judged;
   }
 
-  /** The token of a consent as well: the holder of a reusable one keeps it to those whom the owner consented to. */
+  /** Of both flows: the holder of a consent's reusable token restricts it to the callers that the owner consented to. */
   #acquired(subject: TokenSubject, issued: IssuedToken): Acquired {
     const { value, expiresAtMs, isUnproven = false } = issued;
-    // One that may be another request's, and is refused, shows that its connection is out of step.
+    // If a token that may be another request's is refused, its connection is out of step.
     const origin = isUnproven
       ? { isUnproven, onRefused: () => this.#endpoints.token.distrust() }
       : undefined;
@@ -240,7 +240,7 @@ export class TokenManager {
     return { kind: 'acquired', token, reusable };
   }
 
-  /** 3-legged: asks the owner of the number, which may ring their phone (OpenID CIBA Core §7.1). */
+  /** 3-legged: requests the owner's consent, which may ring their phone (OpenID CIBA Core §7.1). */
   requestConsent(subject: TokenSubject, context: ExchangeContext): Promise<RequestedConsent> {
     const { errors } = this.#settings;
     const { minIntervalSeconds } = cibaOf(this.#settings);
@@ -249,7 +249,7 @@ export class TokenManager {
     );
   }
 
-  /** 3-legged: asks once whether the owner has consented (OpenID CIBA Core §10.1). */
+  /** 3-legged: polls once (OpenID CIBA Core §10.1). */
   poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
     if (!tokenChannel.hasSubscribers) return this.#poll(authReqId, subject, context);
     const message = messageOf(this.#settings, subject, context);
@@ -272,7 +272,7 @@ export class TokenManager {
     return judged.kind === 'issued' ? this.#acquired(subject, judged.issued) : judged;
   }
 
-  /** @param poll what is sent in place of the grant's own request */
+  /** @param poll sent in place of the grant's own request */
   #post<J extends Judged>(
     endpoint: AuthorizationEndpointName,
     subject: TokenSubject,
@@ -289,7 +289,7 @@ export class TokenManager {
       isRetry,
       make: (address) => {
         sentTo = address;
-        // Of each attempt: credentials may be renewed between two.
+        // For each attempt: credentials may be renewed between two.
         const { proof, write } = this.#credentials;
         const written = poll ?? write(subject, address);
         if (typeof proof !== 'function' && !(written instanceof Promise) && dpop === undefined) {
@@ -336,7 +336,7 @@ function requestOf(
   };
 }
 
-/** The server wants another proof than the one that it got: with its nonce. */
+/** The server wants a proof with its nonce. */
 const NONCE_WANTED = failed({ code: 'OPERATOR_REFUSED', reach: 'number' });
 
 function wantsNonce(exchange: Exchange): boolean {
@@ -354,7 +354,7 @@ function messageOf(
   return { operator, correlator: correlator.name, grant, operation };
 }
 
-/** What is published of a token: never the token. */
+/** For subscribers of the channel: never the token itself. */
 function resultOf(polled: Polled): TokenResult {
   switch (polled.kind) {
     case 'acquired':
@@ -366,25 +366,25 @@ function resultOf(polled: Polled): TokenResult {
   }
 }
 
-/** The request has ended before the token comes. */
+/** The request ended before the token was issued. */
 const TIME_OVER = failed({ code: 'OPERATOR_TIMEOUT', reach: 'number' });
 
-/** What shows who sends a request: beside it, and in it where it is signed. */
+/** The client's proof, and the writer of requests, which may be signed. */
 function credentialsOf(settings: TokenSettings, authenticate: ClientAuthentication, clock: Clock) {
   const { grant, clientAuthentication } = settings;
-  // CAMARA takes the assertion of the grant for the client's authentication: a second one beside it would be two methods
+  // In CAMARA the assertion of the grant also authenticates the client: a second one would be a second method
   // (RFC 6749 §2.3).
   const isProven = grant.type === 'jwt-bearer' && clientAuthentication.method === 'private_key_jwt';
   return { proof: isProven ? NO_PROOF : authenticate, write: createRequest(settings, clock) };
 }
 
-/** @throws {Error} in a flow without consents: a defect of ours */
+/** @throws {Error} in a flow without consents, which is a defect */
 function cibaOf({ grant }: AuthorizationSettings): Ciba {
   if (grant.type !== 'ciba') throw new Error('A consent was polled for in the 2-legged flow.');
   return grant;
 }
 
-/** The right to one lookup with a token that is kept; one that the operator refuses is dropped. */
+/** The right to one lookup with a reusable token, which is dropped when the operator refuses it. */
 function lent(
   token: ReusableToken,
   kept: KeptTokens,

@@ -18,8 +18,8 @@ export interface ConnectionFilesParts {
 }
 
 /**
- * What connections are made with, as the files hold it by now. Files that cannot be used leave in force what was read
- * before them, and are told of once.
+ * The TLS material of connections, read from files that may change. Files that cannot be used are logged once, and what
+ * was read before them stays in force.
  */
 export class ConnectionFiles {
   readonly settings: ConnectionSettings;
@@ -27,9 +27,9 @@ export class ConnectionFiles {
   readonly #watched: FileWatch;
   readonly #listeners = new Set<() => void>();
   readonly #closing = new AbortController();
-  /** `undefined` where the files have never been fit for use. Another object whenever they have changed. */
+  /** `undefined` until the files can be used. Another object whenever they have changed. */
   material: ConnectionMaterial | undefined;
-  /** Of the files as they are by now, without their contents. */
+  /** Of the files as they are, without their contents. */
   flaw: string | undefined;
 
   constructor(settings: ConnectionSettings, parts: ConnectionFilesParts) {
@@ -46,7 +46,7 @@ export class ConnectionFiles {
     if (tls?.certificate !== undefined) void this.#tellValidityEachDay();
   }
 
-  /** Calls the listener whenever new connections are made with other material; returns how to end that. */
+  /** Calls the listener whenever the material changes; returns a function that ends this. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -99,7 +99,7 @@ export class ConnectionFiles {
       : undefined;
   }
 
-  /** It is used all the same where there is no better one: servers judge it by their own clocks. */
+  /** A certificate out of date is used where there is no better one: servers judge it by their own clocks. */
   #tellValidity(): void {
     const { validity } = this.material ?? {};
     if (this.material === undefined || validity === undefined) return;
@@ -154,16 +154,16 @@ export type ConnectionTexts = Readonly<
 export interface ConnectionMaterial {
   readonly tls: SecureContextOptions;
   readonly proxyTls: SecureContextOptions;
-  /** The value of `proxy-authorization`; `undefined` where the proxy asks for none. */
+  /** The value of `proxy-authorization`; `undefined` where the proxy requires none. */
   readonly proxyAuthorization: string | undefined;
-  /** Our own certificate's, milliseconds since 1970; `undefined` where there is none. */
+  /** Of our certificate, in milliseconds since 1970; `undefined` without one. */
   readonly validity: { readonly fromMs: number; readonly untilMs: number } | undefined;
 }
 
 /** RFC 9325 §3.1.1. */
 const MIN_VERSION = 'TLSv1.2';
 
-/** Whether what the files hold fits together, too. Pure. */
+/** Also checks that the files fit together. Pure. */
 export function readMaterial(texts: ConnectionTexts): Reread<ConnectionMaterial> {
   try {
     return { kind: 'read', value: materialOf(texts) };
@@ -180,7 +180,7 @@ function materialOf(texts: ConnectionTexts): ConnectionMaterial {
   if (proxyCa !== undefined) certificatesOf("the proxy's CA file", proxyCa);
   const tls = { minVersion: MIN_VERSION, cert: certificate, key, passphrase, ca } as const;
   const proxyTls = { minVersion: MIN_VERSION, ca: proxyCa } as const;
-  // The first context of a process takes a while, and may not be needed.
+  // The first context of a process takes long to make, and may not be needed.
   if (certificate !== undefined || ca !== undefined) checkContext('the TLS files hold', tls);
   if (proxyCa !== undefined) checkContext("the proxy's CA file holds", proxyTls);
   const proxyAuthorization =
@@ -214,7 +214,7 @@ function privateKeyOf(key: string, passphrase: string | undefined): KeyObject {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** OpenSSL would pass over one that is cut, and what it signs be refused. */
+/** OpenSSL would skip a truncated certificate, and refuse what it signs. */
 function certificatesOf(file: string, pem: string): readonly X509Certificate[] {
   const blocks = pem.match(CERTIFICATE) ?? [];
   const begun = pem.split('-----BEGIN CERTIFICATE-----').length - 1;
@@ -228,7 +228,7 @@ function certificatesOf(file: string, pem: string): readonly X509Certificate[] {
   }
 }
 
-/** What OpenSSL refuses beside that: a key that is too short for its level of security, perhaps. */
+/** Other refusals by OpenSSL, such as a key too short for its security level. */
 function checkContext(what: string, options: SecureContextOptions): void {
   try {
     createSecureContext(options);
