@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import slotOf from 'cluster-key-slot';
-import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import {
   bucketOfNumber,
@@ -15,7 +13,6 @@ import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import { RedisClusterServers, type ClusterForm } from '../redisCluster.ts';
-import { commands } from '../redisCommands.ts';
 import { RecordedLog } from '../recordedLog.ts';
 import { addressOf, NO_REDIS, openRedis, startRedis } from '../redisServer.ts';
 import { answers, until } from './until.ts';
@@ -24,7 +21,6 @@ const COUNT = `
 redis.call('HINCRBY', KEYS[1], 'count', 1)
 return redis.call('HINCRBY', KEYS[2], 'count', 1)
 `;
-const SLOTS = 16_384;
 
 const DOUBT_MS = 300_000;
 const ECHO = `return KEYS[1]`;
@@ -37,6 +33,8 @@ async function connect(): Promise<Redis> {
   const cluster = openRedis({ kind: 'cluster', servers: servers.addresses });
   clusters.push(cluster);
   await cluster.open();
+  // On a busy machine the first command of a connection may take longer than its second.
+  for (const key of KEYS) await until(() => answers(cluster, key));
   return cluster;
 }
 
@@ -57,7 +55,7 @@ function portOf(cluster: Redis, key: string): number {
 describe.skipIf(NO_REDIS !== undefined)(`a cluster with replicas ${NO_REDIS ?? ''}`, () => {
   starting({ replicas: true });
 
-  it('sends each command to the master of its key, over all masters alike', async () => {
+  it('sends each command to the master of its key, and each master has about as many keys', async () => {
     const cluster = await connect();
     expect(await Promise.all(KEYS.map((key) => cluster.run(ECHO, [key])))).toEqual(KEYS);
     const shares = Map.groupBy(KEYS, (key) => cluster.serverOf(key));
@@ -65,27 +63,14 @@ describe.skipIf(NO_REDIS !== undefined)(`a cluster with replicas ${NO_REDIS ?? '
     for (const share of shares.values()) expect(share.length).toBeGreaterThan(BUCKETS / 5);
   });
 
-  it('goes over to the replica that takes over as planned', async () => {
+  it('ends each command in time while a master is frozen, serves the keys of others, and uses its replica with all its records', async () => {
     const cluster = await connect();
     const store = await storeOn(cluster, randomBytes(32));
-    const number = numberOn(cluster, cluster.serverOf(KEYS[0] ?? ''));
+    const [key = ''] = KEYS;
+    const number = numberOn(cluster, cluster.serverOf(key));
     const { version } = await store.read(number);
     await store.write(number, version, { ends: [] }, DOUBT_MS);
-    const key = keyIn(bucketOfNumber(number), 'consent-2', 'x');
-
-    const planned = portOf(cluster, key);
-    await servers.failOver(planned);
-    await until(async () => (await answers(cluster, key)) && portOf(cluster, key) !== planned);
-
-    const found = await store.read(number);
-    expect(found.record).toEqual({ ends: [] });
-    expect(found.doubtUntilMs).toBeUndefined();
     await servers.isHealed(true);
-  }, 60_000);
-
-  it('ends each command in time while a master is frozen, serves what others hold, and goes over to its replica', async () => {
-    const cluster = await connect();
-    const [key = ''] = KEYS;
     const frozen = portOf(cluster, key);
     const others = KEYS.filter((one) => portOf(cluster, one) !== frozen);
     servers.server(frozen).freeze();
@@ -97,15 +82,14 @@ describe.skipIf(NO_REDIS !== undefined)(`a cluster with replicas ${NO_REDIS ?? '
     } finally {
       servers.server(frozen).thaw();
     }
-    await servers.isHealed(true);
-    expect(await Promise.all(KEYS.map((one) => cluster.run(ECHO, [one])))).toEqual(KEYS);
+    expect(await store.read(number)).toMatchObject({ record: { ends: [] } });
   }, 60_000);
 });
 
 describe.skipIf(NO_REDIS !== undefined)(`a cluster without replicas ${NO_REDIS ?? ''}`, () => {
   starting({ replicas: false, nodeTimeoutMs: 15_000 });
 
-  it('casts doubt on the numbers of a master that comes back empty, and on no others', async () => {
+  it('keeps a doubt only about the numbers of a master that comes back empty', async () => {
     const stateKey = randomBytes(32);
     const cluster = await connect();
     const survivor = await storeOn(cluster, stateKey);
@@ -122,7 +106,6 @@ describe.skipIf(NO_REDIS !== undefined)(`a cluster without replicas ${NO_REDIS ?
     await until(async () => answers(cluster, KEYS[0] ?? ''));
 
     const another = await connect();
-    for (const key of KEYS) await until(() => answers(another, key));
     const newcomer = await storeOn(another, stateKey);
     await survivor.read(lost[0]);
     for (const store of [survivor, newcomer]) {
@@ -131,7 +114,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a cluster without replicas ${NO_REDIS ?
     }
   }, 60_000);
 
-  it('fails no script while its slot is moved, be it about one key or two (ASK, TRYAGAIN)', async () => {
+  it('fails no script about two keys while their slot is moved (ASK, TRYAGAIN)', async () => {
     const redis = await connect();
     const [one, two] = ['one', 'two'].map((name) => keyIn(17, 'facts-2', name));
     const keys = [one ?? '', two ?? ''];
@@ -154,45 +137,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a cluster without replicas ${NO_REDIS ?
     expect(await redis.run(COUNT, keys)).toBe(runs + 1);
     expect(portOf(redis, keys[0] ?? '')).toBe(to);
   }, 20_000);
-
-  it('fails no script under way at a server that is left without any slots', async () => {
-    const redis = await connect();
-    const [empty = 0, other = 0] = await servers.masters();
-    const { holds } = await servers.holdingsOf(empty);
-    const slots = Array.from({ length: SLOTS }, (_, slot) => slot).filter(holds);
-    const over = new AbortController();
-    const failures: unknown[] = [];
-    let answered = 0;
-    const asking = Array.from({ length: 20 }, async (_, n) => {
-      for (let i = n; !over.signal.aborted; i += 1) {
-        await redis.run('return 1', [KEYS[i % BUCKETS] ?? '']).then(
-          () => (answered += 1),
-          (error: unknown) => failures.push(error),
-        );
-        await systemClock.sleep(1);
-      }
-    });
-    // All at once: the other server claims them by a newer configuration.
-    const ranges = rangesOf(slots).flat().map(String);
-    await commands(other, [
-      ['CLUSTER', 'DELSLOTSRANGE', ...ranges],
-      ['CLUSTER', 'ADDSLOTSRANGE', ...ranges],
-      ['CLUSTER', 'BUMPEPOCH'],
-    ]);
-    await until(() => KEYS.every((key) => portOf(redis, key) !== empty));
-    over.abort();
-    await Promise.all(asking);
-    expect(failures).toEqual([]);
-    expect(answered).toBeGreaterThan(20);
-  }, 30_000);
 });
-
-/** First and last of each run of numbers that follow each other. */
-function rangesOf(numbers: readonly number[]): readonly (readonly [number, number])[] {
-  const firsts = numbers.filter((one, n) => numbers[n - 1] !== one - 1);
-  const lasts = numbers.filter((one, n) => numbers[n + 1] !== one + 1);
-  return firsts.map((first, n) => [first, lasts[n] ?? first] as const);
-}
 
 async function storeOn(cluster: Redis, stateKey: Uint8Array): Promise<RedisConsentStore> {
   const seals = new StateSeals([stateKey]);
@@ -203,9 +148,9 @@ async function storeOn(cluster: Redis, stateKey: Uint8Array): Promise<RedisConse
 }
 
 it.skipIf(NO_REDIS !== undefined).each([
-  ['a Redis that is no cluster', {}],
-  ['a password that is wrong', { requirepass: 'another' }],
-])('%s is told to the log, once', async (_name, settings) => {
+  ['a Redis that is not a cluster', {}],
+  ['a wrong password', { requirepass: 'another' }],
+])('logs %s once', async (_name, settings) => {
   const redis = await startRedis(undefined, settings);
   const log = new RecordedLog();
   const cluster = openRedis({ kind: 'cluster', servers: [addressOf(redis.url)] }, log);
@@ -232,33 +177,3 @@ function numberOn(cluster: Redis, server: string, from = 0): PhoneNumber {
     );
   return (found ?? '') as PhoneNumber;
 }
-
-it('a server at an IPv6 address that MOVED names is sent the script', async () => {
-  const sent: string[] = [];
-  let map = '';
-  /** One server of a cluster that is made up: what it says of slots, and of scripts. */
-  const serve = async (name: string, toScript: string): Promise<number> => {
-    const server = createServer((socket) => {
-      socket
-        .on('error', () => undefined)
-        .on('data', (data) => {
-          const text = data.toString('latin1').toUpperCase();
-          if (text.includes('EVAL')) sent.push(name);
-          const reply = text.includes('EVAL') ? toScript : '+PONG\r\n';
-          socket.write(text.includes('SLOTS') ? map : reply);
-        });
-    });
-    onTestFinished(() => void server.close());
-    server.listen(0, '::1');
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
-  };
-  const other = await serve('other', '*3\r\n$1\r\n1\r\n$4\r\ndone\r\n:7\r\n');
-  const port = await serve('one', `-MOVED ${slotOf('key')} ::1:${other}\r\n`);
-  map = `*1\r\n*3\r\n:0\r\n:${SLOTS - 1}\r\n*2\r\n$3\r\n::1\r\n:${port}\r\n`;
-  const redis = openRedis({ kind: 'cluster', servers: [{ host: '::1', port }] });
-  onTestFinished(() => redis.close());
-  await redis.open();
-  expect(await redis.run('return 7', ['key'])).toBe(7);
-  expect(sent).toEqual(['one', 'other']);
-});
