@@ -14,7 +14,7 @@ const SUBJECT: TokenSubject = { number: ALICE, operation: 'check' };
 const SECRET = 'secret-value';
 
 describe('an access token', () => {
-  it('is handed out once', () => {
+  it('returns its value once', () => {
     const token = new AccessToken(SUBJECT, SECRET, undefined);
     expect(token.spend(SUBJECT)).toBe('secret-value');
     expect(() => token.spend(SUBJECT)).toThrow(
@@ -25,7 +25,7 @@ describe('an access token', () => {
   it.each<[string, TokenSubject]>([
     ['another number', { number: BOB, operation: 'check' }],
     ['another operation', { number: ALICE, operation: 'retrieve-date' }],
-  ])('is not handed out for %s, and is not spent by it', (_, subject) => {
+  ])('does not return its value for %s, and is not spent by it', (_, subject) => {
     const token = new AccessToken(SUBJECT, SECRET, undefined);
     expect(() => token.spend(subject)).toThrow(
       new TokenMisused('An access token was to be used for another number or operation.'),
@@ -38,8 +38,8 @@ describe('an access token', () => {
   it.each<[string, (token: Redacted) => string]>([
     ['String()', (token) => String(token)],
     ['JSON of what holds it', (token) => JSON.stringify({ acquired: [token] })],
-    ['inspect with all it can show', (token) => inspect({ token }, { depth: 9, showHidden: true })],
-  ])('shows itself redacted to %s', (_, show) => {
+    ['inspect, all shown', (token) => inspect({ token }, { depth: 9, showHidden: true })],
+  ])('is redacted in %s', (_, show) => {
     for (const token of [new AccessToken(SUBJECT, SECRET, 1_000), REUSABLE]) {
       expect(show(token)).toContain(`${token.constructor.name}(redacted)`);
       expect(show(token) + JSON.stringify(Object.entries(token))).not.toContain(SECRET);
@@ -62,8 +62,8 @@ function tenThousandsOf(count: number): SeenTokens {
   return seen;
 }
 
-describe('tokens that came before', () => {
-  it('knows a token that came before', () => {
+describe('SeenTokens', () => {
+  it('recognises a token that came before', () => {
     const seen = new SeenTokens();
     expect([seen.see('one'), seen.see('two'), seen.see('one'), seen.see('two')]).toEqual([
       false,
@@ -73,14 +73,14 @@ describe('tokens that came before', () => {
     ]);
   });
 
-  it.each([10_000, 12_345, 19_999, 40_000])('of %i, knows the latest ten thousand', (count) => {
+  it.each([10_000, 12_345, 19_999, 40_000])('of %i, recognises the latest 10,000', (count) => {
     const seen = tenThousandsOf(count);
     for (let index = count - 10_000; index < count; index += 1) {
       expect(seen.see(`token-${index}`)).toBe(true);
     }
   });
 
-  it('knows no more than twice as many', () => {
+  it('holds no more than twice as many', () => {
     expect(tenThousandsOf(40_000).see(`token-${40_000 - 20_001}`)).toBe(false);
   });
 });

@@ -30,7 +30,7 @@ function assertion(alg: Alg, more: Partial<AssertionSettings> = {}): AssertionSe
 
 const ES256 = { method: 'private_key_jwt', assertion: assertion('ES256') } as const;
 
-/** Makes a proof for an address; its form is read. */
+/** Makes a proof for an address, and reads its form. */
 function authenticate(
   settings: Partial<ClientAuthenticationSettings> & Pick<ClientAuthenticationSettings, 'method'>,
   clientId = 'client',
@@ -47,7 +47,7 @@ function authenticate(
 }
 
 it.each([
-  ['plain ones', 'client', 'secret', 'client:secret'],
+  ['plain text', 'client', 'secret', 'client:secret'],
   ['what a form would encode', 'client id', 'p@ss+w%rd&=/', 'client id:p@ss+w%rd&=/'],
   ['letters beyond ASCII, as UTF-8', 'client', 'señal', 'client:señal'],
   ['an empty secret', 'client', '', 'client:'],
@@ -84,7 +84,7 @@ describe('private_key_jwt', () => {
     },
   );
 
-  it('is for the endpoint that it goes to, with a fresh jti, and names no key where none is configured', async () => {
+  it('has its endpoint as audience, a jti of its own, and no kid where none is configured', async () => {
     const prove = authenticate(ES256);
     const proofs = await Promise.all(Array.from({ length: 50 }, () => prove('https://to.example')));
     const claims = proofs.map(({ jwt }) => decodeJwt(jwt));
@@ -93,7 +93,7 @@ describe('private_key_jwt', () => {
     expect(decodeProtectedHeader(proofs[0]?.jwt ?? '')).not.toHaveProperty('kid');
   });
 
-  it('lives by the clock of its exchange', async () => {
+  it('counts its life from its own exchange', async () => {
     const clock = new TestClock();
     const prove = authenticate(ES256, 'client', clock);
     await prove();
@@ -102,14 +102,14 @@ describe('private_key_jwt', () => {
     expect(decodeJwt((await prove()).jwt)).toMatchObject(times);
   });
 
-  it('with a key that is none is refused at the start, not at the first exchange', () => {
+  it('with an invalid key is refused at the start, not at the first exchange', () => {
     const none = assertion('ES256', { privateKeyPem: 'not a key' });
     const make = () => authenticate({ method: 'private_key_jwt', assertion: none });
     expect(make).toThrow('DECODER routines::unsupported');
   });
 });
 
-it('both sends Basic beside an assertion; bearer_jwt only that, as a bearer token', async () => {
+it('both sends Basic beside an assertion; bearer_jwt sends only the assertion, as a bearer token', async () => {
   const both = await authenticate({ ...ES256, method: 'both', secret: 'secret' })();
   expect(both.headers).toEqual(['authorization', `Basic ${btoa('client:secret')}`]);
   expect(both.form['client_assertion_type']).toBe(JWT_BEARER);
@@ -120,7 +120,7 @@ it('both sends Basic beside an assertion; bearer_jwt only that, as a bearer toke
   expect(decodeJwt(headers[1]?.split(' ')[1] ?? '')).toMatchObject(claims);
 });
 
-it('headers sends those that the operator has given out', async () => {
+it('headers sends the configured headers', async () => {
   const headers = { 'X-Client-Id': 'us', 'X-Client-Secret': 's' };
   const sent = await authenticate({ method: 'headers', headers })();
   expect(sent).toMatchObject({ headers: Object.entries(headers).flat(), form: {} });

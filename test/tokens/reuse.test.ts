@@ -38,8 +38,8 @@ describe('a token', () => {
     ['per-number', 'one scope', { scopes: ONE_SCOPE }, ['1', '1', '2', '2']],
     ['any-number', 'two scopes', { grant: WITHOUT_NUMBER }, ['1', '2', '1', '2']],
     ['any-number', 'one scope', { grant: WITHOUT_NUMBER, scopes: ONE_SCOPE }, ['1', '1', '1', '1']],
-    ['any-number', 'but the number as username', { scopes: ONE_SCOPE }, ['1', '1', '2', '2']],
-  ])('%s, %s', async (use, _, changes, tokens) => {
+    ['any-number', 'the number as username', { scopes: ONE_SCOPE }, ['1', '1', '2', '2']],
+  ])('with use %s and %s', async (use, _, changes, tokens) => {
     await using test = await TestTokens.start(issuing(), { tokens: { use }, ...changes });
     const headers = [
       await test.header(ALICE, 'retrieve-date'),
@@ -51,7 +51,7 @@ describe('a token', () => {
     expect(test.server.received).toHaveLength(new Set(tokens).size);
   });
 
-  it('is lent for one lookup at a time: what was lent works once', async () => {
+  it('gives each lookup a right that works once', async () => {
     await using test = await TestTokens.start(issuing(), PER_NUMBER);
     const token = tokenOf(await test.acquire(ALICE, 'check'));
     const subject = { number: ALICE, operation: 'check' } as const;
@@ -62,7 +62,7 @@ describe('a token', () => {
 
   it.each<[string, object, number, number]>([
     ['its margin before its end', { expires_in: 300 }, 294_999, 295_000],
-    ['after the lifetime of the settings where none is said', { expires_in: null }, 54_999, 55_000],
+    ['after the default lifetime where the reply names none', { expires_in: null }, 54_999, 55_000],
   ])('is replaced %s, counted from sending', async (_, members, stillMs, overMs) => {
     const sendingMs = 2000;
     const answer = issuing(members);
@@ -80,14 +80,14 @@ describe('a token', () => {
     expect(await test.header(ALICE, 'check')).toBe('token-2');
   });
 
-  it('that ends within the margin serves those that wait for it, and is not kept', async () => {
+  it('that ends within the margin serves its waiters, and is not kept', async () => {
     await using test = await TestTokens.start(issuing({ expires_in: 5 }), PER_NUMBER);
     const both = [test.header(ALICE, 'check'), test.header(ALICE, 'check')];
     expect(await Promise.all(both)).toEqual(['token-1', 'token-1']);
     expect(await test.header(ALICE, 'check')).toBe('token-2');
   });
 
-  it('that was refused is replaced, and one that came in its place is not dropped for it', async () => {
+  it('is replaced once refused, and a second refusal of it does not drop its replacement', async () => {
     await using test = await TestTokens.start(issuing(), PER_NUMBER);
     const first = await test.acquire(ALICE, 'check');
     const second = await test.acquire(ALICE, 'check');
@@ -99,8 +99,8 @@ describe('a token', () => {
   });
 });
 
-describe('many that wait for one token', () => {
-  it('make one request, and each gets the right to its own lookup', async () => {
+describe('the waiters for one token', () => {
+  it('share one request, and each gets a right to its own lookup', async () => {
     await using test = await TestTokens.start(issuing(), {
       tokens: { use: 'any-number' },
       grant: WITHOUT_NUMBER,
@@ -115,7 +115,7 @@ describe('many that wait for one token', () => {
     expect(test.server.received).toHaveLength(1);
   });
 
-  it('hear of one failure, which is not kept', async () => {
+  it('share one failure, which is not kept', async () => {
     let isDown = true;
     const issue = issuing();
     await using test = await TestTokens.start((received, response) => {
@@ -130,7 +130,7 @@ describe('many that wait for one token', () => {
     expect(await test.header(ALICE, 'check')).toBe('token-1');
   });
 
-  it('that hang up leave the others their token; when all do, the next one starts again', async () => {
+  it('may hang up: the request ends with the last of them, and the next waiter starts another', async () => {
     const answers: (() => void)[] = [];
     const issue = issuing();
     await using test = await TestTokens.start((received, response) => {
@@ -163,7 +163,7 @@ describe('kept tokens', () => {
     return new ReusableToken(value, expiresAtMs, { number, operation: 'check' }, coverageOf);
   }
 
-  it('are bounded in bytes: the one that is kept longest goes first', () => {
+  it('are bounded in bytes: the oldest is dropped first', () => {
     const kept = new KeptTokens(new TestClock(), 0, 40_000);
     for (let index = 0; index < 10; index += 1)
       kept.keep(`${index}`, reusable(ALICE, 'x'.repeat(8192)));
@@ -171,7 +171,7 @@ describe('kept tokens', () => {
     expect(found).toEqual([...Array<boolean>(8).fill(false), true, true]);
   });
 
-  it('that are over go when another comes', async () => {
+  it('that have expired are dropped when another is kept', async () => {
     const clock = new TestClock();
     const kept = new KeptTokens(clock, 0, 2 * 600);
     kept.keep('over', reusable(ALICE, 'a', clock.monotonicMs() + 10));
@@ -183,7 +183,7 @@ describe('kept tokens', () => {
     expect(kept.find('over')).toBeUndefined();
   });
 
-  it('lend nothing that they do not cover', () => {
+  it('are lent only for what they cover', () => {
     const token = reusable(ALICE, 'value');
     for (const subject of [
       { number: BOB, operation: 'check' },
@@ -204,7 +204,7 @@ describe('a JWT as the grant', () => {
   it.each([
     ['private_key_jwt', undefined],
     ['basic', expect.stringMatching(/^Basic /)],
-  ] as const)('beside %s, proves the client as well, or need not', async (method, header) => {
+  ] as const)('is the only assertion of a request with %s', async (method, header) => {
     const clientAuthentication = { method, assertion: ASSERTION };
     await using test = await TestTokens.start(issuing(), { ...changes, clientAuthentication });
     await test.header(ALICE, 'check');
@@ -214,7 +214,7 @@ describe('a JWT as the grant', () => {
     expect(members).toEqual(['grant_type', 'assertion']);
   });
 
-  it('may hear that an owner has opted out, once its key was taken and not of five in a row', async () => {
+  it('refused with invalid_grant means that the owner has opted out, once its key was accepted and fewer than five numbers in a row were refused', async () => {
     let isRefused = true;
     await using test = await TestTokens.start(
       (received, response) =>
@@ -243,7 +243,7 @@ describe('a JWT as the grant', () => {
     expect(await codeFor(9)).toBe('CONSENT_DENIED');
   });
 
-  it('makes tokens for one number each, also at any-number', async () => {
+  it('brings tokens for one number each, with any-number as well', async () => {
     const tokens = { use: 'any-number' } as const;
     await using test = await TestTokens.start(issuing(), { ...changes, tokens });
     const headers = [

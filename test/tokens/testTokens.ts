@@ -36,7 +36,7 @@ export const ASSERTION: AssertionSettings = {
   claims: (aud: string) => ({ iss: 'client', sub: 'client', aud }),
 };
 
-/** What a test changes of the settings. */
+/** The settings that a test changes. */
 export type Changes = Partial<
   Pick<AuthorizationSettings, 'grant' | 'scopes'> & {
     readonly clientAuthentication: Partial<AuthorizationSettings['clientAuthentication']>;
@@ -67,7 +67,7 @@ export function settingsFor(
   return changed as TokenSettings;
 }
 
-/** A token manager, and a server that is all of its endpoints. */
+/** A token manager, and one server for all of its endpoints. */
 export class TestTokens implements AsyncDisposable {
   readonly clock = new TestClock();
   readonly tokens: TokenManager;
@@ -118,7 +118,7 @@ export class TestTokens implements AsyncDisposable {
     return Promise.resolve(acquiring);
   }
 
-  /** Acquires it and gives the header that its lookup would carry. */
+  /** Acquires a token and returns the header that its lookup would carry. */
   async header(number: PhoneNumber, operation: Operation): Promise<string> {
     return tokenOf(await this.acquire(number, operation)).spend({ number, operation });
   }

@@ -7,7 +7,7 @@ import { issuing, TestTokens, tokenOf } from './testTokens.ts';
 const CHECK = { number: ALICE, operation: 'check' } as const;
 const CONSENTED = { flow: '3-legged' } as const;
 
-it('the proof of the client goes into the form, and each attempt has its own', async () => {
+it('each attempt has a client proof of its own, in the form', async () => {
   let made = 0;
   const authenticate: ClientAuthentication = () => {
     made += 1;
@@ -27,7 +27,7 @@ it('the proof of the client goes into the form, and each attempt has its own', a
   expect(test.server.received[0]?.headers).not.toHaveProperty('authorization');
 });
 
-it('an id of a consent is polled with whatever characters it has', async () => {
+it('an auth_req_id is encoded, whatever characters it has', async () => {
   await using test = await TestTokens.start(issuing(), CONSENTED);
   const polled = await test.tokens.poll('request 1/+&', CHECK, test.context());
   expect(test.server.received.map(({ body }) => body)).toEqual([
@@ -47,7 +47,7 @@ it('a token expires by the monotonic clock, counted from sending', async () => {
   expect(token.isExpired(sentAtMs + 5_000)).toBe(true);
 });
 
-it('a poll that fails is one poll: the next is a matter of its interval', async () => {
+it('a failed poll is not retried: the next one follows after its interval', async () => {
   await using test = await TestTokens.start(
     (received, response) => answerJson(received, response, { error: 'server_error' }, 500),
     CONSENTED,

@@ -16,7 +16,7 @@ interface Changes {
   readonly signedRequest?: Authentication['signedRequest'];
 }
 
-/** What is written for one check: members of the form, and the query. */
+/** The form and the query of a request for one check. */
 async function written(flow: Flow, { grant, scopes, signedRequest = 'off' }: Changes = {}) {
   const own = settingsFor('http://127.0.0.1:9', { flow });
   const settings = {
@@ -31,7 +31,7 @@ async function written(flow: Flow, { grant, scopes, signedRequest = 'off' }: Cha
   return { form: Object.fromEntries(new URLSearchParams(form)), query };
 }
 
-/** What a JWT says that our key has signed. */
+/** The claims of a JWT that our key has signed. */
 async function verified(jwt: string) {
   const { payload, protectedHeader } = await jwtVerify(jwt, PUBLIC_KEY, {
     issuer: 'client',
@@ -64,7 +64,7 @@ describe('a token request', () => {
     ],
     ['no scope', { scopes: NO_SCOPES }, { ...CREDENTIALS, ...USERNAME }],
     [
-      'all in the query but the number',
+      'all but the number in the query',
       { grant: { inQuery } },
       USERNAME,
       'grant_type=client_credentials&scope=check-sim-swap',
@@ -108,7 +108,7 @@ describe('the request of a consent', () => {
   it.each([
     ['on', CHECK],
     ['strict', {}],
-  ] as const)('is signed with all that OpenID CIBA Core 7.1.1 wants: %s', async (how, beside) => {
+  ] as const)('is signed as OpenID CIBA Core 7.1.1 requires: %s', async (how, beside) => {
     const { form } = await written('3-legged', { signedRequest: how });
     const { request = '', ...others } = form;
     expect(others).toEqual(beside);

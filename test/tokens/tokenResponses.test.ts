@@ -78,7 +78,7 @@ describe('judgeToken', () => {
   it.each<[number, unknown, string | undefined, LookupFailure]>([
     [201, TOKEN, undefined, INVALID],
     [400, { error: 'invalid_scope' }, undefined, { ...REFUSED, reach: 'operation' }],
-    // No owner was asked: it is our client that is denied.
+    // No owner was prompted: our client is denied.
     [400, { error: 'access_denied' }, undefined, REFUSED],
     [400, { error: 'unknown_user_id' }, undefined, NOT_SERVED],
     [429, {}, '30', { ...RATE_LIMITED, retryAfterSeconds: 30 }],
@@ -88,12 +88,12 @@ describe('judgeToken', () => {
     expect(judgeToken(replied(status, body, retryAfter), START_MS)).toMatchObject({ failure });
   });
 
-  it('a reply that cannot be read is trouble with all tokens', () => {
+  it('an unreadable reply is a failure for the number', () => {
     const judged = judgeToken(broken('invalid-reply', true), START_MS);
     expect(judged).toEqual({ kind: 'failed', failure: INVALID });
   });
 
-  it('yields nothing but what may follow "Bearer ", whatever JSON comes', () => {
+  it('returns only what may follow "Bearer ", whatever the JSON', () => {
     const nearlyToken = fc.record(
       {
         access_token: fc.oneof(fc.jsonValue(), anyText()),
@@ -165,7 +165,7 @@ describe('judgeAcknowledgement', () => {
     [409, undefined, 30],
     [409, '90', 90],
   ])(
-    '%d with Retry-After: %s: no owner is prompted, and the number left alone for %d s',
+    '%d with Retry-After: %s: no owner was prompted, and the number is held for %d s',
     (status, retryAfter, seconds) => {
       expect(judgeAcknowledgement(replied(status, {}, retryAfter), START_MS)).toEqual({
         failure: { ...RATE_LIMITED, retryAfterSeconds: seconds },
@@ -182,7 +182,7 @@ describe('judgeAcknowledgement', () => {
     [401, { error: 'invalid_client' }, REFUSED],
     [429, {}, RATE_LIMITED],
     [409, {}, UNAVAILABLE],
-  ])("%d with %j that may be another request's: a prompt may be on its way", (...row) => {
+  ])('%d with %j that may answer another request: a prompt may be on its way', (...row) => {
     const [status, body, failure] = row;
     const exchange = { ...replied(status, body), isUnproven: true };
     expect(judgeAcknowledgement(exchange, START_MS)).toEqual(
@@ -193,11 +193,11 @@ describe('judgeAcknowledgement', () => {
   });
 
   const causes: FaultCause[] = ['connection', 'timeout', 'cancelled', 'invalid-reply'];
-  it.each(causes)('sent, and no reply for %s: nothing is known', (cause) => {
+  it.each(causes)('a request that left and has no reply (%s) is in doubt', (cause) => {
     expect(judgeAcknowledgement(broken(cause, true), START_MS)).toEqual({ kind: 'reply-lost' });
   });
 
-  it('proven unsent: no owner was prompted', () => {
+  it('a request that is proven unsent prompted no owner', () => {
     const judged = judgeAcknowledgement(broken('connection', false), START_MS);
     expect(judged).toEqual({ failure: UNAVAILABLE, kind: 'failed', mayHavePrompted: false });
   });
@@ -259,13 +259,13 @@ describe('judgePoll', () => {
     [401, { error: 'invalid_client' }],
     [403, {}],
     [302, ''],
-  ])("%d with %j that may be another request's counts as none", (status, body) => {
+  ])('%d with %j that may answer another request counts as no reply', (status, body) => {
     const exchange = { ...replied(status, body), isUnproven: true };
     expect(judgePoll(exchange, START_MS)).toEqual({ ...NO_REPLY, isUnproven: true });
   });
 
   it.each(['authorization_pending', 'slow_down'])(
-    '%s ends nothing, and is believed from whom it may come',
+    '%s that may answer another request is accepted, since it ends nothing',
     (error) => {
       const exchange = { ...replied(400, { error }), isUnproven: true };
       expect(judgePoll(exchange, START_MS)).toEqual({ kind: 'go-on', goOn: error });
@@ -273,7 +273,7 @@ describe('judgePoll', () => {
   );
 
   it.each<ReplyFlaw>(['another correlator', 'no correlator', 'another correlator, never ours'])(
-    'a reply refused for %s counts as none',
+    'a reply refused for %s counts as no reply',
     (flaw) => {
       const fault = { cause: 'invalid-reply', sent: true, detail: 'for the log', flaw } as const;
       const judged = judgePoll({ kind: 'fault', fault }, START_MS);
@@ -281,7 +281,7 @@ describe('judgePoll', () => {
     },
   );
 
-  it('ends with a reply that cannot be read', () => {
+  it('ends with an unreadable reply', () => {
     const judged = judgePoll(broken('invalid-reply', true), START_MS);
     expect(judged).toEqual({ kind: 'failed', failure: INVALID });
   });

@@ -12,7 +12,7 @@ import { ALICE } from '../../values.ts';
 
 const ISSUER = 'https://auth.example';
 
-/** A document that is fetched as the script says; the last of it goes on. */
+/** A document that is fetched as the script says; its last entry is repeated. */
 class Published implements AsyncDisposable {
   readonly clock = new TestClock();
   readonly #log = new RecordedLog();
@@ -51,7 +51,7 @@ class Published implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.discovery.close();
     await settled();
-    if (this.clock.sleepers > 0) throw new Error('The discovery goes on after its end.');
+    if (this.clock.sleepers > 0) throw new Error('The discovery goes on after it was closed.');
   }
 }
 
@@ -75,7 +75,7 @@ describe('discovery', () => {
     ]);
   });
 
-  it('tries again after 1 s, then after twice as long each time up to a minute, loudly', async () => {
+  it('retries after 1 s, then after twice as long each time up to a minute, and logs each failure', async () => {
     await using published = new Published(down);
     expect(await published.token()).toBeUndefined();
     await published.clock.advance(200_000);
@@ -86,7 +86,7 @@ describe('discovery', () => {
     expect(await published.token()).toBe('https://auth.example/one');
   });
 
-  it('lets exchanges wait for the first reading, but not for one that hangs', async () => {
+  it('lets exchanges wait for the first reading, for a second at most', async () => {
     await using published = new Published(() => new Promise(() => undefined));
     const heard: unknown[] = [];
     void published.token().then((token) => heard.push(token));
@@ -96,7 +96,7 @@ describe('discovery', () => {
     expect(heard).toEqual([undefined]);
   });
 
-  it('keeps the addresses when the document is lost', async () => {
+  it('keeps the addresses when the document is not available', async () => {
     await using published = new Published(at('/one'), down);
     await published.token();
     await published.clock.advance(3_600_000);
@@ -106,7 +106,7 @@ describe('discovery', () => {
     );
   });
 
-  it('reads again at once when it is suspected, and not more than twice a minute', async () => {
+  it('reads again at once on a suspicion, twice a minute at most', async () => {
     await using published = new Published(at('/one'));
     await published.token();
     await published.clock.advance(100_000);
@@ -121,11 +121,11 @@ describe('discovery', () => {
   });
 });
 
-interface Told extends Judged {
+interface Heard extends Judged {
   readonly exchange: Exchange;
 }
 
-const REQUEST: GuardedPost<Told> = {
+const REQUEST: GuardedPost<Heard> = {
   about: ALICE,
   urgency: { deadlineMs: Infinity },
   make: () => {
@@ -134,9 +134,9 @@ const REQUEST: GuardedPost<Told> = {
   judge: (exchange) => ({ exchange }),
 };
 
-/** An endpoint that hears of its exchanges what the script says. */
+/** An endpoint whose exchanges end as the test says. */
 class Places {
-  readonly asked: string[] = [];
+  readonly posted: string[] = [];
   readonly closed: string[] = [];
   suspected = 0;
   address: string | undefined;
@@ -155,7 +155,7 @@ class Places {
   #at(address: string): GuardedEndpoint {
     const place: Pick<GuardedEndpoint, 'post' | 'close'> = {
       post: (request) => {
-        this.asked.push(address);
+        this.posted.push(address);
         const judged = request.judge(this.exchange);
         return Promise.resolve({ judged, attempts: 1, mayRetryWithNewToken: false });
       },
@@ -179,29 +179,29 @@ describe('an endpoint that is discovered', () => {
     const places = new Places();
     const { judged, attempts } = await places.endpoint.post(REQUEST);
     expect(judged.exchange).toMatchObject({ fault: { cause: 'connection', sent: false } });
-    expect([attempts, places.asked]).toEqual([0, []]);
+    expect([attempts, places.posted]).toEqual([0, []]);
   });
 
-  it('is asked where it is by now, and closes places that it left long ago', async () => {
+  it('posts to its current address, and closes those that it left long ago', async () => {
     const places = new Places();
     for (const address of ['a', 'a', 'b', 'a', 'c', 'd']) {
       places.address = address;
       await places.endpoint.post(REQUEST);
     }
-    expect(places.asked).toEqual(['a', 'a', 'b', 'a', 'c', 'd']);
+    expect(places.posted).toEqual(['a', 'a', 'b', 'a', 'c', 'd']);
     expect(places.closed).toEqual(['b']);
     await places.endpoint.close();
     expect(places.closed.toSorted()).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it.each<[string, Exchange, boolean]>([
-    ['a success', replyWith(200), false],
-    ['a redirect', replyWith(302), true],
-    ['a refused client', replyWith(401), true],
-    ['a wrong path', replyWith(404), true],
-    ['no connection', fault('connection', false), true],
-    ['a broken connection', fault('connection', true), false],
-  ])('after %s: asks for the document: %#', async (_, exchange, isSuspected) => {
+  it.each<[string, boolean, Exchange]>([
+    ['a success', false, replyWith(200)],
+    ['a redirect', true, replyWith(302)],
+    ['a refused client', true, replyWith(401)],
+    ['a wrong path', true, replyWith(404)],
+    ['no connection', true, fault('connection', false)],
+    ['a broken connection', false, fault('connection', true)],
+  ])('after %s rereads the document: %s', async (_, isSuspected, exchange) => {
     const places = new Places();
     places.address = 'a';
     places.exchange = exchange;

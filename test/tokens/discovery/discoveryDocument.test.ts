@@ -40,7 +40,7 @@ describe('a discovery document', () => {
     ['a password', 'https://a:b@auth.example/', plain],
     ['another port of the host', 'https://auth.example:8443/token', elsewhere],
     ['another port of a named host', 'https://tokens.example:8443/token', elsewhere],
-    ['a stranger', 'https://auth.example.evil.example/', elsewhere],
+    ['another host', 'https://auth.example.evil.example/', elsewhere],
     ['the port of https, written out', 'https://auth.example:443/token', undefined],
     ['a port that the settings name', 'https://ports.example:8443/token', undefined],
     ['the port that the settings write out', 'https://written.example/token', undefined],
