@@ -19,13 +19,13 @@ import {
 } from '../redisServer.ts';
 import { answers, until } from './until.ts';
 
-/** By then a connection that has died in silence is replaced. */
+/** A connection that has died in silence is replaced by then. */
 const BACK_WITHIN_MS = 5000;
 
 /** Longer than a silent connection is kept. */
 const STALL_MS = 3000;
 
-// Many of them run at once, and wait: all ends with the file.
+// Many tests run and wait at once: everything is closed at the end of the file.
 const ending = new AsyncDisposableStack();
 afterAll(() => ending.disposeAsync());
 
@@ -44,7 +44,7 @@ async function opened(redis: Redis): Promise<Redis> {
   return redis;
 }
 
-/** Each resolves to what makes a connection, and the proxies that it goes through. */
+/** Each resolves to a function that connects, and the proxies in between. */
 async function oneServer() {
   const proxy = await proxyBefore((await redisServer()).port);
   return { connect: () => opened(connectionTo(proxy.url)), proxies: [proxy] };
@@ -67,7 +67,7 @@ async function cluster() {
   return { connect: () => opened(openRedis({ kind: 'cluster', servers: addresses })), proxies };
 }
 
-const WAYS = [
+const TOPOLOGIES = [
   ['one server', oneServer],
   ['a master behind sentinels', behindSentinels],
   ['a cluster', cluster],
@@ -81,8 +81,8 @@ async function logged() {
 }
 
 describe.skipIf(NO_REDIS !== undefined)(`a Redis ${NO_REDIS ?? ''}`, { concurrent: true }, () => {
-  it.each(WAYS)(
-    '%s whose connections die in silence is back in five seconds, whether commands go on or not',
+  it.each(TOPOLOGIES)(
+    '%s whose connections die in silence is back in five seconds, with and without commands meanwhile',
     async (_, reach) => {
       const { connect, proxies } = await reach();
       const [busy, idle] = [await connect(), await connect()];
@@ -102,15 +102,18 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis ${NO_REDIS ?? ''}`, { concurren
     60_000,
   );
 
-  it('whose reply drips ends its connection after some seconds', async () => {
+  it('whose reply drips is disconnected after some seconds', async () => {
     const { url, counts } = await startEndless('*100000\r\n', Buffer.from(':1\r\n'), 100);
     const startedAtMs = performance.now();
-    await isLost(url);
+    const redis = connectionTo(url);
+    ending.defer(() => redis.close());
+    await redis.open();
+    await expect(redis.run('return 1', ['key'])).rejects.toThrow(SharedStateLost);
     await until(() => counts.closed > 0);
     expect(performance.now() - startedAtMs).toBeLessThan(BACK_WITHIN_MS);
   }, 20_000);
 
-  it('that is frozen is logged, and that it is back', async () => {
+  it('is logged when it freezes and when it is back', async () => {
     const { server, log, redis } = await logged();
     const host = redis.serverOf('key');
     server.freeze();
@@ -123,7 +126,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis ${NO_REDIS ?? ''}`, { concurren
     ]);
   });
 
-  it('that is killed is logged as docs/operations.md has it', async () => {
+  it('is logged when it is killed, as in docs/operations.md', async () => {
     const { server, log } = await logged();
     await server.kill();
     await until(() => log.lines.length > 0);
@@ -132,7 +135,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis ${NO_REDIS ?? ''}`, { concurren
     expect(log.lines).toEqual([{ ...lost, reason: 'ECONNREFUSED' }]);
   });
 
-  it('whose eviction policy changes after it was connected to is warned of', async () => {
+  it('is logged when its eviction policy changes to a forgetful one', async () => {
     const { server, log } = await logged();
     await command(server.port, ['CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru']);
     await until(() => log.lines.length > 0);
@@ -141,37 +144,37 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis ${NO_REDIS ?? ''}`, { concurren
 });
 
 it.skipIf(NO_REDIS !== undefined)(
-  'a server is not given up for replies that were there while this process stalled',
+  'a server is not given up for replies that arrived while this process stalled',
   async () => {
     const { log, redis } = await logged();
     const commands = Array.from({ length: 100 }, () => redis.run('return 1', ['key']));
     // Node writes within this tick; replies come once it is over.
     await Promise.resolve();
-    standStill(STALL_MS);
+    stall(STALL_MS);
     expect(await Promise.all(commands)).toEqual(commands.map(() => 1));
     expect(log.lines).toEqual([]);
   },
   20_000,
 );
 
-/** As a process does that is held up, or that has much to do. */
-function standStill(ms: number): void {
+/** As in a process that is held up, or busy. */
+function stall(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/** What a server writes before its reply, and again and again in it. */
+/** How a reply begins, and what it repeats. */
 const ENDLESS: readonly [string, string, Buffer][] = [
   ['a text', '$4294967296\r\n', Buffer.alloc(64 * 1024, 'x')],
   ['a line', '+', Buffer.alloc(64 * 1024, 'x')],
   ['a list of numbers', '*4294967296\r\n', Buffer.from(':1\r\n'.repeat(4096))],
   ['lists in lists', '', Buffer.from('*1\r\n'.repeat(4096))],
-  // What the library takes for a length, or for the end of a line, and what it knows of another protocol.
+  // What the library reads as a length or the end of a line, and a type of another protocol.
   ['a text with letters for its length', '$zzzzzzzzz\r\n', Buffer.from('+x\r\n'.repeat(4096))],
   ['lines that end by half', '+', Buffer.from('x\n'.repeat(8192))],
   ['a text of RESP 3', '=4294967296\r\n', Buffer.from('+x\r\n'.repeat(4096))],
 ];
 
-/** Takes connections, and has no end of replies to scripts. */
+/** A server whose replies to scripts have no end. */
 async function startEndless(begins: string, goesOn: Buffer, everyMs = 0) {
   const counts = { written: 0, closed: 0 };
   const reply = async (socket: Socket): Promise<void> => {
@@ -194,31 +197,15 @@ async function startEndless(begins: string, goesOn: Buffer, everyMs = 0) {
   return { url, counts };
 }
 
-async function isLost(url: string): Promise<void> {
-  const redis = connectionTo(url);
-  ending.defer(() => redis.close());
-  await redis.open();
-  await expect(redis.run('return 1', ['key'])).rejects.toThrow(SharedStateLost);
-}
-
 describe('a reply without an end', () => {
-  it.each(ENDLESS)('that is %s ends its connection, before much is read', async (_, ...reply) => {
+  it.each(ENDLESS)('that is %s ends its connection before much is read', async (_, ...reply) => {
     const { url, counts } = await startEndless(...reply);
     const socket = await new RedisConnector(addressOf(url)).connect();
     socket.write('EVAL');
     await until(() => counts.closed > 0);
-    // What lies in the system's buffers is written too.
+    // The system's buffers are counted too.
     expect(counts.written).toBeLessThan(24 * 2 ** 20);
   });
-
-  it('is the shared state lost, and takes no memory to speak of', async () => {
-    const [[, ...reply] = ['', '', Buffer.alloc(0)]] = ENDLESS;
-    const { url, counts } = await startEndless(...reply);
-    const before = process.memoryUsage().rss;
-    await isLost(url);
-    await until(() => counts.closed > 0);
-    expect(process.memoryUsage().rss - before).toBeLessThan(400 * 2 ** 20);
-  }, 20_000);
 });
 
 function drained(socket: Socket): Promise<void> {

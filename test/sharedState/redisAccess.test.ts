@@ -18,7 +18,7 @@ import { TemporaryFiles } from '../temporary.ts';
 import { ALICE, changed } from '../values.ts';
 import { answers, until } from './until.ts';
 
-/** What docs/reliability.md says that the user of the service needs. */
+/** The permissions of the service's user in docs/reliability.md. */
 const RULES =
   'on resetkeys ~sim-swap:* nocommands +ping +eval +evalsha +info +role +asking +cluster|slots +time +hget +hmget +hset +hdel +hgetall +hexists +hincrby +del +pexpire +pexpireat +pttl';
 
@@ -58,7 +58,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
     return () => redis.kill();
   });
 
-  it('lets in the user that may do what docs/reliability.md lists, for all that we keep', async () => {
+  it('needs no more than the permissions in docs/reliability.md, for everything that is kept there', async () => {
     const credentials = { username: 'sim-swap', password };
     const connection = await connect(redis.port, { credentials });
     const seals = new StateSeals([randomBytes(32)]);
@@ -85,16 +85,16 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
     const claimed = await counts.claim(window, [{ count: 'numbers', limit: 9, member: 'a' }], 1000);
     await claimed.giveBack();
     await counts.claim(window, [{ count: 'numbers', limit: 9 }], 1000);
-    // Another process counts on where this one stopped: it was Redis that counted.
+    // Another process counts on from there, so it was Redis that counted.
     const other = new SharedCounts(connection, seals, systemClock, log);
     expect((await other.read(window, ['numbers'], 1000)).counts).toEqual([1]);
     expect(log.lines).toEqual([]);
   });
 
   it.each([
-    ['why it does not let another in', 'sim-swap', 'hidden', 'the shared store is lost'],
-    ['that its eviction policy may not be known', 'blind', password, 'it is not known what'],
-  ])('says %s, and no password', async (_what, username, given, message) => {
+    ['why it refuses another user', 'sim-swap', 'hidden', 'the shared store is lost'],
+    ['that its eviction policy cannot be read', 'blind', password, 'it is not known what'],
+  ])('logs %s, without the password', async (_what, username, given, message) => {
     await connect(redis.port, { credentials: { username, password: given } });
     await until(() => log.lines.some((line) => line.message.includes(message)));
     expect(log.lines[0]).toMatchObject(
@@ -107,7 +107,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
     ['noeviction', false],
     ['volatile-ttl', true],
     ['allkeys-lru', true],
-  ])('with maxmemory-policy %s is warned of: %s', async (policy, isWarned) => {
+  ])('with maxmemory-policy %s is logged as forgetful: %s', async (policy, isWarned) => {
     await command(redis.port, ['CONFIG', 'SET', 'maxmemory-policy', policy], password);
     const credentials = { username: undefined, password };
     const connection = await connect(redis.port, { credentials });
@@ -135,21 +135,21 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis behind TLS ${NO_REDIS ?? ''}`, 
 
   const TLS: RedisTls = { ca: server.cert, client, serverName: undefined };
 
-  it('is asked with an authority and a client certificate of our own', async () => {
+  it('is used with an authority and a client certificate of our own', async () => {
     const connection = await connect(redis.port, { tls: TLS });
     await until(() => answers(connection));
     expect(log.lines).toEqual([]);
   });
 
   const REFUSED: readonly [what: string, tls: RedisTls, reason: RegExp][] = [
-    ['whose authority is unknown', { ...TLS, ca: undefined }, /SELF_SIGNED/],
-    ['that has another name', { ...TLS, serverName: 'redis.example' }, /ALTNAME_INVALID/],
-    ['which does not know our certificate', { ...TLS, client: stranger }, /SSL|ECONNRESET|Socket/],
-    ['without a certificate of ours', { ...TLS, client: undefined }, /SSL|ECONNRESET|Socket/],
+    ['with an unknown authority', { ...TLS, ca: undefined }, /SELF_SIGNED/],
+    ['with another name', { ...TLS, serverName: 'redis.example' }, /ALTNAME_INVALID/],
+    ['that does not trust our certificate', { ...TLS, client: stranger }, /SSL|ECONNRESET|Socket/],
+    ['that gets no certificate of ours', { ...TLS, client: undefined }, /SSL|ECONNRESET|Socket/],
   ];
 
   // At the same time: each waits for a second.
-  describe('is not asked, if it is one', { concurrent: true }, () => {
+  describe('is not used', { concurrent: true }, () => {
     it.each(REFUSED)('%s', async (_which, tls, reason) => {
       const own = new RecordedLog();
       const connection = await connect(redis.port, { tls }, own);
@@ -159,7 +159,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis behind TLS ${NO_REDIS ?? ''}`, 
     });
   });
 
-  it('withstands a second error of a connection, as TLS raises one at times', async () => {
+  it('survives a second error of a connection, which TLS raises at times', async () => {
     const stream = await new RedisConnector({ host: '127.0.0.1', port: redis.port }).connect();
     try {
       const [first, second] = [new Error('the first'), new Error('the second')];

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { listen } from '../listening.ts';
 import { Program } from '../program.ts';
 
-test('a connection that is being made does not keep a process that has closed it', async () => {
-  // It takes connections, and never shakes hands.
+test('a connection that is being made does not keep a process alive once it is closed', async () => {
+  // It accepts connections, and never shakes hands.
   const server = createServer();
   const { port } = new URL(await listen(server));
   const run = Program.node([

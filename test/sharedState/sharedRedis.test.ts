@@ -51,7 +51,7 @@ describe.skipIf(NO_REDIS !== undefined)(`scripts on the wire ${NO_REDIS ?? ''}`,
     expect(await command(server.port, ['HGET', 'count', 'count'])).toBe('1');
   });
 
-  it('go by their names, and once by their texts to a server that has forgotten them', async () => {
+  it('are sent by hash, and once by text to a server that does not know them', async () => {
     const sent: string[] = [];
     proxy.cutsAfter = ({ words: [name = '', script = ''] }) => {
       sent.push(`${name.toUpperCase()} ${/^[0-9a-f]{40}$/.test(script) ? 'name' : 'text'}`);
@@ -65,7 +65,7 @@ describe.skipIf(NO_REDIS !== undefined)(`scripts on the wire ${NO_REDIS ?? ''}`,
     expect(sent).toEqual([...unknown, 'EVALSHA name', ...unknown]);
   });
 
-  it('do nothing once they were reported as lost, though no reply has had the time of their server yet', async () => {
+  it('do nothing once they were reported as lost, before any reply has shown the clock of their server', async () => {
     // So that the server knows the script.
     await redis.run(APPEND, ['another'], [1]);
     const fresh = connectionTo(proxy.url);
@@ -80,7 +80,7 @@ describe.skipIf(NO_REDIS !== undefined)(`scripts on the wire ${NO_REDIS ?? ''}`,
 
   // By how much our clock runs ahead meanwhile, as if the server's were set.
   it.each([0, 60_000, -60_000])(
-    'have values computed from the clock of their server, again where that was set (%d ms)',
+    'have values computed from the clock of their server, and again where that was set (%d ms)',
     async (aheadMs) => {
       let ranAheadMs = 0;
       const monotonicMs = () => systemClock.monotonicMs() + ranAheadMs;
@@ -102,12 +102,12 @@ describe.skipIf(NO_REDIS !== undefined)(`scripts on the wire ${NO_REDIS ?? ''}`,
     },
   );
 
-  it('that find no room are logged, with the server', async () => {
+  it('that find no room are logged with their server', async () => {
     await command(server.port, ['CONFIG', 'SET', 'maxmemory', '1']);
     await expect(redis.run(APPEND, ['count'], [1])).rejects.toThrow(OutOfMemory);
     const host = redis.serverOf('count');
-    const told = log.troubles.filter(({ message }) => message.includes('full'));
-    expect(told).toEqual([expect.objectContaining({ level: 'warn', host })]);
+    const logged = log.troubles.filter(({ message }) => message.includes('full'));
+    expect(logged).toEqual([expect.objectContaining({ level: 'warn', host })]);
   });
 });
 
@@ -131,7 +131,7 @@ it('a script that waits for its next try is lost at once when its connection is 
   expect(clock.sleepers).toBe(0);
 });
 
-it('a script that its server knows not is not sent by its text when its time is over', async () => {
+it('a script that its server does not know is not sent by text when its time is over', async () => {
   const sent: string[] = [];
   const said = Promise.withResolvers<undefined>();
   const server = createServer((socket) => {
@@ -155,7 +155,7 @@ it('a script that its server knows not is not sent by its text when its time is 
 });
 
 it.each([['OK'], [[]], [['soon', 'done', 1]], [[1, 'done', 1]]])(
-  'what is no reply of a script of ours, such as %j, is the shared state lost, and never a result',
+  'a reply that is not of our scripts, such as %j, is SharedStateLost, never a result',
   async (reply) => {
     const clock = new TestClock();
     const run = vi.fn<Redis['run']>(() => Promise.resolve(reply));

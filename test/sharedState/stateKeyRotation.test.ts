@@ -21,7 +21,7 @@ import { ALICE, BOB, callerNamed, CAROL, checked } from '../values.ts';
 import { silentLog } from '../silentLog.ts';
 import { intentOf, RULES } from '../consents/records.ts';
 
-/** What STATE_KEY is in turn; a replica goes on once all others have come as far as it has. */
+/** The values of STATE_KEY in turn; a replica goes on once all others have the same. */
 type Phases = readonly [StateKeys, ...StateKeys[]];
 
 function freshPhases(): Phases {
@@ -37,7 +37,7 @@ const WRITTEN = expect.objectContaining({ version: expect.any(Number) as number 
 let servers: RedisClusterServers;
 let connection: Redis;
 
-/** One replica: with each phase it is another process, which keeps nothing to itself. */
+/** One replica: each phase is another process. */
 class Replica {
   consents!: RedisConsentStore;
   refusals!: RedisRefusals;
@@ -79,14 +79,14 @@ class Replica {
   }
 }
 
-/** Replicas of one service, whose keys no other service has. */
+/** Replicas of one service with keys of its own. */
 function replicas(limits: Partial<QuotaSettings> = {}): readonly [Replica, Replica, Replica] {
   const phases = freshPhases();
   const replica = (): Replica => new Replica(phases, limits);
   return [replica(), replica(), replica()];
 }
 
-/** The one names and seals by the new key, and the other still by the old one. */
+/** One replica writes with the new key, and the other still with the old one. */
 async function goApart(one: Replica, other: Replica): Promise<void> {
   await one.goOn();
   await other.goOn();
@@ -120,7 +120,7 @@ describe.skipIf(NO_REDIS !== undefined)(
       };
     }, 60_000);
 
-    it('replicas see one record of a number, whichever of them writes it', async () => {
+    it('replicas see one record of a number, whichever replica writes it', async () => {
       const step = fc.record({
         replica: fc.integer({ min: 0, max: 2 }),
         does: fc.constantFrom('goes on', 'writes', 'writes', 'writes late', 'removes'),
@@ -142,11 +142,11 @@ describe.skipIf(NO_REDIS !== undefined)(
             const next = consentNamed(`consent ${index}`, read.nowMs);
             switch (does) {
               case 'goes on':
-                // The old key is dropped once nothing is left that it has sealed.
+                // The old key is dropped only when nothing sealed by it is left.
                 if (one.phase < 2 && all.every(({ phase }) => phase >= one.phase)) await one.goOn();
                 break;
               case 'writes late':
-                // Another one was first.
+                // Another replica was first.
                 for (const other of all) {
                   if (other === one) continue;
                   const { version } = await other.consents.read(number);
@@ -173,7 +173,7 @@ describe.skipIf(NO_REDIS !== undefined)(
       );
     });
 
-    it('nothing is left that only the old key opens', async () => {
+    it('records that are written again no longer need the old key', async () => {
       const [one] = replicas();
       const { version, nowMs } = await one.consents.read(ALICE);
       await one.consents.write(ALICE, version, consentNamed('kept', nowMs), KEEP_MS);
@@ -181,12 +181,12 @@ describe.skipIf(NO_REDIS !== undefined)(
       await one.goOn();
       const read = await one.consents.read(ALICE);
       expect(read.record?.consent?.id).toBe('kept');
-      await one.consents.write(ALICE, read.version, consentNamed('anew', nowMs), KEEP_MS);
+      await one.consents.write(ALICE, read.version, consentNamed('again', nowMs), KEEP_MS);
       await one.goOn();
-      expect((await one.consents.read(ALICE)).record?.consent?.id).toBe('anew');
+      expect((await one.consents.read(ALICE)).record?.consent?.id).toBe('again');
     });
 
-    it('facts that are kept are returned, once each, and delivered ones are known to be delivered', async () => {
+    it('kept facts are returned once each, and stay marked as heard', async () => {
       const [one, other] = replicas();
       const callerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
       const leftAtMs = systemClock.monotonicMs();
@@ -196,13 +196,13 @@ describe.skipIf(NO_REDIS !== undefined)(
       expect((await other.factCache.recall(callerKey, ALICE, leftAtMs)).facts).toHaveLength(1);
       await one.factCache.keep(callerKey, ALICE, fact);
       await other.goOn();
-      // Heard, and too old for a request that comes later: nothing unheard is left beside it.
+      // It is too old for a later request, and no unheard copy is left beside it.
       const later = leftAtMs + KEEP_MS + 1;
       expect((await other.factCache.recall(callerKey, ALICE, later)).facts).toEqual([]);
       expect((await other.factCache.recall(callerKey, ALICE, leftAtMs)).facts).toHaveLength(1);
     });
 
-    it('a number that an operator refuses stays counted, once, and what it refuses stays refused', async () => {
+    it('a refused number counts once, and a refused operation stays refused', async () => {
       const [one, other] = replicas();
       await one.refusals.refuse(ALICE, 'check', 2, KEEP_MS);
       await goApart(one, other);
@@ -218,7 +218,7 @@ describe.skipIf(NO_REDIS !== undefined)(
       }
     });
 
-    it('what is kept lies in the same slot, whichever key names it', async () => {
+    it('a key is in the same slot, whichever STATE_KEY names it', async () => {
       const callerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
       const earlier = new Set(await allKeys());
       for (const { consents, factCache, refusals } of [replicas()[0], replicas()[0]]) {
@@ -242,7 +242,7 @@ describe.skipIf(NO_REDIS !== undefined)(
     it.each<[string, Partial<QuotaSettings>, PhoneNumber]>([
       ['of one caller', { promptsPerHour: 2 }, '+447700900986' as PhoneNumber],
       ['of all callers', { promptsPerHourAllCallers: 2 }, '+447700900987' as PhoneNumber],
-    ])('the prompts to a number %s stay counted', async (_whose, limits, number) => {
+    ])('prompts to a number, %s, stay counted', async (_whose, limits, number) => {
       const [one, other] = replicas(limits);
       const prompt = (replica: Replica) => replica.count('prompt', number);
       expect(await prompt(one)).toMatchObject({ kind: 'within' });
