@@ -56,7 +56,7 @@ it.each<[string, number, ConsentRules['firstPoll'], Parameters<typeof pendingFor
   );
 });
 
-describe('a poll that leaves everything open', () => {
+describe('a poll that ends nothing', () => {
   it.each([
     ['pending: an interval from sending', 'authorization_pending', undefined, 400, 5_000, 5_400],
     ['held back by the operator', 'authorization_pending', undefined, 2_000, 5_000, 5_500],
@@ -80,9 +80,9 @@ describe('a request to prompt that was refused', () => {
 
   it.each<[string, LookupFailure, { holdSeconds?: number }, boolean, Learned]>([
     ['a denial is remembered', DENIED, {}, false, lives(closedFor(DENIED, 600_000))],
-    ['an operator that wants a pause is', limited, { holdSeconds: 90 }, false, lives(held)],
-    ['a doubt is', REFUSED, { holdSeconds: 90 }, true, lives(requestedFor(0, 300_000))],
-    ['anything else leaves nothing behind', REFUSED, {}, false, WITHDRAWN],
+    ['a hold by the operator is remembered', limited, { holdSeconds: 90 }, false, lives(held)],
+    ['a doubt is remembered', REFUSED, { holdSeconds: 90 }, true, lives(requestedFor(0, 300_000))],
+    ['any other failure leaves no record', REFUSED, {}, false, WITHDRAWN],
   ])('%s', (_, failure, hold, mayHavePrompted, learned) => {
     const judged = { kind: 'failed', failure, mayHavePrompted, ...hold } as const;
     expect(requestEnded(REQUESTED, judged, NOW, NOW, RULES)).toEqual(learned);
@@ -94,17 +94,11 @@ describe('a poll that ended the consent', () => {
   const over = pendingFor({ livesMs: -1 });
 
   it.each<[string, typeof PENDING, LookupFailure, ConsentRules, Learned]>([
-    ['a denial for ten minutes', PENDING, DENIED, RULES, lives(closedFor(DENIED, 600_000))],
-    ['or until all that wait know', PENDING, DENIED, forgetful, lives(closedFor(DENIED, 2000))],
-    [
-      'a refusal as long as the prompt',
-      PENDING,
-      REFUSED,
-      RULES,
-      lives(closedFor(REFUSED, 120_000)),
-    ],
+    ['a denial lasts ten minutes', PENDING, DENIED, RULES, lives(closedFor(DENIED, 600_000))],
+    ['and two seconds at least', PENDING, DENIED, forgetful, lives(closedFor(DENIED, 2000))],
+    ['a refusal, as its prompt', PENDING, REFUSED, RULES, lives(closedFor(REFUSED, 120_000))],
     ['and no longer', over, REFUSED, RULES, lives(closedFor(REFUSED, 0))],
-    ['an expiry to be told', PENDING, EXPIRED, RULES, { kind: 'ended', ended: expiredAt(0) }],
+    ['an expiry is an end', PENDING, EXPIRED, RULES, { kind: 'ended', ended: expiredAt(0) }],
   ])('%s', (_, pending, failure, rules, learned) => {
     const polled = { kind: 'failed', failure } as const;
     expect(pollEnded(pending, polled, NOW, NOW, false, rules)).toEqual(learned);
@@ -122,7 +116,7 @@ describe('the record at a moment', () => {
     ['a prompt whose time is over', living(pendingFor({ livesMs: 0 })), GONE],
     ['a doubt that is over', living(requestedFor(-1, -5000)), { ends: [expiredAt(-5000)] }],
     ['a lookup whose process died', living(redeemedFor(0)), GONE],
-    ['an expiry that is too old to be told', living(pendingFor({ livesMs: -60_000 })), NOTHING],
+    ['an expiry that is too old to report', living(pendingFor({ livesMs: -60_000 })), NOTHING],
     ['a denial that is over', living(closedFor(DENIED, 0)), NOTHING],
     ['an end whose time is over', { ends: [over, last] }, { ends: [last] }],
     ['none', undefined, NOTHING],
@@ -131,7 +125,7 @@ describe('the record at a moment', () => {
   });
 });
 
-it('a record is kept until the last of what it tells is over', () => {
+it('a record is kept until its last end is over', () => {
   const ends = [failedFor(REFUSED, 5), expiredAt(0)];
   expect(keptUntilMs({ ends }, RULES)).toBe(NOW + 60_000);
   expect(keptUntilMs({ consent: PENDING, ends }, RULES)).toBe(NOW + 180_000);
@@ -154,9 +148,9 @@ describe('what was learned while the record changed', () => {
     ['nor over its own end', GONE, lives(PENDING), undefined],
     ["nor over another's consent", another, lives(PENDING), undefined],
     ["keeps another's consent beside its end", another, ended, { ...another, ...failed }],
-    ['takes the place of an earlier word', GONE, ended, failed],
-    ['is no expiry where another poll has the token', living(REDEEMED), expired, undefined],
-    ['is forgotten where nothing left', living(REQUESTED), WITHDRAWN, NOTHING],
+    ['replaces an earlier end', GONE, ended, failed],
+    ['is not an expiry where another poll has the token', living(REDEEMED), expired, undefined],
+    ['is removed where no request left', living(REQUESTED), WITHDRAWN, NOTHING],
     ["leaves another's consent", another, WITHDRAWN, undefined],
     ['is an answer', living(REDEEMED), answered(IDENTITY, NOW), answer],
   ])('%s', (_, found, learned, record) => {

@@ -30,7 +30,7 @@ function viewOf(record: ConsentRecord | undefined, callerKey: string, doubtUntil
   return consentViewOf(recorded, callerKey, RULES, new Set([IDENTITY.operator]));
 }
 
-/** What its caller's request hears that waits no more. */
+/** The failure for a request of its caller that no longer waits. */
 function failureNow(record: ConsentRecord): LookupFailure | undefined {
   const { prompt } = viewOf(record, 'bank');
   return prompt.state === 'free' ? undefined : pendingFailure(prompt, NOW, START_MS);
@@ -40,7 +40,7 @@ function living(consent: Consent): ConsentRecord {
   return { consent, ends: [] };
 }
 
-/** What asking again in so many seconds can bring, and when the consent ends. */
+/** When a retry can help, in seconds, and when the consent ends. */
 function pendingWith(retryAfterSeconds: number, lifeMs?: number): ConsentStatus {
   return {
     state: 'PENDING',
@@ -52,7 +52,7 @@ function pendingWith(retryAfterSeconds: number, lifeMs?: number): ConsentStatus 
 const NOT_ASKED: ConsentStatus = { state: 'NOT_ASKED' };
 const ANOTHERS = pendingWith(60);
 
-/** Of one record: how far asking the owner has come, and how it stands as data. */
+/** For one record: the state of its prompt, and the status as data. */
 type Case = readonly [
   name: string,
   record: ConsentRecord | undefined,
@@ -61,7 +61,7 @@ type Case = readonly [
 ];
 
 const FREE = ['free', NOT_ASKED] as const;
-const IN_THE_WAY = ['anothers', ANOTHERS] as const;
+const BARRED = ['anothers', ANOTHERS] as const;
 
 /** How long a prompt lives. */
 const LIFE = 120_000;
@@ -69,10 +69,10 @@ const TOO_LATE = pendingFor({ redeemableMs: 0, livesMs: 2_000 });
 const NO_MORE_POLLS = pendingFor({ nextPollMs: 3_000, redeemableMs: 3_000, livesMs: 5_000 });
 const LIMITED: LookupFailure = { code: 'OPERATOR_RATE_LIMITED', reach: 'number' };
 
-/** A consent that lives, and how it stands to its caller; it is in the way of every other one. */
+/** A living consent, and its view for its own caller; every other caller gets CONSENT_PENDING. */
 const LIVING: readonly (readonly [string, Consent, PromptView['state'], ConsentStatus])[] = [
   ['a request on the wire', requestedFor(11_000, 300_000), 'under-way', pendingWith(1, 300_000)],
-  ['one with hardly a lease', requestedFor(100, 300_000), 'under-way', pendingWith(1, 300_000)],
+  ['one with little lease left', requestedFor(100, 300_000), 'under-way', pendingWith(1, 300_000)],
   ['one whose reply was lost', requestedFor(0, 300_000), 'in-doubt', pendingWith(300, 300_000)],
   ['the last moment of its doubt', requestedFor(-1, 1), 'in-doubt', pendingWith(1, 1)],
   ['a prompt that may be polled', pendingFor({}), 'due', pendingWith(1, LIFE)],
@@ -82,7 +82,7 @@ const LIVING: readonly (readonly [string, Consent, PromptView['state'], ConsentS
   ['its last redeemable moment', pendingFor({ redeemableMs: 1 }), 'due', pendingWith(1, LIFE)],
   ['one too late to redeem, too early to repeat', TOO_LATE, 'waiting', pendingWith(2, 2_000)],
   ['a next poll that would come too late', NO_MORE_POLLS, 'waiting', pendingWith(5, 5_000)],
-  ['a token that goes out', redeemedFor(11_000), 'under-way', pendingWith(1, 11_000)],
+  ['a token on its way', redeemedFor(11_000), 'under-way', pendingWith(1, 11_000)],
   ['a denial', closedFor(DENIED, 600_000), 'closed', { state: 'DENIED', retryAfterSeconds: 600 }],
   ['a refusal', closedFor(REFUSED, 60_000), 'closed', { state: 'EXPIRED', retryAfterSeconds: 60 }],
   ['a pause', closedFor(LIMITED, 60_000), 'closed', { state: 'NOT_ASKED', retryAfterSeconds: 60 }],
@@ -95,20 +95,20 @@ const failedAs = (reach: FailureReach, count = 1): ConsentRecord => ({
 });
 
 const CASES: readonly Case[] = [
-  ...LIVING.map(([name, consent, ...own]): Case => [name, living(consent), own, IN_THE_WAY]),
+  ...LIVING.map(([name, consent, ...own]): Case => [name, living(consent), own, BARRED]),
   ['nothing', undefined, FREE, FREE],
   ['the end of its doubt', living(requestedFor(-1, 0)), OVER, FREE],
   ['a prompt whose time is over', living(pendingFor({ livesMs: 0 })), OVER, FREE],
   ['a lookup whose process died', living(redeemedFor(0)), OVER, FREE],
   ['a denial of long ago', living(closedFor(DENIED, 0)), FREE, FREE],
   ['an expiry', { ends: [expiredAt(0)] }, OVER, FREE],
-  ['an expiry that was told', { ends: [{ ...expiredAt(0), isTold: true }] }, FREE, FREE],
+  ['an expiry that was reported', { ends: [{ ...expiredAt(0), isTold: true }] }, FREE, FREE],
   ['a failure for the number', failedAs('number'), FOR_A_MINUTE, ['free', ANOTHERS]],
   ['a failure for its operation', failedAs('operation'), FREE, FREE],
-  ['more failures than are kept', failedAs('question', 16), IN_THE_WAY, IN_THE_WAY],
+  ['more failures than are kept', failedAs('question', 16), BARRED, BARRED],
 ];
 
-describe.each(CASES)('on %s', (_, record, own, others) => {
+describe.each(CASES)('the view of %s', (_, record, own, others) => {
   it.each([
     ['its caller', 'bank', own],
     ['another caller', 'shop', others],
@@ -121,7 +121,7 @@ describe.each(CASES)('on %s', (_, record, own, others) => {
 
 describe('CONSENT_PENDING', () => {
   const pending = LIVING.filter(([, , , { state }]) => state === 'PENDING');
-  it.each(pending)('says what simSwapConsent says of %s', (_, consent, _state, status) => {
+  it.each(pending)('has the times of simSwapConsent for %s', (_, consent, _state, status) => {
     const { retryAfterSeconds, expiresAtMs } = status;
     expect(failureNow(living(consent))).toEqual({
       code: 'CONSENT_PENDING',
@@ -133,7 +133,7 @@ describe('CONSENT_PENDING', () => {
 });
 
 describe('what bars a prompt', () => {
-  it('is only what the failure of another caller applies to', () => {
+  it('is what the failure of another caller applies to, and nothing else', () => {
     const failed = failedFor({ ...REFUSED, reach: 'operation' }, 60_000);
     expect(viewOf({ ends: [failed] }, 'shop')).toMatchObject({ barred: [failed], ends: [] });
     expect(viewOf({ ends: [failed] }, 'bank')).toMatchObject({ barred: [], ends: [failed] });
@@ -145,7 +145,7 @@ describe('what bars a prompt', () => {
     expect(viewOf(record, 'shop')).toMatchObject({ barred: [], ends: [] });
   });
 
-  it('is the doubt of a store that has lost what it knew, until it is over', () => {
+  it('is the doubt of a store that has lost its memory, until the doubt is over', () => {
     const view = viewOf(undefined, 'bank', NOW + 7000);
     expect(view.prompt.state).toBe('forgotten');
     expect(consentStatus(view, IDENTITY.operator, NOW, START_MS)).toEqual(pendingWith(7));
@@ -155,8 +155,8 @@ describe('what bars a prompt', () => {
 });
 
 it.each([
-  ['of a denial, with the time for which it counts', DENIED, { retryAfterSeconds: 5 }],
-  ['of a refusal, which waiting does not change', REFUSED, {}],
-])('a request that waits no more hears %s', (_, failure, told) => {
+  ['a denial, with the time for which it counts', DENIED, { retryAfterSeconds: 5 }],
+  ['a refusal, without a time since waiting does not help', REFUSED, {}],
+])('a request that no longer waits gets %s', (_, failure, told) => {
   expect(failureNow(living(closedFor(failure, 5000)))).toEqual({ ...failure, ...told });
 });

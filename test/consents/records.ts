@@ -11,7 +11,7 @@ import type {
 } from '../../src/consents/consentRecord.ts';
 import { hours } from '../values.ts';
 
-/** Now, on the store's clock. All times below are counted from it. */
+/** Now, on the store's clock; all times below count from it. */
 export const NOW = 1_000_000;
 
 export const RULES: ConsentRules = {
