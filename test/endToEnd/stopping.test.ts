@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Client, Pool, type Dispatcher } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
-import { HttpServer } from '../../src/graphql/httpServer.ts';
 import { inForm } from '../forms.ts';
-import { Program } from '../program.ts';
+import { startService } from '../service.ts';
 import { answerNever, WiredOperator } from '../wiredOperator.ts';
 import { ServerProcess } from './serverProcess.ts';
 
 const IN_FLIGHT = 200;
 const GRACE_MS = 1500;
+const NOWHERE = 'http://127.0.0.1:1';
 
 interface Answered {
   readonly status: number;
@@ -69,28 +69,6 @@ test.each([1, 2, 3].slice(0, inForm({ short: 1, long: 3 })))(
   60_000,
 );
 
-test('a client that never ends its request holds the drain up no longer than its limit', async () => {
-  const http = new HttpServer({
-    host: '127.0.0.1',
-    port: 0,
-    drainLimitMs: 50,
-    frontPage: { status: 200, headers: {}, body: '' },
-    waitingFor: () => [],
-    replyTimeoutMs: 1000,
-    graphql: () => Promise.race([]),
-    onDefect: () => undefined,
-  });
-  const { port } = new URL(await http.listen());
-  const socket = connect(Number(port), '127.0.0.1');
-  socket.on('error', () => undefined);
-  const cutOff = once(socket, 'close');
-  socket.write('GET /graphql HTTP/1.1\r\nhost: test\r\n\r\n');
-  await once(socket, 'connect');
-  await http.close();
-  await cutOff;
-  expect(socket.destroyed).toBe(true);
-});
-
 test('SIGTERM while TLS handshakes with the operator hang: ends with 0', async () => {
   const sockets = new Set<Socket>();
   const silent = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
@@ -116,26 +94,32 @@ test('SIGTERM while TLS handshakes with the operator hang: ends with 0', async (
   }
 });
 
-/** Frames as on a real network, and sockets that hold little of a reply. */
-const NETWORK = `
-  ip link set lo mtu 1500 up
-  echo 4096 16384 16384 > /proc/sys/net/ipv4/tcp_rmem
-  echo 4096 16384 16384 > /proc/sys/net/ipv4/tcp_wmem
-  exec "$@"`;
-
 test.each([
-  ['slowly', { isWhole: true, exit: { code: 0, signal: null }, cutOff: 0 }],
-  ['no further', { isWhole: false, exit: { code: 0, signal: null }, cutOff: 1 }],
-])('a reply whose client reads %s when SIGTERM comes', async (how, expected) => {
-  // In a network namespace of its own; users other than root need a user namespace for that.
-  const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user'];
-  const words = [...asRoot, '--net', 'sh', '-ec', NETWORK, 'sh'];
-  const program = [process.execPath, 'test/endToEnd/slowReader.ts', how];
-  const reader = new Program('unshare', [...words, ...program], {}, { hasOwnGroup: true });
-  onTestFinished(() => reader[Symbol.asyncDispose]());
-  const { code } = await reader.ended;
-  expect({ code, err: reader.err }).toEqual({ code: 0, err: '' });
-  expect(JSON.parse(reader.out)).toEqual(expected);
+  ['on', 0],
+  ['no further', 1],
+])('a client that reads a reply %s while the service stops: %i cut off', async (how, cutOff) => {
+  const settings = { DRAIN_GRACE_MS: '0', REQUEST_TIMEOUT_MS: '1000' };
+  // Its page is longer than the buffers of two sockets.
+  const service = await startService(NOWHERE, settings, { explorerQuery: '{ __typename }' });
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.write('GET /graphql HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\n\r\n');
+  const [head] = (await once(socket.setEncoding('latin1'), 'data')) as [string];
+  socket.pause();
+  const stopped = service.stop();
+  await expect.poll(() => isRefused(service.url)).toBe(true);
+  let received = head.length;
+  socket.on('error', () => undefined).on('data', (more: string) => (received += more.length));
+  const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
+  if (how === 'on') socket.resume();
+
+  await stopped;
+  socket.resume();
+  await closed;
+  const length = head.indexOf('\r\n\r\n') + 4 + Number(/^content-length: (\d+)/im.exec(head)?.[1]);
+  expect(received === length).toBe(how === 'on');
+  const lines = service.logged.filter((line) => line.includes('the drain cut off requests'));
+  expect(lines).toEqual(cutOff === 0 ? [] : [expect.stringContaining(`"requests":${cutOff}`)]);
 });
 
 async function ask(client: Dispatcher, number: string): Promise<Answered> {

@@ -93,3 +93,15 @@ describe('a client that reads nothing', () => {
     await http.close();
   });
 });
+
+it('a request that is never answered holds up close() until the drain limit, and counts as cut off', async () => {
+  const { promise: arrived, resolve } = Promise.withResolvers<void>();
+  const graphql = (): Promise<never> => {
+    resolve();
+    return Promise.withResolvers<never>().promise;
+  };
+  const http = serve(graphql, { drainLimitMs: 50 });
+  askAndLeave(await http.listen());
+  await arrived;
+  expect(await http.close()).toBe(1);
+});

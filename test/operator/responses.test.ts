@@ -272,6 +272,27 @@ it.each([
   expect(judged).toEqual({ ...INVALID, flaw: 'no correlator' });
 });
 
+describe('a refused lookup keeps owners from being prompted', () => {
+  it.each<[number, unknown, number | undefined]>([
+    [401, { code: 'UNAUTHENTICATED' }, 2],
+    [403, { error: 'insufficient_scope' }, 2],
+    [404, { error: 'Not Found' }, 2],
+    [405, {}, 2],
+    [302, {}, 2],
+    // It may be about a number.
+    [403, { code: 'PERMISSION_DENIED' }, 6],
+    [403, {}, 6],
+    [412, { code: 'FAILED_PRECONDITION' }, 6],
+    [409, { code: 'ABORTED' }, undefined],
+    [422, { code: 'UNSUPPORTED_IDENTIFIER' }, undefined],
+    [422, {}, undefined],
+  ])('%d with %j: after %s numbers', (status, body, barsAfterNumbers) => {
+    const judged = judgeCheck(jsonReply(status, body), { ...EXCHANGE, flow: '3-legged' }, WINDOW);
+    const { failure } = judged as Extract<Judgement<Fact>, { kind: 'failed' }>;
+    expect(failure.barsAfterNumbers).toBe(barsAfterNumbers);
+  });
+});
+
 it('a refusal holds no answer, even if its body does', () => {
   const reply = jsonReply(500, { swapped: false, latestSimChange: null });
   expect(judgeCheck(reply, EXCHANGE, WINDOW)).not.toHaveProperty('facts');
