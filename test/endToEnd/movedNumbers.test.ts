@@ -1,168 +1,136 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
-import type { Environment } from '../../src/config/environment.ts';
+import type { LookupAuthorizers } from '../../src/lookups/lookupAuthorizer.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { COMMON_ERRORS, type ErrorMap } from '../../src/http/errorMap.ts';
 import { auditedInto, operatorNamed, SeveralOperators, date, window } from '../severalOperators.ts';
 import { lookingUp, replying, WiredOperator, type OperatorScript } from '../wiredOperator.ts';
 import { line } from './askedSimSwaps.ts';
 
+/** A number has left the first of two operators for the second, which says that its SIM changed. */
 let losing: WiredOperator;
 let gaining: WiredOperator;
 beforeEach(async () => {
   losing = await WiredOperator.start();
   gaining = await WiredOperator.start({ lookUp: lookingUp(replying({ swapped: true })) });
-});
-afterEach(async () => {
-  await losing[Symbol.asyncDispose]();
-  await gaining[Symbol.asyncDispose]();
+  return async () => {
+    await losing[Symbol.asyncDispose]();
+    await gaining[Symbol.asyncDispose]();
+  };
 });
 
-const UNKNOWN = replying({ code: 'IDENTIFIER_NOT_FOUND' }, 404);
+const lookUp = (status: number, body: object): OperatorScript => ({
+  lookUp: replying(body, status),
+});
+const UNKNOWN = lookUp(404, { code: 'IDENTIFIER_NOT_FOUND' });
+const NO_USER = replying({ error: 'unknown_user_id' }, 400);
 
-function asking(
-  others: readonly string[] = ['gaining'],
-  environment: Environment = {},
-  parts: ConstructorParameters<typeof SeveralOperators>[1] = {},
-  errors: ErrorMap = COMMON_ERRORS,
-) {
-  const first = { prefixes: ['default'], others, errors } as const;
+interface Changes {
+  readonly others?: readonly string[];
+  readonly flow?: '2-legged' | '3-legged';
+  readonly errors?: ErrorMap;
+  readonly admissions?: LookupAuthorizers;
+}
+
+function serving({ others = ['gaining'], flow = '2-legged', errors, admissions }: Changes = {}) {
+  const first = { prefixes: ['default'], others, errors: errors ?? COMMON_ERRORS } as const;
   return new SeveralOperators(
     [
-      operatorNamed('losing', losing.url, first, environment),
+      operatorNamed('losing', losing.url, first, { OPERATOR_FLOW: flow }),
       operatorNamed('gaining', gaining.url, { others: ['losing'] }),
     ],
-    parts,
+    admissions === undefined ? {} : { admissions },
   );
 }
 
-describe('an operator that', () => {
-  it.each<[string, OperatorScript]>([
-    ['does not find the identifier', { lookUp: UNKNOWN }],
-    [
-      'does not know the number, in the words of SIM Swap 0.4',
-      { lookUp: replying({ code: 'SIM_SWAP.UNKNOWN_PHONE_NUMBER' }, 404) },
-    ],
-    ['issues no token for it', { token: replying({ error: 'unknown_user_id' }, 400) }],
-  ])('%s: the other one is asked', async (_, script) => {
-    losing.script = script;
-    await using several = asking();
-    const loader = several.request();
-    expect(await Promise.all([window(loader, line(1)), date(loader, line(1))])).toEqual([
-      true,
-      null,
-    ]);
-    expect(gaining.lookups).toHaveLength(2);
+/** The outcome for a number, and how many lookups the second operator got. */
+async function outcome(script: OperatorScript, changes?: Changes) {
+  losing.script = script;
+  await using several = serving(changes);
+  const told = await window(several.request(), line(1));
+  return [told, gaining.lookups.length];
+}
+
+describe('where an operator', () => {
+  const NOT_SERVED = 'NUMBER_NOT_SERVED';
+  it.each<[string, OperatorScript, told: string | boolean]>([
+    ['does not find the identifier', UNKNOWN, true],
+    ['does not know the number, 0.4', lookUp(404, { code: 'SIM_SWAP.UNKNOWN_PHONE_NUMBER' }), true],
+    ['issues no token for it', { token: NO_USER }, true],
+    ['answers 404 as any gateway may', lookUp(404, { code: 'NOT_FOUND' }), NOT_SERVED],
+    ['answers 404 in other words', lookUp(404, { error: 'Not Found' }), 'OPERATOR_REFUSED'],
+    ['does not serve the line', lookUp(422, { code: 'SERVICE_NOT_APPLICABLE' }), NOT_SERVED],
+    ['fails', lookUp(500, { code: 'IDENTIFIER_NOT_FOUND' }), 'OPERATOR_UNAVAILABLE'],
+    ['sends no answer', lookUp(200, {}), 'OPERATOR_INVALID_REPLY'],
+    ['knows it', {}, false],
+  ])('%s: the other one is called only where its answer is returned', async (_, script, told) => {
+    expect(await outcome(script)).toEqual([told, told === true ? 1 : 0]);
   });
 
-  it.each<[string, boolean, number, string]>([
-    ['that mean that it does not know the number: the other one is asked', true, 404, 'true'],
-    ['that mean so where a status of success has them', true, 200, 'true'],
-    ['that do not: no other one is asked', false, 404, 'NUMBER_NOT_SERVED'],
-    ['at a status of doubt: no other one is asked', true, 503, 'NUMBER_NOT_SERVED'],
-  ])('refuses in words of its profile %s', async (_, isMarked, status, told) => {
-    const marked = isMarked ? ({ isUnknownNumber: true } as const) : {};
-    const rule = {
-      status,
-      word: '17',
-      code: 'NUMBER_NOT_SERVED',
-      reach: 'number',
-      ...marked,
-    } as const;
-    losing.script = { lookUp: replying({ result: 17 }, status) };
-    await using several = asking(['gaining'], {}, {}, { wordAt: [['result']], rules: [rule] });
-    expect(String(await window(several.request(), line(1)))).toBe(told);
-    expect(gaining.lookups).toHaveLength(told === 'true' ? 1 : 0);
-  });
-
-  it.each<[string, OperatorScript, string]>([
-    [
-      'answers 404 as any gateway may',
-      { lookUp: replying({ code: 'NOT_FOUND' }, 404) },
-      'NUMBER_NOT_SERVED',
-    ],
-    [
-      'answers 404 in other words',
-      { lookUp: replying({ error: 'Not Found' }, 404) },
-      'OPERATOR_REFUSED',
-    ],
-    [
-      'does not serve the line',
-      { lookUp: replying({ code: 'SERVICE_NOT_APPLICABLE' }, 422) },
-      'NUMBER_NOT_SERVED',
-    ],
-    ['fails', { lookUp: replying({ code: 'IDENTIFIER_NOT_FOUND' }, 500) }, 'OPERATOR_UNAVAILABLE'],
-    ['sends no answer', { lookUp: replying({}) }, 'OPERATOR_INVALID_REPLY'],
-    ['knows it', {}, 'false'],
-  ])('%s: no other one is asked', async (_, script, told) => {
-    losing.script = script;
-    await using several = asking();
-    expect(String(await window(several.request(), line(1)))).toBe(told);
-    expect(gaining.received).toEqual([]);
+  it.each<[string, true | undefined, number, told: string | boolean]>([
+    ['that mean that it does not know the number', true, 404, true],
+    ['that mean so at a status of success', true, 200, true],
+    ['that do not', undefined, 404, NOT_SERVED],
+    ['that mean so at a status of doubt', true, 503, NOT_SERVED],
+  ])('refuses in words of its profile %s', async (_, isUnknownNumber, status, told) => {
+    const rule = { status, word: '17', code: NOT_SERVED, reach: 'number' } as const;
+    const marked = isUnknownNumber === undefined ? rule : { ...rule, isUnknownNumber };
+    const errors = { wordAt: [['result']], rules: [marked] };
+    const script = lookUp(status, { result: 17 });
+    expect(await outcome(script, { errors })).toEqual([told, told === true ? 1 : 0]);
   });
 
   it.each([
     ['has said anything of the number', null, null],
     ['left a doubt about one question', 'yesterday', 'OPERATOR_INVALID_REPLY'],
-  ])('%s: no other one is asked for what it does not know', async (_, latestSimChange, told) => {
-    losing.script = { lookUp: lookingUp(UNKNOWN, replying({ latestSimChange })) };
-    await using several = asking();
+  ])('%s the other one is not called', async (_, latestSimChange, told) => {
+    losing.script = {
+      lookUp: lookingUp(
+        replying({ code: 'IDENTIFIER_NOT_FOUND' }, 404),
+        replying({ latestSimChange }),
+      ),
+    };
+    await using several = serving();
     const loader = several.request();
     const answers = await Promise.all([date(loader, line(1)), window(loader, line(1))]);
-    expect(answers).toEqual([told, 'NUMBER_NOT_SERVED']);
+    expect(answers).toEqual([told, NOT_SERVED]);
     expect(gaining.received).toEqual([]);
   });
-});
 
-describe('in the 3-legged flow', () => {
-  const THREE_LEGGED = { OPERATOR_FLOW: '3-legged' };
-
-  it('an operator that does not know the owner has prompted no owner: the other one is asked', async () => {
-    losing.script = { authorize: replying({ error: 'unknown_user_id' }, 400) };
-    await using several = asking(['gaining'], THREE_LEGGED);
-    expect(await window(several.request(), line(1))).toBe(true);
-    expect(losing.count('tokens')).toBe(0);
-  });
-
-  it.each<[string, OperatorScript]>([
-    ['at the lookup', { lookUp: UNKNOWN }],
-    ['at the poll', { token: replying({ error: 'unknown_user_id' }, 400) }],
-    ['with a status of doubt', { authorize: replying({ error: 'unknown_user_id' }, 503) }],
-  ])('one that says so after a prompt, %s: no other one is asked', async (_, script) => {
-    losing.script = script;
-    await using several = asking(['gaining'], THREE_LEGGED);
-    expect(await window(several.request(), line(1))).not.toBe(true);
+  it.each<[string, OperatorScript, told: string | boolean]>([
+    ['does not know the owner at the prompt', { authorize: NO_USER }, true],
+    ['does not know the number at the lookup', UNKNOWN, NOT_SERVED],
+    ['does not know the owner at the poll', { token: NO_USER }, NOT_SERVED],
+    [
+      'may have prompted',
+      { authorize: replying({ error: 'unknown_user_id' }, 503) },
+      'OPERATOR_UNAVAILABLE',
+    ],
+  ])('%s, 3-legged: the owner is prompted once', async (_, script, told) => {
+    const expected = [told, told === true ? 1 : 0];
+    expect(await outcome(script, { flow: '3-legged' })).toEqual(expected);
     expect(losing.count('prompts')).toBe(1);
-    expect(gaining.received).toEqual([]);
   });
 });
 
-describe('the list', () => {
-  it('is empty unless it is set', async () => {
-    losing.script = { lookUp: UNKNOWN };
-    await using several = asking([]);
-    expect(await window(several.request(), line(1))).toBe('NUMBER_NOT_SERVED');
-    expect(gaining.received).toEqual([]);
+describe('the list of others', () => {
+  it('calls each operator once: not the others of the others, nor one that is listed twice', async () => {
+    gaining.script = UNKNOWN;
+    const others = ['gaining', 'losing', 'gaining'];
+    expect(await outcome(UNKNOWN, { others })).toEqual(['NUMBER_NOT_SERVED', 1]);
+    expect(losing.lookups).toHaveLength(1);
   });
 
-  it('is all that is asked, each once: not the others of the others, nor one that is listed twice', async () => {
-    losing.script = { lookUp: UNKNOWN };
-    gaining.script = { lookUp: UNKNOWN };
-    await using several = asking(['gaining', 'losing', 'gaining']);
-    expect(await window(several.request(), line(1))).toBe('NUMBER_NOT_SERVED');
-    expect([losing.lookups.length, gaining.lookups.length]).toEqual([1, 1]);
-  });
-
-  it('with an operator that is not there is refused at the start', () => {
-    expect(() => asking(['nowhere'])).toThrow(
+  it('is refused at the start with an operator that does not exist', () => {
+    expect(() => serving({ others: ['nowhere'] })).toThrow(
       '`others` of the operator losing names one that is not there.',
     );
   });
 
-  it('what the next one fails at is the answer, and only it gets further questions', async () => {
-    losing.script = { lookUp: UNKNOWN };
+  it('returns the failure of the next operator, which gets all further questions', async () => {
+    losing.script = UNKNOWN;
     gaining.script = { lookUp: replying({ code: 'TOO_MANY_REQUESTS' }, 429) };
-    await using several = asking();
+    await using several = serving();
     const loader = several.request();
     expect(await window(loader, line(1))).toBe('OPERATOR_RATE_LIMITED');
     gaining.script = {};
@@ -171,12 +139,10 @@ describe('the list', () => {
     expect(await window(several.request(), line(1), 24)).toBe(false);
   });
 
-  it('each try is counted at its operator, and audited under its name', async () => {
-    losing.script = { lookUp: UNKNOWN };
+  it('counts each try at its operator, and audits it under its name', async () => {
     const lines: AuditEntry[] = [];
     const admissions = auditedInto(lines, systemClock, { lookupsPerHour: 1 });
-    await using several = asking(['gaining'], {}, { admissions });
-    await window(several.request(), line(1));
+    await outcome(UNKNOWN, { admissions });
     expect(lines.map(({ audit, operator, outcome }) => [audit, operator, outcome])).toEqual([
       ['before', 'losing', undefined],
       ['after', 'losing', 'NUMBER_NOT_SERVED'],
