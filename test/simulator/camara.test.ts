@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { CHECK_SCOPE, DATE_SCOPE, poll, read, requestConsent, requestToken } from './client.ts';
 
@@ -160,8 +160,8 @@ describe.each(['2.1', '1.0'] as const)("CAMARA's own scenarios of %s", (dialect)
   let simulator: Simulator;
   beforeAll(async () => {
     simulator = await startSimulator({ port: 0, dialect, nowMs: () => clock.nowMs });
+    return () => simulator.close();
   });
-  afterAll(() => simulator.close());
 
   describe.each(['check', 'retrieve-date'] as const)('%s', (operation) => {
     const titled = SCENARIOS[dialect][operation].map((one) => [one[0], one[1], one] as const);

@@ -6,32 +6,21 @@ const BASIC = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base
 export const DATE_SCOPE = 'retrieve-sim-swap-date';
 export const CHECK_SCOPE = 'check-sim-swap';
 
-export const CORRELATOR = 'test-1';
-
-/** What a form says: its parameters, in order and as often as they are given. */
+/** The parameters of a form, in order; one may come twice. */
 export type Form = Record<string, string> | [string, string][];
 
-export async function postForm(url: string, form: Form, signal?: AbortSignal): Promise<Response> {
-  return fetch(url, {
-    method: 'POST',
-    headers: { authorization: BASIC },
-    body: new URLSearchParams(form),
-    redirect: 'manual',
-    signal: signal ?? null,
-  });
+export async function postForm(url: string, form: Form): Promise<Response> {
+  const body = new URLSearchParams(form);
+  return fetch(url, { method: 'POST', headers: { authorization: BASIC }, body });
 }
 
 export async function requestToken(
   { authUrl }: Simulator,
   number: string,
   scope: string,
-  signal?: AbortSignal,
 ): Promise<Response> {
-  return postForm(
-    `${authUrl}/oauth/v1/token`,
-    { grant_type: 'client_credentials', username: `tel:${number}`, scope },
-    signal,
-  );
+  const form = { grant_type: 'client_credentials', username: `tel:${number}`, scope };
+  return postForm(`${authUrl}/oauth/v1/token`, form);
 }
 
 export async function requestConsent(
@@ -39,22 +28,15 @@ export async function requestConsent(
   number: string,
   scope: string = CHECK_SCOPE,
 ): Promise<Response> {
-  return postForm(`${authUrl}/openIDConnectCIBA/v1/bc-authorize`, {
-    login_hint: `tel:${number}`,
-    scope,
-  });
+  const form = { login_hint: `tel:${number}`, scope };
+  return postForm(`${authUrl}/openIDConnectCIBA/v1/bc-authorize`, form);
 }
 
-export async function poll(
-  { authUrl }: Simulator,
-  authReqId: string,
-  signal?: AbortSignal,
-): Promise<Response> {
-  return postForm(
-    `${authUrl}/openIDConnectCIBA/v1/token`,
-    { grant_type: 'urn:openid:params:mc:grant-type:ciba', auth_req_id: authReqId },
-    signal,
-  );
+export async function poll({ authUrl }: Simulator, authReqId: string): Promise<Response> {
+  return postForm(`${authUrl}/openIDConnectCIBA/v1/token`, {
+    grant_type: 'urn:openid:params:mc:grant-type:ciba',
+    auth_req_id: authReqId,
+  });
 }
 
 export async function lookUp(
@@ -62,25 +44,23 @@ export async function lookUp(
   operation: string,
   token: string,
   body: object,
-  signal?: AbortSignal,
 ): Promise<Response> {
   return fetch(`${simSwapUrl}/${operation}`, {
     method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      'x-correlator': CORRELATOR,
-    },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
-    redirect: 'manual',
-    signal: signal ?? null,
   });
 }
 
 export async function read(reply: Response, name: string): Promise<string> {
-  const body: unknown = await reply.json();
-  if (typeof body !== 'object' || body === null) throw new Error('The reply is no JSON object.');
-  const value: unknown = Object.entries(body).find(([key]) => key === name)?.[1];
+  const body = (await reply.json()) as Readonly<Record<string, unknown>>;
+  const value = body[name];
   if (typeof value !== 'string') throw new Error(`The reply holds no text "${name}".`);
   return value;
+}
+
+/** The status and the body of a reply. */
+export async function summary(reply: Promise<Response>): Promise<string> {
+  const one = await reply;
+  return `${one.status} ${await one.text()}`;
 }

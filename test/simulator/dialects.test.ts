@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { PROFILE_SECRETS, profileKeys } from '../../scripts/simulatedProfiles.ts';
 import type { DialectName } from '../../simulator/dialects.ts';
 import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
-import { postForm, read } from './client.ts';
+import { lookUp, postForm, read, summary } from './client.ts';
 
 const NUMBER = '+447700900004';
 const TEL = `tel:${NUMBER}`;
@@ -17,29 +17,6 @@ async function start(dialect: DialectName): Promise<Simulator> {
   const simulator = await startSimulator({ port: 0, dialect, jwks: await profileKeys() });
   onTestFinished(() => simulator.close());
   return simulator;
-}
-
-type Headers = Readonly<Record<string, string>>;
-
-async function post(url: string, type: string, body: string, headers: Headers): Promise<Response> {
-  return fetch(url, { method: 'POST', headers: { 'content-type': type, ...headers }, body });
-}
-
-async function lookUp(
-  { simSwapUrl }: Simulator,
-  operation: string,
-  token: string,
-  body: object,
-  headers: Headers = {},
-): Promise<Response> {
-  const url = `${simSwapUrl}/${operation}`;
-  const sent = { authorization: `Bearer ${token}`, ...headers };
-  return post(url, 'application/json', JSON.stringify(body), sent);
-}
-
-async function summary(reply: Promise<Response>): Promise<string> {
-  const one = await reply;
-  return `${one.status} ${await one.text()}`;
 }
 
 async function assertion(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import {
   CHECK_SCOPE,
@@ -22,14 +22,10 @@ let nowMs = 0;
 
 beforeAll(async () => {
   simulator = await startSimulator({ port: 0, nowMs: () => nowMs });
+  return () => simulator.close();
 });
-
 beforeEach(() => {
   simulator.resetStats();
-});
-
-afterAll(async () => {
-  await simulator.close();
 });
 
 async function twoLeggedToken(scope = CHECK_SCOPE): Promise<string> {
