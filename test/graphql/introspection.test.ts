@@ -2,71 +2,61 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { startSimulated, type SimulatedService } from '../service.ts';
 
-const ROLES = ['bff', 'subgraph'] as const;
+const SECRET = 'a-secret-of-thirty-two-characters';
 const INTROSPECTIONS = [
   '{ __schema { queryType { name } } }',
   '{ __type(name: "Query") { name } }',
 ];
 
-const SECRET = 'a-secret-of-thirty-two-characters';
-
-let issuer: TestIssuer;
-let headers: Readonly<Record<string, string>>;
-
-beforeAll(async () => {
-  issuer = await TestIssuer.start();
-  headers = { authorization: `Bearer ${await issuer.token()}`, 'x-router-secret': SECRET };
-});
+const issuer = await TestIssuer.start();
+const headers = { authorization: `Bearer ${await issuer.token()}`, 'x-router-secret': SECRET };
 afterAll(() => issuer.close());
 
-function settingsOf(role: (typeof ROLES)[number]): Record<string, string> {
-  const router: Record<string, string> = role === 'subgraph' ? { ROUTER_SECRET: SECRET } : {};
-  return { ...issuer.settings, ...router, ROLE: role, NODE_ENV: 'production', AUDIT_KEY: SECRET };
-}
-
-describe.each(ROLES)('in production, the %s', (role) => {
+describe.each(['bff', 'subgraph'] as const)('the %s', (role) => {
   let service: SimulatedService;
   beforeAll(async () => {
-    service = await startSimulated(settingsOf(role));
-  });
-  afterAll(() => service.stop());
-
-  it.each(INTROSPECTIONS)('does not tell its schema to a caller: %s', async (query) => {
-    const reply = await service.ask(query, {}, headers);
-    expect(reply.status).toBe(400);
-    expect(reply.data).toBeUndefined();
-    expect(reply.codes).toEqual(['GRAPHQL_VALIDATION_FAILED']);
-    expect(reply.errors[0]?.message).toBe(
-      'Introspection is off in production. Read the schema in schema/ of the release, or introspect a server that runs without NODE_ENV=production.',
-    );
+    service = await startSimulated({
+      ...issuer.settings,
+      ...(role === 'subgraph' ? { ROUTER_SECRET: SECRET } : {}),
+      ROLE: role,
+      NODE_ENV: 'production',
+      AUDIT_KEY: SECRET,
+    });
+    return () => service.stop();
   });
 
-  it('does not tell it by way of suggestions either', async () => {
+  it.each(INTROSPECTIONS)('refuses introspection in production: %s', async (query) => {
+    const { status, body } = await service.ask(query, {}, headers);
+    expect(status).toBe(400);
+    const message =
+      'Introspection is off in production. Read the schema in schema/ of the release, or introspect a server that runs without NODE_ENV=production.';
+    const extensions = { code: 'GRAPHQL_VALIDATION_FAILED' };
+    expect(body).toMatchObject({ errors: [{ message, extensions }] });
+    expect(body.data).toBeUndefined();
+  });
+
+  it('suggests no fields in production, and names types', async () => {
     const reply = await service.ask(role === 'bff' ? '{ phoneNumbe }' : '{ _servic }', {}, headers);
     expect(reply.codes).toEqual(['GRAPHQL_VALIDATION_FAILED']);
     expect(reply.text).not.toContain('Did you mean');
+    const { body } = await service.ask('{ __typename }', {}, headers);
+    expect(body).toEqual({ data: { __typename: 'Query' } });
   });
 
-  it('still names types', async () => {
-    const reply = await service.ask('{ __typename }', {}, headers);
-    expect(reply.data).toEqual({ __typename: 'Query' });
+  it('gives its SDL to a router only, in production as well', async () => {
+    const { data, codes } = await service.ask('{ _service { sdl } }', {}, headers);
+    if (role === 'bff') expect(codes).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    else expect(data._service.sdl).toMatch(/type PhoneNumber\s+@key\(fields: "e164"\)/);
   });
-});
 
-it('a router gets the SDL of the subgraph in production as well', async () => {
-  await using service = await startSimulated(settingsOf('subgraph'));
-  const reply = await service.ask('{ _service { sdl } }', {}, headers);
-  expect(reply.errors).toEqual([]);
-  expect(reply.data._service.sdl).toMatch(/type PhoneNumber\s+@key\(fields: "e164"\)/);
-});
-
-it.each(ROLES)('elsewhere, the %s tells its schema, and helps with typos', async (role) => {
-  await using service = await startSimulated({ ROLE: role });
-  for (const query of INTROSPECTIONS) {
-    const reply = await service.ask(query);
-    expect(reply.errors).toEqual([]);
-    expect(reply.text).toContain('"Query"');
-  }
-  const reply = await service.ask('{ __schema { typess { name } } }');
-  expect(reply.errors[0]?.message).toContain('Did you mean "types"?');
+  it('elsewhere, introspects and suggests fields', async () => {
+    await using open = await startSimulated({ ROLE: role });
+    for (const query of INTROSPECTIONS) {
+      const reply = await open.ask(query);
+      expect(reply.errors).toEqual([]);
+      expect(reply.text).toContain('"Query"');
+    }
+    const { errors } = await open.ask('{ __schema { typess { name } } }');
+    expect(errors[0]?.message).toContain('Did you mean "types"?');
+  });
 });
