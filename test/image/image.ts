@@ -16,9 +16,6 @@ export interface ImageConfig {
   readonly healthCheck: readonly string[];
 }
 
-/** Folders of this machine, by where a container finds them; none can be written to. */
-export type Mounts = Readonly<Record<string, string>>;
-
 export interface Image {
   readonly name: string;
   readonly bytes: number;
@@ -70,13 +67,12 @@ export class Container implements AsyncDisposable {
   static async start(
     { name, config }: Image,
     settings: Readonly<Record<string, string>>,
-    mounts: Mounts = {},
   ): Promise<Container> {
     const id = (await buildah('from', '--pull-never', name)).trim();
     const root = (await buildah('mount', id)).trim();
     // What is written from here on is the process's own.
     await run('find', [root, '-xdev', '-exec', 'touch', '-h', '-d', '@0', '{}', '+']);
-    const child = spawn('buildah', runWords(id, config.command, settings, mounts), {
+    const child = spawn('buildah', runWords(id, config.command, settings), {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     return new Container(id, root, child);
@@ -188,12 +184,9 @@ function runWords(
   container: string,
   command: readonly string[],
   settings: Readonly<Record<string, string>>,
-  mounts: Mounts = {},
 ): string[] {
   const environment = Object.entries(settings).map(([key, value]) => `--env=${key}=${value}`);
-  const volumes = Object.entries(mounts).map(([inside, here]) => `--volume=${here}:${inside}:ro`);
-  const options = ['--isolation=chroot', ...environment, ...volumes];
-  return words('run', ...options, container, '--', ...command);
+  return words('run', '--isolation=chroot', ...environment, container, '--', ...command);
 }
 
 function words(...given: readonly string[]): string[] {

@@ -1,12 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { freePort } from '../freePort.ts';
-import { OWN_HEADER, writeOwnProfile } from '../ownProfile.ts';
 import { answerNever, WiredOperator } from '../wiredOperator.ts';
 import { buildImage, Container } from './image.ts';
 
@@ -31,8 +27,10 @@ equal(config.environment['NODE_ENV'], 'production');
 await using issuer = disposable(await TestIssuer.start(), (one) => one.close());
 await using operator = await WiredOperator.start();
 const port = await freePort();
-const withoutOperator = {
+const settings = {
   ...issuer.value.settings,
+  ...operator.settings,
+  OPERATOR_TIMEOUT_MS: '60000',
   // The network is this machine's: elsewhere 0.0.0.0, the image's own, is right.
   HOST: '127.0.0.1',
   PORT: String(port),
@@ -40,7 +38,6 @@ const withoutOperator = {
   AUDIT_LOG,
   REQUEST_TIMEOUT_MS: '60000',
 };
-const settings = { ...withoutOperator, ...operator.settings, OPERATOR_TIMEOUT_MS: '60000' };
 
 await withoutSettings();
 
@@ -82,7 +79,6 @@ const elsewhere = written.filter((path) => !/^\/tmp(?:\/|$)/.test(path));
 deepEqual(elsewhere, []);
 ok(written.includes(AUDIT_LOG));
 say('it wrote', written.filter((path) => path !== '/tmp').join(', '));
-await withOwnProfile();
 process.stdout.write('the image holds\n');
 
 /** The image's own NODE_ENV must keep a container without settings from answering out of the simulator. */
@@ -94,38 +90,8 @@ async function withoutSettings(): Promise<void> {
   say('without settings', 'it does not start, and lists what is missing');
 }
 
-/** A profile of one's own lies in a folder that is mounted, beside the file that names it. */
-async function withOwnProfile(): Promise<void> {
-  await using mounted = disposable(await mkdtemp(join(tmpdir(), 'mounted-')), (folder) =>
-    rm(folder, { recursive: true }),
-  );
-  // Another user runs in the image.
-  await chmod(mounted.value, 0o755);
-  operator.script = {};
-  const named = await writeOwnProfile(mounted.value, operator.url);
-  const ownPort = await freePort();
-  const ofFile = {
-    ...withoutOperator,
-    PORT: String(ownPort),
-    OPERATORS_FILE: '/etc/sim-swap/operators.json',
-  };
-  await using own = await Container.start(image, ofFile, { '/etc/sim-swap': mounted.value });
-  const ownUrl = `http://127.0.0.1:${ownPort}`;
-  await ready(ownUrl);
-  const before = operator.lookups.length;
-  await using ownPool = disposable(new Pool(ownUrl), (one) => one.destroy());
-  equal(await ask('+447700900501', ownPool.value), false);
-  deepEqual(
-    operator.lookups.slice(before).map(({ headers }) => headers[OWN_HEADER]),
-    ['ours'],
-  );
-  for (const word of [named.profile, named.sha256]) ok(own.output.includes(word), word);
-  equal(await own.terminate(), 0);
-  say('a mounted folder', 'a profile of one’s own is read from it, and named by its SHA-256');
-}
-
-async function ask(number: string, through = pool): Promise<unknown> {
-  const { statusCode, body } = await through.request({
+async function ask(number: string): Promise<unknown> {
+  const { statusCode, body } = await pool.request({
     path: '/graphql',
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },

@@ -1,5 +1,7 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { check, failed, rowsOf, settingsAt, simulator, simulatorSettings } from './checked.ts';
 
 const NOTHING_ASKED = { lookups: 0, refusedLookups: 0, prompts: 0 };
@@ -20,6 +22,26 @@ describe('what the operator has against us has a red row that says what to do', 
     expect(failed(report)).toEqual([step]);
     expect(rowsOf(report, step)[0]?.advice).toMatch(advice);
     expect(operator.stats()).toMatchObject(NOTHING_ASKED);
+  });
+
+  const OWN = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const OTHER = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  it.each([
+    ['the registered key', OWN.privateKey, [], /^$/],
+    ['another key', OTHER.privateKey, ['credentials'], /public half of client\.key/],
+  ] as const)('%s', async (_, key, red, advice) => {
+    const jwks = { keys: [OWN.publicKey.export({ format: 'jwk' })] };
+    await using operator = await simulator({ clientAuthentication: 'private_key_jwt', jwks });
+    const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString();
+    const report = await check({
+      ...simulatorSettings(operator),
+      OPERATOR_CLIENT_AUTH: 'private_key_jwt',
+      OPERATOR_CLIENT_SECRET: '',
+      OPERATOR_ASSERTION_KEY_FILE: new TemporaryFiles().write('key.pem', pem),
+      OPERATOR_ASSERTION_AUDIENCE: operator.authUrl,
+    });
+    expect(failed(report)).toEqual(red);
+    expect(rowsOf(report, 'credentials')[0]?.advice ?? '').toMatch(advice);
   });
 
   it('a wrong path', async () => {

@@ -6,8 +6,6 @@ import { Program, type Run } from '../program.ts';
 import { freePort } from '../freePort.ts';
 import { OWN_HEADER, writeOwnProfile } from '../ownProfile.ts';
 import { WiredOperator } from '../wiredOperator.ts';
-import { examplesOf } from '../library/examples.ts';
-import { DEMO_CLIENT, startSimulator } from '../../simulator/simulator.ts';
 import { ask, FOR_NPM } from './ask.ts';
 
 function npx(...words: readonly string[]): Promise<Run> {
@@ -106,27 +104,6 @@ test('what the manifest of a checkout has for itself is not packed', async () =>
   expect(Object.keys(manifest)).not.toContain('devDependencies');
   expect(manifest['peerDependencies']).toEqual({ graphql: '^16.15.0' });
 });
-
-test.each(examplesOf('client'))(
-  'the example of $about, as a stranger copies it',
-  async ({ program, prints }) => {
-    const simulator = await startSimulator({ port: 0 });
-    const { out, ...ended } = await Program.run(
-      process.execPath,
-      ['--input-type=module-typescript', '--eval', program],
-      {
-        OPERATOR_AUTH_URL: simulator.authUrl,
-        OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
-        OPERATOR_CLIENT_ID: DEMO_CLIENT.clientId,
-        OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
-      },
-      { folder: inject('mounted') },
-    );
-    await simulator.close();
-    expect(ended).toEqual({ code: 0, signal: null, err: '' });
-    expect(out.trimEnd().split('\n')).toEqual(prints);
-  },
-);
 
 const OPENS_CLIENT = `import { createSimSwapClient } from 'sim-swap-subgraph/client';
 const client = await createSimSwapClient({ settings: { SIMULATOR: 'http://127.0.0.1:9' } });
