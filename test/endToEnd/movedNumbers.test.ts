@@ -43,8 +43,8 @@ function serving({ others = ['gaining'], flow = '2-legged', errors, admissions }
   );
 }
 
-/** The outcome for a number, and how many lookups the second operator got. */
-async function outcome(script: OperatorScript, changes?: Changes) {
+/** The answer about a number, and how many lookups the second operator got. */
+async function endOf(script: OperatorScript, changes?: Changes) {
   losing.script = script;
   await using several = serving(changes);
   const told = await window(several.request(), line(1));
@@ -64,7 +64,7 @@ describe('where an operator', () => {
     ['sends no answer', lookUp(200, {}), 'OPERATOR_INVALID_REPLY'],
     ['knows it', {}, false],
   ])('%s: the other one is called only where its answer is returned', async (_, script, told) => {
-    expect(await outcome(script)).toEqual([told, told === true ? 1 : 0]);
+    expect(await endOf(script)).toEqual([told, told === true ? 1 : 0]);
   });
 
   it.each<[string, true | undefined, number, told: string | boolean]>([
@@ -77,7 +77,7 @@ describe('where an operator', () => {
     const marked = isUnknownNumber === undefined ? rule : { ...rule, isUnknownNumber };
     const errors = { wordAt: [['result']], rules: [marked] };
     const script = lookUp(status, { result: 17 });
-    expect(await outcome(script, { errors })).toEqual([told, told === true ? 1 : 0]);
+    expect(await endOf(script, { errors })).toEqual([told, told === true ? 1 : 0]);
   });
 
   it.each([
@@ -108,7 +108,7 @@ describe('where an operator', () => {
     ],
   ])('%s, 3-legged: the owner is prompted once', async (_, script, told) => {
     const expected = [told, told === true ? 1 : 0];
-    expect(await outcome(script, { flow: '3-legged' })).toEqual(expected);
+    expect(await endOf(script, { flow: '3-legged' })).toEqual(expected);
     expect(losing.count('prompts')).toBe(1);
   });
 });
@@ -117,7 +117,7 @@ describe('the list of others', () => {
   it('calls each operator once: not the others of the others, nor one that is listed twice', async () => {
     gaining.script = UNKNOWN;
     const others = ['gaining', 'losing', 'gaining'];
-    expect(await outcome(UNKNOWN, { others })).toEqual(['NUMBER_NOT_SERVED', 1]);
+    expect(await endOf(UNKNOWN, { others })).toEqual(['NUMBER_NOT_SERVED', 1]);
     expect(losing.lookups).toHaveLength(1);
   });
 
@@ -142,7 +142,7 @@ describe('the list of others', () => {
   it('counts each try at its operator, and audits it under its name', async () => {
     const lines: AuditEntry[] = [];
     const admissions = auditedInto(lines, systemClock, { lookupsPerHour: 1 });
-    await outcome(UNKNOWN, { admissions });
+    await endOf(UNKNOWN, { admissions });
     expect(lines.map(({ audit, operator, outcome }) => [audit, operator, outcome])).toEqual([
       ['before', 'losing', undefined],
       ['after', 'losing', 'NUMBER_NOT_SERVED'],
