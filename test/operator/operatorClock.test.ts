@@ -16,7 +16,7 @@ class Clocks {
   }
 }
 
-/** The reply with the fact, by an operator whose clock is so far behind ours. */
+/** The reply with the fact, from an operator whose clock is behind ours. */
 function reply(fact: DateFact, oursAheadHours: number) {
   const date = new Date(fact.sentAtMs - oursAheadHours * HOUR_MS).toUTCString();
   return { headers: { date } };
@@ -24,26 +24,26 @@ function reply(fact: DateFact, oursAheadHours: number) {
 
 describe('a date', () => {
   it.each([
-    ['by clocks that agree', 0, 48, false],
-    ['by clocks that differ by no more than the margin', 47, 48, false],
-    ['by a clock of ours that is ahead', 49, 48, undefined],
-    ['by a clock of ours that is behind', -49, 48, undefined],
-    ['without a margin, by clocks that differ by seconds', 0.01, 0, false],
-    ['without a margin, by clocks that differ by more', 0.1, 0, undefined],
-  ])('told %s', (_, aheadHours, margin, swapped) => {
+    ['agree', 0, 48, false],
+    ['differ by no more than the margin', 47, 48, false],
+    ['differ by more, ours ahead', 49, 48, undefined],
+    ['differ by more, ours behind', -49, 48, undefined],
+    ['differ by seconds, without a margin', 0.01, 0, false],
+    ['differ by minutes, without a margin', 0.1, 0, undefined],
+  ])('where the clocks %s', (_, aheadHours, margin, swapped) => {
     const fact = changed(900);
     const judged = new Clocks().operator(margin).judge(fact, reply(fact, aheadHours));
     expect(deduceSwapped(hours(240), [timed(judged)], TRUST)?.swapped).toBe(swapped);
   });
 
-  it('of a day ago is no `false`, where our clock is 15 days ahead', () => {
-    // As it reads by our clock.
+  it('of yesterday does not answer `false` when our clock is 15 days ahead', () => {
+    // Its age by our clock.
     const fact = changed(16 * 24);
     const judged = timed(new Clocks().operator().judge(fact, reply(fact, 15 * 24)));
     expect(deduceSwapped(hours(240), [fact], TRUST)?.swapped).toBe(false);
     expect(deduceSwapped(hours(240), [judged], TRUST)).toBeUndefined();
     expect(judged.latestSimChange).toEqual(fact.latestSimChange);
-    // It may have changed until the reply came: what was said before then does not count, and what is said after does.
+    // The SIM may have changed until the reply arrived: a `false` from before then does not count, a later one does.
     expect(deduceSwapped(hours(240), [checked(240, false, -1), judged], TRUST)).toBeUndefined();
     expect(deduceSwapped(hours(240), [changed(900), judged], TRUST)).toBeUndefined();
     const after = [judged, checked(240, false, 1)];
@@ -51,14 +51,14 @@ describe('a date', () => {
     expect(deduceSwapped(hours(720), [judged, checked(2400, true)], TRUST)).toBeUndefined();
   });
 
-  it('without a header Date is as good as any, until the operator has sent one', () => {
+  it('without a Date header counts until the operator has sent one', () => {
     const clock = new Clocks().operator();
     const fact = changed(900);
     expect(clock.judge(fact, { headers: {} })).toEqual(fact);
     expect(clock.judge(fact, reply(fact, 0))).toEqual(fact);
     expect(clock.judge(fact, { headers: {} })).toEqual({ ...fact, isUndated: true });
     expect(clock.judge(fact, { headers: { date: 'now' } })).toEqual({ ...fact, isUndated: true });
-    // Each reply is judged by its own.
+    // Each reply is judged by its own header.
     expect(clock.judge(fact, reply(fact, 0))).toEqual(fact);
   });
 });
@@ -66,7 +66,7 @@ describe('a date', () => {
 describe('the log', () => {
   const fact = changed(900);
 
-  it('does not say whose clock is wrong, where one operator differs', () => {
+  it('does not say whose clock is wrong when one operator differs', () => {
     const clocks = new Clocks();
     const [one, other] = [clocks.operator(), clocks.operator()];
     other.judge(fact, reply(fact, 0));
@@ -76,7 +76,7 @@ describe('the log', () => {
     expect(one.aheadMs).toBe(360 * HOUR_MS);
   });
 
-  it('says that ours is, where several agree', () => {
+  it('says that our clock is wrong when several operators agree', () => {
     const clocks = new Clocks();
     for (const clock of [clocks.operator(), clocks.operator()]) clock.judge(fact, reply(fact, 360));
     expect(clocks.log.lines.at(-1)?.message).toMatch(/^The clock of this machine is wrong/);

@@ -12,7 +12,7 @@ const REFUSALS = /^### Refusals$[^]*?(?=^#|$(?![^]))/m.exec(DOCS)?.[0] ?? '';
 
 const AT_LOOKUPS = { sentAtMs: START_MS, nowMs: START_MS, errors: COMMON_ERRORS } as const;
 
-/** Statuses that stand for what the first cells say. */
+/** Statuses for the first cells. */
 const STATUSES: Readonly<Record<string, readonly number[]>> = {
   '4xx but 408 and 429': [400, 401, 402, 403, 404, 405, 409, 410, 415, 422, 451, 499],
   '5xx but 501': [500, 502, 503, 504, 511, 599],
@@ -46,7 +46,7 @@ function wordsIn(cell: string): readonly (string | undefined)[] {
 }
 
 describe('the table of refusals in docs/operator-api.md', () => {
-  test('is there', () => {
+  test('has its rows', () => {
     expect(ROWS.length).toBeGreaterThan(10);
     expect(ROWS.flatMap(({ statuses }) => statuses).every(Number.isInteger)).toBe(true);
   });
@@ -56,7 +56,7 @@ describe('the table of refusals in docs/operator-api.md', () => {
       for (const word of words) {
         const reply = jsonReply(status, word === undefined ? {} : { code: word });
         for (const asksOwner of [true, false]) {
-          // Where no owner is asked, it is our client that is denied.
+          // Without a prompted owner our client is denied.
           const isOurs = code.startsWith('CONSENT_') && !asksOwner;
           const expected = isOurs ? { code: 'OPERATOR_REFUSED' } : { code, reach };
           const lookup = { ...AT_LOOKUPS, flow: asksOwner ? '3-legged' : '2-legged' } as const;

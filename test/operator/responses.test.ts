@@ -32,9 +32,20 @@ describe('judgeCheck', () => {
     });
   });
 
-  it('passes over members that it does not know', () => {
+  it('ignores members that it does not know', () => {
     const reply = jsonReply(200, { swapped: true, latestSimChange: 'nonsense', extra: [1] });
     expect(judgeCheck(reply, EXCHANGE, WINDOW)).toMatchObject({ facts: [{ swapped: true }] });
+  });
+
+  it.each([
+    ['failed', ['E77', 77, '077', {}]],
+    ['answered', ['00', 200, undefined, null]],
+  ])('is %s with these where the operator names its errors: %j', (kind, words) => {
+    const errors = { wordAt: [['resultado', 'codigo']], rules: [] };
+    for (const codigo of words) {
+      const reply = jsonReply(200, { swapped: false, resultado: { codigo } });
+      expect(judgeCheck(reply, { ...EXCHANGE, errors }, WINDOW).kind).toBe(kind);
+    }
   });
 
   const TYPE = 'wrong type of swapped';
@@ -72,7 +83,7 @@ describe('judgeRetrieveDate', () => {
 
   it.each<[string, string]>([
     ['now', atMs(START_MS)],
-    ['5 minutes ahead, for clocks differ', atMs(START_MS + 300_000)],
+    ['5 minutes ahead, since clocks differ', atMs(START_MS + 300_000)],
     ['the first day of 1991', '1991-01-01T00:00:00Z'],
   ])('reads a date of %s', (_, latestSimChange) => {
     expect(judgeDateBody({ latestSimChange })).toMatchObject({
@@ -131,7 +142,7 @@ function iso(range: { min?: Date; max?: Date }): fc.Arbitrary<string> {
   return fc.date({ ...range, noInvalidDate: true }).map((date) => date.toISOString());
 }
 
-describe('whatever comes, an answer is a 200 with JSON', () => {
+describe('whatever the reply, an answer is a 200 with JSON', () => {
   const sane = iso({ min: new Date('1991-01-01'), max: new Date(START_MS) });
 
   it.each([
@@ -153,7 +164,7 @@ describe('whatever comes, an answer is a 200 with JSON', () => {
         const said = member(body, name);
         const isAnswer = judged.kind === 'answered';
         expect(isAnswer && !(status === 200 && isRight(said))).toBe(false);
-        // Dates are of other forms as well.
+        // Dates may have other forms as well.
         const isSure = name === 'swapped' ? isRight(said) : said === null;
         expect(status === 200 && isSure && !isAnswer).toBe(false);
       }),
@@ -166,7 +177,7 @@ function at(latestSimChange: unknown, monitoredPeriod?: number): object {
   return { latestSimChange, monitoredPeriod };
 }
 
-/** A date in short: its text, or for how long there was none; or why it is none. */
+/** A date in short: its text, or the period without one, or the flaw. */
 function toldBy(judged: Judgement<Fact>): string | undefined {
   if (judged.kind === 'failed') return judged.flaw;
   const [fact] = judged.facts;
@@ -175,7 +186,7 @@ function toldBy(judged: Judgement<Fact>): string | undefined {
   return latestSimChange?.text ?? (days === undefined ? 'none' : `none in ${days} days`);
 }
 
-describe('a date, as a profile has it', () => {
+describe('a date as a profile describes it', () => {
   const { date: own } = camara.lookups['retrieve-date'].read;
   if (own === undefined) throw new Error('CAMARA has a date.');
   const LONG_AGO = '2010-01-01T00:00:00Z';
@@ -222,7 +233,7 @@ describe('a date, as a profile has it', () => {
   });
 });
 
-describe('a window, as a profile has it', () => {
+describe('a window as a profile describes it', () => {
   it.each<[Partial<SwappedReading>, object, boolean | undefined]>([
     [{ at: '/simSwapped' }, { simSwapped: true }, true],
     [{ at: '/simSwapped' }, { swapped: false }, undefined],
@@ -240,7 +251,7 @@ describe('a window, as a profile has it', () => {
 
 it.each<[string, boolean, number | undefined]>([
   ['PT48H', false, 48],
-  // An example of Twilio's.
+  // An example from Twilio's docs.
   ['PT15282H33M44S', false, 2400],
   ['PT15282H33M44S', true, undefined],
   ['PT47H30M', false, 47],
@@ -251,7 +262,7 @@ it.each<[string, boolean, number | undefined]>([
   ['P1DT12H', false, 36],
   ['PT30M', false, undefined],
   ['PT30M', true, 1],
-])('a window of its own, %s with %s, answers %s hours', (period, swapped, maxAgeHours) => {
+])("the operator's own window %s with %s answers %s hours", (period, swapped, maxAgeHours) => {
   const reading = {
     swapped: { at: '/swapped', true: true, false: false, window: '/period' },
   } as const;
@@ -293,7 +304,7 @@ describe('a refused lookup keeps owners from being prompted', () => {
   });
 });
 
-it('a refusal holds no answer, even if its body does', () => {
+it('a refusal is not an answer, even if its body has one', () => {
   const reply = jsonReply(500, { swapped: false, latestSimChange: null });
   expect(judgeCheck(reply, EXCHANGE, WINDOW)).not.toHaveProperty('facts');
   expect(judgeRetrieveDate(reply, EXCHANGE)).not.toHaveProperty('facts');
@@ -306,7 +317,7 @@ function anyStatus(): fc.Arbitrary<number> {
   );
 }
 
-/** Any JSON, and often an object in which the member stands and is nearly or quite right. */
+/** Any JSON, and often an object whose member is nearly or quite right. */
 function anyBody(name: string, right: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc.oneof(
     fc.jsonValue(),

@@ -11,14 +11,10 @@ const REFUSED: OperatorChanges = { tokenMismatch: 'refused' };
 it.each<[string, OperatorChanges, SilentReplies]>([
   ['the token names the number', {}, 'fresh'],
   ['mismatches are refused', REFUSED, 'checked'],
-  ['… but no lookup names the number', { ...REFUSED, sendPhoneNumber: 'never' }, 'fresh'],
-  [
-    '… but a token is used again',
-    { ...REFUSED, tokens: { ...TOKENS, use: 'per-number' } },
-    'fresh',
-  ],
+  ['… but lookups do not name the number', { ...REFUSED, sendPhoneNumber: 'never' }, 'fresh'],
+  ['… but tokens are reused', { ...REFUSED, tokens: { ...TOKENS, use: 'per-number' } }, 'fresh'],
   ['the token names no number', WITHOUT, 'alike'],
-])('a token endpoint that echoes nothing, where %s: %s', (_, changes, expected) => {
+])('the token endpoint of an operator without an echo, where %s: %s', (_, changes, expected) => {
   const settings = operatorNamed('one', 'https://operator.invalid', changes);
   expect(silentReplies(settings, 'token')).toBe(expected);
   const others = ENDPOINT_NAMES.filter((name) => name !== 'token');

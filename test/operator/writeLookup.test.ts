@@ -25,14 +25,14 @@ describe('whether a lookup names the number', () => {
   });
 });
 
-/** By an operator whose token has a header of its own. */
+/** Of an operator whose token has a header of its own. */
 const MANNER = {
   ...CAMARA_LOOKUPS,
   tokens: { ...CAMARA_LOOKUPS.tokens, sentIn: { header: 'x-token', prefix: '' } },
 };
 
 const written = (write: (ask: LookupAsk) => unknown, method: 'GET' | 'POST' = 'POST') => {
-  // A profile of one's own may return anything.
+  // A custom profile may return anything.
   return writeLookup(
     MANNER,
     { method, write: write as (ask: LookupAsk) => LookupParts },
@@ -59,7 +59,7 @@ describe('what a profile writes', () => {
     expect(body).toBe('{"maxAgeHours":240}');
   });
 
-  it('has no body and no type of one in a GET', () => {
+  it('has no body and no content type in a GET', () => {
     const none = { method: 'GET', body: undefined, contentType: undefined };
     expect(written(() => ({}), 'GET')).toMatchObject(none);
   });
@@ -79,7 +79,7 @@ describe('what a profile writes', () => {
     ['more than a request holds', () => ({ body: { a: 'a'.repeat(20_000) } })],
     ['a getter that throws', () => Object.defineProperty({}, 'body', GETTER)],
     ['a change of what it got', (ask) => Object.assign(ask, { number: '+447700900999' })],
-  ])('is refused for %s, without a word of it', (_, write) => {
+  ])('is refused for %s, and the message does not quote it', (_, write) => {
     expect(() => written(write)).toThrow(ProfileFault);
     expect(() => written(write)).not.toThrow('7700');
   });

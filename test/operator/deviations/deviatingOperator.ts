@@ -39,7 +39,7 @@ interface Question {
   readonly waitMs?: number;
 }
 
-/** An operator with ways of its own, everything that asks it, and a wire in between. */
+/** An operator that deviates, our side that calls it, and the wire in between. */
 export class DeviatingOperator implements AsyncDisposable {
   readonly wire: WiredOperator;
   /** Each line of the log as one text. */

@@ -7,7 +7,7 @@ const perSecond =
   (requestsPerSecond: number): Deviation =>
   (settings) => ({ ...settings, limits: { ...settings.limits, requestsPerSecond } });
 
-it('so many exchanges begin in a second, over all endpoints, and each lookup follows its token', async () => {
+it('requestsPerSecond holds over all endpoints, and each lookup follows its token', async () => {
   const clock = new TestClock();
   await using operator = await DeviatingOperator.start({ clock, deviation: perSecond(2) });
   const { wire } = operator;
@@ -19,7 +19,7 @@ it('so many exchanges begin in a second, over all endpoints, and each lookup fol
   for (let second = 1; second <= 4; second += 1) {
     await expect.poll(() => wire.received.length).toBe(2 * second);
     reached.push([wire.count('tokens'), wire.count('lookups')]);
-    // Its reply is here before the clock moves: what it brings takes the next turn.
+    // The reply has arrived before the clock moves: what follows it waits for the next second.
     await expect.poll(() => clock.sleepers).toBe(second < 4 ? 1 : 0);
     await clock.advance(1000);
   }
@@ -32,7 +32,7 @@ it('so many exchanges begin in a second, over all endpoints, and each lookup fol
   expect(await Promise.all(answers)).toEqual(Array(4).fill(false));
 });
 
-it('a prompt that cannot go out in time rings no phone, and one that has rung is not left without its lookup', async () => {
+it('a prompt that cannot leave in time is not sent, and each prompt that was sent gets its lookup', async () => {
   const clock = new TestClock();
   await using operator = await DeviatingOperator.start({
     clock,
@@ -47,13 +47,13 @@ it('a prompt that cannot go out in time rings no phone, and one that has rung is
   const told = Promise.all(asked).finally(() => {
     state.isOver = true;
   });
-  // Both ends of the wire are in this process: an exchange takes some turns of its loop, and no time.
+  // Both ends of the wire are in this process: an exchange takes turns of its event loop, and no time.
   while (!state.isOver) {
     await clock.advance(50);
     await settled();
   }
   const codes = (await told).map(({ code }) => code);
   expect(new Set(codes)).toEqual(new Set([false, 'OPERATOR_RATE_LIMITED']));
-  // A phone rings once for each answer, and for no refusal.
+  // One prompt for each answer, none for a refusal.
   expect(operator.wire.prompts).toHaveLength(codes.filter((code) => code === false).length);
 });
