@@ -12,7 +12,7 @@ import { codeBlocksOf, filesOfProject, ROOT, textOf, type CodeBlock } from './do
 import { startServiceWith, startSimulated } from './service.ts';
 import { temporaryFolder } from './temporary.ts';
 
-/** Drawings are looked at. */
+/** Drawings and outputs. */
 const NO_CODE = new Set(['', 'mermaid', 'text']);
 
 const BLOCKS = [
@@ -22,7 +22,7 @@ const BLOCKS = [
   .flatMap(codeBlocksOf)
   .filter(({ language }) => !NO_CODE.has(language));
 
-/** Runs a block, or is the path of the test that does. */
+/** Runs a block, or the path of the test that does. */
 type Runner = string | ((block: CodeBlock) => void | Promise<void>);
 
 /** By the page and what the block begins with. */
@@ -49,12 +49,12 @@ const RUNNERS: readonly (readonly [page: string, begins: string, runner: Runner]
 ];
 
 describe('a block of code in a document', () => {
-  test.each(BLOCKS)('$page:$line is run by a test, or says why not', (block) => {
+  test.each(BLOCKS)('$page:$line is run by a test, or marked with the reason', (block) => {
     const runners = runnersOf(block);
     expect(runners.length + Number(block.isMarked)).toBe(1);
   });
 
-  test('that is run is there', () => {
+  test('that is run exists', () => {
     const idle = RUNNERS.filter(([page, begins]) => blocksOf(page, begins).length !== 1);
     expect(idle.map(([page, begins]) => `${page}: ${begins}`)).toEqual([]);
   });
@@ -81,7 +81,7 @@ describe('a block of code in a document', () => {
   });
 });
 
-test('each npm script that a document names is there', () => {
+test('each npm script that a document names exists', () => {
   const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
   const pages = [
     ...filesOfProject(/^(?:README|CONTRIBUTING)\.md$/, ['.']),
@@ -121,7 +121,7 @@ function undated(answer: unknown): string {
   return JSON.stringify(answer).replace(/(?<="lastSimSwap":")[\d-]{10}T[\d:.]+Z/, 'three days ago');
 }
 
-/** The first query of the README has the answer that stands below it, but for the day. */
+/** The first query of the README has the answer below it, except for the day. */
 async function firstAnswer(): Promise<void> {
   await using service = await startSimulated();
   const answer = await ask(blockOf('README.md', 'curl -s'), service.url);
@@ -130,10 +130,10 @@ async function firstAnswer(): Promise<void> {
   expect(undated(answer)).toBe(undated(shown));
   expect(service.simulator.stats()).toMatchObject({ lookups: 3, tokens: 3 });
   await ask(blockOf('README.md', 'curl -s').replace('900002', '900004'), service.url);
-  expect(service.stats().lookups, 'a line that never swapped takes one').toBe(4);
+  expect(service.stats().lookups, 'a number whose SIM never changed takes one').toBe(4);
 }
 
-/** Two simulators, the file and the query of docs/operators.md, and what is said of the answer. */
+/** Two simulators, the file and the query of docs/operators.md, and its answer. */
 async function twoOperators(): Promise<void> {
   const page = 'docs/operators.md';
   const simulators = blockOf(page, 'npm run simulator').trim().split('\n');
@@ -184,14 +184,14 @@ function composed(name: string, typeDefs: string): string {
   return publicSdl ?? '';
 }
 
-/** A query of the graph that the example has, and that every company with customers could have. */
+/** A query of the example's graph. */
 function validates({ text }: CodeBlock): void {
   const accounts = textOf('examples/supergraph/accounts/schema.graphql');
   const schema = buildSchema(composed('accounts', accounts));
   expect(validate(schema, parse(text))).toEqual([]);
 }
 
-/** The document of the mobile example, whose tests ask it. */
+/** The document of the mobile example, whose tests send it. */
 function isTheExamples({ text }: CodeBlock): void {
   expect(text.trim()).toBe(textOf('examples/mobile-bff/server/mySimSwap.graphql').trim());
 }
@@ -201,7 +201,7 @@ const FEDERATION = `extend schema
 type Query { yours: [PhoneNumber!]! }
 `;
 
-/** A declaration for a subgraph of one's own. */
+/** A declaration for another subgraph. */
 function composes({ text }: CodeBlock): void {
   composed('yours', FEDERATION + text);
 }

@@ -1,12 +1,11 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { channel, tracingChannel } from 'node:diagnostics_channel';
+import { channel } from 'node:diagnostics_channel';
 import { readFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lookupChannel, traced, type LookupResult } from '../src/log/diagnostics.ts';
 import { DEMO_CLIENT } from '../simulator/simulator.ts';
-import { WiredOperator, type OperatorScript } from './wiredOperator.ts';
+import { WiredOperator } from './wiredOperator.ts';
 import { ServerProcess } from './endToEnd/serverProcess.ts';
 import { answerJson } from './http/recordingServer.ts';
 import { startService, startSimulated } from './service.ts';
@@ -32,7 +31,7 @@ class Subscriber {
     this.#listen('sim-swap:circuit', 'circuit', 'published');
   }
 
-  /** The messages of work that is over, in the order in which it ended. */
+  /** The messages of work that has ended, in its order. */
   ended(name: string): readonly object[] {
     return this.published
       .filter((one) => one.name === name && one.event === 'asyncEnd')
@@ -53,7 +52,7 @@ class Subscriber {
   }
 }
 
-/** What the service sends over the wire and must not publish: tokens, client authentication, numbers. */
+/** What the service sends and must not publish: tokens, client authentication, numbers. */
 class WireSecrets {
   readonly found = new Set<string>();
   readonly #hear = (message: unknown): void => {
@@ -104,15 +103,15 @@ describe('no message has a number, a token, a secret or an answer', () => {
       const numbers = Array.from({ length: 60 }, (_, index) => `+4477009000${10 + index}`);
       for (let index = 0; index < numbers.length; index += 20) {
         const variables = { numbers: [NEVER_SWAPPED, ...numbers.slice(index, index + 20)] };
-        // A number where a correlator belongs is a caller's mistake, and not to be repeated.
+        // A caller's mistake: a number in the correlator.
         await service.ask(ASK, variables, { 'x-correlator': `call-${NEVER_SWAPPED}` });
       }
 
-      // Names of members too, and what is not enumerable.
+      // With names of members, and members that are not enumerable.
       const texts = subscriber.published.map(({ message }) =>
         inspect(message, { depth: Infinity, showHidden: true, breakLength: Infinity }),
       );
-      // Fewer where a circuit opens, on a machine that has much to do.
+      // Fewer where a circuit opens, on a busy machine.
       expect(texts.length).toBeGreaterThan(200);
       expect(wire.found.size).toBeGreaterThan(20);
       for (const text of texts) {
@@ -124,7 +123,7 @@ describe('no message has a number, a token, a secret or an answer', () => {
       const secrets = [...wire.found, DEMO_CLIENT.clientSecret];
       expect(secrets.filter((secret) => all.includes(secret))).toEqual([]);
       const names = new Set(subscriber.published.map(({ name }) => name));
-      // Of an operator that answers late, on a machine that has much to do.
+      // Of an operator that answers late, on a busy machine.
       names.delete('circuit');
       const expected = TRACING.filter((name) => name !== 'consent' || flow === '3-legged');
       expect(names).toEqual(new Set(expected));
@@ -140,19 +139,16 @@ const TRACE = { 'x-correlator': 'trace' };
 const CHECK =
   'query ($number: ID!) { phoneNumber(e164: $number) { simSwappedWithin(maxAgeHours: 24) } }';
 
-/** One window of a number, asked of an operator that answers by the script; returns where the operator was. */
-async function ask(flow: string, script: OperatorScript = {}) {
-  await using operator = await WiredOperator.start(script);
-  await using service = await startService(operator.url, { OPERATOR_FLOW: flow });
-  await service.ask(CHECK, { number: NEVER_SWAPPED }, TRACE);
-  return { url: operator.url, checkPath: operator.lookups[0]?.path };
-}
-
 const OF_CHECK = { operator: 'operator', correlator: CORRELATOR, operation: 'check' };
 
+// What else is published, and inside what: tracing/tracing.test.ts, whose spans are made of it.
 describe('a lookup is published', () => {
-  it('2-legged: its plan, its token, the lookup and both exchanges', async () => {
-    const { url, checkPath } = await ask('2-legged');
+  it('with its request, its plan, its token and both exchanges', async () => {
+    await using operator = await WiredOperator.start();
+    await using service = await startService(operator.url, { OPERATOR_FLOW: '2-legged' });
+    await service.ask(CHECK, { number: NEVER_SWAPPED }, TRACE);
+    const { url, lookups } = operator;
+    const checkPath = lookups[0]?.path;
     const planned = { outcome: 'planned', facts: 1, deduced: 0, failures: [] };
     expect(subscriber.ended('plan')).toEqual([
       { correlator: CORRELATOR, questions: 1, result: planned },
@@ -178,45 +174,6 @@ describe('a lookup is published', () => {
     const result = { outcome: 'replied', status: 200, code: 'ok' };
     const request = { correlator: CORRELATOR, method: 'POST', parent: undefined, result };
     expect([subscriber.ended('request'), subscriber.ended('consent')]).toEqual([[request], []]);
-  });
-
-  it('3-legged: the wait for the owner and the poll as well', async () => {
-    await ask('3-legged');
-    const consent = { ...OF_CHECK, result: { outcome: 'answered' } };
-    expect(subscriber.ended('consent')).toEqual([consent]);
-    expect(subscriber.ended('token')).toMatchObject([
-      { grant: 'ciba', operation: 'check', result: { outcome: 'issued' } },
-    ]);
-    expect(subscriber.ended('exchange')).toMatchObject(
-      ['bc-authorize', 'CIBA token', 'check'].map((endpoint) => ({ endpoint })),
-    );
-  });
-
-  it('that fails: with its code and what became of its exchange', async () => {
-    await ask('2-legged', { lookUp: ({ connection }) => connection.socket.resetAndDestroy() });
-    const plan = { result: { facts: 0, failures: ['OPERATOR_UNAVAILABLE'] } };
-    expect(subscriber.ended('plan')).toMatchObject([plan]);
-    const lookup = { result: { outcome: 'OPERATOR_UNAVAILABLE', attempts: 1 } };
-    expect(subscriber.ended('lookup')).toMatchObject([lookup]);
-    const result = { outcome: 'connection', sent: true, detail: 'ECONNRESET' };
-    expect(subscriber.ended('exchange').at(-1)).toMatchObject({ result });
-  });
-
-  it('inside the stores that are bound to what it belongs to', async () => {
-    const store = new AsyncLocalStorage<string>();
-    const lookups = tracingChannel('sim-swap:lookup');
-    lookups.start.bindStore(store, () => 'in a lookup');
-    const found: (string | undefined)[] = [];
-    const hear = (): void => void found.push(store.getStore());
-    const exchanges = tracingChannel('sim-swap:exchange');
-    exchanges.start.subscribe(hear);
-    try {
-      await ask('2-legged');
-    } finally {
-      exchanges.start.unsubscribe(hear);
-      lookups.start.unbindStore(store);
-    }
-    expect(found).toEqual([undefined, 'in a lookup']);
   });
 });
 
@@ -246,7 +203,7 @@ describe('work that breaks', () => {
         throw defect;
       },
     ],
-  ])('%s rejects with its own error, of which nothing is published', async (_, work) => {
+  ])('%s rejects with its own error, which is not published', async (_, work) => {
     const outcome = traced(lookupChannel, { ...message }, work, () => ANSWERED);
     await expect(outcome).rejects.toBe(defect);
     expect(subscriber.ended('lookup')).toEqual([{ ...message, result: { outcome: 'broken' } }]);

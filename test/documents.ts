@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** What is generated or installed. */
+/** Generated or installed. */
 const LEFT_OUT = new Set(['node_modules', 'generated', 'dist', '.git', '.cache', 'coverage']);
 
 /** The paths of the project's files whose names fit, from its root. */
@@ -72,9 +72,9 @@ export interface CodeBlock {
   readonly page: string;
   /** Counted from 1: of the fence that begins it. */
   readonly line: number;
-  /** Behind the fence; empty where the block is none of code, but an output or a drawing. */
+  /** After the fence; empty where the block is an output or a drawing. */
   readonly language: string;
-  /** Without the indentation that the fence has. */
+  /** Without the indentation of the fence. */
   readonly text: string;
   /** Whether a comment before the fence says why no test runs it. */
   readonly isMarked: boolean;

@@ -90,7 +90,7 @@ export async function runCanary({ requests, seed, role, flow, until }: CanaryRun
   leaks.push(...lines.map((line) => leaksIn(line, `standard output: ${line}`)));
   for (const { body } of collector.received) {
     // A moment of 2026 may hold the digits of a number: …377009000…
-    const text = body.toString().replaceAll(/"(?:\w+Time|time)UnixNano":"\d+"/g, '');
+    const text = body.replaceAll(/"(?:\w+Time|time)UnixNano":"\d+"/g, '');
     leaks.push(leaksIn(text, 'spans'));
   }
   const audited = lines.filter((line) => line.startsWith('{"audit":'));

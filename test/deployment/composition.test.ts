@@ -49,7 +49,7 @@ const composition = z.strictObject({
 
 const { services } = composition.parse(documentsIn('compose.yaml')[0]);
 
-it('is the rehearsal of deploy/kubernetes, on one machine', () => {
+it('is the rehearsal of deploy/kubernetes on one machine', () => {
   const [{ spec }] = podsOf('rehearsal');
   const [container] = spec.containers;
   expect(services['sim-swap'].environment).toEqual(settingsOf(container));
@@ -60,12 +60,12 @@ it('is the rehearsal of deploy/kubernetes, on one machine', () => {
   expect(services['sim-swap'].stop_grace_period).toBe(`${spec.terminationGracePeriodSeconds}s`);
 });
 
-it('has settings that a service takes, and a simulator that starts as it is written', async () => {
-  // What the image sets, and the file for itself.
+it('has settings without problems, and a simulator that starts', async () => {
+  // The settings of the image, then those of the file.
   const ofImage = { NODE_ENV: 'production', HOST: '0.0.0.0', PORT: '4000' };
   expect(problemsOf({ ...ofImage, ...services['sim-swap'].environment })).toEqual([]);
   const [, ...options] = services.simulator.entrypoint;
-  // What the image runs is built from the sources.
+  // The image runs a build of the sources.
   const ofSources = options.map((word) => word.replace(/^dist\/(.*)\.js$/, '$1.ts'));
   const port = String(await freePort());
   await using simulator = Program.node(ofSources.map((word) => (word === '4010' ? port : word)));

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 
-/** An object of Kubernetes, as its file has it. */
+/** An object of Kubernetes. */
 export interface Manifest {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };
   readonly [field: string]: unknown;
 }
 
-/** What the tests read of a container. */
+/** The part of a container that tests read. */
 export interface Container {
   readonly image: string;
   readonly env: readonly { readonly name: string; readonly value: string }[];
@@ -24,7 +24,7 @@ interface Probe {
   readonly httpGet: { readonly path: string };
 }
 
-/** What the tests read of a Deployment's pods. */
+/** The part of a Deployment's pods that tests read. */
 export interface Pods {
   readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
   readonly spec: {
@@ -42,7 +42,7 @@ export function manifestsOf(variant: Variant): readonly Manifest[] {
   return documentsIn(`kubernetes/${variant}.yaml`) as readonly Manifest[];
 }
 
-/** The pods of the service; in a rehearsal those of the simulator and of Redis follow it. */
+/** The pods of the service; in a rehearsal then those of the simulator and of Redis. */
 export function podsOf(variant: Variant): readonly [Pods, ...Pods[]] {
   const deployments = manifestsOf(variant).filter(({ kind }) => kind === 'Deployment');
   return deployments.map(({ spec }) => (spec as { template: Pods }).template) as [Pods, ...Pods[]];

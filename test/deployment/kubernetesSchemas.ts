@@ -22,7 +22,7 @@ const SCHEMAS: Readonly<Record<string, Validate>> = {
   'policy/v1 PodDisruptionBudget': disruptionBudget,
 };
 
-/** What Kubernetes' own schema says against a manifest; empty where all is well. */
+/** The problems of a manifest by Kubernetes' own schema. */
 export function problemsOf(manifest: Readonly<Record<string, unknown>>): readonly string[] {
   const kind = `${String(manifest['apiVersion'])} ${String(manifest['kind'])}`;
   const validate = SCHEMAS[kind];
@@ -34,13 +34,12 @@ export function problemsOf(manifest: Readonly<Record<string, unknown>>): readonl
     ...errors.map(({ instancePath, keyword, params }) => {
       return `${instancePath}: ${keyword} ${JSON.stringify(params)}`;
     }),
-    ...reading.unread(manifest, '').map((path) => `${path} is no field of ${kind}`),
+    ...reading.unread(manifest, '').map((path) => `${path} is not a field of ${kind}`),
   ];
 }
 
 /**
- * What a validator reads. Kubernetes' schemas say nothing against a field that they do not know, which a
- * misspelt one is: no validator looks at it.
+ * What a validator reads. Kubernetes' schemas allow unknown fields, and so misspelt ones: no validator reads those.
  */
 class Reading {
   readonly #read = new Set<string>();

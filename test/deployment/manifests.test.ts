@@ -28,7 +28,7 @@ describe.each([
   const [pods, ...companions] = podsOf(variant);
   const [container] = pods.spec.containers;
 
-  it('is valid by the schemas of Kubernetes, without a field that these do not know', () => {
+  it('is valid by the schemas of Kubernetes, without unknown fields', () => {
     expect(manifests.map(({ kind }) => kind)).toEqual(kinds);
     expect(manifests.flatMap(problemsOf)).toEqual([]);
   });
@@ -48,13 +48,13 @@ describe.each([
     expect(container.image).toBe(`sim-swap-subgraph:${project.version}`);
   });
 
-  it('has its metrics scraped where they are', () => {
+  it('names the port of its metrics', () => {
     const port = settingsOf(container)['METRICS_PORT'];
     expect(pods.metadata.annotations['prometheus.io/port']).toBe(port);
     expect(container.ports.map(({ containerPort }) => String(containerPort))).toContain(port);
   });
 
-  it('gives no container more rights than another', () => {
+  it('gives all containers the same rights', () => {
     for (const { spec } of companions) {
       expect(spec.securityContext).toEqual(pods.spec.securityContext);
       expect(spec.containers[0].securityContext).toEqual(container.securityContext);
@@ -62,10 +62,10 @@ describe.each([
   });
 });
 
-/** What each variant has for itself. All else is the same in each of them. */
+/** What differs between variants. */
 const ITS_OWN = new Set(['env', 'volumes', 'volumeMounts', 'ingress', 'egress']);
 
-/** What variants share, without the name and the namespace of this one. */
+/** What variants share, without name and namespace. */
 function shared(variant: Variant): unknown {
   const manifests = manifestsOf(variant).slice(0, KINDS.length - Number(variant === 'rehearsal'));
   const deployment = manifests.find(({ kind }) => kind === 'Deployment');
@@ -84,11 +84,11 @@ function shared(variant: Variant): unknown {
 }
 
 describe('the variants', () => {
-  it.each(VARIANTS)('share all that is not their own: %s', (variant) => {
+  it.each(VARIANTS)('share everything else: %s', (variant) => {
     expect(shared(variant)).toEqual(shared('subgraph'));
   });
 
-  it('in production share their settings, but for who asks them and what', () => {
+  it('in production share their settings, except for role and documents', () => {
     const [subgraph, bff] = (['subgraph', 'bff'] as const).map((variant) => {
       const settings = settingsOf(podsOf(variant)[0].spec.containers[0]);
       const { ROLE, ROUTER_SECRET_FILE, TRUSTED_DOCUMENTS, ...others } = settings;
@@ -130,11 +130,10 @@ function flawed(right: string, wrong: string): Manifest {
 }
 
 it.each([
-  ['a misspelt field', '"readinessProbe"', '"readynessProbe"', /\/readynessProbe is no field of/],
-  ['one deep inside', '"periodSeconds"', '"periodSecond"', /\/periodSecond is no field/],
-  ["another object's", '"enableServiceLinks"', '"maxUnavailable"', /\/maxUnavailable is no/],
+  ['a misspelt field', '"periodSeconds"', '"periodSecond"', /\/periodSecond is not a field/],
+  ["another object's", '"enableServiceLinks"', '"maxUnavailable"', /\/maxUnavailable is not a/],
   ['a text for a number', '"containerPort":4000', '"containerPort":"4000"', /containerPort: type/],
   ['no selector', '"selector":{"matchLabels":', '"selectors":{"matchLabels":', /required/],
-])('%s would be found', (_, right, wrong, problem) => {
+])('finds %s', (_, right, wrong, problem) => {
   expect(problemsOf(flawed(right, wrong))).toContainEqual(expect.stringMatching(problem));
 });

@@ -12,11 +12,11 @@ import { askAt } from '../service.ts';
 import { manifestsOf, podsOf, settingsOf } from './files.ts';
 import { temporaryFolder } from '../temporary.ts';
 
-/** Where the Secret and the ConfigMap are in the container. */
+/** The paths of the Secret and the ConfigMap in the container. */
 const SECRETS_PATH = '/run/secrets/sim-swap';
 const SETTINGS_PATH = '/etc/sim-swap';
 
-/** Writes what a pod mounts into a folder of this machine; its environment, with the paths there. */
+/** Writes what a pod mounts into a folder; returns its environment with the paths there. */
 async function mounted(
   environment: Readonly<Record<string, string>>,
   folder: string,
@@ -72,7 +72,7 @@ it.skipIf(NO_REDIS !== undefined).each([
       });
       const port = await freePort();
       const local = {
-        // What the image sets.
+        // The settings of the image.
         NODE_ENV: 'production',
         HOST: '127.0.0.1',
         PORT: String(port),

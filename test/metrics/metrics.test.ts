@@ -7,15 +7,15 @@ import { REFUSALS } from '../../src/caller/gate.ts';
 import { ERRORS } from '../../src/domain/errors.ts';
 import { METRICS } from '../../src/telemetry/metricDefinitions.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { DEMO_ENTRY, startServiceOf } from '../operatorsFile.ts';
+import { entryAt, startServiceOf } from '../operatorsFile.ts';
 import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
 import { startService, startSimulated } from '../service.ts';
-import { answerNever, pend, WiredOperator } from '../wiredOperator.ts';
+import { pend, WiredOperator } from '../wiredOperator.ts';
 import { metricsOf, metricsUrlOf, scrape, sumOf } from './scrape.ts';
 
 const COUNTED = { METRICS_PORT: '0' };
 
-/** What is said to a request under the name of this host. */
+/** The status of a request with this host. */
 async function statusUnder(host: string, port: number): Promise<number | undefined> {
   const asked = request({ host: '127.0.0.1', port, path: '/metrics', headers: { host } }).end();
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
@@ -25,39 +25,26 @@ async function statusUnder(host: string, port: number): Promise<number | undefin
 
 const ASK = 'query ($n: [ID!]!) { phoneNumbers(e164s: $n) { lastSimSwap simSwappedWithin } }';
 
-test('each attempt of a lookup that fails counts, and none of one that never left', async () => {
-  await using operator = await WiredOperator.start({
-    lookUp: (received, response) => {
-      if (received.body.includes('900001')) response.destroy();
-      else answerNever(received, response);
-    },
-  });
-  await using service = await startService(operator.url, {
-    ...COUNTED,
-    OPERATOR_RETRY_LOOKUPS: 'true',
-  });
-  await service.ask(ASK, { n: ['+447700900001', '+447700900002'] });
-  const values = await scrape(service);
-  expect(sumOf(values, METRICS.lookupAttempts.name)).toBe(operator.lookups.length);
-  expect(sumOf(values, METRICS.lookups.name, /outcome="OPERATOR_UNAVAILABLE"/)).toBe(1);
-});
-
 describe('answers and requests', () => {
-  it('are counted by their result, and what was queried twice by that', async () => {
-    await using service = await startSimulated(COUNTED);
+  it('are counted by their result, and a repeated question as one', async () => {
+    await using service = await startSimulated({ ...COUNTED, OPERATOR_RETRY_LOOKUPS: 'true' });
     await service.ask('{ phoneNumber(e164: "+447700900001") { a: lastSimSwap b: lastSimSwap } }');
+    // Its connection is reset: the lookup leaves twice.
+    await service.ask('{ phoneNumber(e164: "+447700900013") { lastSimSwap } }');
     await service.ask('{ phoneNumber(e164: "none") { lastSimSwap } }');
     await service.ask('{ nothing }');
     const values = await scrape(service);
     expect(sumOf(values, METRICS.answers.name, /outcome="answered"/)).toBe(2);
     expect(sumOf(values, METRICS.repeatedQuestions.name)).toBe(1);
-    expect(sumOf(values, METRICS.lookups.name)).toBe(1);
+    expect(sumOf(values, METRICS.lookups.name, /outcome="answered"/)).toBe(1);
+    expect(sumOf(values, METRICS.lookups.name, /outcome="OPERATOR_UNAVAILABLE"/)).toBe(1);
+    expect(sumOf(values, METRICS.lookupAttempts.name)).toBe(3);
     expect(sumOf(values, METRICS.requests.name, /code="ok"/)).toBe(1);
     expect(sumOf(values, METRICS.requests.name, /code="BAD_USER_INPUT"/)).toBe(1);
     expect(sumOf(values, METRICS.requests.name, /code="GRAPHQL_VALIDATION_FAILED"/)).toBe(1);
   });
 
-  it('are counted where nothing is asked: what a caller may not ask, and what is none', async () => {
+  it('are counted where the operator is not called, and refused callers by the reason', async () => {
     const issuer = await TestIssuer.start();
     await using service = await startSimulated({
       ...COUNTED,
@@ -67,23 +54,23 @@ describe('answers and requests', () => {
     });
     const risk = { authorization: `Bearer ${await issuer.token({ scope: 'sim-swap:read' })}` };
     const person = { authorization: `Bearer ${await issuer.token()}` };
-    await service.ask(
-      '{ phoneNumber(e164: "+447700900001") { lastSimSwap simSwappedWithin } }',
-      {},
-      person,
-    );
+    await service.ask(ASK, { n: ['+447700900001'] }, person);
     await service.ask('{ myPhoneNumber { lastSimSwap } }', {}, risk);
     await service.ask('{ phoneNumber(e164: "07700 900001") { lastSimSwap } }', {}, risk);
-    await service.ask(
-      '{ phoneNumber(e164: "+447700900001") { simSwappedWithin(maxAgeHours: 99999) } }',
-      {},
-      risk,
-    );
+    const WINDOW = 'simSwappedWithin(maxAgeHours: 99999)';
+    await service.ask(`{ phoneNumber(e164: "+447700900001") { ${WINDOW} } }`, {}, risk);
+    await service.ask(ASK, { n: [] });
+    await service.ask(ASK, { n: [] }, { authorization: 'Bearer forged' });
+    await service.ask(ASK, { n: [] }, { ...risk, 'x-purpose': 'none of these' });
     const values = await scrape(service);
     await issuer.close();
     expect(sumOf(values, METRICS.answers.name, /outcome="FORBIDDEN"/)).toBe(3);
     expect(sumOf(values, METRICS.answers.name, /outcome="BAD_USER_INPUT"/)).toBe(2);
     expect(sumOf(values, METRICS.answers.name)).toBe(5);
+    const refused = ['no-token', 'invalid-token', 'no-such-purpose', 'no-keys'].map((reason) =>
+      sumOf(values, METRICS.refusedCallers.name, new RegExp(`"${reason}"`)),
+    );
+    expect(refused).toEqual([1, 1, 1, 0]);
   });
 
   it('have no label that a caller writes', async () => {
@@ -99,32 +86,13 @@ describe('answers and requests', () => {
     const text = await metricsOf(service);
     expect(text).not.toContain(mark);
     const own = text.split('\n').filter((line) => line.startsWith('sim_swap_'));
-    // The process's own figures are long enough to hold these digits by chance.
+    // The figures of the process may hold these digits by chance.
     expect(own.join('\n')).not.toMatch(/7700|900500/);
     expect(own.length).toBeLessThan(200);
   });
 });
 
-describe('callers that are refused', () => {
-  it('are counted by the reason', async () => {
-    const issuer = await TestIssuer.start();
-    await using service = await startSimulated({ ...COUNTED, ...issuer.settings });
-    await service.ask(ASK, { n: [] });
-    await service.ask(ASK, { n: [] }, { authorization: 'Bearer forged' });
-    const good = { authorization: `Bearer ${await issuer.token()}` };
-    await service.ask(ASK, { n: [] }, { ...good, 'x-purpose': 'none of these' });
-    const values = await scrape(service);
-    await issuer.close();
-    const refused = (reason: string): number =>
-      sumOf(values, METRICS.refusedCallers.name, new RegExp(`"${reason}"`));
-    expect(refused('no-token')).toBe(1);
-    expect(refused('invalid-token')).toBe(1);
-    expect(refused('no-such-purpose')).toBe(1);
-    expect(refused('no-keys')).toBe(0);
-  });
-});
-
-test('from the start each metric is described, what alerts wait for is at 0, and it says what runs', async () => {
+test('from the start each metric is described, those of alerts are 0, and one names the build', async () => {
   const docs = 'https://git.example/docs';
   const settings = { ...COUNTED, OPERATOR_FLOW: '3-legged', DOCS_URL: `${docs}/` };
   await using service = await startSimulated(settings);
@@ -150,20 +118,12 @@ test('from the start each metric is described, what alerts wait for is at 0, and
   }
 });
 
-test('what is under way and what waits is read at each scrape', async () => {
+test('work under way and work that waits are read at each scrape', async () => {
   const held: (() => void)[] = [];
   await using operator = await WiredOperator.start({
     lookUp: (_received, response) => held.push(() => response.destroy()),
   });
-  const entry = {
-    name: 'alpha',
-    prefixes: ['default'],
-    flow: '2-legged',
-    authUrl: operator.url,
-    simSwapUrl: operator.url,
-    client: DEMO_ENTRY,
-    limits: { connections: 2 },
-  };
+  const entry = entryAt(operator.url, { limits: { connections: 2 } });
   await using service = await startServiceOf([entry], COUNTED);
   const n = ['+447700900001', '+447700900002', '+447700900003'];
   const asked = service.ask(ASK, { n });
@@ -189,11 +149,11 @@ describe('/metrics', () => {
       ),
     );
     expect(statuses).toEqual([200, 200, 421, 421]);
-    // A proxy may show that of the service to anyone.
+    // A proxy may pass on the paths of the service to anyone.
     expect((await service.send('/metrics')).status).toBe(404);
   });
 
-  it('costs one text a second, however often it is scraped', async () => {
+  it('makes one text a second, however often it is scraped', async () => {
     await using service = await startSimulated(COUNTED);
     const beganAtMs = performance.now();
     const texts = new Set([await metricsOf(service)]);
@@ -206,8 +166,8 @@ describe('/metrics', () => {
   });
 });
 
-describe('what is going on now', () => {
-  test('requests that wait for owners, and none any more once they have hung up', async () => {
+describe('a gauge', () => {
+  test('has the requests that wait for owners, without those that hung up', async () => {
     await using operator = await WiredOperator.start({ token: pend });
     await using service = await startService(operator.url, {
       ...COUNTED,
@@ -226,7 +186,7 @@ describe('what is going on now', () => {
     await expect.poll(waiting).toBe(0);
   });
 
-  test.skipIf(NO_REDIS !== undefined)('for how long a Redis has been away', async () => {
+  test.skipIf(NO_REDIS !== undefined)('has how long a Redis has been away', async () => {
     await using stack = new AsyncDisposableStack();
     const redis = await startRedis();
     stack.defer(() => redis.kill());

@@ -4,13 +4,13 @@ import type { Service } from '../service.ts';
 /** The values of all metrics, by name and labels as Prometheus reads them. */
 export type Scraped = ReadonlyMap<string, number>;
 
-/** Where a service says that it is scraped. */
+/** The address of a service's metrics, from its log. */
 export function metricsUrlOf({ logged }: Pick<Service, 'logged'>): string {
   const [, port] = /^info metrics .*"port":(\d+)/m.exec(logged.join('\n')) ?? [];
   return `http://127.0.0.1:${port}/metrics`;
 }
 
-/** What is a second old at most. */
+/** A second old at most. */
 export async function metricsOf(service: Service): Promise<string> {
   const response = await fetch(metricsUrlOf(service));
   expect(response.status).toBe(200);
@@ -30,7 +30,7 @@ export async function scrape(service: Service): Promise<Scraped> {
   );
 }
 
-/** Of the metric of this name, what labels match. */
+/** The sum of the metric's values whose labels match. */
 export function sumOf(values: Scraped, name: string, labels: RegExp = /^/): number {
   return [...values]
     .filter(([key]) => key.split('{', 1)[0] === name && labels.test(key))

@@ -13,7 +13,7 @@ import { scrape, sumOf, type Scraped } from './scrape.ts';
 const OPERATORS = ['vodafone', 'claro', 'aggregator'] as const;
 type Operator = (typeof OPERATORS)[number];
 
-/** What a lookup costs, so that the sum is exact. */
+/** Binary fractions, so that the sum is exact. */
 const PRICE = { 'retrieve-date': '0.25', check: '0.5', currency: 'EUR' };
 
 const REQUESTS = inForm({ short: 60, long: 1000 });
@@ -27,7 +27,7 @@ const FIELDS = [
   'simSwappedWithin(maxAgeHours: 48) again: simSwappedWithin(maxAgeHours: 48)',
 ] as const;
 
-/** Every test number, that is, every fault, divided among the operators. */
+/** Every test number, and so every fault, divided among the operators. */
 const NUMBERS: readonly { readonly number: string; readonly operator: Operator }[] =
   TEST_NUMBERS.map(({ number }, index) => ({
     number,
@@ -70,7 +70,7 @@ async function load(service: Service, random: Random): Promise<Read> {
   return read;
 }
 
-/** Once no exchange is under way: consents outlive the requests that began them. */
+/** Once no exchange is under way: a consent outlives the request that began it. */
 async function settledScrape(service: Service): Promise<Scraped> {
   let values = await scrape(service);
   await expect
@@ -149,7 +149,7 @@ it(
       }
       const failed = [...read.codes.values()].reduce((sum, count) => sum + count, 0);
       expect(sumOf(values, METRICS.answers.name, /"answered"/)).toBe(read.fields - failed);
-      // It went down many ways.
+      // Many kinds of faults.
       expect(read.codes.size).toBeGreaterThan(5);
     } finally {
       await service.stop();

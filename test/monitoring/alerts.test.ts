@@ -15,28 +15,28 @@ import { NO_PROMETHEUS } from './promtool.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** What a fault changes of a service that is well. */
+/** What a fault changes in a healthy service. */
 interface Manner {
   readonly settings?: Settings;
-  /** Asked each time; a number that has not been asked about yet where absent. */
+  /** The number of each query; a new one where absent. */
   readonly number?: string;
-  /** How many are asked about each time; one where absent. */
+  /** How many numbers a query has; one where absent. */
   readonly numbers?: number;
   readonly headers?: Settings;
   /** A command that runs the service. */
   readonly prefix?: readonly string[];
   /** Once it has been scraped. */
   readonly breaks?: (server: ServerProcess) => unknown;
-  /** At the end, so that it can write its line. */
+  /** At the end, so that the service can write its line. */
   readonly heals?: (server: ServerProcess) => unknown;
 }
 
 interface Fault {
-  /** Exactly those that it raises: users feel some faults, and then the budget burns as well. */
+  /** Exactly those that it raises: a fault that users notice burns the budget as well. */
   readonly alerts: readonly string[];
-  /** What its log says; absent where no process is left to write it. */
+  /** In the log; absent where no process is left to write it. */
   readonly line?: string;
-  /** Of the line, where it is that of a request. */
+  /** Of the line of a request. */
   readonly codes?: string;
   prepare(started: AsyncDisposableStack): Manner | Promise<Manner>;
 }
@@ -53,7 +53,7 @@ async function withRedis(
   return { settings, breaks: () => breaks(redis) };
 }
 
-/** A service of an operator that answers lookups so. */
+/** A service of an operator with these answers to lookups. */
 async function withOperator(
   started: AsyncDisposableStack,
   lookUp: typeof answerNever,
@@ -78,7 +78,7 @@ const CIRCUIT_OPEN =
 
 const FAULTS = {
   none: { alerts: [], prepare: () => ({}) },
-  // Many answers at once are not a disk that fails.
+  // Many answers at the same time are not a failing disk.
   crowd: {
     alerts: [],
     prepare: () => ({
@@ -284,7 +284,7 @@ async function startFaulty(name: FaultName, started: AsyncDisposableStack): Prom
 
 const ASK = 'query ($n: [ID!]!) { phoneNumbers(e164s: $n) { simSwappedWithin } }';
 
-/** A number of the simulator's crowd that has not been queried yet. */
+/** A further number of the simulator's crowd. */
 function numberOf(turn: number): string {
   return `+12${10 + (Math.floor(turn / 80) % 90)}55501${String(turn % 80).padStart(2, '0')}`;
 }
@@ -338,7 +338,7 @@ describe.skipIf(!IS_LONG || LEFT_OUT !== undefined)(`a real Prometheus ${LEFT_OU
         turn = 0;
         await Promise.all(all.map(({ manner, server }) => manner.breaks?.(server)));
       }
-      // Each in its own time: what one of them waits for does not hold up the others.
+      // Each by itself: one that waits does not delay the others.
       asked.push(...all.map((one) => one.ask(turn).catch(() => undefined)));
       for (const [name, alerts] of raised) {
         for (const alert of await prometheus.firing(name)) alerts.add(alert);

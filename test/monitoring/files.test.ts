@@ -24,9 +24,6 @@ interface Rules {
 
 interface Dashboard {
   readonly panels: readonly {
-    readonly title: string;
-    readonly type: string;
-    readonly description?: string;
     readonly links?: readonly { readonly url: string }[];
     readonly targets?: readonly { readonly expr: string }[];
   }[];
@@ -112,12 +109,12 @@ describe('a panel or a rule', () => {
     }
   });
 
-  it('tells deployments apart', () => {
+  it('keeps deployments apart', () => {
     const sums = EXPRESSIONS.flatMap((expr) => expr.match(/ by \([^)]*\)/g) ?? []);
     expect(sums.filter((by) => !by.includes('job'))).toEqual([]);
   });
 
-  it('counts the same failed answers everywhere: those of an operator, and those that docs/errors.md leaves to the platform team', () => {
+  it('counts the same failed answers: those of an operator, and those of the platform team in docs/errors.md', () => {
     const platform = Array.from(
       read('docs/errors.md').matchAll(/^## (.+)\n\n.+ \*\*platform\*\*: /gm),
       ([, code]) => code,
@@ -131,7 +128,7 @@ describe('a panel or a rule', () => {
   });
 });
 
-test('the dashboard shows every metric of the service, by itself or as it is recorded', () => {
+test('the dashboard shows every metric of the service, directly or as recorded', () => {
   const shown = new Set(
     [...PANELS, ...RECORDED].flatMap(({ expr }) => metricsIn(expr)).map(([name]) => name),
   );
@@ -139,13 +136,7 @@ test('the dashboard shows every metric of the service, by itself or as it is rec
 });
 
 describe('the dashboard', () => {
-  it('opens on figures, before any curve', () => {
-    const [row, ...panels] = DASHBOARD.panels.map(({ type }) => type);
-    expect(row).toBe('row');
-    expect(panels.slice(0, panels.indexOf('row'))).toEqual(Array.from({ length: 6 }, () => 'stat'));
-  });
-
-  it('shows the deployments and operators that are chosen', () => {
+  it('shows only the chosen deployments and operators', () => {
     for (const [name, matchers] of PANELS.flatMap(({ expr }) => metricsIn(expr))) {
       const isOfOperators =
         OURS.get(name)?.labels?.includes('operator') === true ||
@@ -161,7 +152,7 @@ describe('the dashboard', () => {
     }
   });
 
-  it('links to sections of the runbook that exist', () => {
+  it('links to existing sections of the runbook', () => {
     const sections = new Set(ALERTS.map(({ alert }) => alert.toLowerCase()));
     const links = DASHBOARD.panels.flatMap(({ links: own = [] }) => own.map(({ url }) => url));
     expect(links.length).toBeGreaterThan(10);
@@ -180,7 +171,7 @@ test('docs/operations.md has a section for each alert, and for no other', () => 
 });
 
 test.each(ALERTS)(
-  '$alert says how urgent it is, and which section to read',
+  '$alert has a severity and a section of the runbook',
   ({ alert, labels, annotations }) => {
     expect(['page', 'ticket']).toContain(labels.severity);
     expect(annotations.runbook).toMatch(new RegExp(`}/operations.md#${alert.toLowerCase()}$`));
@@ -189,7 +180,7 @@ test.each(ALERTS)(
 
 describe.skipIf(NO_PROMETHEUS !== undefined)(`promtool ${NO_PROMETHEUS ?? ''}`, () => {
   it.each(['rules.test.yml', ...(IS_LONG ? ['longRules.test.yml'] : [])])(
-    'finds each alert raised by its series and only by them: %s',
+    'finds each alert raised by its series, and only by them: %s',
     async (file) => {
       const said = await promtool('test', 'rules', pathOf(`test/monitoring/${file}`));
       expect(said).toContain('SUCCESS');

@@ -6,7 +6,7 @@ import { freePort } from '../freePort.ts';
 import { PROMETHEUS } from './promtool.ts';
 import { temporaryFolder } from '../temporary.ts';
 
-/** The rules with a second for each minute: in `for`, in ranges and in offsets, not in labels. Pure. */
+/** The rules with a second for each minute in `for`, ranges and offsets. */
 function hurried(rules: string): string {
   return rules.replaceAll(/(for: |\[|offset )(\d+)([mhd])\b/g, (_, before, count, unit) => {
     const minutes = Number(count) * { m: 1, h: 60, d: 24 * 60 }[unit as 'm' | 'h' | 'd'];
@@ -16,31 +16,25 @@ function hurried(rules: string): string {
 
 const RULES = readFileSync(new URL('../../monitoring/rules.yml', import.meta.url), 'utf8');
 
-/** A Prometheus of a test's own, with the rules of the service. */
-export interface RunningPrometheus extends AsyncDisposable {
-  /** The alerts that are raised now, each once, of one job. */
-  firing(job: string): Promise<readonly string[]>;
-  /** Whether each job has been scraped. */
-  hasScraped(): Promise<boolean>;
+/** The data of Prometheus' HTTP API; `undefined` while it is not ready. */
+async function dataAt<Data>(address: string): Promise<Data | undefined> {
+  const response = await fetch(address).catch(() => undefined);
+  if (response?.ok !== true) return undefined;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the API has it
+  const { data } = (await response.json()) as { readonly data: Data };
+  return data;
 }
 
-interface AlertsReply {
-  readonly data: {
-    readonly alerts: readonly {
-      readonly state: string;
-      readonly labels: Readonly<Record<string, string>>;
-    }[];
-  };
+interface Alerts {
+  readonly alerts: readonly { state: string; labels: Readonly<Record<string, string>> }[];
 }
 
-interface SumReply {
-  readonly data: { readonly result: readonly { readonly value: readonly [number, string] }[] };
+interface Sum {
+  readonly result: readonly { readonly value: readonly [number, string] }[];
 }
 
-/** Scrapes `/metrics` of each job at its `host:port`. */
-export async function startPrometheus(
-  jobs: Readonly<Record<string, string>>,
-): Promise<RunningPrometheus> {
+/** A Prometheus with the rules of the service, which scrapes each job at its `host:port`. */
+export async function startPrometheus(jobs: Readonly<Record<string, string>>) {
   const folder = temporaryFolder();
   const port = await freePort();
   writeFileSync(join(folder, 'rules.yml'), hurried(RULES));
@@ -65,27 +59,22 @@ export async function startPrometheus(
     { stdio: ['ignore', 'ignore', 'inherit'] },
   );
   const exited = once(child, 'exit');
+  const api = `http://127.0.0.1:${port}/api/v1`;
   return {
-    async firing(job) {
-      const response = await fetch(`http://127.0.0.1:${port}/api/v1/alerts`).catch(() => undefined);
-      // Not ready yet.
-      if (response?.ok !== true) return [];
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as Prometheus' HTTP API has it
-      const { data } = (await response.json()) as AlertsReply;
-      const names = data.alerts
+    /** The alerts of one job that are raised now, each once. */
+    async firing(job: string): Promise<readonly string[]> {
+      const { alerts = [] } = (await dataAt<Alerts>(`${api}/alerts`)) ?? {};
+      const names = alerts
         .filter(({ state, labels }) => state === 'firing' && labels['job'] === job)
         .map(({ labels }) => labels['alertname'] ?? '');
       return [...new Set(names)].toSorted();
     },
-    async hasScraped() {
-      const query = new URLSearchParams({ query: 'sum(up)' });
-      const address = `http://127.0.0.1:${port}/api/v1/query?${query}`;
-      const response = await fetch(address).catch(() => undefined);
-      if (response?.ok !== true) return false;
-      const { data } = (await response.json()) as SumReply;
-      return Number(data.result[0]?.value[1]) === Object.keys(jobs).length;
+    /** Whether each job has been scraped. */
+    async hasScraped(): Promise<boolean> {
+      const sum = await dataAt<Sum>(`${api}/query?query=${encodeURIComponent('sum(up)')}`);
+      return Number(sum?.result[0]?.value[1]) === Object.keys(jobs).length;
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       child.kill('SIGTERM');
       await exited;
     },

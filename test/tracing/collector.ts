@@ -1,13 +1,5 @@
-import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import { buffer } from 'node:stream/consumers';
-import { listen } from '../listening.ts';
+import type { ServerResponse } from 'node:http';
+import { RecordingServer, type Received } from '../http/recordingServer.ts';
 
 /** A span as OTLP writes it in JSON, its attributes by name. */
 export interface CollectedSpan {
@@ -40,46 +32,40 @@ interface WrittenTraces {
   }[];
 }
 
-/** One POST to the collector. */
-export interface Collected {
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-}
+type Reply = (response: ServerResponse, count: number) => void;
 
 /** A collector of traces by OTLP over HTTP: a real server, which keeps all that it is sent. */
 export class Collector implements AsyncDisposable {
-  readonly received: Collected[] = [];
-  readonly #server: Server;
-  #url = '';
+  readonly #server: RecordingServer;
 
-  /** @param answer decides what each POST is answered with; 200 where absent */
-  static async start(
-    answer: (response: ServerResponse, count: number) => void = accept,
-  ): Promise<Collector> {
-    const collector = new Collector(answer);
-    collector.#url = await listen(collector.#server);
-    return collector;
+  private constructor(server: RecordingServer) {
+    this.#server = server;
   }
 
-  private constructor(answer: (response: ServerResponse, count: number) => void) {
-    this.#server = createServer((request, response) => {
-      void this.#keep(request).then(() => answer(response, this.received.length));
-    });
+  /** @param answer to each POST; 200 where absent */
+  static async start(answer: Reply = accept): Promise<Collector> {
+    const server = await RecordingServer.start((_, response) =>
+      answer(response, server.received.length),
+    );
+    return new Collector(server);
   }
 
   get url(): string {
-    return this.#url;
+    return this.#server.url;
   }
 
-  /** The settings by which a service sends its traces here, as JSON, so that a test can read them. */
+  get received(): readonly Received[] {
+    return this.#server.received;
+  }
+
+  /** The settings of a service that sends its traces here, as JSON. */
   get settings(): Readonly<Record<string, string>> {
     return { OTEL_EXPORTER_OTLP_ENDPOINT: this.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' };
   }
 
-  /** All texts that came, as they were sent. */
+  /** All bodies, as they were sent. */
   get text(): string {
-    return this.received.map(({ body }) => body.toString()).join('\n');
+    return this.received.map(({ body }) => body).join('\n');
   }
 
   /** Spans in the order in which they began. */
@@ -97,24 +83,17 @@ export class Collector implements AsyncDisposable {
       .toSorted((a, b) => a.startMs - b.startMs);
   }
 
-  /** What the first batch says of its process. */
+  /** The process, as the first batch names it. */
   get resource(): Readonly<Record<string, unknown>> {
     return valuesOf(this.#traces[0]?.resourceSpans[0]?.resource.attributes ?? []);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
-  }
-
-  async #keep(request: IncomingMessage): Promise<void> {
-    const { url: path = '', headers } = request;
-    this.received.push({ path, headers, body: await buffer(request) });
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#server[Symbol.asyncDispose]();
   }
 
   get #traces(): readonly WrittenTraces[] {
-    return this.received.map(({ body }) => JSON.parse(body.toString()) as WrittenTraces);
+    return this.received.map(({ body }) => JSON.parse(body) as WrittenTraces);
   }
 }
 

@@ -1,11 +1,8 @@
-import { pathToFileURL } from 'node:url';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, test } from 'vitest';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
-import { freePort } from '../freePort.ts';
-import { metricsOf } from '../metrics/scrape.ts';
+import { deadUrl } from '../http/recordingServer.ts';
 import { startService } from '../service.ts';
-import { TemporaryFiles } from '../temporary.ts';
 import { WiredOperator, type OperatorScript } from '../wiredOperator.ts';
 import { Collector, pathOf } from './collector.ts';
 
@@ -28,11 +25,6 @@ function parent(flags: string): Settings {
 
 const reset: OperatorScript['lookUp'] = ({ connection }) => connection.socket.resetAndDestroy();
 
-/** The contexts that an operator was sent. */
-function toldIn({ received }: WiredOperator): readonly unknown[] {
-  return received.map(({ headers }) => headers['traceparent']).filter((one) => one !== undefined);
-}
-
 /** Answers one request, and stops: all that waits is sent at the end. */
 async function spansOf(
   settings: Settings = {},
@@ -51,6 +43,7 @@ async function spansOf(
 describe('a trace that arrives by OTLP', () => {
   it('2-legged: has request, plan, token and lookup in their order, with the right parents', async () => {
     const { spans, operator } = await spansOf({}, { 'x-correlator': 'ticket-4711' });
+    for (const { headers } of operator.received) expect(headers).not.toHaveProperty('traceparent');
 
     expect(spans.map((span) => pathOf(span, spans).join(' > '))).toEqual([
       'POST /graphql',
@@ -117,7 +110,7 @@ describe('a trace that arrives by OTLP', () => {
     expect(text).not.toMatch(/7700900004|operator-token|consent-/);
   });
 
-  it('of a failure: says what broke, at each floor, and nothing of what was sent', async () => {
+  it('of a failure: names it in each span that it broke, and nothing that was sent', async () => {
     const { spans, text } = await spansOf({}, {}, { lookUp: reset });
     const failed = spans.filter(({ status }) => status.code === ERROR);
     expect(failed.map(({ name, attributes }) => [name, attributes['error.type']])).toEqual([
@@ -130,7 +123,7 @@ describe('a trace that arrives by OTLP', () => {
     expect(text).not.toMatch(/7700900004|operator-token/);
   });
 
-  it('of a retry: is another exchange, and counted as one', async () => {
+  it('of a retry: has another exchange, with its count', async () => {
     let asked = 0;
     const token: OperatorScript['token'] = ({ connection }, response) => {
       asked += 1;
@@ -145,7 +138,7 @@ describe('a trace that arrives by OTLP', () => {
     ]);
   });
 
-  it('has no number, wherever a caller puts it', async () => {
+  it('has no number, whichever header a caller puts it in', async () => {
     const { spans, text } = await spansOf(
       {},
       {
@@ -159,7 +152,7 @@ describe('a trace that arrives by OTLP', () => {
     expect(text).not.toMatch(/7700900004/);
   });
 
-  it('names the process, with what the settings say of it', async () => {
+  it('names the process by the settings', async () => {
     const { resource, received } = await spansOf({
       OTEL_SERVICE_NAME: 'sim-swap-uk',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging,team=fraud%20desk',
@@ -176,7 +169,7 @@ describe('a trace that arrives by OTLP', () => {
     });
   });
 
-  it('is written as protobuf unless JSON is asked for', async () => {
+  it('is written as protobuf by default', async () => {
     await using operator = await WiredOperator.start();
     await using collector = await Collector.start();
     const service = await startService(operator.url, {
@@ -192,10 +185,14 @@ describe('a trace that arrives by OTLP', () => {
 });
 
 describe('the context of a trace', () => {
-  it('that a caller sends is gone on with', async () => {
-    const { spans } = await spansOf({}, parent('01'));
+  it('that a caller sends is continued, and reaches operators with TRACE_OPERATORS', async () => {
+    const { spans, operator } = await spansOf({ TRACE_OPERATORS: 'true' }, parent('01'));
     expect(spans[0]).toMatchObject({ traceId: TRACE_ID, parentSpanId: SPAN_ID });
     expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE_ID]));
+    const exchanges = spans.filter(({ kind }) => kind === CLIENT);
+    expect(operator.received.map(({ headers }) => headers['traceparent'])).toEqual(
+      exchanges.map(({ spanId }) => `00-${TRACE_ID}-${spanId}-01`),
+    );
   });
 
   it.each([
@@ -204,21 +201,10 @@ describe('the context of a trace', () => {
     ['always_on', '00', 6],
     ['always_off', '01', 0],
     ['traceidratio', '01', 0],
-  ])('is recorded as %s says of flags %s', async (sampler, flags, recorded) => {
+  ])('is recorded by %s and flags %s', async (sampler, flags, recorded) => {
     const settings = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0' };
     const { spans } = await spansOf(settings, parent(flags));
     expect(spans).toHaveLength(recorded);
-  });
-
-  it('leaves for operators only where it is asked to', async () => {
-    const untold = await spansOf();
-    expect(toldIn(untold.operator)).toEqual([]);
-    const { spans, operator } = await spansOf({ TRACE_OPERATORS: 'true' });
-    expect(toldIn(operator)).toEqual(
-      spans
-        .filter(({ kind }) => kind === CLIENT)
-        .map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`),
-    );
   });
 
   it('is in the line of the request, and in those of its exchanges', async () => {
@@ -238,13 +224,15 @@ describe('the context of a trace', () => {
 });
 
 describe('a collector', () => {
-  it.each<readonly [string, (response: ServerResponse) => void]>([
+  it.each<readonly [string, ((response: ServerResponse) => void) | undefined]>([
     ['hangs', () => undefined],
     ['refuses', (response) => void response.writeHead(400).end('what you sent')],
-  ])('that %s keeps neither a request nor the end waiting', async (_how, answer) => {
+    ['cannot be reached', undefined],
+  ])('that %s delays neither a request nor the end', async (_how, answer) => {
     await using operator = await WiredOperator.start();
     await using collector = await Collector.start(answer);
-    const service = await startService(operator.url, collector.settings);
+    const dead = { OTEL_EXPORTER_OTLP_ENDPOINT: await deadUrl() };
+    const service = await startService(operator.url, answer ? collector.settings : dead);
     const { data } = await service.ask(ASK, { number: NUMBER });
     expect(data).toEqual({ phoneNumber: { simSwappedWithin: false } });
     const stoppingAtMs = performance.now();
@@ -254,44 +242,23 @@ describe('a collector', () => {
     expect(service.logged.join('\n')).toContain('spans could not be sent');
     expect(service.logged.join('\n')).not.toContain('what you sent');
   });
-
-  it('that cannot be reached does neither, and what became of spans is counted', async () => {
-    await using operator = await WiredOperator.start();
-    const service = await startService(operator.url, {
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
-      METRICS_PORT: '0',
-    });
-    const { data } = await service.ask(ASK, { number: NUMBER });
-    expect(data).toEqual({ phoneNumber: { simSwappedWithin: false } });
-    const metrics = await metricsOf(service);
-    expect(metrics.includes(`sim_swap_spans_total{outcome="failed"} 0`)).toBe(true);
-    await service.stop();
-    expect(service.logged.join('\n')).toContain('spans could not be sent');
-  });
 });
 
-// But for its api, which the clients of Redis and Prometheus load.
+/** But for its api, which the clients of Redis and Prometheus load. */
+const SAYS_WHAT_IS_LOADED = `import { registerHooks } from 'node:module';
+registerHooks({
+  load(url, context, next) {
+    const [, name] = /node_modules\\/(@opentelemetry\\/(?!api\\/)[^/]+)/.exec(url) ?? [];
+    if (name !== undefined) console.log(JSON.stringify({ msg: 'loaded', name }));
+    return next(url, context);
+  },
+});`;
+
 test('the packages of OpenTelemetry are loaded only where there is a collector', async () => {
-  const files = new TemporaryFiles();
-  const file = files.write(
-    'loaded.mjs',
-    `import { registerHooks } from 'node:module';
-      const told = new Set();
-      registerHooks({
-        load(url, context, next) {
-          const [, name] = /node_modules\\/(@opentelemetry\\/(?!api\\/)[^/]+)/.exec(url) ?? [];
-          if (name !== undefined && !told.has(name)) {
-            told.add(name);
-            console.log(JSON.stringify({ msg: 'loaded', name }));
-          }
-          return next(url, context);
-        },
-      });`,
-  );
   await using operator = await WiredOperator.start();
   await using collector = await Collector.start();
   const loadedWith = async (settings: object): Promise<readonly unknown[]> => {
-    const NODE_OPTIONS = `--import ${pathToFileURL(file).href}`;
+    const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(SAYS_WHAT_IS_LOADED)}`;
     await using server = await ServerProcess.start(operator.url, { ...settings, NODE_OPTIONS });
     return server.logged('loaded').map(({ name }) => name);
   };
