@@ -45,32 +45,32 @@ export interface ConsentFlowParts extends LedgerParts {
   readonly factCache: FactCache;
   /** By their identities: those that can be polled. */
   readonly operators: ReadonlyMap<string, ConsentOperator>;
-  /** By caller key, those for which something is under way: each takes itself out. */
+  /** By caller key, the flows under way: each removes itself. */
   readonly flows: Map<string, ConsentFlow>;
 }
 
-/** What a step has done. There is no word for nothing: `told` is one request fewer that waits or has a pending step. */
+/** What a step has done: never nothing, so that a flow cannot spin. `told` is one waiter or pending step fewer. */
 type Progress = 'told' | 'exchanged' | 'wrote' | 'slept';
 
-/** Nothing is known of a consent yet. */
+/** The record has not been read yet. */
 const PENDING = { code: 'CONSENT_PENDING', reach: 'number', retryAfterSeconds: 1 } as const;
 const STORE_LOST = { code: 'STATE_UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 } as const;
-/** Live consents go on, and make room when they end. */
+/** Live consents continue, and make room when they end. */
 const STORE_FULL = { ...STORE_LOST, retryAfterSeconds: 60 };
 
 const UNTOLD: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'operation' };
 
 /**
  * Pursues consent about one number for the requests of one caller, as long as one of them waits: at the operator that the
- * record names, else at the one that the request is to ask.
+ * record names, else at the operator of the request.
  *
- * The record in the store is the truth, and says the next step, which tells a request, waits, writes, or makes an exchange:
- * the flow cannot spin. An exchange (the prompt, a poll, the lookup) is claimed in the ledger, made, told to the requests
- * that wait, and written down. It runs to its own timeout, even if no request waits.
+ * The record in the store decides the next step, which answers a request, waits, writes, or makes an exchange. An exchange
+ * (the prompt, a poll, the lookup) is claimed in the ledger, made, returned to the waiters, and recorded. It runs to its
+ * own timeout, even if no request waits.
  */
 export class ConsentFlow {
   readonly #looked = Promise.withResolvers<void>();
-  /** Resolves when the record was read once, and what it says was told: no patience ends before. */
+  /** Resolves when the record was read once and its answers were returned: no patience ends before. */
   readonly looked = this.#looked.promise;
   readonly #number: PhoneNumber;
   readonly #callerKey: string;
@@ -96,12 +96,12 @@ export class ConsentFlow {
 
   join(waiter: Waiter): void {
     this.#waiters.add(waiter);
-    // What is known may answer the new waiter.
+    // The record may answer the new waiter.
     this.#sleeping.abort();
     this.#running ??= this.#run();
   }
 
-  /** A waiter waits no more, and is told what its caller may know of the consent. */
+  /** A waiter leaves, with what its caller may know of the consent. */
   leave(waiter: Waiter): void {
     this.#waiters.remove(waiter);
     if (this.#waiters.all.size === 0) this.#sleeping.abort();
@@ -147,7 +147,7 @@ export class ConsentFlow {
       if (expiredIds.length > 0) await this.#ledger.markTold(page, expiredIds);
     }
     if (this.#waiters.departures > departures) return 'told';
-    // Another request may have come while the one with the pending step has left.
+    // Another request may have joined while the one with the pending step has left.
     const [first] = this.#waiters.all;
     // The page has the refusals of the earlier waiter's operator.
     if (first !== undefined && first.operator !== operator) return 'slept';
@@ -169,7 +169,7 @@ export class ConsentFlow {
         if (operator === undefined) throw new Error('A consent of an unknown operator is due.');
         return this.#poll(cause, page, prompt.pending, operator);
       }
-      // The page of then may be the one of now: by it the moment has come.
+      // The page at that moment may be this one: by its clock the moment has come.
       case 'waiting':
         return this.#sleepUntil(prompt.againAtMs - page.time.minAheadMs);
       case 'under-way': {
@@ -184,7 +184,7 @@ export class ConsentFlow {
     }
   }
 
-  /** Another process, or another caller, was first: what it does takes some time. */
+  /** Another process, or another caller, was first: its step takes some time. */
   #lookAgain(): Promise<Progress> {
     return this.#sleepUntil(this.#parts.clock.monotonicMs() + LOOK_AGAIN_MS);
   }
@@ -215,7 +215,7 @@ export class ConsentFlow {
     try {
       let current = page;
       if (acquiredAtMs - queuedAtMs >= LOOK_AGAIN_MS) {
-        // Much may have been learned since: that the operator refuses us, or the answer, by another process.
+        // Another process may have had a refusal or the answer since.
         current = await this.#ledger.read(operator);
         const isFree = current.lost === undefined && current.prompt.state === 'free';
         if (!isFree || knownFrom(current, cause) !== undefined) return 'slept';
@@ -263,7 +263,7 @@ export class ConsentFlow {
         const context = { correlator: request.correlator, deadlineMs };
         exchanged = await operator.tokens.requestConsent(subject, context);
       } finally {
-        // Of one without a reply nothing is known but that it was sent.
+        // Without a reply it is only known that the request was sent.
         await admitted.ended(endingOf(exchanged, 'asked'));
       }
       ({ judged } = exchanged);
@@ -305,7 +305,7 @@ export class ConsentFlow {
       let sentAtMs = claim.nowMs;
       const subject = { number: this.#number, operation: lookup.operation };
       const outcome = await operator.tokens.poll(authReqId, subject, {
-        // Traced to a request, but not ended with it.
+        // Traced to a request, but not cancelled with it.
         correlator: cause.session.request.correlator,
         deadlineMs: this.#parts.clock.monotonicMs() + operator.exchangeMs,
         // A connection may take long to make, and this process may be held up.
@@ -327,7 +327,7 @@ export class ConsentFlow {
     }
   }
 
-  /** The token goes out at once with the lookup that now helps most, even if no request waits any more. */
+  /** The token is spent at once on the lookup that now helps most, even if no request waits any more. */
   async #redeem(
     cause: Waiter,
     page: ConsentSnapshot,
@@ -359,12 +359,12 @@ export class ConsentFlow {
     }
     const { judged } = exchanged;
     if (judged.kind === 'failed') return failed({ lookup, failure: judged.failure });
-    // Before waiters have the answer: a request that wants more finds the token.
+    // Before waiters have the answer: a request with further questions finds the token.
     if (reusable !== undefined) {
       const subject = { number, operation: lookup.operation };
       operator.consentTokens?.keep(subject, request, reusable, consentId);
     }
-    // What the owner consented to, and nothing else that the reply may say.
+    // Only the fact that the owner consented to, whatever else the reply has.
     const own = judged.facts.filter(({ operation }) => operation === lookup.operation);
     const [fact] = timed(own, leftAtMs, false, operator.identity, clock);
     if (fact === undefined) return failed(judged.closed ?? { lookup, failure: UNTOLD });
@@ -375,7 +375,7 @@ export class ConsentFlow {
     await operator.refusals.answered(fact.operation).catch(unlessLost);
   }
 
-  /** Keeps it as soon as the store is there for it, while the lease lasts. */
+  /** Keeps it as soon as the store is available, while the lease lasts. */
   async #keep(fact: TimedFact, callerKey: CallerKey, spent: Claim<Redeemed>): Promise<void> {
     for (;;) {
       try {
@@ -405,7 +405,7 @@ export class ConsentFlow {
       () => undefined,
       () => undefined,
     );
-    // A store that is lost longer than one command takes is not waited for.
+    // It does not wait for a store that is lost for longer than one command takes.
     await withinTime(this.#parts.clock, COMMAND_TIMEOUT_MS, written, undefined);
     await this.#waiters.tellFailure(told, consent.operator, { consentId: consent.id, madeFor });
     const { barsAfterNumbers } = told.failure;
@@ -419,7 +419,7 @@ export class ConsentFlow {
 
   /** The date first if a request wants it: it may answer every window. */
   #lookupToRequest({ operator, wanted }: Waiter, page: ConsentSnapshot): Lookup {
-    // A request that has come since the page was read may want what the owner is not to be prompted for.
+    // A request that joined since the page was read may want something for which the owner must not be prompted.
     let first: Lookup | undefined;
     for (const one of this.#waiters.all) {
       if (one.operator !== operator || knownFrom(page, one) !== undefined) continue;
@@ -429,7 +429,7 @@ export class ConsentFlow {
     return this.#lookupToSpendOn(first ?? wanted, page, operator);
   }
 
-  /** bc-authorize fixed the operation by its scope; the window is one of those that are open, and not closed by a failure. */
+  /** bc-authorize fixed the operation by its scope; the window is one of the open ones that no failure has closed. */
   #lookupToSpendOn(
     original: Lookup,
     { ends }: ConsentSnapshot,
@@ -453,7 +453,7 @@ export class ConsentFlow {
   }
 }
 
-/** @param done what the audit log says of one that did not fail */
+/** @param done the outcome in the audit log of an exchange that did not fail */
 function endingOf(
   exchanged:
     Pick<Outcome<AcknowledgementJudgement | Judgement<Fact>>, 'judged' | 'attempts'> | undefined,
@@ -464,7 +464,7 @@ function endingOf(
   return { outcome: judged.kind === 'failed' ? judged.failure.code : done, attempts };
 }
 
-/** Where it is remembered, with the time for which it is. */
+/** With the time for which it is remembered, if it is. */
 function failureTold(learned: Learned, failure: LookupFailure, nowMs: number): LookupFailure {
   const remembered = failureIn(learned);
   return remembered === undefined ? failure : failureToTell(remembered, nowMs);

@@ -42,14 +42,14 @@ export interface LedgerParts {
   readonly rules: Pick<ConsentRules, 'resultMs'>;
   readonly operators: Operators;
   readonly clock: Clock;
-  /** Aborted when the process ends: nothing is kept up for a lost store then. */
+  /** Aborted when the process ends: it does not wait for a lost store then. */
   readonly closing: AbortSignal;
 }
 
 export interface ConsentOperator {
-  /** As consents and facts name it. */
+  /** Its name in consents and facts. */
   readonly identity: string;
-  /** As in the settings. */
+  /** Its name in the settings. */
   readonly name: string;
   readonly tokens: Pick<TokenManager, 'requestConsent' | 'poll'>;
   readonly operator: Pick<Operator, 'lookUp'>;
@@ -59,7 +59,7 @@ export interface ConsentOperator {
   readonly refusals: OperatorRefusals;
   readonly offer: Offer;
   readonly rules: ConsentRules;
-  /** Prompts and polls have permits of their own, so that a thousand pending consents hold up nothing. */
+  /** Prompts and polls have permits of their own, so that a thousand pending consents delay no lookup. */
   readonly bulkheads: { readonly requests: Bulkhead; readonly polls: Bulkhead };
   /** For an exchange and its one retry; shorter than the lease. */
   readonly exchangeMs: number;
@@ -72,19 +72,19 @@ export type LedgerOperator = Pick<
 
 /** At one moment of the store's clock. */
 export interface ConsentSnapshot extends ConsentView {
-  /** To be handed back with the next write. */
+  /** For the next write. */
   readonly version: number;
   readonly nowMs: number;
-  /** The store's, by its latest reply. */
+  /** The store's clock, by its latest reply. */
   readonly time: ClockElsewhere;
-  /** By the operator that is to be asked: no owner is prompted for it. */
+  /** How long the operator still refuses each operation: no owner is prompted for it meanwhile. */
   readonly refusedForMs: ByOperation;
-  /** A pending consent of ours that a shared store knows nothing of. */
+  /** A pending consent of ours that a shared store has lost. */
   readonly lost?: Pending | undefined;
   readonly isDoubtful: boolean;
 }
 
-/** What may be done now: it is in the store, and no other process does the same before its lease is over. */
+/** A step that is in the store: no other process takes it before its lease is over. */
 export interface Claim<C extends Consent = Consent> {
   readonly kind: 'claimed';
   readonly consent: C;
@@ -107,22 +107,22 @@ export type Unclaimed =
 
 export const LOOK_AGAIN_MS = 250;
 
-/** Until what must not be lost is sent to a lost store again. */
+/** Between tries to write to a lost store what must not be lost. */
 const STORE_AGAIN_MS = 250;
 
 const NOT_REFUSED: ByOperation = { 'retrieve-date': 0, check: 0 };
 
 /**
- * What one caller knows and writes of asking the owner of one number. What is to happen is written first, by
- * compare-and-set, with a lease; what was learned is written after it, again while the store is lost and the lease lasts.
+ * The record of one number's consent, as one caller reads and writes it. A step is written before it is taken, by
+ * compare-and-set, with a lease; its outcome is written after it, with retries while the store is lost and the lease lasts.
  *
- * Methods reject with {@link SharedStateLost} unless they say what becomes of a lost store.
+ * Methods reject with {@link SharedStateLost} unless they say otherwise.
  */
 export class ConsentLedger {
   readonly #number: PhoneNumber;
   readonly #callerKey: string;
   readonly #parts: LedgerParts;
-  /** By our last reading or write. */
+  /** By our last read or write. */
   #seen: Snapshot | undefined;
   /** Whether a write of ours left what is seen. */
   #isOwn = false;
@@ -135,18 +135,18 @@ export class ConsentLedger {
     this.#parts = parts;
   }
 
-  /** The store's clock, never behind it: what we say lasts until a moment lasts no less. */
+  /** The store's clock, never behind it: what lasts until a moment by it lasts at least as long. */
   nowMs(): number {
     return this.#parts.clock.monotonicMs() + this.#time.maxAheadMs;
   }
 
   /**
-   * What a write of ours has just left, and later what it left for the poll that falls due: its claim fails where another
-   * process wrote meanwhile. All else is to be read; so a prompt follows a reading.
+   * The page that our last write left, while it is fresh, and later for a poll that is due: its claim fails where another
+   * process wrote meanwhile. Everything else is read; so a prompt follows a reading.
    */
   pageAtHand(): ConsentSnapshot | undefined {
     if (!this.#isOwn || this.#seen === undefined) return undefined;
-    // What is over by it is over in the store.
+    // What has run out by this clock has run out in the store.
     const nowMs = this.#parts.clock.monotonicMs() + this.#time.minAheadMs;
     const isFresh = nowMs < this.#seen.nowMs + LOOK_AGAIN_MS;
     const page = this.#pageOf({ ...this.#seen, nowMs }, NOT_REFUSED);
@@ -170,7 +170,7 @@ export class ConsentLedger {
     return { ...this.#pageOf(snapshot, refusedForMs), lost };
   }
 
-  /** For a request that waits no more, by what was seen last; `free` where by that the owner may be prompted. */
+  /** For a request that no longer waits, by the latest page; `free` where the owner may be prompted. */
   failureNow(free: LookupFailure): LookupFailure {
     if (this.#seen === undefined) return free;
     const { rules, operators, clock } = this.#parts;
@@ -179,7 +179,7 @@ export class ConsentLedger {
     return prompt.state === 'free' ? free : pendingFailure(prompt, nowMs, clock.nowMs());
   }
 
-  /** That the owner is about to be prompted. */
+  /** Writes that the owner is about to be prompted. */
   async claimRequest(
     { record, version }: ConsentSnapshot,
     lookup: Lookup,
@@ -214,7 +214,7 @@ export class ConsentLedger {
     return { kind: 'late' };
   }
 
-  /** That the operator is about to be asked whether the owner has answered. */
+  /** Writes that the operator is about to be polled. */
   async claimPoll(
     { record, version }: ConsentSnapshot,
     pending: Pending,
@@ -228,7 +228,7 @@ export class ConsentLedger {
     const consent = { ...pending, nextPollAtMs, leaseUntilMs };
     const { ends } = record;
     const written = await this.#write(version, { consent, ends }, sentAtMs);
-    // A record that is there already takes no further room; a store that is full is as good as lost.
+    // An existing record needs no further room; a full store counts as lost.
     if (written === 'full') throw new SharedStateLost();
     if (written === 'conflict') return { kind: written };
     // Our own lease says when the next poll may be made.
@@ -237,7 +237,7 @@ export class ConsentLedger {
       : { kind: 'late' };
   }
 
-  /** That the token goes out, as it does even where that cannot be written: it is good for nothing else. */
+  /** Writes that the token is being spent, which it is even where that cannot be written: it has no other use. */
   async spend(claim: Claim<Pending>, { leaseMs }: ConsentRules): Promise<Claim<Redeemed>> {
     const leaseUntilMs = this.nowMs() + leaseMs;
     const identity = identityOf(claim.consent);
@@ -249,8 +249,8 @@ export class ConsentLedger {
   }
 
   /**
-   * What an exchange taught, over whatever is in the place of the claim; for as long as it bars prompts where that is longer
-   * than the lease. `undefined` where it counts no more.
+   * Writes the outcome of an exchange over whatever has replaced the claim, with retries while the lease lasts, or while it
+   * bars prompts where that is longer. `undefined` where it no longer counts.
    *
    * @param claim without its version where that is not known
    */
@@ -280,13 +280,13 @@ export class ConsentLedger {
     }
   }
 
-  /** Expiries that are told twice do no harm: a lost store and a conflict are passed over. */
+  /** An expiry that is reported twice does no harm: a lost store and a conflict are ignored. */
   async markTold({ record, version }: ConsentSnapshot, ids: readonly string[]): Promise<void> {
     const told = withTold(record, ids);
     await this.#write(version, told, this.#parts.clock.monotonicMs()).catch(unlessLost);
   }
 
-  /** For a consent that a shared store has lost; one that has ended without a trace does no harm, since the next poll tells. */
+  /** Writes a consent again that a shared store has lost. If it had ended, the next poll shows it. */
   async restore(
     { record, version, isDoubtful }: ConsentSnapshot,
     lost: Pending,
@@ -295,7 +295,7 @@ export class ConsentLedger {
     this.#seen = undefined;
     const sentAtMs = this.#parts.clock.monotonicMs();
     const leaseUntilMs = sentAtMs + this.#time.maxAheadMs + rules.leaseMs;
-    // A store that has lost all it knew may have known of another process's poll that is on the wire.
+    // A store that has lost its memory may have held another process's poll that is on the wire.
     const consent = isDoubtful ? { ...lost, leaseUntilMs } : lost;
     return this.#write(version, { consent, ends: record.ends }, sentAtMs);
   }

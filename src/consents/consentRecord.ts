@@ -5,17 +5,17 @@ import type { Polled } from '../tokens/tokenManager.ts';
 import type { Acknowledgement, AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
 
 /**
- * What is known of asking the owner of one number (docs/design.md, "Consent"). All times are milliseconds of the store's
- * own clock. A process that moves a consent on first writes what it is about to do.
+ * The consent of one number's owner (docs/design.md, "Consent"). All times are milliseconds of the store's own clock. A
+ * process writes each step before it takes it.
  */
 export interface ConsentRecord {
   readonly consent?: Consent;
-  /** Of earlier ones, where that is still to be told or is in the way of a prompt. */
+  /** Of earlier consents, where they are still to be reported or bar a prompt. */
   readonly ends: readonly ConsentEnd[];
 }
 
 export interface ConsentIdentity {
-  /** In the audit log and in logs; says nothing of the number. */
+  /** In the audit log and in logs; does not reveal the number. */
   readonly id: string;
   /** The hashed caller key of the requests that share it; the member's name is in stores of earlier releases. */
   readonly asker: string;
@@ -33,7 +33,7 @@ export interface Requested extends ConsentIdentity {
   readonly state: 'requested';
   /** Until then the exchange may be under way. */
   readonly leaseUntilMs: number;
-  /** Until then a prompt may live that is not known. */
+  /** Until then an unacknowledged prompt may live. */
   readonly doubtUntilMs: number;
 }
 
@@ -51,7 +51,7 @@ export interface Pending extends ConsentIdentity {
   readonly leaseUntilMs?: number;
 }
 
-/** The token has come and goes out with the lookup. */
+/** The token has arrived and is being spent on the lookup. */
 export interface Redeemed extends ConsentIdentity {
   readonly state: 'redeemed';
   readonly leaseUntilMs: number;
@@ -71,23 +71,23 @@ interface Ended extends ConsentIdentity {
   readonly untilMs: number;
 }
 
-/** Its lookup brought a fact, which is kept elsewhere: this tells an end from a loss of the store. */
+/** Its lookup brought a fact, which is kept elsewhere: this distinguishes an end from a loss of the store. */
 export interface Answered extends Ended {
   readonly kind: 'answered';
 }
 
-/** Unanswered or lost: told to each request that waited for it, or else to one that comes later. */
+/** Unanswered or lost: reported to each request that waited for it, or else to a later one. */
 export interface Expired extends Ended {
   readonly kind: 'expired';
   readonly isTold: boolean;
 }
 
-/** Its lookup failed: told to each request of its caller, and the owner is not prompted for what it applies to. */
+/** Its lookup failed: returned to each request of its caller, and the owner is not prompted for what it applies to. */
 export interface Failed extends Ended, FailedLookup {
   readonly kind: 'failed';
 }
 
-/** By an exchange: the consent lives on, has ended, or the owner was not prompted for it. */
+/** The outcome of an exchange: the consent lives on, has ended, or the owner was not prompted for it. */
 export type Learned =
   | { readonly kind: 'lives'; readonly lives: Consent }
   | { readonly kind: 'ended'; readonly ended: ConsentEnd }
@@ -105,7 +105,7 @@ export interface ConsentRules {
   /** No second prompt for so long after one that was never acknowledged. */
   readonly doubtMs: number;
   readonly deniedMs: number;
-  /** For the failure of a lookup that does not say when to come back. */
+  /** For the failure of a lookup that names no time to retry. */
   readonly failureMs: number;
   /** For an end that no request heard. */
   readonly resultMs: number;
@@ -114,10 +114,10 @@ export interface ConsentRules {
   readonly firstPoll: 'at-once' | 'after-interval';
 }
 
-/** A prompt occupies its number no longer, whatever its operator says. */
+/** A prompt bars its number no longer than this, whatever its operator says. */
 export const MAX_LIFE_MS = 600_000;
 
-/** Requests that wait elsewhere are to hear a denial. */
+/** So that requests in other replicas get the denial. */
 const MIN_DENIED_MS = 2000;
 
 /** Longer than a process that waits for another one is held up. */
@@ -128,7 +128,7 @@ const SLOW_DOWN_MS = 5000;
 /** A reply to a poll that takes longer was held back by the operator, and not its request by the way there. */
 const MAX_WAY_MS = 500;
 
-/** Until when it is in the way of a prompt. */
+/** Until when it bars a prompt. */
 function endsAtMs(consent: Consent): number {
   switch (consent.state) {
     case 'requested':
@@ -160,7 +160,7 @@ export function asOf(
   return { ends: [...ends, expired(consent, atMs, resultMs)] };
 }
 
-/** Until when a record has something to say. A consent that runs out is kept to be told. */
+/** Until when a record matters. A consent that runs out is kept to be reported. */
 export function keptUntilMs(
   { consent, ends }: ConsentRecord,
   { resultMs }: Pick<ConsentRules, 'resultMs'>,
@@ -173,7 +173,7 @@ export function keptUntilMs(
   return untilMs;
 }
 
-/** An operator that does not know the number says nothing of others. */
+/** An operator that does not know the number decides nothing for others. */
 export function countsAt(
   { operator, failure }: Pick<Failed, 'operator' | 'failure'>,
   at: string,
@@ -202,7 +202,7 @@ export function requestEnded(
       const { failure, mayHavePrompted, holdSeconds } = judged;
       if (mayHavePrompted) return inDoubt;
       if (failure.code === 'CONSENT_DENIED') return denied(consent, failure, nowMs, rules);
-      // It leaves nothing behind: the next request may try again.
+      // No record remains: the next request may try again.
       if (holdSeconds === undefined) return { kind: 'withdrawn', id: consent.id };
       const held = { ...failure, retryAfterSeconds: holdSeconds };
       return closed(consent, held, nowMs + holdSeconds * 1000);
@@ -235,7 +235,7 @@ export function acknowledged(
  * expiry the owner may be prompted again; any other failure counts until the prompt is no more. Pure.
  *
  * @param sentAtMs when its first byte left
- * @param isTold whether a request waits that hears of its end
+ * @param isTold whether a waiting request gets its end
  */
 export function pollEnded(
   pending: Pending,
@@ -282,14 +282,14 @@ export function lookupEnded(
   rules: ConsentRules,
 ): Learned {
   if (failure.code === 'CONSENT_DENIED') return denied(identity, failure, nowMs, rules);
-  // An operator that says "at once" names no time: the owner would be prompted at every request.
+  // A `Retry-After` of 0 counts as none: the owner would be prompted at every request.
   const { retryAfterSeconds = 0 } = failure;
   const keptMs = retryAfterSeconds > 0 ? retryAfterSeconds * 1000 : rules.failureMs;
   const failed = { ...identityOf(identity), lookup, kind: 'failed', failure } as const;
   return { kind: 'ended', ended: { ...failed, atMs: nowMs, untilMs: nowMs + keptMs } };
 }
 
-/** With the consent's end, if that is to be told. */
+/** With the consent's end, if that is to be reported. */
 function concluded({ consent, ends }: ConsentRecord, id: string, end?: ConsentEnd): ConsentRecord {
   const others = ends.filter((one) => one.id !== id);
   return {
@@ -298,7 +298,7 @@ function concluded({ consent, ends }: ConsentRecord, id: string, end?: ConsentEn
   };
 }
 
-/** The record in which these expiries have been told. */
+/** The record in which these expiries are marked as reported. */
 export function withTold(
   { ends, ...record }: ConsentRecord,
   ids: readonly string[],
@@ -342,8 +342,8 @@ export function withLearned(record: ConsentRecord, learned: Learned): ConsentRec
 }
 
 /**
- * What was learned, in a record that is no longer the one that the exchange started from: the store may have lost it, or
- * another process took over from one that was held up. `undefined` where it counts no more. Pure.
+ * The outcome of an exchange in a record that has changed since it started: the store may have lost it, or another process
+ * took over from one that was held up. `undefined` where it no longer counts. Pure.
  */
 export function overruled(found: ConsentRecord, learned: Learned): ConsentRecord | undefined {
   const { consent, ends } = found;
@@ -358,7 +358,7 @@ export function overruled(found: ConsentRecord, learned: Learned): ConsentRecord
     }
     case 'ended': {
       const { id, kind } = learned.ended;
-      // A poll that was held up; the token went to another one.
+      // A poll that was held up: another poll got the token.
       const isRedeemed = consent?.id === id && consent.state === 'redeemed';
       return isRedeemed && kind === 'expired' ? undefined : withLearned(found, learned);
     }

@@ -4,7 +4,7 @@ import type { Operation } from '../domain/question.ts';
 import type { Clock } from '../system/clock.ts';
 import type { ConsentRecord } from './consentRecord.ts';
 
-/** At one moment of the store's clock, the only one that counts for what is in the record. */
+/** At one moment of the store's clock, which alone counts for the times in the record. */
 export interface Snapshot {
   readonly record: ConsentRecord | undefined;
   readonly nowMs: number;
@@ -14,15 +14,15 @@ export interface Snapshot {
   readonly version: number;
 }
 
-/** What a write left, by the store's reply; or another writer was first, or there is no room. */
+/** The version and time of the store's reply; or another writer was first, or there is no room. */
 export type Written = Pick<Snapshot, 'version' | 'nowMs'> | 'conflict' | 'full';
 
 /**
  * Every change is a compare-and-set, so that any number of processes may share one store. Methods of a shared one reject
- * with {@link SharedStateLost} while it cannot be asked.
+ * with {@link SharedStateLost} while it is not available.
  */
 export interface ConsentStore {
-  /** Then it can lose what this process knows. */
+  /** A shared store can lose what this process knows. */
   readonly isShared: boolean;
 
   read(number: PhoneNumber): Promise<Snapshot>;
@@ -44,7 +44,7 @@ export interface ConsentStore {
   remove(number: PhoneNumber, version: number): Promise<void>;
 }
 
-/** Two processes that write the same are not both first. */
+/** Two processes that write the same record have different ids: only one of them is first. */
 export function newWriteId(): number {
   return randomInt(1, 2 ** 47);
 }
@@ -54,15 +54,15 @@ export type ByOperation = Readonly<Record<Operation, number>>;
 
 /**
  * Which operations an operator refuses us, whatever the number: no owner is prompted for them meanwhile. Shared ones reject
- * with {@link SharedStateLost} while they cannot be asked.
+ * with {@link SharedStateLost} while they are not available.
  */
 export interface OperatorRefusals {
-  /** 0 where it is not refused. */
+  /** 0 where an operation is not refused. */
   leftMs(): Promise<ByOperation>;
 
   /**
-   * Notes that a lookup about this number was refused. Once so many numbers are, each within `forMs` of the one before, no
-   * owner is prompted for the operation for so long: one refused number bars no other caller.
+   * Notes that a lookup about this number was refused. Once `afterNumbers` are, each within `forMs` of the one before, no
+   * owner is prompted for the operation for `forMs`: one refused number bars no other caller.
    */
   refuse(
     number: PhoneNumber,
@@ -88,11 +88,11 @@ const MAX_BYTES = 64 * 2 ** 20;
 /** A record's place among the others, and its own fields beside their texts. */
 const RECORD_BYTES = 512;
 
-/** What is over is cleared away in so many writes, and where there is no room, but only once in so long. */
+/** Records that have run out are swept after so many writes, and where there is no room, at most once in so long. */
 const WRITES_BETWEEN_SWEEPS = 1000;
 const MS_BETWEEN_SWEEPS = 1000;
 
-/** The consents of one process, in about `maxBytes`: beyond, a new number finds no room, and the consents that live go on. */
+/** The consents of one process, in about `maxBytes`: beyond that a new number finds no room, and live consents continue. */
 export class MemoryConsentStore implements ConsentStore {
   readonly isShared: boolean = false;
   readonly #clock: Clock;
@@ -155,7 +155,7 @@ export class MemoryConsentStore implements ConsentStore {
     this.#records.delete(number);
   }
 
-  /** Whether a new number finds room. Clears away what is over where that is due. */
+  /** Whether a new number finds room. Sweeps where that is due. */
   #hasRoom(nowMs: number): boolean {
     this.#writesSinceSweep += 1;
     const isDue = this.#bytes >= this.#maxBytes || this.#writesSinceSweep >= WRITES_BETWEEN_SWEEPS;
@@ -168,7 +168,7 @@ export class MemoryConsentStore implements ConsentStore {
   }
 }
 
-/** For how long each is refused still that is refused until then. */
+/** How long each operation is still refused. */
 export function leftOf(untilMs: ByOperation, nowMs: number): ByOperation {
   const { 'retrieve-date': date, check } = untilMs;
   return { 'retrieve-date': Math.max(0, date - nowMs), check: Math.max(0, check - nowMs) };
@@ -177,7 +177,7 @@ export function leftOf(untilMs: ByOperation, nowMs: number): ByOperation {
 export class MemoryRefusals implements OperatorRefusals {
   readonly #clock: Clock;
   readonly #refusedUntilMs = { 'retrieve-date': 0, check: 0 };
-  /** The numbers of an operation, each with the count that it is for, and until when they count. */
+  /** By operation the refused numbers, each with its `afterNumbers`, and until when they count. */
   readonly #refused: Partial<Record<Operation, { noted: Set<string>; untilMs: number }>> = {};
 
   constructor(clock: Clock) {

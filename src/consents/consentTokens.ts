@@ -12,14 +12,14 @@ import type { TokenCoverage } from '../tokens/authorizationSettings.ts';
 
 export interface ConsentTokensParts {
   readonly clock: Clock;
-  /** How long before its end a token is used no more. */
+  /** How long before its end a token is no longer used. */
   readonly marginMs: number;
   readonly coverageOf: (subject: TokenSubject) => TokenCoverage;
   /** How long the owner is not prompted again after their token was refused. */
   readonly failureMs: number;
 }
 
-/** The one that is remembered longest goes first. */
+/** The oldest is dropped first. */
 const MAX_REFUSED = 10_000;
 
 /** It ended while the lookup waited for its turn: the next request prompts again. */
@@ -27,7 +27,7 @@ const OVER: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
 
 /**
  * The tokens of consents, where the operator lets them be used again: each for the caller and purpose that the owner
- * consented to, in this process's memory only. Another replica asks the owner.
+ * consented to, in this process's memory only. Another replica prompts the owner.
  */
 export class ConsentTokens implements LookupTokens {
   readonly #parts: ConsentTokensParts;
@@ -41,7 +41,7 @@ export class ConsentTokens implements LookupTokens {
     this.#kept = new KeptTokens(parts.clock, parts.marginMs);
   }
 
-  /** @param callerKey for whom the owner was asked */
+  /** @param callerKey for whom the owner was prompted */
   keep(subject: TokenSubject, callerKey: CallerKey, token: ReusableToken, consentId: string): void {
     this.#consentIds.set(token, consentId);
     this.#kept.keep(this.#key(subject, callerKey), token);
@@ -59,7 +59,7 @@ export class ConsentTokens implements LookupTokens {
     return { kind: 'acquired', token: token.lend(subject, () => this.#drop(key, token)) };
   }
 
-  /** The owner has consented once: a refusal of the operator's is no reason to ask them again at once. */
+  /** The owner has consented once: the operator's refusal is not a reason to prompt them again at once. */
   #drop(key: string, token: ReusableToken): void {
     const { clock, failureMs } = this.#parts;
     const refused = this.#refused;
@@ -86,7 +86,7 @@ export class ConsentTokens implements LookupTokens {
   }
 }
 
-/** While a consent's token lives, its caller's lookups take the `direct` route, and prompt no more. */
+/** While a consent's token lives, its caller's lookups take the `direct` route, without a prompt. */
 export function reusedConsents(
   tokens: ConsentTokens,
   consented: LookupRoute,

@@ -13,7 +13,7 @@ import {
 } from './consentRecord.ts';
 import type { Snapshot } from './consentStore.ts';
 
-/** A record as one caller may know it: what to do next, and what to tell, follow from it. */
+/** A record as one caller may know it: the next step and the answers follow from it. */
 export interface ConsentView {
   readonly record: ConsentRecord;
   readonly prompt: PromptView;
@@ -25,29 +25,29 @@ export interface ConsentView {
 /** Times are the store's. */
 export type PromptView =
   | { readonly state: 'free' }
-  /** Another caller's consent or denial, of which nothing is told. */
+  /** Another caller's consent or denial, which is not revealed. */
   | { readonly state: 'anothers' }
-  /** The store has lost what it knew: until then a prompt may live that has no record. */
+  /** The store has lost its memory: until then a prompt may live that has no record. */
   | { readonly state: 'forgotten'; readonly againAtMs: number; readonly endsAtMs?: never }
   | LivingView
   /** The owner declined, or the operator refused to go on. */
   | Closed;
 
-/** The caller's own consent: when asking again can bring something, and when it ends. */
+/** The caller's own consent: when a retry can help, and when it ends. */
 type LivingView = { readonly againAtMs: number; readonly endsAtMs: number } & (
   | { readonly state: 'under-way'; readonly leaseUntilMs: number }
-  /** The request to prompt was never answered, or its operator cannot be asked any more. */
+  /** The request to prompt was never answered, or its operator can no longer be polled. */
   | { readonly state: 'in-doubt' }
-  /** The operator can be asked whether the owner has answered. */
+  /** The operator can be polled now. */
   | { readonly state: 'due'; readonly pending: Pending }
-  /** The owner has the question, and the operator is not asked before `againAtMs`. */
+  /** The owner has the prompt, and the operator is not polled before `againAtMs`. */
   | { readonly state: 'waiting' }
 );
 
 /** The identities of those that can be polled. */
 export type Operators = Pick<ReadonlySet<string>, 'has'>;
 
-/** With so many the owner is not prompted until some have run out. */
+/** With this many the owner is not prompted until some have run out. */
 const MAX_ENDS = 16;
 
 /** Decides only by the record, the caller, the moment, and which operators can be polled. Pure. */
@@ -112,7 +112,7 @@ function ownView(consent: Consent, nowMs: number, operators: Operators): PromptV
   }
 }
 
-/** Another caller's consent is in the way; says nothing of when that ends. */
+/** Another caller's consent bars a prompt; does not reveal when that ends. */
 export const ANOTHERS_PENDING: LookupFailure = {
   code: 'CONSENT_PENDING',
   reach: 'number',
@@ -152,7 +152,7 @@ export function failureToTell(
     : failure;
 }
 
-/** Failures that asking again later can turn into an answer. */
+/** Failures that a later retry can turn into an answer. */
 const MAY_PASS: ReadonlySet<LookupFailureCode> = new Set([
   'CONSENT_DENIED',
   'CONSENT_EXPIRED',
@@ -166,7 +166,7 @@ function secondsUntil(atMs: number, nowMs: number): number {
   return Math.max(1, Math.ceil((atMs - nowMs) / 1000));
 }
 
-/** Another caller's consent or denial shows as pending, without its times. `operator` is the one to be asked now. Pure. */
+/** Another caller's consent or denial shows as pending, without its times. `operator` is the current one. Pure. */
 export function consentStatus(
   { prompt, ends, barred }: ConsentView,
   operator: string,
@@ -179,7 +179,7 @@ export function consentStatus(
   }
   if (prompt.state !== 'free') return pendingStatus(pendingFailure(prompt, nowMs, wallNowMs));
 
-  // The owner may be prompted, but for what a failed lookup speaks for.
+  // The owner may be prompted, except for what a failed lookup applies to.
   if (ends.some((end) => end.kind === 'expired' && !end.isTold)) return { state: 'EXPIRED' };
   const closesNumber = (end: ConsentEnd): boolean =>
     end.kind === 'failed' && end.failure.reach === 'number' && countsAt(end, operator);

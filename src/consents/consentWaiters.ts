@@ -22,7 +22,7 @@ import { ANOTHERS_PENDING, failureToTell } from './consentView.ts';
 import type { ConsentOperator, ConsentSnapshot } from './consentLedger.ts';
 
 export interface Waiter {
-  /** Where routing sends the request: the owner is prompted there unless a consent lives elsewhere. */
+  /** The operator of the request: the owner is prompted there unless a consent lives at another one. */
   readonly operator: ConsentOperator;
   readonly session: LookupSession;
   readonly wanted: Lookup;
@@ -41,25 +41,25 @@ interface Told {
   readonly expiredId?: string;
 }
 
-/** Shorter than an answered consent is on record. */
+/** Less than the time for which an answered consent is on record. */
 const RECALL_HOLDS_MS = 1000;
 
 const EXPIRED: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
 const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
 
 /**
- * The requests of one caller that wait about one number, and what they are told. What a request hears of a lookup that was
- * made for another one is audited first.
+ * The requests of one caller that wait for one number, and their answers. An answer from a lookup that was made for another
+ * request is audited first.
  *
- * A pending step outlives its request's patience: the next step is taken once for the latest request, even if it waits no
- * more. So patience shorter than the exchanges leads to an answer.
+ * A pending step outlives its request's patience: the next step is taken once for the latest request, even if it no longer
+ * waits. So patience shorter than the exchanges leads to an answer.
  */
 export class Waiters {
   /** Waiters that have left, and pending steps that are done. Only written here. */
   departures = 0;
   readonly #factCache: Pick<FactCache, 'recall'>;
   readonly #waiting = new Set<Waiter>();
-  /** The one that waits longest first. */
+  /** The longest waiting first. */
   readonly all: ReadonlySet<Waiter> = this.#waiting;
   #pendingStep: Waiter | undefined;
 
@@ -67,7 +67,7 @@ export class Waiters {
     this.#factCache = factCache;
   }
 
-  /** The latest; a step for which no request waits any more has none. */
+  /** The latest of all waiters; none where no request waits. */
   get deadlineMs(): number {
     if (this.all.size === 0) return Infinity;
     let lastMs = 0;
@@ -85,7 +85,7 @@ export class Waiters {
     if (this.#waiting.delete(waiter)) this.departures += 1;
   }
 
-  /** The request that the next step is taken for: the one that waits longest, or the last one. */
+  /** The request that the next step is taken for: the longest waiting, or else the most recent one. */
   takeCause(): Waiter | undefined {
     const pendingStep = this.#pendingStep;
     this.#pendingStep = undefined;
@@ -107,7 +107,7 @@ export class Waiters {
     this.#pendingStep = undefined;
   }
 
-  /** Tells each request what the record says to it. Returns the expiries told; `undefined` where it says nothing. */
+  /** Answers each request from the record. Returns the reported expiries; `undefined` where it answers none. */
   tellRecorded(page: ConsentSnapshot): Promise<readonly (string | undefined)[]> | undefined {
     const telling: Promise<string | undefined>[] = [];
     for (const waiter of this.all) {
@@ -134,9 +134,9 @@ export class Waiters {
   }
 
   /**
-   * Whether all that is kept was recalled for each request so shortly before the page was read that the end of a consent
-   * whose fact was kept in between would be on it. An end that is on it counts as such: another server may have written it
-   * by another clock, and what was held up brings a fact after its consent has expired.
+   * Whether kept facts were recalled for each request so shortly before the page was read that the page would show the end
+   * of a consent whose fact was kept in between. Any end on it counts as such: another server may have written it by another
+   * clock, and a process that was held up keeps a fact after its consent has expired.
    */
   hasRecalled(cause: Waiter, { ends, nowMs, time }: ConsentSnapshot): boolean {
     if (ends.some(({ kind }) => kind !== 'failed')) return false;
@@ -144,11 +144,11 @@ export class Waiters {
     return [cause, ...this.all].every(({ recalledAtMs }) => recalledAtMs > sinceMs);
   }
 
-  /** `true` where facts are kept for a request, be it for one that waits no more: then nothing is to be asked yet. */
+  /** `true` where facts are kept for a request, even one that no longer waits: then no step is taken yet. */
   async tellKept(cause: Waiter): Promise<boolean> {
     const all = [...new Set([cause, ...this.all])];
     const { number, request } = cause.session;
-    // What the request that came first may not hear, none may.
+    // A fact that is too old for the earliest request is too old for all.
     let firstCameInAtMs = Infinity;
     for (const { session } of all) {
       firstCameInAtMs = Math.min(firstCameInAtMs, session.request.cameInAtMs);
@@ -172,7 +172,7 @@ export class Waiters {
     return told.includes(true);
   }
 
-  /** Only to requests that came before its lookup left: others may find it kept. In `madeFor`'s name it is audited. */
+  /** Answers only requests that came in before its lookup left: others may find it kept. It is audited for `madeFor`. */
   async tellFact(fact: TimedFact, consentId: string, madeFor: LookupRequest): Promise<void> {
     const outcome = { kind: 'facts', facts: [fact] } as const;
     const telling: Promise<unknown>[] = [];
@@ -187,10 +187,10 @@ export class Waiters {
   }
 
   /**
-   * Tells a failure to the requests that it closes something for.
+   * Returns a failure to the requests for which it closes a question.
    *
-   * @param operator the identity of the one that it is of
-   * @param made the lookup's consent and the request in whose name it is audited; absent where none was made
+   * @param operator the identity of the operator that failed
+   * @param made the lookup's consent and the request that it is audited for; absent where no lookup was made
    */
   async tellFailure(
     failed: FailedLookup,
@@ -213,7 +213,7 @@ export class Waiters {
     await Promise.all(telling);
   }
 
-  /** Once it is audited; else the failure to do so. Returns the expiry that was told, unless the request has left by then. */
+  /** Answers once it is audited, else with the audit failure. Returns the reported expiry, unless the request has left. */
   async #tell(
     waiter: Waiter,
     { outcome, heard = [], expiredId }: Told,
@@ -238,7 +238,7 @@ export class Waiters {
   }
 }
 
-/** What the record says to a request about what it wants: then no step is to be taken for it. */
+/** The record's answer to a request: then no step is taken for it. */
 export function knownFrom(
   { ends, barred, prompt, nowMs, time, refusedForMs }: ConsentSnapshot,
   { session, wanted, joinedAtMs, operator: { identity, offer } }: Waiter,
@@ -272,7 +272,7 @@ export function knownFrom(
     : undefined;
 }
 
-/** @param operator the identity of the one that was asked */
+/** @param operator the identity of the operator of the lookup */
 function heardOf(how: CachedAnswer['how'], lookup: Lookup, operator: string, consentId?: string) {
   const heard = { how, lookup, operator: operatorNameOf(operator) };
   return consentId === undefined ? heard : { ...heard, consentId };

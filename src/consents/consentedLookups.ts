@@ -19,7 +19,7 @@ import {
   type LookupRoute,
 } from '../lookups/lookupRoute.ts';
 
-/** The owner is prompted once for all requests of one caller, wherever these are routed to (docs/design.md, "Consent"). */
+/** The owner is prompted once for all requests of one caller, whatever their operators (docs/design.md, "Consent"). */
 export class ConsentedLookups {
   readonly #parts: ConsentFlowParts;
   readonly #operators = new Map<string, ConsentOperator>();
@@ -29,7 +29,7 @@ export class ConsentedLookups {
   /** Patience counts once for a request and number, over all consents and operators that it takes. */
   readonly #patienceEnds = new WeakMap<LookupRequest, Map<PhoneNumber, number>>();
 
-  /** @param waitMs how long a request waits that does not say */
+  /** @param waitMs how long a request waits that names no time */
   constructor(parts: Omit<ConsentFlowParts, 'operators' | 'flows' | 'closing'>, waitMs: number) {
     const closing = this.#closing.signal;
     this.#parts = { ...parts, operators: this.#operators, flows: this.#flows, closing };
@@ -51,7 +51,7 @@ export class ConsentedLookups {
     };
   }
 
-  /** Counts as a number that is asked about, and is audited. */
+  /** Counts against the quota of numbers, and is audited. */
   async #consent(
     number: PhoneNumber,
     request: LookupRequest,
@@ -60,7 +60,7 @@ export class ConsentedLookups {
     const admitted = await admission.admit({ event: 'consent-status', number, request });
     if (admitted.kind === 'denied') return { kind: 'failed', failure: admitted.failure };
     const { clock, rules } = this.#parts;
-    // Not known when the store is lost, or the request ends first.
+    // Unknown when the store is lost, or the request ends first.
     const reading = this.#parts.store.read(number).catch(unlessLost);
     const snapshot = await request.signal.unlessAborted(reading);
     if (snapshot === undefined) return { kind: 'read', status: undefined };
@@ -69,7 +69,7 @@ export class ConsentedLookups {
     return { kind: 'read', status };
   }
 
-  /** What is on the wire for a consent runs to its end: its outcome must be stored. */
+  /** Exchanges on the wire run to their end: their outcome must be stored. */
   async #close(): Promise<void> {
     this.#closing.abort();
     for (const flow of this.#flows.values()) await flow.running;

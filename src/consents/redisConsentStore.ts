@@ -20,19 +20,19 @@ export interface RedisConsentStoreSettings {
   /** No prompt for so long after the store has lost its memory. */
   readonly doubtMs: number;
   readonly deniedMs: number;
-  /** Identities, by which an earlier release named the memories of each. */
+  /** Identities, by which an earlier release named its memories. */
   readonly operators: readonly string[];
-  /** Is called when such a doubt begins, or is found: with its end, in milliseconds since 1970. */
+  /** Called when a doubt begins or is found, with its end in milliseconds since 1970. */
   readonly onDoubt?: (untilMs: number) => void;
 }
 
-/** Doubts that end so close to each other are one: buckets are found to be empty one after the other. */
+/** Doubts that end this close to each other are one: empty buckets are found one after the other. */
 const ONE_DOUBT_MS = 2000;
 
-// What opens was sealed by us, as what it is.
+// Only values that we sealed open, so the types are right.
 // oxlint-disable typescript/no-unsafe-type-assertion
 
-/** Where only a bucket's memory is looked at. */
+/** For a read of a bucket's memory only. */
 const NO_NUMBER = '-';
 
 interface Place {
@@ -44,7 +44,7 @@ interface Place {
 
 /**
  * The consents of any number of processes, by the clock of Redis, or of the master that holds the record. Each bucket has a
- * memory of its own: a master that has lost its memory casts doubt on the numbers that it holds, and on no others.
+ * memory of its own: a master that has lost its data casts doubt only on the numbers that it holds.
  */
 export class RedisConsentStore implements ConsentStore {
   readonly isShared = true;
@@ -66,9 +66,9 @@ export class RedisConsentStore implements ConsentStore {
     this.#memoryNames = settings.seals.all.map((seal) => [seal, seal.name('memory')]);
   }
 
-  /** Connects, and notes what each bucket remembers, so as to see when it no longer does. */
+  /** Connects, and reads the memory of each bucket, so that a later loss is noticed. */
   async open(): Promise<void> {
-    // Before a process that knows nothing of what was forgotten reads there, if it may be.
+    // If possible before a process reads there that cannot notice the loss.
     this.#redis.onBack(() => void this.#lookAtAll());
     await this.#redis.open();
     await this.#lookAtAll();
@@ -122,7 +122,7 @@ export class RedisConsentStore implements ConsentStore {
     this.#redis.close();
   }
 
-  /** Notes what buckets remember: a server that has forgotten one has forgotten others, whose doubt a newcomer is to find. */
+  /** Reads all memories: a server that has lost one has lost others, and a new process is to find their doubt. */
   async #lookAtAll(server?: string): Promise<void> {
     const places = Array.from(this.#epochs, (_, bucket) => this.#placeIn(bucket, NO_NUMBER));
     const there = places.filter((one) => server === undefined || this.#serverOf(one) === server);
@@ -160,7 +160,7 @@ export class RedisConsentStore implements ConsentStore {
     };
   }
 
-  /** An earlier release kept a memory and records that are not read: a prompt or a denial may live that has no record here. */
+  /** An earlier release kept records that are not read: a prompt or a denial may live that has no record here. */
   async #succeedEarlier(bucket: number, [, memory = '']: readonly string[]): Promise<void> {
     const { seals, operators, doubtMs, deniedMs } = this.#settings;
     if (operators.length === 0) return;

@@ -7,7 +7,7 @@ import { leftOf, type ByOperation, type OperatorRefusals } from './consentStore.
 
 /** Another replica's refusal is known so much later at most. */
 const LOOK_EVERY_MS = 1000;
-/** The master that holds refusals may be away while the number's serves. */
+/** The master that holds refusals may be lost while the number's master answers. */
 const LOOK_TIMEOUT_MS = 250;
 
 export interface RedisRefusalsSettings {
@@ -16,14 +16,14 @@ export interface RedisRefusalsSettings {
 }
 
 /**
- * For any number of processes. It applies to all numbers, so it lies on one master: replicas look there once a second, and
- * while that master is away go by what they saw last.
+ * For any number of processes. It applies to all numbers, so it is on one master: replicas read it once a second, and
+ * while that master is lost they use the latest reply.
  */
 export class RedisRefusals implements OperatorRefusals {
   readonly #redis: Redis;
   readonly #clock: Clock;
   readonly #settings: RedisRefusalsSettings;
-  /** Under each seal: what lies under the others is moved to the first. */
+  /** Under each seal: values under the others are moved to the first. */
   readonly #keys: readonly string[];
   /** By our own clock. */
   #refusedUntilMs: ByOperation = { 'retrieve-date': 0, check: 0 };
@@ -56,7 +56,7 @@ export class RedisRefusals implements OperatorRefusals {
     await this.#look();
   }
 
-  /** Most answers follow no refusal that was seen here within the last second, and take no command. */
+  /** Most answers follow no refusal within the last second, and take no command. */
   async answered(operation: Operation): Promise<void> {
     if (this.#noted[operation] === 0) return;
     this.#noted = { ...this.#noted, [operation]: 0 };

@@ -1,7 +1,7 @@
 import { adoptRenamed } from '../sharedState/stateSeals.ts';
 
 /**
- * What the consent store does inside Redis, each in one step. The time is Redis's own.
+ * The scripts of the consent store, each atomic. The time is Redis's own.
  *
  * Beside the records of each bucket lies one key, the memory. It has the epoch: an even number, drawn when
  * the bucket was found empty. A process that knew another epoch sees by it that the store has lost what it

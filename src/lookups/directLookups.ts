@@ -74,7 +74,7 @@ export class SharedLookups implements LookupRoute {
     await Promise.all([...this.#shared.values()].flat().flatMap(({ ended }) => ended ?? []));
   }
 
-  /** A request that joins one did not hear it already, and still needs more. */
+  /** A request joins a lookup once, while it still needs more. */
   #joinable(
     others: readonly SharedLookup[],
     wanted: Lookup,
@@ -91,7 +91,7 @@ export class SharedLookups implements LookupRoute {
     );
   }
 
-  /** A request that shares an answer, or a failure that speaks for the number, has its own audit line. */
+  /** A request that shares an answer, or a failure for the number, has its own audit line. */
   async #join(
     shared: SharedLookup,
     { number, request }: NumberOfRequest,
@@ -106,7 +106,7 @@ export class SharedLookups implements LookupRoute {
     return failure === undefined ? outcome : lookupFailed(lookup, failure);
   }
 
-  /** Until its facts are kept it can be joined: no request falls in between. What cannot be kept is looked up again. */
+  /** It can be joined until its facts are kept, so no request falls in between. Facts that are not kept are looked up again. */
   #ended(
     number: PhoneNumber,
     shared: SharedLookup,
@@ -138,7 +138,7 @@ class SharedLookup extends SharedWork<LookupOutcome> implements LookupRequest {
   readonly requests: LookupRequest[];
   /** On the monotonic clock. */
   leftAtMs: number | undefined;
-  /** Once it is over and its facts are kept. */
+  /** Resolves once it is over and its facts are kept. */
   ended: Promise<void> | undefined;
 
   constructor(lookup: Lookup, first: LookupRequest) {
@@ -185,7 +185,7 @@ export class DirectLookups implements DirectRoute {
     this.#parts = parts;
   }
 
-  /** Nothing waits for what is there at once: of a thousand numbers each promise counts. */
+  /** Awaits only promises: with a thousand numbers each await counts. */
   async lookUp(lookup: Lookup, { number, request }: NumberOfRequest): Promise<LookupOutcome> {
     const { tokens, operator, identity, admission, bulkheads, clock } = this.#parts;
     const bulkhead = bulkheads[lookup.operation];
@@ -246,7 +246,7 @@ export class DirectLookups implements DirectRoute {
 /** It could only be refused. */
 const STALE_TOKEN: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'number' };
 
-/** So many wait for the call about one number; more would wait longer than they may. */
+/** How many wait for the call about one number; more would wait past their deadlines. */
 const QUEUE = 100;
 
 /** For an operator that answers 409 to a second call about a number. Waiting takes no permit, and holds up no other number. */

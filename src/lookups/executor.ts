@@ -23,14 +23,14 @@ export type FieldAnswer =
 
 export type SimSwapLoader = Pick<Executor, 'ask' | 'askAhead' | 'isAnswered' | 'answerTo' | 'told'>;
 
-/** Answers the questions of one request: plans, looks up, adds what was learned, until nothing is open. */
+/** Answers the questions of one request: plans, looks up and adds the facts, until nothing is open. */
 export class Executor {
   readonly #operators: Operators;
   readonly #request: LookupRequest;
   readonly #numbersAtWork: NumbersAtWork | undefined;
-  /** Facts live as long as the request, so a later question finds what an earlier one learned. */
+  /** Facts live as long as the request, so a later question finds the facts of an earlier one. */
   readonly #sessions = new Map<PhoneNumber, NumberSession>();
-  /** Gathers the questions of one tick, and begins then. Each number is over as soon as its own operator has answered. */
+  /** Gathers the questions of one tick. Each number is done as soon as its own operator has answered. */
   readonly #loader = new DataLoader<() => Promise<unknown>, void>(
     (begins) => {
       const over = begins.map((begin) => begin());
@@ -40,7 +40,7 @@ export class Executor {
     { cache: false },
   );
 
-  /** @param numbersAtWork bounds the numbers of all requests together; there is no bound where absent */
+  /** @param numbersAtWork bounds the numbers of all requests together; no bound where absent */
   constructor(operators: Operators, request: LookupRequest, numbersAtWork?: NumbersAtWork) {
     this.#operators = operators;
     this.#request = request;
@@ -62,7 +62,7 @@ export class Executor {
     return this.#loader.load(() => (session.consent ??= this.#readConsent(session)));
   }
 
-  /** The same for many at once: they take one promise together, and their fields none once it is resolved. */
+  /** The same for many numbers at once, with one promise for all; their fields need none once it is resolved. */
   askAhead(numbers: readonly PhoneNumber[], questions: readonly Question[]): Promise<void> {
     const sessions: NumberSession[] = [];
     for (const number of numbers) sessions.push(this.#noted(number, questions));
@@ -72,7 +72,7 @@ export class Executor {
     });
   }
 
-  /** Whether a run that took it up is over. */
+  /** Whether a run that included it is over. */
   isAnswered(number: PhoneNumber, asked: FieldQuestion): boolean {
     return this.#sessions.get(number)?.answered.includes(asked) === true;
   }
@@ -103,7 +103,7 @@ export class Executor {
     return defect ?? new Error('A question was left open.');
   }
 
-  /** The answers so far have reached the caller: without it they count as not heard. */
+  /** The answers so far have reached the caller; without this call they count as not heard. */
   told(): void {
     for (const session of this.#sessions.values()) {
       const { operator } = session;
@@ -111,12 +111,12 @@ export class Executor {
     }
   }
 
-  /** After the answers, whose word holds: an expiry is told once, and a pending consent may have ended a moment later. */
+  /** After the answers, which take precedence: an expiry is reported once, and a pending consent may have ended since. */
   async #readConsent(session: NumberSession): Promise<void> {
     if (!this.#takePlace(session)) return;
     try {
       await this.#run(session);
-      // What is kept may have answered all before the consent was asked about.
+      // Kept facts may have answered everything before the consent became a question.
       const { kept } = this.#operators;
       if (kept !== undefined && session.operator === kept && session.unrouted === undefined) {
         await this.#run(session);
@@ -135,7 +135,7 @@ export class Executor {
     }
   }
 
-  /** A run that is under way takes up all that is asked meanwhile. Never rejects. */
+  /** A run under way includes the questions that arrive meanwhile. Never rejects. */
   #run(session: NumberSession): Promise<void> {
     if (session.isRunning || !this.#takePlace(session)) return session.run;
     session.isRunning = true;
@@ -151,8 +151,8 @@ export class Executor {
   }
 
   /**
-   * Asks what is kept first, where the number's operator is not known at once. Where an operator does not know the number
-   * the next one is asked; what the first said counts no more, since a number that moved has another SIM.
+   * Tries kept facts first where the number's operator is not known at once. Where an operator does not know the number
+   * the next one is called; what the first said no longer counts, since a number that moved has another SIM.
    */
   async #lookUp(session: NumberSession): Promise<void> {
     const { kept } = this.#operators;
@@ -163,7 +163,7 @@ export class Executor {
       const { questions } = session;
       if (typeof routing === 'function') session.routing = routing = await routing();
       if (routing.kind === 'failed') {
-        // What was asked meanwhile may be kept, although nobody can be asked.
+        // Kept facts may answer questions that arrived meanwhile, although no operator can be called.
         if (session.questions !== questions) await this.#isKept(session);
         session.unrouted = routing.failure;
         return;
@@ -194,7 +194,7 @@ export class Executor {
     }
   }
 
-  /** Whether what is kept answers all that is asked, so that no operator has to be chosen. */
+  /** Whether kept facts answer everything, so that no operator has to be chosen. */
   async #isKept(session: NumberSession): Promise<boolean> {
     const { kept } = this.#operators;
     if (kept === undefined || session.questions.length === 0) return false;
@@ -203,12 +203,12 @@ export class Executor {
       learn(session, await kept.route.lookUp(lookup, session));
     }
     const isAnswered = session.failures.length === 0;
-    // What is not kept is still to be looked up, and the consent's status to be read.
+    // Everything else is still to be looked up, and the consent's status to be read.
     session.failures = [];
     return isAnswered && !session.asksConsent;
   }
 
-  /** One for a number until its run and the reading of its consent are over; `false` where there is none. */
+  /** A number has one place until its run and the reading of its consent are over; `false` where no place is free. */
   #takePlace(session: NumberSession): boolean {
     // For good where a number was refused once: its fields say the same.
     if (session.openAnswers === 0) {
@@ -243,7 +243,7 @@ const REFUSED: FieldAnswer = {
 
 function planned(session: NumberSession): PlanResult | Broken {
   if (session.defect !== undefined) return BROKEN;
-  // A number's questions may be run more than once: what was deduced since the last time.
+  // A number may have several runs: counts what was deduced since the last one.
   const { deducedBefore } = session;
   session.deducedBefore = deducedOf(session);
   return {
@@ -306,7 +306,7 @@ const STATES: Readonly<Partial<Record<LookupFailureCode, ConsentStatus['state']>
 };
 
 /**
- * What is asked about one number, and what the operator whose turn it is has said. Its lists are replaced and never
+ * The questions about one number, and what its current operator has said. Its lists are replaced and never
  * added to: a list that grows makes room for seventeen, and most have one member.
  */
 class NumberSession implements LookupSession {
@@ -329,7 +329,7 @@ class NumberSession implements LookupSession {
   isRefused = false;
   waitsForOwner = false;
   asksConsent = false;
-  /** Read once, for all fields that ask. */
+  /** Read once for all fields. */
   consent: Promise<void> | undefined;
   consentAnswer: FieldAnswer | undefined;
   deducedBefore = 0;

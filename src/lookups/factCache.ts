@@ -4,12 +4,12 @@ import { saysSwapped, type TimedFact, isSameFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Clock } from '../system/clock.ts';
 
-/** One caller key and one number in one string, of one length however long a caller's name is. */
+/** One caller key and one number as one string of fixed length. */
 export function hashedCallerKey({ caller, purpose }: CallerKey, number: PhoneNumber): string {
   return hash('sha256', JSON.stringify([number, caller.key, purpose]), 'base64url');
 }
 
-/** By an operator's identity; `undefined` where it is none of ours any more. */
+/** By an operator's identity; `undefined` where it is no longer configured. */
 export type KeptFor = (operator: string) => FactCacheSettings | undefined;
 
 export interface FactCacheSettings {
@@ -20,14 +20,14 @@ export interface FactCacheSettings {
 }
 
 /**
- * Facts that answer further requests of the same caller about the same number, whichever operator told them: those that
+ * Facts that answer further requests of the same caller about the same number, from any operator: requests that
  * came in no later than `keepMs` after the fact's lookup left, or `resultMs` where no request has heard it.
  *
  * Ages are taken on the monotonic clock of the process that made the lookup, and counted on by the store's: no wall clock
- * has a part in it. A shared store rejects with {@link SharedStateLost} while it cannot be asked.
+ * is used. A shared store rejects with {@link SharedStateLost} while it is not available.
  */
 export interface FactCache {
-  /** Keeps a fact, or notes for good that it was heard; never prolongs it. May be sent again when lost. */
+  /** Keeps a fact, or marks it as heard for good; never prolongs it. May be sent again when lost. */
   keep(callerKey: CallerKey, number: PhoneNumber, fact: TimedFact): Promise<void>;
 
   /** @param cameInAtMs when the request came in, on this process's monotonic clock */
@@ -37,13 +37,13 @@ export interface FactCache {
 export interface RecalledFacts {
   /** Those that may answer a request. */
   readonly facts: readonly TimedFact[];
-  /** What may not, having been heard so long ago; no `false` may pass over a change that it tells of. */
+  /** Facts that were heard too long ago to answer; a `false` must not pass over a change that they show. */
   readonly besides: readonly TimedFact[];
-  /** Whatever was kept before is among them, on this process's monotonic clock. */
+  /** Everything that was kept before this moment is included, on this process's monotonic clock. */
   readonly recalledAtMs: number;
 }
 
-/** Heard or not, for requests that waited for it elsewhere. Pure. */
+/** Whether heard or not, for requests that waited for it in another replica. Pure. */
 export function retentionMs({ toldBy }: TimedFact, keptFor: KeptFor): number {
   const { keepMs, resultMs } = keptFor(toldBy) ?? NOT_KEPT;
   return Math.max(keepMs, resultMs);
@@ -52,8 +52,8 @@ export function retentionMs({ toldBy }: TimedFact, keptFor: KeptFor): number {
 const NOT_KEPT: FactCacheSettings = { keepMs: 0, resultMs: 0 };
 
 /**
- * What facts whose retention is not over are to a request. How far the dates of an operator may be believed that is none
- * of ours any more is not known: only that a SIM changed answers, and a date is beside what others say. Pure.
+ * Which retained facts answer a request. How far to believe the dates of an operator that is no longer configured is
+ * not known: of its facts only a swap answers, and a date only counts beside the facts of others. Pure.
  */
 export function recalledFor(
   kept: readonly TimedFact[],
@@ -76,10 +76,10 @@ const MAX_BYTES = 32 * 2 ** 20;
 /** With its place among the others, beside the text of a date; measured, and rounded up. */
 const FACT_BYTES = 512;
 
-/** A full cache looks through all that it has once in so long. */
+/** A full cache is swept as a whole no more often. */
 const MS_BETWEEN_SWEEPS = 1000;
 
-/** The facts of one process, in no more than `maxBytes`: a new one that finds no room is looked up again. */
+/** The facts of one process, in `maxBytes` at most: a fact that finds no room is looked up again. */
 export class MemoryFactCache implements FactCache {
   readonly #clock: Clock;
   readonly #keptFor: KeptFor;
@@ -128,7 +128,7 @@ export class MemoryFactCache implements FactCache {
     return fact.leftAtMs + retentionMs(fact, this.#keptFor) >= this.#clock.monotonicMs();
   }
 
-  /** Clears away what is over: up to the first that is not, or all of it when there is no room, once a second. */
+  /** Removes what has run out: up to the first that has not, or all of it when there is no room, once a second. */
   #sweep(isFull: boolean): void {
     const nowMs = this.#clock.monotonicMs();
     const isWhole = isFull && nowMs >= this.#mayNextSweepAtMs;

@@ -17,14 +17,14 @@ import {
 import { closesMore, type Offer } from './planner.ts';
 
 export interface KeptAnswersParts {
-  /** By caller and number, the facts that are being noted as heard: one for all operators. */
+  /** By caller and number, the facts that are being marked as heard; shared by all operators. */
   readonly marking?: Map<string, Promise<unknown>>;
   readonly factCache: Pick<FactCache, 'recall' | 'keep'>;
   readonly admission: Pick<LookupAuthorizer, 'heard'>;
   readonly offer: Offer;
 }
 
-/** What kept facts answer is neither looked up nor prompted for. A store that cannot be asked counts as empty. */
+/** Questions that kept facts answer take no lookup and no prompt. A store that is not available counts as empty. */
 export class KeptAnswers implements LookupRoute {
   readonly #route: LookupRoute;
   readonly #parts: KeptAnswersParts;
@@ -55,7 +55,7 @@ export class KeptAnswers implements LookupRoute {
     return this.#route.consent(number, request);
   }
 
-  /** What cannot be noted is heard again. */
+  /** Facts that cannot be marked are heard again. */
   told(
     facts: readonly TimedFact[],
     { number, request }: Pick<LookupSession, 'number' | 'request'>,
@@ -79,7 +79,7 @@ export class KeptAnswers implements LookupRoute {
   }
 
   async #recall({ number, request, facts: known }: LookupSession): Promise<RecalledFacts> {
-    // What was heard before is noted by then.
+    // Facts that were heard before are marked by then.
     const marked = this.#marking.get(hashedCallerKey(request, number)) ?? Promise.resolve();
     const recalled = marked
       .then(() => this.#parts.factCache.recall(request, number, request.cameInAtMs))
@@ -110,7 +110,7 @@ export class KeptAnswers implements LookupRoute {
 
 const NOT_RECALLED: RecalledFacts = { facts: [], besides: [], recalledAtMs: -Infinity };
 
-/** Behind kept facts, where it is not known yet whom to ask. */
+/** Behind kept facts, while the operator is not known yet. */
 export const NOBODY: LookupRoute = {
   lookUp: (lookup) =>
     Promise.resolve(lookupFailed(lookup, { code: 'NUMBER_NOT_SERVED', reach: 'number' })),

@@ -16,7 +16,7 @@ export interface LookupToAuthorize extends AboutNumber {
   readonly event: 'lookup';
   readonly lookup: Lookup;
   readonly consentId?: string;
-  /** A further one with the token of that consent: it counts by itself, where the first was counted with it. */
+  /** A further lookup with that consent's token is counted; the first was counted with the prompt. */
   readonly isFurther?: true;
 }
 
@@ -28,16 +28,16 @@ export type AuthorizerRequest =
       readonly lookup: Lookup;
       readonly consentId: string;
     })
-  /** Nothing is asked of the operator. */
+  /** No exchange with the operator. */
   | (AboutNumber & { readonly event: 'consent-status' });
 
-/** Heard by a request for which no lookup was made. */
+/** An answer to a request for which no lookup was made. */
 export interface CachedAnswer extends AboutNumber {
   /** `shared`: the lookup was made for another request at the same time; `kept`: at an earlier one. */
   readonly how: 'shared' | 'kept';
   readonly lookup: Lookup;
   readonly consentId?: string;
-  /** The name of the one that gave it, where that may be another one than is to be asked by now. */
+  /** The name of the operator that gave it, where that may differ from the current one. */
   readonly operator?: string;
 }
 
@@ -46,12 +46,12 @@ export interface Ending {
   readonly outcome: 'answered' | 'asked' | 'broken' | LookupFailure['code'];
   /**
    * Exchanges with the lookup endpoint, or `bc-authorize`, that may have reached the operator. 0 where proven that none did:
-   * the quota is given back, but to a caller that hung up or heard of the number from the token endpoint.
+   * the quota is given back, except to a caller that hung up or learned of the number from the token endpoint.
    */
   readonly attempts: number;
 }
 
-/** That of what threw: a defect may have come after the request left. */
+/** For an exchange that threw: its request may have left. */
 export const BROKEN: Ending = { outcome: 'broken', attempts: 1 };
 
 export interface Admitted {
@@ -71,20 +71,20 @@ export interface LookupAuthorizers {
 }
 
 export interface LookupAuthorizer {
-  /** Counts and records what is about to be asked. Of a consent status `ended` may be left out. Never rejects. */
+  /** Counts and records what is about to happen. For a consent status `ended` need not be called. Never rejects. */
   admit(asked: AuthorizerRequest): Promise<Admitted | Denied> | Admitted | Denied;
 
   /**
-   * Records an answer, or a failure that applies to the number, before a request hears it for which no lookup was made.
-   * Returns the failure to be told in its place where that cannot be written. Never rejects.
+   * Records an answer, or a failure for the number, before it is returned to a request for which no lookup was made.
+   * Returns the failure to return in its place where that cannot be written. Never rejects.
    */
   heard(heard: CachedAnswer): Promise<LookupFailure | undefined> | undefined;
 }
 
-/** Of an admission: it is counted in a second, and recorded before and after in two each. */
+/** Counting takes a second at most, and the audit line before and after two each. */
 export const AUDIT_BUDGET_MS = 5000;
 
-/** Hears of all that is asked of operators, and decides nothing. Must not throw. */
+/** Observes everything that is authorized, and decides nothing. Must not throw. */
 export interface AdmissionObserver {
   ended?(operator: string, asked: AuthorizerRequest, ending: Ending): void;
   denied?(operator: string, asked: AuthorizerRequest, failure: LookupFailure): void;

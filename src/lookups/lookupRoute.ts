@@ -21,7 +21,7 @@ export interface LookupRequest extends CallerKey, Urgency {
   readonly waitMs?: number;
   /** Called whenever a lookup has its token and is about to leave, with the monotonic time. */
   readonly onLeaving?: (leftAtMs: number) => void;
-  /** Called when it begins to wait for the owner of a number, and when it does so no more. */
+  /** Called when it begins to wait for the owner of a number, and when it no longer does. */
   onOwnerWait?: ((number: PhoneNumber, isWaiting: boolean) => void) | undefined;
 }
 
@@ -32,14 +32,14 @@ export interface LookupSession extends Plan {
 
 export type NumberOfRequest = Pick<LookupSession, 'number' | 'request'>;
 
-/** In the 3-legged flow it may be more, or something else, than was asked for. */
+/** In the 3-legged flow there may be other facts than those of the lookup. */
 export type LookupOutcome =
   | {
       readonly kind: 'facts';
       readonly facts: readonly TimedFact[];
-      /** What else is kept, and answers nothing of what was asked. */
+      /** Other kept facts, which answer none of the questions. */
       readonly besides?: readonly TimedFact[];
-      /** What no further lookup would bring. */
+      /** A lookup that would bring nothing new. */
       readonly closed?: FailedLookup | undefined;
     }
   | { readonly kind: 'failed'; readonly failed: FailedLookup };
@@ -47,7 +47,7 @@ export type LookupOutcome =
 /**
  * The facts of a reply that has just come.
  *
- * @param isHeard whether they need no hearing: no owner was prompted for them
+ * @param isHeard whether they need not be kept for a later request: no owner was prompted for them
  * @param toldBy the operator's identity
  * @param replyId names the reply among those of all replicas
  */
@@ -91,7 +91,7 @@ export function rejectionFailure(rejection: BulkheadRejection): LookupFailure {
 
 export interface LookupRoute {
   /**
-   * Brings new facts, or a failure that closes what the lookup was planned for.
+   * Returns new facts, or a failure that closes what the lookup was planned for.
    *
    * @param recalledAtMs when no kept fact answered the lookup, on the monotonic clock; absent where none was recalled
    */

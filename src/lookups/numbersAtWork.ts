@@ -7,13 +7,13 @@ export interface NumberLimits {
   readonly held: number;
 }
 
-/** So long a place is kept free for a caller that was refused, which asks again in a second. */
+/** How long a place is kept free for a refused caller, which retries after a second. */
 const REMEMBER_REFUSED_MS = 2000;
 
 /**
- * Bounds the numbers at work in a process, which would otherwise take all of its memory and all be late together. What is
- * beyond is refused at once. While others are refused no caller gets more than half of what is at work; more than half of
- * what may be held, numbers that wait for owners included, no caller ever gets, for an owner takes long.
+ * Bounds the numbers at work in a process: without it they would take all of its memory and all be late. Numbers beyond
+ * the bound are refused at once. While others are refused, a caller gets at most half of the places at work. It never has
+ * more than half of all that is held, including numbers that wait for their owners, since an owner takes long.
  */
 export class NumbersAtWork {
   readonly #limits: NumberLimits;
@@ -21,7 +21,7 @@ export class NumbersAtWork {
   readonly #holdings = new Map<string, { atWork: number; held: number }>();
   #atWork = 0;
   #held = 0;
-  /** The last two callers that differ: one of them is another than any that asks. */
+  /** The last two refused callers: at least one differs from any given caller. */
   #refused: readonly { readonly caller: string; readonly atMs: number }[] = [];
 
   constructor(limits: NumberLimits, clock: Clock) {

@@ -16,7 +16,7 @@ export interface ServingOperator extends RoutedOperator {
   readonly others: readonly string[];
 }
 
-/** The next one is asked only where the one before does not know the number. */
+/** The next operator is called only where the one before does not know the number. */
 export type OperatorsInTurn = readonly [RoutedOperator, ...RoutedOperator[]];
 
 export type Routing =
@@ -24,9 +24,9 @@ export type Routing =
   | { readonly kind: 'failed'; readonly failure: LookupFailure };
 
 export interface Operators {
-  /** Whom to ask: at once, or where something has to be asked for it, how. Never rejects. */
+  /** The routing, or a function that looks it up. Never rejects. */
   of(number: PhoneNumber, request: LookupRequest): Routing | (() => Promise<Routing>);
-  /** Answers only from what is kept, before a number's operator is asked for. Absent where nothing is kept. */
+  /** Answers only from kept facts, before a number's operator is looked up. Absent where nothing is kept. */
   readonly kept?: RoutedOperator | undefined;
 }
 
@@ -60,13 +60,13 @@ export class OperatorsByPrefix implements Operators {
     return byLongestPrefix(this.#byPrefix, number, this.#longestPrefix) ?? NOT_SERVED;
   }
 
-  /** The operator of this name, and then its `others`; `undefined` where it has none. */
+  /** The operator of this name, and then its `others`; `undefined` for an unknown name. */
   named(name: string): Routing | undefined {
     return this.#byName.get(name);
   }
 }
 
-/** Each is asked once at most, whatever the list says. */
+/** Each operator is called once at most, even where the list names it twice. */
 function inTurn(first: ServingOperator, byName: ReadonlyMap<string, RoutedOperator>): Routing {
   const others = first.others.map((name) => {
     const other = byName.get(name);

@@ -23,15 +23,15 @@ export interface ByDirectoryParts {
   readonly log: Log;
 }
 
-/** Numbers whose operator is kept; the one that is kept longest goes first. */
+/** Numbers whose operator is kept; the oldest is dropped first. */
 const MAX_NUMBERS = 50_000;
 
-/** More than an operator's name has: what is longer names none, and need not be kept whole. */
+/** Longer than any operator's name: a longer text matches none, and need not be kept whole. */
 const MAX_NAME_CHARACTERS = 100;
 
 /**
- * The operator that the company's number directory names. It is asked once for all requests that come meanwhile, and what
- * it says is kept for a while; what follows from that is not, since operators come and go.
+ * The operator that the company's number directory names. One request to it serves all that arrive meanwhile, and its
+ * reply is kept for a while; the routing is not, since operators are added and removed.
  */
 export class OperatorsByDirectory implements Operators {
   readonly kept: RoutedOperator | undefined;
@@ -61,7 +61,7 @@ export class OperatorsByDirectory implements Operators {
   async #ask(number: PhoneNumber, { signal, correlator }: Sharing): Promise<DirectoryJudgement> {
     const { directory, settings, clock } = this.#parts;
     const askedAtMs = clock.monotonicMs();
-    // A deadline of its own, whatever time the requests have that wait.
+    // A deadline of its own, independent of the waiting requests.
     const urgency = { signal, deadlineMs: askedAtMs + settings.timeoutMs };
     const said = await operatorOf(directory, number, urgency, correlator);
     if (said.kind !== 'failed') {

@@ -24,12 +24,12 @@ export interface Offer extends DateTrust {
 export interface Plan {
   readonly questions: readonly Question[];
   readonly facts: readonly TimedFact[];
-  /** Facts that are kept and answer nothing here: no `false` may pass over a change that they tell of. */
+  /** Kept facts that answer nothing here: a `false` must not pass over a change that they show. */
   readonly besides?: readonly TimedFact[];
   readonly failures: readonly FailedLookup[];
 }
 
-/** `asOfMs` is when the operator was asked for what the answer follows `from`, milliseconds since 1970. */
+/** `asOfMs` is when the lookup of the facts that the answer follows `from` left, in milliseconds since 1970. */
 export type Answer =
   | {
       readonly kind: 'date';
@@ -200,7 +200,7 @@ function dates(facts: readonly TimedFact[]): readonly (TimedFact & DateFact)[] {
     .toSorted((one, other) => one.leftAtMs - other.leftAtMs);
 }
 
-/** The facts that answers follow from: a caller with the answers has heard these, and no others. */
+/** The facts that answers follow from: only these count as heard by a caller with the answers. */
 export function heardIn(plan: Plan, offer: Offer): readonly TimedFact[] {
   const told = plan.questions.flatMap((question) => {
     const answer = answerTo(question, plan, offer);

@@ -15,15 +15,15 @@ import {
 } from './factCache.ts';
 
 /*
- * Times are Redis's own, in milliseconds. Under one key lies a hash: for each fact a name, and its end before what is
- * sealed. That end is for clearing away; the one that counts is sealed.
+ * Times are Redis's own, in milliseconds. Each key is a hash: for each fact a name, and its end before the sealed value.
+ * That end is only for removal; the one that counts is sealed.
  */
 
 const ADOPT = adoptRenamed(1);
 
 /**
- * KEYS: facts. ARGV: name, end, sealed fact, how many may lie there, whether it is `heard` or `unheard`, and what else
- * the fact may be named. An unheard fact takes no place of its own: the one that lies there may have been heard.
+ * KEYS: facts. ARGV: name, end, sealed fact, the maximum of facts, `heard` or `unheard`, and other names that the fact
+ * may have. An unheard fact never replaces one of the same name, which may have been heard.
  */
 export const KEEP = `${ADOPT}
 local names = { ARGV[1], unpack(ARGV, 6) }
@@ -68,7 +68,7 @@ interface SealedFact {
   readonly fact: Fact & Pick<TimedFact, 'toldBy' | 'replyId' | 'isHeard'>;
   readonly leftAtMs: number;
   readonly repliedAtMs: number;
-  /** Checked when the fact is recalled: what Redis itself does about its end is only tidying. */
+  /** Checked when the fact is recalled; Redis only removes it at that time. */
   readonly endsAtMs: number;
 }
 
@@ -138,14 +138,14 @@ export class RedisFactCache implements FactCache {
     for (let i = 0; i + 1 < found.length; i += 2) {
       const [name = '', sealed = ''] = found.slice(i, i + 2);
       const placeOf = (seal: StateSeal) => `${this.#key(seal, callerKey, number)} ${name}`;
-      // What opens was sealed by us, as what it is.
+      // Only values that we sealed open, so the type is right.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const kept = this.#settings.seals.openJson(sealed, placeOf) as SealedFact | undefined;
       if (kept === undefined || kept.endsAtMs < nowMs) continue;
       const fact = {
         ...kept.fact,
         leftAtMs: askedAtMs - (nowMs - kept.leftAtMs),
-        // It came before the fact was kept, so by now at the latest; the replica that had it may take it for later.
+        // It arrived before the fact was kept, so by now at the latest; the replica that kept it may have dated it later.
         repliedAtMs: heardAtMs - Math.max(0, nowMs - kept.repliedAtMs),
       };
       facts.push(fact);

@@ -12,7 +12,7 @@ export interface RedisSettings {
 
 export type RedisTopology =
   | { readonly kind: 'single'; readonly server: RedisAddress; readonly database: number }
-  /** Redis Cluster; any of its servers tell of the others. */
+  /** Redis Cluster; any of its servers lists the others. */
   | { readonly kind: 'cluster'; readonly servers: readonly RedisAddress[] }
   | {
       readonly kind: 'sentinel';
@@ -55,7 +55,7 @@ export type ScriptValues = readonly (string | number)[];
  */
 export type TimedValues = ScriptValues | ((server: ClockElsewhere) => ScriptValues);
 
-/** A Redis, however it is run, whose scripts know the time. */
+/** A Redis in any topology, whose scripts know the time. */
 export type Redis = PlainRedis<TimedValues>;
 
 /** Commands are never queued for it, and each ends in time. */
@@ -80,7 +80,7 @@ export interface PlainRedis<Values = ScriptValues> {
   /** Names the server that holds a key at this moment. */
   serverOf(key: string): string;
 
-  /** The listener is called whenever a server that was lost is back: it may have forgotten what it held. */
+  /** The listener is called whenever a lost server is back: it may have lost its data. */
   onBack(listener: () => void): void;
 
   close(): void;
@@ -93,7 +93,7 @@ export function texts(reply: unknown): string[] {
 /** A command without a reply by then counts as lost. */
 export const COMMAND_TIMEOUT_MS = 1000;
 
-/** The shared store cannot be asked; what was sent to it last may have been done all the same. */
+/** The shared store is not available; what was sent to it last may have been done. */
 export class SharedStateLost extends Error {
   override readonly name: string = 'SharedStateLost';
 }
@@ -103,18 +103,18 @@ export class OutOfMemory extends SharedStateLost {
   override readonly name = 'OutOfMemory';
 }
 
-/** What needed the shared store is done without. */
+/** For work that can be done without the shared store. */
 export function unlessLost(error: unknown): undefined {
   if (!(error instanceof SharedStateLost)) throw error;
   return undefined;
 }
 
-/** Changed, nothing that lies in Redis is found again: enough for some twenty masters to have about as many each. */
+/** If it changes, nothing in Redis is found again. Enough for some twenty masters to have about as many each. */
 export const BUCKETS = 256;
 
 /**
- * What has one bucket lies in one slot of a Redis Cluster and so on one master: one script may change it, and it is lost
- * together with the memory key that tells of the loss. It does not depend on STATE_KEY: both names of a thing lie there.
+ * The keys of one bucket are in one slot of a Redis Cluster and so on one master: one script may change them, and they are
+ * lost together with the memory key that shows the loss. It does not depend on STATE_KEY: both names of a thing are there.
  *
  * @param scope whose things these are, such as an operator's identity
  */

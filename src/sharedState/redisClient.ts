@@ -18,11 +18,11 @@ import { Sentinels } from './redisSentinels.ts';
 import { perScript, SharedRedis } from './sharedRedis.ts';
 
 const BEAT_MS = 1000;
-/** How long a server of a cluster may take to say which of them holds what; then another is asked. */
+/** How long a server of a cluster may take to return the slots; then another is tried. */
 const MAP_TIMEOUT_MS = 400;
 /** Between tries of a command whose master is being replaced, or whose slot is being moved. */
 const TRY_AGAIN_MS = 50;
-/** An eviction policy that is changed is seen after so many beats. */
+/** A change of the eviction policy is seen after so many beats. */
 const BEATS_BETWEEN_LOOKS = 5;
 
 const UNKNOWN = 'unknown';
@@ -42,9 +42,9 @@ export function createRedis(settings: RedisSettings, clock: Clock, log: Log): Sh
 }
 
 /**
- * One Redis, however it is run: ioredis, and what it leaves to us. It sends commands again as it sees fit, which scripts
- * must bear ({@link SharedRedis}). Here each command has its time limit, servers are asked every second whether they are
- * there, and the log is told which is lost, why, and that it is back.
+ * One Redis in any topology: ioredis, and what it leaves to us. It may send commands again, which scripts must bear
+ * ({@link SharedRedis}). Here each command has a time limit, servers are pinged every second, and the log says which is
+ * lost, why, and when it is back.
  */
 export class RedisClient implements PlainRedis {
   readonly #clock: Clock;
@@ -53,9 +53,9 @@ export class RedisClient implements PlainRedis {
   readonly #sentinels: Readonly<Sentinels> | undefined;
   readonly #closing = new AbortController();
   readonly #backListeners: (() => void)[] = [];
-  /** Servers that are lost, which the log was told, and since when. */
+  /** Servers that were logged as lost, and since when. */
   readonly #lostSinceMs = new Map<string, number>();
-  /** Of each server, what the log was told last. */
+  /** By server, the policy that was logged last. */
   readonly #evictionPolicies = new Map<string, string>();
   /** Of each slot of a cluster, its master by the last map. */
   #masters: readonly (string | undefined)[] = [];
@@ -138,7 +138,7 @@ export class RedisClient implements PlainRedis {
     }
   }
 
-  /** By its name, and by its text where a server does not know it: such a server has done nothing. */
+  /** By hash, and by text where the server does not know the script: it has done nothing then. */
   async #evaluate(
     script: string,
     keysAndValues: readonly [keys: number, ...(string | number)[]],
@@ -211,7 +211,7 @@ export class RedisClient implements PlainRedis {
     }
   }
 
-  /** Asks every server that holds data whether it is there, and at times what it does when it is full. Never rejects. */
+  /** Pings every server that holds data, and reads its eviction policy at times. Never rejects. */
   async #beat(doesLook: boolean): Promise<void> {
     const client = this.#client;
     if (this.#sentinels !== undefined && !(client instanceof Cluster)) {
@@ -259,7 +259,7 @@ export class RedisClient implements PlainRedis {
     for (const listener of this.#backListeners) listener();
   }
 
-  /** A server that forgets what it was not told to forget loses consents in silence. */
+  /** A server that evicts keys loses consents without a trace. */
   async #lookAtEviction(node: Client, server: string): Promise<void> {
     let policy = UNKNOWN;
     try {
@@ -282,7 +282,7 @@ function serverOfNode({ options: { host = '', port = 0 } }: Client): string {
   return hostAndPort({ host, port });
 }
 
-/** What a server refuses, it has done nothing of. */
+/** A server has done nothing of a command that it refuses. */
 function isReply(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }

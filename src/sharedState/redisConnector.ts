@@ -16,7 +16,7 @@ const MAX_RECONNECT_MS = 1000;
 
 /** More than any reply that scripts of ours have, or a map of a cluster. */
 const MAX_REPLY_BYTES = 8 * 2 ** 20;
-/** A reply that takes longer is without an end, however it drips. */
+/** A reply that takes longer counts as endless, even if it drips. */
 const MAX_REPLY_MS = 3000;
 /** No line of a reply that ends is longer. */
 const MAX_LINE_BYTES = 64 * 1024;
@@ -34,7 +34,7 @@ export class RedisConnector extends AbstractConnector {
 
   constructor(options: unknown) {
     super(0);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library hands over what it was given
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library passes on what it was given
     this.#options = options as ConnectorOptions;
   }
 
@@ -45,7 +45,7 @@ export class RedisConnector extends AbstractConnector {
     const { tls } = this.#options;
     const socket =
       tls === undefined ? connectTcp({ host, port }) : connectTls({ host, port, ...tls });
-    // What waits for a reply has a timer for it.
+    // Each command has a timer of its own.
     socket.unref();
     // TLS may raise a second one, which has no listener by then: it would end the process.
     socket.on('error', (error) => {
@@ -74,12 +74,12 @@ export class RedisConnector extends AbstractConnector {
 
 const LF = 10;
 
-/** A line of RESP 2. All else may be another reply to its reader, such as one without an end. */
+/** A line of RESP 2. The library may read anything else as another reply, such as an endless one. */
 const LINE = /^(?:[$*](?<count>-1|\d{1,10})|[+:-][^\r\n]*)\r\n$/;
 
 /**
- * Follows replies through the bytes of a connection (RESP 2), so that one without an end is found out: what reads them
- * keeps a reply until it is whole.
+ * Follows replies through the bytes of a connection (RESP 2) to detect an endless one: the library buffers a reply until
+ * it is complete.
  */
 class ReplyBound {
   /** Values still to come of the reply that is under way. */
@@ -90,7 +90,7 @@ class ReplyBound {
   #beganAtMs = 0;
   #line = '';
 
-  /** `false` when the reply is longer than any of ours, takes longer, or is none. */
+  /** `false` when the reply is longer than any of ours, takes longer, or is malformed. */
   admits(chunk: Buffer): boolean {
     const nowMs = performance.now();
     if (this.#replyBytes === 0) this.#beganAtMs = nowMs;
@@ -119,7 +119,7 @@ class ReplyBound {
     return nowMs - this.#beganAtMs <= MAX_REPLY_MS;
   }
 
-  /** A value begins, or is whole with this line; `false` where it is no line. */
+  /** A value begins, or is complete with this line; `false` where it is not a line. */
   #begin(line: string): boolean {
     const found = LINE.exec(line);
     if (found === null) return false;
@@ -132,7 +132,7 @@ class ReplyBound {
 }
 
 /**
- * Ends a connection on which a reply is missing, whatever is written to it meanwhile. The library's own time limit
+ * Ends a connection on which a reply is missing, even while commands are written to it. The library's own time limit
  * (`socketTimeout`) ends one whose replies wait for a process that stood still to read them.
  */
 function endInSilence(socket: Socket): void {
@@ -146,7 +146,7 @@ function endInSilence(socket: Socket): void {
     if (socket.bytesWritten === answeredBytes) heardAtMs = performance.now();
     else if (performance.now() - heardAtMs > SILENCE_MS) socket.destroy(badReply('NO_REPLY'));
   };
-  // Sockets are read before `look`, however late the timer is.
+  // Sockets are read before `look`, even where the timer is late.
   const looking = setInterval(() => setImmediate(look), LOOK_EVERY_MS).unref();
   socket.once('close', () => clearInterval(looking));
 }
@@ -163,7 +163,7 @@ export function clientOptions(
   tls: RedisTls | undefined,
 ) {
   return {
-    // What bounds replies reads this version of the protocol.
+    // ReplyBound reads this version of the protocol.
     protocol: 2,
     lazyConnect: true,
     enableOfflineQueue: false,

@@ -63,7 +63,7 @@ export class SharedRedis implements Redis {
         this.#clocks.set(server, clockElsewhere(nowMs, sentAtMs, this.#clock.monotonicMs()));
         this.#lostSinceMs.delete(server);
         if (outcome === 'done') return result;
-        // The server's clock was set, or another server has taken over: by now its time is known.
+        // The server's clock was set, or another server has taken over; its time is known now.
       } catch (error) {
         this.#tell(error, server);
         const isLost = error instanceof SharedStateLost && !(error instanceof OutOfMemory);
@@ -84,7 +84,7 @@ export class SharedRedis implements Redis {
     this.#redis.onBack(listener);
   }
 
-  /** What is under way is lost at once: nothing of it keeps a process alive. */
+  /** Commands under way are lost at once, so that they do not keep a process alive. */
   close(): void {
     this.#closing.abort();
     this.#next?.close();
@@ -101,12 +101,12 @@ export class SharedRedis implements Redis {
     this.#redis = next;
     this.#next = undefined;
     for (const listener of this.#backListeners) next.onBack(listener);
-    // What was sent over the former connections has its reply by then, or is lost.
+    // Commands on the former connections have a reply by then, or are lost.
     await this.#clock.sleep(COMMAND_TIMEOUT_MS, this.#closing.signal).catch(() => undefined);
     before.close();
   }
 
-  /** Waits until it answers; `false` when others take its place, or none does. */
+  /** Waits until it answers; `false` when it is replaced, or this is closed. */
   async #isTaken(next: PlainRedis): Promise<boolean> {
     while (this.#next === next && !this.#closing.signal.aborted) {
       try {

@@ -19,7 +19,7 @@ export class StateSeal {
     return createHmac('sha256', this.#nameKey).update(JSON.stringify(parts)).digest('base64url');
   }
 
-  /** Encrypts a text for one place: moved to another it opens no more. */
+  /** Encrypts a text for one place: it does not open in another. */
   seal(text: string, place: string): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#valueKey, nonce).setAAD(Buffer.from(place));
@@ -44,8 +44,8 @@ export class StateSeal {
 export type StateKeys = readonly [Uint8Array, ...Uint8Array[]];
 
 /**
- * The first, current one names and seals what is written; whatever one of them has named is found, and moved to the name
- * that the first one gives it: replicas may have the same keys in another order.
+ * The first, current one names and seals what is written; names by any of them are found, and changed to the
+ * name by the first one: replicas may have the same keys in another order.
  */
 export class StateSeals {
   readonly all: readonly [StateSeal, ...StateSeal[]];
@@ -58,7 +58,7 @@ export class StateSeals {
     return this.all[0];
   }
 
-  /** Whichever key has sealed it; `undefined` where none has. A place has a name under each seal. */
+  /** Opens with any of the keys; `undefined` where none fits. A place has a name under each seal. */
   openJson(sealed: string, placeOf: (seal: StateSeal) => string): unknown {
     for (const seal of this.all) {
       try {
@@ -72,8 +72,8 @@ export class StateSeals {
 }
 
 /**
- * A script's first step, in Lua: what lies under the name that another key gives is moved to the current name. After
- * as many keys as the script has by itself come the same ones as each other key names them.
+ * A script's first step, in Lua: a key named by another STATE_KEY is renamed to its current name. The
+ * script's own keys come first, and then the same ones as each other STATE_KEY names them.
  */
 export function adoptRenamed(keys: number): string {
   return `

@@ -115,12 +115,12 @@ export interface SimSwapParts {
   readonly judges?: Judges | undefined;
 }
 
-/** With what all operators share: the owner of a number is one person. */
+/** With the parts that all operators share: the owner of a number is one person. */
 interface OwnParts extends SimSwapParts {
   readonly judges: Judges;
   readonly operatorClocks: Set<OperatorClock>;
   readonly consented: ConsentedLookups;
-  /** Facts that are being noted as heard. */
+  /** Facts that are being marked as heard. */
   readonly marking: Map<string, Promise<unknown>>;
   /** How far each operator's dates may be believed, by its identity. */
   readonly trusts: ReadonlyMap<string, DateTrust>;
@@ -154,18 +154,18 @@ export function createSimSwaps(parts: SimSwapParts) {
     connections: () => served.flatMap((one) => one.connections()),
     /** By how much our clock is ahead of those of operators that have shown theirs. */
     clocks: () => served.flatMap((one) => one.clock() ?? []),
-    /** Waits for what must not be cut, then closes the connections. */
+    /** Waits for exchanges that must not be cut, then closes the connections. */
     close: () => closeAll([...served, ...(opened === undefined ? [] : [opened])]),
   };
 }
 
-/** Answers from what is kept, whichever operator told it; `undefined` where nothing is. */
+/** Answers from the kept facts of all operators; `undefined` where nothing is kept. */
 function keptOf({ operators, admissions, stores, trusts, marking }: OwnParts) {
   if (operators.every(({ keepFactsSeconds }) => keepFactsSeconds === 0)) return undefined;
   const offer: Offer = {
     operations: new Set(['retrieve-date', 'check']),
     maxAgeHours: Infinity,
-    // Of an operator that is none of ours any more.
+    // For an operator that is no longer configured.
     dateMarginHours: Infinity,
     trustMonitoredPeriod: false,
     trusts,

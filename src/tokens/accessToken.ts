@@ -24,7 +24,7 @@ export abstract class Redacted {
   }
 }
 
-/** A token was to be used twice, or for what it was not issued for: a defect of ours. */
+/** A token was to be used twice, or for another subject than its own: a defect of ours. */
 export class TokenMisused extends Error {
   override readonly name = 'TokenMisused';
 }
@@ -75,13 +75,13 @@ export class AccessToken extends Redacted {
     return value;
   }
 
-  /** The operator has refused it: what lent it lends it no more. */
+  /** The operator has refused it: the reusable token that lent it is dropped. */
   refused(): void {
     this.#onRefused?.();
   }
 }
 
-/** So many of the latest are remembered, and up to twice as many; each takes about 150 bytes. */
+/** The latest that are remembered at least, and twice as many at most; each takes about 150 bytes. */
 const MIN_REMEMBERED = 10_000;
 
 /**

@@ -30,7 +30,7 @@ export type AuthorizationAddresses = Readonly<Record<AuthorizationEndpointName, 
 
 export type AuthorizationSource =
   | { readonly from: 'settings'; readonly addresses: AuthorizationAddresses }
-  /** Lookups themselves show who asks. */
+  /** Lookups carry the client's credentials themselves. */
   | { readonly from: 'nowhere' }
   | ({ readonly from: 'discovery' } & DiscoverySource);
 
@@ -109,7 +109,7 @@ export function scopeOf(
   return [openid ? 'openid' : '', purposed].filter(Boolean).join(' ');
 }
 
-/** What one token may be used for: equal for two lookups exactly where one token serves both. */
+/** The use of one token: equal for two lookups exactly where one token serves both. */
 export type TokenCoverage = string;
 
 export function namesNumber(grant: FlowSettings['grant']): boolean {

@@ -10,7 +10,7 @@ export interface ClientProof {
   readonly form: string;
 }
 
-/** The same proof each time, or what makes one for an exchange with an address: the `jti` of an assertion counts once. */
+/** The same proof each time, or a function that makes one for an address: the `jti` of an assertion counts once. */
 export type ClientAuthentication = ClientProof | ((address: string) => Promise<ClientProof>);
 
 export const NO_PROOF: ClientProof = { headers: [], form: '' };
@@ -52,7 +52,7 @@ export function createClientAuthentication(
   }
 }
 
-/** Not form-encoded first as RFC 6749 §2.3.1 has it (docs/operator-api.md, "Who we are"). */
+/** Not form-encoded first, unlike RFC 6749 §2.3.1 (docs/operator-api.md, "Who we are"). */
 function basic(clientId: string, secret: string): readonly string[] {
   const credentials = Buffer.from(`${clientId}:${secret}`, 'utf8').toString('base64');
   return ['authorization', `Basic ${credentials}`];

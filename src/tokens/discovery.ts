@@ -20,7 +20,7 @@ import type {
 
 const REREAD_MS = 3_600_000;
 
-/** Between two readings that bring something: each failure may ask for one. */
+/** Between two successful readings: each failed exchange may request one. */
 const MIN_PAUSE_MS = 30_000;
 
 /** How long the first exchanges wait for the first reading: no lease of a consent allows for more. */
@@ -176,12 +176,12 @@ function hostOf(address: string): string {
   return new URL(address).host;
 }
 
-/** Where an endpoint was may be asked for a while by what is under way; older places are closed. */
+/** Exchanges under way may still use the latest addresses; older ones are closed. */
 const MAX_PLACES = 3;
 
 const NOT_DISCOVERED = notBegun('connection', 'no address was discovered');
 
-/** An endpoint of an authorization server that may move: each exchange goes where it is by now. */
+/** An endpoint of an authorization server that may move: each exchange goes to its current address. */
 export class DiscoveredEndpoint {
   readonly #name: AuthorizationEndpointName;
   readonly #discovery: Pick<Discovery, 'addresses' | 'suspect'>;
@@ -209,7 +209,7 @@ export class DiscoveredEndpoint {
     return this.#place(address).post({ ...request, judge });
   }
 
-  /** See {@link GuardedEndpoint.distrust}: wherever requests went of late. */
+  /** See {@link GuardedEndpoint.distrust}: at all recent addresses. */
   distrust(): void {
     for (const place of this.#places.values()) place.distrust();
   }

@@ -15,7 +15,7 @@ export interface DpopPlace {
 const MAX_NONCE_CHARACTERS = 512;
 
 /**
- * Proofs of possession (RFC 9449) by a key of this process, which tokens are bound to: one that got out is worth nothing
+ * Proofs of possession (RFC 9449) by a key of this process, which tokens are bound to: a leaked one is worth nothing
  * without it. Each exchange has a proof of its own, and each server the latest nonce that it gave.
  */
 export class DpopProofs {
@@ -35,7 +35,7 @@ export class DpopProofs {
 
   /**
    * The request with a proof beside it, which names its body and its query as well (CAMARA Security and
-   * Interoperability Profile, "Request Binding to DPoP Proofs"; who does not know these claims ignores them).
+   * Interoperability Profile, "Request Binding to DPoP Proofs"; operators that do not know these claims ignore them).
    */
   async bind(request: OutgoingRequest, place: DpopPlace): Promise<OutgoingRequest> {
     const { privateKey, jwk } = await this.#key;

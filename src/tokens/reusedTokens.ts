@@ -46,7 +46,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** Beside its value and its key. */
 const ENTRY_BYTES = 512;
 
-/** Each until shortly before its end. When there are too many, the one that is kept longest goes first. */
+/** Keeps each until shortly before its end. When there are too many, the oldest is dropped first. */
 export class KeptTokens {
   readonly #clock: Clock;
   readonly #marginMs: number;
@@ -55,7 +55,7 @@ export class KeptTokens {
   readonly #kept = new Map<string, ReusableToken>();
   #bytes = 0;
 
-  /** @param marginMs how long before its end a token is used no more */
+  /** @param marginMs how long before its end a token is no longer used */
   constructor(clock: Clock, marginMs: number, maxBytes = MAX_BYTES) {
     this.#clock = clock;
     this.#marginMs = marginMs;
@@ -69,7 +69,7 @@ export class KeptTokens {
     return undefined;
   }
 
-  /** In the place of the one that was kept under this key. */
+  /** Replaces the one that is kept under this key. */
   keep(key: string, token: ReusableToken): void {
     if (this.#isOver(token)) return;
     const before = this.#kept.get(key);
@@ -82,7 +82,7 @@ export class KeptTokens {
     }
   }
 
-  /** Drops this very token; another that has come in its place stays. */
+  /** Drops this token only; one that has replaced it stays. */
   drop(key: string, token: ReusableToken): void {
     if (this.#kept.get(key) !== token) return;
     this.#kept.delete(key);

@@ -6,7 +6,7 @@ import type { TokenSubject } from './accessToken.ts';
 import { scopeOf, type AuthorizationSettings } from './authorizationSettings.ts';
 import { createJwtSigner, encodeForm } from './clientAuthentication.ts';
 
-/** What a request to the authorization server carries, encoded, beside the proof of who sends it. */
+/** A request to the authorization server, encoded, without the proof of the client. */
 export interface AuthorizationRequest {
   readonly form: string;
   /** Of the URL. */
@@ -84,8 +84,8 @@ function clientCredentialsRequests(
 
 /**
  * Backchannel authentication requests (OpenID CIBA Core §7.1), their parameters as they are or in a signed `request`
- * (§7.1.1). There nothing is beside it, which `strict` holds to; operators that want `scope` present all the same are
- * why `on` repeats it (docs/operator-api.md, "Requesting consent").
+ * (§7.1.1). `strict` sends nothing beside it; `on` repeats `scope`, which some operators
+ * require (docs/operator-api.md, "Requesting consent").
  */
 function consentRequest(
   grant: Ciba,

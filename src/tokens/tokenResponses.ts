@@ -32,7 +32,7 @@ export interface IssuedToken {
    * the operator does not say.
    */
   readonly expiresAtMs?: number;
-  /** Whether its reply may be that of another request: then the lookup's reply tells. */
+  /** Whether its reply may be that of another request: then the lookup's reply decides. */
   readonly isUnproven?: true;
 }
 
@@ -57,14 +57,14 @@ export type AcknowledgementJudgement =
   | (Failed & {
       /** Whether a prompt may be on its way all the same: then the owner may not be prompted again yet. */
       readonly mayHavePrompted: boolean;
-      /** For so long the owner of this number is not to be prompted: 429 and 409, at least 30 s. */
+      /** How long the owner of this number is not to be prompted: 429 and 409, at least 30 s. */
       readonly holdSeconds?: number;
       readonly isUnproven?: true;
     })
   /** The request left and no reply of its own came back: nothing is known. */
   | { readonly kind: 'reply-lost'; readonly isUnproven?: true };
 
-/** A poll decided nothing yet: the owner has not answered, we poll too often, or this poll told nothing. */
+/** A poll decided nothing yet: the owner has not answered, we poll too often, or this poll has no reply. */
 export type GoOn = {
   readonly kind: 'go-on';
   readonly goOn: 'authorization_pending' | 'slow_down' | 'no_reply';
@@ -138,14 +138,14 @@ function hold(saidSeconds = 0): AcknowledgementJudgement {
   return { ...judged, mayHavePrompted: false, holdSeconds };
 }
 
-/** Not refusals: what was requested may have been done, or may be done the next time. */
+/** Not refusals: the request may have been done, or may succeed the next time. */
 const PASSES: ReadonlySet<LookupFailure['code']> = new Set([
   'OPERATOR_UNAVAILABLE',
   'OPERATOR_TIMEOUT',
   'OPERATOR_INVALID_REPLY',
 ]);
 
-/** A prompt may be on its way, and what looks like the owner's own word may be about another person. */
+/** A prompt may be on its way, and what looks like the owner's answer may be about another person. */
 function judgeUnprovenAcknowledgement(failure: LookupFailure): AcknowledgementJudgement {
   return ['CONSENT_DENIED', 'CONSENT_EXPIRED', 'NUMBER_NOT_SERVED'].includes(failure.code)
     ? UNPROVEN_REPLY
