@@ -86,7 +86,7 @@ describe('an operator', () => {
   test.each([
     ['ES256', P_256],
     ['PS256', RSA],
-  ])('may know us by assertions signed with %s, by the key, and no secret', (alg, path) => {
+  ])('may have a key in place of a secret, for assertions with %s', (alg, path) => {
     const keyed = { OPERATOR_CLIENT_SECRET: '', OPERATOR_ASSERTION_KEY_FILE: path };
     const [operator] = readConfig({ ...OPERATOR, ...keyed }).operators;
     expect(operator?.clientAuthentication).toMatchObject({
@@ -99,13 +99,13 @@ describe('an operator', () => {
     ['kpn', {}, '2-legged'],
     ['orange', { OPERATOR_ASSERTION_KEY_FILE: P_256, OPERATOR_CLIENT_SECRET: '' }, '3-legged'],
     ['nokia', { OPERATOR_AUTH_URL: '' }, '2-legged'],
-  ])('has the flow of the profile %s, which has one', (profile, settings, flow) => {
+  ])('has the only flow of the profile %s', (profile, settings, flow) => {
     const { operators } = readConfig({ ...OPERATOR, OPERATOR_PROFILE: profile, ...settings });
     expect(operators[0]?.flow).toBe(flow);
   });
 });
 
-test.each(Object.keys(OPERATOR))('%s alone is no operator, and no simulator either', (name) => {
+test.each(Object.keys(OPERATOR))('only %s is neither an operator nor a simulator', (name) => {
   expect(problemsOf({ [name]: OPERATOR[name as keyof typeof OPERATOR] })).toHaveLength(3);
 });
 
@@ -120,7 +120,7 @@ describe('several bad settings', () => {
   });
 
   test.each(['prod', 'Production', 'production ', 'PRODUCTION', 'staging', 'production,'])(
-    'NODE_ENV=%j beside an operator is one of them: no door is open by a typo',
+    'NODE_ENV=%j with an operator is one of them: a typo turns no check off',
     (word) => {
       expect(problemsOf({ ...OPERATOR, NODE_ENV: word }).join()).toContain(
         `NODE_ENV must be one of development, test, production, not ${JSON.stringify(word)}.`,

@@ -17,7 +17,7 @@ describe('the log', () => {
     correlator: '0b9ad6f2-2d5c-4a0e-9e61--Xk2345678901-1',
   };
 
-  it('writes JSON lines from a level up, and masks phone numbers wherever callers may have put them', async () => {
+  it('writes JSON lines from a level up, and masks phone numbers in every text', async () => {
     const statements = `const log = createLog();
       log.info('one', { count: 3, isReady: true, name: undefined });
       createLog('warn').info('of a lower level');
@@ -38,7 +38,7 @@ describe('the log', () => {
     ]);
   });
 
-  it('has lines for people where standard output is a terminal', async () => {
+  it('writes lines for people where standard output is a terminal', async () => {
     const statements = `createLog().warn('asked about +447700900001', { port: 4000 });`;
     const words = [process.execPath, '--input-type=module', '--eval', IMPORT + statements];
     const quoted = words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ');
@@ -55,32 +55,23 @@ const pretty = (line: object, hasColors = false) =>
 
 describe('a line of the log in a terminal', () => {
   it.each([
-    [{ msg: 'ready' }, '09:12:33 INFO  ready\n'],
-    [
-      { msg: 'listening', host: '127.0.0.1', port: 4000 },
-      '09:12:33 INFO  listening host=127.0.0.1 port=4000\n',
-    ],
-    [{ level: 40, msg: 'slow', what: 'two words' }, '09:12:33 WARN  slow what="two words"\n'],
-    [
-      { level: 50, msg: 'a request broke', isNew: true },
-      '09:12:33 ERROR a request broke isNew=true\n',
-    ],
-    [
-      { level: 20, msg: 'exchange', codes: 'FORBIDDEN OPERATOR_TIMEOUT', ms: 1.5 },
-      '09:12:33 DEBUG exchange codes="FORBIDDEN OPERATOR_TIMEOUT" ms=1.5\n',
-    ],
-  ])('of %j is for people', (line, text) => {
-    expect(pretty(line)).toBe(text);
+    [{ msg: 'ready' }, 'INFO  ready'],
+    [{ msg: 'listening', host: '::1', port: 4000 }, 'INFO  listening host=::1 port=4000'],
+    [{ level: 40, msg: 'slow', what: 'two words' }, 'WARN  slow what="two words"'],
+    [{ level: 50, msg: 'a request broke', isNew: true }, 'ERROR a request broke isNew=true'],
+    [{ level: 20, msg: 'exchange', ms: 1.5 }, 'DEBUG exchange ms=1.5'],
+  ])('of %j', (line, text) => {
+    expect(pretty(line)).toBe(`09:12:33 ${text}\n`);
   });
 
-  it('has colours where the terminal has', () => {
+  it('has colours where the terminal has them', () => {
     const line = pretty({ level: 50, msg: 'broken', code: 1 }, true);
     expect(line).toContain('\u001B[31mERROR\u001B[39m');
     expect(line).toContain('\u001B[2mcode=\u001B[22m1');
   });
 
   it.each(['\u001B[2J', '\u009B2J', '\u202Ekcab', '\r\n09:00:00 INFO  forged', '\u2028'])(
-    'shows %j, and does not send it to the terminal',
+    'replaces %j, which a terminal could obey',
     (nasty) => {
       const line = pretty({ msg: nasty, [nasty.slice(0, 2)]: 1, value: nasty });
       expect(line.slice(0, -1)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}]/u);
@@ -94,7 +85,7 @@ function summing() {
   return { lines: log.lines, clock, summed: sumUpRepeats(log, clock) };
 }
 
-describe('a log that sums up repeats', () => {
+describe('a log with summed repeats', () => {
   it('writes the first of a kind at once, and the others as one line after a minute', async () => {
     const { lines, clock, summed } = summing();
 
@@ -113,14 +104,14 @@ describe('a log that sums up repeats', () => {
     ['another level', (log: Log) => log.error('slow', { endpoint: 'check' })],
     ['another message', (log: Log) => log.warn('lost', { endpoint: 'check' })],
     ['another detail', (log: Log) => log.warn('slow', { endpoint: 'token' })],
-  ])('takes %s for another kind', (_name, write) => {
+  ])('has another kind for %s', (_name, write) => {
     const { lines, summed } = summing();
     summed.warn('slow', { endpoint: 'check' });
     write(summed);
     expect(lines).toHaveLength(2);
   });
 
-  it('tells an outage that goes on in one line a minute, and what comes after a quiet minute at once', async () => {
+  it('writes a line a minute during an outage, and the first line after a quiet minute at once', async () => {
     const { lines, clock, summed } = summing();
     for (let second = 0; second < 180; second += 1) {
       summed.warn('down');
@@ -134,7 +125,7 @@ describe('a log that sums up repeats', () => {
     expect(lines).toHaveLength(5);
   });
 
-  it('tells what is left when it closes, and then everything at once, with no timer left', () => {
+  it('writes what waits when it closes, and then each line at once, without a timer', () => {
     const { lines, clock, summed } = summing();
     summed.warn('down');
     summed.warn('down');
@@ -151,7 +142,7 @@ describe('a log that sums up repeats', () => {
     expect(clock.sleepers).toBe(0);
   });
 
-  it('writes a bounded number of lines a minute, whatever is logged', async () => {
+  it('writes a bounded number of lines a minute', async () => {
     const { lines, clock, summed } = summing();
     for (let count = 0; count < 100_000; count += 1) {
       summed.warn(`message ${count % 1000}`, { detail: `${count} ${'x'.repeat(200)}` });

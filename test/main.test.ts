@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { Program } from './program.ts';
 import { DEMO_CLIENT, startSimulator } from '../simulator/simulator.ts';
 
@@ -25,29 +25,27 @@ async function isServed(url: string): Promise<boolean> {
   }
 }
 
-describe('started with settings that are not fit', () => {
-  test('it ends with exit code 1 and names every problem', async () => {
-    const main = startMain({
-      PORT: 'none',
-      ROLE: 'router',
-      OPERATOR_AUTH_URL: 'nowhere',
-      OPERATOR_CLIENT_SECRET: 's3cret-value',
-    });
-
-    expect(await main.ended).toEqual({ code: 1, signal: null });
-    const names = Array.from(main.err.matchAll(/^ +([A-Z_]+) /gm), ([, name]) => name);
-    const operator = ['OPERATOR_AUTH_URL', 'OPERATOR_SIM_SWAP_URL', 'OPERATOR_CLIENT_ID'];
-    expect(new Set(names)).toEqual(new Set([...operator, 'PORT', 'ROLE']));
-    expect(main.err).not.toMatch(/s3cret-value|\bat .*\.ts:/);
-    expect(main.err).toContain('PORT must be a whole number from 0 to 65535, not "none".');
-    expect(main.out).toBe('');
+test('with settings it cannot use it ends with exit code 1 and names every problem', async () => {
+  const main = startMain({
+    PORT: 'none',
+    ROLE: 'router',
+    OPERATOR_AUTH_URL: 'nowhere',
+    OPERATOR_CLIENT_SECRET: 's3cret-value',
   });
+
+  expect(await main.ended).toEqual({ code: 1, signal: null });
+  const names = Array.from(main.err.matchAll(/^ +([A-Z_]+) /gm), ([, name]) => name);
+  const operator = ['OPERATOR_AUTH_URL', 'OPERATOR_SIM_SWAP_URL', 'OPERATOR_CLIENT_ID'];
+  expect(new Set(names)).toEqual(new Set([...operator, 'PORT', 'ROLE']));
+  expect(main.err).not.toMatch(/s3cret-value|\bat .*\.ts:/);
+  expect(main.err).toContain('PORT must be a whole number from 0 to 65535, not "none".');
+  expect(main.out).toBe('');
 });
 
 test.each([
   ['PORT', {}],
   ['METRICS_PORT', { PORT: '0' }],
-])('on a %s that is in use it says so, and leaves no simulator behind', async (name, settings) => {
+])('with a %s in use it ends with a message, and so does its simulator', async (name, settings) => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -70,7 +68,7 @@ test.each([
   ['bff', 'phoneNumber'],
   ['subgraph', '_entities'],
 ])(
-  'started with nothing but ROLE=%s: the curl line of the banner gets an answer; SIGINT ends it and its simulator',
+  'with only ROLE=%s the curl line of the banner gets an answer; SIGINT ends it and its simulator',
   async (role, field) => {
     const main = startMain({ ROLE: role });
     await main.written(/Ctrl-C ends both\./);
@@ -96,7 +94,7 @@ test.each([
   },
 );
 
-test('with an operator set neither simulator nor banner appears, and it warns of callers that are not known', async () => {
+test('with an operator it has neither simulator nor banner, and warns of anonymous callers', async () => {
   const operator = await startSimulator({ port: 0 });
   onTestFinished(() => operator.close());
   const main = startMain({

@@ -26,7 +26,7 @@ function start(...needs: Need[]) {
   return { clock, lines: log.lines, readiness, begun };
 }
 
-it('waits for all that is needed, says so, and waits no longer once it worked', async () => {
+it('waits until each need has worked once, and the log names those that have not', async () => {
   const [keys, redis] = [new Switch('keys'), new Switch('redis')];
   const { clock, lines, readiness, begun } = start(keys, redis);
   await settled();
@@ -50,7 +50,7 @@ it('waits for all that is needed, says so, and waits no longer once it worked', 
   expect(clock.sleepers).toBe(0);
 });
 
-it('probes ever more slowly, and at least each ten seconds', async () => {
+it('probes less and less often, at least every ten seconds', async () => {
   const away = new Switch('keys');
   const { clock } = start(away);
   const probes: number[] = [];
@@ -61,7 +61,7 @@ it('probes ever more slowly, and at least each ten seconds', async () => {
   expect(probes).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-it('ends with the server, with no timer left', async () => {
+it('ends with the server, and leaves no timer', async () => {
   const { clock, readiness, begun } = start(new Switch('keys'));
   await settled();
   readiness.stop();

@@ -14,10 +14,10 @@ const PRODUCTION = { NODE_ENV: 'production' };
 const files = new TemporaryFiles();
 const FULL = files.write('full', `${SECRET}\n`);
 
-describe('a server that strangers can reach', () => {
+describe('a server beyond this machine', () => {
   const MISSING = ['AUDIT_KEY', 'JWT_AUDIENCE', 'JWT_ISSUER', 'JWT_JWKS_URL'];
 
-  it.each(['127.0.0.1', '127.8.9.10', 'localhost', '::1'])('is not that at %s', (host) => {
+  it.each(['127.0.0.1', '127.8.9.10', 'localhost', '::1'])('is not one at %s', (host) => {
     expect(namesIn({ HOST: host })).toEqual([]);
   });
 
@@ -43,14 +43,14 @@ describe('a server that strangers can reach', () => {
   });
 });
 
-it('METRICS_PORT is another port than PORT, where that is not any', () => {
+it('METRICS_PORT must differ from PORT, unless that is any port', () => {
   const problem = 'METRICS_PORT must be another port than PORT.';
   expect(problemsOf({ PORT: '4100', METRICS_PORT: '0004100' })).toEqual([problem]);
   expect(problemsOf({ PORT: '4100', METRICS_PORT: '4101' })).toEqual([]);
   expect(problemsOf({ PORT: '0', METRICS_PORT: '0' })).toEqual([]);
 });
 
-describe('a setting of callers', () => {
+describe('settings of callers', () => {
   it.each<Environment>([
     { ...JWT, JWT_JWKS_URL: 'http://[::1]:4011/jwks' },
     { ...AUDIT, AUDIT_LOG: `${files.folder}/yet.jsonl` },
@@ -69,7 +69,7 @@ describe('a setting of callers', () => {
   });
 });
 
-it('QUOTA_CLIENTS gives clients quotas of their own; what is not named is as for everyone; lists may take a scope', () => {
+it('QUOTA_CLIENTS sets quotas of clients, and leaves the others; BATCH_SCOPE is the scope for lists', () => {
   const QUOTA_CLIENTS =
     '{"risk-desk": {"numbersPerHour": 20000, "lookupsPerHour": 90000}, "__proto__": {"promptsPerHour": 1}}';
   const settings = { ...JWT, BATCH_SCOPE: 'sim-swap:batch', QUOTA_NUMBERS_PER_HOUR: '7' };

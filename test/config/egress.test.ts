@@ -10,7 +10,7 @@ const operators = new OperatorsFile(
   [entryAt('https://api.operator.example', { authUrl: undefined, discovery })],
   { directory: { url: 'https://numbers.internal/of' } },
 );
-const FILE = files.write('file.pem', 'what it holds is judged where it is used');
+const FILE = files.write('file.pem', 'it is checked where it is used');
 const file = { kind: 'file', path: FILE };
 
 const OTHERS = {
@@ -21,7 +21,7 @@ const OTHERS = {
   OPERATORS_FILE: operators.path,
 };
 
-/** How each of the four is reached, and the operator itself. */
+/** The connections to all four, and to the operator. */
 function connectionsWith(settings: Environment) {
   const config = readConfig({ ...OTHERS, ...settings });
   const { callers, tracing, directory } = config;
@@ -39,14 +39,14 @@ function connectionsWith(settings: Environment) {
 const EGRESS_PROXY_URL = 'http://egress.internal:3128';
 const NOTHING = { tls: undefined, proxy: undefined };
 
-describe('what is not an operator is reached', () => {
-  it('directly, and by the authorities of Node, where nothing is set', () => {
+describe('everything but an operator is reached', () => {
+  it('directly, with the authorities of Node, where nothing is set', () => {
     const [directory, operator] = [NOTHING, NOTHING];
     const nothing = { issuer: {}, collector: {}, directory, discovery: {}, operator };
     expect(connectionsWith({})).toEqual(nothing);
   });
 
-  it('through one proxy and by the same authorities, and an operator by none of it', () => {
+  it('through one proxy and with the same authorities, but not an operator', () => {
     const tls = { ca: file };
     const all = { tls, proxy: { url: EGRESS_PROXY_URL, credentials: file } };
     const connections = connectionsWith({
@@ -60,7 +60,7 @@ describe('what is not an operator is reached', () => {
     expect(connections).toEqual({ issuer, ...others });
   });
 
-  it('where the proxy speaks TLS, with the authorities of all for it', () => {
+  it('through a proxy with TLS, with the same authorities', () => {
     const url = 'https://egress.internal:3129';
     const overTls = { EGRESS_PROXY_URL: url };
     const { issuer } = connectionsWith({ ...overTls, EGRESS_CA_FILE: FILE });
@@ -74,13 +74,13 @@ describe('what is not an operator is reached', () => {
     ['Collector.Internal,auth.operator.example', ['collector', 'discovery']],
     ['.example,.internal', ['issuer', 'collector', 'directory', 'discovery']],
     ['internal,issuer.example,.issuer', []],
-  ])('without it by EGRESS_NO_PROXY=%s: %j', (EGRESS_NO_PROXY, direct) => {
+  ])('directly, with EGRESS_NO_PROXY=%s: %j', (EGRESS_NO_PROXY, direct) => {
     const { operator: _, ...others } = connectionsWith({ EGRESS_PROXY_URL, EGRESS_NO_PROXY });
     const found = Object.entries(others).filter(([, one]) => one?.proxy === undefined);
     expect(found.map(([name]) => name).toSorted()).toEqual(direct.toSorted());
   });
 
-  it('directly where it has no TLS: it is on this machine, or a collector nearby', () => {
+  it('directly where it has no TLS: on this machine, or a collector nearby', () => {
     const { collector, issuer } = connectionsWith({
       EGRESS_PROXY_URL,
       EGRESS_CA_FILE: FILE,

@@ -13,14 +13,14 @@ const EXAMPLE = /```jsonc\n(\{\n {2}"\$schema"[^]*?)```/.exec(DOCS)?.[1] ?? '';
 const OPERATORS_FILE = files.write('operators.jsonc', EXAMPLE);
 
 describe('docs/operators.md', () => {
-  test('shows what is said about its example before the secrets are there', () => {
+  test('shows the problems of its example without the secrets', () => {
     const problems = problemsOf({ OPERATORS_FILE });
     expect(problems).not.toEqual([]);
     const message = [`${problems.length} settings need attention:`, ...problems].join('\n  ');
     expect(DOCS).toContain(message);
   });
 
-  test('has an example that can be started', () => {
+  test('has an example that starts', () => {
     files.write('northern.secret', 'demo-secret\n');
     const { operators } = readConfig({ OPERATORS_FILE, SOUTHERN_SECRET: 'demo-secret' });
     expect(operators.map(({ name, flow, prefixes }) => [name, flow, prefixes])).toEqual([
@@ -34,7 +34,7 @@ describe('docs/operators.md', () => {
     expect(Array.from(listed, ([, name]) => name)).toEqual(Object.keys(PROFILES));
   });
 
-  test('says where each setting of the short form stands in the file', () => {
+  test('names the place of each setting of the short form', () => {
     const names = [...VARIABLE_NAMES].filter((name) => name.startsWith('OPERATOR_'));
     expect(names.filter((name) => !DOCS.includes(`\`${name}\``))).toEqual([]);
   });

@@ -27,7 +27,7 @@ function entryOf(profile: unknown, url: string) {
   return entryAt(url, { profile, client: { id: 'us', secret: { variable: 'SECRET' } } });
 }
 
-/** The settings of one operator with this profile, which an entry names by its path. */
+/** The settings of one operator with this profile. */
 function settingsWith(text: string, url = 'https://operator.example', path = './own.ts') {
   const within = mkdtempSync(join(folder, 'within', 'files-'));
   writeFileSync(join(within, 'own.ts'), text);
@@ -45,7 +45,7 @@ async function checkOf(service: Pick<Service, 'ask'>, e164: string): Promise<unk
   return reason ?? result;
 }
 
-/** The operator of the example in docs/operators.md, by what its papers say there. */
+/** The operator of the example in docs/operators.md. */
 async function startTheirs(answer?: Answer): Promise<RecordingServer> {
   return RecordingServer.start((request, response) => {
     if (request.path === '/oauth2/token') {
@@ -79,7 +79,7 @@ describe('the example of docs/operators.md', () => {
     expect(service.logged.join()).not.toContain('7700900');
   });
 
-  it('is in the first line of the log', async () => {
+  it('is named in the first line of the log, with its hash', async () => {
     const text = EXAMPLE?.text ?? '';
     await using server = Program.node(['src/main.ts'], settingsWith(text));
     const [line] = await server.written(/^.*"msg":"starting".*(?=\n)/m);
@@ -87,14 +87,14 @@ describe('the example of docs/operators.md', () => {
     expect(JSON.parse(line)).toMatchObject({ profiles: `./own.ts sha256:${sha256}` });
   });
 
-  it('may be handed in', async () => {
+  it('may be passed as a function', async () => {
     expect(read(ours)).toMatchObject({ maxAgeHours: 100, profile: { name: 'handed in' } });
     const problem = 'operators, as handed in: operators[0].profile has an invalid authentication';
     expect(() => read({})).toThrow(problem);
   });
 });
 
-it('may write names of headers and types of tokens in capitals', () => {
+it('a profile may write names of headers and types of tokens in capitals', () => {
   const { tokens, correlator } = camara;
   const sentIn = { ...tokens.sentIn, header: 'X-Token' };
   const changed = { ...tokens, types: ['BEARER'], sentIn };
@@ -106,7 +106,7 @@ it('may write names of headers and types of tokens in capitals', () => {
 });
 
 describe('a number in a path', () => {
-  it('is named by its place in logs, spans and metrics, also where the operator fails', async () => {
+  it('is replaced by a placeholder in logs, spans and metrics, also where the operator fails', async () => {
     await using theirs = await startTheirs((request, response) =>
       answerJson(request, response, { code: 'X' }, 500),
     );
@@ -129,27 +129,15 @@ describe('a profile that cannot be used', () => {
   const TYPES = 'import only types';
   it.each([
     ['an enum', 'enum A { B }\nexport default (camara) => camara;', 'cannot be erased'],
-    ['no TypeScript', 'export default (camara => {', 'is not TypeScript'],
+    ['not TypeScript', 'export default (camara => {', 'is not TypeScript'],
     ['a wait', 'await 1;\nexport default (camara) => camara;', 'waits at its top level'],
-    [
-      'what the package lacks',
-      "export { camara as default } from 'sim-swap-subgraph/client';",
-      TYPES,
-    ],
-    ['what is not there', "export { x as default } from './none.ts';", 'imports what is not there'],
+    ['what the package lacks', "export { a as default } from 'sim-swap-subgraph/client';", TYPES],
+    ['a missing file', "export { x as default } from './none.ts';", 'imports what is not there'],
     ['a throw', "throw new Error('s3cret-value');", 'it throws Error'],
-    [
-      'a throw of its function',
-      "export default () => { throw new Error('s3cret'); };",
-      'throws when',
-    ],
+    ['a throw of its function', "export default () => { throw 's3cret'; };", 'throws when'],
     ['a promise', 'export default async (camara) => camara;', '(camara) => ({ ...camara, … })'],
     ['no export', 'export const ours = 1;', 'must export default'],
-    [
-      'a change of the base',
-      'export default (camara) => Object.assign(camara, { maxAgeHours: 1 });',
-      'throws when it is made',
-    ],
+    ['a change of the base', 'export default (c) => delete c.lookups;', 'throws when it is made'],
   ])('%s', (_, text, problem) => {
     const problems = problemsOf(settingsWith(text));
     expect(problems).toHaveLength(1);
@@ -158,7 +146,7 @@ describe('a profile that cannot be used', () => {
     expect(problems[0]).not.toContain('s3cret');
   });
 
-  it('says all that is wrong with it at once, beside all else', () => {
+  it('has all of its problems reported at once, with those of the settings', () => {
     const text = `export default (camara) => ({ ...camara, colour: 'red', maxAgeHours: 0, tokens: {},
       lookups: { check: { ...camara.lookups.check, path: 'check', write: 'no' } } });`;
     const where = 'OPERATORS_FILE (line 1): operators[0].profile has';
@@ -176,7 +164,7 @@ describe('a profile that cannot be used', () => {
     expect(problemsOf(settings).join()).toContain(problem);
   });
 
-  it('leads to no other host', () => {
+  it('cannot lead to another host', () => {
     const text = `export default (camara) => ({ ...camara,
       lookups: { check: { ...camara.lookups.check, path: ':80@elsewhere.example/x' } } });`;
     expect(problemsOf(settingsWith(text)).join()).toContain('simSwapUrl leads to another host');
@@ -195,7 +183,7 @@ describe('a profile that fails at a lookup', () => {
       `export default (camara) => ({ ...camara, lookups: { check: { ...camara.lookups.check,
         read: { ...camara.lookups.check.read, pick: () => { throw new Error('x'); } } } } });`,
     ],
-  ])('%s is an invalid reply, and another number is well after it', async (_, text) => {
+  ])('%s is an invalid reply, for this number and for others', async (_, text) => {
     await using theirs = await startTheirs();
     await using service = await startServiceWith(settingsWith(text, theirs.url));
     expect(await checkOf(service, NUMBER)).toBe('OPERATOR_INVALID_REPLY');

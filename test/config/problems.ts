@@ -23,7 +23,7 @@ export function keyFile(files: TemporaryFiles, { privateKey }: KeyPairKeyObjectR
   return files.write(`${randomUUID()}.pem`, pem);
 }
 
-/** What a start says against these settings; nothing where it takes them. */
+/** The problems of these settings. */
 export function problemsOf(environment: Environment): readonly string[] {
   try {
     readConfig(environment);
@@ -34,7 +34,7 @@ export function problemsOf(environment: Environment): readonly string[] {
   }
 }
 
-/** The names of the settings that a start complains of, each once, in the order of the alphabet. */
+/** The names of the settings with problems, each once, in alphabetical order. */
 export function namesIn(environment: Environment): readonly string[] {
   const names = problemsOf(environment).map((problem) => problem.split(' ', 1).join(''));
   return [...new Set(names)].toSorted();

@@ -28,7 +28,7 @@ const OTLP = 'OTEL_EXPORTER_OTLP_';
 
 type Row = readonly [settings: Environment, ...problems: readonly string[]];
 
-/** What each row has beside its own settings. */
+/** Each base is set together with the settings of its rows. */
 const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
   [
     {},
@@ -106,7 +106,7 @@ const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
   [
     { ROLE: 'subgraph' },
     [
-      // It would ask for no proof.
+      // It would require no proof.
       [{ ROUTER_SECRET: ',' }, 'ROUTER_SECRET is set but holds no secret'],
       [{ ROUTER_SECRET: `${SECRET},${SECRET}y,${SECRET}x` }, 'ROUTER_SECRET must hold two secrets'],
       [{ ROUTER_SECRET: 'short' }, 'ROUTER_SECRET must have at least 32 characters in each secret'],
@@ -137,7 +137,7 @@ const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
       [{ QUOTA_CLIENTS: '{"": {"numbersPerHour": 1}}' }, '[""] must be the id of a client'],
       [{ QUOTA_CLIENTS: '{"a": {}}' }, 'a sets no quota'],
       [{ QUOTA_CLIENTS: '{"a": {"numbersPerHour": 1, "numbersPerHour": 2}}' }, 'is there twice'],
-      // The owner of a number is guarded against all callers together, for every client.
+      // This limit protects the owner of a number against all callers together.
       [
         { QUOTA_CLIENTS: '{"a": {"promptsPerHourAllCallers": 1}}' },
         'a.promptsPerHourAllCallers is not a known member',

@@ -25,7 +25,7 @@ it.each(['base64', 'base64url', 'hex'] as const)('STATE_KEY may be in %s', (enco
 });
 
 describe('REDIS_URL says how Redis is run', () => {
-  it('keeps consents in the process without it', () => {
+  it('is not set where consents are kept in the process', () => {
     expect(readConfig({}).sharedState).toBeUndefined();
   });
 
@@ -34,7 +34,7 @@ describe('REDIS_URL says how Redis is run', () => {
     ['/', 0],
     ['/0', 0],
     ['/15', 15],
-  ])('takes one server, and a database in its path: %j', (path, database) => {
+  ])('names one server, and a database in its path: %j', (path, database) => {
     expect(redisOf({ REDIS_URL: `${REDIS_URL}${path}` })).toEqual({
       topology: { kind: 'single', server: { host: '127.0.0.1', port: 6379 }, database },
       credentials: { username: 'user', password: 'hidden' },
@@ -42,7 +42,7 @@ describe('REDIS_URL says how Redis is run', () => {
     });
   });
 
-  it('takes some servers of a cluster, and one user for all', () => {
+  it('names some servers of a cluster, and one user for all', () => {
     const address = 'redis+cluster://sim-swap:h%40dden@a.example,b.example:7000,[::1]:7001';
     const [a, b] = [serverAt('a.example', 6379), serverAt('b.example', 7000)];
     expect(redisOf({ REDIS_URL: address })).toEqual({
@@ -52,7 +52,7 @@ describe('REDIS_URL says how Redis is run', () => {
     });
   });
 
-  it('takes sentinels, which may have a login of their own', () => {
+  it('names sentinels, which may have their own login', () => {
     const address =
       'rediss+sentinel://:hidden@a.example,b.example:7000/mymaster/2?sentinelPassword=hidden+too&serverName=redis.internal';
     const tls = { REDIS_TLS_CA_FILE, REDIS_TLS_CERT_FILE, REDIS_TLS_KEY_FILE };
@@ -69,7 +69,7 @@ describe('REDIS_URL says how Redis is run', () => {
     });
   });
 
-  it('takes a password with a comma and a colon for one server', () => {
+  it('may have a password with a comma and a colon', () => {
     expect(redisOf({ REDIS_URL: 'redis://:a,b:c@127.0.0.1' })?.credentials?.password).toBe('a,b:c');
   });
 });
@@ -93,9 +93,9 @@ describe('the files of a Redis, when they change', () => {
   });
 
   it.each([
-    ['gone', REDIS_URL_FILE, undefined, 'cannot be read'],
+    ['missing', REDIS_URL_FILE, undefined, 'cannot be read'],
     ['empty', REDIS_URL_FILE, '', 'is empty'],
-    ['no certificate', REDIS_TLS_CA_FILE, 'hidden', 'the CA file holds no certificate'],
+    ['not a certificate', REDIS_TLS_CA_FILE, 'hidden', 'the CA file holds no certificate'],
     [
       'another Redis',
       REDIS_URL_FILE,

@@ -9,16 +9,16 @@ const COLLECTOR = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 
 describe('traces', () => {
   it.each<readonly [string, Environment]>([
-    ['nothing is said', {}],
-    ['no endpoint is named', { OTEL_TRACES_SAMPLER: 'always_on', OTEL_SERVICE_NAME: 'one' }],
+    ['nothing is set', {}],
+    ['no endpoint is set', { OTEL_TRACES_SAMPLER: 'always_on', OTEL_SERVICE_NAME: 'one' }],
     ['they are disabled', { ...COLLECTOR, OTEL_SDK_DISABLED: 'true' }],
-    ['they are disabled loudly', { ...COLLECTOR, OTEL_SDK_DISABLED: 'TRUE' }],
+    ['they are disabled in capitals', { ...COLLECTOR, OTEL_SDK_DISABLED: 'TRUE' }],
     ['there is no exporter', { ...COLLECTOR, OTEL_TRACES_EXPORTER: 'none' }],
   ])('are not recorded where %s', (_where, environment) => {
     expect(readConfig(environment).tracing).toBeUndefined();
   });
 
-  it('are recorded as OpenTelemetry has it where nothing but the endpoint is named', () => {
+  it('have the defaults of OpenTelemetry where only the endpoint is set', () => {
     expect(readConfig({ ...COLLECTOR, OTEL_SDK_DISABLED: 'no' }).tracing).toEqual({
       url: 'http://collector:4318/v1/traces',
       connection: {},
@@ -34,49 +34,46 @@ describe('traces', () => {
   it.each<readonly [string, Environment, object]>([
     [
       'a path before that of traces',
-      { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://vendor.example/otlp/' },
+      { [`${OTLP}ENDPOINT`]: 'https://vendor.example/otlp/' },
       { url: 'https://vendor.example/otlp/v1/traces' },
     ],
     [
       'the whole address of traces',
-      { ...COLLECTOR, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://vendor.example/spans' },
+      { [`${OTLP}TRACES_ENDPOINT`]: 'https://vendor.example/spans' },
       { url: 'https://vendor.example/spans' },
     ],
     [
-      'what is said of traces before what is said of all',
+      'the settings of traces before those of all signals',
       {
-        ...COLLECTOR,
-        [`${OTLP}PROTOCOL`]: 'http/protobuf',
         [`${OTLP}TRACES_PROTOCOL`]: 'http/json',
-        [`${OTLP}TIMEOUT`]: '9000',
+        [`${OTLP}PROTOCOL`]: 'http/protobuf',
         [`${OTLP}TRACES_TIMEOUT`]: '3000',
-        [`${OTLP}HEADERS`]: 'a=1,b=2',
+        [`${OTLP}TIMEOUT`]: '9000',
         [`${OTLP}TRACES_HEADERS`]: 'b=3',
+        [`${OTLP}HEADERS`]: 'a=1,b=2',
       },
       { protocol: 'http/json', timeoutMs: 3000, headers: pairs({ a: '1', b: '3' }) },
     ],
     [
       'pairs with blanks, and values with signs',
-      {
-        ...COLLECTOR,
-        OTEL_EXPORTER_OTLP_HEADERS: ' authorization = Basic%20YTpi== , x-scope=a%2Cb ',
-        OTEL_RESOURCE_ATTRIBUTES: 'service.name=named,team=risk',
-      },
-      {
-        headers: pairs({ authorization: 'Basic YTpi==', 'x-scope': 'a,b' }),
-        resource: pairs({ 'service.name': 'named', team: 'risk' }),
-      },
+      { [`${OTLP}HEADERS`]: ' authorization = Basic%20YTpi== , x-scope=a%2Cb ' },
+      { headers: pairs({ authorization: 'Basic YTpi==', 'x-scope': 'a,b' }) },
+    ],
+    [
+      'attributes of the process',
+      { OTEL_RESOURCE_ATTRIBUTES: 'service.name=named,team=risk' },
+      { resource: pairs({ 'service.name': 'named', team: 'risk' }) },
     ],
     [
       'one trace in a hundred',
-      { ...COLLECTOR, OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '.01' },
+      { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '.01' },
       { sampler: { name: 'traceidratio', ratio: 0.01 } },
     ],
-  ])('take %s', (_what, environment, read) => {
-    expect(readConfig(environment).tracing).toMatchObject(read);
+  ])('take %s', (_what, settings, read) => {
+    expect(readConfig({ ...COLLECTOR, ...settings }).tracing).toMatchObject(read);
   });
 
-  it('do not touch what belongs to others', () => {
+  it('leave the settings of other programs alone', () => {
     expect(problemsOf({ OTEL_METRICS_EXPORTER: 'none', TRACE_LEVEL: 'all' })).toEqual([]);
   });
 });

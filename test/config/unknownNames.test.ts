@@ -12,7 +12,7 @@ function at(url: string): string | undefined {
   return problemsOf({ OPERATOR_AUTH_URL: url }).find((one) => one.startsWith('OPERATOR_AUTH_URL '));
 }
 
-/** What Kubernetes tells each pod of a Service: https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables */
+/** What Kubernetes sets in each pod for a Service: https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables */
 function serviceLinks(service: string, protocol: string): Environment {
   const name = service.toUpperCase().replaceAll('-', '_');
   const address = `${name}_PORT_4000_${protocol}`;
@@ -28,7 +28,7 @@ function serviceLinks(service: string, protocol: string): Environment {
   };
 }
 
-describe('what Kubernetes sets for a Service is not a typo', () => {
+describe('a variable that Kubernetes sets for a Service is not a typo', () => {
   const SERVICES =
     'router operator operator-simulator consent audit jwt quota redis max-numbers request';
   test.each(SERVICES.split(' '))('%s', (service) => {
@@ -37,7 +37,7 @@ describe('what Kubernetes sets for a Service is not a typo', () => {
   });
 });
 
-describe('a typo stops the start, with the name that was meant', () => {
+describe('a typo stops the start, with the name it resembles', () => {
   const TYPOS = `ROL ROLE|ROLES ROLE|MAX_NUMBER_PER_OPERATION MAX_NUMBERS_PER_OPERATION
     MAX_NUMBERS_PER_OPERATIONS MAX_NUMBERS_PER_OPERATION|REQUEST_TIMEOUT_SM REQUEST_TIMEOUT_MS
     DRAIN_GRACE_SM DRAIN_GRACE_MS|PURPOSE PURPOSES|REDIS_URI REDIS_URL|STATEKEY STATE_KEY
@@ -54,7 +54,7 @@ describe('a typo stops the start, with the name that was meant', () => {
     },
   );
 
-  test('where nothing is like it, nothing is guessed', () => {
+  test('a name that resembles none is reported without a guess', () => {
     expect(problemsOf({ OPERATOR_COLOUR_OF_THE_LOGO: 'green' })).toEqual([
       'OPERATOR_COLOUR_OF_THE_LOGO is not a known setting.',
     ]);
@@ -78,14 +78,14 @@ test('settings that were removed are reported, each with what replaced it, and a
   expect(unsaid).toEqual([]);
 });
 
-test('what a machine has in its environment anyway is none of ours', () => {
+test('common variables of a machine are ignored', () => {
   const names = `PATH HOME USER SHELL LANG PWD TERM HOSTNAME TZ NODE_OPTIONS NODE_VERSION NODE_PATH
     YARN_VERSION npm_lifecycle_event INIT_CWD LOGNAME MAIL CI HTTP_PROXY REDIS_HOST REDIS_PASSWORD
     LOG_FORMAT MAX_MEMORY REQUEST_ID STATE_DIRECTORY JWTS`.split(/\s+/);
   expect(problemsOf(Object.fromEntries(names.map((name) => [name, 'x'])))).toEqual([]);
 });
 
-describe('a message repeats what was read', () => {
+describe('a message repeats the value', () => {
   test.each<[Environment, string]>([
     [{ PORT: 'none' }, 'PORT must be a whole number from 0 to 65535, not "none".'],
     [{ ROLE: 'router' }, 'ROLE must be one of bff, subgraph, not "router".'],
@@ -95,7 +95,7 @@ describe('a message repeats what was read', () => {
     expect(problemsOf(environment)).toEqual([problem]);
   });
 
-  test('an address too, unless it may hold a secret', () => {
+  test('of an address, unless it may hold a secret', () => {
     expect(at('nowhere')).toBe(
       'OPERATOR_AUTH_URL must be an address that starts with http:// or https://, not "nowhere".',
     );
@@ -105,7 +105,7 @@ describe('a message repeats what was read', () => {
     }
   });
 
-  test('never what is also a secret elsewhere, and no secret', () => {
+  test('unless it is a secret, or a secret elsewhere', () => {
     const secret = 's3cret-value';
     const names = [...SETTINGS, 'OPERATOR_SEKRET'];
     const environment = Object.fromEntries(names.map((name) => [name, secret]));

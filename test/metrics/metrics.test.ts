@@ -29,7 +29,7 @@ describe('answers and requests', () => {
   it('are counted by their result, and a repeated question as one', async () => {
     await using service = await startSimulated({ ...COUNTED, OPERATOR_RETRY_LOOKUPS: 'true' });
     await service.ask('{ phoneNumber(e164: "+447700900001") { a: lastSimSwap b: lastSimSwap } }');
-    // Its connection is reset: the lookup leaves twice.
+    // The operator answers 503: the lookup leaves twice.
     await service.ask('{ phoneNumber(e164: "+447700900013") { lastSimSwap } }');
     await service.ask('{ phoneNumber(e164: "none") { lastSimSwap } }');
     await service.ask('{ nothing }');

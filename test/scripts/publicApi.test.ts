@@ -18,7 +18,7 @@ describe('what is public', async () => {
   });
 });
 
-test('sources that do not compile are named as the compiler names them', async () => {
+test('sources that do not compile are reported with the messages of the compiler', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'wrong.ts'), "export const windowHours: number = '240';\n");
   writeFileSync(

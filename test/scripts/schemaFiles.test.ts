@@ -10,7 +10,7 @@ describe('the SDL of a role', async () => {
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
 
-  test.each(files)('$path is in one piece: Federation 1 takes no other', ({ text }) => {
+  test.each(files)('$path extends no type, as Federation 1 requires', ({ text }) => {
     const names = parse(text).definitions.flatMap((definition) =>
       'name' in definition && definition.kind !== Kind.OPERATION_DEFINITION
         ? [definition.name?.value]

@@ -5,20 +5,20 @@ import { describe, expect, it } from 'vitest';
 import { MAX_FILE_BYTES, readText, readTextNow } from '../../src/system/textFile.ts';
 import { TemporaryFiles } from '../temporary.ts';
 
-/** A regular file of Linux's that says it has no bytes, and has millions of millions. */
+/** A regular file of Linux that claims to be empty, and has no end. */
 const ENDLESS = '/proc/self/pagemap';
 
 const WAYS = [
-  ['at once', async (path: string) => Promise.resolve(readTextNow(path))],
-  ['while other work goes on', readText],
+  ['synchronously', async (path: string) => Promise.resolve(readTextNow(path))],
+  ['asynchronously', readText],
 ] as const;
 
-/** What may come in the place of a file, made at a path. */
+/** What may be in the place of a file. */
 const STRANGERS: Readonly<
   Record<string, readonly [make: (path: string) => unknown, code: string]>
 > = {
   'a pipe that nothing writes to': [(path) => execFileSync('mkfifo', [path]), 'NO_REGULAR_FILE'],
-  'a device without an end': [(path) => symlinkSync('/dev/zero', path), 'NO_REGULAR_FILE'],
+  'an endless device': [(path) => symlinkSync('/dev/zero', path), 'NO_REGULAR_FILE'],
   'a folder': [mkdirSync, 'NO_REGULAR_FILE'],
   'a link to itself': [(path) => symlinkSync(path, path), 'ELOOP'],
   nothing: [() => undefined, 'ENOENT'],
@@ -33,11 +33,11 @@ describe.each(WAYS)('a file that is read %s', (_, read) => {
     await expect(async () => read(path)).rejects.toMatchObject({ code });
   });
 
-  it.skipIf(!existsSync(ENDLESS))('is refused where it is larger than it says', async () => {
+  it.skipIf(!existsSync(ENDLESS))('is refused where it is larger than it claims', async () => {
     await expect(async () => read(ENDLESS)).rejects.toMatchObject({ code: 'FILE_TOO_LARGE' });
   });
 
-  it('is its text, which comes in several parts', async () => {
+  it('is read whole from several parts', async () => {
     const files = new TemporaryFiles();
     const text = '€'.repeat(100_000);
     expect(await read(files.write('file', text))).toBe(text);

@@ -39,7 +39,7 @@ class Watch implements Disposable {
 }
 
 describe('a watched file', () => {
-  it('is read at once, and reported once when it has changed, has gone and is back', async () => {
+  it('is read at once, and reported once when it has changed, is missing, and is back', async () => {
     const files = new TemporaryFiles();
     const path = files.write('key', 'one');
     using watch = new Watch(path);
@@ -54,7 +54,7 @@ describe('a watched file', () => {
     expect(await watch.nextTold()).toBe('three');
   });
 
-  it('may be a link that leads elsewhere, as in a Kubernetes secret', async () => {
+  it('may be a link whose target changes, as in a Kubernetes secret', async () => {
     const files = new TemporaryFiles();
     const at = (name: string): string => join(files.folder, name);
     for (const version of ['1', '2']) {
@@ -71,13 +71,13 @@ describe('a watched file', () => {
     expect(await watch.nextTold()).toBe('key 2');
   });
 
-  it('counts once it rests: what was half written is not reported', async () => {
+  it('is reported once it stays the same: half a file is not', async () => {
     const files = new TemporaryFiles();
     const path = files.write('key', 'one');
     using watch = new Watch(path);
     let length = 0;
     for (let move = 0; move < 40; move += 1) {
-      // At each move of the clock a bit more is there.
+      // It grows with each move of the clock.
       length += 1;
       writeFileSync(path, 'x'.repeat(length));
       await watch.clock.advance(500);
@@ -87,7 +87,7 @@ describe('a watched file', () => {
     expect(await watch.nextTold()).toBe('x'.repeat(length));
   });
 
-  it('is read no more once it is closed', async () => {
+  it('is not read after its watch is closed', async () => {
     const files = new TemporaryFiles();
     const path = files.write('key', 'one');
     const watch = new Watch(path);

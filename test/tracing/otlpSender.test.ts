@@ -7,7 +7,7 @@ import { accept, Collector } from './collector.ts';
 
 const BATCH = Buffer.from('{}');
 
-/** Pauses take no time, and are kept. */
+/** Pauses take no time, and are recorded. */
 class Pauses implements Clock {
   readonly ms: number[] = [];
   readonly nowMs = (): number => systemClock.nowMs();
@@ -22,12 +22,7 @@ class Pauses implements Clock {
 function senderTo(url: string, clock: Clock, timeoutMs = 10_000): OtlpSender {
   const protocol = 'http/json' as const;
   const settings = { url, connection: {}, protocol, headers: new Map(), timeoutMs };
-  return new OtlpSender({
-    settings,
-    clock,
-    log: silentLog,
-    random: () => 0.5,
-  });
+  return new OtlpSender({ settings, clock, log: silentLog, random: () => 0.5 });
 }
 
 it.each([429, 502, 503, 504])('sends again what is answered with %d', async (status) => {
@@ -50,7 +45,7 @@ it.each([301, 400, 401, 404, 500])('drops what is answered with %d', async (stat
   await sender.close();
 });
 
-it('gives a batch up when its time is over', async () => {
+it('drops a batch at its time limit', async () => {
   await using collector = await Collector.start(() => undefined);
   const sender = senderTo(`${collector.url}/v1/traces`, systemClock, 50);
   expect(await sender.send(BATCH)).toEqual({ kind: 'failed', reason: 'timeout' });
@@ -60,8 +55,8 @@ it('gives a batch up when its time is over', async () => {
 it.each<readonly [string, (response: ServerResponse) => void]>([
   ['an answer', () => undefined],
   ['the rest of an answer', (response) => response.writeHead(503).write('{')],
-  ['the next try', (response) => response.writeHead(503).end()],
-])('ends at once while it waits for %s', async (_what, answer) => {
+  ['the next attempt', (response) => response.writeHead(503).end()],
+])('closes at once while it waits for %s', async (_what, answer) => {
   await using collector = await Collector.start(answer);
   const sender = senderTo(`${collector.url}/v1/traces`, systemClock);
   const sending = sender.send(BATCH);

@@ -11,7 +11,7 @@ function span(): ReadableSpan {
   return {} as ReadableSpan;
 }
 
-/** A target that takes a batch when it is let to. */
+/** A target that takes a batch when the test says so. */
 class HeldTarget {
   readonly batches: number[] = [];
   readonly counts: Record<SpanOutcome, number> = { sent: 0, failed: 0, dropped: 0 };
@@ -31,7 +31,7 @@ class HeldTarget {
   }
 }
 
-it('holds so many spans and no more, while a collector takes none', async () => {
+it('holds a bounded number of spans while a collector takes none', async () => {
   const target = new HeldTarget();
   const queue = new SpanQueue(target);
   for (let index = 0; index < 10_000; index += 1) queue.onEnd(span());
@@ -61,7 +61,7 @@ it('sends one batch at a time, and the rest at the end', async () => {
   expect(target.counts.dropped).toBe(1);
 });
 
-it('sends a single span in its time, also after a flush that waited for a slow collector', async () => {
+it('sends a single span in time, also after a flush that waited for a slow collector', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const target = new HeldTarget();
@@ -90,7 +90,7 @@ it.each([
     },
   ],
   ['rejects', () => Promise.reject(new TypeError('no bytes'))],
-])('goes on after a batch at which its target %s', async (_, send: () => Promise<Delivery>) => {
+])('continues after a batch at which its target %s', async (_, send: () => Promise<Delivery>) => {
   const told: unknown[] = [];
   const queue = new SpanQueue({ send, told: (...what) => void told.push(what) });
   queue.onEnd(span());
