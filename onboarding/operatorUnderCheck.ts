@@ -4,7 +4,6 @@ import { IdleDetector } from '../src/http/connections/spareConnections.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
 import { Operator } from '../src/operator/operator.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
-import { judgeLookup } from '../src/operator/responses.ts';
 import type { AuthorizationAddresses } from '../src/tokens/authorizationSettings.ts';
 import { createClientAuthentication } from '../src/tokens/clientAuthentication.ts';
 import { DpopProofs } from '../src/tokens/dpop.ts';
@@ -67,7 +66,7 @@ export class OperatorUnderCheck {
     const dpop = settings.authentication.dpop ? new DpopProofs(clock) : undefined;
     this.tokens = new TokenManager(once, this.exchanges, authenticate, clock, { dpop });
     const proof = { authenticate: () => authenticate, dpop };
-    this.operator = new Operator(settings, this.exchanges, judgeLookup, clock, proof);
+    this.operator = new Operator(settings, this.exchanges, clock, proof);
   }
 
   /** What became of our correlator at each endpoint that has replied, by the endpoint's name in the log. */

@@ -6,7 +6,6 @@ import type { Log } from '../log/log.ts';
 import { StandardOutput } from '../log/standardOutput.ts';
 import { observedAuthorizers, type AdmissionObserver } from '../lookups/lookupAuthorizer.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
-import type { Judges } from '../simSwaps/operatorEndpoints.ts';
 import { createSimSwaps, type SimSwaps } from '../simSwaps/simSwaps.ts';
 import type { Clock } from '../system/clock.ts';
 import { openStores, type Stores } from './stores.ts';
@@ -17,8 +16,6 @@ export interface AppParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly observers?: readonly AdmissionObserver[];
-  /** Overridden only by the chaos tests, which disable one check at a time. */
-  readonly judges?: Judges;
 }
 
 /**
@@ -40,7 +37,7 @@ export interface App {
 
 /** Reads no environment, takes no signal and starts no process. */
 export async function openApp(parts: AppParts): Promise<App> {
-  const { config, operators, clock, log, observers = [], judges } = parts;
+  const { config, operators, clock, log, observers = [] } = parts;
   const stores = await openStores({ config, operators, clock, log });
   const names = operators.map(({ name }) => name);
   const quotas = new Quotas(config.quotas, stores.counts, names);
@@ -56,7 +53,6 @@ export async function openApp(parts: AppParts): Promise<App> {
     numberLimits: config.load.numbers,
     clock,
     log,
-    judges,
   });
   return {
     config,

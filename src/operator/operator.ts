@@ -24,7 +24,7 @@ import {
   type OperatorSettings,
 } from './operatorSettings.ts';
 import type { LookupAsk, LookupProfile } from '../domain/profile.ts';
-import type { Judgement, judgeLookup } from './responses.ts';
+import { judgeLookup, type Judgement } from './responses.ts';
 
 type LookupEndpoint = Pick<GuardedEndpoint, 'post'>;
 
@@ -58,7 +58,6 @@ export class Operator {
   /** Whether lookups name the number beside the token. */
   readonly #isNamed: boolean;
   readonly #endpoints: Readonly<Record<LookupEndpointName, LookupEndpoint>>;
-  readonly #judgeLookup: typeof judgeLookup;
   readonly #clock: Clock;
   readonly #proof: LookupProof;
   readonly #operatorClock: Pick<OperatorClock, 'judge'> | undefined;
@@ -67,7 +66,6 @@ export class Operator {
   constructor(
     settings: LookupManner,
     endpoints: Readonly<Record<LookupEndpointName, LookupEndpoint>>,
-    judge: typeof judgeLookup,
     clock: Clock,
     proof: LookupProof,
     operatorClock?: Pick<OperatorClock, 'judge'>,
@@ -75,7 +73,6 @@ export class Operator {
     this.#settings = settings;
     this.#isNamed = sendsPhoneNumber(settings);
     this.#endpoints = endpoints;
-    this.#judgeLookup = judge;
     this.#clock = clock;
     this.#proof = proof;
     this.#operatorClock = operatorClock;
@@ -172,7 +169,7 @@ export class Operator {
     const { flow, errors } = this.#settings;
     const nowMs = this.#clock.nowMs();
     const made = { sentAtMs, nowMs, flow, number, reading, errors, isUnproven };
-    const judged = this.#judgeLookup(reply, made, lookup);
+    const judged = judgeLookup(reply, made, lookup);
     const clock = this.#operatorClock;
     if (judged.kind === 'failed' || clock === undefined) return judged;
     const facts: Fact[] = [];

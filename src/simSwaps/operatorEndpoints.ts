@@ -1,20 +1,18 @@
-import type { Clock } from '../system/clock.ts';
-import { EchoPolicy, type ReplyCheck, type SilentReplies } from '../http/echo.ts';
+import { EchoPolicy, type SilentReplies } from '../http/echo.ts';
 import type { SharedByEndpoints } from '../http/connections/endpoint.ts';
 import { PublishedJson } from '../http/connections/publishedJson.ts';
 import { Circuit } from '../http/resilience/circuit.ts';
 import { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import { RequestRate } from '../http/resilience/requestRate.ts';
-import { decideRetry, RetryBudget, type ExchangeKind } from '../http/resilience/retries.ts';
+import { RetryBudget, type ExchangeKind } from '../http/resilience/retries.ts';
 import type { ProfileHeader } from '../domain/profile.ts';
-import type { CorrelatorSettings, EndpointName } from '../http/wireSettings.ts';
+import type { EndpointName } from '../http/wireSettings.ts';
 import { createOperatorEndpoint, ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
 import {
   LOOKUP_ENDPOINTS,
   sendsPhoneNumber,
   type OperatorSettings,
 } from '../operator/operatorSettings.ts';
-import { judgeLookup } from '../operator/responses.ts';
 import {
   asksOwner,
   AUTHORIZATION_ENDPOINTS,
@@ -23,19 +21,6 @@ import {
 } from '../tokens/authorizationSettings.ts';
 import { DiscoveredEndpoint, Discovery } from '../tokens/discovery.ts';
 import type { AuthorizationEndpoints } from '../tokens/tokenManager.ts';
-
-/** Everything that decides whether what the operator sends may be believed, and sent again. */
-export const JUDGES = {
-  echo: (
-    { echo, header }: Pick<CorrelatorSettings, 'echo' | 'header'>,
-    silent: SilentReplies,
-    clock: Clock,
-  ): ReplyCheck => new EchoPolicy(echo, silent, clock, header),
-  retry: decideRetry,
-  lookup: judgeLookup,
-};
-
-export type Judges = Readonly<typeof JUDGES>;
 
 /**
  * Over HTTP/1.1, of an endpoint that echoes nothing. Some operators answer by the token, whatever the body says: a token
@@ -78,9 +63,9 @@ export function endpointNames({ grant }: Pick<OperatorSettings, 'grant'>): reado
 export function guardedEndpoints(
   settings: OperatorSettings,
   headers: () => readonly ProfileHeader[],
-  shared: SharedByEndpoints & { readonly judges: Judges },
+  shared: SharedByEndpoints,
 ): CreateEndpoint {
-  const { judges, clock, log } = shared;
+  const { clock, log } = shared;
   const { correlator, limits } = settings;
   const { requestsPerSecond } = limits;
   const common = {
@@ -93,13 +78,13 @@ export function guardedEndpoints(
     rate: requestsPerSecond === undefined ? undefined : new RequestRate(requestsPerSecond, clock),
     errors: settings.errors,
     correlatorForm: correlator.form,
-    decideRetry: judges.retry,
     clock,
     log,
     random: Math.random,
   };
   return (name, url) => {
-    const replyCheck = judges.echo(correlator, silentReplies(settings, name), clock);
+    const silent = silentReplies(settings, name);
+    const replyCheck = new EchoPolicy(correlator.echo, silent, clock, correlator.header);
     const endpoint = createOperatorEndpoint(settings, { name, url, headers, replyCheck }, shared);
     const own = { name: ENDPOINT_LABELS[name], kind: KINDS[name], circuit: new Circuit(clock) };
     return new GuardedEndpoint(endpoint, { ...common, ...own });

@@ -2,6 +2,7 @@ import type { Clock } from '../system/clock.ts';
 import { ConnectionFiles } from '../http/connections/connectionFiles.ts';
 import { IdleDetector } from '../http/connections/spareConnections.ts';
 import { Endpoint } from '../http/connections/endpoint.ts';
+import { EchoPolicy } from '../http/echo.ts';
 import { COMMON_ERRORS } from '../http/errorMap.ts';
 import { Bulkhead } from '../http/resilience/bulkhead.ts';
 import { Circuit } from '../http/resilience/circuit.ts';
@@ -57,9 +58,7 @@ import {
   eachOf,
   endpointNames,
   guardedEndpoints,
-  JUDGES,
   type CreateEndpoint,
-  type Judges,
   silentReplies,
 } from './operatorEndpoints.ts';
 
@@ -111,13 +110,10 @@ export interface SimSwapParts {
   readonly numberLimits: NumberLimits;
   readonly clock: Clock;
   readonly log: Log;
-  /** Overridden only by the chaos tests, which disable one check at a time. */
-  readonly judges?: Judges | undefined;
 }
 
 /** With the parts that all operators share: the owner of a number is one person. */
 interface OwnParts extends SimSwapParts {
-  readonly judges: Judges;
   readonly operatorClocks: Set<OperatorClock>;
   readonly consented: ConsentedLookups;
   /** Facts that are being marked as heard. */
@@ -132,7 +128,6 @@ export function createSimSwaps(parts: SimSwapParts) {
   const { consents: store, factCache } = stores;
   const own: OwnParts = {
     ...parts,
-    judges: parts.judges ?? JUDGES,
     operatorClocks: new Set(),
     consented: new ConsentedLookups({ store, factCache, rules: consent, clock }, consent.waitMs),
     marking: new Map(),
@@ -180,7 +175,7 @@ const NUMBER_DIRECTORY = 'number directory';
 const DIRECTORY_CONNECTIONS = 256;
 
 function openDirectory(settings: NumberDirectorySettings, parts: OwnParts) {
-  const { judges, clock } = parts;
+  const { clock } = parts;
   const log = logAbout({ operator: NUMBER_DIRECTORY }, parts.log);
   const files = new ConnectionFiles(settings, { clock, log });
   let { headers } = settings;
@@ -194,7 +189,7 @@ function openDirectory(settings: NumberDirectorySettings, parts: OwnParts) {
       timeoutMs: settings.timeoutMs,
       connections: DIRECTORY_CONNECTIONS,
       http2: 'auto',
-      replyCheck: judges.echo({ echo: 'auto', header: 'x-correlator' }, 'fresh', clock),
+      replyCheck: new EchoPolicy('auto', 'fresh', clock),
       headers: derived(
         () => headers,
         (named) => Object.entries(named).flat(),
@@ -212,7 +207,6 @@ function openDirectory(settings: NumberDirectorySettings, parts: OwnParts) {
     rate: undefined,
     errors: COMMON_ERRORS,
     correlatorForm: 'traceable',
-    decideRetry: judges.retry,
     clock,
     log,
     random: Math.random,
@@ -257,7 +251,7 @@ function createServedOperator(settings: OperatorSettings, own: OwnParts) {
   });
   const operatorClock = new OperatorClock(settings, own.operatorClocks, parts.log);
   const proof = { authenticate: () => authenticate, dpop };
-  const operator = new Operator(settings, lookups, own.judges.lookup, clock, proof, operatorClock);
+  const operator = new Operator(settings, lookups, clock, proof, operatorClock);
   const bulkheads = new Map<BulkheadName, Bulkhead>();
   const offer: Offer = { ...settings, trusts };
   const route = createRoute({

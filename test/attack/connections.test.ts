@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attack, isAtMost, isEqual } from './stage.ts';
 import { PAGE } from './target.ts';
-import { answerIn, number, times, within } from './values.ts';
+import { number, times, within } from './values.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** The time for headers, or of a request and a write, and what a loaded machine takes. */
@@ -17,7 +17,7 @@ const BEGINNINGS = [
 
 /** Tries to hold connections by requests that never end. */
 attack('slow-senders', async (stage) => {
-  const target = await stage.serve(await stage.operator({}));
+  const target = await stage.serve(await stage.operator());
   await target.ask(within(number(4)));
   const before = await target.fileDescriptors();
   const sockets = target.stalled(
@@ -27,7 +27,7 @@ attack('slow-senders', async (stage) => {
   for (const socket of sockets) socket.resume();
   await sleep(500);
   const reply = await target.ask(within(number(5)));
-  isEqual('answered meanwhile', answerIn(reply), false);
+  isEqual('answered meanwhile', reply.answer, false);
   isAtMost('ms for it', reply.tookMs, 2000);
   // A quarter of them have sent their headers: their bodies have a longer time.
   const stay = CONNECTIONS / BEGINNINGS.length + 8;
@@ -48,7 +48,7 @@ const QUERY = `{ phoneNumbers(e164s: [${times(100, (index) => `"${number(index)}
 
 /** Tries to keep connections and all their replies by asking and not reading. */
 attack('slow-readers', async (stage) => {
-  const target = await stage.serve(await stage.operator({}), {
+  const target = await stage.serve(await stage.operator(), {
     REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
   });
   await target.ask(QUERY);

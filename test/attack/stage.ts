@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { IS_LONG } from '../forms.ts';
 import { listen } from '../listening.ts';
-import { type OperatorScript, TOKEN_MARK, WiredOperator } from '../wiredOperator.ts';
-import { Target, type TargetOptions } from './target.ts';
+import { TOKEN_MARK, WiredOperator } from '../wiredOperator.ts';
+import { Target } from './target.ts';
 
 /** Every secret that a setting holds begins like this, so that one search finds all that got out. */
 export const SECRET_MARK = 'kept-secret';
@@ -34,7 +34,7 @@ export function attack(name: string, carryOut: (stage: Stage) => Promise<void>):
       await using stage = new Stage();
       await carryOut(stage);
       expect(stage.targets).not.toEqual([]);
-      for (const target of stage.targets) await judge(target);
+      await Promise.all(stage.targets.map(judge));
     },
     MAX_ATTACK_MS,
   );
@@ -48,29 +48,24 @@ export class Stage implements AsyncDisposable {
   async serve(
     operator: WiredOperator,
     settings: Readonly<Record<string, string>> = {},
-    options: TargetOptions = {},
+    flags: readonly string[] = [],
   ): Promise<Target> {
     const common = { REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS), ...operator.settings };
-    const target = await Target.start({ ...common, ...settings }, options);
+    const target = await Target.start({ ...common, ...settings }, flags);
     this.targets.push(target);
     return target;
   }
 
   /** The service with callers that an issuer names, and a token of one of them. */
-  async callers(
-    settings: Readonly<Record<string, string>> = {},
-    { script = {}, ...options }: TargetOptions & { readonly script?: OperatorScript } = {},
-  ) {
+  async callers(settings: Readonly<Record<string, string>> = {}, flags: readonly string[] = []) {
     const issuer = await this.issuer();
-    const operator = await this.operator(script);
     const known = { ...issuer.settings, AUDIT_KEY };
-    const target = await this.serve(operator, { ...known, ...settings }, options);
-    const token = await issuer.token({ scope: 'sim-swap:read' });
-    return { issuer, known, operator, target, token };
+    const target = await this.serve(await this.operator(), { ...known, ...settings }, flags);
+    return { issuer, target };
   }
 
-  async operator(script?: OperatorScript): Promise<WiredOperator> {
-    const operator = await WiredOperator.start(script);
+  async operator(): Promise<WiredOperator> {
+    const operator = await WiredOperator.start();
     // What hostile replies lead to is no offence.
     this.#closing.defer(() => operator[Symbol.asyncDispose]().catch(() => undefined));
     return operator;
@@ -95,7 +90,7 @@ export class Stage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const target of this.targets) await target.kill();
+    for (const target of this.targets) await target[Symbol.asyncDispose]();
     await this.#closing.disposeAsync();
   }
 }

@@ -1,12 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Agent, request } from 'undici';
+import { request } from 'undici';
 import type { ProbeFigures } from '../long/probe.ts';
-import { ProbedProgram } from '../long/probedProgram.ts';
+import { ProbedServer } from '../long/probedServer.ts';
 import type { Exit } from '../program.ts';
 
-const PROBE = new URL('../long/probe.ts', import.meta.url).href;
 /** A reply that is not there by then never comes. */
 const HANGS_AFTER_MS = 12_000;
 const MEGABYTE = 1024 * 1024;
@@ -14,92 +13,46 @@ const MEGABYTE = 1024 * 1024;
 /** A request for the page of the explorer. */
 export const PAGE = 'GET /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/html\r\n\r\n';
 
-export interface TargetOptions {
-  /** Flags of Node's beside those of `npm start`, such as a limit for the heap. */
-  readonly flags?: readonly string[];
-}
-
-export interface Ask {
-  readonly variables?: unknown;
-  readonly token?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 /** A reply of the attacked service; `status` 0 where none came. */
 export interface Reply {
   readonly status: number;
-  readonly bytes: number;
-  readonly text: string;
   readonly tookMs: number;
-  readonly data: Readonly<Record<string, unknown>> | null | undefined;
-  readonly codes: readonly string[];
-  readonly extensions: readonly Readonly<Record<string, unknown>>[];
+  /** Whether the SIM was swapped, as the query of `within` has it, or the codes of the errors. */
+  readonly answer: unknown;
 }
 
-/** The server as people start it, in a process of its own, with a probe inside. */
-export class Target extends ProbedProgram {
-  url = '';
-  readonly #agent = new Agent({ connections: 128, headersTimeout: 0, bodyTimeout: 0 });
+interface Body {
+  readonly data?: { readonly phoneNumber?: { readonly simSwappedWithin?: unknown } | null } | null;
+  readonly errors?: readonly { readonly extensions?: { readonly code?: string } }[];
+}
 
-  /** Resolves when it serves; rejects with what it said when it ends before. */
-  static async start(
-    settings: Readonly<Record<string, string>>,
-    { flags = [] }: TargetOptions = {},
-  ): Promise<Target> {
-    const words = ['--expose-gc', '--import', PROBE, ...flags, 'src/main.ts'];
-    const target = new Target('scripts/node', words, { PORT: '0', ...settings });
-    target.url = await target.serves();
-    return target;
-  }
-
+/** The service under attack. */
+export class Target extends ProbedServer {
   get output(): string {
     return this.out + this.err;
   }
 
-  linesWith(text: string): number {
-    return this.output.split('\n').filter((line) => line.includes(text)).length;
-  }
-
-  get errorLines(): number {
-    return this.output.split('\n').filter((line) => /"level":(?:50|60|"error"|"fatal")/.test(line))
-      .length;
-  }
-
-  ask(query: string, { variables, ...rest }: Ask = {}): Promise<Reply> {
-    return this.post(JSON.stringify({ query, variables }), rest);
-  }
-
-  async post(
-    body: string | Buffer,
-    { token, headers }: Omit<Ask, 'variables'> = {},
-  ): Promise<Reply> {
+  /** @param body beside the query, such as variables */
+  async ask(query: string, token?: string, body: object = {}): Promise<Reply> {
     const sentAtMs = performance.now();
-    try {
-      const { statusCode, body: reply } = await request(`${this.url}/graphql`, {
-        dispatcher: this.#agent,
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-          ...headers,
-        },
-        body,
-        signal: AbortSignal.timeout(HANGS_AFTER_MS),
-      });
-      const text = await reply.text();
-      return replyOf(statusCode, text, performance.now() - sentAtMs);
-    } catch {
-      return replyOf(0, '', performance.now() - sentAtMs);
-    }
+    const headers: Record<string, string> =
+      token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const { status, text } = await this.post(
+      JSON.stringify({ query, ...body }),
+      HANGS_AFTER_MS,
+      headers,
+    ).catch(() => ({ status: 0, text: '{}' }));
+    const { data, errors = [] } = JSON.parse(text) as Body;
+    const codes = errors.map(({ extensions }) => extensions?.code ?? 'no code');
+    const answer = data?.phoneNumber?.simSwappedWithin ?? codes.join();
+    return { status, tookMs: performance.now() - sentAtMs, answer };
   }
 
   /** The status of a path, 0 where there is no answer in two seconds. */
   async statusOf(path: string): Promise<number> {
     try {
-      const { statusCode, body } = await request(`${this.url}${path}`, {
-        dispatcher: this.#agent,
-        signal: AbortSignal.timeout(2000),
-      });
+      const signal = AbortSignal.timeout(2000);
+      const { statusCode, body } = await request(`${this.url}${path}`, { signal });
       await body.dump();
       return statusCode;
     } catch {
@@ -108,7 +61,7 @@ export class Target extends ProbedProgram {
   }
 
   async grownMb(before: ProbeFigures): Promise<number> {
-    return grownMb(before, await this.figures());
+    return (bytesOf(await this.figures()) - bytesOf(before)) / MEGABYTE;
   }
 
   async fileDescriptors(): Promise<number> {
@@ -142,53 +95,17 @@ export class Target extends ProbedProgram {
     return { peakBytes: bytes('VmHWM'), nowBytes: bytes('VmRSS') };
   }
 
-  /** Asks it to end, and waits so long; `undefined` when it has not, and then it is killed. */
+  /** Sends SIGTERM; `undefined` when it has not ended within so long, and then it is killed. */
   async terminate(withinMs: number): Promise<Exit | undefined> {
-    // Our own connections are no reason to wait.
-    void this.#agent.destroy();
+    // The attack's own connections are no reason to wait.
+    void this.hangUp();
     this.signal('SIGTERM');
     const ended = await Promise.race([this.exit, sleep(withinMs, undefined, { ref: false })]);
-    if (ended === undefined) await this.kill();
+    if (ended === undefined) await this[Symbol.asyncDispose]();
     return ended;
   }
-
-  async kill(): Promise<void> {
-    void this.#agent.destroy();
-    await this[Symbol.asyncDispose]();
-  }
-}
-
-export function grownMb(before: ProbeFigures, after: ProbeFigures): number {
-  return (bytesOf(after) - bytesOf(before)) / MEGABYTE;
 }
 
 function bytesOf({ heapBytes, externalBytes }: ProbeFigures): number {
   return heapBytes + externalBytes;
-}
-
-interface Body {
-  readonly data?: Readonly<Record<string, unknown>> | null;
-  readonly errors?: readonly { readonly extensions?: Readonly<Record<string, unknown>> }[];
-}
-
-function replyOf(status: number, text: string, tookMs: number): Reply {
-  const { data, errors = [] } = parsed(text);
-  const extensions = errors.map((one) => one.extensions ?? {});
-  return {
-    status,
-    bytes: Buffer.byteLength(text),
-    text,
-    tookMs,
-    data,
-    codes: extensions.map(({ code }) => (typeof code === 'string' ? code : 'no code')),
-    extensions,
-  };
-}
-
-function parsed(text: string): Body {
-  try {
-    return (JSON.parse(text) as Body | null) ?? {};
-  } catch {
-    return {};
-  }
 }

@@ -96,6 +96,12 @@ describe('signing keys', () => {
     await issuer.select('first');
     expect(issuer.fetches).toBe(2);
   });
+
+  it('are unavailable where the document holds something else', async () => {
+    const fetch = (): Promise<object> => Promise.resolve({ keys: [null, 7] });
+    const signing = new SigningKeys({ clock: new TestClock(), log: silentLog, fetch });
+    await expect(signing.select({ alg: 'ES256' }, TOKEN)).rejects.toThrow(KeysUnavailable);
+  });
 });
 
 it('the reason of a fetch that failed names the stage of its connection', () => {

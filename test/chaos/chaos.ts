@@ -1,14 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Pool } from 'undici';
-import {
-  askingOperator,
-  ForkedServer,
-  SHORT_CONSENTS,
-  UNLIMITED_PROMPTS,
-} from '../long/forkedServer.ts';
+import { Counts } from '../long/counts.ts';
+import { ProbedServer } from '../long/probedServer.ts';
+import { callingOperator, SHORT_CONSENTS, UNLIMITED_PROMPTS } from '../long/settings.ts';
 import { createCertificate, type Certificate } from '../tls/certificate.ts';
 import { ChaosOperator, type ChaosSettings, type Fault } from './chaosOperator.ts';
-import type { Guard } from './guards.ts';
+import { flagsWithout, type Guard } from './guards.ts';
 import type { Offence } from '../operatorBooks.ts';
 import { LoopWatch, type LoopFigures } from '../long/loopWatch.ts';
 import { Random } from '../random.ts';
@@ -114,7 +110,6 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
   const asksOwners = run.flow === '3-legged' || run.operators !== undefined;
   const oldestSeconds = asksOwners ? CONSENT_RESULT_SECONDS : KEEP_FACTS_SECONDS;
   const tally = new Tally(truth, oldestSeconds * 1000);
-  const pool = new Pool(server.url, { connections: CLIENTS, headersTimeout: 0 });
   const random = new Random(run.seed + 1);
   const giveUpAfterMs =
     REQUEST_TIMEOUT_MS +
@@ -140,7 +135,7 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
   const client = async (_: unknown, index: number): Promise<void> => {
     await sleep(index * JOINS_EVERY_MS);
     while (!isOver()) {
-      await ask(pool, random, truth, { tally, giveUpAfterMs });
+      await ask(server, random, truth, tally, giveUpAfterMs);
     }
   };
   let figures: LoopFigures;
@@ -150,14 +145,11 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     figures = await server.figures();
   } finally {
     watch.stop();
-    await pool.destroy();
-    for (const operator of operators.values()) await operator.close();
-    await server.stop();
+    await server[Symbol.asyncDispose]();
+    for (const operator of all) await operator.close();
   }
-  const faults = new Map<string, number>();
-  for (const [name, count] of all.flatMap((one) => [...one.faults])) {
-    faults.set(name, (faults.get(name) ?? 0) + count);
-  }
+  const faults = new Counts();
+  for (const [name, times] of all.flatMap((one) => [...one.faults])) faults.add(name, times);
   return {
     exchanges: exchanges(),
     lookups: sum(({ books }) => books.lookups),
@@ -241,11 +233,11 @@ function startServerUnderTest(
   run: ChaosRun,
   urls: ReadonlyMap<string, string>,
   files: Files,
-): Promise<ForkedServer> {
+): Promise<ProbedServer> {
   const { without } = run;
   const requestTimeoutMs = without === 'time-limit' ? UNLIMITED_MS : REQUEST_TIMEOUT_MS;
   const settings = {
-    ...(run.operators === undefined ? askingOne(run, urls.get(ALONE) ?? '') : ASKING_SEVERAL),
+    ...(run.operators === undefined ? callingOne(run, urls.get(ALONE) ?? '') : CALLING_SEVERAL),
     ...SHORT_CONSENTS,
     ...files,
     REQUEST_TIMEOUT_MS: String(requestTimeoutMs),
@@ -255,17 +247,17 @@ function startServerUnderTest(
     CONSENT_RESULT_SECONDS: String(CONSENT_RESULT_SECONDS),
     KEEP_FACTS_SECONDS: String(without === 'fact-age' ? 60 : KEEP_FACTS_SECONDS),
   };
-  return ForkedServer.start(settings, without);
+  return ProbedServer.start(settings, flagsWithout(without));
 }
 
-const ASKING_SEVERAL = { CHAOS_SECRET: 'long-run', ...UNLIMITED_PROMPTS };
+const CALLING_SEVERAL = { CHAOS_SECRET: 'long-run', ...UNLIMITED_PROMPTS };
 
-function askingOne(
+function callingOne(
   { flow, echoes, http2, onMismatch, without }: ChaosRun,
   operatorUrl: string,
 ): Readonly<Record<string, string>> {
   return {
-    ...askingOperator(operatorUrl, flow),
+    ...callingOperator(operatorUrl, flow),
     OPERATOR_CORRELATOR_ECHO: echoes || http2 === true ? 'auto' : 'never',
     OPERATOR_TOKEN_MISMATCH: onMismatch === 'refuses' ? 'refused' : 'accepted',
     OPERATOR_DATE_MARGIN_HOURS: String(dateMarginHours(without)),
@@ -282,10 +274,11 @@ function operatorTimeoutMs(without: ChaosRun['without']): number {
 }
 
 async function ask(
-  pool: Pool,
+  server: ProbedServer,
   random: Random,
   truth: Truth,
-  { tally, giveUpAfterMs }: { tally: Tally; giveUpAfterMs: number },
+  tally: Tally,
+  giveUpAfterMs: number,
 ): Promise<void> {
   const askedAtMs = Date.now();
   const numbers = Array.from({ length: 1 + random.below(5) }, () => truth.pick(random, askedAtMs));
@@ -297,20 +290,13 @@ async function ask(
   ];
   const query = `query ($numbers: [ID!]!) { phoneNumbers(e164s: $numbers) { ${fields.join(' ')} } }`;
   const startedAtMs = performance.now();
-  const gaveUp = AbortSignal.timeout(giveUpAfterMs);
   try {
-    const { body } = await pool.request({
-      path: '/graphql',
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query, variables: { numbers } }),
-      signal: gaveUp,
-    });
-    const reply = (await body.json()) as GraphqlReply;
+    const body = JSON.stringify({ query, variables: { numbers } });
+    const { text } = await server.post(body, giveUpAfterMs);
     tally.late(performance.now() - startedAtMs - REQUEST_TIMEOUT_MS);
-    tally.count(reply, windows, { askedAtMs, answeredAtMs: Date.now() });
+    tally.count(JSON.parse(text) as GraphqlReply, windows, { askedAtMs, answeredAtMs: Date.now() });
   } catch (error) {
-    if (!gaveUp.aborted) throw error;
+    if (!(error instanceof DOMException)) throw error;
     tally.withoutAnEnd += 1;
   }
 }
@@ -327,9 +313,9 @@ class Tally {
   falseForUnknown = 0;
   withoutAnEnd = 0;
   latestMs = 0;
-  readonly refusals = new Map<string, number>();
-  readonly #asked = new Map<string, number>();
-  readonly #answered = new Map<string, number>();
+  readonly refusals = new Counts();
+  readonly #asked = new Counts();
+  readonly #answered = new Counts();
   readonly #truth: Truth;
   readonly #oldestMs: number;
 
@@ -340,13 +326,8 @@ class Tally {
 
   answeredOf(): ReadonlyMap<string, number> {
     return new Map(
-      [...this.#asked].map(([name, asked]) => [name, (this.#answered.get(name) ?? 0) / asked]),
+      [...this.#asked].map(([name, asked]) => [name, this.#answered.of(name) / asked]),
     );
-  }
-
-  #countFor(counts: Map<string, number>, e164: string): void {
-    const name = ownerOf(e164);
-    counts.set(name, (counts.get(name) ?? 0) + 1);
   }
 
   late(ms: number): void {
@@ -355,10 +336,7 @@ class Tally {
 
   count({ data, errors = [] }: GraphqlReply, windows: readonly number[], asked: Asked): void {
     const failed = new Set(errors.map(({ path = [] }) => path.slice(1).join('.')));
-    for (const { extensions } of errors) {
-      const code = extensions?.code ?? 'no code';
-      this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1);
-    }
+    for (const { extensions } of errors) this.refusals.add(extensions?.code ?? 'no code');
     for (const [index, answered] of (data?.phoneNumbers ?? []).entries()) {
       if (answered === null) continue;
       if (answered.lastSimSwap !== undefined) {
@@ -371,9 +349,9 @@ class Tally {
   }
 
   #date({ e164, lastSimSwap = null }: Answered, asked: Asked, hasFailed: boolean): void {
-    this.#countFor(this.#asked, e164);
+    this.#asked.add(ownerOf(e164));
     if (hasFailed && lastSimSwap === null) return;
-    this.#countFor(this.#answered, e164);
+    this.#answered.add(ownerOf(e164));
     this.answers += 1;
     const dates = this.#times(asked).map((atMs) => this.#truth.latestSimChange(e164, atMs));
     if (hasFailed || !dates.includes(lastSimSwap)) this.wrongAnswers += 1;
@@ -381,13 +359,13 @@ class Tally {
 
   #window(answered: Answered, hours: number, asked: Asked, hasFailed: boolean): void {
     const value = answered[`within${hours}`] ?? null;
-    this.#countFor(this.#asked, answered.e164);
+    this.#asked.add(ownerOf(answered.e164));
     if (value === null) {
       if (!hasFailed) this.wrongAnswers += 1;
       return;
     }
     const { e164 } = answered;
-    this.#countFor(this.#answered, e164);
+    this.#answered.add(ownerOf(e164));
     this.answers += 1;
     const truths = this.#times(asked).map((atMs) => this.#truth.swappedWithin(e164, hours, atMs));
     const isRight = truths.includes(value);

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
-import { Pool } from 'undici';
-import { askingOperator, ForkedServer } from '../long/forkedServer.ts';
+import { Counts } from '../long/counts.ts';
+import { ProbedServer } from '../long/probedServer.ts';
+import { callingOperator } from '../long/settings.ts';
 import { inputOf, type Input, type Role } from './inputs.ts';
 import { RubbishOperator } from './operatorReplies.ts';
 import {
@@ -58,7 +59,7 @@ const RAW_PATIENCE_MS = 20;
 const WARM_UP_BATCHES = 2;
 /** The limit of the service, and what stands around the data. */
 const MAX_REPLY_BYTES = 2 * 1024 * 1024 + 64 * 1024;
-const MAX_TOLD = 10;
+const MAX_SHOWN = 10;
 const FINAL_STATUS = /^HTTP\/1\.1 ([2-9]\d\d)/m;
 const GOOD_NUMBER = '+447700900500';
 
@@ -94,9 +95,8 @@ async function runFuzz(run: FuzzRun) {
   const operator = new RubbishOperator(run.seed);
   const server = await startProcess(run, await operator.listen());
   const tally = new Tally();
-  const pool = new Pool(server.url, { connections: AT_A_TIME, headersTimeout: 0 });
   try {
-    await expectGoodAnswer(pool, run.role);
+    await expectGoodAnswer(server, run.role);
     server.resetDelay();
     let next = run.from;
     let answeredGoods = 0;
@@ -106,10 +106,10 @@ async function runFuzz(run: FuzzRun) {
         const index = next;
         next += 1;
         const input = inputOf(run.seed, index, run.role);
-        tally.sent(input);
+        tally.inputs.add(input.kind);
         await (input.kind === 'HTTP'
           ? sendBytes(server.url, input.bytes, index, tally)
-          : send(pool, input, index, tally));
+          : send(server, input, index, tally));
       }
     };
     const sent = (): number => next - run.from + operator.rubbish;
@@ -117,7 +117,7 @@ async function runFuzz(run: FuzzRun) {
       const end = next + Math.min(BATCH, run.inputs - sent());
       await Promise.all(Array.from({ length: AT_A_TIME }, () => client(end)));
       try {
-        await expectGoodAnswer(pool, run.role);
+        await expectGoodAnswer(server, run.role);
         answeredGoods += 1;
       } catch {
         tally.violation(`no good answer after the batch that ends before input ${end}`);
@@ -125,27 +125,27 @@ async function runFuzz(run: FuzzRun) {
       }
       if (answeredGoods <= WARM_UP_BATCHES) heldBefore = heldBy(server, await server.figures());
     }
-    tally.count(tally.inputs, 'operator reply', operator.rubbish);
-    tally.count(tally.statuses, 'good questions answered', answeredGoods);
+    tally.inputs.add('operator reply', operator.rubbish);
+    tally.statuses.add('good questions answered', answeredGoods);
     const figures = await server.figures();
     const heldAfter = heldBy(server, figures);
-    return { tally, figures, heldBefore: heldBefore ?? heldAfter, heldAfter };
+    const defects = server.lines.filter((line) => line.includes('a request broke'));
+    return { tally, figures, defects, heldBefore: heldBefore ?? heldAfter, heldAfter };
   } finally {
-    await pool.destroy();
-    await server.stop();
+    await server[Symbol.asyncDispose]();
     await operator.close();
   }
 }
 
 type Findings = Awaited<ReturnType<typeof runFuzz>>;
 
-function hasFailed({ tally, figures, heldBefore, heldAfter }: Findings): boolean {
+function hasFailed({ tally, figures, defects, heldBefore, heldAfter }: Findings): boolean {
   return (
     heldAfter.bytes - heldBefore.bytes > MAX_GROWTH_BYTES ||
     heldAfter.threads - heldBefore.threads > MAX_MORE_THREADS ||
     heldAfter.fileDescriptors - heldBefore.fileDescriptors > MAX_MORE_DESCRIPTORS ||
     tally.violationCount > 0 ||
-    figures.defects.length > 0 ||
+    defects.length > 0 ||
     figures.ownTurnMs > MAX_DELAY_MS
   );
 }
@@ -154,7 +154,7 @@ function mebibytes({ bytes }: Held): string {
   return (bytes / 1024 / 1024).toFixed(1);
 }
 
-function rowsOf({ tally, figures, heldBefore, heldAfter }: Findings): Row[] {
+function rowsOf({ tally, figures, defects, heldBefore, heldAfter }: Findings): Row[] {
   return [
     ...tallied('inputs', tally.inputs),
     ...tallied('replies with', tally.statuses),
@@ -166,24 +166,24 @@ function rowsOf({ tally, figures, heldBefore, heldAfter }: Findings): Row[] {
     ['threads, before and after', heldBefore.threads, heldAfter.threads],
     ['file descriptors, before and after', heldBefore.fileDescriptors, heldAfter.fileDescriptors],
     ['wrong: 5xx, no answer, resolvers, numbers, too long', tally.violationCount],
-    ['wrong: not caught, not handled, or broken', figures.defects.length],
-    ...[...tally.violations, ...figures.defects.slice(0, 10)].map((one): Row => [`  ${one}`]),
+    ['wrong: requests that broke', defects.length],
+    ...[...tally.violations, ...defects.slice(0, MAX_SHOWN)].map((one): Row => [`  ${one}`]),
   ];
 }
 
-function startProcess({ role, flow }: FuzzRun, operatorUrl: string): Promise<ForkedServer> {
+function startProcess({ role, flow }: FuzzRun, operatorUrl: string): Promise<ProbedServer> {
   const settings = {
-    ...askingOperator(operatorUrl, flow),
+    ...callingOperator(operatorUrl, flow),
     ROLE: role,
     NODE_ENV: 'test',
     OPERATOR_TIMEOUT_MS: '300',
     REQUEST_TIMEOUT_MS: '1000',
     CONSENT_WAIT_MS: '100',
   };
-  return ForkedServer.start(settings, 'live on');
+  return ProbedServer.start(settings);
 }
 
-function heldBy({ pid }: ForkedServer, { heapBytes, externalBytes }: ProbeFigures): Held {
+function heldBy({ pid }: ProbedServer, { heapBytes, externalBytes }: ProbeFigures): Held {
   return {
     bytes: heapBytes + externalBytes,
     threads: readdirSync(`/proc/${pid}/task`).length,
@@ -191,41 +191,28 @@ function heldBy({ pid }: ForkedServer, { heapBytes, externalBytes }: ProbeFigure
   };
 }
 
-async function expectGoodAnswer(pool: Pool, role: Role): Promise<void> {
+async function expectGoodAnswer(server: ProbedServer, role: Role): Promise<void> {
   const query =
     role === 'bff'
       ? `{ phoneNumbers(e164s: ["${GOOD_NUMBER}"]) { e164 } }`
       : `{ _entities(representations: [{ __typename: "PhoneNumber", e164: "${GOOD_NUMBER}" }]) { ... on PhoneNumber { e164 } } }`;
-  const { statusCode, body } = await pool.request({
-    path: '/graphql',
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query }),
-    signal: AbortSignal.timeout(GIVEN_UP_AFTER_MS),
-  });
-  const reply = await body.text();
-  if (statusCode !== 200 || !reply.includes(`[{"e164":"${GOOD_NUMBER}"}]`)) {
-    throw new Error(`A good question was answered with ${statusCode}.`);
+  const { status, text } = await server.post(JSON.stringify({ query }), GIVEN_UP_AFTER_MS);
+  if (status !== 200 || !text.includes(`[{"e164":"${GOOD_NUMBER}"}]`)) {
+    throw new Error(`A good question was answered with ${status}.`);
   }
 }
 
 async function send(
-  pool: Pool,
+  server: ProbedServer,
   { headers, body }: Exclude<Input, { kind: 'HTTP' }>,
   index: number,
   tally: Tally,
 ): Promise<void> {
   try {
-    const reply = await pool.request({
-      path: '/graphql',
-      method: 'POST',
-      headers,
-      body,
-      signal: AbortSignal.timeout(GIVEN_UP_AFTER_MS),
-    });
-    tally.answered(reply.statusCode, await reply.body.text(), index);
+    const { status, text } = await server.post(body, GIVEN_UP_AFTER_MS, headers);
+    tally.answered(status, text, index);
   } catch (error) {
-    tally.violation(`input ${index} has no answer (${nameOf(error)})`);
+    tally.violation(`input ${index} has no answer (${String(error)})`);
   }
 }
 
@@ -252,39 +239,27 @@ async function sendBytes(url: string, bytes: string, index: number, tally: Tally
   socket.write(bytes, 'latin1');
   await promise;
   const status = FINAL_STATUS.exec(received)?.[1];
-  if (status === undefined) tally.count(tally.statuses, 'no reply (HTTP)');
+  if (status === undefined) tally.statuses.add('no reply (HTTP)');
   else tally.answered(Number(status), received.slice(received.indexOf('\r\n\r\n') + 4), index);
 }
 
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error;
-}
-
 class Tally {
-  readonly inputs = new Map<string, number>();
-  readonly statuses = new Map<string, number>();
-  readonly codes = new Map<string, number>();
+  readonly inputs = new Counts();
+  readonly statuses = new Counts();
+  readonly codes = new Counts();
   readonly violations: string[] = [];
   violationCount = 0;
   longestReplyBytes = 0;
 
-  count(counts: Map<string, number>, name: string, by = 1): void {
-    counts.set(name, (counts.get(name) ?? 0) + by);
-  }
-
-  sent({ kind }: Input): void {
-    this.count(this.inputs, kind);
-  }
-
   answered(status: number, body: string, index: number): void {
-    this.count(this.statuses, String(status));
+    this.statuses.add(String(status));
     const bytes = Buffer.byteLength(body);
     this.longestReplyBytes = Math.max(this.longestReplyBytes, bytes);
     if (bytes > MAX_REPLY_BYTES) this.violation(`input ${index} was answered with ${bytes} bytes`);
     if (status >= 500) this.violation(`input ${index} was answered with ${status}`);
     for (const { message = '', extensions } of errorsIn(body)) {
       const code = extensions?.code ?? 'no code';
-      this.count(this.codes, code);
+      this.codes.add(code);
       if (code === 'INTERNAL_SERVER_ERROR') this.violation(`input ${index} broke a resolver`);
       if (/\+447700900\d{3}/.test(message)) this.violation(`input ${index}: a number in a message`);
     }
@@ -292,7 +267,7 @@ class Tally {
 
   violation(what: string): void {
     this.violationCount += 1;
-    if (this.violations.length < MAX_TOLD) this.violations.push(what);
+    if (this.violations.length < MAX_SHOWN) this.violations.push(what);
   }
 }
 

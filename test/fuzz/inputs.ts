@@ -26,42 +26,27 @@ const KINDS: Readonly<Record<InputKind, number>> = {
   'caller token': 5,
 };
 
-const JSON_TYPE = { 'content-type': 'application/json' };
-
 /** The input of a number: the same for the same seed. */
 export function inputOf(seed: number, index: number, role: Role): Input {
   // Neighbouring states of the generator begin alike; the factor keeps them apart.
   const random = new Random(Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b));
   const kind = random.weighted<InputKind>(KINDS, 'document');
-  switch (kind) {
-    case 'HTTP':
-      return { kind, bytes: httpOf(random, role) };
-    case 'JSON':
-      return { kind, headers: JSON_TYPE, body: jsonOf(random, role) };
-    case 'document':
-      return {
-        kind,
-        headers: JSON_TYPE,
-        body: JSON.stringify({ query: documentOf(random, role) }),
-      };
-    case 'grammar':
-      return { kind, headers: JSON_TYPE, body: JSON.stringify(grammaticalOf(random, role)) };
-    case 'variables':
-      return {
-        kind,
-        headers: JSON_TYPE,
-        body: JSON.stringify(operationWithVariables(random, role)),
-      };
-    case 'lookups':
-      return { kind, headers: JSON_TYPE, body: JSON.stringify(lookupsOf(random, role)) };
-    case 'caller token':
-      return {
-        kind,
-        headers: { ...JSON_TYPE, ...callerHeaders(random) },
-        body: JSON.stringify(lookupsOf(random, role)),
-      };
-  }
+  if (kind === 'HTTP') return { kind, bytes: httpOf(random, role) };
+  const body = BODIES[kind](random, role);
+  const headers = kind === 'caller token' ? callerHeaders(random) : {};
+  return { kind, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
+
+const BODIES: Readonly<
+  Record<Exclude<InputKind, 'HTTP'>, (random: Random, role: Role) => string | object>
+> = {
+  JSON: jsonOf,
+  document: (random, role) => ({ query: documentOf(random, role) }),
+  grammar: grammaticalOf,
+  variables: operationWithVariables,
+  lookups: lookupsOf,
+  'caller token': lookupsOf,
+};
 
 /** A good question whose answers come from an operator that talks rubbish. */
 function lookupsOf(random: Random, role: Role): object {

@@ -9,7 +9,7 @@ import type { ConnectionSettings, Http2Setting } from '../../src/http/wireSettin
 import type { Exchange, OutgoingRequest } from '../../src/http/exchange.ts';
 import { Circuit } from '../../src/http/resilience/circuit.ts';
 import { GuardedEndpoint } from '../../src/http/resilience/guardedEndpoint.ts';
-import { RetryBudget, decideRetry, type ExchangeKind } from '../../src/http/resilience/retries.ts';
+import { RetryBudget, type ExchangeKind } from '../../src/http/resilience/retries.ts';
 import type { Log } from '../../src/log/log.ts';
 import { watchFiles } from '../../src/system/watchedFiles.ts';
 import { silentLog } from '../silentLog.ts';
@@ -107,7 +107,6 @@ export class TestEndpoint implements AsyncDisposable {
       rate: undefined,
       errors: COMMON_ERRORS,
       correlatorForm: 'traceable',
-      decideRetry,
       clock,
       log,
       random: () => 0,

@@ -9,12 +9,11 @@ export function wrongIf(isWrong: boolean): Verdict {
   return isWrong ? 'WRONG' : 'nothing wrong';
 }
 
-/** One word of the command line: what it is for, and what the text after it means. */
+/** One option of the command line. */
 export interface Option<T> {
   readonly about: string;
-  readonly isFlag?: boolean;
-  /** The text's meaning, or of its absence; `undefined` is shown as a wrong use. */
-  readonly read: (text: string | undefined) => { readonly value: T } | undefined;
+  /** Its value from its text, or from its absence; throws where the text does not fit. */
+  readonly read: (text: string | undefined) => T;
 }
 
 export type Options = Readonly<Record<string, Option<unknown>>>;
@@ -47,14 +46,21 @@ export function duration(about: string, standard: number): Option<number> {
   return numeric(about, standard, (n) => n > 0 && n < Infinity);
 }
 
-/** The same seed makes the same run; a new one each time where it is not given. */
+/** The same seed makes the same run; the default is another one each time. */
 export function seed(about: string): Option<number> {
   const standard = Date.now() % 1_000_000;
   return { ...numeric('', standard, Number.isInteger), about: `for ${about} (a new one)` };
 }
 
-export function flag(about: string): Option<boolean> {
-  return { about, isFlag: true, read: (text) => ({ value: text !== undefined }) };
+export function numeric(
+  about: string,
+  standard: number,
+  isFit: (value: number) => boolean,
+): Option<number> {
+  return {
+    about: `${about} (${standard})`,
+    read: (text) => fitting(text === undefined ? standard : Number(text), isFit),
+  };
 }
 
 export function oneOf<C extends string>(
@@ -65,7 +71,7 @@ export function oneOf<C extends string>(
     about: `${about}: ${choices.join(', ')}`,
     read: (text) => {
       const value = choices.find((choice) => choice === text);
-      return value === undefined && text !== undefined ? undefined : { value };
+      return fitting(value, () => value === text);
     },
   };
 }
@@ -78,20 +84,15 @@ export function someOf<C extends string>(
     about: `${about}: ${choices.join(', ')} (all)`,
     read: (text) => {
       const words = text?.split(',') ?? choices;
-      const value = choices.filter((choice) => words.includes(choice));
-      return value.length === words.length ? { value } : undefined;
+      const chosen = choices.filter((choice) => words.includes(choice));
+      return fitting(chosen, ({ length }) => length === words.length);
     },
   };
 }
 
-export function counts(about: string, standard: readonly number[]): Option<readonly number[]> {
-  return {
-    about: `${about} (${standard.join(',')})`,
-    read: (text) => {
-      const value = text?.split(',').map(Number) ?? standard;
-      return value.every((n) => Number.isInteger(n) && n > 0) ? { value } : undefined;
-    },
-  };
+function fitting<T>(value: T, isFit: (value: T) => boolean): T {
+  if (!isFit(value)) throw new RangeError('The option has another form.');
+  return value;
 }
 
 export type Row = readonly [string, ...(string | number)[]];
@@ -129,18 +130,4 @@ export function secondsSince(startedAtMs: number): string {
 export function circumstances(): string {
   const load = loadavg()[0]?.toFixed(1);
   return `${availableParallelism()} cores, load average ${load} before it began, Node ${process.version}`;
-}
-
-export function numeric(
-  about: string,
-  standard: number,
-  isFit: (value: number) => boolean,
-): Option<number> {
-  return {
-    about: `${about} (${standard})`,
-    read: (text) => {
-      const value = text === undefined ? standard : Number(text);
-      return isFit(value) ? { value } : undefined;
-    },
-  };
 }

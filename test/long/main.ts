@@ -11,7 +11,6 @@ import { mutation } from './mutation.ts';
 import { scale } from './scale.ts';
 import { soak } from './soak.ts';
 import ownTemporaryFolder from '../temporary.ts';
-import { waiters } from './waiters.ts';
 
 const RUNS: Readonly<Record<string, LongRun>> = {
   chaos,
@@ -22,7 +21,6 @@ const RUNS: Readonly<Record<string, LongRun>> = {
   'consent-chaos': consentChaos,
   'redis-faults': redisFaults,
   scale,
-  waiters,
   mutants: mutation,
 };
 
@@ -97,25 +95,13 @@ async function verdictOf(run: LongRun, values: Record<string, unknown>): Promise
   return worst;
 }
 
-/** What each option means; `undefined` where one is unknown or does not fit. */
+/** The value of each option; `undefined` where one is unknown or does not fit. */
 function valuesOf(run: LongRun, args: readonly string[]): Record<string, unknown> | undefined {
   const options = Object.entries(run.options);
+  const ofText = options.map(([option]) => [option, { type: 'string' }] as const);
   try {
-    const { values: texts } = parseArgs({
-      args: [...args],
-      options: Object.fromEntries(
-        options.map(([option, { isFlag }]) => [
-          option,
-          { type: isFlag === true ? 'boolean' : 'string' },
-        ]),
-      ),
-    });
-    const values = options.map(([option, { read }]) => {
-      const text = texts[option];
-      return [option, read(text === undefined ? undefined : String(text))] as const;
-    });
-    if (values.some(([, read]) => read === undefined)) return undefined;
-    return Object.fromEntries(values.map(([option, read]) => [option, read?.value]));
+    const { values } = parseArgs({ args: [...args], options: Object.fromEntries(ofText) });
+    return Object.fromEntries(options.map(([option, { read }]) => [option, read(values[option])]));
   } catch {
     return undefined;
   }

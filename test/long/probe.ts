@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LoopWatch, type LoopFigures } from './loopWatch.ts';
 
-/** What a process of a long run tells of itself when it is asked, garbage aside. */
+/** What a process of a long run holds, garbage aside. */
 export interface ProbeFigures extends LoopFigures {
   readonly heapBytes: number;
   /** Buffers and what else V8 does not count as heap. */
@@ -9,23 +9,19 @@ export interface ProbeFigures extends LoopFigures {
   readonly residentBytes: number;
   readonly sockets: number;
   readonly timers: number;
-  /** What was not caught, or not foreseen. */
-  readonly defects: readonly string[];
 }
 
-export const defects: string[] = [];
-
-// Part of a process that is loaded or attacked, be it by `node --import`. It keeps nothing alive: the process
-// ends as it would without it.
+// Loaded by `node --import` into a process under load or attack. It keeps nothing alive: the process ends as it would
+// without it.
 const { gc } = globalThis;
 const watch = new LoopWatch();
 process.on('message', (message) => {
   if (message === 'reset') watch.reset();
-  else void tell();
+  else void report();
 });
 process.channel?.unref();
 
-async function tell(): Promise<void> {
+async function report(): Promise<void> {
   const turns = watch.figures;
   // What finalizers let go of is garbage a turn later.
   for (let turn = 0; turn < 3; turn += 1) {
@@ -41,9 +37,8 @@ async function tell(): Promise<void> {
     sockets: resources.filter((one) => one === 'TCPSocketWrap').length,
     timers: resources.filter((one) => one === 'Timeout').length,
     ...turns,
-    defects,
   };
-  // Collecting is work of the probe's own.
+  // Collecting is the probe's own work.
   watch.goOnFrom(turns.ownTurnMs);
   process.send?.(figures);
 }

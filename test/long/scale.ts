@@ -12,17 +12,9 @@ import { RedisClusterServers } from '../redisCluster.ts';
 import { command } from '../redisCommands.ts';
 import { freshStateKey, startRedis } from '../redisServer.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { UNLIMITED_PROMPTS } from './forkedServer.ts';
-import {
-  counts,
-  duration,
-  longRun,
-  report,
-  someOf,
-  tallied,
-  wrongIf,
-  type Row,
-} from './longRun.ts';
+import { UNLIMITED_PROMPTS } from './settings.ts';
+import { Counts as Tally } from './counts.ts';
+import { duration, longRun, report, someOf, tallied, wrongIf, type Row } from './longRun.ts';
 
 const FLOWS = ['2-legged', '3-legged'] as const;
 const STORES = ['redis', 'cluster'] as const;
@@ -61,7 +53,7 @@ const HEADS = [
 export const scale = longRun({
   about: 'what lookups cost over several processes on one Redis',
   options: {
-    processes: counts('how many processes share a Redis', [1, 2, 4]),
+    processes: someOf('how many processes share a Redis', ['1', '2', '4']),
     store: someOf('the store', STORES),
     flow: someOf('the flow', FLOWS),
     seconds: duration('how long each is measured', 10),
@@ -73,9 +65,14 @@ export const scale = longRun({
     for (const flow of flows) {
       for (const store of stores) {
         for (const processes of all) {
-          const { wrong, figures } = await measured({ flow, store, processes, seconds });
+          const { wrong, figures } = await measured({
+            flow,
+            store,
+            processes: Number(processes),
+            seconds,
+          });
           yield wrongIf(wrong);
-          rows.push([flow, store, String(processes), ...figures]);
+          rows.push([flow, store, processes, ...figures]);
         }
       }
     }
@@ -131,13 +128,13 @@ async function measured(stretch: Stretch): Promise<{ wrong: boolean; figures: re
     own: secondsOf([process.pid]),
   });
   const [cpuBefore, heldBefore] = [cpu(), await held()];
-  const { told, latencies, tookSeconds } = await keepAsking(atOnce, seconds, askNext);
+  const { heard, latencies, tookSeconds } = await keepAsking(atOnce, seconds, askNext);
   const [cpuAfter, heldAfter] = [cpu(), await held()];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the simulator reports them
   const { lookups, doublePrompts } = (await (await fetch(stats)).json()) as Counts;
 
-  const answered = told.get('answered') ?? 0;
-  const unanswered = sumOf([...told.values()]) - answered;
+  const answered = heard.of('answered');
+  const unanswered = sumOf([...heard.values()]) - answered;
   const checks: readonly (readonly [what: string, expected: number, counted: number])[] = [
     ['requests under load that were not answered', 0, unanswered],
     ['lookups under load, for as many requests', answered, lookups],
@@ -154,7 +151,7 @@ async function measured(stretch: Stretch): Promise<{ wrong: boolean; figures: re
           ...(isHeld ? [] : [`not ${expected}`]),
         ];
       }),
-      ...tallied('under load', told),
+      ...tallied('under load', heard),
     ],
   );
 
@@ -211,19 +208,18 @@ function asking(pools: readonly Pool[], token: string): () => Promise<string> {
 /** Keeps so many requests in flight until the time is over. */
 async function keepAsking(atOnce: number, seconds: number, ask: () => Promise<string>) {
   const startedAtMs = performance.now();
-  const told = new Map<string, number>();
+  const heard = new Tally();
   const latencies: number[] = [];
   const worker = async (): Promise<void> => {
     while (performance.now() < startedAtMs + seconds * 1000) {
       const sentAtMs = performance.now();
-      const heard = await ask();
+      heard.add(await ask());
       latencies.push(performance.now() - sentAtMs);
-      told.set(heard, (told.get(heard) ?? 0) + 1);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
   const tookSeconds = (performance.now() - startedAtMs) / 1000;
-  return { tookSeconds, told, latencies: latencies.toSorted((a, b) => a - b) };
+  return { tookSeconds, heard, latencies: latencies.toSorted((a, b) => a - b) };
 }
 
 async function startStore(name: Stretch['store']) {

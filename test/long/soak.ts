@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Pool } from 'undici';
 import { ChaosOperator } from '../chaos/chaosOperator.ts';
 import { Truth } from '../chaos/truth.ts';
 import { Random } from '../random.ts';
-import { askingOperator, ForkedServer } from './forkedServer.ts';
+import { Counts } from './counts.ts';
 import { duration, longRun, report, seed, tallied, wrongIf, type Row } from './longRun.ts';
 import type { ProbeFigures } from './probe.ts';
+import { ProbedServer } from './probedServer.ts';
+import { callingOperator } from './settings.ts';
 
 type Flow = '2-legged' | '3-legged';
 
@@ -14,7 +15,8 @@ const LOAD = 0.7;
 const FAULT_SHARE = 0.05;
 const OPERATOR_TIMEOUT_MS = 300;
 const REQUEST_TIMEOUT_MS = 1000;
-const CONNECTIONS = 128;
+const GIVEN_UP_AFTER_MS = 30_000;
+const CLIENTS = 64;
 /** Load is given in portions: a timer for every request would be load of our own. */
 const PORTION_EVERY_MS = 10;
 /** Idle connections to the operator are kept for some seconds, then closed. */
@@ -49,13 +51,13 @@ async function isWrongAfter(flow: Flow, minutes: number, used: number): Promise<
     lateMs: OPERATOR_TIMEOUT_MS + 50,
     faultShare: FAULT_SHARE,
   });
-  const server = await ForkedServer.start({
-    ...askingOperator(await operator.listen(), flow),
+  const server = await ProbedServer.start({
+    ...callingOperator(await operator.listen(), flow),
     OPERATOR_TIMEOUT_MS: String(OPERATOR_TIMEOUT_MS),
     REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
     CONSENT_WAIT_MS: '500',
   });
-  const load = new Load(server.url, new Random(used));
+  const load = new Load(server, new Random(used));
   const totalMs = minutes * 60_000;
   try {
     // Warmed up by all it can take, then by what it is to bear.
@@ -63,11 +65,11 @@ async function isWrongAfter(flow: Flow, minutes: number, used: number): Promise<
     const capacity = await load.asFastAsItGoes(totalMs * 0.1);
     const rate = capacity * LOAD;
     await load.atRate(rate, totalMs * 0.15);
-    await load.hangUp();
+    await server.hangUp();
     const baseline = await settled(server, ({ sockets }) => sockets === 0);
 
     await load.atRate(rate, totalMs * 0.6);
-    await load.hangUp();
+    await server.hangUp();
     const end = await settled(
       server,
       ({ sockets, timers }) => sockets <= baseline.sockets && timers <= baseline.timers,
@@ -92,14 +94,13 @@ async function isWrongAfter(flow: Flow, minutes: number, used: number): Promise<
     ]);
     return grown.length > 0 || [...load.statuses.keys()].some((status) => status !== '200');
   } finally {
-    await load.hangUp();
-    await server.stop();
+    await server[Symbol.asyncDispose]();
     await operator.close();
   }
 }
 
 async function settled(
-  server: ForkedServer,
+  server: ProbedServer,
   isSettled: (held: ProbeFigures) => boolean,
 ): Promise<ProbeFigures> {
   const untilMs = performance.now() + SETTLES_WITHIN_MS;
@@ -135,13 +136,12 @@ const QUERIES = [
 
 class Load {
   requests = 0;
-  readonly statuses = new Map<string, number>();
-  readonly #url: string;
+  readonly statuses = new Counts();
+  readonly #server: ProbedServer;
   readonly #random: Random;
-  #pool: Pool | undefined;
 
-  constructor(url: string, random: Random) {
-    this.#url = url;
+  constructor(server: ProbedServer, random: Random) {
+    this.#server = server;
     this.#random = random;
   }
 
@@ -152,7 +152,7 @@ class Load {
     const client = async (): Promise<void> => {
       while (performance.now() < startedAtMs + ms) await this.#ask();
     };
-    await Promise.all(Array.from({ length: CONNECTIONS / 2 }, client));
+    await Promise.all(Array.from({ length: CLIENTS }, client));
     return ((this.requests - before) * 1000) / (performance.now() - startedAtMs);
   }
 
@@ -173,25 +173,13 @@ class Load {
     await Promise.all(underWay);
   }
 
-  async hangUp(): Promise<void> {
-    await this.#pool?.close();
-    this.#pool = undefined;
-  }
-
   async #ask(): Promise<void> {
     this.requests += 1;
-    this.#pool ??= new Pool(this.#url, { connections: CONNECTIONS });
     const n = Array.from({ length: 1 + this.#random.below(4) }, () => {
       return `+447700900${String(this.#random.below(1000)).padStart(3, '0')}`;
     });
-    const reply = await this.#pool.request({
-      path: '/graphql',
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query: this.#random.pick(QUERIES), variables: { n } }),
-    });
-    await reply.body.dump();
-    const status = String(reply.statusCode);
-    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+    const body = JSON.stringify({ query: this.#random.pick(QUERIES), variables: { n } });
+    const { status } = await this.#server.post(body, GIVEN_UP_AFTER_MS);
+    this.statuses.add(String(status));
   }
 }

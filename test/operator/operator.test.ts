@@ -3,7 +3,6 @@ import type { Lookup } from '../../src/domain/question.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { Operator, type LookupOrder } from '../../src/operator/operator.ts';
-import { judgeLookup } from '../../src/operator/responses.ts';
 import { AccessToken, TokenMisused } from '../../src/tokens/accessToken.ts';
 import { NO_PROOF } from '../../src/tokens/clientAuthentication.ts';
 import { RecordingServer, type Answer } from '../http/recordingServer.ts';
@@ -32,7 +31,6 @@ async function startOperator(answer: Answer = replying({ swapped: false, latestS
       errors: COMMON_ERRORS,
     },
     { retrieveDate: endpoint, check: endpoint },
-    judgeLookup,
     clock,
     { authenticate: () => NO_PROOF },
   );

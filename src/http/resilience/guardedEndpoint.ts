@@ -27,7 +27,7 @@ import { ADDRESS_SETTINGS, findingOf } from './finding.ts';
 import type { RequestRate } from './requestRate.ts';
 import {
   isServerError,
-  type decideRetry,
+  decideRetry,
   type ExchangeKind,
   type RetryBudget,
   type RetryRules,
@@ -48,7 +48,6 @@ export interface Guards {
   readonly rate: RequestRate | undefined;
   readonly errors: ErrorMap;
   readonly correlatorForm: CorrelatorSettings['form'];
-  readonly decideRetry: typeof decideRetry;
   readonly clock: Clock;
   readonly log: Log;
   readonly random: () => number;
@@ -184,10 +183,10 @@ export class GuardedEndpoint {
     exchange: Exchange,
     first: Outcome<J>,
   ): Promise<Outcome<J>> {
-    const { budget, decideRetry: decide, kind, rules, clock, random } = this.#guards;
+    const { budget, kind, rules, clock, random } = this.#guards;
     const { urgency, isTokenUnproven = false } = request;
     const reply = exchange.kind === 'reply' ? exchange.reply : undefined;
-    const decision = decide(
+    const decision = decideRetry(
       {
         kind,
         exchange,
