@@ -98,8 +98,9 @@ describe('signing keys', () => {
   });
 
   it('are unavailable where the document holds something else', async () => {
-    const fetch = (): Promise<object> => Promise.resolve({ keys: [null, 7] });
-    const signing = new SigningKeys({ clock: new TestClock(), log: silentLog, fetch });
+    const { clock } = new Published();
+    const published = Promise.resolve({ keys: [null, 7] });
+    const signing = new SigningKeys({ clock, log: silentLog, fetch: () => published });
     await expect(signing.select({ alg: 'ES256' }, TOKEN)).rejects.toThrow(KeysUnavailable);
   });
 });

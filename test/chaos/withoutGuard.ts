@@ -11,6 +11,7 @@ registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
     if (!url.endsWith(file)) return loaded;
+    // oxlint-disable-next-line typescript/no-base-to-string -- a text, or the bytes of one
     let source = String(loaded.source);
     for (const [text, changed] of changes) {
       if (source.split(text).length !== 2) throw new Error(`${file} does not hold ${text} once.`);

@@ -5,12 +5,14 @@ import { bucketOfNumber, keyIn } from '../../src/sharedState/redis.ts';
 import { StateSeal } from '../../src/sharedState/stateSeals.ts';
 import { AUDIENCE, ISSUER, TestIssuer } from '../caller/testIssuer.ts';
 import { Random, randomOf } from '../random.ts';
-import { freshStateKey, startRedis } from '../redisServer.ts';
+import type { RedisSettings } from '../../src/sharedState/redis.ts';
+import { Counts } from '../long/counts.ts';
 import { RedisClusterServers } from '../redisCluster.ts';
+import { addressOf, freshStateKey, openRedis, startRedis } from '../redisServer.ts';
+import { askAt, type Reply } from '../service.ts';
 import { Chronicle } from './chronicle.ts';
 import { FlappingDirectory } from './flappingDirectory.ts';
 import { Fleet } from './fleet.ts';
-import { StoredRecords, type OpenRecord } from './storedRecords.ts';
 import { OPERATORS, StrictOperators, type Offences } from './strictOperators.ts';
 
 /** Where consents lie: in the one process that serves, or in a Redis or a Redis Cluster that replicas share. */
@@ -44,9 +46,9 @@ export interface Findings {
   readonly store: Readonly<Record<string, number>>;
   readonly hangUps: number;
   /** How each request for an answer ended, the ones that were asked again included. */
-  readonly heard: ReadonlyMap<string, number>;
+  readonly heard: Counts;
   /** How each person's wish ended. */
-  readonly ends: ReadonlyMap<string, number>;
+  readonly ends: Counts;
   readonly wrong: Wrongness;
   /** The first offences that operators saw, with what tells how they came about. */
   readonly notes: readonly string[];
@@ -147,7 +149,7 @@ export async function runConsentChaos(run: ConsentChaosRun): Promise<Findings> {
     await inPeace();
     fleet.stop();
     await operators.close();
-    directory.close();
+    await directory.close();
     await issuer.close();
     await opened?.stop();
   }
@@ -177,7 +179,8 @@ interface Scene extends Pick<ConsentChaosRun, 'seed'> {
 
 /** A store that replicas share, and what befalls it. */
 interface OpenedStore extends Befalling {
-  readonly isLeased: StoredRecords['isLeased'];
+  /** Whether an exchange about a number is claimed: it is under way, or its replica was killed. */
+  readonly isLeased: (number: string) => Promise<boolean>;
   readonly settings: Readonly<Record<string, string>>;
   readonly stop: () => Promise<void>;
 }
@@ -194,7 +197,8 @@ const OPEN: Readonly<Record<Store, (scene: Scene) => Promise<OpenedStore | undef
   redis: async (scene) => {
     const redis = await startRedis();
     const counts = { frozen: 0 };
-    return openShared(scene, redis.url, [redis.port], () => redis.kill(), {
+    const topology = { kind: 'single', server: addressOf(redis.url), database: 0 } as const;
+    return openShared(redis.url, topology, () => redis.kill(), {
       counts,
       everyMs: FREEZE_EVERY_MS,
       async trouble() {
@@ -211,7 +215,8 @@ const OPEN: Readonly<Record<Store, (scene: Scene) => Promise<OpenedStore | undef
     const servers = await RedisClusterServers.start({ replicas: true, nodeTimeoutMs: 2000 });
     const counts = { handedOver: 0 };
     const random = new Random(scene.seed);
-    return openShared(scene, servers.url, servers.ports, () => servers.stop(), {
+    const topology = { kind: 'cluster', servers: servers.addresses } as const;
+    return openShared(servers.url, topology, () => servers.stop(), {
       counts,
       everyMs: HANDED_OVER_EVERY_MS,
       // What loses nothing that was acknowledged: `npm run long -- redis-faults` has the rest.
@@ -228,40 +233,40 @@ const OPEN: Readonly<Record<Store, (scene: Scene) => Promise<OpenedStore | undef
   },
 };
 
-function openShared(
-  { chronicle }: Scene,
+async function openShared(
   url: string,
-  ports: readonly number[],
+  topology: RedisSettings['topology'],
   stop: () => Promise<void>,
   befalling: Befalling,
-): OpenedStore {
+): Promise<OpenedStore> {
   const stateKey = freshStateKey();
-  const records = new StoredRecords(ports, openedBy(stateKey), chronicle);
+  const seal = new StateSeal(Buffer.from(stateKey, 'base64'));
+  const redis = openRedis(topology);
+  await redis.open();
   return {
     ...befalling,
-    isLeased: (number) => records.isLeased(number),
     settings: { REDIS_URL: url, STATE_KEY: stateKey },
+    async isLeased(number) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a number in its one form
+      const bucket = bucketOfNumber(number as PhoneNumber);
+      const key = keyIn(bucket, 'consent-2', seal.name('consent', number));
+      const sealed = await redis.run(READ_RECORD, [key]).catch(() => UNKNOWN);
+      if (typeof sealed !== 'string') return sealed === UNKNOWN;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by the service
+      const { consent } = JSON.parse(seal.open(sealed, key)) as ConsentRecord;
+      return (
+        consent !== undefined && 'leaseUntilMs' in consent && consent.leaseUntilMs > Date.now()
+      );
+    },
     stop() {
-      records.close();
+      redis.close();
       return stop();
     },
   };
 }
 
-/** Opens what the service keeps about a number's consent. */
-function openedBy(stateKey: string): OpenRecord {
-  const seal = new StateSeal(Buffer.from(stateKey, 'base64'));
-  const keyOf = (number: string) =>
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a number in its one form
-    keyIn(bucketOfNumber(number as PhoneNumber), 'consent-2', seal.name('consent', number));
-  const numbers = new Map(ALL_NUMBERS.map((number) => [keyOf(number), number]));
-  return (key, sealed) => {
-    const number = numbers.get(key);
-    if (number === undefined) return undefined;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by the service
-    return { number, record: JSON.parse(seal.open(sealed, key)) as ConsentRecord };
-  };
-}
+const READ_RECORD = "return redis.call('HGET', KEYS[1], 'sealed')";
+const UNKNOWN = Symbol('the store does not reply');
 
 /** Kills replicas, and has befall the store what befalls it, now and then, until there is to be peace. */
 async function trouble(
@@ -311,16 +316,7 @@ interface Wish {
   readonly question: (typeof QUESTIONS)[number];
 }
 
-interface Reply {
-  readonly date?: string | null | undefined;
-  readonly swapped?: boolean | null | undefined;
-  readonly failures: readonly Failure[];
-}
-
-interface Failure {
-  readonly code: string;
-  readonly retryAfterSeconds?: number;
-}
+type Heard = Pick<Reply, 'codes' | 'errors' | 'data'>;
 
 /** Ends that an app tells its user; after all else it asks again, if it need not wait too long. */
 const ENDS: ReadonlySet<string> = new Set(['CONSENT_DENIED', 'CONSENT_EXPIRED']);
@@ -337,8 +333,8 @@ interface AppsParts extends Pick<Scene, 'seed' | 'chronicle'> {
 class Apps {
   hangUps = 0;
   readonly notes: string[] = [];
-  readonly heard = new Map<string, number>();
-  readonly ends = new Map<string, number>();
+  readonly heard = new Counts();
+  readonly ends = new Counts();
   readonly wrong: Omit<Wrongness, keyof Offences> = {
     wrongAnswers: 0,
     answersToAnotherCaller: 0,
@@ -385,27 +381,24 @@ class Apps {
     this.notes.push(this.#parts.chronicle.story('consentsWithoutAnEnd', wish.number));
   }
 
-  async #ask({ number, caller, question }: Wish, random: Random): Promise<Reply> {
+  async #ask({ number, caller, question }: Wish, random: Random): Promise<Heard> {
     const hangs = AbortSignal.timeout(HANGS_AFTER_MS);
     const doesHangUp = random.chance(0.1);
     const hangUp = doesHangUp ? [AbortSignal.timeout(random.below(1500))] : [];
     const url = this.#parts.fleet.anyUrl(random);
     const askedAtMs = Date.now();
     try {
-      const response = await fetch(`${url}/graphql`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          authorization: `Bearer ${this.#parts.tokens[caller]}`,
-          'x-correlator': caller,
-        },
-        body: JSON.stringify({ query: `{ phoneNumber(e164: "${number}") { ${question} } }` }),
-        signal: AbortSignal.any([hangs, ...hangUp]),
-      });
-      const reply = replyOf((await response.json()) as Body);
-      const isPending = reply.failures.some(({ code }) => code === 'CONSENT_PENDING');
-      if (isPending && this.#parts.opened?.isLeased(number) !== true) {
-        this.#parts.operators.waited(number, caller, askedAtMs);
+      const headers = {
+        authorization: `Bearer ${this.#parts.tokens[caller]}`,
+        'x-correlator': caller,
+      };
+      const signal = AbortSignal.any([hangs, ...hangUp]);
+      const query = `{ phoneNumber(e164: "${number}") { ${question} } }`;
+      const reply = await askAt(url, query, {}, headers, signal);
+      const { opened, operators } = this.#parts;
+      const isPending = reply.codes.includes('CONSENT_PENDING');
+      if (isPending && (await opened?.isLeased(number)) !== true) {
+        operators.waited(number, caller, askedAtMs);
       }
       return reply;
     } catch {
@@ -414,29 +407,32 @@ class Apps {
         this.notes.push(this.#parts.chronicle.story(`requestsWithoutAnEnd, ${caller}`, number));
       }
       if (doesHangUp) this.hangUps += 1;
-      return { failures: [{ code: doesHangUp ? 'hung up' : 'the replica died' }] };
+      return { codes: [doesHangUp ? 'hung up' : 'the replica died'], errors: [], data: undefined };
     }
   }
 
-  /** The seconds after which to ask again, or that there is nothing more to be heard. */
-  #count({ date, swapped, failures }: Reply, { number, caller }: Wish): number | 'end' {
-    const codes = failures.map(({ code }) => code);
+  /** The seconds after which to retry, or that there is nothing more to hear. */
+  #count({ data, codes, errors }: Heard, { number, caller }: Wish): number | 'end' {
+    const { operators, chronicle } = this.#parts;
     const [first = 'an answer'] = codes;
-    this.#parts.chronicle.happened(`${caller} hears ${first}`, number);
-    increment(this.heard, first);
-    if (codes.some((code) => code === 'INTERNAL_SERVER_ERROR')) this.wrong.defects += 1;
-    if (typeof date === 'string')
-      this.#judge(this.#parts.operators.isRightDate(date, number, caller));
-    if (typeof swapped === 'boolean') {
-      this.#judge(this.#parts.operators.isRightWindow(swapped, number, caller));
+    chronicle.happened(`${caller} hears ${first}`, number);
+    this.heard.add(first);
+    if (codes.includes('INTERNAL_SERVER_ERROR')) this.wrong.defects += 1;
+    const { lastSimSwap, simSwappedWithin } = data?.phoneNumber ?? {};
+    if (typeof lastSimSwap === 'string') {
+      this.#judge(operators.isRightDate(lastSimSwap, number, caller));
     }
-    const open = failures.filter(({ code }) => !ENDS.has(code));
-    if (open.length === 0) {
-      increment(this.ends, first);
+    if (typeof simSwappedWithin === 'boolean') {
+      this.#judge(operators.isRightWindow(simSwappedWithin, number, caller));
+    }
+    if (codes.every((code) => ENDS.has(code))) {
+      this.ends.add(first);
       return 'end';
     }
-    const waitSeconds = Math.max(...open.map(({ retryAfterSeconds = 0.2 }) => retryAfterSeconds));
-    if (waitSeconds > MAX_WAIT_SECONDS) increment(this.ends, `${first}, a long wait`);
+    const open = errors.filter(({ extensions }) => !ENDS.has(extensions?.code ?? ''));
+    const waits = open.map(({ extensions }) => extensions?.retryAfterSeconds ?? 0.2);
+    const waitSeconds = Math.max(0.2, ...waits);
+    if (waitSeconds > MAX_WAIT_SECONDS) this.ends.add(`${first}, a long wait`);
     return waitSeconds;
   }
 
@@ -451,26 +447,4 @@ class Apps {
         this.wrong.answersToAnotherCaller += 1;
     }
   }
-}
-
-interface Body {
-  readonly data?: {
-    readonly phoneNumber?: {
-      readonly lastSimSwap?: string | null;
-      readonly simSwappedWithin?: boolean | null;
-    } | null;
-  } | null;
-  readonly errors?: readonly { readonly extensions?: Failure }[];
-}
-
-function replyOf({ data, errors = [] }: Body): Reply {
-  return {
-    date: data?.phoneNumber?.lastSimSwap,
-    swapped: data?.phoneNumber?.simSwappedWithin,
-    failures: errors.map(({ extensions }) => extensions ?? { code: 'INTERNAL_SERVER_ERROR' }),
-  };
-}
-
-function increment(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
 }

@@ -1,6 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { json } from 'node:stream/consumers';
-import { listen } from '../listening.ts';
+import type { ServerResponse } from 'node:http';
+import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
 import { Random, randomOf } from '../random.ts';
 import type { Chronicle } from './chronicle.ts';
 
@@ -23,7 +22,7 @@ export class FlappingDirectory {
   readonly #chronicle: Chronicle;
   readonly #seed: number;
   readonly #words = new Map<string, Word>();
-  readonly #server: Server;
+  #server: RecordingServer | undefined;
   readonly #random: Random;
   #awayAtMs: number;
 
@@ -33,30 +32,26 @@ export class FlappingDirectory {
     this.#seed = seed;
     this.#random = new Random(seed);
     this.#awayAtMs = this.#nextAwayAtMs();
-    this.#server = createServer((request, response) => {
-      this.#serve(request, response).catch(() => response.destroy());
-    });
   }
 
-  listen(): Promise<string> {
-    return listen(this.#server);
+  async listen(): Promise<string> {
+    this.#server = await RecordingServer.start((...exchange) => this.#serve(...exchange));
+    return this.#server.url;
   }
 
-  close(): void {
-    this.#server.close();
-    this.#server.closeAllConnections();
+  async close(): Promise<void> {
+    await this.#server?.[Symbol.asyncDispose]();
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  #serve(received: Received, response: ServerResponse): void {
     this.counts.asked += 1;
     if (this.#isAway()) {
       this.counts.unanswered += 1;
       response.destroy();
       return;
     }
-    const { phoneNumber } = (await json(request)) as { phoneNumber: string };
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ operator: this.#operatorOf(phoneNumber) }));
+    const { phoneNumber } = JSON.parse(received.body) as { phoneNumber: string };
+    answerJson(received, response, { operator: this.#operatorOf(phoneNumber) });
   }
 
   #isAway(): boolean {

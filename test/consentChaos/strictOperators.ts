@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { LoopWatch } from '../long/loopWatch.ts';
 import { RecordingServer, type Received } from '../http/recordingServer.ts';
 import {
   askedOf,
@@ -378,29 +378,24 @@ function wasSwapped(number: string): boolean {
 
 /** How long this process was held up lately: by so much its own idea of when a request came is off. */
 class Lag {
-  readonly #histogram = monitorEventLoopDelay({ resolution: 5 });
+  readonly #watch = new LoopWatch();
   readonly #timer: NodeJS.Timeout;
   #earlierMs = 0;
 
   constructor() {
-    this.#histogram.enable();
     this.#timer = setInterval(() => {
-      this.#earlierMs = this.#nowMs;
-      this.#histogram.reset();
+      this.#earlierMs = this.#watch.figures.longestTurnMs;
+      this.#watch.reset();
     }, LAG_WINDOW_MS);
   }
 
   get worstMs(): number {
-    return Math.max(this.#earlierMs, this.#nowMs);
-  }
-
-  get #nowMs(): number {
-    return this.#histogram.count === 0 ? 0 : this.#histogram.max / 1e6;
+    return Math.max(this.#earlierMs, this.#watch.figures.longestTurnMs);
   }
 
   stop(): void {
     clearInterval(this.#timer);
-    this.#histogram.disable();
+    this.#watch.stop();
   }
 }
 

@@ -32,14 +32,13 @@ export const consentChaos = longRun({
   options: {
     store: someOf('the store', STORES),
     consents: count('how many consents are requested in a run over a store', 1000),
-    runs: count('how many runs there are', 1),
     seed: seed('the same apps, replies and troubles'),
     without: oneOf('without one of these guards', GUARDS),
   },
   short: ['--store', 'memory,redis', '--consents', '60'],
-  async *run({ store: stores, consents, runs, without, seed: first }) {
+  async *run({ store: stores, consents, without, seed: first }) {
     let used = first;
-    for (const store of Array.from({ length: runs }, () => stores).flat()) {
+    for (const store of stores) {
       if (store !== 'memory' && NO_REDIS !== undefined) {
         process.stdout.write(`consent-chaos over Redis: ${NO_REDIS}\n`);
         continue;

@@ -1,7 +1,7 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisSettings } from '../../src/sharedState/redis.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
+import { LoopWatch } from '../long/loopWatch.ts';
 import { Random } from '../random.ts';
 import { RedisClusterServers } from '../redisCluster.ts';
 import { RedisProxy } from '../redisProxy.ts';
@@ -74,21 +74,21 @@ export class Play {
       await Promise.all(replicas.map((replica) => replica.renew({ ...settings, ...change })));
     };
     const stage = { servers: this.#servers, proxies: this.#proxies, renew };
-    const delay = monitorEventLoopDelay();
+    const watch = new LoopWatch();
     try {
       await Promise.all(replicas.map((replica) => replica.start()));
       await sleep(BEFORE_MS);
-      delay.enable();
+      watch.reset();
       const beganAtMs = performance.now();
       await fault.befall(stage);
       const endedAtMs = performance.now();
       await sleep(fault.backMs + LIFE_MS);
       await Promise.all(replicas.map((replica) => replica.stop()));
       const fromMs = fault.from === 'begin' ? beganAtMs : endedAtMs;
-      const heldUpMs = delay.max / 1e6;
+      const heldUpMs = watch.figures.longestTurnMs;
       return { heldUpMs, ...(await outcomeOf(fault, fromMs, replicas, phones)) };
     } finally {
-      delay.disable();
+      watch.stop();
       for (const replica of replicas) replica.close();
       await fault.mend?.(stage);
       await this.#servers.isHealed(true);
