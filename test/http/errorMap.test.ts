@@ -61,7 +61,7 @@ const bodies = fc.record(
     code: texts,
     error: fc.oneof(texts, fc.record({ errorCode: texts })),
     errors: fc.array(fc.record({ name: texts }), { maxLength: 2 }),
-    // What an answer would be.
+    // Members of an answer.
     swapped: fc.constant(false),
     latestSimChange: fc.constant('2010-01-01T00:00:00Z'),
     access_token: fc.constant('token'),
@@ -97,7 +97,7 @@ function exchangeOf(errors: ErrorMap, flow: '2-legged' | '3-legged', isUnproven:
 
 const isDoubt = (status: number): boolean => status >= 500 || status === 408;
 
-describe('whatever an error map says,', () => {
+describe('whatever an error map says', () => {
   it('no refusal becomes an answer, a token or a consent', () => {
     fc.assert(
       fc.property(refusals, fc.constantFrom('2-legged', '3-legged'), (refusal, flow) => {
@@ -116,7 +116,7 @@ describe('whatever an error map says,', () => {
     );
   });
 
-  it('a prompt that may have rung stays in doubt, or the number is not prompted', () => {
+  it('a prompt stays in doubt where it may have reached the phone; a limit holds the number', () => {
     fc.assert(
       fc.property(refusals, (refusal) => {
         const { errors, status } = refusal;
@@ -133,7 +133,7 @@ describe('whatever an error map says,', () => {
     );
   });
 
-  it('a poll goes on after a doubt, a pending word and what passes', () => {
+  it('polls continue after a doubt, a pending word and a passing failure', () => {
     fc.assert(
       fc.property(refusals, (refusal) => {
         const { errors, status, body, isUnproven } = refusal;
@@ -148,7 +148,7 @@ describe('whatever an error map says,', () => {
     );
   });
 
-  it('an unproven reply ends no consent, and without a prompt no consent is mentioned', () => {
+  it('an unproven reply does not end a consent, and no code is about consent without a prompt', () => {
     fc.assert(
       fc.property(refusals, ({ errors, status, body }) => {
         const reply = jsonReply(status, body);
@@ -175,19 +175,18 @@ describe('the word of an error', () => {
 
   it.each<[string, object, string | undefined]>([
     ['nowhere', {}, undefined],
-    ['where it is looked for first', { fault: { name: 'A' }, errors: [{ id: 'B' }] }, 'A'],
+    ['at the first place', { fault: { name: 'A' }, errors: [{ id: 'B' }] }, 'A'],
     ['in a list', { errors: [{ id: 'B' }] }, 'B'],
     ['a number', { fault: { name: 42 } }, '42'],
-    ['a fraction is none', { fault: { name: 4.2 } }, undefined],
-    ['an object is none', { fault: { name: {} } }, undefined],
-    ['a known one goes first', { fault: { name: 'A' }, code: 'NOT_FOUND' }, 'NOT_FOUND'],
-    ['one of the rules is known', { fault: { name: 'A' }, errors: [{ id: 'OURS' }] }, 'OURS'],
-    ['of every object', { fault: [] }, undefined],
+    ['not a fraction', { fault: { name: 4.2 } }, undefined],
+    ['not an object', { fault: { name: {} } }, undefined],
+    ['a known word goes first', { fault: { name: 'A' }, code: 'NOT_FOUND' }, 'NOT_FOUND'],
+    ['a word of the rules is known', { fault: { name: 'A' }, errors: [{ id: 'OURS' }] }, 'OURS'],
   ])('%s', (_, body, word) => {
     expect(wordOf(body as Record<string, unknown>, { wordIn: 'code', errors })).toBe(word);
   });
 
-  it('is never one that an object has of itself', () => {
+  it('is never an inherited member', () => {
     const inherited = {
       wordAt: [
         ['constructor', 'name'],
@@ -199,14 +198,14 @@ describe('the word of an error', () => {
   });
 });
 
-describe('how far a rule speaks', () => {
+describe('the reach of a rule', () => {
   const REACHES: Partial<Record<ErrorRuleProfile['code'], FailureReach>> = {
     PERIOD_NOT_SUPPORTED: 'question',
     OPERATOR_INVALID_REPLY: 'question',
     OPERATION_NOT_OFFERED: 'operation',
     OPERATOR_REFUSED: 'operation',
   };
-  it.each(CODES)('%s: as it says, where its code lets it, or else as its code does', (code) => {
+  it.each(CODES)('%s: its own where the code allows it, or that of the code', (code) => {
     const reach = REACHES[code];
     expect(reachOf({ code })).toBe(reach ?? 'number');
     const said = reach === 'question' ? 'operation' : 'question';

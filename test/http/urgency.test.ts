@@ -6,59 +6,44 @@ beforeEach(() => {
   signal = new LightAbortSignal();
 });
 
-describe('the listeners of a signal', () => {
-  it('are each called once when it is aborted, in their order', () => {
-    const called: string[] = [];
-    for (const name of ['first', 'second', 'third']) signal.add({ abort: () => called.push(name) });
-    signal.abort();
-    signal.abort();
-    expect(called).toEqual(['first', 'second', 'third']);
-  });
-
-  it('hear nothing once they are removed, even by one that is called before them', () => {
-    const second = { abort: vi.fn<() => void>() };
-    const third = { abort: vi.fn<() => void>() };
-    signal.add({ abort: () => signal.delete(second) });
-    signal.add(second);
-    signal.add(third);
-    signal.delete(third);
-    signal.abort();
-    expect(second.abort).not.toHaveBeenCalled();
-    expect(third.abort).not.toHaveBeenCalled();
-  });
-});
-
-it('is aborted for its first reason', () => {
-  expect(signal.aborted).toBe(false);
+it('a signal calls each listener once, in order, and keeps its first reason', () => {
+  const called: string[] = [];
+  for (const name of ['first', 'second', 'third']) signal.add({ abort: () => called.push(name) });
   signal.abort('the first');
   signal.abort('the second');
-  expect([signal.aborted, signal.reason]).toEqual([true, 'the first']);
+  expect(called).toEqual(['first', 'second', 'third']);
+  expect(signal).toMatchObject({ aborted: true, reason: 'the first' });
 });
 
-it.each(['before', 'after'])(
-  'aborts the AbortSignal that stands for it: %s that is made',
-  (when) => {
+it('a signal does not call listeners that were removed, even by an earlier listener', () => {
+  const [second, third] = [{ abort: vi.fn<() => void>() }, { abort: vi.fn<() => void>() }];
+  signal.add({ abort: () => signal.delete(second) });
+  signal.add(second);
+  signal.add(third);
+  signal.delete(third);
+  signal.abort();
+  expect(second.abort).not.toHaveBeenCalled();
+  expect(third.abort).not.toHaveBeenCalled();
+});
+
+describe.each(['before', 'after'])('a signal that is aborted %s the call', (when) => {
+  it('aborts the AbortSignal made from it', () => {
     if (when === 'before') signal.abort('over');
-    const standing = signal.asAbortSignal();
-    if (when === 'after') signal.abort('over');
-    expect([standing.aborted, standing.reason]).toEqual([true, 'over']);
-  },
-);
-
-describe('work that is waited for unless a signal is aborted', () => {
-  const never = new Promise<string>(() => undefined);
-
-  it('is what it comes to', async () => {
-    expect(await signal.unlessAborted(Promise.resolve('done'))).toBe('done');
-    await expect(signal.unlessAborted(Promise.reject(new Error('broken')))).rejects.toThrow(
-      'broken',
-    );
+    const made = signal.asAbortSignal();
+    signal.abort('over');
+    expect(made).toMatchObject({ aborted: true, reason: 'over' });
   });
 
-  it.each(['before', 'meanwhile'])('is undefined when the signal is aborted %s', async (when) => {
+  it('ends the wait for work with undefined', async () => {
     if (when === 'before') signal.abort();
-    const waiting = signal.unlessAborted(never);
+    const waiting = signal.unlessAborted(new Promise(() => undefined));
     signal.abort();
     expect(await waiting).toBeUndefined();
   });
+});
+
+it('without an abort the wait ends with the outcome of the work', async () => {
+  expect(await signal.unlessAborted(Promise.resolve('done'))).toBe('done');
+  const failing = Promise.reject(new Error('broken'));
+  await expect(signal.unlessAborted(failing)).rejects.toThrow('broken');
 });

@@ -25,7 +25,7 @@ describe('the bulkhead', () => {
     return `done ${name}`;
   }
 
-  it('lets as much run at a time as it has permits, in the order of arrival', async () => {
+  it('runs as much at a time as it has permits, in order of arrival', async () => {
     const all = ['a', 'b', 'c', 'd'].map((name) => work(name));
     await settled();
     expect(started).toEqual(['a', 'b']);
@@ -41,7 +41,7 @@ describe('the bulkhead', () => {
     expect(await Promise.all(all)).toEqual(['done a', 'done b', 'done c', 'done d', 'full']);
   });
 
-  it('drops the one that has waited longest and cannot make its deadline', async () => {
+  it('drops the oldest waiter that cannot make its deadline', async () => {
     const all = [work('a'), work('b'), work('c', 500), work('d')];
     await clock.advance(600);
     all.push(work('e'));
@@ -49,13 +49,13 @@ describe('the bulkhead', () => {
     expect(await Promise.all(all)).toEqual(['done a', 'done b', 'late', 'done d', 'done e']);
   });
 
-  it('does not start what is past its deadline when its turn comes', async () => {
+  it('does not start a waiter whose deadline has passed', async () => {
     const all = [work('a'), work('b'), work('c', 500)];
     await clock.advance(2000);
     expect(await Promise.all(all)).toEqual(['done a', 'done b', 'late']);
   });
 
-  it('gives the place of a caller who hangs up to the next one', async () => {
+  it('gives the place of a caller that hangs up to the next waiter', async () => {
     const hungUp = new LightAbortSignal();
     const all = [work('a'), work('b'), work('c', 10_000, hungUp), work('d')];
     await settled();

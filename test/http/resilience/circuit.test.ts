@@ -28,13 +28,13 @@ describe('the circuit', () => {
     made = 0;
   });
 
-  /** Makes an exchange about a number, as far as the circuit lets it; what it switched. */
-  function run(health: Health, about: PhoneNumber): Switched | 'kept away' | undefined {
+  /** Makes an exchange about a number where the circuit allows it; returns what it switched. */
+  function run(health: Health, about: PhoneNumber): Switched | 'rejected' | undefined {
     if (circuit.isClosed) {
       made += 1;
       return circuit.count(health, about);
     }
-    if (!circuit.tries(about)) return 'kept away';
+    if (!circuit.tries(about)) return 'rejected';
     made += 1;
     return circuit.tried(health, about);
   }
@@ -44,9 +44,9 @@ describe('the circuit', () => {
     healths.forEach((health, index) => run(health, line(index % numbers)));
   }
 
-  /** Whether an exchange about a number of its own is kept away; a good one where it is not. */
+  /** Whether an exchange about another number is rejected; a good one where it is not. */
   function isOpen(): boolean {
-    return run('good', line(99)) === 'kept away';
+    return run('good', line(99)) === 'rejected';
   }
 
   it.each<[string, Health[], numbers: number, opens: boolean]>([
@@ -75,7 +75,7 @@ describe('the circuit', () => {
     expect(isOpen()).toBe(true);
   });
 
-  it('lets one exchange through after 5 s, closes when it is good and stays open when not', async () => {
+  it('tries one exchange after 5 s, closes when it is good and stays open when it is not', async () => {
     runAll(repeat(20, 'bad'));
     await clock.advance(4999);
     expect(isOpen()).toBe(true);
@@ -85,12 +85,12 @@ describe('the circuit', () => {
     expect(isOpen()).toBe(true);
     await clock.advance(5000);
     run('good', line(0));
-    // It starts to count again.
+    // The count starts again.
     runAll(repeat(19, 'bad'));
     expect(isOpen()).toBe(false);
   });
 
-  it('stays open when the exchange that tries is cut', async () => {
+  it('stays open when the trial is cut', async () => {
     runAll(repeat(20, 'bad'));
     await clock.advance(5000);
     run('neither', line(0));
@@ -99,7 +99,7 @@ describe('the circuit', () => {
     expect(isOpen()).toBe(false);
   });
 
-  it('answers the others at once while one exchange tries', async () => {
+  it('rejects other exchanges during a trial', async () => {
     runAll(repeat(20, 'bad'));
     await clock.advance(5000);
     expect(circuit.tries(line(0))).toBe(true);
@@ -108,22 +108,22 @@ describe('the circuit', () => {
     expect(isOpen()).toBe(false);
   });
 
-  it('is not kept open by one number that fails for ever: another may try before it', async () => {
+  it('is not kept open by one number that always fails: another is tried before it', async () => {
     runAll(repeat(20, 'bad'));
     await clock.advance(5000);
     run('bad', line(7));
     await clock.advance(5000);
-    expect(run('bad', line(7))).toBe('kept away');
+    expect(run('bad', line(7))).toBe('rejected');
     expect(run('bad', line(8))).toBeUndefined();
-    // Where no other is asked about, it tries again after twice the time.
+    // Without another number, the same one is tried after twice the time.
     await clock.advance(9999);
-    expect(run('bad', line(8))).toBe('kept away');
+    expect(run('bad', line(8))).toBe('rejected');
     await clock.advance(1);
     expect(run('good', line(8))).toBe('closed');
   });
 });
 
-it('counts what was added in the last ten seconds, whenever it is asked', () => {
+it('SlidingCount counts what was added in the last ten seconds', () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 25 })), (steps) => {
       const count = new SlidingCount(10);

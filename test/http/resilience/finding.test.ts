@@ -81,7 +81,7 @@ describe('the log names the check that a reply failed', () => {
       'warn, check: no correlator, never ours, setting: echo: auto',
     ],
     [{ cause: 'connection', sent: true, detail: 'ECONNRESET' }, 'warn, detail: ECONNRESET'],
-    // In plain text, where there are no stages.
+    // Plain text has no stages.
     [{ cause: 'connection', sent: false, detail: 'ECONNREFUSED' }, 'warn, detail: ECONNREFUSED'],
     [{ cause: 'cancelled', sent: true, detail: 'the request ended' }, 'nothing'],
   ])('%j', (fault, expected) => {
@@ -129,20 +129,20 @@ describe("the log names the operator's word, from a list, and the setting that h
     expect(told(kind, replied(status, body))).toBe(expected);
   });
 
-  it('says that a reply was left out which may be that of another request', () => {
+  it('warns of an ignored reply that may be that of another request', () => {
     const exchange = { ...replied(400, { error: 'access_denied' }), isUnproven: true };
     expect(told('token-poll', exchange)).toBe('warn, status: 400, check: no correlator');
   });
 });
 
-describe('a connection that could not be made', () => {
+describe('a connection that was not made', () => {
   it.each([
     ['files', 'FILES_CANNOT_BE_USED', 'error'],
     ['proxy-connection', 'ECONNREFUSED', 'warn'],
     ['proxy-tunnel', 'PROXY_STATUS_407', 'error'],
     ['certificate', 'CERT_HAS_EXPIRED', 'error'],
     ['client-certificate', 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'error'],
-  ] as const)('at %s, by %s, is told at level %s', (stage, detail, level) => {
+  ] as const)('at %s, by %s, is logged at level %s', (stage, detail, level) => {
     const exchange = {
       kind: 'fault',
       fault: { cause: 'connection', sent: false, detail, stage },
@@ -156,7 +156,7 @@ describe('a connection that could not be made', () => {
   });
 });
 
-describe('of the number directory', () => {
+describe('the number directory', () => {
   it.each<[string, Exchange, string]>([
     ['an answer', replied(200, { operator: 'first' }), 'nothing'],
     ['no operator', replied(200, { operator: null }), 'nothing'],
