@@ -1,13 +1,9 @@
-import { createPrivateKey } from 'node:crypto';
-import type { TlsOptions } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import type { TlsSettings } from '../../src/http/wireSettings.ts';
 import { RecordedLog } from '../recordedLog.ts';
-import { Authority, demanding } from '../tls/authority.ts';
+import { Authority } from '../tls/authority.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import { NO_OPENSSL, OpensslServer } from '../tls/opensslServer.ts';
-import { TemporaryFiles } from '../temporary.ts';
-import { answerByStream, Http2Server } from './http2Server.ts';
 import { answerWithout, RecordingServer } from './recordingServer.ts';
 import { TestEndpoint, text } from './testEndpoint.ts';
 
@@ -17,59 +13,30 @@ const STRANGERS = new Authority('Another authority');
 const SERVER = SERVERS.issue();
 const CLIENT = CLIENTS.issue({ name: 'sim-swap' });
 
-const PROTOCOLS = ['http/1.1', 'h2'] as const;
-
-function startServer(protocol: (typeof PROTOCOLS)[number], options: Certificate & TlsOptions) {
-  return protocol === 'h2'
-    ? Http2Server.start(options, (received) => answerByStream(received, {}))
-    : RecordingServer.start(answerWithout, options);
-}
-
 const OURS: TlsSettings = {
   certificate: text(CLIENT.cert),
   key: text(CLIENT.key),
   ca: text(SERVERS.pem),
 };
 
-describe.each(PROTOCOLS)(
-  'over %s, an operator that demands a certificate and signs its own',
-  (protocol) => {
-    it('is asked with what the files hold, and a key that a passphrase opens', async () => {
-      const files = new TemporaryFiles();
-      const passphrase = 'open it';
-      const type = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc' } as const;
-      const key = createPrivateKey(CLIENT.key).export({ ...type, passphrase });
-      const tls = {
-        certificate: files.source('client.pem', CLIENT.cert),
-        key: files.source('client.key', key.toString()),
-        passphrase: files.source('passphrase', `${passphrase}\n`),
-        ca: files.source('ca.pem', SERVERS.pem),
-      };
-      await using server = await startServer(protocol, demanding(SERVER, CLIENTS));
-      await using client = new TestEndpoint(server.url, { connection: { tls } });
-      expect(await client.post()).toMatchObject({ reply: { status: 200 } });
-    });
-  },
-);
-
 const NAMED = { name: 'sim-swap' };
 const EXPIRED = { ...NAMED, validDays: [-30, -1] } as const;
 const pairOf = ({ cert, key }: Certificate) => ({ certificate: text(cert), key: text(key) });
 
 describe.skipIf(NO_OPENSSL !== undefined)(
-  `an operator that refuses ours ${NO_OPENSSL ?? ''}`,
+  `an operator that refuses our certificate ${NO_OPENSSL ?? ''}`,
   () => {
-    describe.each(PROTOCOLS)('over %s', (protocol) => {
+    describe.each(['http/1.1', 'h2'])('over %s', (protocol) => {
       describe.each(['tls1_2', 'tls1_3'] as const)('by %s', (version) => {
         it.each<[string, TlsSettings]>([
           ['none', { ca: text(SERVERS.pem) }],
           ['one of another authority', { ...OURS, ...pairOf(STRANGERS.issue(NAMED)) }],
           ['one that has expired', { ...OURS, ...pairOf(CLIENTS.issue(EXPIRED)) }],
-        ])('says so where we show %s, and has read nothing', async (_, tls) => {
+        ])('is the failed stage where we show %s, and nothing was sent', async (_, tls) => {
           await using server = await OpensslServer.start(SERVER, CLIENTS, { version, protocol });
           const log = new RecordedLog();
           await using client = new TestEndpoint(server.url, { connection: { tls }, log });
-          // Before TLS 1.3 there is no alert of its own for it.
+          // TLS 1.2 has no alert of its own for it.
           const isMissing = tls.certificate === undefined && version === 'tls1_2';
           const stage = isMissing ? 'tls' : 'client-certificate';
           for (let exchange = 1; exchange <= 3; exchange += 1) {
@@ -94,7 +61,7 @@ describe('the certificate of an operator', () => {
     ['that Node does not trust', SERVER, {}, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     ['that has expired', SERVERS.issue({ validDays: [-30, -1] }), { ca }, 'CERT_HAS_EXPIRED'],
     ['of another name', SERVER, { ca, serverName }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-  ])('%s ends it before anything is sent', async (_, certificate, tls, code) => {
+  ])('%s is refused before anything is sent', async (_, certificate, tls, code) => {
     await using server = await RecordingServer.start(answerWithout, certificate);
     await using client = new TestEndpoint(server.url, { connection: { tls } });
     expect(await client.post()).toMatchObject({
@@ -102,7 +69,7 @@ describe('the certificate of an operator', () => {
     });
   });
 
-  it('is asked for by the name that is set, and must be for it', async () => {
+  it('is requested and verified by the name that is set', async () => {
     const named = SERVERS.issue({ name: serverName });
     await using server = await RecordingServer.start(answerWithout, named);
     const tls = { ca, serverName };
@@ -112,7 +79,7 @@ describe('the certificate of an operator', () => {
     expect(connection?.socket).toHaveProperty('servername', serverName);
   });
 
-  it('means nothing by TLS before 1.2', async () => {
+  it('is not accepted before TLS 1.2', async () => {
     const old = {
       ...SERVER,
       minVersion: 'TLSv1',

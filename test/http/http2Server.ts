@@ -22,32 +22,29 @@ export type AnswerByStream = (received: ReceivedByStream) => void;
 
 interface Options {
   readonly settings?: Settings;
-  /** Called at the head of a request, before its body. */
-  readonly onHead?: (stream: ServerHttp2Stream) => void;
   /** Sees each connection before anything is read of it. */
   readonly onConnection?: (socket: Socket) => void;
 }
 
-/** A server on a free port of this machine that speaks HTTP/2 over TLS and writes down what reaches it. */
+/** A server of HTTP/2 over TLS on a free port that records its requests. */
 export class Http2Server extends ClosingServer {
   port = 0;
   readonly received: ReceivedByStream[] = [];
   readonly sessions: Http2Session[] = [];
 
   private constructor(certificate: Certificate, answer: AnswerByStream, options: Options) {
-    const { settings = {}, onHead, onConnection } = options;
+    const { settings = {}, onConnection } = options;
     const server = createSecureServer({ ...certificate, settings });
     if (onConnection !== undefined) server.on('connection', onConnection);
     super(server);
     server.on('session', (session) => {
       this.sessions.push(session);
-      // A client that breaks off is what many tests are about.
+      // Many tests have clients that break off.
       session.on('error', () => undefined);
     });
     server.on('stream', (stream, headers) => {
       const { session } = stream;
       stream.on('error', () => undefined);
-      onHead?.(stream);
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
@@ -76,7 +73,7 @@ export class Http2Server extends ClosingServer {
   }
 }
 
-/** Answers with JSON, without a correlator unless one is given. */
+/** Answers with JSON, with the correlator where one is given. */
 export function answerByStream(
   { stream }: ReceivedByStream,
   body: unknown,

@@ -11,7 +11,7 @@ const ok = (body: string) => (response: ServerResponse) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(body);
 };
 
-/** What the fetch of a document comes to whose server answers like this, and how many requests it took. */
+/** What fetching a document from this server returns, and the requests that it took. */
 async function fetched(answer: (response: ServerResponse) => unknown) {
   await using server = await RecordingServer.start((_, response) => void answer(response));
   const published = new PublishedJson(
@@ -44,7 +44,7 @@ it.each<[string, (response: ServerResponse) => unknown, string]>([
   ['that names a member twice', ok('{"keys":[],"keys":[]}'), 'DuplicateMember'],
   ['that never comes', () => undefined, 'TimeoutError'],
   ['whose end never comes', (to) => to.writeHead(200).write('{'), 'TimeoutError'],
-])('a published document %s is not read, within five seconds', async (_what, answer, name) => {
+])('fetching a published document %s fails within five seconds', async (_what, answer, name) => {
   const timeout = AbortSignal.timeout.bind(AbortSignal);
   const limit = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / 25));
   const { document, paths } = await fetched(answer);

@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** As much of a connection as spares look at. */
+/** The part of a connection that spares use. */
 class FakeSocket extends Duplex {
   isTaken = false;
 
@@ -33,7 +33,7 @@ const HANDSHAKE_MS = 2;
 const EXCHANGE_MS = 10;
 const LULL_MS = 60;
 
-/** Spare connections of one endpoint, by time that passes when a test says so. */
+/** Spare connections of one endpoint, under fake timers. */
 class Spares {
   readonly made: FakeSocket[] = [];
   readonly spares: SpareConnections;
@@ -49,7 +49,7 @@ class Spares {
     setTimeout(() => onConnected(socket as unknown as TLSSocket), HANDSHAKE_MS);
   }
 
-  /** So many exchanges that begin together, each with a connection of its own. */
+  /** Exchanges that begin together, each with its own connection. */
   begin(size: number, exchangeMs: number): readonly FakeSocket[] {
     const taken: FakeSocket[] = [];
     for (let index = 0; index < size; index += 1) {
@@ -69,7 +69,7 @@ class Spares {
     return taken;
   }
 
-  /** Bursts that follow each other, with their lulls: then spares are ready, if any are. */
+  /** Bursts with the lulls after them, in which spares are made. */
   async bursts(size: number, times = 2): Promise<void> {
     for (let count = 0; count < times; count += 1) {
       await this.burst(size);
@@ -94,21 +94,21 @@ describe('spare connections', () => {
   it('are as many as the latest burst took, made in the lull after it, and live for two seconds', async () => {
     const test = new Spares();
     await test.bursts(8, 1);
-    expect(test.made, 'none follow a burst that none came before').toHaveLength(8);
+    expect(test.made, 'none after the first burst').toHaveLength(8);
     await test.burst(30);
     await after(LULL_MS - 1);
     expect(test.made).toHaveLength(38);
     await after(1 + HANDSHAKE_MS);
     expect(test.spares.count).toBe(30);
     expect((await test.burst(30)).every((socket) => test.made.indexOf(socket) >= 38)).toBe(true);
-    expect(test.made, 'none are made while a burst goes on').toHaveLength(68);
+    expect(test.made, 'none are made during a burst').toHaveLength(68);
     await after(LULL_MS + HANDSHAKE_MS);
     expect(test.spares.count).toBe(30);
     await after(1990);
     expect(test.unused).toHaveLength(30);
     await after(60_000);
     expect(test.unused).toHaveLength(0);
-    expect(test.made, 'nor made again without need').toHaveLength(98);
+    expect(test.made, 'none are made without a burst').toHaveLength(98);
   });
 
   it('are as many as a burst of more than half a second had in use at a time', async () => {
@@ -152,7 +152,7 @@ describe('spare connections', () => {
     expect(test.spares.count).toBe(4);
   });
 
-  it('that their server has closed, or spoken on, are not handed over', async () => {
+  it('that the server has closed or written to are not handed over', async () => {
     const test = await ready(8);
     const [ended, spoken, justNow] = test.unused;
     ended?.destroy();
@@ -164,7 +164,7 @@ describe('spare connections', () => {
     expect(test.spares.count).toBe(0);
   });
 
-  it('live half as long as their server showed; where that is too short, there are none for ten minutes', async () => {
+  it('live half as long as the server kept one open; where that is too short, there are none for ten minutes', async () => {
     const test = await ready(8);
     await after(1000);
     test.unused[0]?.destroy();
