@@ -19,8 +19,8 @@ export interface AppParts {
 }
 
 /**
- * One configuration at work: what answers from operators, with its quotas, stores and audit log. The service is this and
- * an HTTP server; the library is this and nothing else.
+ * Everything that answers from operators by one configuration, with quotas, stores and audit log. The service adds an HTTP
+ * server; the library is only this.
  */
 export interface App {
   readonly config: Config;
@@ -28,14 +28,14 @@ export interface App {
   readonly log: Log;
   readonly simSwaps: SimSwaps;
   readonly quotas: Quotas;
-  /** Absent where nothing is audited: without a key, which loopback alone may do. */
+  /** Absent without a key, which is allowed on loopback only. */
   readonly auditLog: AuditLog | undefined;
   readonly redis: Stores['redis'];
-  /** Ends once nothing is under way any more that must not be cut. */
+  /** Ends after all work that must not be cut off. */
   close(): Promise<void>;
 }
 
-/** Reads no environment, takes no signal and starts no process. */
+/** Reads no environment, handles no signal and starts no process. */
 export async function openApp(parts: AppParts): Promise<App> {
   const { config, operators, clock, log, observers = [] } = parts;
   const stores = await openStores({ config, operators, clock, log });
@@ -70,7 +70,7 @@ export async function openApp(parts: AppParts): Promise<App> {
   };
 }
 
-/** On standard output, a line of the audit log is told from one of the log by its member `audit`. */
+/** On standard output, lines of the audit log differ from those of the log by their member `audit`. */
 function openAuditLog({ audit }: Config, clock: Clock): AuditLog | undefined {
   if (audit === undefined) return undefined;
   const target = audit.file === undefined ? new StandardOutput() : new AuditFile(audit.file, clock);

@@ -6,7 +6,7 @@ import { TEST_NUMBERS } from '../../simulator/testNumbers.ts';
 export interface ExampleSettings {
   readonly role: Role;
   readonly isSimulated: boolean;
-  /** Headers that a request is refused without, each with a value to be replaced. */
+  /** The required headers, each with a placeholder. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -18,7 +18,7 @@ function exampleQuery(role: Role): string {
         '{ ... on PhoneNumber { e164 lastSimSwap simSwappedWithin(maxAgeHours: 240) } } }';
 }
 
-/** What the explorer opens with: that query, where a token goes if one is needed, and the test numbers. */
+/** The explorer's first text: that query, a place for the token where one is required, and the test numbers. */
 export function explorerQuery({ role, isSimulated, headers }: ExampleSettings): string {
   return [print(parse(exampleQuery(role))), wordsOnHeaders(headers), wordsOnNumbers(isSimulated)]
     .filter((part) => part !== '')

@@ -19,16 +19,16 @@ export interface ObservationParts {
   readonly operators: readonly OperatorSettings[];
   readonly clock: Clock;
   readonly log: Log;
-  /** Where a line for each request goes; there are none where absent. */
+  /** Gets a line for each request. */
   readonly requestLog?: ProgramLog;
 }
 
-/** How long closing may take: a collector of traces that hangs is waited for no longer. */
+/** The limit of closing, for a collector of traces that hangs. */
 export const OBSERVATION_CLOSE_LIMIT_MS = 3000;
 
 /**
- * Counts, where Prometheus is to scrape, records traces, where they have a collector, and writes a line for each
- * request. Rejects when the port is taken.
+ * Counts with METRICS_PORT, records traces with a collector, and writes a line for each request. Rejects when the port is
+ * in use.
  */
 export async function openObservation(parts: ObservationParts) {
   const { config, log, requestLog } = parts;
@@ -41,7 +41,7 @@ export async function openObservation(parts: ObservationParts) {
       ? requestLinesOf(traced(requestLog, tracing), config.audit?.keys[0])
       : undefined;
   return {
-    /** The log handed in; where there are traces, its lines say to which they belong. */
+    /** The log; with traces, each line has its trace. */
     log: traced(log, tracing),
     observers: [metrics?.observer, requestLines?.observer].filter((one) => one !== undefined),
     onAnswered(report: RequestReport) {
@@ -58,7 +58,7 @@ export async function openObservation(parts: ObservationParts) {
   };
 }
 
-/** Each line with the trace that it belongs to, where there is one. */
+/** Adds its trace to each line. */
 function traced(log: Log, tracing: Tracing | undefined): Log {
   if (tracing === undefined) return log;
   return logOf((level, message, details) => {
@@ -67,7 +67,7 @@ function traced(log: Log, tracing: Tracing | undefined): Log {
   });
 }
 
-/** Loads the packages of OpenTelemetry: a process that records no traces has none of them in its memory. */
+/** Loads the packages of OpenTelemetry, which a process without traces does not have in memory. */
 async function openTracing(
   { config, clock, log }: ObservationParts,
   metrics: Metrics | undefined,
@@ -83,7 +83,7 @@ async function openCounting(parts: ObservationParts) {
   const { clock, log, operators, config, requestLog } = parts;
   const { metricsPort: port, docsUrl } = config;
   if (port === undefined) return undefined;
-  // Its packages are a tenth of all modules.
+  // Loaded on demand: its packages are a tenth of all modules.
   const { Metrics: Opened } = await import('../telemetry/metrics.ts');
   const metrics = new Opened({
     operators,

@@ -4,7 +4,7 @@ import type { Log } from '../log/log.ts';
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
 
-/** Something without which no question can be answered. */
+/** What every answer needs. */
 export interface Need {
   /** For the log and for `/readyz`, which any client may read. */
   readonly name: string;
@@ -21,8 +21,8 @@ export interface ReadinessParts {
 }
 
 /**
- * Whether everything that answering needs has been seen to work since the start. Each need is probed until it works once.
- * What is lost later does not count: every replica would leave its service at once, and nothing be left to say why.
+ * Whether everything that answers need has worked since the start. Each need is probed until it works once. A later loss
+ * does not count: all replicas would become unready together, and none would be left to report the reason.
  */
 export function createReadiness({ needs, clock, log, random }: ReadinessParts) {
   const waitingFor = new Set(needs);
@@ -38,7 +38,7 @@ export function createReadiness({ needs, clock, log, random }: ReadinessParts) {
         log.warn('not ready: what answering needs does not work yet', { need: need.name });
       }
       try {
-        // Replicas that start together do not probe together.
+        // Replicas that start together probe at different times.
         await clock.sleep(pauseMs * (0.5 + random() / 2), stopping.signal);
       } catch {
         return;
@@ -47,7 +47,7 @@ export function createReadiness({ needs, clock, log, random }: ReadinessParts) {
   };
   return {
     waitingFor: (): readonly string[] => Array.from(waitingFor, ({ name }) => name),
-    /** Probes everything. Resolves to `true` when all of it has worked, to `false` when it is stopped before. */
+    /** Resolves to `true` when every need has worked, to `false` when it is stopped before. */
     async begin(): Promise<boolean> {
       await Promise.all(needs.map(untilItWorks));
       return waitingFor.size === 0;

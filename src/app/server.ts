@@ -22,18 +22,18 @@ import { asksOwner } from '../tokens/authorizationSettings.ts';
 export interface RunningServer {
   /** Such as `http://127.0.0.1:4000`. */
   readonly url: string;
-  /** `true` once everything that answering needs has worked; `false` when it was stopped before. */
+  /** `true` once every need has worked; `false` when it was stopped before. */
   readonly ready: Promise<boolean>;
-  /** Says that it is not ready, goes on for the grace, then drains and ends. */
+  /** Becomes unready, serves for the grace, then drains and ends. */
   stop(): Promise<void>;
-  /** How long that takes at most, unless something hangs. */
+  /** The most that this takes, unless something hangs. */
   readonly stopLimitMs: number;
 }
 
 export interface ServerParts extends Omit<AppParts, 'observers'> {
-  /** Where a line for each request goes; there are none where absent. */
+  /** Gets a line for each request. */
   readonly requestLog?: ProgramLog;
-  /** What GraphiQL opens with, where there is to be one: not in production, not beside trusted documents. */
+  /** GraphiQL's first text; absent in production and with trusted documents, where there is no GraphiQL. */
   readonly explorerQuery?: string;
 }
 
@@ -104,7 +104,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   };
 }
 
-/** What must have worked before requests are sent here. An operator that is away is none of it. */
+/** What must work once before requests are sent here. Operators are not part of it. */
 function needsOf(
   { operators, clock }: ServerParts,
   { redis, auditLog }: App,
@@ -150,14 +150,14 @@ function keySourceOf(
   return new PublishedJson(jwksUrl, jwksConnection, { ...parts, log });
 }
 
-/** A browser has no token when it opens a page: the explorer is before the gate, for loopback only. */
+/** A browser opens a page without a token: the explorer is before the gate, on loopback only. */
 function explorerOf({ config, explorerQuery }: ServerParts): Explorer | undefined {
   const isExposed = config.production || !isLoopback(config.listen.host);
   const isClosed = isExposed || config.trustedDocuments !== undefined;
   return isClosed || explorerQuery === undefined ? undefined : createExplorer(explorerQuery);
 }
 
-/** What requests, their answers and the exchanges of consents take; after them only what hangs is left. */
+/** The time of requests, their replies and the exchanges of consents; what is left after it hangs. */
 export function stopLimitMs({
   config,
   operators,
@@ -168,8 +168,8 @@ export function stopLimitMs({
   return requestsMs + 2 * exchangeMs + storesMs + OBSERVATION_CLOSE_LIMIT_MS;
 }
 
-/** However short requests are: a client on a slow network reads a page of answers in it. */
+/** The least, so that a client on a slow network can read a page of answers. */
 const MIN_REPLY_TIMEOUT_MS = 1000;
 
-/** What a drain allows for requests and answers to come and go, beside a request's own time. */
+/** The time of a drain for the transfer of requests and replies, added to a request's own. */
 const SLOWEST_BYTES_MS = 1000;

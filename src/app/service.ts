@@ -19,7 +19,7 @@ import {
   handOverHangup,
 } from '../system/termination.ts';
 
-/** For a reader of standard output to take what is left. */
+/** Time for the reader of standard output to take the last lines. */
 const LAST_LINES_MS = 1000;
 
 expectShortLives();
@@ -53,7 +53,7 @@ const server = await startServer({
   return fail(whyNotStarted(error, config));
 });
 
-// Before it says that it serves: a reader of that line may send it a signal.
+// Before the line that it listens: a reader of that line may send a signal.
 onTermination(
   (signal) => void drain(signal),
   () => log.warn('SIGHUP is ignored: a changed setting takes a restart'),
@@ -98,17 +98,17 @@ async function drain(signal: TerminationSignal): Promise<void> {
   // Before the last line.
   log.close();
   log.info('drained', { seconds });
-  // Nothing of ours is under way any more: what keeps the process alive after that hangs.
+  // All of our work has ended: what still keeps the process alive hangs.
   setTimeout(giveUp, LAST_LINES_MS).unref();
 }
 
-/** Ends at once. `process.exit` would wait for a thread that a disk holds up. */
+/** Ends at once. `process.exit` would wait for a thread that a disk blocks. */
 function giveUp(): void {
   log.error('the drain did not end in time', { limitMs: server.stopLimitMs });
   setImmediate(() => process.kill(process.pid, 'SIGKILL'));
 }
 
-/** Code that is none of ours, and runs in this process. */
+/** Code of others that runs in this process. */
 function ownProfiles({ operators: asked }: Config): { readonly profiles?: string } {
   const own = asked.flatMap(({ profile: { name, sha256 } }) =>
     sha256 === undefined ? [] : [`${name} sha256:${sha256}`],
@@ -125,7 +125,7 @@ function hostsOf(asked: readonly OperatorSettings[]): string {
     .join(', ');
 }
 
-/** The simulator at an address, or else one that is started. */
+/** The simulator at an address, or a new one. */
 async function simulated(url: string | undefined): Promise<LaunchedSimulator> {
   if (url !== undefined) return { ...simulatorAt(url), stop: () => Promise.resolve() };
   try {

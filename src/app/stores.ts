@@ -23,15 +23,15 @@ export interface StoreParts {
   readonly log: Log;
 }
 
-/** Where quotas, consents and kept facts lie: in one Redis for all replicas, or in this process. */
+/** The stores of quotas, consents and kept facts: in one Redis for all replicas, or in this process. */
 export interface Stores extends SimSwapStores {
   readonly counts: HourlyCounts;
-  /** Absent where this process keeps everything to itself. */
+  /** Absent where everything is in this process. */
   readonly redis: Pick<Redis, 'run'> | undefined;
   close(): void;
 }
 
-/** A Redis that is away does not hold up the start: it is connected to when it comes. */
+/** A Redis that is away does not delay the start: it is connected to later. */
 export async function openStores(parts: StoreParts): Promise<Stores> {
   const { config, operators, clock, log } = parts;
   const { sharedState } = config;
@@ -43,7 +43,7 @@ export async function openStores(parts: StoreParts): Promise<Stores> {
       close: () => undefined,
     };
   }
-  // The client is large, and a process without a Redis does without it.
+  // The client is large: it is loaded only with a Redis.
   const { createRedis, RedisClient } = await import('../sharedState/redisClient.ts');
   const redis = createRedis(sharedState.redis, clock, log);
   await redis.open();
@@ -72,7 +72,7 @@ async function sharedStores(
     doubtMs: consent.doubtMs,
     deniedMs: consent.deniedMs,
     operators: asking.map(operatorIdentityOf),
-    // What the store knew of numbers is lost: it may be the whole of it, or its last writes.
+    // Records of numbers are lost: all of them, or the last writes.
     onDoubt: (untilMs) => {
       storeChannel.publish({ event: 'doubt', untilMs });
       log.warn(LOST_CONSENTS, { until: new Date(untilMs).toISOString() });

@@ -5,20 +5,20 @@ import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 export interface CallerSettings {
   /** Absent where every caller is anonymous: on loopback. */
   readonly tokens: IssuerSettings | undefined;
-  /** What a caller needs to ask about several numbers in one operation. */
+  /** The scope to query several numbers in one operation. */
   readonly batchScope: string | undefined;
-  /** Any of them proves that a request comes from the router; where there is none, no proof is asked. */
+  /** Each of them proves that a request comes from the router; without any, no proof is required. */
   readonly routerSecrets: readonly string[];
-  /** What may be asked for; the first is taken where nothing is said. */
+  /** The allowed purposes; the first is the default. */
   readonly purposes: readonly [string, ...string[]];
 }
 
-/** The algorithms that an issuer may sign with: asymmetric ones, so that no shared secret verifies. */
+/** The algorithms of an issuer: asymmetric, so that no shared secret verifies a token. */
 export const SIGNING_ALGORITHMS = ['RS256', 'PS256', 'ES256'] as const;
 
-/** Whose access tokens are believed (RFC 9068). */
+/** The issuer of accepted access tokens (RFC 9068). */
 export interface IssuerSettings {
-  /** Set where these are development tokens: then no keys are fetched. */
+  /** Set for development tokens, whose keys are not fetched. */
   readonly isForDevelopment?: true;
   /** Where the issuer publishes its keys (RFC 7517 §5). */
   readonly jwksUrl: string;
@@ -28,13 +28,13 @@ export interface IssuerSettings {
 }
 
 export interface Caller {
-  /** Consents are shared within it, and with no other caller. */
+  /** Consents are shared only within it. */
   readonly identity: Identity;
-  /** Risk teams and services; every other caller asks about itself. */
+  /** For risk teams and services; other callers query only their own number. */
   readonly mayAskAboutAnyone: boolean;
-  /** The scope that it would need to ask about several numbers in one operation; absent where it may. */
+  /** The scope it needs to query several numbers in one operation; absent where it may. */
   readonly missingBatchScope?: string | undefined;
-  /** The number that the issuer has verified to be the caller's own. */
+  /** The caller's own number, verified by the issuer. */
   readonly ownNumber?: PhoneNumber | undefined;
   readonly purpose?: string | undefined;
 }
@@ -42,7 +42,7 @@ export interface Caller {
 /** Every caller, where no issuer is configured: on loopback only. */
 export const ANONYMOUS: Caller = { identity: ANONYMOUS_IDENTITY, mayAskAboutAnyone: true };
 
-/** It depends on nothing that an operator knows. */
+/** Does not depend on what an operator knows. */
 export function mayAskAbout(caller: Caller, number: PhoneNumber): boolean {
   return caller.mayAskAboutAnyone || caller.ownNumber === number;
 }
@@ -53,8 +53,8 @@ type Claims = Readonly<Record<string, unknown>>;
 const READ_SCOPE = 'sim-swap:read';
 
 /**
- * The caller that the claims of a verified token name; `undefined` where they name none. A token that is bound to a key of
- * its holder (`cnf`, RFC 7800) is not accepted: nothing here can verify the proof that it would have to come with. Pure.
+ * The caller in the claims of a verified token; `undefined` where they name none. A token that is bound to a key of its
+ * holder (`cnf`, RFC 7800) is not accepted: its proof cannot be verified here. Pure.
  */
 export function callerFrom(claims: Claims, batchScope?: string): Caller | undefined {
   const { iss, sub, cnf } = claims;
@@ -74,14 +74,14 @@ export function callerFrom(claims: Claims, batchScope?: string): Caller | undefi
   };
 }
 
-/** RFC 9068 has one string with spaces between; some issuers send a list, some name it `scp`. */
+/** RFC 9068: one string with spaces between; some issuers send a list, some name it `scp`. */
 function scopesIn({ scope, scp }: Claims): readonly unknown[] {
   const scopes = scope ?? scp;
   if (typeof scopes === 'string') return scopes.split(' ');
   return Array.isArray(scopes) ? scopes : [];
 }
 
-/** OpenID Connect Core §5.1: a number counts only beside the word, as a boolean, that it was verified. */
+/** OpenID Connect Core §5.1: a number counts only with the boolean that it was verified. */
 function ownNumberIn(claims: Claims): PhoneNumber | undefined {
   const { phone_number: text, phone_number_verified: isVerified } = claims;
   if (typeof text !== 'string' || isVerified !== true) return undefined;

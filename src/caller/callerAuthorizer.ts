@@ -39,12 +39,12 @@ export function callerAuthorizers(parts: AdmissionParts): LookupAuthorizers {
   return { of: (operator) => new CallerAuthorizer(operator, parts) };
 }
 
-/** Admits what is inside its quotas and is recorded; what never left is given back to the quotas. */
+/** Admits requests that are within their quotas and are recorded; those that do not leave are given back. */
 class CallerAuthorizer implements LookupAuthorizer {
   /** Its name, for the audit log. */
   readonly #operator: string;
   readonly #parts: AdmissionParts;
-  /** Put into words once, not once a lookup: each has a request of its own, which may be shared. */
+  /** Callers as the audit log names them, made once and not for each lookup. */
   readonly #callers = new WeakMap<Identity, AuditedCaller>();
   #now = { ms: Number.NaN, text: '' };
 
@@ -106,7 +106,7 @@ class CallerAuthorizer implements LookupAuthorizer {
     };
   }
 
-  /** What belongs to a consent is not ended by the request that asks for it. */
+  /** The end of a request does not end the requests of its consent. */
   #timeLimitMs(asked: AuthorizerRequest): number {
     const isOfConsent =
       asked.event === 'consent-request' || (asked.event === 'lookup' && isBoughtByConsent(asked));
@@ -130,21 +130,21 @@ class CallerAuthorizer implements LookupAuthorizer {
     return { key, time: this.#time(), operator, caller: known };
   }
 
-  /** Written out once a millisecond, in which a hundred lookups may begin. */
+  /** Formatted once a millisecond, in which a hundred lookups may begin. */
   #time(): string {
     const nowMs = this.#parts.clock.nowMs();
     if (nowMs !== this.#now.ms) this.#now = { ms: nowMs, text: new Date(nowMs).toISOString() };
     return this.#now.text;
   }
 
-  /** Waits so long, or {@link AUDIT_TIMEOUT_MS} if that is less; what is under way goes on by itself. */
+  /** Waits so long, at most {@link AUDIT_TIMEOUT_MS}; the work continues. */
   #inTime<T, L>(timeLimitMs: number, running: Promise<T>, late: L): Promise<T | L> {
     return timeLimitMs >= AUDIT_TIMEOUT_MS
       ? running
       : withinTime(this.#parts.clock, timeLimitMs, running, late);
   }
 
-  /** Only the log itself says that it fails: a slow operator, or a full bulkhead, may leave a line next to no time. */
+  /** Only the log reports its failure: a slow operator or a full bulkhead may leave a line almost no time. */
   async #record(auditLog: AuditLog, entry: AuditEntry): Promise<LookupFailure | undefined> {
     try {
       await auditLog.write(entry);
@@ -159,7 +159,7 @@ class CallerAuthorizer implements LookupAuthorizer {
   }
 }
 
-/** Anonymous callers have no quota of their own. The owner of a number is guarded against every caller. */
+/** Anonymous callers have no quota. The owner of a number is protected against every caller. */
 function countingsOf(asked: AuthorizerRequest): readonly Counting[] {
   const isAnonymous = asked.request.caller.kind === 'anonymous';
   switch (asked.event) {
@@ -178,8 +178,8 @@ function isBoughtByConsent({ consentId, isFurther }: LookupToAuthorize): boolean
 }
 
 /**
- * Whether a lookup never left. It is spent all the same where the token endpoint said something of the number, or was
- * asked for a caller that hung up: otherwise either would be asked for nothing, without end.
+ * Whether a lookup did not leave. It is spent where the token endpoint answered about the number, or the caller hung up:
+ * otherwise both could be repeated without end.
  */
 function isToBeGivenBack(
   { request: { signal } }: AuthorizerRequest,

@@ -16,7 +16,7 @@ export interface DevelopmentClaims {
 
 const KEY_ID = 'development';
 
-/** Not a secret: everyone has this file. A service accepts these tokens only while every operator is the simulator. */
+/** Not a secret: this file is public. A service accepts these tokens only while every operator is the simulator. */
 function developmentKey(): Readonly<Record<'kty' | 'crv' | 'x' | 'y' | 'd', string>> {
   const ecdh = createECDH('prime256v1');
   ecdh.setPrivateKey(hash('sha256', 'development tokens of the SIM swap subgraph', 'buffer'));

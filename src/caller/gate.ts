@@ -4,7 +4,7 @@ import type { TokenVerifier } from './tokenVerifier.ts';
 import { ANONYMOUS, type Caller, type CallerSettings } from './caller.ts';
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** The header that says what a question is for, where the token does not. */
+/** The purpose of a request, where the token has none. */
 export const PURPOSE_HEADER = 'x-purpose';
 
 export interface AdmittedRequest {
@@ -90,7 +90,7 @@ export class Gate {
       : this.#admitHolder(tokens, headers);
   }
 
-  /** Takes as long for a secret that is nearly right as for one that is not. */
+  /** In constant time. */
   #isRouter(headers: IncomingHttpHeaders): boolean {
     const presented = singleValue(headers['x-router-secret']);
     const given = digest(presented ?? '');

@@ -10,7 +10,7 @@ interface Declared<Text extends string, Flag extends string> {
   readonly args?: readonly string[];
 }
 
-/** Of a command that prints: all here ends the program where it must. */
+/** For commands: invalid arguments end the program with a message. */
 export function argumentsOf<const Text extends string, const Flag extends string = never>(
   {
     texts,
@@ -20,7 +20,7 @@ export function argumentsOf<const Text extends string, const Flag extends string
   }: Declared<Text, Flag>,
   usage: string,
 ) {
-  // The reader may be such as `head`, which has seen enough.
+  // A reader such as `head` may close the pipe.
   process.stdout.on('error', () => process.exit(1));
   const options = Object.fromEntries([
     ...texts.map((name) => [name, { type: 'string' }] as const),
@@ -36,7 +36,7 @@ export function argumentsOf<const Text extends string, const Flag extends string
   }
 }
 
-/** In a line, such as "Unknown option '--nuber'."; nothing for what may be a number in the wrong place. */
+/** A line such as "Unknown option '--nuber'."; empty for what may be a misplaced number. */
 function unknownOption(error: unknown): string {
   const [what = ''] = error instanceof Error ? error.message.split('. ') : [];
   return /^Unknown option '--(?!help)[a-z-]+'$/.test(what) ? `${what}.\n` : '';
@@ -55,7 +55,7 @@ export function timeOf(option: string, text: string | undefined): number | undef
   if (text === undefined) return undefined;
   const isDay = DAY.test(text);
   const atMs = isDay || TIME.test(text) ? Date.parse(text) : Number.NaN;
-  // The 31st of a month with 30 days would be read as the day after.
+  // `Date.parse` takes the 31st of a month with 30 days as the next day.
   if (!Number.isNaN(atMs) && (!isDay || new Date(atMs).toISOString().startsWith(text))) return atMs;
   return fail(
     `${option} must be a day such as 2026-11-01, or a time such as 2026-11-01T08:00:00Z.`,
@@ -68,7 +68,7 @@ export function integerOf(option: string, text: string, min: number, max: number
   return fail(`${option} must be a whole number from ${min} to ${max}.`);
 }
 
-/** The lines of the named files, or of the audit log with all it was rotated to. Ends the program where one cannot be read. */
+/** The lines of these files, or of the audit log with its rotated files. A file that cannot be read ends the program. */
 export async function* linesIn(
   named: readonly string[],
   auditLog: string | undefined,

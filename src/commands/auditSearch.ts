@@ -41,6 +41,6 @@ for await (const line of findEntries(lines, sought, audit.keys, count)) {
   process.stdout.write(`${line}\n`);
 }
 const { found, torn, tornAfter } = count;
-// A disk that is full tears lines; what a torn line `before` stands for was not asked.
+// A full disk tears lines; after a torn line `before` nothing was sent.
 const after = tornAfter === 0 ? '' : ` (${tornAfter} after a lookup, whose outcome is lost)`;
 process.stderr.write(`${found} entries${torn === 0 ? '' : `, ${torn} torn lines${after}`}\n`);

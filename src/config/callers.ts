@@ -12,7 +12,7 @@ import { egressTo, type Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { SETTINGS } from './settings.ts';
 
-/** Of a secret that we choose ourselves: as many characters as 24 random bytes make in base64. */
+/** Of a secret that is our own choice: 24 random bytes in base64. */
 const MIN_SECRET_CHARACTERS = 32;
 
 const TOKEN_NAMES = ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'] as const;
@@ -21,7 +21,7 @@ const FOR_KNOWN_CALLERS =
   'is for callers with a token: set JWT_JWKS_URL, JWT_ISSUER and JWT_AUDIENCE';
 
 /**
- * @param exposure why strangers can reach the server, where they can; then nothing may be missing
+ * @param exposure why others can reach the server, where they can; then every setting is required
  * @param isEmbedded whether another program knows its callers
  */
 export function readCallers(
@@ -68,7 +68,7 @@ function readTokens(
   };
 }
 
-/** Two count while one takes the other's place. */
+/** Two count during a rotation. */
 function readRouterSecrets(
   read: EnvironmentReader,
   role: Role,
@@ -94,7 +94,7 @@ function readRouterSecrets(
   return secrets;
 }
 
-/** Where the audit log goes; `undefined` where there is none, on loopback only. */
+/** The audit log; `undefined` where there is none, on loopback only. */
 export function readAudit(
   read: EnvironmentReader,
   exposure: string | undefined,
@@ -115,7 +115,7 @@ export function readAudit(
   return { keys: [first, ...previous], file };
 }
 
-/** The server had better not start than find out with the first lookup. Leaves no file behind. */
+/** Checked at the start, not with the first lookup. Leaves no file behind. */
 function canAppendTo(file: string): boolean {
   try {
     const found = statSync(file, { throwIfNoEntry: false });
@@ -145,7 +145,7 @@ const clientQuotas = z.strictObject({
   lookupsPerHour: quota,
   promptsPerHour: quota,
 });
-/** By client id. What is below a member `__proto__` zod would pass over. */
+/** By client id. zod would ignore a member `__proto__`. */
 const clientIds = z.record(z.string().min(1, 'must be the id of a client'), z.unknown());
 
 function readClientQuotas(read: EnvironmentReader): QuotaSettings['clients'] {

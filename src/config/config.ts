@@ -36,7 +36,7 @@ export function readAuditConfig(environment: Environment = process.env): AuditSe
   return allOf(environment, (read) => readAudit(read, 'a search needs it'));
 }
 
-/** The operators only, so that they can be tried before the rest of the settings is there. */
+/** Only the operators, to test them before the other settings exist. */
 export function readOperatorsConfig(
   environment: Environment = process.env,
   handedIn?: object,

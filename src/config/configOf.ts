@@ -42,7 +42,7 @@ export function configOf(
   const documents = read.made((reader) => readDocuments?.(reader, role));
   const maxNumbersPerOperation = read.integer('MAX_NUMBERS_PER_OPERATION');
   const metricsPort = read.integer('METRICS_PORT');
-  // On the port of the service a proxy may show them to anyone.
+  // On the service's port a proxy may pass them on to anyone.
   if (metricsPort === port && port !== 0) {
     read.problem('METRICS_PORT', 'must be another port than PORT');
   }
@@ -58,18 +58,18 @@ export function configOf(
     production,
     allowedOrigins: readAllowedOrigins(read),
     logLevel: read.oneOf('LOG_LEVEL'),
-    /** Where there are any, nothing else is served. */
+    /** With them, only they are served. */
     trustedDocuments: documents.value,
-    /** The same, as their file has them by now. */
+    /** The same, as their file has them now. */
     trustedDocumentsFile: documents.fromFiles,
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS'),
-    /** Where docs/ can be read, without a slash at its end; errors and alerts link there. */
+    /** The address of docs/, without a slash at its end; errors and alerts link there. */
     docsUrl,
-    /** Where Prometheus scrapes, on a port of its own; nothing is counted where absent. */
+    /** The port that Prometheus scrapes; nothing is counted where absent. */
     metricsPort,
-    /** Where traces go; there are none where absent. The other program may have variables of OpenTelemetry's for itself. */
+    /** The collector of traces; none where absent. Another program may have OpenTelemetry's variables for itself. */
     tracing: isEmbedded ? undefined : readTracing(read, egress),
-    /** How long to go on after /readyz fails, for the load balancer to notice. */
+    /** How long to serve after /readyz fails, for the load balancer to notice. */
     drainGraceMs: read.integer('DRAIN_GRACE_MS'),
     consent: {
       waitMs: read.integer('CONSENT_WAIT_MS'),
@@ -78,7 +78,7 @@ export function configOf(
       failureMs: read.integer('CONSENT_FAILURE_SECONDS') * 1000,
       resultMs: read.integer('CONSENT_RESULT_SECONDS') * 1000,
     },
-    /** Where consents are that several processes share; in the process itself where absent. */
+    /** The Redis of consents that processes share; they are in the process where absent. */
     sharedState: readSharedState(read),
     load: loadLimits(read.integer('MAX_NUMBERS_AT_WORK'), maxNumbersPerOperation),
     limits: {
@@ -102,12 +102,12 @@ export function configOf(
 /** By Node: with 0, connections trust any certificate. */
 const CHECKS_CERTIFICATES = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
-/** Of the replies to all questions about one number, with their errors; and of any reply. */
+/** The bytes of the replies about one number, with their errors; and of any reply. */
 const REPLY_BYTES_PER_NUMBER = 20_000;
 const MIN_REPLY_BYTES = 2_000_000;
 const MAX_REPLY_BYTES = 100_000_000;
 
-/** Why strangers may reach the server, so that it must know its callers; `undefined` when none can. */
+/** Why others can reach the server, which then must know its callers; `undefined` on loopback. */
 function exposureOf(host: string, production: boolean): string | undefined {
   if (!isLoopback(host)) return 'the server listens where others can reach it (HOST)';
   return production ? 'required when NODE_ENV=production' : undefined;
@@ -125,7 +125,7 @@ function readAllowedOrigins(read: EnvironmentReader): readonly string[] {
   return origins;
 }
 
-/** As browsers send it in `origin`. */
+/** In the form of the header `origin`. */
 function isOrigin(text: string): boolean {
   const { protocol, hostname = '', origin } = URL.parse(text) ?? {};
   const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));

@@ -7,8 +7,8 @@ import type { LoadedProfile } from './profiles.ts';
 import { didYouMean } from './settingNames.ts';
 
 /*
- * What no single member shows. Each check reads the file as it is and passes over what is not there, or is of another type,
- * so that it is reported beside all other problems.
+ * Checks of several members. Each reads the file as it is and ignores missing members and other types, which are reported
+ * by themselves.
  */
 
 interface Entry {
@@ -20,7 +20,7 @@ interface Entry {
   readonly profile: OperatorProfile | undefined;
 }
 
-/** @param profiles of the operators in turn, where they can be used */
+/** @param profiles of the operators in order, where they can be used */
 export function crossProblems(
   file: unknown,
   profiles: readonly (LoadedProfile | undefined)[],
@@ -41,7 +41,7 @@ export function crossProblems(
   for (const entry of entries) {
     checkConnection(entry);
     checkHeaders(entry.at('headers'), headersTaken(entry), entry.tell);
-    // Without these it is something else, and is reported as that.
+    // Without these it has another problem, which is reported.
     const isEntry = entry.at('name') !== undefined || entry.at('simSwapUrl') !== undefined;
     if (entry.profile === undefined || !isEntry) continue;
     checkContract(entry, entry.profile);
@@ -49,7 +49,7 @@ export function crossProblems(
     checkPaths(entry, entry.profile);
     checkClient(entry, entry.profile);
   }
-  // The directory learns who we are by `authorization`, which is otherwise of our own making.
+  // The directory authenticates us by `authorization`, which the service sets itself elsewhere.
   const taken = [...OWN_HEADERS].filter((name) => name !== 'authorization');
   const ofDirectory = new Map(taken.map((name) => [name, OWN]));
   checkHeaders(valueAt(file, ['directory', 'headers']), ofDirectory, (path, what) =>
@@ -64,7 +64,7 @@ function checkTogether(entries: readonly Entry[]): void {
   const othersOf = new Map(
     entries.map(({ name, at }) => [name, listOf(at('others')).filter(isText)] as const),
   );
-  // What is billed is summed up over all operators.
+  // Prices are summed over all operators.
   const currency = entries.map(({ at }) => at('price', 'currency')).find(isText);
   for (const { at, tell, name } of entries) {
     if (isText(at('name')) && names.has(name)) {
@@ -142,7 +142,7 @@ function checkContract({ at, tell, profileName }: Entry, profile: OperatorProfil
   }
 }
 
-/** A day, and the zones that it may be of. */
+/** A day, and its possible time zones. */
 const MIN_DAY_MARGIN_HOURS = 38;
 
 function checkOptions({ at, tell, profileName }: Entry, profile: OperatorProfile): void {
@@ -164,11 +164,11 @@ function checkOptions({ at, tell, profileName }: Entry, profile: OperatorProfile
 }
 
 function isFit(value: string, pattern = /^[\x20-\x7e]{1,200}$/): boolean {
-  // Printable in any case: it may be sent in a header.
+  // Printable: it may be sent in a header.
   return /^[\x20-\x7e]*$/.test(value) && pattern.exec(value)?.[0] === value;
 }
 
-/** No path leads to another host than the one that the entry names. */
+/** No path leads to another host than that of the entry. */
 function checkPaths({ at, tell, profileName }: Entry, profile: OperatorProfile): void {
   const { '2-legged': direct, '3-legged': ciba } = profile.grants;
   const paths = {
@@ -180,7 +180,7 @@ function checkPaths({ at, tell, profileName }: Entry, profile: OperatorProfile):
   };
   for (const [root, below] of Object.entries(paths)) {
     const url = at(root);
-    // What is not an address is reported as that.
+    // An invalid address is reported elsewhere.
     if (!isText(url) || !URL.canParse(url)) continue;
     const { origin } = new URL(url);
     if (below.some((path) => URL.parse(withoutLastSlash(url) + path)?.origin !== origin)) {
@@ -261,7 +261,7 @@ function checkHeaders(
   tell: Entry['tell'],
 ): void {
   if (typeof named !== 'object' || named === null || Array.isArray(named)) return;
-  // Each name has one value: which of two counts is up to the receiver.
+  // Each name has one value: with two, the receiver would choose.
   const seen = new Map(taken);
   for (const [name, value] of Object.entries(named)) {
     const what = seen.get(name.toLowerCase());

@@ -7,11 +7,11 @@ import { proxyProblem, serverNameProblem, addressProblem } from '../http/wireSet
 const { array, boolean, optional, record, strictObject, string, union } = z;
 
 /*
- * What OPERATORS_FILE may hold. The reader, the JSON Schema for editors and the table of docs/operators.md
- * are all made of this one definition; each description is a line of that table.
+ * The definition of OPERATORS_FILE, from which the reader, the JSON Schema for editors and the table of docs/operators.md
+ * are made; each description is a line of that table.
  */
 
-/** Fewer connections slow a hundred numbers down; more are sockets that an operator would count. */
+/** With fewer connections a hundred numbers are slow; with more an operator would notice the sockets. */
 export const DEFAULT_LIMITS = { timeoutMs: 5000, connections: 256 } as const;
 
 const name = string().regex(
@@ -19,7 +19,7 @@ const name = string().regex(
   'must be up to 32 small letters, digits and hyphens',
 );
 
-/** A text in which a function finds no problem. */
+/** A text without a problem. */
 const textWithout = (problemOf: (text: string) => string | undefined) =>
   string().superRefine((text, context) => {
     const message = problemOf(text);
@@ -46,7 +46,7 @@ const ofEither = {
     code === 'unrecognized_keys' ? 'file variable' : undefined,
 };
 
-/** Where a secret is: never in the file itself. */
+/** A reference to a secret, which is never in the file itself. */
 const secret = union(
   [
     strictObject(
@@ -97,7 +97,7 @@ export const tokenUse = z.enum(['once', 'per-number', 'any-number']);
 
 export const asNeeded = z.enum(['auto', 'always', 'never']);
 
-/** A program may hand in the profile itself. */
+/** A program may pass the profile itself. */
 function nameOfProfile(profile: unknown): unknown {
   return typeof profile === 'function' || Object(profile) === profile ? 'handed in' : profile;
 }

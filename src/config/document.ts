@@ -11,7 +11,7 @@ import { didYouMean } from './settingNames.ts';
 
 export type Path = readonly (string | number)[];
 
-/** Something that must change in the file, as the end of a sentence about what is at the path. */
+/** A problem of the file, as the end of a sentence about the value at the path. */
 export interface FileProblem {
   readonly path: Path;
   readonly what: string;
@@ -21,27 +21,27 @@ export interface FileProblem {
 export interface JsonDocument {
   readonly value: unknown;
   readonly problems: readonly FileProblem[];
-  /** Of the value at the path, or of the innermost that is there; counted from 1. */
+  /** Of the value at the path, or of the innermost that exists; counted from 1. */
   lineOf(path: Path): number;
 }
 
-/** A longer file is not one of settings. */
+/** A longer file is not a file of settings. */
 const MAX_CHARACTERS = 1_000_000;
 
-/** Without problems it is JSON but for its comments and commas at the end of lists and objects. Pure. */
+/** JSON with comments and trailing commas. Pure. */
 export function readDocument(text: string): JsonDocument {
   if (text.length > MAX_CHARACTERS) return unread(`must have ${MAX_CHARACTERS} characters at most`);
   try {
-    // Some editors of Windows write a mark first.
+    // Some editors on Windows write a byte order mark.
     return parseDocument(text.replace(/^\uFEFF/, ''));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    // The parser goes as deep as the text does.
+    // The parser recurses as deep as the text.
     return unread('has too many brackets in each other');
   }
 }
 
-/** A problem as a sentence without its subject, what names the file; `where` begins it. Pure. */
+/** A problem as a sentence without its subject, which names the file. Pure. */
 export function sentence({ path, what }: FileProblem, where = ''): string {
   return path.length === 0 ? what : `${where}${pathText(path)} ${what}`;
 }
@@ -66,7 +66,7 @@ function parseDocument(text: string): JsonDocument {
   // Formatters write a comma after the last member.
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const lineAt = (offset: number): number => text.slice(0, offset).split('\n').length;
-  // A text that is not JSON can be guessed at, and the guesses would be problems of their own.
+  // The parser guesses at a text that is not JSON: further problems would be about the guesses.
   const [first] = errors;
   if (first !== undefined) {
     const words = printParseErrorCode(first.error).replaceAll(/[A-Z]/g, ' $&').trim().toLowerCase();
@@ -80,7 +80,7 @@ function parseDocument(text: string): JsonDocument {
   };
 }
 
-/** What is at the path; `undefined` where nothing is. Pure. */
+/** The value at the path, or `undefined`. Pure. */
 export function valueAt(value: unknown, [part, ...further]: Path): unknown {
   if (part === undefined) return value;
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
@@ -98,7 +98,7 @@ export function isText(value: unknown): value is string {
 function innermost(root: Node, path: Path): Node {
   for (let length = path.length; length > 0; length -= 1) {
     const node = findNodeAtLocation(root, path.slice(0, length));
-    // The line of a member is that of its name.
+    // The line of a member is the line of its name.
     if (node !== undefined) return node.parent?.type === 'property' ? node.parent : node;
   }
   return root;
@@ -121,15 +121,15 @@ function* duplicates(node: Node, path: Path): Generator<FileProblem> {
 }
 
 /**
- * A value as a schema has it, or the problems with it, in words for people. They name members and what may be there, and
- * never quote what is there: it may be a secret in the wrong place. Pure.
+ * A value by a schema, or its problems in words for people. They name members and allowed values, and never quote the
+ * value: it may be a misplaced secret. Pure.
  */
 export function parsed<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): { readonly data?: z.output<Schema>; readonly problems: readonly FileProblem[] } {
-  // zod would compile readers with `new Function`, which the service is started without; said for each reading, since a
-  // program that we are mounted in may use the same zod.
+  // zod would compile readers with `new Function`, which the service is started without. Set for each reading: another
+  // program in this process may use the same zod.
   const { data, error } = schema.safeParse(value, { jitless: true, error: wordingOf });
   return error === undefined
     ? { data, problems: [] }
@@ -146,7 +146,7 @@ function problemsOf(issue: z.core.$ZodIssue): readonly FileProblem[] {
   }));
 }
 
-/** Of members that are not known: those that are. */
+/** For unknown members: the known ones. */
 function wordingOf(issue: z.core.$ZodRawIssue): string | undefined {
   const { input } = issue;
   if (input === undefined) return 'is missing';

@@ -2,17 +2,17 @@ import { proxyProblem, type ConnectionSettings, type TextSource } from '../http/
 import type { EnvironmentReader } from './environment.ts';
 import type { NamesOf } from './settings.ts';
 
-/** How what is no operator is reached: the issuer's keys, the number directory, discovery documents, the collector. */
+/** The way to everything but operators: the issuer's keys, the number directory, discovery documents, the collector. */
 export interface Egress {
   readonly proxy:
     { readonly url: string; readonly credentials: TextSource | undefined } | undefined;
-  /** Hosts that are reached without the proxy; with a dot before it, all hosts of a domain. */
+  /** Hosts that are reached without the proxy; with a leading dot, all hosts of a domain. */
   readonly noProxy: readonly string[];
-  /** The authorities that are trusted, and no others, in place of Node's. */
+  /** The only trusted authorities, in place of Node's. */
   readonly ca: TextSource | undefined;
 }
 
-/** Reads EGRESS_…. That the files are there is looked at; what they hold is judged where it is used. */
+/** Reads EGRESS_…. The files must exist; their contents are checked where they are used. */
 export function readEgress(read: EnvironmentReader): Egress {
   const url = read.text('EGRESS_PROXY_URL');
   const credentials = fileOf(read, 'EGRESS_PROXY_CREDENTIALS_FILE');
@@ -23,12 +23,12 @@ export function readEgress(read: EnvironmentReader): Egress {
     read.problem(name, 'is for the proxy of EGRESS_PROXY_URL, which is missing');
   }
   const problem = url === undefined ? undefined : proxyProblem(url);
-  // Never quoted: it may hold a password, which is one of its problems.
+  // Never quoted: it may hold a password.
   if (problem !== undefined) read.problem('EGRESS_PROXY_URL', problem);
   return { noProxy, proxy: url === undefined ? undefined : { url, credentials }, ca };
 }
 
-/** How an address is connected to. Without TLS it is on loopback, or a collector nearby: it is reached directly. Pure. */
+/** The connection to an address: direct without TLS, as that is on loopback or a collector nearby. Pure. */
 export function egressTo({ proxy, noProxy, ca }: Egress, address: string): ConnectionSettings {
   const url = URL.parse(address);
   if (url?.protocol !== 'https:') return {};

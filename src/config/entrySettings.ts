@@ -29,18 +29,18 @@ import { createPrivateKey } from 'node:crypto';
 
 export interface PointedTo {
   read(secret: SecretEntry): string;
-  /** Where it is, for those who read it again when it changes. */
+  /** Its file, to read it again when it changes. */
   source(secret: SecretEntry): TextSource;
 }
 
-/** What the file leaves to settings of the process. */
+/** Settings of the process that the file leaves open. */
 export interface ForAllOperators {
-  /** Of operators that do not say it themselves. */
+  /** For operators without their own. */
   readonly keepFactsSeconds: number | undefined;
   readonly egress: Egress;
 }
 
-/** One operator, of its contract and its profile, with nothing left to be looked up. Both have been judged. */
+/** One operator from its contract and its profile, both checked. */
 export function settingsOf(
   entry: OperatorEntry,
   { name: profileName, sha256, profile }: LoadedProfile,
@@ -161,8 +161,8 @@ export const METHOD_NEEDS: Readonly<Record<AuthenticationMethod, readonly Client
 };
 
 /**
- * How the client shows who it is: as the entry names it, or the first of the profile that what it has is for, a secret
- * with a key before one of them. Pure.
+ * The authentication of the client: the one of the entry, or the first of the profile that its secret and key are for, both
+ * before one of them. Pure.
  */
 export function methodOf(
   named: AuthenticationMethod | undefined,
@@ -173,7 +173,7 @@ export function methodOf(
   const has = (member: ClientMember): boolean => client[member] !== undefined;
   const isFor = (method: AuthenticationMethod): boolean =>
     METHOD_NEEDS[method].every((member) => member === 'id' || has(member));
-  // Of a secret and a key none is left over, unless the grant takes the key.
+  // Both a secret and a key are used, unless the grant uses the key.
   const isKeyOfGrant = grants['2-legged']?.type === 'jwt-bearer';
   const isLeftOver = (method: AuthenticationMethod): boolean =>
     (has('secret') && !METHOD_NEEDS[method].includes('secret')) ||
@@ -194,7 +194,7 @@ function authenticationOf(making: Making): ClientAuthenticationSettings {
   };
 }
 
-/** The algorithm of the profile that a key signs with; `undefined` where it fits none. Pure. */
+/** The profile's algorithm for a key; `undefined` where none fits. Pure. */
 export function algFor(
   pem: string,
   { authentication }: OperatorProfile,
@@ -219,7 +219,7 @@ function assertionOf({ entry, profile, options, pointedTo }: Making): AssertionS
   };
 }
 
-/** A header with the options in their places; none where that leaves it empty. */
+/** A header with the options in their places; omitted where it becomes empty. */
 function headerOf(header: ProfileHeader, options: Options): readonly ProfileHeader[] {
   if (typeof header.value === 'object') return [header];
   const value = filled(header.value, options, String);

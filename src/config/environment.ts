@@ -20,14 +20,14 @@ import {
 /** The environment's variables; an empty one counts as absent. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables, whether settings or not, whose values are secrets or may hold one. */
+/** Variables whose values are secrets or may hold one; not all are settings. */
 const SECRET_NAMES = /SECRET|KEY|TOKEN|PASSWORD|HEADERS/;
 
-/** A value that may be quoted is short, and does not look like a secret in the wrong place. */
+/** A value may be quoted if it is short and does not look like a misplaced secret. */
 const MAX_QUOTED_CHARACTERS = 60;
 const LOOKS_RANDOM = /^(?=.*\d)(?=.*[A-Za-z])[\w+/=-]{20,}$/;
 
-/** The message lists everything that is wrong with the settings, by name. */
+/** The message lists all problems of the settings by name. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -40,9 +40,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads settings one by one, each as the table of settings has it, and collects what is wrong with them, so that all
- * of it is told at once. A reader of a bad setting returns what holds where none is set: the value is never used.
- * A message quotes what was read where that is no secret.
+ * Reads settings by the table and collects their problems, which are reported together. For a bad setting a reader returns
+ * its default, which is never used. A message quotes the value unless it is a secret.
  */
 export class EnvironmentReader {
   readonly #environment: Environment;
@@ -65,10 +64,9 @@ export class EnvironmentReader {
   }
 
   /**
-   * A value that is made of settings; with how to make it again when files change that it is made of, where there are any.
-   * All else is as it is now.
+   * A value made of settings, and how to make it again when its files change. The other settings stay as they are.
    *
-   * @param make returns `undefined`, or reports a problem, where the files cannot be used
+   * @param make returns `undefined` or reports a problem where the files cannot be used
    */
   made<T>(make: (read: EnvironmentReader) => T): {
     readonly value: T;
@@ -111,7 +109,7 @@ export class EnvironmentReader {
     return this.namedOneOf<ValuesOf<Name>>(name, SETTINGS[name].values);
   }
 
-  /** Of any variable; the first of the values where it is not set. */
+  /** Of any variable; the first value is the default. */
   namedOneOf<Value extends string>(
     name: string,
     values: readonly [Value, ...(readonly Value[])],
@@ -162,7 +160,7 @@ export class EnvironmentReader {
     return texts;
   }
 
-  /** What the variable holds, or the file that `<name>_FILE` names, without the line break at its end. */
+  /** The value of the variable, or the text of the file in `<name>_FILE` without the line break at its end. */
   secret(name: NamesOf<'secret'>): string | undefined {
     const fileName = `${name}_FILE` as const;
     const value = this.#valueOf(name);
@@ -179,19 +177,19 @@ export class EnvironmentReader {
     this.problem(name, `is missing: ${why}, here or in the file that ${name}_FILE names`);
   }
 
-  /** The text of the file that the setting names; `undefined` where it is not set, or cannot be read. */
+  /** The text of the file that the setting names; `undefined` where it is not set or cannot be read. */
   file(name: NamesOf<'file'>): string | undefined {
     const path = this.#valueOf(name);
     return path === undefined ? undefined : this.#readFile(name, path);
   }
 
-  /** A variable that is no setting, but whose name a setting gives. */
+  /** A variable that is not a setting, but is named by one. */
   namedVariable(name: string): string | undefined {
     this.#named.add(name);
     return this.#valueOf(name);
   }
 
-  /** Finds variables that were a setting, or look like one but are none. Call it when every setting has been read. */
+  /** Finds removed settings, and variables that resemble settings. To be called after every setting was read. */
   findUnknown(): void {
     const hasRedis = this.isSet('REDIS_URL') || this.isSet('REDIS_URL_FILE');
     const names = Object.keys(this.#environment).filter((name) => !this.#named.has(name));
@@ -209,7 +207,7 @@ export class EnvironmentReader {
     }
   }
 
-  /** A problem with a value that is not what it should be; the message repeats the value. */
+  /** A problem with a value; the message repeats the value. */
   unfit(name: string, what: string): void {
     const value = this.#valueOf(name) ?? '';
     this.problem(name, this.#isQuotable(value) ? `${what}, not ${JSON.stringify(value)}` : what);
@@ -229,7 +227,7 @@ export class EnvironmentReader {
     return this.#environment[name] || undefined;
   }
 
-  /** What a file held when it was first read here; `undefined` where it cannot be read. */
+  /** The text of a file at its first reading; `undefined` where it cannot be read. */
   textOf(path: string): string | undefined {
     if (!this.#texts.has(path)) this.#texts.set(path, this.#readText(path));
     return this.#texts.get(path);

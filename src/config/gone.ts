@@ -1,5 +1,5 @@
 /*
- * Settings and members of an operator that there were once, each with what replaced it: the end of a sentence about it.
+ * Removed settings and members of operators, each with its replacement as the end of a sentence.
  */
 
 const OWN = 'moved into profiles: write your own (docs/operators.md)';
@@ -10,7 +10,7 @@ const profile = (names: string): string =>
 const member = (path: string): string =>
   `was removed: name the operator in OPERATORS_FILE, where it is "${path}"`;
 
-/** Each name with what replaced it. */
+/** Each name with its replacement. */
 function byName(namesByWhat: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(namesByWhat).flatMap(([what, names]) =>

@@ -17,16 +17,16 @@ type SimulatorPlace = Record<'authUrl' | 'simSwapUrl' | 'clientId' | 'clientSecr
 
 export interface OperatorsConfig {
   readonly operators: readonly OperatorSettings[];
-  /** Set where no operator is: the simulator in its place, whose address is known once it runs. */
+  /** Set without an operator: the simulator in its place, whose address is known once it runs. */
   readonly simulator: ((place: SimulatorPlace) => readonly OperatorSettings[]) | undefined;
-  /** Where the simulator is, if it runs by itself; the built-in one is started where absent. */
+  /** The address of a simulator that runs by itself; the built-in one is started where absent. */
   readonly simulatorUrl?: string | undefined;
-  /** Says which operator serves a number, before any is asked; by prefix alone where absent. */
+  /** Names the operator that serves a number; without it only the prefix does. */
   readonly directory: NumberDirectorySettings | undefined;
 }
 
 /**
- * Reads OPERATORS_FILE, or what a program hands in in its place, or else the one operator of OPERATOR_….
+ * Reads OPERATORS_FILE, or the object of a program in its place, or else the one operator of OPERATOR_….
  *
  * @param handedIn an object with the members of that file
  */
@@ -60,7 +60,7 @@ export function readOperators(
   if (handedIn !== undefined && read.isSet('OPERATORS_FILE')) {
     read.problem('OPERATORS_FILE', 'is set, and operators are handed in: name them once');
   }
-  // Beside the file nothing would read them.
+  // With the file nothing would read them.
   const surplus = hasFile ? SHORT_FORM.filter((name) => read.isSet(name)) : [];
   for (const name of surplus) {
     read.problem(name, 'is for one operator, and OPERATORS_FILE is set: say it in that file');
@@ -81,10 +81,10 @@ const NO_SIMULATOR = 'there is no built-in simulator when NODE_ENV=production';
 
 const SHORT_FORM = [...VARIABLE_NAMES].filter((name) => name.startsWith('OPERATOR_'));
 
-/** Any of them says that an operator is meant: the simulator's inventions in its place would be wrong answers. */
+/** Each of them means an operator: the simulator's invented answers would be wrong. */
 const ADDRESSING = SHORT_FORM.filter((name) => !/_(?:PROFILE|FLOW|TIMEOUT_MS)$/.test(name));
 
-/** Where the simulator would be, so that what is wrong with the settings is known before it runs. */
+/** A stand-in for the simulator's address, to find problems of the settings before it runs. */
 const SOMEWHERE: SimulatorPlace = {
   authUrl: 'https://simulator.invalid',
   simSwapUrl: 'https://simulator.invalid',
@@ -92,7 +92,7 @@ const SOMEWHERE: SimulatorPlace = {
   clientSecret: 'simulated',
 };
 
-/** The entry that OPERATOR_… says, which is read as each entry of a file is. */
+/** The entry of OPERATOR_…, which is read like an entry of the file. */
 function shortForm(
   read: EnvironmentReader,
   inItsPlace: object,
@@ -109,7 +109,7 @@ function shortForm(
     read.problem('OPERATOR_CLIENT_SECRET_FILE', what);
   }
   const keyFile = read.text('OPERATOR_ASSERTION_KEY_FILE');
-  // One that cannot be used is a problem already, and replaced by one that can.
+  // An invalid one is reported already, and replaced by a valid one.
   const addressOf = (name: 'OPERATOR_AUTH_URL' | 'OPERATOR_SIM_SWAP_URL') =>
     read.isSet(name) ? (read.url(name) ?? 'https://unreadable.invalid') : undefined;
   const entry = {
@@ -131,7 +131,7 @@ function shortForm(
     limits: { timeoutMs: read.integer('OPERATOR_TIMEOUT_MS') },
     ...inItsPlace,
   };
-  // Members without a value are absent, as they are in JSON.
+  // Members without a value are absent, as in JSON.
   const value: unknown = JSON.parse(JSON.stringify({ operators: [entry] }));
   return operatorsIn(value, ({ path: [, , ...member], what }) => {
     const where = member.join('.');
@@ -158,13 +158,13 @@ const VARIABLES: Readonly<Record<string, VariableName>> = {
   'limits.timeoutMs': 'OPERATOR_TIMEOUT_MS',
 };
 
-/** The address of a simulator that is wanted in any case, `built-in`, or `auto`. */
+/** The address of a simulator, `built-in`, or `auto`. */
 function readSimulator(read: EnvironmentReader): string {
   const name = 'SIMULATOR';
   const text = read.text(name);
   if (text === 'auto' || text === 'built-in') return text;
   const url = URL.parse(text);
-  // It knows no secrets, and its answers are invented: plain HTTP will do.
+  // Without secrets and real answers plain HTTP is enough.
   const isAddress = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
   if (!isAddress) {
     read.unfit(name, 'must be auto, built-in, or an address such as http://simulator:4010');

@@ -22,15 +22,15 @@ import type { EnvironmentReader } from './environment.ts';
 import { GONE_MEMBERS } from './gone.ts';
 import { readProfile, type LoadedProfile } from './profiles.ts';
 
-/** What names operators: a file, a program that hands them in, or OPERATOR_…. */
+/** The source of operators: a file, another program, or OPERATOR_…. */
 export interface OperatorsSource extends JsonDocument {
-  /** Names of files in it are relative to this one. */
+  /** Names of files are relative to this folder. */
   readonly folder: string;
-  /** A problem as a sentence, and the name that it begins with. */
+  /** A problem as a sentence, and its first name. */
   readonly told: (problem: FileProblem) => readonly [name: string, what: string];
 }
 
-/** The file that OPERATORS_FILE names; `undefined` where it cannot be read. */
+/** The file in OPERATORS_FILE; `undefined` where it cannot be read. */
 export function operatorsInFile(read: EnvironmentReader): OperatorsSource | undefined {
   const name = 'OPERATORS_FILE';
   const text = read.file(name);
@@ -49,8 +49,8 @@ export function operatorsIn(value: unknown, told: OperatorsSource['told']): Oper
 }
 
 /**
- * Reads operators, their profiles, and the secrets that they point to. Every problem is reported at once, each with where
- * it is, and none with what is there.
+ * Reads operators, their profiles and their secrets. All problems are reported together, each with its place and without
+ * the value.
  */
 export function readOperatorsOf(
   source: OperatorsSource,
@@ -59,13 +59,13 @@ export function readOperatorsOf(
   secretsBy = (reader: EnvironmentReader) => secretsOf(reader, source.folder),
 ) {
   const { file, profiles } = parse(source, read, secretsBy(read));
-  /** Settings that can be made again of what their files hold by then. */
+  /** Settings that can be made again from their files. */
   const made = <T extends object>(
     path: Path,
     make: (pointedTo: PointedTo) => T,
     profile?: LoadedProfile,
   ) => {
-    // Problems of the files of connections are reported where those are used.
+    // Problems of the files of connections are reported where they are used.
     const members = Object.entries(Object(valueAt(source.value, path)));
     const entry = Object.fromEntries(
       members.filter(([name]) => name !== 'tls' && name !== 'proxy'),
@@ -90,7 +90,7 @@ export function readOperatorsOf(
   };
 }
 
-/** What each operator of OPERATORS_FILE bills, by its name; neither secrets nor profiles are read for it. */
+/** The price of each operator of OPERATORS_FILE by its name, read without secrets and profiles. */
 export function readPrices(read: EnvironmentReader) {
   const source = operatorsInFile(read);
   const operators = (source && parse(source, read, knowing('not read'), []).file?.operators) ?? [];
@@ -101,7 +101,7 @@ export function readPrices(read: EnvironmentReader) {
   };
 }
 
-/** One secret in place of all. */
+/** One secret in the place of all. */
 export function knowing(text: string): PointedTo {
   return { read: () => text, source: () => ({ kind: 'text', text }) };
 }
@@ -146,7 +146,7 @@ function parse(
   return found.length > 0 || file === undefined ? { profiles } : { file, profiles };
 }
 
-/** @param folder that names of files are relative to */
+/** @param folder names of files are relative to it */
 function secretsOf(read: EnvironmentReader, folder: string): PointedTo {
   const textOf = ({ kind, name }: SecretEntry): string =>
     kind === 'file'
@@ -161,7 +161,7 @@ function secretsOf(read: EnvironmentReader, folder: string): PointedTo {
   };
 }
 
-/** What is wrong with the secrets that an entry points to, whose members may be anything. */
+/** The problems of the secrets of an entry, whose members may have any type. */
 function* secretProblems(
   entry: unknown,
   path: Path,

@@ -32,21 +32,21 @@ import {
 export interface LoadedProfile {
   /** As the entry names it. */
   readonly name: string;
-  /** Of one's own: the SHA-256 of its file, in hex. */
+  /** Of your own profile: the SHA-256 of its file, in hex. */
   readonly sha256: string | undefined;
   readonly profile: OperatorProfile;
 }
 
 export interface ProfileReading {
-  /** Where nothing is wrong with it. */
+  /** Absent where it has problems. */
   readonly loaded?: LoadedProfile;
   /** Ends of sentences about the entry's `profile`. */
   readonly problems: readonly string[];
 }
 
 /**
- * The profile that an entry names, or hands in. One's own is imported here, once, at the start: synchronously, so that one
- * that waits at its top level is refused and does not hold up the start.
+ * The profile that an entry names or holds. Your own is imported here once, at the start, synchronously: one that waits at
+ * its top level is refused and does not delay the start.
  *
  * @param named a name, a path relative to the folder and below it, or, in a program, the profile itself
  */
@@ -88,7 +88,7 @@ function readOwn(named: string, folder: string): ProfileReading {
   }
 }
 
-/** Never with the error's own message, which may quote the file. */
+/** Without the error's message, which may quote the file. */
 function whyNotImported(error: unknown): string {
   switch (valueAt(error, ['code'])) {
     case 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX':
@@ -133,8 +133,8 @@ function made(name: string, exported: unknown, sha256?: string): ProfileReading 
 }
 
 /*
- * What a profile of one's own may be, which no compiler has seen. The type leads (src/domain/profile.ts): what is parsed
- * has to be of it, so that a member without its check does not compile.
+ * The check of your own profile, which no compiler has seen. The result must have the type of src/domain/profile.ts: a
+ * member without its check does not compile.
  */
 
 const { array, boolean, optional, record, strictObject, string, union, literal, enum: oneOf } = z;
@@ -155,7 +155,7 @@ const numberTemplate = string().regex(
   /^[^{}\r\n]*\{(?:number|digits)\}[^{}\r\n]*$/,
   'must have {number} or {digits} in it, once',
 );
-// A real date is not read as null.
+// A real date must not be read as null.
 const sentinelText = string().max(40).refine(isNoDate, 'may be a real date');
 
 const reading = strictObject({
@@ -348,7 +348,7 @@ const definition = strictObject({
 const FIRST_YEAR = 1991;
 const LAST_YEAR = 2200;
 
-/** The first SIM card is of 1991: a text with an earlier year, or with none, is not a date. */
+/** The first SIM card is from 1991: a text with an earlier year, or without one, is not a date. */
 function isNoDate(sentinel: string): boolean {
   const years = Array.from(sentinel.matchAll(/(?<!\d)\d{4}(?!\d)/g), ([year]) => Number(year));
   const mayBeDate = years.some((year) => year >= FIRST_YEAR && year <= LAST_YEAR);

@@ -1,20 +1,20 @@
-/** First words of settings with which variables of other programs begin as well: REDIS_HOST, LOG_FORMAT. */
+/** First words of settings that other programs use too: REDIS_HOST, LOG_FORMAT. */
 const SHARED_WORDS: ReadonlySet<string> = new Set(
   'ALLOWED DRAIN HOST LOG MAX NODE OTEL PORT PURPOSES REDIS REQUEST ROLE STATE TRACE TRUSTED'.split(
     ' ',
   ),
 );
 
-/** Kubernetes sets these in each pod for each Service, one called `router` perhaps (Service, Environment variables). */
+/** Kubernetes sets these in each pod for each Service, for example `router` (Service, Environment variables). */
 const SERVICE_LINK =
   /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
 
-/** A suggestion differs by no more letters. */
+/** A suggestion differs by at most so many letters. */
 const MAX_LETTERS = 3;
 
 /**
- * Finds typos among the names of variables, each with the hint that ends a sentence about it: unknown ones that begin with
- * a word of ours, and those that are one letter away from a setting. Pure.
+ * Finds typos among the names of variables, each with a hint that ends a sentence: unknown names with a first word of ours,
+ * and names one letter away from a setting. Pure.
  */
 export function findTypos(
   names: readonly string[],
@@ -36,7 +36,7 @@ function firstWord(name: string): string {
   return name.split('_', 1).join('');
 }
 
-/** The end of a sentence about a name that is not one of some: which was probably meant. Pure. */
+/** The end of a sentence about an unknown name: the one that was probably meant. Pure. */
 export function didYouMean(
   name: string,
   names: Iterable<string>,
@@ -53,9 +53,9 @@ function hintOf(meant: string | undefined): string {
   return meant === undefined ? '' : `. Did you mean ${meant}?`;
 }
 
-/** How many letters to add, drop, replace or swap with their neighbour make one name of the other. */
+/** How many letters to add, drop, replace or swap turn one name into the other. */
 function lettersBetween(from: string, to: string, most: number): number {
-  // Too far apart to matter: the names of a large environment are compared in no time.
+  // Too different: this keeps a large environment fast.
   if (Math.abs(from.length - to.length) > most) return Number.POSITIVE_INFINITY;
   let before: number[] = [];
   let above = Array.from({ length: to.length + 1 }, (_, column) => column);

@@ -31,16 +31,16 @@ export function readSharedState(read: EnvironmentReader) {
   if (redis === undefined) return undefined;
   read.requireSecret('STATE_KEY', 'what lies in the Redis of REDIS_URL is encrypted with it');
   return {
-    /** With credentials: not to be shown. */
+    /** With credentials: never shown. */
     redis,
-    /** The same, as files have it by now. */
+    /** The same, as its files have it now. */
     redisFromFiles,
-    /** From which the keys are derived that keep the state secret. */
+    /** The keys that seal the state are derived from these. */
     stateKeys,
   };
 }
 
-/** Whether they differ in logins and certificates at most. Pure. */
+/** Whether they differ only in logins and certificates. Pure. */
 function isSamePlace(one: RedisSettings, other: RedisSettings): boolean {
   const [here, there] = [one, other].map(({ topology }) =>
     topology.kind === 'sentinel' ? { ...topology, sentinelCredentials: undefined } : topology,
@@ -48,7 +48,7 @@ function isSamePlace(one: RedisSettings, other: RedisSettings): boolean {
   return isDeepStrictEqual(here, there);
 }
 
-/** Two count while one takes the other's place, with a comma between. */
+/** Two count during a rotation, with a comma between. */
 function readStateKeys(read: EnvironmentReader): StateKeys {
   const texts = read.secret('STATE_KEY')?.split(',') ?? [];
   const keys = texts.map((text) => bytesOf(text.trim()));
@@ -102,7 +102,7 @@ const NO_ADDRESS =
 const NO_DATABASE = 'has a path that names no database: leave it out, or give a number, such as /0';
 
 /**
- * Which servers an address names, or what is wrong with it, in words that quote nothing of it. Pure.
+ * The servers of an address, or its problem in words that do not quote it. Pure.
  *
  * @throws {URIError} where the name of the master is not percent-encoded
  */

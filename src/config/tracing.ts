@@ -12,7 +12,7 @@ const SAMPLERS = [
   'traceidratio',
 ] as const;
 
-/** How spans are written (OTLP 1, "OTLP/HTTP"). The first is the default. */
+/** The formats of spans (OTLP 1, "OTLP/HTTP"). The first is the default. */
 const PROTOCOLS = ['http/protobuf', 'http/json'] as const;
 
 export type TracingSettings = NonNullable<ReturnType<typeof readTracing>>;
@@ -20,8 +20,8 @@ export type TracingSettings = NonNullable<ReturnType<typeof readTracing>>;
 const OTLP = 'OTEL_EXPORTER_OTLP_';
 
 /**
- * Reads where traces go, from OpenTelemetry's own variables ("Environment Variable Specification", "OTLP
- * Exporter Configuration"); `undefined` where there are to be none: no endpoint is named.
+ * Reads the collector from OpenTelemetry's own variables ("Environment Variable Specification", "OTLP Exporter
+ * Configuration"); `undefined` without an endpoint.
  */
 export function readTracing(read: EnvironmentReader, egress: Egress) {
   const tellsOperators = read.boolean('TRACE_OPERATORS');
@@ -43,19 +43,19 @@ export function readTracing(read: EnvironmentReader, egress: Egress) {
     /** For one batch, with its retries. */
     timeoutMs: numberIn(read, ofTraces(read, 'TIMEOUT'), 10_000, TIMEOUT),
     resource: new Map([...attributes, ['service.name', service]]),
-    /** Which traces are recorded; the ratio, from 0 to 1, is of the samplers that go by the trace's id. */
+    /** Which traces are recorded; the ratio, from 0 to 1, is for samplers by the trace's id. */
     sampler: {
       name: read.namedOneOf('OTEL_TRACES_SAMPLER', SAMPLERS),
       ratio: numberIn(read, 'OTEL_TRACES_SAMPLER_ARG', 1, RATIO),
     },
-    /** Whether exchanges tell operators which trace and span they belong to. */
+    /** Whether exchanges send their trace and span to operators. */
     tellsOperators,
   };
   if (isDisabled || exporter === 'none' || url === undefined) return undefined;
   return { url, connection: egressTo(egress, url), ...settings };
 }
 
-/** The name of the variable of traces, or of that of all signals where it is not set. */
+/** The variable of traces, or that of all signals where it is not set. */
 function ofTraces(read: EnvironmentReader, what: string): string {
   const [own, common] = [`${OTLP}TRACES_${what}`, `${OTLP}${what}`];
   return read.namedVariable(own) === undefined ? common : own;
@@ -82,7 +82,7 @@ const RATIO = [
   'must be a number from 0 to 1, such as 0.01',
 ] as const;
 
-/** The one of traces is the whole address; below the one for all signals, that of traces is known. */
+/** The endpoint of traces is the whole address; that of all signals is the folder of a known path. */
 function readUrl(read: EnvironmentReader): string | undefined {
   const common = readAddress(read, `${OTLP}ENDPOINT`);
   const own = readAddress(read, `${OTLP}TRACES_ENDPOINT`);
@@ -90,7 +90,7 @@ function readUrl(read: EnvironmentReader): string | undefined {
   return `${common.replace(/\/+$/, '')}/v1/traces`;
 }
 
-/** A collector is beside the service, or in its network: plain http is usual. */
+/** A collector is near the service: plain http is usual. */
 function readAddress(read: EnvironmentReader, name: string): string | undefined {
   const text = read.namedVariable(name);
   if (text === undefined) return undefined;
@@ -116,7 +116,7 @@ function readHeaders(read: EnvironmentReader, name: string): ReadonlyMap<string,
   return pairs;
 }
 
-/** `name=value,name=value`, percent-encoded where need be (W3C Baggage §3.3.1). The values are not quoted. */
+/** `name=value,name=value`, percent-encoded where necessary (W3C Baggage §3.3.1). The values are not quoted. */
 function readPairs(read: EnvironmentReader, name: string): ReadonlyMap<string, string> {
   const pairs = new Map<string, string>();
   const texts = (read.namedVariable(name) ?? '').split(',').filter((one) => one.trim() !== '');

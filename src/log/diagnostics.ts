@@ -2,17 +2,17 @@ import { channel, tracingChannel, type Channel as NodeChannel } from 'node:diagn
 import type { Operation } from '../domain/question.ts';
 import type { LookupFailureCode } from '../domain/errors.ts';
 
-// The channels of docs/diagnostics.md. No message has a phone number, a token, a secret or an answer in it: what a
-// subscriber does with a message is its own affair.
+// The channels of docs/diagnostics.md. No message has a phone number, a token, a secret or an answer: subscribers may do
+// anything with it.
 
-/** Of work that takes its time; `correlator` is the part that the exchanges of one GraphQL request share. */
+/** Of work with a duration; `correlator` is the part that the exchanges of one GraphQL request share. */
 interface Traced<Result extends object> {
   readonly correlator: string;
-  /** Set by {@link traced} when the work is over, before `asyncStart`. */
+  /** Set by {@link traced} at the end of the work, before `asyncStart`. */
   result?: Result | Broken;
 }
 
-/** A defect of ours; the log names it. */
+/** A defect of this service; the log names it. */
 export interface Broken {
   readonly outcome: 'broken';
 }
@@ -23,7 +23,7 @@ interface AboutOperation {
   readonly operation: Operation;
 }
 
-/** The trace of a caller that a request goes on with (W3C Trace Context). */
+/** The caller's trace, which the request continues (W3C Trace Context). */
 export interface TraceParent {
   readonly traceId: string;
   readonly spanId: string;
@@ -51,15 +51,15 @@ export interface PlanMessage extends Traced<PlanResult> {
 
 export interface PlanResult {
   readonly outcome: 'planned';
-  /** What the operator said. */
+  /** The operator's facts. */
   readonly facts: number;
-  /** Questions that were answered by facts of other lookups than their own. */
+  /** Questions answered by facts of other lookups than their own. */
   readonly deduced: number;
-  /** Of lookups that brought nothing. */
+  /** Of lookups without an answer. */
   readonly failures: readonly LookupFailureCode[];
 }
 
-/** An access token is asked for: once, with its retry. */
+/** An access token is requested, with its retry. */
 export interface TokenMessage extends Traced<TokenResult>, AboutOperation {
   readonly grant: 'client_credentials' | 'jwt-bearer' | 'ciba';
 }
@@ -90,10 +90,10 @@ interface AboutEndpoint {
 /** One request and its reply on the wire. */
 export interface ExchangeMessage extends Traced<ExchangeResult>, AboutEndpoint {
   readonly method: 'GET' | 'POST';
-  /** Without its query; a number in its path is written as its place, `{number}` or `{digits}`. */
+  /** Without its query; a number in its path is replaced by `{number}` or `{digits}`. */
   readonly url: string;
   readonly isRetry: boolean;
-  /** Sends a header beside those of the service. To be called in `start`: later it is of no effect. */
+  /** Adds a header to the request. Only in `start`: later it has no effect. */
   addHeader(name: string, value: string): void;
 }
 
@@ -107,7 +107,7 @@ export type ExchangeResult =
       readonly detail: string;
     };
 
-/** A request waits for a lookup that takes the consent of the number's owner. */
+/** A request waits for a lookup that requires the consent of the number's owner. */
 export interface ConsentMessage extends Traced<ConsentResult>, AboutOperation {}
 
 export interface ConsentResult {
@@ -118,14 +118,14 @@ export interface CircuitMessage extends AboutEndpoint {
   readonly state: 'open' | 'closed';
 }
 
-/** Something was counted in a quota of a caller's, or did not fit any more. */
+/** A quota of a caller was counted, or was exceeded. */
 export interface QuotaMessage {
   readonly quota: 'numbers' | 'lookups' | 'prompts';
   /** The share of the quota that is used now, from 0 to 1. */
   readonly used: number;
 }
 
-/** Something was not done in the shared store, what it has lost casts doubt on numbers, or a server went or came back. */
+/** A failure of the shared store, a loss that puts numbers in doubt, or a server that went or came back. */
 export type StoreMessage =
   | { readonly event: 'lost' | 'full' }
   | { readonly event: 'away' | 'back'; readonly host: string }
@@ -142,7 +142,7 @@ export interface Channel<Message> extends Pick<
   publish(message: Message): void;
 }
 
-/** What runs inside the work is in the stores that are bound to `start`. */
+/** The work runs in the stores that are bound to `start`. */
 export interface WorkChannel<Message> {
   readonly hasSubscribers: boolean;
   readonly start: Channel<Message> &
@@ -173,7 +173,7 @@ export function listen<Message>(
   return () => to.unsubscribe(heard);
 }
 
-/** Hears of work that is over, and how long it took. Returns what ends it. */
+/** Subscribes to the end of work, with its duration. Returns what ends it. */
 export function listenTimed<Message extends object>(
   { start, asyncEnd }: WorkChannel<Message>,
   monotonicMs: () => number,
@@ -194,9 +194,8 @@ export function listenTimed<Message extends object>(
 export const BROKEN: Broken = { outcome: 'broken' };
 
 /**
- * Does the work and publishes around it, as `TracingChannel.tracePromise` does with fewer promises; to be called only where
- * the channel has subscribers. They see only `resultOf` what the work comes to, and of a defect not even the error, which
- * may quote what it stumbled over.
+ * Publishes the start and the end of the work, as `TracingChannel.tracePromise` does, with fewer promises; only for a
+ * channel with subscribers. They get `resultOf` the result, and for a defect not the error, which may quote its input.
  */
 export function traced<Result extends object, Message extends Traced<Result>, T>(
   { start, end, asyncStart, asyncEnd }: WorkChannel<Message>,
@@ -221,7 +220,7 @@ export function traced<Result extends object, Message extends Traced<Result>, T>
   });
 }
 
-/** What a subscriber keeps of a message until its next event: on the message itself, as a WeakMap costs the collector more. */
+/** A subscriber's notes on a message until its next event: on the message, as a WeakMap costs the collector more. */
 export class MessageNotes<T> {
   readonly #key = Symbol('note');
 
@@ -233,7 +232,7 @@ export class MessageNotes<T> {
     return this.#notesOn(message)[this.#key];
   }
 
-  /** Not by `Reflect`, which takes ten times as long. */
+  /** `Reflect` takes ten times as long. */
   #notesOn(message: object): Record<symbol, T | undefined> {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is set under this name
     return message as Record<symbol, T | undefined>;

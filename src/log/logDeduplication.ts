@@ -3,11 +3,11 @@ import { logOf, type Log, type LogDetails } from './log.ts';
 
 const EVERY_MS = 60_000;
 
-/** So many kinds of lines are told apart; with more, only the message tells them apart, and then nothing. */
+/** With more kinds than that, lines are grouped by their message only, and then all together. */
 const MAX_KINDS = 200;
 const MAX_KEY_CHARACTERS = 500;
 
-/** Details that differ from line to line of one kind. The summary carries those of the latest. */
+/** Details that differ within a kind. The summary has those of the latest line. */
 const CHANGING: ReadonlySet<string> = new Set(['correlator', 'sentAs', 'trace_id']);
 
 type Level = keyof Log;
@@ -24,8 +24,8 @@ export interface SummedLog extends Log {
 }
 
 /**
- * Writes the first line of each kind (level, message and details, the correlator aside) at once, and after a minute one line
- * for all that followed, with `repeats`: an outage is some lines a minute. Holds a bounded number of kinds.
+ * Writes the first line of each kind (level, message and details without the correlator) at once, and after a minute one
+ * line for all repeats: an outage is some lines a minute. Holds a bounded number of kinds.
  */
 export function sumUpRepeats(log: Log, clock: Clock): SummedLog {
   const kinds = new Map<string, Kind>();

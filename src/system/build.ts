@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What runs: the version of the package, and the commit that it was built from or is checked out at. */
+/** The version of the package, and the commit of its build or checkout. */
 export const BUILD = {
   version: versionOf(read('../../package.json') ?? ''),
   commit: read('../../commit') || checkedOut() || 'unknown',

@@ -1,6 +1,6 @@
-/** Time, handed in, so that a rule about time can be tested without waiting. */
+/** Time as a parameter, so that rules about time are tested without waiting. */
 export interface Clock {
-  /** Milliseconds since 1970, for what the operator says about dates. */
+  /** Milliseconds since 1970, to compare with dates of operators. */
   nowMs(): number;
   /** Milliseconds that never run backwards, for expiry and intervals. */
   monotonicMs(): number;
@@ -33,7 +33,7 @@ export const systemClock: Clock = {
     }),
 };
 
-/** What work comes to, or `late` when the time is over first; the work goes on by itself. */
+/** The result of the work, or `late` after the time limit; the work continues. */
 export async function withinTime<T, Late>(
   clock: Pick<Clock, 'sleep'>,
   timeLimitMs: number,
@@ -52,15 +52,15 @@ export async function withinTime<T, Late>(
   }
 }
 
-/** A clock of another machine: how far it is ahead of our monotonic one. */
+/** How far the clock of another machine is ahead of our monotonic clock. */
 export interface ClockElsewhere {
-  /** At least so far: what is counted with it is never ahead of what that clock shows. */
+  /** The lower bound: times computed with it are never ahead of that clock. */
   readonly minAheadMs: number;
-  /** At most so far: what is counted with it is never behind. */
+  /** The upper bound: times computed with it are never behind that clock. */
   readonly maxAheadMs: number;
 }
 
-/** By one reply that says what it showed: it was read after we sent and before the reply was here. */
+/** From one reply with its time, which was read between our sending and the reply's arrival. */
 export function clockElsewhere(
   shownMs: number,
   sentAtMs: number,

@@ -1,18 +1,18 @@
 import type { Clock } from './clock.ts';
 import { watchFiles, type FileTexts } from './watchedFiles.ts';
 
-/** What the settings took from files that hold secrets, keys or documents: these may change while the process runs. */
+/** A value from files with secrets, keys or documents, which may change while the process runs. */
 export interface FromFiles<T> {
   readonly texts: FileTexts;
-  /** What the files come to by now, judged as at the start. */
+  /** The value that the files have now, checked as at the start. */
   readonly read: (texts: FileTexts) => Reread<T>;
 }
 
-/** A value, or in what way the files cannot be used: words for people, without their contents. */
+/** A value, or why the files cannot be used: for people, without their contents. */
 export type Reread<T> =
   { readonly kind: 'read'; readonly value: T } | { readonly kind: 'flawed'; readonly flaw: string };
 
-/** The type of the log is written out, since `log/` imports from this room. */
+/** The type of the log is repeated here, since `log/` imports from `system/`. */
 interface FollowParts {
   readonly clock: Pick<Clock, 'sleep'>;
   readonly log: {
@@ -22,8 +22,7 @@ interface FollowParts {
 }
 
 /**
- * Puts in force what the files hold whenever they have changed. Files that cannot be used leave what was read last in
- * force, and the log says so.
+ * Applies the files whenever they have changed. Where they cannot be used, the last value stays, and the log says so.
  *
  * @returns how to end that
  */
@@ -54,7 +53,7 @@ export function follow<T>(
   return () => watch.close();
 }
 
-/** What is made of a value, and made again only when the value is another one. */
+/** A result that is computed again only when its input has changed. */
 export function derived<Source, Made>(
   source: () => Source,
   make: (source: Source) => Made,

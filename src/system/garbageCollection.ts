@@ -5,8 +5,8 @@ import { setFlagsFromString } from 'node:v8';
  * a fifth to a third less CPU for a number of a list.
  */
 export function expectShortLives(): void {
-  // A burst of long lists makes V8 allocate as if all objects would live long; what they point to is then kept as well.
+  // After a burst of long lists V8 allocates new objects as old ones, which keep all that they point to.
   setFlagsFromString('--no-allocation-site-pretenuring');
-  // What survives is little: threads that share the work of finding it wait for each other.
+  // Few objects survive: threads that share the search for them wait for each other.
   setFlagsFromString('--no-parallel-scavenge');
 }

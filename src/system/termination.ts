@@ -6,17 +6,17 @@ export function fail(message: string): never {
   process.exit(1);
 }
 
-/** How a service manager, Ctrl-C and a terminal that closes ask a program to end. */
+/** The signals of service managers, of Ctrl-C and of a terminal that closes. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** A terminal sends Ctrl-C to npm and to us, and npm passes it on: signals that come within this time are one. */
+/** A terminal sends Ctrl-C to npm and to us, and npm passes it on: signals within this time are one. */
 const SAME_REQUEST_MS = 2000;
 
 export type TerminationSignal = (typeof SIGNALS)[number];
 
 /**
- * Calls `stop` once, at the first signal that asks the process to end. One that comes later than the same request may
- * ends the process at once.
+ * Calls `stop` once, at the first signal to end. A second signal, later than a copy of the first could be, ends the
+ * process at once.
  *
  * @param hangUp called on SIGHUP in its place, unless that says that the terminal is gone
  */
@@ -28,7 +28,7 @@ export function onTermination(
   let askedAtMs: number | undefined;
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      // On Windows it says nothing else.
+      // On Windows it has no other meaning.
       const isTerminalGone = process.platform === 'win32' || (hadTerminal && !hasTerminal());
       if (signal === 'SIGHUP' && hangUp !== undefined && !isTerminalGone) {
         if (askedAtMs === undefined) hangUp();
@@ -54,16 +54,16 @@ function hasTerminal(): boolean {
   }
 }
 
-/** A listener once SIGHUP has come: whether it has is read from the listeners that there are. */
+/** The listener after SIGHUP: whether it came is read from the listeners. */
 const hasCome = (): void => undefined;
 const note = (): void => void process.off('SIGHUP', hasCome).on('SIGHUP', hasCome);
 
-/** To be called before all else: without a listener SIGHUP ends a process, while it starts as well. */
+/** Must be called first: without a listener SIGHUP ends a process, also during its start. */
 export function withstandHangup(): void {
   process.on('SIGHUP', note);
 }
 
-/** Leaves SIGHUP to the listeners that there are by now, and hands on one that has come before them. */
+/** Leaves SIGHUP to the present listeners, and passes on one that came before them. */
 export function handOverHangup(): void {
   const isDue = process.listeners('SIGHUP').includes(hasCome);
   process.off('SIGHUP', note).off('SIGHUP', hasCome);

@@ -6,7 +6,7 @@ export const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 const PART_BYTES = 64 * 1024;
 
-/** A pipe without a writer is opened at once, and then refused; otherwise it would be waited for without end. */
+/** Opens a pipe without a writer at once, to refuse it; otherwise opening it would never end. */
 const TO_READ = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /**
@@ -19,7 +19,7 @@ export function readTextNow(path: string): string {
   try {
     demandFile(fstatSync(file));
     const parts: Buffer[] = [];
-    // A file's size is no bound: it may grow, and some files of Linux's say that they have none.
+    // A file's size is not a bound: it may grow, and some files of Linux report none.
     for (let total = 0; total <= MAX_FILE_BYTES;) {
       const part = Buffer.allocUnsafe(PART_BYTES);
       const bytes = readSync(file, part);
@@ -42,7 +42,7 @@ export function readTextIfThere(path: string): string | undefined {
   }
 }
 
-/** The same as at once, while other work goes on. */
+/** The same, asynchronously. */
 export async function readText(path: string): Promise<string> {
   await using file = await open(path, TO_READ);
   demandFile(await file.stat());
@@ -58,7 +58,7 @@ function demandFile(stats: Stats): void {
   if (stats.size > MAX_FILE_BYTES) throw new Unfit('FILE_TOO_LARGE');
 }
 
-/** What is told of it is its code, as of the system's own errors. */
+/** Named by its code, as errors of the system are. */
 class Unfit extends Error {
   override readonly name = 'Unfit';
   readonly code: string;

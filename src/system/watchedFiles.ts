@@ -5,21 +5,20 @@ import { readText, readTextIfThere } from './textFile.ts';
 export type FileTexts = ReadonlyMap<string, string | undefined>;
 
 export interface FileWatch {
-  /** As they were when they were last read and had settled. */
+  /** The latest that two readings agreed on. */
   readonly texts: FileTexts;
   close(): void;
 }
 
-/** How often files are read again. By reading, not by events: those are lost on network file systems. */
+/** How often files are read again. Events would be lost on network file systems. */
 const EVERY_MS = 5000;
 
-/** A change counts once two readings so far apart agree: a file may be half written, or its pair be missing. */
+/** A change counts once two readings so far apart agree: a file may be half written, or a key without its certificate. */
 const SETTLED_AFTER_MS = 500;
 
 /**
- * Watches files that may change while the process runs, such as those of a Kubernetes secret, which change by a link that
- * leads elsewhere. They are read at once, and then every five seconds, opened again by their names each time. One that was
- * read before has changed where it no longer holds what it held then.
+ * Watches files that may change while the process runs, such as those of a Kubernetes secret, where a link changes its
+ * target. They are read at once and then every five seconds, each time opened by name.
  */
 export function watchFiles(
   paths: readonly string[],

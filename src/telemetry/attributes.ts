@@ -25,7 +25,7 @@ export interface SpanShape<Message> {
   end(message: Message): SpanEnding;
 }
 
-/** Something is broken, here or at an operator. Other codes are answers: no consent, a quota, bad input. */
+/** A failure, here or at an operator. Other codes are answers: no consent, a quota, bad input. */
 const FAULTS =
   /^(?:broken|INTERNAL_SERVER_ERROR|UNAVAILABLE|OPERATOR_.*|AUDIT_UNAVAILABLE|STATE_UNAVAILABLE)$/;
 
@@ -79,7 +79,7 @@ export const CONSENT: SpanShape<ConsentMessage> = {
   end: ({ result }) => endingOf(result?.outcome ?? 'broken'),
 };
 
-/** Semantic conventions, "HTTP client". Without the query: operators want the number there. */
+/** Semantic conventions, "HTTP client". Without the query, in which operators take the number. */
 export const EXCHANGE: SpanShape<ExchangeMessage> = {
   begin(message) {
     const { endpoint, method, url, isRetry } = message;
@@ -103,7 +103,7 @@ export const EXCHANGE: SpanShape<ExchangeMessage> = {
     if (result.outcome !== 'replied') {
       return {
         attributes: { 'error.type': result.outcome, 'sim_swap.sent': result.sent },
-        // It is a word of undici's or ours, and may in the end have come from outside.
+        // A word of undici's or ours, which may hold text from outside.
         status: { code: SpanStatusCode.ERROR, message: maskPhoneNumbers(result.detail) },
       };
     }
@@ -122,7 +122,7 @@ interface Common {
   readonly operation?: string;
 }
 
-/** A span sets no attribute that is undefined. */
+/** A span omits attributes that are undefined. */
 function ofMessage({ correlator, operator, operation }: Common): Attributes {
   return {
     'sim_swap.correlator': correlator,

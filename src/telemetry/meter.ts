@@ -2,9 +2,9 @@ import type { MetricDefinition } from './metricDefinitions.ts';
 
 class Series {
   readonly labels: readonly string[];
-  /** Of a histogram, the sum of what was observed. */
+  /** Of a histogram: the sum of its observations. */
   value = 0;
-  /** Of a histogram: how many were in each bucket, those in smaller ones not counted; the last has no bound. */
+  /** Of a histogram: the count of each bucket without smaller ones; the last bucket has no bound. */
   readonly counts: number[] = [];
   readonly #below = new Map<string, Series>();
 
@@ -31,8 +31,8 @@ class Series {
 type Labels<Label extends string> = Readonly<Record<Label, string>>;
 
 /**
- * The values of one metric. They are found label by label: the library makes a text of all labels for each value, which was
- * half of what metrics cost.
+ * The values of one metric, found label by label: prom-client makes a text of all labels for each value, which was half
+ * the cost of metrics.
  */
 export class Meter<Label extends string> {
   readonly #definition: MetricDefinition<Label>;

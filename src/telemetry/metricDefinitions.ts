@@ -1,4 +1,4 @@
-/** A metric, as Prometheus knows it: with buckets a histogram, with a name in `_total` a counter, otherwise a gauge. */
+/** A metric of Prometheus: a histogram with buckets, a counter with a name in `_total`, otherwise a gauge. */
 export interface MetricDefinition<Label extends string = string> {
   readonly name: string;
   readonly help: string;

@@ -111,7 +111,7 @@ export class Metrics {
     return [...Object.values(this.#meters).map((meter) => meter.text()), ofProcess].join('\n');
   }
 
-  /** What an alert is raised for has a line as well, where there is a process to write it. */
+  /** Each cause of an alert has a line in the log as well. */
   #tellStrain(text: string): void {
     const heldUpSeconds = valueIn(text, 'nodejs_eventloop_lag_max_seconds');
     if (heldUpSeconds > HELD_UP_SECONDS) {
@@ -152,7 +152,7 @@ export class Metrics {
     repeatedQuestions.add({}, report.repeatedQuestions);
   }
 
-  /** Told of what is asked of operators: the bill, and what was saved of it. */
+  /** Gets every lookup and prompt, and every answer without one: the bill, and what was saved. */
   get observer(): AdmissionObserver {
     const { prompts, denied, answersWithoutLookup } = this.#meters;
     return {
@@ -250,7 +250,7 @@ function createMeters(): Meters {
   return Object.fromEntries(meters) as Meters;
 }
 
-/** Of a metric without labels; not a number where there is none. Pure. */
+/** The value of a metric without labels; `NaN` where it has none. Pure. */
 function valueIn(text: string, name: string): number {
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
 }

@@ -5,10 +5,10 @@ import { isLoopback, isOwnHost } from '../http/wireSettings.ts';
 import { replyOf, SECURITY_HEADERS, type Refusal, type Reply } from '../graphql/reply.ts';
 import type { Metrics } from './metrics.ts';
 
-/** A scrape that takes longer is not one. */
+/** A longer request is not a scrape. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** A text takes up to a millisecond, and any client of the port may request it without an end. */
+/** Making a text takes up to a millisecond, and any client of the port may request it at any rate. */
 const TEXT_KEPT_MS = 1000;
 
 const NOT_FOUND: Reply = { status: 404, headers: {}, body: '' };
@@ -19,7 +19,7 @@ const FOREIGN: Refusal = {
   message: 'This port does not answer for the host in the request. Use localhost.',
 };
 
-/** Serves `/metrics` and nothing else, on a port of its own. Rejects when the port is taken. */
+/** Serves only `/metrics`, on a port of its own. Rejects when the port is in use. */
 export async function serveMetrics(
   metrics: Pick<Metrics, 'text' | 'contentType'>,
   { host, port }: { readonly host: string; readonly port: number },
@@ -36,8 +36,8 @@ export async function serveMetrics(
   const replyTo = async ({ url = '/', method = '', headers }: IncomingMessage): Promise<Reply> => {
     const [path] = url.split('?', 1);
     if (path !== '/metrics' || !/^(?:GET|HEAD)$/.test(method)) return NOT_FOUND;
-    // Where others reach the port anyway, the network decides who may scrape. On loopback, a page of another site whose
-    // name leads to this machine sends that name.
+    // Beyond loopback the network decides who may scrape. On loopback a page of another site, whose name resolves to this
+    // machine, sends that name.
     if (isLoopback(host) && !isOwnHost(headers.host)) return replyOf(FOREIGN, headers.accept);
     return {
       status: 200,
@@ -55,7 +55,7 @@ export async function serveMetrics(
       );
     },
   );
-  // A client that does not read its answer, or sends nothing more, holds a connection so long and no longer.
+  // The most that a client which neither reads nor sends holds a connection.
   server.setTimeout(REQUEST_TIMEOUT_MS);
   server.listen(port, host);
   await once(server, 'listening');

@@ -4,17 +4,17 @@ import { SingleConnection } from '../http/connections/publishedJson.ts';
 import type { Log } from '../log/log.ts';
 import type { TracingSettings } from '../config/tracing.ts';
 
-/** OTLP 1, "OTLP/HTTP Response": these may be sent again; after others the data is dropped. */
+/** OTLP 1, "OTLP/HTTP Response": after these the data may be sent again, after others it is dropped. */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** OTLP 1, "All Other Responses": with exponential pauses. */
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 5000;
 
-/** A reply says little more than that all has arrived. */
+/** A reply has little content. */
 const MAX_REPLY_BYTES = 64 * 1024;
 
-/** What became of a batch: sent, or why it was not, in one word without contents. */
+/** The outcome of a batch; the reason is one word without contents. */
 export type Delivery =
   { readonly kind: 'sent' } | { readonly kind: 'failed'; readonly reason: string };
 
@@ -30,8 +30,8 @@ export interface SenderParts {
 }
 
 /**
- * Sends batches to a collector by OTLP over HTTP. The SDK's own exporter retries on timers that nothing ends, and reads
- * the environment: here a close ends everything at once.
+ * Sends batches to a collector by OTLP over HTTP. The exporter of the SDK has timers that cannot be ended, and reads the
+ * environment; here `close` ends everything at once.
  */
 export class OtlpSender {
   readonly #parts: SenderParts;
@@ -50,7 +50,7 @@ export class OtlpSender {
     };
   }
 
-  /** Sends a batch, again where that may help, until its time is over. Never rejects. */
+  /** Sends a batch, with retries where the status allows, within its time limit. Never rejects. */
   async send(batch: Uint8Array): Promise<Delivery> {
     const { settings, clock, random } = this.#parts;
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(settings.timeoutMs)]);
@@ -67,7 +67,7 @@ export class OtlpSender {
         await clock.sleep(pauseMs * (0.8 + 0.4 * random()), signal);
       }
     } catch {
-      // Its time is over, or it is closed.
+      // The time limit, or closed.
     }
     return { kind: 'failed', reason };
   }

@@ -11,7 +11,7 @@ import type { AdmissionObserver } from '../lookups/lookupAuthorizer.ts';
 import type { RequestReport } from '../graphql/request.ts';
 import type { Clock } from '../system/clock.ts';
 
-/** @param auditKey under which callers are hashed, as in the audit log; they are left out where absent */
+/** @param auditKey hashes callers, as in the audit log; without it they are omitted */
 export function requestLinesOf(log: Log, auditKey: string | undefined) {
   const lookups = new MessageNotes<number>();
   const observer: AdmissionObserver = {
@@ -28,7 +28,7 @@ export function requestLinesOf(log: Log, auditKey: string | undefined) {
       log.info('request', {
         status,
         document,
-        // Without their counts, and in one order: lines are grouped by them.
+        // Sorted and without counts: lines are grouped by them.
         ...(codes.size === 0 ? {} : { codes: [...codes.keys()].toSorted().join(' '), errors }),
         lookups: lookups.get(correlator) ?? 0,
         ms: Math.round(tookMs * 10) / 10,
@@ -39,7 +39,7 @@ export function requestLinesOf(log: Log, auditKey: string | undefined) {
   };
 }
 
-/** As in the audit log, so that a caller's lines can be found there. */
+/** As in the audit log, to find a caller's lines there. */
 function callerOf(caller: Identity | undefined, auditKey: string | undefined): string | undefined {
   if (caller?.kind !== 'token') return caller?.kind;
   return auditKey === undefined ? undefined : callerId(auditHash(auditKey, caller.subject));

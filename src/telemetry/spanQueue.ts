@@ -3,23 +3,23 @@ import { errorName } from '../domain/errors.ts';
 import type { Delivery } from './otlpSender.ts';
 import type { SpanOutcome } from './metricDefinitions.ts';
 
-/** What waits to be sent: a span takes some 2 KB, so that this is 4 MB. More is dropped. */
+/** Spans that wait to be sent: 4 MB at 2 KB each. Further ones are dropped. */
 export const MAX_WAITING = 2048;
 
 const BATCH = 512;
 
-/** And no later than this. */
+/** The longest wait of a span. */
 const EVERY_MS = 5000;
 
 export interface SpanTarget {
   send(spans: readonly ReadableSpan[]): Promise<Delivery>;
-  /** Told of all spans, once each. */
+  /** Gets the outcome of each span once. */
   told(outcome: SpanOutcome, spans: number, reason?: string): void;
 }
 
 /**
- * Gathers spans that have ended and hands them on, one batch at a time. It is bounded: what comes while a collector
- * does not take what is sent is dropped, and keeps no request waiting.
+ * Collects spans that have ended and sends one batch at a time. It is bounded: while the collector is slow, further spans
+ * are dropped, and no request waits.
  */
 export class SpanQueue implements SpanProcessor {
   readonly #target: SpanTarget;
@@ -33,7 +33,7 @@ export class SpanQueue implements SpanProcessor {
   }
 
   onStart(): void {
-    // What has ended is sent, and nothing else.
+    // Only spans that have ended are sent.
   }
 
   onEnd(span: ReadableSpan): void {
@@ -63,7 +63,7 @@ export class SpanQueue implements SpanProcessor {
     if (length > 0) this.#target.told('dropped', length);
   }
 
-  /** Sends batches for as long as at least so many wait. */
+  /** Sends batches while at least so many wait. */
   async #send(atLeast: number): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -79,13 +79,13 @@ export class SpanQueue implements SpanProcessor {
 
   #flushLater(): void {
     this.#timer ??= setTimeout(() => {
-      // It is over, whatever the flush finds: one that stayed set would keep the next from being set.
+      // Cleared before the flush: otherwise the next timer would not be set.
       this.#timer = undefined;
       void this.forceFlush();
     }, EVERY_MS).unref();
   }
 
-  /** A batch that breaks what sends it, at once or later, is lost, and no other with it. */
+  /** A batch whose sending throws or rejects is lost; the next are sent. */
   async #deliver(batch: readonly ReadableSpan[]): Promise<Delivery> {
     try {
       return await this.#target.send(batch);

@@ -40,7 +40,7 @@ import { OtlpSender } from './otlpSender.ts';
 import { SpanQueue } from './spanQueue.ts';
 import type { TracingSettings } from '../config/tracing.ts';
 
-/** A drain waits no longer for a collector. */
+/** The longest wait of a drain for a collector. */
 export const TRACING_CLOSE_LIMIT_MS = 2000;
 
 export interface TracingParts {
@@ -54,17 +54,17 @@ export interface TracingParts {
 
 interface Scope {
   readonly context: Context;
-  /** The innermost that is recorded, or the root where the trace is not. */
+  /** The innermost recorded span, or the root of a trace that is not recorded. */
   readonly span: Span;
-  /** From the monotonic clock to the wall's, as they stood when the trace came here: spans keep their order. */
+  /** From the monotonic clock to the wall clock, fixed for a trace, so that spans keep their order. */
   readonly toWallMs: number;
-  /** Of the span's beginning: one that has ended records no more, and what it began may go on. */
+  /** At the start of the span: it may end before its children. */
   readonly isRecorded: boolean;
 }
 
 /**
- * Makes spans of what the service publishes on its diagnostics channels, from its making until it is closed. A trace that
- * is not sampled has a root and nothing else: it costs a look at a store for each piece of work.
+ * Makes spans from the messages of the diagnostics channels until it is closed. A trace that is not sampled has only a
+ * root: it costs one look at a store for each piece of work.
  */
 export class Tracing {
   readonly #parts: TracingParts;
@@ -102,23 +102,23 @@ export class Tracing {
     }
   }
 
-  /** The trace that the work under way belongs to. */
+  /** The trace of the work under way. */
   get traceId(): string | undefined {
     return this.#scopes.getStore()?.span.spanContext().traceId;
   }
 
-  /** Sends what waits, for no longer than the limit, and lets go of the rest. Never rejects. */
+  /** Sends the waiting spans within the limit, and drops the rest. Never rejects. */
   async close(): Promise<void> {
     for (const undo of this.#undo) undo();
     const sent = this.#queue.shutdown();
     await withinTime(this.#parts.clock, TRACING_CLOSE_LIMIT_MS, sent, undefined);
     this.#queue.drop();
     await this.#sender.close();
-    // What was under way has failed by now.
+    // A batch under way has failed by now.
     await sent;
   }
 
-  /** @param rootOf where the trace of a message begins; it goes on with what it runs in where absent */
+  /** @param rootOf the parent of a message that begins a trace; the surrounding work where absent */
   #listen<Message extends object>(
     channel: WorkChannel<Message>,
     shape: SpanShape<Message>,
@@ -185,7 +185,7 @@ const NO_BYTES = new Uint8Array();
 
 const SERIALIZERS = { 'http/protobuf': ProtobufTraceSerializer, 'http/json': JsonTraceSerializer };
 
-/** The caller's `tracestate` is not gone on with: it is a caller's text. */
+/** Without the `tracestate`, which is a caller's text. */
 function remoteContext(parent: TraceParent | undefined): Context {
   if (parent === undefined) return ROOT_CONTEXT;
   const { traceId, spanId, isSampled } = parent;

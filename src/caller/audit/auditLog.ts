@@ -2,21 +2,21 @@ import { open, type FileHandle } from 'node:fs/promises';
 import type { Clock } from '../../system/clock.ts';
 import type { AuditEntry, AuditStart } from './entry.ts';
 
-/** An entry that is not written by then counts as not written. */
+/** A later write counts as failed. */
 export const AUDIT_TIMEOUT_MS = 2000;
 const TIMEOUT_PARTS = 4;
 
-/** What waits for a write to return; more is refused at once. */
+/** The most that waits for a write to return; further entries are refused at once. */
 const MAX_WAITING_CHARACTERS = 4 * 1024 * 1024;
 
-/** It is called again only when the call before has settled, however long that takes. */
+/** Called again only when the previous call has settled. */
 interface AuditTarget {
-  /** Adds text at the end; rejects when not all of it is written. */
+  /** Appends text; rejects when not all of it is written. */
   append(text: string): Promise<void>;
   close?(): Promise<void>;
 }
 
-/** The audit log takes too long; what was being written may still be written. */
+/** The audit log takes too long; the write under way may still succeed. */
 class AuditStuck extends Error {
   override readonly name = 'AuditStuck';
 }
@@ -27,13 +27,13 @@ interface Batch extends PromiseWithResolvers<void> {
   readonly settled: AbortController;
 }
 
-/** So that `abort` makes no error, with its stack, for each batch. */
+/** A reason for `abort`, which otherwise makes an error with its stack for each batch. */
 const SETTLED = 'settled';
 
 /**
- * An append-only log of JSON lines. The lines of one tick go out with one write; one is under way at a time, and what
- * comes meanwhile goes out with the next. A write that hangs is not joined by another, for each would keep a thread of
- * the few that Node has for files, DNS and cryptography: until it returns, every entry is refused at once.
+ * An append-only log of JSON lines. The lines of one tick are one write; one write is under way at a time, and the next
+ * has the lines that came meanwhile. While a write hangs, every entry is refused at once: each write would hold one of the
+ * few threads that Node has for files, DNS and cryptography.
  */
 export class AuditLog {
   readonly #target: AuditTarget;
@@ -42,7 +42,7 @@ export class AuditLog {
   #latest: Batch | undefined;
   #isWriting = false;
   #isStuck = false;
-  /** After a write that failed, half a line may be at the end. */
+  /** After a failed write the file may end with half a line. */
   #isTorn = false;
 
   constructor(target: AuditTarget, clock: Clock) {
@@ -63,7 +63,7 @@ export class AuditLog {
     return batch.promise;
   }
 
-  /** Waits for what is being written, unless that hangs, and closes the log. */
+  /** Waits for the write under way, unless it hangs, and closes the log. */
   async close(): Promise<void> {
     await this.#latest?.promise.catch(() => undefined);
     if (!this.#isStuck) await this.#target.close?.();
@@ -78,7 +78,7 @@ export class AuditLog {
 
   async #limit(batch: Batch): Promise<void> {
     try {
-      // In parts, of which a process that stood still misses one: one timer would be over before its write is heard of.
+      // In parts, of which a stalled process misses one: a single timer would fire before its write is heard.
       for (let part = 0; part < TIMEOUT_PARTS; part += 1) {
         await this.#clock.sleep(AUDIT_TIMEOUT_MS / TIMEOUT_PARTS, batch.settled.signal);
       }
@@ -113,15 +113,15 @@ export class AuditLog {
   }
 }
 
-/** U+2028 and U+2029, which JSON may hold, end a line for many readers of lines. */
+/** JSON may hold U+2028 and U+2029, which end a line for many readers. */
 function textOf(entry: AuditEntry | AuditStart): string {
   return JSON.stringify(entry).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
-/** A file that was renamed is still written to for so long; opening it for each write costs more. */
+/** A renamed file is still written to for so long; opening it for each write would cost more. */
 const REOPEN_AFTER_MS = 1000;
 
-/** It may be rotated at any time. Only its owner may read it. */
+/** May be rotated at any time. Only its owner may read it. */
 export class AuditFile implements AuditTarget {
   readonly #path: string;
   readonly #clock: Clock;
@@ -132,7 +132,7 @@ export class AuditFile implements AuditTarget {
     this.#clock = clock;
   }
 
-  /** The next time after a failure, the file is opened again. One step at a time: a disk that hangs keeps one thread. */
+  /** After a failure the file is opened again. One step at a time: a disk that hangs holds one thread. */
   async append(text: string): Promise<void> {
     const file = await this.#file();
     try {
@@ -162,7 +162,7 @@ export class AuditFile implements AuditTarget {
 }
 
 export interface AuditSettings {
-  /** The first names numbers; all of them are searched for, while one takes another's place. */
+  /** The first hashes numbers; searches use all of them, during a rotation. */
   readonly keys: readonly [string, ...string[]];
   /** Standard output where absent. */
   readonly file: string | undefined;

@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 
 /** A line of the audit log. Never a number, a token or an answer. */
 export interface AuditEntry {
-  /** `before` something is asked and `after` it; `shared` or `kept` where an answer took no lookup. */
+  /** `before` and `after` a request to the operator; `shared` or `kept` for an answer without a lookup. */
   readonly audit: 'before' | 'after' | CachedAnswer['how'];
   /** RFC 3339. */
   readonly time: string;
@@ -21,9 +21,9 @@ export interface AuditEntry {
   readonly maxAgeHours?: number | undefined;
   readonly correlator: string;
   readonly consentId?: string | undefined;
-  /** Of a line after. */
+  /** In a line `after`. */
   readonly outcome?: Ending['outcome'];
-  /** Of a line after: exchanges that may have reached the operator. Those of event `lookup` are billed. */
+  /** In a line `after`: exchanges that may have reached the operator. Those of event `lookup` are billed. */
   readonly attempts?: number;
 }
 
@@ -33,13 +33,13 @@ export interface AuditStart extends Pick<AuditEntry, 'time'> {
 }
 
 export interface AuditedCaller {
-  /** {@link callerId}, by which the log names them too; absent where there is no token. */
+  /** {@link callerId}, also used in the log; absent without a token. */
   readonly id?: string;
   readonly issuer?: string;
-  /** {@link auditHash} of it; `anonymous` where there is no token. */
+  /** Its {@link auditHash}; `anonymous` without a token. */
   readonly subject: string;
   readonly client?: string;
-  /** {@link auditHash} of the digits of each number that is in the names, where one is. */
+  /** {@link auditHash} of the digits of each number in the names. */
   readonly numbers?: readonly string[];
 }
 
@@ -84,7 +84,7 @@ export function entryHeard({ how, ...heard }: CachedAnswer, line: LineParts): Au
   return { ...entryBefore({ event: 'lookup', ...heard }, line), audit: how };
 }
 
-/** A subject is often a person, whom some issuers name by a number: it is always hashed, and so is each number in it. */
+/** A subject is often a person, and for some issuers a number: it is always hashed, and so is each number in it. */
 export function auditedCaller(caller: Identity, key: string): AuditedCaller {
   if (caller.kind === 'anonymous') return { subject: caller.key };
   const { issuer, subject, client } = caller;
@@ -94,7 +94,7 @@ export function auditedCaller(caller: Identity, key: string): AuditedCaller {
   const subjectHash = hashOf(subject);
   return {
     id: callerId(subjectHash),
-    // A web address, as issuers are by OpenID Connect: one with an IP address must not be taken for a number.
+    // A web address, as in OpenID Connect: an IP address in it is not a number.
     issuer: /^https?:\/\//i.test(issuer) ? issuer : hiddenIfNumber(issuer),
     subject: subjectHash,
     ...(client === null ? {} : { client: hiddenIfNumber(client) }),
@@ -110,7 +110,7 @@ export function auditHash(key: string, text: string): string {
   return createHmac('sha256', key).update(text.normalize('NFKC')).digest('hex');
 }
 
-/** One for each hexadecimal digit, and none that is read as a digit. */
+/** One for each hexadecimal digit; none is mistaken for a digit. */
 const LETTERS = 'bcdfghjkmnpqrstv';
 
 /** Names a caller in both logs, by 64 bits of its subject's {@link auditHash}: in letters, as the log masks runs of digits. */

@@ -4,30 +4,30 @@ import { readAuditedLine, type AuditedLine } from './logFiles.ts';
 import { formsOf, numbersIn } from './numberForms.ts';
 
 export interface Sought {
-  /** Whose owner is asked about, or asks: for a subject access request. */
+  /** Of lookups, and in the names of callers: for a subject access request. */
   readonly number?: PhoneNumber | undefined;
   readonly subject?: string | undefined;
   readonly client?: string | undefined;
-  /** From then on, in milliseconds since 1970. */
+  /** Inclusive, in milliseconds since 1970. */
   readonly sinceMs?: number | undefined;
-  /** Before then. */
+  /** Exclusive. */
   readonly untilMs?: number | undefined;
   /** `answered`, `asked`, `broken` or a code, such as `CONSENT_DENIED`. */
   readonly outcome?: string | undefined;
   readonly operator?: string | undefined;
-  /** Of the request, of one of its exchanges, or the part of it that the client sent. */
+  /** Of the request, of one of its exchanges, or the client's part. */
   readonly correlator?: string | undefined;
 }
 
 export interface SearchCount {
   found: number;
-  /** Lines that look like the audit log's but are torn. */
+  /** Torn lines of the audit log. */
   torn: number;
-  /** Those of them that were to say what came of it: something was asked, and its end is not on record. */
+  /** Torn lines `after`: the outcome of a lookup is lost. */
   tornAfter: number;
 }
 
-/** Lines as they stand: those in which names are hashed, under any of the keys, and older ones in which they are in clear. */
+/** Yields matching lines unchanged: with names hashed under any of the keys, and older ones with names in clear. */
 export async function* findEntries(
   lines: AsyncIterable<string>,
   sought: Sought,
@@ -40,7 +40,7 @@ export async function* findEntries(
     if (entry === undefined) continue;
     if (entry === 'torn') {
       count.torn += 1;
-      // A line begins so, however little of it was written. What a torn line before stands for was not asked.
+      // Every line `after` begins like this. After a torn line `before` nothing was sent.
       if (line.startsWith('{"audit":"after"')) count.tornAfter += 1;
     } else if (tests.every((fits) => fits(entry))) {
       count.found += 1;
@@ -86,7 +86,7 @@ function byName(whose: 'subject' | 'client', sought: string, keys: readonly stri
   return ({ [whose]: name }) => hashes.has(name) || name.normalize('NFKC') === clear;
 }
 
-/** The client's part, ours and the number of an exchange follow each other, with hyphens between. */
+/** A correlator is the client's part, ours and the number of an exchange, with hyphens between. */
 function byCorrelator(sought: string): Test {
   return ({ correlator }) =>
     `${correlator}-`.startsWith(`${sought}-`) ||

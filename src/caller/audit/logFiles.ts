@@ -8,7 +8,7 @@ import { createGunzip } from 'node:zlib';
 /** RFC 1952 §2.3.1. */
 const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
 
-/** The audit log and what it was rotated to (`audit.jsonl.1`, `audit.jsonl-20261101.gz`), the oldest first. */
+/** The audit log and its rotated files (`audit.jsonl.1`, `audit.jsonl-20261101.gz`), the oldest first. */
 export async function rotatedFiles(path: string): Promise<readonly string[]> {
   const directory = dirname(path);
   const name = basename(path);
@@ -22,25 +22,25 @@ export async function rotatedFiles(path: string): Promise<readonly string[]> {
   return files.toSorted((a, b) => a.writtenMs - b.writtenMs).map(({ file }) => file);
 }
 
-/** The text of a file, or of standard input for `-`, unpacked where its first bytes say that it is gzipped. */
+/** The text of a file, or of standard input for `-`, unzipped where its first bytes are those of gzip. */
 export async function* textOf(file: string): AsyncGenerator<string> {
   const input: Readable = file === '-' ? process.stdin : createReadStream(file);
   await once(input, 'readable');
   const first: unknown = input.read();
   if (Buffer.isBuffer(first)) input.unshift(first);
   const isGzipped = Buffer.isBuffer(first) && first.subarray(0, 2).equals(GZIP_MAGIC);
-  // What fails ends the reading with the error.
+  // A failure ends the reading with its error.
   const plain = isGzipped ? pipeline(input, createGunzip(), () => undefined) : input;
   plain.setEncoding('utf8');
   yield* plain;
 }
 
-/** A longer line is not the audit log's: its parts are passed on as lines of their own. */
+/** The audit log has no longer lines: parts of longer ones are returned as lines. */
 const MAX_LINE_CHARACTERS = 1024 * 1024;
 
 /**
- * The lines of a text that comes in pieces. Only `\n` ends one, with or without a `\r` before it: JSON may
- * hold U+2028 and U+2029, at which node:readline breaks a line in two.
+ * The lines of a text in pieces. Only `\n` ends one, with or without a `\r` before it: JSON may hold U+2028 and U+2029, at
+ * which node:readline splits a line.
  */
 export async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
@@ -56,10 +56,10 @@ export async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<st
   if (rest !== '') yield rest;
 }
 
-/** Lines of older versions tell less: a text that a line does not tell is empty. */
+/** Lines of older versions have fewer members: a missing text is empty. */
 export type AuditedLine = Exclude<ReturnType<typeof readAuditedLine>, 'torn' | undefined>;
 
-/** Reads a line; `undefined` where it is not the audit log's, which shares standard output with the log. Pure. */
+/** Parses a line; `undefined` for lines of the log, which may share standard output. Pure. */
 export function readAuditedLine(line: string) {
   if (!line.includes('"audit":')) return undefined;
   let entry: unknown;

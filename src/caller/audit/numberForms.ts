@@ -1,6 +1,6 @@
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 
-/** What may be between two digits of a number. */
+/** Allowed between two digits of a number. */
 const BETWEEN = String.raw`[\s().\/_\u2010-\u2015-]{0,3}`;
 
 /** Five digits behind a +, or seven without one. */
@@ -15,8 +15,8 @@ const MAX_DIGITS = 19;
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
 
 /**
- * The digits of whatever in a text looks like a phone number, however it is written: as a URI, with an exit code, in a
- * national form, with separators, in other scripts' digits. Zeros at the front are dropped.
+ * The digits of everything in a text that looks like a phone number: as a URI, with an exit code, in national form, with
+ * separators, in digits of other scripts. Leading zeros are dropped.
  */
 export function numbersIn(text: string): readonly string[] {
   const plain = withPlainDigits(text).replaceAll(UUID, ' ');
@@ -26,8 +26,8 @@ export function numbersIn(text: string): readonly string[] {
 }
 
 /**
- * What {@link numbersIn} makes of a number in each form that people and programs write it in. A country code has one to
- * three digits, and a national form does not say which country it is of.
+ * The results of {@link numbersIn} for every way to write a number. A country code has one to three digits, and a national
+ * form does not name its country.
  */
 export function formsOf(number: PhoneNumber): ReadonlySet<string> {
   const digits = number.slice(1);
@@ -37,7 +37,7 @@ export function formsOf(number: PhoneNumber): ReadonlySet<string> {
   return new Set([digits, `11${digits}`, ...national, ...withTrunkZero]);
 }
 
-/** Whether a name may be a person's number: it is little else, or holds as many digits as most numbers have. */
+/** Whether a name may be a person's number: it is little else, or has as many digits as most numbers. */
 export function mayBeNumber(name: string): boolean {
   const isLittleElse = /^(?:[a-z][a-z0-9.-]*:)?[^a-z0-9]*\d[^a-z@]{4,}(?:@.*)?$/is;
   return (
@@ -45,7 +45,7 @@ export function mayBeNumber(name: string): boolean {
   );
 }
 
-/** Percent-encoding undone, compatible characters made one (NFKC), no invisible ones, all digits ASCII. */
+/** Decoded, normalised (NFKC), without invisible characters, with ASCII digits. */
 function withPlainDigits(text: string): string {
   return decoded(text)
     .normalize('NFKC')
@@ -61,7 +61,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Unicode has the digits of a script in a row, 0 first, and such rows side by side at most. */
+/** Unicode has the ten digits of a script in a row from 0; such rows may be adjacent. */
 function digitOf(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   let first = code;

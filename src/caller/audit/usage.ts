@@ -9,16 +9,16 @@ export const DIMENSIONS = ['day', 'operator', 'operation', 'client', 'subject', 
 
 export type Dimension = (typeof DIMENSIONS)[number];
 
-/** More groups than that go into one: a subject may be each person that has the app. */
+/** Further groups become one: each user of an app may be a subject. */
 export const MAX_GROUPS = 100_000;
 
 const COUNTS = ['lookups', 'attempts', 'consents', 'saved', 'unfinished'] as const;
 
 /**
  * Counted in a group:
- * - attempts: exchanges of lookups that may have reached the operator, what an invoice is held against;
- * - saved: answers that were shared or kept, for which no lookup was made;
- * - unfinished: lookups and prompts of which only the line before was written: their process ended, or they are under way.
+ * - attempts: exchanges of lookups that may have reached the operator, to compare with an invoice;
+ * - saved: answers that were shared or kept, without a lookup;
+ * - unfinished: lookups and prompts with only a line before: their process ended, or they are under way.
  */
 export interface Usage extends Record<(typeof COUNTS)[number], number> {
   /** The values of the dimensions, in their order. */
@@ -33,11 +33,11 @@ function noUsage(group: readonly string[]): Usage {
   return { group, ...counts, outcomes: new Map(), price: 0 };
 }
 
-/** No group's key: those are JSON. */
+/** Not the key of a group: those are JSON. */
 const OTHERS = 'others';
 
 export class UsageReport {
-  /** Lines; those that look like the audit log's but are torn; those beyond {@link MAX_GROUPS}. */
+  /** All lines; torn lines of the audit log; lines beyond {@link MAX_GROUPS}. */
   readonly count = { lines: 0, torn: 0, overflowed: 0 };
   readonly #dimensions: readonly Dimension[];
   readonly #range: UsageRange;
@@ -54,7 +54,7 @@ export class UsageReport {
     this.#priceOf = priceOf;
   }
 
-  /** One that is not the audit log's is passed over. */
+  /** Ignores lines that are not the audit log's. */
   add(line: string): void {
     this.count.lines += 1;
     const entry = readAuditedLine(line);
@@ -67,7 +67,7 @@ export class UsageReport {
     if (!(entry.atMs >= sinceMs && entry.atMs < untilMs)) return;
     if (entry.event !== 'lookup' && entry.event !== 'consent-request') return;
     const usage = this.#usageOf(entry);
-    // Another kind is of a version to come.
+    // Other kinds belong to later versions.
     if (entry.audit === 'shared' || entry.audit === 'kept') usage.saved += 1;
     else if (entry.audit === 'before') usage.unfinished += 1;
     else if (entry.audit === 'after') this.#addEnded(usage, entry);
@@ -108,7 +108,7 @@ export class UsageReport {
   }
 }
 
-/** What a line does not tell is `-`. */
+/** `-` where a line has none. */
 function valueOf(dimension: Dimension, entry: AuditedLine): string {
   if (dimension !== 'day') return entry[dimension] || '-';
   return Number.isNaN(entry.atMs) ? '-' : new Date(entry.atMs).toISOString().slice(0, 10);
@@ -145,7 +145,7 @@ export function usageTable(
   return rows.map((row) => `${row.map(padded).join('  ').trimEnd()}\n`).join('');
 }
 
-/** RFC 4180, for a spreadsheet: no cell of it is read as a formula. */
+/** RFC 4180. No spreadsheet takes a cell for a formula. */
 export function usageCsv(...report: Parameters<typeof rowsOf>): string {
   return rowsOf(...report)
     .map((row) => `${row.map(csvCell).join(',')}\r\n`)
@@ -170,12 +170,12 @@ function rowsOf(
   return [[...dimensions, ...COUNTS, price, 'outcomes'], ...rows];
 }
 
-/** What an issuer calls a client may hold signs that move a terminal's cursor. */
+/** The name of a client may hold characters that move a terminal's cursor. */
 function plain(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '�').slice(0, 64);
 }
 
-/** As spreadsheets begin one, also behind blanks, and with full-width signs. */
+/** Spreadsheets start formulas like this, also after blanks and with full-width characters. */
 const FORMULA = /^[\t\r]|^[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]/u;
 
 function csvCell(text: string): string {

@@ -10,7 +10,7 @@ import {
 
 const BOUNDS = { maxWindowBytes: 32 * 1024 ** 2, maxMemberBytes: 32 * 1024 ** 2 };
 
-/** What a window, and what a count or a member in it, takes with a name of 50 characters at most. Measured, and rounded up. */
+/** The bytes of a window, and of a count or a member with a name of up to 50 characters. Measured, and rounded up. */
 const WINDOW_BYTES = 692;
 const ENTRY_BYTES = 140;
 
@@ -18,22 +18,22 @@ interface Window {
   readonly name: string;
   readonly endsAtMs: number;
   readonly counts: Map<string, number>;
-  /** How many claims name each. */
+  /** The number of claims of each. */
   readonly members: Map<string, number>;
 }
 
 /**
- * The counts of one process, bounded in bytes. When members need more, those of the oldest windows are forgotten: they count
- * again then, too much and never too little. When windows need more, the oldest, which would end first, starts again.
+ * The counts of one process, bounded in bytes. When members need more, those of the oldest windows are forgotten and count
+ * again: too much, never too little. When windows need more, the oldest, which would end first, starts again.
  */
 export class MemoryCounts implements HourlyCounts {
   readonly #clock: Clock;
   readonly #bounds: typeof BOUNDS;
-  /** The oldest first: all of them last as long. */
+  /** The oldest first: all last equally long. */
   readonly #windows = new Map<string, Window>();
   /** The windows with members, the oldest first. */
   readonly #withMembers = new Set<Window>();
-  /** How many they all have together. */
+  /** In all windows together. */
   #counts = 0;
   #members = 0;
 
@@ -103,7 +103,7 @@ export class MemoryCounts implements HourlyCounts {
     };
   }
 
-  /** A window, once all that are over are dropped. */
+  /** Drops the windows that have ended, and returns this one. */
   #live(name: string, nowMs: number): Window | undefined {
     for (const window of this.#windows.values()) {
       if (window.endsAtMs > nowMs) break;
@@ -125,7 +125,7 @@ export class MemoryCounts implements HourlyCounts {
     window.members.set(member, (before ?? 0) + 1);
   }
 
-  /** A member that other claims name as well stays counted, and one that is forgotten is not taken back. */
+  /** A member of other claims stays counted, and one that was forgotten is not taken back. */
   #giveBack(window: Window, { count, member }: CountClaim): void {
     if (member !== undefined) {
       const claimedBy = window.members.get(member) ?? 0;

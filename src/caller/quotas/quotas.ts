@@ -2,36 +2,36 @@ import { quotaChannel } from '../../log/diagnostics.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { Identity } from '../../domain/identity.ts';
 
-/** A window starts with the first that is counted in it. */
+/** A window starts with its first count. */
 export const WINDOW_MS = 3_600_000;
 
 export interface CountClaim {
   readonly count: string;
   readonly limit: number;
-  /** Raises the count only with the first claim that names this member of the window. */
+  /** Raises the count only with the first claim of this member in the window. */
   readonly member?: string;
 }
 
 export interface Standing {
-  /** In the order in which they were named. */
+  /** In the order of their names. */
   readonly counts: readonly number[];
-  /** Until the window ends and all counts in it are 0 again. */
+  /** Until the window ends and all its counts are 0. */
   readonly resetMs: number;
 }
 
 export interface Claimed extends Standing {
-  /** Which claim is over its limit, by its place; then no count was raised. */
+  /** The place of the claim that is over its limit; then no count was raised. */
   readonly over: number | undefined;
-  /** Takes the claims back; once at most, and only where none is over. Never rejects. */
+  /** Takes the claims back, once at most, and only where none is over. Never rejects. */
   readonly giveBack: () => Promise<void> | void;
 }
 
 /**
- * No method rejects. Claims are made together or not at all, in one step: two made at the same moment, in whichever
- * processes, never both get the last one, nor count one member twice.
+ * No method rejects. Claims are made together or not at all, in one step: two at the same moment, in any processes, never
+ * both get the last one, and never count a member twice.
  */
 export interface HourlyCounts {
-  /** What a caller or a number is called in it: of bounded length, whatever the text's. */
+  /** The name of a caller or a number in it, of bounded length. */
   nameOf(text: string): string;
   windowOf(whose: 'caller' | 'number', text: string): string;
   /** @param timeLimitMs for a store that is not in this process */
@@ -55,19 +55,19 @@ export interface CallerQuotas {
 }
 
 export interface QuotaSettings extends CallerQuotas {
-  /** Those of a client's callers, by its id as tokens name it. What is absent is as for any caller. */
+  /** The quotas of a client's callers, by its id in tokens. Absent members are those of all callers. */
   readonly clients: ReadonlyMap<string, Partial<CallerQuotas>>;
   /** Prompts to the owner of one number, by all callers together. */
   readonly promptsPerHourAllCallers: number;
 }
 
-/** What is counted at once: a number without a lookup, a lookup with its number, a prompt to the number's owner. */
+/** Counted together: a number without a lookup, a lookup with its number, a prompt to the number's owner. */
 export type Counting = 'number' | 'lookup' | 'prompt';
 
 interface CountedFor {
   readonly caller: Identity;
   readonly number: PhoneNumber;
-  /** Its name comes from the settings, so that there are few. */
+  /** A name from the settings: there are few. */
   readonly operator: string;
 }
 
@@ -77,7 +77,7 @@ interface QuotaClaim extends CountClaim {
 
 export interface WithinQuota {
   readonly kind: 'within';
-  /** Once at most, when nothing left. Never rejects. */
+  /** Once at most, where nothing was sent. Never rejects. */
   readonly giveBack: () => Promise<void>;
 }
 
@@ -96,8 +96,8 @@ export interface QuotaStanding {
 }
 
 /**
- * Counts distinct numbers per caller, lookups per caller and operator, and prompts per number, each in an hour that starts with
- * the first of them. A caller that scans comes to an end, however many processes it asks.
+ * Counts distinct numbers per caller, lookups per caller and operator, and prompts per number, each in an hour that starts
+ * with the first of them. They end a scan, over any number of processes.
  */
 export class Quotas {
   readonly #settings: QuotaSettings;
@@ -141,7 +141,7 @@ export class Quotas {
     return { kind: 'within', giveBack };
   }
 
-  /** What a caller has left of each of its quotas. Anonymous callers have none. */
+  /** The rest of each quota of a caller. Anonymous callers have no quota. */
   async standingOf(caller: Identity, timeLimitMs: number): Promise<readonly QuotaStanding[]> {
     if (caller.kind === 'anonymous') return [];
     const window = this.#counts.windowOf('caller', caller.key);
@@ -155,7 +155,7 @@ export class Quotas {
     };
     return [
       standing('numbers', numbersPerHour, numbers),
-      // That of the operator with the least left, without its name.
+      // Of the operator with the least left, without its name.
       standing('lookups', lookupsPerHour, Math.max(0, ...lookups)),
     ];
   }

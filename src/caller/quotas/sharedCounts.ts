@@ -18,8 +18,8 @@ export const COUNTED_APART =
 export const COUNTED_TOGETHER = 'quotas are counted by all replicas together again';
 
 /**
- * Counts that replicas share in one Redis, under names that only the holders of STATE_KEY can make. While
- * the server of a window is away, or full, each replica counts for itself: only the first to find out waits for it.
+ * Counts that replicas share in one Redis, under names that only holders of STATE_KEY can make. While the server of a
+ * window is away or full, each replica counts for itself, and only the first claim waits for the server.
  */
 export class SharedCounts implements HourlyCounts {
   readonly #redis: Redis;
@@ -27,7 +27,7 @@ export class SharedCounts implements HourlyCounts {
   readonly #local: MemoryCounts;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** Servers that did not answer last, and whether they are being probed. */
+  /** Servers that did not answer, and whether they are being probed. */
   readonly #away = new Map<string, boolean>();
 
   constructor(redis: Redis, seals: StateSeals, clock: Clock, log: Log) {
@@ -38,12 +38,12 @@ export class SharedCounts implements HourlyCounts {
     this.#log = log;
   }
 
-  /** Its name, and on further lines the names that it has under other seals. */
+  /** Its name, and on further lines its names under other seals. */
   nameOf(text: string): string {
     return this.#seals.all.map((seal) => seal.name('counts', text)).join('\n');
   }
 
-  /** Its key, and behind blanks the keys that it has under other seals. */
+  /** Its key, and after blanks its keys under other seals. */
   windowOf(whose: 'caller' | 'number', text: string): string {
     const bucket = bucketOf('counts', text);
     return this.#seals.all
@@ -64,7 +64,7 @@ export class SharedCounts implements HourlyCounts {
       await this.#run(GIVE_BACK, window, [opened, ...flat], COMMAND_TIMEOUT_MS, `${id}:back`);
     };
     if (reply === undefined) {
-      // What is counted here does not count there as well, when it comes there after all.
+      // Counted here: given back there if it still arrives.
       void claiming.then((late) => (late?.[0] === 0 ? giveBack(late) : undefined));
       return this.#local.claim(window, claims);
     }
@@ -85,7 +85,7 @@ export class SharedCounts implements HourlyCounts {
     return { counts: found, resetMs };
   }
 
-  /** `undefined` when Redis is away; never rejects. With an `id` it is done once: its result lies beside the window. */
+  /** `undefined` when Redis is away; never rejects. With an `id` it runs once: its result is stored next to the window. */
   async #run(
     script: string,
     window: string,
@@ -115,7 +115,7 @@ export class SharedCounts implements HourlyCounts {
     }
   }
 
-  /** Waits no longer than a request may: its haste says nothing about Redis, which has a whole second. */
+  /** Waits no longer than the request may. A short limit does not mark Redis as away: it has a whole second. */
   #inTime<T>(running: Promise<T>, timeLimitMs: number): Promise<T | undefined> {
     return timeLimitMs >= COMMAND_TIMEOUT_MS
       ? running
@@ -129,16 +129,16 @@ export class SharedCounts implements HourlyCounts {
       this.#away.delete(server);
       this.#log.info(COUNTED_TOGETHER, { host: server });
     } catch {
-      // Again with the next claim.
+      // The next claim probes again.
       this.#away.set(server, false);
     }
   }
 }
 
-/** How long the result of what may arrive twice is known: longer than it may take to arrive. */
+/** How long a result is stored: longer than a script may take to arrive a second time. */
 const RESULT_MS = 5 * COMMAND_TIMEOUT_MS;
 
-/** What may arrive twice is done once: its result lies under the second key. */
+/** A script that arrives twice runs once: its result is under the second key. */
 const ONCE = `${adoptRenamed(2)}
 local known = redis.call('HGET', KEYS[2], 'result')
 if known then return known end
@@ -149,7 +149,7 @@ local function done(result)
 end
 `;
 
-/** What claims call counts and members: from here on by their current names, with what lies under the others. */
+/** From here on claims use current names, with the counts and members under the older ones. */
 const ADOPT_NAMES = `
 local function adopted(names)
   local current = ''
@@ -171,7 +171,7 @@ for i = 2, #ARGV, 3 do
 end
 `;
 
-/** A server that is full is not back: it writes. KEYS: a key of its own. */
+/** Writes: a server that is full is not back. KEYS: a key of its own. */
 const PROBE = `
 redis.call('HSET', KEYS[1], 'probe', 1)
 redis.call('PEXPIRE', KEYS[1], 1000)
@@ -179,8 +179,8 @@ return 1
 `;
 
 /**
- * A window is a hash: its counts by their names, how many claims name each member, and when it was opened, which tells
- * it from the next one. It ends as a whole.
+ * A window is a hash: its counts by name, the number of claims of each member, and when it was opened, which tells it
+ * from the next one. It ends as a whole.
  *
  * KEYS: the window, the result. ARGV: windowMs; for each claim its count, its limit and its member or ''.
  * Returns the place of the claim that is over or 0, the time left, when the window was opened, and the counts.
@@ -213,8 +213,8 @@ return done(table.concat({ over, left, opened or 0, unpack(counts) }, ' '))
 `;
 
 /**
- * KEYS: the window, the result. ARGV: when the window was opened that was claimed in; for each claim its count, its
- * limit and its member or ''. A later window has nothing to give back.
+ * KEYS: the window, the result. ARGV: when the window of the claims was opened; for each claim its count, its limit and
+ * its member or ''. A later window has nothing to give back.
  */
 const GIVE_BACK = `${ONCE}
 if tonumber(redis.call('HGET', KEYS[1], 'opened') or '0') ~= tonumber(ARGV[1]) then return done('') end
