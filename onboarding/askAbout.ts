@@ -13,16 +13,16 @@ import { judgeMismatch, mismatchNotTried, whyMismatchIsIdle } from './judgeMisma
 import type { CheckParts, OperatorUnderCheck } from './operatorUnderCheck.ts';
 import { exchangeContext } from './singleExchange.ts';
 
-/** Whom to ask about. */
+/** The numbers of a trial. */
 export interface NumberTrial {
   readonly number: PhoneNumber;
   /** To be named beside a token of the first. */
   readonly otherNumber?: PhoneNumber | undefined;
-  /** Whether the owner may be prompted, where the operator asks owners. */
+  /** Whether the owner may be prompted, in the 3-legged flow. */
   readonly mayPrompt: boolean;
 }
 
-/** What asking brought. */
+/** The outcome of a trial. */
 export interface AskedFindings {
   readonly findings: readonly Finding[];
   readonly billedLookups: number;

@@ -19,13 +19,12 @@ import { openOwnFiles, tryPlace, type PlaceToTry } from './tryPlace.ts';
 
 /** What to try of an operator beside its connections and credentials. */
 export interface OperatorTrial extends CheckParts {
-  /** To ask about once; nobody is asked about where it is absent. */
+  /** Looked up once; no number is looked up where it is absent. */
   readonly number?: NumberTrial | undefined;
 }
 
 /**
- * Tries all that the service needs of an operator. Without a number nobody is asked about: no lookup is made,
- * and no owner is prompted.
+ * Tries all that the service needs of an operator. Without a number no lookup is made, and no owner is prompted.
  */
 export async function checkOperator(trial: OperatorTrial): Promise<OperatorReport> {
   const own = openOwnFiles(trial.settings, trial);
@@ -37,7 +36,7 @@ export async function checkOperator(trial: OperatorTrial): Promise<OperatorRepor
   }
 }
 
-/** Tries how far a connection to the company's number directory comes; it is asked about nobody. */
+/** Tries how far a connection to the company's number directory gets, without a lookup in it. */
 export async function checkDirectory(
   settings: NumberDirectorySettings,
   parts: Omit<CheckParts, 'settings'>,
@@ -118,7 +117,7 @@ function notReached({ number }: OperatorTrial): readonly Finding[] {
     .map((step): Finding => ({ step, at: '', verdict: 'not tried', found }));
 }
 
-/** The places of all endpoints that the service would ask, each once. */
+/** The places of all endpoints that the service would call, each once. */
 function placesOf(
   settings: OperatorSettings,
   addresses: AuthorizationAddresses | undefined,

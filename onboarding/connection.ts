@@ -76,7 +76,7 @@ async function opened(socket: Socket, timeoutMs: number): Promise<void> {
   try {
     await withinTime(
       new Promise<void>((resolve, reject) => {
-        // An error that comes later is seen by what reads from the socket; unheard it would end the program.
+        // The reader of the socket sees later errors; without a listener they would end the program.
         socket.on('error', reject).once('connect', () => resolve());
       }),
       timeoutMs,

@@ -21,7 +21,7 @@ export const STEPS = [
 
 export type Step = (typeof STEPS)[number];
 
-/** `failed`: the operator cannot be asked like this. `warning`: it can, and something should be seen to. */
+/** `failed`: the operator cannot be called like this. `warning`: it can, and something needs attention. */
 export type Verdict = 'ok' | 'warning' | 'failed' | 'not tried';
 
 /** What one step came to: a row of the table. Holds no number, no token and no secret. */
@@ -44,7 +44,7 @@ export interface OperatorReport {
   readonly billedLookups: number;
 }
 
-/** Whether nothing is in the way of asking these operators. Pure. */
+/** Whether these operators can be called. Pure. */
 export function areAllWell(reports: readonly OperatorReport[]): boolean {
   return reports.every(({ findings }) => findings.every(({ verdict }) => verdict !== 'failed'));
 }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { errorName } from '../src/domain/errors.ts';
 import { refusesCertificate, type ConnectStage } from '../src/http/connectFailure.ts';
 
-/** What a server says by HTTP to a request that asks for nothing. */
+/** A server's HTTP reply to a request without effect. */
 export interface HttpFacts {
   readonly version: 'HTTP/1.1' | 'HTTP/2';
   readonly status: number;
@@ -19,7 +19,7 @@ export type HttpProbe =
 
 /**
  * Sends one GET without credentials over a connection, and ends it. GET is safe (RFC 9110 §9.2.1) and the
- * endpoints take POST alone: nothing is asked, and nothing can be billed. Never rejects.
+ * endpoints take only POST: nothing is looked up, and nothing can be billed. Never rejects.
  */
 export async function probeHttp(socket: Socket, url: URL, timeoutMs: number): Promise<HttpProbe> {
   const isHttp2 = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';

@@ -132,7 +132,7 @@ function adviceOnGrantType({ grant }: ClientSettings): string {
   }
 }
 
-/** A scope that was asked for, and what came of it. */
+/** A requested scope, and the outcome. */
 export interface ScopeTrial {
   /** As in the settings; empty where the operator knows no scopes. */
   readonly wanted: string;
@@ -176,7 +176,7 @@ function listed(trials: readonly ScopeTrial[]): string {
   return trials.map(({ wanted }) => wanted).join(', ');
 }
 
-/** RFC 6749 §5.1: `scope` is there where it differs from what was asked for. */
+/** RFC 6749 §5.1: the reply has `scope` where it differs from the requested one. */
 function missingScopes(wanted: string, { standing, grantedScope }: ClientReply): readonly string[] {
   if (standing !== 'token issued' || grantedScope === undefined) return [];
   const granted = new Set(grantedScope.split(' '));

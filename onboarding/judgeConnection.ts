@@ -32,7 +32,7 @@ const ROW_OF: Readonly<
 
 type Row = (typeof ROW_OF)[ConnectStage];
 
-/** What the stages of a connection come to, one row each. Pure. */
+/** Judges the stages of a connection, one row each. Pure. */
 export function judgeConnection(trace: ConnectionTrace, nowMs: number): readonly Finding[] {
   const { broke } = trace;
   const rows = rowsOf(trace);
@@ -52,7 +52,7 @@ export function judgeConnection(trace: ConnectionTrace, nowMs: number): readonly
   });
 }
 
-/** A proxy resolves the name and connects: only it hears of these. */
+/** A proxy resolves the name and connects: only it sees these. */
 function rowsOf({ place, proxy }: ConnectionTrace): readonly Row[] {
   const way: readonly Row[] = proxy === undefined ? ['name', 'tcp'] : ['proxy'];
   return place.isSecure ? [...way, 'tls'] : way;
@@ -92,11 +92,11 @@ function tlsRow(at: string, tls: TlsFacts, nowMs: number): Finding {
   };
 }
 
-/** What the files of the settings come to, that connections are made with. */
+/** Judges the files of the settings that connections are made with. */
 export interface FilesTrace {
   /** Why they cannot be used; absent where they can. */
   readonly flaw?: string | undefined;
-  /** When our own certificate ends, milliseconds since 1970; absent where there is none. */
+  /** When our own certificate ends, milliseconds since 1970; absent without one. */
   readonly certificateEndsMs?: number | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { LookupFailureCode } from '../src/domain/errors.ts';
 import { ERRORS } from '../src/domain/errors.ts';
 import type { Finding, Verdict } from './finding.ts';
 
-/** What became of asking the owner of a number. */
+/** The outcome of a prompt. */
 export type ConsentProbe =
   | { readonly kind: 'not allowed' }
   | { readonly kind: 'refused'; readonly code: LookupFailureCode; readonly told: string }
@@ -19,7 +19,7 @@ export type ConsentProbe =
 
 const LABEL = 'bc-authorize';
 
-/** What asking the owner came to. Pure. */
+/** Judges the outcome of a prompt. Pure. */
 export function judgeConsent(probe: ConsentProbe): Finding {
   const row = { step: 'consent', at: LABEL } as const;
   switch (probe.kind) {

@@ -10,7 +10,7 @@ export interface ProbedEndpoint {
   readonly probe: HttpProbe;
 }
 
-/** What GETs at the endpoints of one place come to. Pure. */
+/** Judges the replies to GETs at the endpoints of one place. Pure. */
 export function judgeHttp(at: string, probed: readonly ProbedEndpoint[]): Finding {
   const parts = probed.map(({ endpoint, probe }) => `${endpoint} ${wordOf(probe)}`);
   const [version] = probed.flatMap(({ probe }) =>

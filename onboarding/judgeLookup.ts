@@ -16,7 +16,7 @@ export interface LookupTrial {
   readonly flaw?: ReplyFlaw | undefined;
 }
 
-/** What a lookup comes to; the answer itself is not shown. Pure. */
+/** Judges a lookup; the answer itself is not shown. Pure. */
 export function judgeLookup(trial: LookupTrial, errors: ErrorMap): Finding {
   const { operation, exchange, failure, flaw } = trial;
   const row = { step: 'lookup', at: operation } as const;

@@ -10,7 +10,7 @@ export type DiscoveryProbe =
   /** By the code of what broke, or the name of the error. */
   | { readonly kind: 'broke'; readonly code: string };
 
-/** What a discovery document comes to, beside the addresses in it. Pure. */
+/** Judges a discovery document, except for the addresses in it. Pure. */
 export function judgeDiscovery(
   at: string,
   probe: DiscoveryProbe,

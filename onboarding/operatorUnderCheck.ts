@@ -50,7 +50,7 @@ export class OperatorUnderCheck {
     const { lookupAddresses } = settings;
     this.settings = settings;
     this.exchanges = {
-      // Of no use, and never asked, where there is no token step.
+      // Never called without a token step.
       token: at('token', addresses.token),
       backchannelAuthentication: at(
         'backchannelAuthentication',

@@ -14,7 +14,7 @@ import type { ExchangeContext } from '../src/tokens/tokenManager.ts';
 export type Echo = 'same' | 'another' | 'none';
 
 /**
- * One endpoint of an operator, asked as the service asks it and never twice: without retry, breaker or kept
+ * One endpoint of an operator, called as the service calls it and never twice: without retry, breaker or kept
  * connection. It remembers what came.
  */
 export class SingleExchange {

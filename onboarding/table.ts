@@ -1,11 +1,11 @@
 import type { Finding, OperatorReport, Verdict } from './finding.ts';
 
-/** Colours a text as its verdict asks for; the text itself where there are no colours. */
+/** Colours a text by its verdict; returns the text itself without colours. */
 export type Paint = (verdict: Verdict, text: string) => string;
 
 const HEAD = ['operator', 'step', 'at', 'result', 'found'] as const;
 
-/** All rows of all operators, and what to do about those that ask for it. Pure. */
+/** All rows of all operators, and what to do about those with advice. Pure. */
 export function checkTable(reports: readonly OperatorReport[], paint: Paint): string {
   const rows = reports.flatMap(({ operator, findings }) =>
     findings.map((finding) => ({ finding, cells: cellsOf(operator, finding) })),

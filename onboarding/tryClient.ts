@@ -50,7 +50,7 @@ async function tryTokens(
   ];
 }
 
-/** A poll for a request that was never made: it proves who we are, and reaches nobody. */
+/** A poll for a request that was never made: it proves our client, and prompts no owner. */
 async function tryPoll(
   checked: OperatorUnderCheck,
   { number, clock, timeoutMs }: ClientTrialParts,

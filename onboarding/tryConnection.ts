@@ -46,7 +46,7 @@ export interface TrialParts {
 const AFTERTHOUGHT_MS = 1000;
 
 /**
- * Connects to an https address as an endpoint of these settings does, asks nothing, and tells how far it came. Never
+ * Connects to an https address as an endpoint of these settings does, sends no request, and returns how far it got. Never
  * rejects; takes the time limit and a second at most.
  */
 export async function tryConnection(

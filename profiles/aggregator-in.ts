@@ -5,7 +5,7 @@ import type { LookupAsk, MakeProfile } from '../src/domain/profile.ts';
  *
  * Sources: the API pages of an Indian aggregator, which publish several forms of SIM Swap: one takes the number in the header
  * x-phone-number, as digits without the plus; another takes maxAge in seconds, answers `simSwapped`, names exchanges by
- * x-correlation-id and has the one scope sim-swap.read. Here they stand together: take out what your papers do not have.
+ * x-correlation-id and has the one scope sim-swap.read. Here they are together: remove what your papers do not have.
  * Others take a header `jwt_token` (`tokens.sentIn`) or `api_key` in the place of OAuth (the grant `none`).
  * A token of Keycloak may be used until it expires, whatever the number; ask whether the contract agrees.
  * Ask your onboarding contact as well: both addresses, the realm, and the numbers that are served.

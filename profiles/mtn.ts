@@ -7,7 +7,7 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  * named as the client's own in the reply's headers, `0000` and `1022` in `statusCode`), "Understanding OAuth 2.0" (client_id and
  * client_secret in the form, grant_type in the query, `token_type: BearerToken`, `expires_in` as a text) and "Response and error
  * codes". `authUrl` is https://api.mtn.com, `simSwapUrl` https://api.mtn.com/v1/mobile/phoneNumbers.
- * - There is the date alone: a window that holds it is `true`, which may overstate.
+ * - It offers only the date: a window that holds it is `true`, which may overstate.
  * - The reply names the number (`customerId`), as digits.
  * - `1022` is "no SIM swap is performed", without saying since when, and an empty date cannot be determined: both are a date that is
  *   not disclosed, never a `false`.

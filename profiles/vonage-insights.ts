@@ -7,10 +7,10 @@ import type { LookupAsk, LookupReading, MakeProfile } from '../src/domain/profil
  * Insights", "Check Risk Before Verification"), Vonage's client libraries (vonage-node-sdk, vonage-python-sdk, vonage-dotnet-sdk) for
  * members that may be absent, and its guide to JWTs for the claims. The base is https://api-eu.vonage.com in the guides; the other
  * regions are on the page "Technical Details".
- * - There is no token: each request carries a JWT of the application, whose id is the client's id.
+ * - It has no tokens: each request carries a JWT of the application, whose id is the client's id.
  * - One reply has the date and whether it was swapped in the period that was asked about, which is 240 hours where only the date is
  *   asked for.
- * - A status other than OK is no answer, also beside one: a guide shows NO_COVERAGE beside `"is_swapped": true`. PARTIAL_SUCCESS says
+ * - A status other than OK is not an answer, also beside one: a guide shows NO_COVERAGE beside `"is_swapped": true`. PARTIAL_SUCCESS says
  *   that members were left out; what is there counts.
  * Not confirmed by public text: whether a member that does not apply is null or absent (both are read alike), which codes are
  * billed, and the form of 401 and 429, which are read by their status.

@@ -21,7 +21,7 @@ export type Grant<Granted = TokenGrant> =
   | { readonly kind: 'granted'; readonly grant: Granted }
   | { readonly kind: 'refused'; readonly reply: Reply };
 
-/** What presenting a token comes to. */
+/** The outcome of presenting a token. */
 export type Presented =
   | { readonly kind: 'granted'; readonly grant: TokenGrant }
   | { readonly kind: 'refused'; readonly reason: 'unknown' | 'used' | 'expired' };

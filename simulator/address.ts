@@ -11,7 +11,7 @@ export interface SimulatorAddress {
   readonly clientSecret: string;
 }
 
-/** A simulator that runs by itself, and speaks as it does where nothing else is said. */
+/** A simulator that runs by itself, in its default dialect. */
 export function simulatorAt(url: string): SimulatorAddress {
   return { ...DEMO_CLIENT, authUrl: url, simSwapUrl: `${url}${DIALECTS['2.1'].paths.simSwap}` };
 }

@@ -11,7 +11,7 @@ import { findTestNumber } from './testNumbers.ts';
 /** A request for a token or a consent. */
 export interface AuthorizationRequest {
   readonly headers: IncomingHttpHeaders;
-  /** Such as `grant_type=client_credentials`; empty where there is none. */
+  /** Such as `grant_type=client_credentials`; empty without one. */
   readonly query: string;
   readonly body: string;
   /** Of the endpoint. */
@@ -64,7 +64,7 @@ export class AuthorizationServer {
 
   async #jwtBearer(form: URLSearchParams, audience: string): Promise<Outcome> {
     if (form.get('grant_type') !== JWT_BEARER) return this.#refused(400, 'unsupported_grant_type');
-    // Scope and client stand in the assertion; beside it each would be said twice.
+    // Scope and client are in the assertion: beside it each would be there twice.
     if (form.has('scope') || form.has('client_assertion')) {
       return this.#refused(400, 'invalid_request');
     }
@@ -193,7 +193,7 @@ export class AuthorizationServer {
   }
 }
 
-/** `undefined` where it is no form, or has a parameter twice (RFC 6749 §3.2). */
+/** `undefined` where it is not a form, or has a parameter twice (RFC 6749 §3.2). */
 function readForm({ headers, body }: AuthorizationRequest): URLSearchParams | undefined {
   const { 'content-type': type = '' } = headers;
   if (!/^application\/x-www-form-urlencoded\b/i.test(type)) return undefined;

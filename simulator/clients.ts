@@ -13,7 +13,7 @@ export interface ClientAccount {
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 const MAX_ASSERTION_SECONDS = 300;
 
-/** Checks who asks for tokens (docs/operator-api.md, "Who we are"; RFC 7523 §3). */
+/** Checks the clients that request tokens (docs/operator-api.md, "Who we are"; RFC 7523 §3). */
 export class Clients {
   readonly #account: ClientAccount;
   readonly #nowMs: () => number;

@@ -15,17 +15,17 @@ interface Request {
   hasSlowedDown: boolean;
 }
 
-/** What a client polls at that was told no interval (OpenID CIBA Core §7.3). */
+/** The interval where the reply has none (OpenID CIBA Core §7.3). */
 const UNTOLD_INTERVAL_SECONDS = 5;
 const SLOW_DOWN_MS = 5000;
 
 /** Polls that were sent an interval apart may arrive a little closer together. */
 const POLL_LEEWAY_MS = 100;
 
-/** How long a request is remembered; longer than any lives, to tell its end from an unknown id. */
+/** How long a request is remembered: longer than any lives, to distinguish its end from an unknown id. */
 const REMEMBERED_MS = 600_000;
 
-/** The requests for consent: who was asked, and what they said (OpenID CIBA Core §7 and §11). */
+/** The requests for consent, and their owners' answers (OpenID CIBA Core §7 and §11). */
 export class Consents {
   readonly #standard: Dialect['consent'];
   readonly #tokens: AccessTokens;

@@ -18,10 +18,10 @@ export type TokenRequestForm =
       readonly grant: 'client_credentials';
       /** Whether `username` must name the number, or must not be there. */
       readonly namesNumber: boolean;
-      /** Whether `grant_type` must stand in the query, and not in the body. */
+      /** Whether `grant_type` must be in the query, and not in the body. */
       readonly inQuery: boolean;
     }
-  /** The assertion names the number and the scope, and shows who asks (CAMARA, "JWT Bearer Flow"). */
+  /** The assertion names the number and the scope, and proves the client (CAMARA, "JWT Bearer Flow"). */
   | { readonly grant: 'jwt-bearer' };
 
 /** What the operator takes its tokens for. */

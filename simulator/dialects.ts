@@ -152,7 +152,7 @@ export type DialectName = keyof typeof BY_NAME;
  */
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = BY_NAME;
 
-/** In the order in which they are told. */
+/** In the order of messages and docs. */
 export const DIALECT_NAMES: readonly DialectName[] = [
   '2.1',
   '1.0',

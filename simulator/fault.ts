@@ -1,6 +1,6 @@
 import type { Refusal } from './refusals.ts';
 
-/** What becomes of an exchange instead of the answer. */
+/** What happens to an exchange in place of the answer. */
 export type Fault =
   /** A lookup refused as CAMARA does it, in the words of the simulator's dialect. */
   | {
@@ -22,7 +22,7 @@ export type Fault =
   | { readonly kind: 'break the connection' }
   /** Half of the body, and then nothing. */
   | { readonly kind: 'cut the body' }
-  /** A body that is no answer, with status 200. */
+  /** A body that is not an answer, with status 200. */
   | { readonly kind: 'talk nonsense'; readonly body: string }
   | { readonly kind: 'send too much' }
   /** The answer, under the correlator of another request. */

@@ -10,7 +10,7 @@ export interface LaunchedSimulator extends SimulatorAddress {
   stop(): Promise<void>;
 }
 
-/** How a launched simulator speaks. */
+/** The dialect of a launched simulator. */
 export interface LaunchOptions {
   /** As CAMARA SIM Swap 2.1 if left out. */
   readonly dialect?: DialectName;

@@ -1,6 +1,6 @@
 const HOUR_MS = 3_600_000;
 
-/** A mobile line as it truly is, and what its operator may tell of it. */
+/** The true state of a mobile line, and what its operator may disclose of it. */
 export interface Line {
   /** Hours since the SIM was last swapped; absent for a line that never swapped. */
   readonly swappedHoursAgo?: number;
@@ -24,7 +24,7 @@ export function swappedWithin({ swappedHoursAgo }: Line, maxAgeHours: number): b
   return swappedHoursAgo !== undefined && swappedHoursAgo <= maxAgeHours;
 }
 
-/** The last swap, or the activation where there was none, or `null` where it may not be told. */
+/** The last swap, or the activation of a line without one, or `null` where it may not be disclosed. */
 export function retrieveDate(line: Line, nowMs: number): RetrieveDateAnswer {
   if (line.withholdsDate === true) {
     const { monitoredPeriodDays: days } = line;

@@ -18,7 +18,7 @@ export interface LookupRequest {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** The number that a request names; `undefined` where it is none. */
+/** The number that a request names; `undefined` where it is not valid. */
 type Named = { readonly number: string | undefined } | 'malformed';
 
 /** The SIM swap API: `retrieve-date` and `check`, with the checks of its dialect. */
@@ -35,7 +35,7 @@ export class Lookups {
     this.#nowMs = nowMs;
   }
 
-  /** Whom the token lets ask about; a refusal where it does not let this lookup be made. */
+  /** The number that the token is for; a refusal where it does not allow this lookup. */
   authorize(request: LookupRequest): Grant<NumberGrant> {
     const presented = this.#tokens.present(request.headers.authorization);
     switch (presented.kind) {

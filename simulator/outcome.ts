@@ -1,7 +1,7 @@
 import type { Fault } from './fault.ts';
 import type { Reply } from './reply.ts';
 
-/** What a request comes to: the reply, and what becomes of it. */
+/** The outcome of a request: the reply, and a fault on its way. */
 export interface Outcome {
   readonly reply: Reply;
   readonly fault?: Fault | undefined;

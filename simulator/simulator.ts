@@ -30,7 +30,7 @@ export interface SimulatorSettings {
   readonly jwks?: JSONWebKeySet;
   /** The dialect's, if left out. */
   readonly cibaGrantType?: string;
-  /** How the operator speaks; as CAMARA SIM Swap 2.1 if left out. */
+  /** The operator's dialect; CAMARA SIM Swap 2.1 where absent. */
   readonly dialect?: DialectName;
   /** Whether replies carry the correlator of their request. */
   readonly echoesCorrelator?: boolean;
@@ -53,7 +53,7 @@ export interface Simulator {
 
 export { DEMO_CLIENT };
 
-/** Where the simulator listens unless it is told otherwise: on this machine alone. */
+/** Where the simulator listens by default: on this machine only. */
 export const LOOPBACK = '127.0.0.1';
 
 const DEFAULT_DIALECT: DialectName = '2.1';

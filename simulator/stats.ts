@@ -1,12 +1,12 @@
 /** What the simulator has seen since it started, or since the counts were last zeroed. */
 export interface Counts {
-  /** All that reached it, whatever came of it; questions about these counts aside. */
+  /** All that reached it, with any outcome, except requests for these counts. */
   requests: number;
   /** Lookups answered: what an operator would bill. */
   lookups: number;
   retrieveDate: number;
   check: number;
-  /** Lookups refused, whatever the reason. */
+  /** Lookups refused, for any reason. */
   refusedLookups: number;
   /** Lookups refused because another about the same number was under way. */
   conflicts: number;
@@ -16,9 +16,9 @@ export interface Counts {
   reusedTokens: number;
   /** Uses of a token for another number or operation. */
   misusedTokens: number;
-  /** People asked for their consent. */
+  /** Prompts for consent. */
   prompts: number;
-  /** People asked while an earlier prompt about the same number was still open. */
+  /** Prompts while an earlier one about the same number was still open. */
   doublePrompts: number;
   polls: number;
   /** Polls before the interval was over. */

@@ -15,9 +15,9 @@ export interface ConsentManner {
   readonly slowsDownOnce?: boolean;
   /** Every poll is answered with this error. */
   readonly pollError?: string;
-  /** What becomes of bc-authorize itself, after the prompt went out. */
+  /** What happens to bc-authorize itself, after the prompt. */
   readonly afterPrompt?: Fault;
-  /** What becomes of bc-authorize, before the owner is prompted. */
+  /** What happens to bc-authorize, before the owner is prompted. */
   readonly insteadOfPrompt?: Fault;
 }
 
@@ -27,9 +27,9 @@ export interface TestNumber {
   /** What it does, for docs/test-numbers.md. */
   readonly does: string;
   readonly line: Line;
-  /** What becomes of its lookups, of one operation or of both. */
+  /** What happens to its lookups, of one operation or of both. */
   readonly lookup?: { readonly fault: Fault; readonly operation?: Operation };
-  /** What becomes of its 2-legged token requests. */
+  /** What happens to its 2-legged token requests. */
   readonly token?: Fault;
   readonly consent?: ConsentManner;
 }
@@ -210,10 +210,10 @@ export const TEST_NUMBERS: readonly TestNumber[] = [
 
 const BY_NUMBER = new Map(TEST_NUMBERS.map((one) => [one.number, one]));
 
-/** A whole range of lines that never swapped, for asking about many at once. */
+/** A range of lines that never swapped, for queries of many at once. */
 export const NEVER_SWAPPED_RANGE = { first: '+447700900500', last: '+447700900999' };
 
-/** What a number does; `undefined` for one that the operator has never heard of. */
+/** What a number does; `undefined` for one that the operator does not know. */
 export function findTestNumber(number: string): TestNumber | undefined {
   const isInRange = number >= NEVER_SWAPPED_RANGE.first && number <= NEVER_SWAPPED_RANGE.last;
   return (
@@ -230,7 +230,7 @@ export function findTestNumber(number: string): TestNumber | undefined {
  */
 const CROWD = /^\+12\d\d55501(\d\d)$/;
 
-/** What becomes of the few that are not like the others, by their last two digits. */
+/** What the few that differ do, by their last two digits. */
 const EXCEPTIONS: Readonly<Record<string, Omit<TestNumber, 'number'>>> = {
   '90': {
     does: 'never swapped, date withheld',

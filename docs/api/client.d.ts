@@ -62,7 +62,7 @@ export interface SimSwapUnknown {
 export type LastSimSwap =
   | {
       readonly kind: 'answered';
-      /** RFC 3339, in the operator's own words; `null` where the operator may not disclose the date. */
+      /** RFC 3339, as the operator wrote it; `null` where the operator may not disclose the date. */
       readonly latestSimChange: string | null;
       /** When the operator was queried. */
       readonly asOf: Date;

@@ -146,7 +146,7 @@ export interface Ciba {
   /** `login_hint` of bc-authorize, such as `tel:{number}`. */
   readonly loginHint: string;
   readonly firstPoll: 'at-once' | 'after-interval';
-  /** The least between two polls, whatever `interval` says: from 1 to 60. */
+  /** The least between two polls, also where `interval` is less: from 1 to 60. */
   readonly minIntervalSeconds: number;
   /** Further members of bc-authorize, the same each time. */
   readonly parameters: Readonly<Record<string, string>>;
@@ -170,7 +170,7 @@ export interface Tokens {
   readonly marginSeconds: number;
   /** How long a kept token lives whose `expires_in` is absent. */
   readonly defaultLifetimeSeconds: number;
-  /** What `token_type` may be, whatever the case of its letters; with DPoP, only `DPoP` counts. */
+  /** What `token_type` may be, in any case of letters; with DPoP, only `DPoP` counts. */
   readonly types: readonly string[];
   /** Where a lookup carries it: a header, and the prefix there, `Bearer ` with its space. */
   readonly sentIn: {
@@ -213,9 +213,9 @@ export interface LookupParts {
 export interface LookupReading {
   /** The object that holds what the pointers below lead to, where one has to be chosen; the body itself where absent. */
   readonly pick?: ((body: Body) => Body | undefined) | undefined;
-  /** Where the reply has one, whichever operation it is for. */
+  /** Where the reply has one, for either operation. */
   readonly date?: DateReading | undefined;
-  /** Where the reply says so, whichever operation it is for. */
+  /** Where the reply says so, for either operation. */
   readonly swapped?: SwappedReading | undefined;
   /**
    * Whether these members may be null or absent where the operator knows nothing: a date that is left out beside `swapped`
@@ -260,7 +260,7 @@ export interface SwappedReading {
 export interface Errors {
   /** Where a body names its error, tried in turn before `code` and `error`. */
   readonly wordAt: readonly Pointer[];
-  /** The word of an answer there, such as `0000` or `OK`: with any other word, or without one, a 200 is no answer. */
+  /** The word of an answer there, such as `0000` or `OK`: with any other word, or without one, a 200 is not an answer. */
   readonly okWords: readonly string[];
   /** The first that fits counts; without one, CAMARA and OAuth do. */
   readonly rules: readonly ErrorRuleProfile[];

@@ -56,7 +56,7 @@ export interface SimSwapSubgraph extends AsyncDisposable {
    * console.log(Object.keys(contextFor('u-1', AbortSignal.timeout(5000)))); // [ 'simSwap' ]
    * ```
    *
-   * @throws {RangeError} when the caller's own number is none, or the purpose is not one of `PURPOSES`
+   * @throws {RangeError} when the caller's own number is not valid, or the purpose is not one of `PURPOSES`
    */
   context(request: SimSwapGraphqlRequest): SimSwapContext;
   /** Waits for what is under way and must not be cut, then closes all connections. Stop your server before it. */
@@ -90,8 +90,8 @@ export declare function createSimSwapSubgraph(
  * value that they refuse, which may be a phone number: hand every error of a reply to this function.
  *
  * Errors of this package pass. GraphQL's own and those of your server keep a code, and a message that is masked and cut.
- * A `GraphQLError` of a resolver of yours stays, but for phone numbers in its message. Every other error says nothing but
- * that it happened: log it yourself. `extensions.http` can be read, and is left out of JSON.
+ * A `GraphQLError` of a resolver of yours stays, but for phone numbers in its message. Every other error says only that
+ * it happened: log it yourself. `extensions.http` can be read, and is left out of JSON.
  *
  * @example
  *

@@ -15,7 +15,7 @@ export interface DateTrust extends Pick<
 export interface Deduced {
   readonly kind: 'window';
   readonly swapped: boolean;
-  /** When the latest of those that say so was asked for, milliseconds since 1970. */
+  /** When the latest lookup that says so left, milliseconds since 1970. */
   readonly asOfMs: number;
   readonly from: readonly TimedFact[];
 }

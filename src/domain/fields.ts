@@ -12,10 +12,10 @@ type Field = (args: FieldArguments) => Parsed<FieldQuestion>;
 
 const DATE: Parsed<FieldQuestion> = { kind: 'parsed', value: { asks: 'date' } };
 const CONSENT: Parsed<FieldQuestion> = { kind: 'parsed', value: { asks: 'consent' } };
-/** By their hours, once they were asked. */
+/** By their hours, made at the first use. */
 const WINDOWS: Parsed<FieldQuestion>[] = [];
 
-/** What the fields of `PhoneNumber` ask. Equal questions are one object, whichever fields they come from. */
+/** The questions of the fields of `PhoneNumber`. Equal questions of all fields are one object. */
 export const FIELDS = {
   lastSimSwap: () => DATE,
   simSwappedWithin: window,

@@ -81,7 +81,7 @@ export function fillTemplate(template: string, number: PhoneNumber): string {
 
 const RUN = /(?:\+|%2B)?\(?\d(?:(?:[\s().-]|%20){0,3}\d){4,}/gi;
 
-/** A port, or a limit: no country's numbers are that short once the area is told, with its zero or its `+`. */
+/** A port, or a limit: no country's numbers are this short with their area code and its zero or `+`. */
 const BARE_FIVE_DIGITS = /^[1-9]\d{4}$/;
 
 /**

@@ -29,17 +29,17 @@ export interface AnswerExtensions extends Readonly<Record<string, unknown>> {
   readonly code: ErrorCode;
 }
 
-/** What a caller sent is not valid; the reason says how to correct it, and quotes nothing of what was sent. */
+/** The input is not valid; the reason says how to correct it, and quotes nothing of it. */
 export function badUserInput(reason: string): AnswerError {
   return new AnswerError(reason, { code: 'BAD_USER_INPUT' });
 }
 
-/** The caller may not ask about this number. Says the same of numbers that exist and that do not. */
+/** The caller may not query this number. The same for numbers that exist and that do not. */
 export function forbidden(message: string = ERRORS.FORBIDDEN.message): AnswerError {
   return new AnswerError(message, { code: 'FORBIDDEN' });
 }
 
-/** Where an error is to be told. With its place, graphql-js makes no second error around the first. */
+/** The field of an error. With it graphql-js wraps no second error around the first. */
 export type FieldPlace = Pick<GraphQLResolveInfo, 'fieldNodes' | 'path'>;
 
 export function lookupFailed(failure: LookupFailure, place?: FieldPlace): AnswerError {
@@ -57,7 +57,7 @@ export function lookupFailed(failure: LookupFailure, place?: FieldPlace): Answer
   return new AnswerError(message, extensions, { nodes, path: responsePathAsArray(path) });
 }
 
-/** A defect: it says nothing but that it happened. */
+/** A defect: the error says only that it happened. */
 export function internalError(options?: GraphQLErrorOptions): AnswerError {
   return new AnswerError(ERRORS[INTERNAL_ERROR].message, { code: INTERNAL_ERROR }, options);
 }

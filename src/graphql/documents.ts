@@ -16,7 +16,7 @@ export const PARSE_LIMITS = {
    * size takes a tenth of a second, and one of twice the size four times as long.
    */
   maxLexicalTokens: 2000,
-  /** They are no tokens to graphql-js, but each takes as much memory as one. */
+  /** graphql-js does not count them as tokens, but each takes as much memory as one. */
   maxComments: 500,
   /** In UTF-16 code units: a hundred and more for each token. */
   maxSourceLength: 256 * 1024,
@@ -32,7 +32,7 @@ const MAX_DEPTH = 20;
 /** A rule of graphql-js compares fragments pair by pair, one pair inside the other: a circle of 200 overflows its stack. */
 const FAR_TOO_DEEP = 50;
 
-/** Refuses operations that nest too deep. Each selection set is a level, be it of a field, an inline fragment or a spread. */
+/** Refuses operations that nest too deep. Each selection set is a level: of a field, an inline fragment or a spread. */
 export const depthRule: ValidationRule = (context) => {
   /** Each fragment is measured once, however often it is spread. */
   const known = new Map<string, number>();
@@ -48,7 +48,7 @@ export const depthRule: ValidationRule = (context) => {
     if (measured !== undefined || fragment === undefined || fragment === null) {
       return measured ?? 0;
     }
-    // While the fragment is read: one that spreads itself is refused by a rule of GraphQL's own.
+    // While the fragment is read: one that spreads itself is refused by one of GraphQL's rules.
     known.set(name, 0);
     const depth = depthOf(fragment.selectionSet);
     known.set(name, depth);

@@ -32,10 +32,10 @@ import { derived } from '../system/fromFiles.ts';
 import { documentNames, resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 
-/** A document and its variables for the most that one operation may ask; far more than either needs. */
+/** For a document and its variables: far more than the largest allowed operation needs. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** At the deadline an execution answers with what it has: so long may that take. */
+/** How long an execution may take to answer with what it has at the deadline. */
 const LAST_WORDS_MS = 1000;
 
 export interface EndpointParts extends RequestParts {
@@ -49,7 +49,7 @@ export interface EndpointParts extends RequestParts {
   /** As they are by now. Where there are any, nothing else is served. */
   readonly trustedDocuments: () => TrustedDocuments | undefined;
   readonly explorer: Explorer | undefined;
-  /** Whether a request must name this machine: no token is needed, and a page whose site's name leads here asks under that. */
+  /** Whether `host` must name this machine: no token is needed, and DNS rebinding sends a page's requests here under its name. */
   readonly checksHost: boolean;
   readonly gate: Pick<Gate, 'admit'>;
   readonly observation: {
@@ -120,7 +120,7 @@ function refuse(refusal: Refusal, { incoming, request }: Arrived): Reply {
   return replyOf(refusal, incoming.headers.accept, request.reference(refusal.code));
 }
 
-/** The reply where it does not matter who asks; `undefined` for every other request. */
+/** The reply that does not depend on the caller; `undefined` for every other request. */
 function replyBefore(
   { checksHost, config: { allowedOrigins }, maxRequests, explorer }: EndpointParts,
   arrived: Arrived,
@@ -145,7 +145,7 @@ async function answer(
   request.begin();
   response.once('close', () => {
     request.pause();
-    // A caller that is cut off before the last byte has heard nothing: it must not cost another prompt.
+    // A caller that is cut off before the last byte has no answer: its next request must not cost another prompt.
     if (!response.writableFinished) request.hangUp();
     else if (isExecuted) request.told();
   });
@@ -174,7 +174,7 @@ async function answer(
       httpGraphQLRequest: asked.request,
       context: () => {
         const { waitMs } = request;
-        // RFC 7240 §3: so long the request waits, be it less than it preferred.
+        // RFC 7240 §3: how long the request waits, which may be less than it preferred.
         if (waitMs !== undefined) {
           headers['preference-applied'] = `wait=${Math.floor(waitMs / 1000)}`;
         }
@@ -192,14 +192,14 @@ async function answer(
   return replyFrom(executed, request);
 }
 
-/** A caller that hangs up is no news. */
+/** A caller that hangs up is not logged. */
 function tellOverdue(log: Log, { signal }: GraphqlRequest, waitedFor: string): void {
   if (signal.reason instanceof DeadlineExceeded) {
     log.error('a request did not end in its time', { waitedFor });
   }
 }
 
-/** What is left of the body would be taken for the next request. */
+/** The rest of the body would be read as the next request. */
 const CLOSE = { connection: 'close' };
 
 const OTHER_HOST: Refusal = {
@@ -229,7 +229,7 @@ function replyFrom(
 ): Reply {
   if (body.kind !== 'complete') throw new Error('The schema defers nothing.');
   const isUnrecorded = status >= 400 && !request.hasCodes;
-  // Answers are about people, and no cache may store them: every reply says so, whatever Apollo would.
+  // Answers are about people, and no cache may store them: every reply has our header in place of Apollo's.
   headers.delete('cache-control');
   return {
     status,
@@ -278,7 +278,7 @@ async function readOperation(
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 
-/** What the body holds; as a text, what is wrong with it. */
+/** The body, or a text that says what is wrong with it. */
 function parseBody(text: string): object | string {
   let body: unknown;
   try {
@@ -293,16 +293,16 @@ function parseBody(text: string): object | string {
 
 const HOW_TO_ASK = 'Send {"query": "…"} and, if need be, "variables".';
 
-/** By any of these Apollo knows a request that no page of another site can send without a preflight. */
+/** Any of these shows Apollo that no page of another site can send the request without a preflight. */
 const BEYOND_SIMPLE = ['content-type', 'apollo-require-preflight', 'x-apollo-operation-name'];
 
-/** What Apollo reads of the headers. A POST of JSON is one of those requests: it need not parse the type again. */
+/** What Apollo reads of the headers. A POST of JSON is such a request: it need not parse the type again. */
 function headersForApollo(
   method: string,
   headers: IncomingHttpHeaders,
   mediaType: ReplyMediaType,
 ): HeaderMap {
-  // An empty text is no choice: there is nothing to negotiate.
+  // With an empty header Apollo has nothing to negotiate.
   const texts = new HeaderMap([['accept', mediaType === 'application/json' ? '' : mediaType]]);
   if (method === 'POST') return texts.set('apollo-require-preflight', 'true');
   for (const name of BEYOND_SIMPLE) {
@@ -328,10 +328,10 @@ const NOT_ACCEPTABLE = badRequest(
 
 const TOO_LONG = badRequest(413, `A body may have ${MAX_BODY_BYTES} bytes at most.`);
 
-/** So much more is read, and dropped: a client that is refused while it sends would find its connection broken, no reply. */
+/** Read beyond the limit and dropped: a client that is refused while it sends would see a broken connection, not the reply. */
 const MAX_DROPPED_BYTES = 32 * 1024 * 1024;
 
-/** `undefined` when it is too long or breaks off. By events: an iterator over so short a stream costs as much as parsing. */
+/** `undefined` when it is too long or breaks off. By events: an iterator over a stream this short costs as much as parsing. */
 function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const chunks: Buffer[] = [];

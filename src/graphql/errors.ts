@@ -12,7 +12,7 @@ export const MAX_LOCATIONS = 10;
 const TOO_MANY_BAD_VARIABLES =
   'Too many errors processing variables, error limit reached. Execution aborted.';
 
-/** What GraphQL's and Apollo's own words leave open, by how they begin. */
+/** Messages of GraphQL and Apollo that leave open what to do, by their beginnings. */
 const IN_OTHER_WORDS: readonly (readonly [string, string])[] = [
   [
     'Syntax Error: Source contains more than',
@@ -64,7 +64,7 @@ export function formatError(
   };
 }
 
-/** What a resolver threw: what has a path only says where that happened. */
+/** What a resolver threw; an error with a path around it only adds the place. */
 export function originalOf(error: unknown): unknown {
   let original = error;
   while (
@@ -77,7 +77,7 @@ export function originalOf(error: unknown): unknown {
   return original;
 }
 
-/** A defect, by its name: no client is told more than that it happened. */
+/** Logs a defect by its name; clients learn only that it happened. */
 export function logDefect(error: unknown, log: Log): void {
   log.error('a request broke', {
     error: error instanceof Error ? error.name : typeof error,
@@ -92,12 +92,12 @@ function whereOf({ path, locations }: GraphQLFormattedError): Partial<GraphQLFor
   };
 }
 
-/** What GraphQL says of a document or a value that it refuses, masked and cut. */
+/** GraphQL's message about a document or a value that it refuses, masked and cut. */
 export function inOurWords(message: string): string {
   const [, words] = IN_OTHER_WORDS.find(([start]) => message.startsWith(start)) ?? [];
   if (words !== undefined) return words;
   const isLong = message.length > MAX_MESSAGE_CHARACTERS;
-  // Masked first: a cut could leave the start of a number, too short to be seen as one.
+  // Masked first: a cut could leave the start of a number, too short to be recognised.
   return isLong
     ? `${maskPhoneNumbers(message.slice(0, 2 * MAX_MESSAGE_CHARACTERS)).slice(0, MAX_MESSAGE_CHARACTERS)}…`
     : maskPhoneNumbers(message);

@@ -4,12 +4,12 @@ import { pageOf, type Reply } from './reply.ts';
 import type { Role } from './schema.ts';
 
 /**
- * The page of GraphiQL, for a browser that opens /graphql; where its package is not installed, a word on how to get it. It
+ * The page of GraphiQL, for a browser that opens /graphql; where its package is not installed, a hint on how to install it. It
  * is before the gate: for loopback only.
  */
 export type Explorer = () => Promise<Reply>;
 
-/** The page brings all that it shows along. What it may reach is this service, and nothing else. */
+/** The page holds everything that it shows, and may reach only this service. */
 const EXPLORER_POLICY = [
   "default-src 'none'",
   "script-src 'unsafe-inline' 'unsafe-eval' blob:",
@@ -33,13 +33,13 @@ const FORGET_OTHER_TABS = `(opening) => {
   localStorage.setItem('sim-swap:opening', opening);
 }`;
 
-/** Its page is 9 MB: it is made when first asked for, and all replies share its bytes. */
+/** Its page has 9 MB: it is made at the first request for it, and all replies share its bytes. */
 export function createExplorer(document: string): Explorer {
   let rendered: Promise<Reply> | undefined;
   return () => (rendered ??= render(document).then((html) => pageOf(html, EXPLORER_POLICY)));
 }
 
-/** Whether a browser asks for a page, rather than a client for data. */
+/** Whether a browser requests a page, and not a client data. */
 export function wantsPage({ method, url = '', headers }: IncomingMessage): boolean {
   return method === 'GET' && !url.includes('?') && (headers.accept ?? '').includes('text/html');
 }

@@ -13,14 +13,14 @@ import { replyOf, SECURITY_HEADERS, type Refusal, type Reply, type ReplyHeaders 
 export interface HttpServerParts {
   readonly host: string;
   readonly port: number;
-  /** @param headers what every reply says, whatever becomes of the request; more may be added */
+  /** @param headers those of every reply; more may be added */
   graphql(
     request: IncomingMessage,
     response: ServerResponse,
     headers: ReplyHeaders,
   ): Promise<Reply>;
   readonly frontPage: Reply;
-  /** What answering still needs; /readyz fails while there is any. */
+  /** What answering still needs; /readyz fails until this is empty. */
   waitingFor(): readonly string[];
   /** How long a client may take to read a reply that is complete. */
   readonly replyTimeoutMs: number;
@@ -35,7 +35,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const MAX_HEADERS_BYTES = 16 * 1024;
 
-/** What all replies together may take that wait for their clients to read. */
+/** For all replies together that wait for their clients to read. */
 const MAX_UNREAD_BYTES = 128 * 1024 * 1024;
 
 /** The service's HTTP side: /graphql, /livez, /readyz, and a page that names them. */
@@ -78,7 +78,7 @@ export class HttpServer {
   }
 
   /**
-   * From now on /readyz says that no further requests should come here. They are still served, but each
+   * From now on /readyz fails, so that no further requests are sent here. They are still served, but each
    * is the last of its connection: a client that kept one would be cut off with it at the end.
    */
   startDraining(): void {
@@ -192,7 +192,7 @@ const SAID_TWICE: Refusal = {
 };
 
 /**
- * Whether a request names two hosts or two callers. Node reads the first of either, and what stands before this service
+ * Whether a request names two hosts or two callers. Node reads the first of either, and a proxy before this service
  * may have read the last (RFC 9112 §3.2, RFC 9110 §5.3).
  */
 function saysTwice(rawHeaders: readonly string[]): boolean {

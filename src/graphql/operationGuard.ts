@@ -18,12 +18,12 @@ import type { RequestContext } from './request.ts';
 
 const WINDOW_S = WINDOW_MS / 1000;
 
-/** What a field comes to before it is looked up, so that no loader hears of it. */
+/** What decides a field before its lookup, so that no loader is called. */
 const NEVER_ASKED: ReadonlySet<string> = new Set<ErrorCode>(['FORBIDDEN', 'BAD_USER_INPUT']);
 
 /**
- * Refuses an operation that is no query, asks about more numbers than its caller may, or asks too much as a whole, before
- * its first lookup. Beside the answers of one that asks about numbers it tells what the caller has left of its quotas.
+ * Refuses an operation that is not a query, has more numbers than its caller may query, or exceeds a limit, before
+ * its first lookup. Beside the answers of one that queries numbers it returns what the caller has left of its quotas.
  */
 export function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
   const most = mostOf(limits);

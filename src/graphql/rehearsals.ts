@@ -2,7 +2,7 @@ import type { LookupFailure } from '../domain/errors.ts';
 import type { FieldAnswer } from '../lookups/executor.ts';
 import { forbidden } from './answerErrors.ts';
 
-/** A test number for what does not come from an operator. */
+/** A test number for an answer that no operator gives. */
 export interface Rehearsal {
   readonly number: string;
   /** What it does, for docs/test-numbers.md. */
@@ -35,7 +35,7 @@ export const REHEARSED: ReadonlyMap<string, Rehearsal> = new Map(
   REHEARSALS.map((rehearsal) => [rehearsal.number, rehearsal]),
 );
 
-/** @throws {AnswerError} where the caller may not ask */
+/** @throws {AnswerError} where the caller may not query the number */
 export function rehearsedAnswer({ answer }: Rehearsal): FieldAnswer {
   if (answer === 'FORBIDDEN') throw forbidden();
   return { kind: 'failure', failure: { ...answer, reach: 'number' } };

@@ -20,7 +20,7 @@ export interface ReadRequest {
 export interface Refusal {
   readonly status: number;
   readonly code: ErrorCode;
-  /** That of the code, where there is no better one. */
+  /** The message of the code where absent. */
   readonly message?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -52,7 +52,7 @@ export function pageOf(html: string, policy: string): Reply {
 }
 
 /**
- * What every response says to browsers, proxies and caches: nothing here is a page, and nothing may be
+ * The headers of every response for browsers, proxies and caches: nothing here is a page, and nothing may be
  * stored. No cookie is ever set. HSTS is left to the proxy that terminates TLS in front of the service.
  */
 export const SECURITY_HEADERS: Readonly<ReplyHeaders> = {

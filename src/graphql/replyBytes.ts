@@ -41,7 +41,7 @@ export const MAX_MESSAGE_CHARACTERS = 300;
 /** The longest reason that `parsePhoneNumber` or `parseMaxAge` gives, with room for a longer one. */
 const MAX_REASON_CHARACTERS = 150;
 
-/** What an error says beside its path, in the longest form that it can take. */
+/** The most bytes of an error, without its path. */
 function errorFrameBytes(code: string, message: string): number {
   const frame = {
     message,
@@ -60,7 +60,7 @@ function errorFrameBytes(code: string, message: string): number {
   return Buffer.byteLength(JSON.stringify(frame)) + 1;
 }
 
-/** A number that is none, one that the caller may not ask about. */
+/** Of an invalid number, or one that the caller may not query. */
 const MAX_NUMBER_ERROR_BYTES = errorFrameBytes('BAD_USER_INPUT', 'x'.repeat(MAX_REASON_CHARACTERS));
 
 const MAX_FIELD_ERROR_BYTES = Math.max(

@@ -17,7 +17,7 @@ import { GraphQLScalarType, type GraphQLResolveInfo } from 'graphql';
 import { instantAt, type Instant } from '../domain/instant.ts';
 import type { FieldAnswer } from '../lookups/executor.ts';
 
-/** RFC 3339, in the operator's own words: it may know more digits of a second than we could keep. */
+/** RFC 3339 as the operator wrote it, which may have more digits of a second than we could keep. */
 export const DateTime = new GraphQLScalarType<Instant, string>({
   name: 'DateTime',
   // As in schema/phone-number.graphql: what makes the schema executable would leave both out.
@@ -101,7 +101,7 @@ type PhoneNumberReference = PhoneNumberEntity & { readonly __typename: 'PhoneNum
 type OrPromise<T> = T | Promise<T>;
 type OrRefused<T> = T | Promise<never>;
 
-/** One bad number fails alone: a rejected promise nulls its own entry of a list, an error thrown nulls all. */
+/** An invalid number fails by itself: a rejected promise nulls its own entry of a list, a thrown error all of them. */
 function phoneNumber(text: string): OrRefused<PhoneNumberReference> {
   const number = parsePhoneNumber(text);
   return number.kind === 'parsed'
@@ -109,7 +109,7 @@ function phoneNumber(text: string): OrRefused<PhoneNumberReference> {
     : refused(number.reason);
 }
 
-/** What a router asks `_entities` for, where the entity is beside others. */
+/** The entity of a representation, where the subgraph has others beside it. */
 export function resolveReference(representation: unknown): OrRefused<PhoneNumberReference> {
   if (typeof representation !== 'object' || representation === null) {
     return refused('A representation is an object with __typename and e164.');
@@ -142,7 +142,7 @@ function toConsent(answer: FieldAnswer, place?: FieldPlace): ConsentStatus | nul
   return answer.consent ?? null;
 }
 
-/** A failure is an answer as well. */
+/** Returns a failure as data. */
 export function toSimSwapCheck(
   answer: FieldAnswer,
   place: FieldPlace | undefined,
@@ -170,7 +170,7 @@ function orNull(epochMs: number | undefined): Instant | null {
   return epochMs === undefined ? null : instantAt(epochMs);
 }
 
-/** Why there is no answer of the kind that was asked for; another one is a defect of ours. */
+/** The failure in place of the requested kind of answer; an answer of another kind is a defect of ours. */
 function unanswered(answer: FieldAnswer, place?: FieldPlace): Error {
   return answer.kind === 'failure'
     ? lookupFailed(answer.failure, place)

@@ -2,7 +2,7 @@ import type { HTTPGraphQLRequest } from '@apollo/server';
 import { GraphQLError, Kind, parse, validate, type GraphQLSchema } from 'graphql';
 import type { ReadRequest, Refusal } from './reply.ts';
 
-/** The documents that are served, by the id under which a client asks for one. */
+/** The documents that are served, by their ids. */
 export type TrustedDocuments = ReadonlyMap<string, string>;
 
 /**
@@ -60,7 +60,7 @@ export function documentNames(documents: TrustedDocuments): ReadonlyMap<string, 
 
 /**
  * The request with the document that it names: by `documentId` (GraphQL over HTTP), or by Apollo's clients as
- * `extensions.persistedQuery.sha256Hash`. One that brings a document of its own is refused, even if that is listed.
+ * `extensions.persistedQuery.sha256Hash`. A request with a document of its own is refused, even if that is listed.
  */
 export function resolveDocument(
   request: HTTPGraphQLRequest,

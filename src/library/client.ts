@@ -80,7 +80,7 @@ export interface SimSwapUnknown {
 export type LastSimSwap =
   | {
       readonly kind: 'answered';
-      /** RFC 3339, in the operator's own words; `null` where the operator may not disclose the date. */
+      /** RFC 3339, as the operator wrote it; `null` where the operator may not disclose the date. */
       readonly latestSimChange: string | null;
       /** When the operator was queried. */
       readonly asOf: Date;
@@ -263,14 +263,14 @@ function requestOf(
     if (number.kind === 'refused') return number;
     const asked = FIELDS[field]({ maxAgeHours: hours });
     if (asked.kind === 'refused') return asked;
-    // It runs only while something is asked; after its end not even what it has learned is told.
+    // It runs only during a question; after its end it returns nothing, not even what it has learned.
     request.begin();
     try {
       if (request.signal.aborted) return { kind: 'failure', failure: OUT_OF_TIME };
       await loader.ask(number.value, asked.value);
       const answer = loader.answerTo(number.value, asked.value);
       if (answer instanceof Error) throw answer;
-      // There is no reply to wait for: the answer is here.
+      // The caller has the answer here: there is no reply to wait for.
       loader.told();
       return answer;
     } finally {
@@ -305,7 +305,7 @@ function consentOf(heard: FieldReply): SimSwapConsent {
   return { kind: 'answered', state, ...timesOf({ retryAfterSeconds, expiresAtMs }) };
 }
 
-/** Why there is no answer of the kind that was asked for; another one is a defect of ours. */
+/** The failure in place of the requested kind of answer; an answer of another kind is a defect of ours. */
 function unknownOf(heard: FieldReply): SimSwapUnknown {
   if (heard.kind === 'refused') {
     return { kind: 'unknown', code: 'BAD_USER_INPUT', message: heard.reason };

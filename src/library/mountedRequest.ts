@@ -31,7 +31,7 @@ export class MountedRequest extends GraphqlRequest {
     this.#maxReplyBytes = parts.config.limits.maxReplyBytes;
   }
 
-  /** Nobody says when a request of another program ends: it runs only while something is asked. */
+  /** The end of a request of another program is not known: it runs only during a question. */
   override async answer<T>(
     number: PhoneNumber,
     asked: FieldQuestion,
@@ -41,7 +41,7 @@ export class MountedRequest extends GraphqlRequest {
     this.begin();
     try {
       const telling: TellAnswer<T> = (...heard) => {
-        // There is no reply to wait for: the answer is here.
+        // The caller has the answer here: there is no reply to wait for.
         if (!this.signal.aborted) this.told();
         return tell(...heard);
       };

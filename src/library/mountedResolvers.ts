@@ -28,7 +28,7 @@ export function mountedResolvers(role: Role, log: Log) {
         resolve(entityOf(source), args, requestOf(context).context, info),
       ),
     ),
-    // Called for every number before its fields are, whichever field has led to it.
+    // Called for every number before its fields, from any field that leads to it.
     __isTypeOf: safely((_source: unknown, context: unknown, info: GraphQLResolveInfo) => {
       requestOf(context).countNumber(info);
       return true;
@@ -77,12 +77,12 @@ function eachField(fields: object, mount: (resolve: Resolve) => Resolve): Record
   );
 }
 
-/** Whatever is thrown below and is not for a client is logged here, and nothing of it goes further. */
+/** Logs each error from below that is not for a client, and returns nothing of it. */
 function boundary(log: Log) {
   const ours = (error: unknown, args: readonly unknown[]): AnswerError => {
     const known = error instanceof AnswerError ? error : internalError();
     if (known !== error) logDefect(error, log);
-    // graphql-js hands the context in before the last, whatever it calls.
+    // graphql-js passes the context as the last argument but one to all of them.
     const request = requestIn(args.at(-2));
     Object.assign(known.extensions, request?.reference(String(known.extensions['code'])));
     return known;

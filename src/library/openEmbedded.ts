@@ -30,7 +30,7 @@ export function openEmbedded(parts: EmbeddedParts): Promise<App> {
 function operatorsOf({ operators, simulator, simulatorUrl }: Config): readonly OperatorSettings[] {
   if (simulator === undefined) return operators;
   if (simulatorUrl !== undefined) return simulator(simulatorAt(simulatorUrl));
-  // What it invents must not reach a program that did not ask for it.
+  // Invented answers must not reach a program that did not choose the simulator.
   throw new ConfigError([
     'OPERATOR_AUTH_URL is missing: the library has no built-in simulator. Set it and OPERATOR_SIM_SWAP_URL, or OPERATORS_FILE.',
   ]);
@@ -52,7 +52,7 @@ function textsOf(settings: EmbeddedParts['settings']): Environment {
 /** The parts of the table of settings that are about a server of our own, its callers and those who run it. */
 const OF_SERVER = { ...SECTIONS.try, ...SECTIONS.callers, ...SECTIONS.observe, ...SECTIONS.web };
 
-/** Of those, what counts without such a server as well. */
+/** Of those, the ones that apply without such a server as well. */
 const EMBEDDED: ReadonlySet<string> = new Set<SettingName>([
   'ROLE',
   'SIMULATOR',
@@ -63,7 +63,7 @@ const EMBEDDED: ReadonlySet<string> = new Set<SettingName>([
   'DOCS_URL',
 ]);
 
-/** Names of settings that went, and that were passed over here while they counted. */
+/** Names of removed settings that were ignored here while they existed. */
 const WENT_FROM_SERVER = /^(?:ALLOWED|JWT|LOG|OTEL|RELOAD|ROUTER)_/;
 
 /** The other program may have settings of the same names for itself: `LOG_LEVEL`, `OTEL_…`. */
@@ -85,9 +85,9 @@ interface AskedTerms {
 
 /**
  * What a request is for, how long it would wait for the owner of a number, and how long its answers may take: what it
- * says, or else what the settings say.
+ * says, or else the settings.
  *
- * @throws {RangeError} when its purpose is not allowed, or a time is none: a timer would take it for none
+ * @throws {RangeError} when its purpose is not allowed, or a time is not valid: a timer would take it for 0
  */
 export function termsOf(
   { purpose, waitMs, timeoutMs: asked }: AskedTerms,

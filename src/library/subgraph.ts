@@ -82,7 +82,7 @@ export interface SimSwapSubgraph extends AsyncDisposable {
    * console.log(Object.keys(contextFor('u-1', AbortSignal.timeout(5000)))); // [ 'simSwap' ]
    * ```
    *
-   * @throws {RangeError} when the caller's own number is none, or the purpose is not one of `PURPOSES`
+   * @throws {RangeError} when the caller's own number is not valid, or the purpose is not one of `PURPOSES`
    */
   context(request: SimSwapGraphqlRequest): SimSwapContext;
 
@@ -129,8 +129,8 @@ export async function createSimSwapSubgraph(
  * value that they refuse, which may be a phone number: hand every error of a reply to this function.
  *
  * Errors of this package pass. GraphQL's own and those of your server keep a code, and a message that is masked and cut.
- * A `GraphQLError` of a resolver of yours stays, but for phone numbers in its message. Every other error says nothing but
- * that it happened: log it yourself. `extensions.http` can be read, and is left out of JSON.
+ * A `GraphQLError` of a resolver of yours stays, but for phone numbers in its message. Every other error says only that
+ * it happened: log it yourself. `extensions.http` can be read, and is left out of JSON.
  *
  * @example
  *
@@ -205,7 +205,7 @@ function placeOf({ nodes, source, positions, path }: GraphQLError) {
 /** What is for the server stays readable, and out of JSON. */
 function shown(error: GraphQLError, isOfGraphql: boolean): GraphQLErrorExtensions {
   const { http, ...others } = error.extensions;
-  // What a server adds beside its own words quotes what it could not read.
+  // What a server adds to its message quotes what it could not read.
   const extensions = isOfGraphql ? { code: codeOf(error) } : others;
   if (http !== undefined) Object.defineProperty(extensions, 'http', { value: http });
   return extensions;
@@ -220,7 +220,7 @@ function codeOf({ message, path, nodes, extensions }: GraphQLError): unknown {
   return (nodes === undefined ? 'BAD_REQUEST' : 'GRAPHQL_VALIDATION_FAILED') satisfies ErrorCode;
 }
 
-/** GraphQL's own words for what it refuses before it validates, and after. */
+/** GraphQL's messages for what it refuses before it validates, and after. */
 const BY_MESSAGE: readonly (readonly [RegExp, ErrorCode])[] = [
   [/^Syntax Error: /, 'GRAPHQL_PARSE_FAILED'],
   [/Validation aborted\.$/, 'GRAPHQL_VALIDATION_FAILED'],
