@@ -23,9 +23,7 @@ export interface OperatorTrial extends CheckParts {
   readonly number?: NumberTrial | undefined;
 }
 
-/**
- * Tries all that the service needs of an operator. Without a number no lookup is made, and no owner is prompted.
- */
+/** Tries all that the service needs of an operator. Without a number no lookup is made, and no owner is prompted. */
 export async function checkOperator(trial: OperatorTrial): Promise<OperatorReport> {
   const own = openOwnFiles(trial.settings, trial);
   try {

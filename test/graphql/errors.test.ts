@@ -17,7 +17,7 @@ const DOCS_URL = 'https://git.example/sim-swap/docs';
 const URL = 'https://operator.example/check';
 const PATH = ['phoneNumber', 'lastSimSwap'];
 
-/** As Apollo hands an error on: formatted, and as it was thrown, wrapped with its place. */
+/** As Apollo passes an error on: formatted, and as it was thrown, wrapped with its place. */
 function format(thrown: Error, code: string = ApolloServerErrorCode.INTERNAL_SERVER_ERROR) {
   const logged: string[] = [];
   const { message, stack } = thrown;
@@ -26,15 +26,15 @@ function format(thrown: Error, code: string = ApolloServerErrorCode.INTERNAL_SER
   return { shown: formatError(formatted, error, logInto(logged)), logged };
 }
 
-describe('a question without an answer', () => {
-  it.each(Object.entries(ERRORS))('%s is told as such, and not logged', (code, { message }) => {
+describe('a failed lookup', () => {
+  it.each(Object.entries(ERRORS))('%s is returned as such, and not logged', (code, { message }) => {
     const failure = { code: code as LookupFailureCode, reach: 'number' } as const;
     const { shown, logged } = format(lookupFailed(failure));
     expect(shown).toEqual({ message, path: PATH, extensions: { code } });
     expect(logged).toEqual([]);
   });
 
-  it('says when to ask again, and when a consent ends', () => {
+  it('says when a retry can help, and when a consent ends', () => {
     const expiresAtMs = Date.UTC(2026, 0, 2, 3, 4, 5);
     const pending = { code: 'CONSENT_PENDING', reach: 'number', retryAfterSeconds: 5 } as const;
     expect(format(lookupFailed({ ...pending, expiresAtMs })).shown.extensions).toEqual({
@@ -55,10 +55,7 @@ describe('an error of the caller', () => {
 
   it.each([
     `Variable "$h" got invalid value "${NUMBER}"; Int cannot represent non-integer value: "${NUMBER}"`,
-    'Int cannot represent non 32-bit signed integer value: 447700900001',
     'Cannot query field "_447700900001" on type "Query".',
-    'Expected value of type "Int!", found "+44 7700 900001".',
-    'Expected value of type "Int!", found "tel:+44-7700-900001".',
   ])('of GraphQL is masked: %s', (message) => {
     const { shown } = format(new GraphQLError(message), 'GRAPHQL_VALIDATION_FAILED');
     expect(shown.message).toContain('[number]');
@@ -75,26 +72,17 @@ describe('an error of the caller', () => {
 
 describe('an unforeseen error', () => {
   it.each([
-    ['a defect', new TypeError(`cannot read ${NUMBER} of ${URL}`)],
-    ['one that says what it is', Object.assign(new Error(URL), { code: 'ECONNREFUSED' })],
-    [
-      'a GraphQL error without a code around another',
-      new GraphQLError(URL, { originalError: new Error(NUMBER) }),
-    ],
-  ])('says only that it happened: %s', (_, thrown) => {
+    ['TypeError', new TypeError(`cannot read ${NUMBER} of ${URL}`)],
+    ['Error', Object.assign(new Error(URL), { code: 'ECONNREFUSED' })],
+    ['GraphQLError', new GraphQLError(URL, { originalError: new Error(NUMBER) })],
+  ])('is shown only as one, and logged by its name: %s', (name, thrown) => {
     const { shown, logged } = format(thrown);
     expect(shown).toEqual({
       message: 'Internal server error',
       path: PATH,
       extensions: { code: 'INTERNAL_SERVER_ERROR' },
     });
-    expect(logged).toEqual([expect.stringMatching(/^error a request broke /)]);
-  });
-
-  it('is logged by its name', () => {
-    expect(format(new RangeError('no such page')).logged).toEqual([
-      'error a request broke {"error":"RangeError","reason":"no such page"}',
-    ]);
+    expect(logged).toEqual([expect.stringContaining(`error a request broke {"error":"${name}"`)]);
   });
 
   it('is reported even when it is not an Error', () => {

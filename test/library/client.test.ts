@@ -47,7 +47,7 @@ async function ran(statements: string): Promise<unknown> {
 }
 
 describe('a client', () => {
-  test('answers, or says why it does not', async () => {
+  test('answers, or returns why there is no answer', async () => {
     const { client } = await opened();
     const swapped = { kind: 'answered', swapped: true };
     const unswapped = { kind: 'answered', swapped: false };
@@ -110,7 +110,7 @@ describe('a client', () => {
     expect(simulator.stats().lookups).toBe(1);
   });
 
-  test('ends at its time, and when its signal does, and says that it does not know', async () => {
+  test('returns unknown when its time or its signal ends', async () => {
     const { client } = await opened();
     const ask = (options: SimSwapRequestOptions) =>
       client.simSwappedWithin(SILENT_NUMBER, 24, options);
@@ -120,7 +120,7 @@ describe('a client', () => {
     expect((await ask({ signal: AbortSignal.abort() })).kind).toBe('unknown');
   });
 
-  test('a request answers nothing once its time is over, not even what it has learned', async () => {
+  test('a request answers nothing after its time, not even what it has learned', async () => {
     const { client, simulator } = await opened();
     const request = client.request({ timeoutMs: 500 });
     const ask = () => request.simSwappedWithin(NEVER, 24);
@@ -132,7 +132,7 @@ describe('a client', () => {
     expect(simulator.stats().lookups).toBe(1);
   });
 
-  test('tells of a consent that is pending, prompts once for one caller, and waits where it is asked to', async () => {
+  test('returns a pending consent, prompts once for one caller, and waits for waitMs', async () => {
     const { client, simulator } = await opened({ OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: 0 });
     const caller = { issuer: 'https://id.example.com', subject: 'one' };
     const ask = (subject: string) =>
@@ -152,33 +152,30 @@ describe('a client', () => {
     expect(waited).toMatchObject({ kind: 'answered', swapped: false });
   });
 
-  test.each([
-    [{}, 'OPERATOR_AUTH_URL is missing: the library has no built-in simulator.'],
-    [{ SIMULATOR: 'auto' }, 'OPERATOR_AUTH_URL is missing'],
-    [{ SIMULATOR: 'built-in' }, 'OPERATOR_AUTH_URL is missing'],
+  const MISSING = 'OPERATOR_AUTH_URL is missing: the library has no built-in simulator.';
+  test.each<[Settings, string]>([
+    [{}, MISSING],
+    [{ SIMULATOR: 'auto' }, MISSING],
+    [{ SIMULATOR: 'built-in' }, MISSING],
+    [{ NODE_ENV: 'production' }, MISSING],
+    [{ NODE_ENV: '' }, MISSING],
     [{ OPERATOR_FLOW: '4-legged' }, 'OPERATOR_FLOW must be one of 2-legged, 3-legged'],
     [{ OPERATOR_TIMEOUTMS: 100 }, 'OPERATOR_TIMEOUTMS is not a known setting'],
-  ])('settings %j: names what is wrong', async (settings, problem) => {
-    const opening = createSimSwapClient({ settings });
-    await expect(opening).rejects.toMatchObject({ name: 'ConfigError' });
-    await expect(opening).rejects.toThrow(problem);
+    // The value of SIMULATOR may be a secret, and is not quoted.
+    [{ ROUTER_SECRET: 'hunter2', SIMULATOR: 'hunter2' }, 'SIMULATOR must be'],
+  ])('refuses settings %j with what is wrong', async (settings, problem) => {
+    const refusal = await createSimSwapClient({ settings }).catch(String);
+    expect(refusal).toMatch(/^ConfigError: /);
+    expect(refusal).toContain(problem);
+    expect(refusal).not.toContain('hunter2');
   });
 
-  test.each(['production', 'Production', ''])(
-    'NODE_ENV=%j is of the other program: nothing is invented by any word',
-    async (NODE_ENV) => {
-      await expect(createSimSwapClient({ settings: { NODE_ENV } })).rejects.toThrow(
-        'OPERATOR_AUTH_URL is missing',
-      );
-    },
-  );
-
-  test('asks a simulator that runs by itself', async () => {
+  test('calls a simulator that runs by itself', async () => {
     const { client } = await openedWith(({ authUrl }) => ({ settings: { SIMULATOR: authUrl } }));
     expect(await client.simSwappedWithin(SWAPPED, 24)).toMatchObject({ swapped: true });
   });
 
-  test('passes over what the environment has for another program', async () => {
+  test('ignores what the environment has for another program', async () => {
     const { client } = await opened({
       LOG_LEVEL: 'debug',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4317',
@@ -197,12 +194,6 @@ describe('a client', () => {
       QUOTA_CLIENTS: '{"risk": {"lookupsPerHour": 5}}',
     });
     expect(await client.lastSimSwap(NEVER)).toMatchObject({ kind: 'answered' });
-  });
-
-  test('quotes no secret that the environment has for a server', async () => {
-    const opening = opened({ ROUTER_SECRET: 'hunter2', SIMULATOR: 'hunter2' });
-    await expect(opening).rejects.toThrow(/SIMULATOR must be/);
-    await expect(opening).rejects.not.toThrow(/hunter2/);
   });
 
   test('refuses a purpose that is not allowed, and times that no timer takes', async () => {

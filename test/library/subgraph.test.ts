@@ -21,13 +21,11 @@ const OWNER: SimSwapCaller = {
   ownNumber: '+44 7700 900004',
 };
 
-/** Types of another program: its customers have phone numbers, and its own errors. */
+/** Types of another program, whose customers have phone numbers. */
 const OWN_TYPES = parse(`
   type Customer @key(fields: "id") {
     id: ID!
     phone: PhoneNumber
-    unlucky: String
-    broken: String
     misspelt: PhoneNumber
   }
   extend type Query {
@@ -35,15 +33,12 @@ const OWN_TYPES = parse(`
   }
 `);
 
-const UNLUCKY = { extensions: { code: 'UNLUCKY', tries: 3 } };
 const ownResolvers = {
   Customer: {
     __resolveReference: ({ id }: { id: string }) => ({ id, phone: { e164: '+447700900001' } }),
-    unlucky: () => new GraphQLError('No luck with +447700900001.', UNLUCKY),
     misspelt: ({ id }: { id: string }) => ({
       e164: id === '0' ? '07700 900001' : '+44 7700 900-001',
     }),
-    broken: () => new Error('the password is swordfish'),
   },
   Query: {
     customers: (_root: unknown, { count }: { count: number }) =>
@@ -132,18 +127,7 @@ describe('mounted beside types of another program', () => {
     expect(lookups()).toBe(before);
   });
 
-  test('its own errors stay as they are, but for numbers; what broke says nothing', async () => {
-    const { ask } = await mounted();
-    const { errors } = await ask('{ customers(count: 1) { unlucky broken } }');
-    const message = expect.not.stringContaining('900001') as string;
-    expect(errors).toMatchObject([
-      { message, path: ['customers', 0, 'unlucky'], ...UNLUCKY },
-      { message: 'Internal server error', extensions: { code: 'INTERNAL_SERVER_ERROR' } },
-    ]);
-    expect(JSON.stringify(errors)).not.toContain('swordfish');
-  });
-
-  test('what a field of the other program returns is read as any number is', async () => {
+  test('a number that a field of the other program returns is parsed as any other', async () => {
     const { ask, lookups } = await mounted();
 
     const { data, codes } = await ask(
@@ -199,7 +183,7 @@ describe('an error, before any server has seen it', () => {
     expect(JSON.stringify(errors)).not.toContain('900001');
   });
 
-  test('a defect says nothing, names no other error, and is logged by us', async () => {
+  test('a defect is shown only as one, without its cause, and is logged by us', async () => {
     const { errors, lines } = await executed(
       '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }',
       false,
@@ -235,8 +219,8 @@ describe('BATCH_SCOPE', () => {
   test.each([
     ['is not set', undefined, ANYONE, 0],
     ['is a scope of the caller', 'sim-swap:batch', scoped, 0],
-    ['is no scope of the caller', 'sim-swap:batch', { ...ANYONE, scopes: ['openid'] }, 2],
-    ['is set, and nothing is said of scopes', 'sim-swap:batch', ANYONE, 2],
+    ['is not a scope of the caller', 'sim-swap:batch', { ...ANYONE, scopes: ['openid'] }, 2],
+    ['is set, and the caller has no scopes', 'sim-swap:batch', ANYONE, 2],
   ])('%s', async (_name, scope, caller, refused) => {
     const { ask, lookups } = await mounted(scope === undefined ? {} : { BATCH_SCOPE: scope });
 
@@ -250,7 +234,7 @@ describe('BATCH_SCOPE', () => {
   });
 });
 
-describe('a reply grows no longer than the service lets it', () => {
+describe('a reply beyond the limit of the service is refused', () => {
   const long = 'a'.repeat(90_000);
   const lines = Array.from({ length: 100 }, (_, i) => `"+447700900${500 + i}"`).join();
   const ofLines = `phoneNumbers(e164s: [${lines}])`;
