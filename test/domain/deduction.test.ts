@@ -31,7 +31,7 @@ function deduces(from: string, cases: readonly Case[], trust = TRUST): void {
   });
 }
 
-deduces('from nothing', [['follows nothing', 240, [], undefined]]);
+deduces('from nothing', [['nothing follows', 240, [], undefined]]);
 
 deduces('from a check', [
   ['false answers its own window', 240, [checked(240, false)], false],
@@ -144,12 +144,12 @@ deduces('facts of one reply', [
   ],
 ]);
 
-it('goes by the monotonic clock, whatever the wall clocks of the replicas show', () => {
+it('uses the monotonic clock, not the wall clocks of the replicas', () => {
   const facts = [at(checked(240, false), START_MS + HOUR_MS), at(changed(1, 0.5), START_MS)];
   expect(deduceSwapped(hours(240), facts, TRUST)).toBeUndefined();
 });
 
-describe('when the operator was asked', () => {
+describe('when the operator was queried', () => {
   it.each([
     ['the fact says', 240, [at(checked(240, false), 5)], 5],
     ['the latest that agrees says', 24, [at(checked(240, false), 9), at(checked(24, false), 5)], 9],

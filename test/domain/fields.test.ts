@@ -9,23 +9,26 @@ describe('the table of fields', () => {
     ['simSwappedWithin', { maxAgeHours: 1 }, { asks: 'window', maxAgeHours: 1 }],
     ['simSwapCheck', { maxAgeHours: 2400 }, { asks: 'window', maxAgeHours: 2400 }],
     ['simSwapConsent', {}, { asks: 'consent' }],
-  ] as const)('%s %o asks %o', (field, args, value) => {
+  ] as const)('%s %o: the question %o', (field, args, value) => {
     expect(FIELDS[field](args)).toEqual({ kind: 'parsed', value });
   });
 
-  it('has one object for a question, whichever field asks it', () => {
+  it('has one object for equal questions of different fields', () => {
     const one = FIELDS.simSwappedWithin({ maxAgeHours: 240 });
     expect(FIELDS.simSwapCheck({ maxAgeHours: 240 })).toBe(one);
   });
 
-  it.each(['simSwappedWithin', 'simSwapCheck'] as const)('%s refuses a bad window', (field) => {
-    for (const maxAgeHours of [0, -1, 2401, 0.5, 2399.5, NaN, Infinity, '24', null, undefined]) {
-      expect(FIELDS[field]({ maxAgeHours })).toEqual({
-        kind: 'refused',
-        reason: 'maxAgeHours is a whole number from 1 to 2400.',
-      });
-    }
-  });
+  it.each(['simSwappedWithin', 'simSwapCheck'] as const)(
+    '%s refuses an invalid window',
+    (field) => {
+      for (const maxAgeHours of [0, -1, 2401, 0.5, 2399.5, NaN, Infinity, '24', null, undefined]) {
+        expect(FIELDS[field]({ maxAgeHours })).toEqual({
+          kind: 'refused',
+          reason: 'maxAgeHours is a whole number from 1 to 2400.',
+        });
+      }
+    },
+  );
 
   it.each(['bff', 'subgraph'] as const)('has every field of the %s but the number', (role) => {
     const fields = assertObjectType(createSchema(role).getType('PhoneNumber')).getFields();

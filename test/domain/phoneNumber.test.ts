@@ -40,7 +40,7 @@ describe('parsePhoneNumber', () => {
     ['a full-width +', '\uff0b447700900001', NO_PLUS],
     ['00 instead of +', '0034600123456', LEADING_00],
     ['the national zero in brackets', '+44 (0)7700 900001', TRUNK_ZERO],
-    ['a + alone', '+', NOT_E164],
+    ['only a +', '+', NOT_E164],
     ['4 digits', '+4477', NOT_E164],
     ['16 digits', '+4477009000012345', NOT_E164],
     ['a country code that starts with 0', '+0447700900001', NOT_E164],
@@ -81,7 +81,7 @@ it('a prefix is + and up to 14 digits, or default', () => {
   expect([...prefixes, ...others].filter(isNumberPrefix)).toEqual(prefixes);
 });
 
-it('the longest prefix counts that a number begins with, in any order, and the default without one', () => {
+it('a number has the longest prefix that it begins with, in any order, or else the default', () => {
   const digits = fc.stringMatching(/^[12][12]{0,6}$/);
   fc.assert(
     fc.property(fc.uniqueArray(digits), fc.stringMatching(/^[12]{5,8}$/), (prefixes, number) => {

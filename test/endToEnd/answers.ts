@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000;
 export type Told = string | boolean | null;
 
 /**
- * What the service tells about a number, by alias; fields are such as `lastSimSwap` and
+ * The answers about a number, by alias; fields are such as `lastSimSwap` and
  * `day: simSwappedWithin(maxAgeHours: 24)`.
  */
 export async function tellAbout(
@@ -18,7 +18,7 @@ export async function tellAbout(
   return told(await service.ask(query, { number }));
 }
 
-/** The answers of a `phoneNumber` query, each as a value or as the code that stands for it. */
+/** The answers of a `phoneNumber` query, each as a value or as the code in its place. */
 export function told({ data, errors = [] }: GraphqlReply): Readonly<Record<string, Told>> {
   const answers = data?.['phoneNumber'];
   if (typeof answers !== 'object' || answers === null) {

@@ -17,7 +17,7 @@ const POST = {
   correlator: 'test-1',
 } as const;
 
-test('what waits for room at the deadline never starts, and nothing follows what was under way', async () => {
+test('what still waits for a permit at the deadline never starts, and what is under way has no next step', async () => {
   const clock = new TestClock();
   const held: (() => void)[] = [];
   await using asked = await AskedSimSwaps.start(clock, (received, response) => {
@@ -45,7 +45,7 @@ test('a token that arrives after the deadline is not spent', async () => {
   expect(asked.count()).toBe(1);
 });
 
-test('each exchange gets what is left of the request, and its retry what is left then', async () => {
+test('each exchange, and its retry, gets what is left of the request at its start', async () => {
   const clock = new TestClock();
   await using server = await RecordingServer.start((received, response) => {
     void clock.advance(400).then(() => answerJson(received, response, {}, 503));
@@ -61,7 +61,7 @@ test('each exchange gets what is left of the request, and its retry what is left
   expect(post.mock.calls.map(([, timeLeftMs]) => timeLeftMs)).toEqual([10_000, 9600]);
 });
 
-test('time that signing takes counts: nothing is sent when none is left', async () => {
+test('the time of signing counts: nothing is sent after the deadline', async () => {
   const clock = new TestClock();
   await using server = await RecordingServer.start((received, response) =>
     answerJson(received, response, {}),
@@ -98,7 +98,7 @@ describe('a request ends in its time', () => {
       JWT_AUDIENCE: 'sim-swap',
       REQUEST_TIMEOUT_MS: String(TIMEOUT_MS),
     });
-    // Well formed, so that the keys are asked for.
+    // Well formed, so that the keys are fetched.
     const token = `${part({ alg: 'ES256', typ: 'at+jwt', kid: 'k' })}.${part({ sub: 's' })}.AAAA`;
 
     const askedAtMs = performance.now();
@@ -107,7 +107,7 @@ describe('a request ends in its time', () => {
     expect(performance.now() - askedAtMs).toBeLessThan(TIMEOUT_MS + SLACK_MS);
   });
 
-  test('with what was answered by then', async () => {
+  test('with the answers that it has', async () => {
     await using service = await startWired(
       {
         lookUp: (received, response) => {

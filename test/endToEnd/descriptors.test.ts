@@ -8,7 +8,7 @@ import { ServerProcess } from './serverProcess.ts';
 const DESCRIPTORS = 64;
 const NUMBERS = Array.from({ length: 100 }, (_, n) => `+447700900${String(n).padStart(3, '0')}`);
 
-test('descriptors that run out are ours: numbers are UNAVAILABLE, no circuit opens, and all is well after it', async () => {
+test('without free descriptors numbers are UNAVAILABLE, no circuit opens, and the service recovers', async () => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   await using operator = await WiredOperator.start({
     lookUp: (received, response) => void released.then(() => answerNever(received, response)),
@@ -26,7 +26,7 @@ test('descriptors that run out are ours: numbers are UNAVAILABLE, no circuit ope
 
   const asking = ask(NUMBERS);
   await expect.poll(() => server.out).toMatch(/as many files and connections open as it may/);
-  // Its own clients find none either, and that ends nothing.
+  // Clients cannot connect either, which does not end the process.
   const clients = Array.from({ length: DESCRIPTORS }, () =>
     connect(Number(port), '127.0.0.1').on('error', () => undefined),
   );

@@ -4,7 +4,7 @@ import { startWired } from '../service.ts';
 
 const NUMBER = '+447700900004';
 
-/** Time enough for whatever is under test to happen first. */
+/** Later than anything under test. */
 const UNHURRIED = { OPERATOR_TIMEOUT_MS: '60000', REQUEST_TIMEOUT_MS: '60000' };
 
 describe('a caller that hangs up, 2-legged', () => {

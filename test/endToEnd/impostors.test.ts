@@ -15,7 +15,7 @@ import { createCertificate } from '../tls/certificate.ts';
 import { WiredOperator } from '../wiredOperator.ts';
 import { withEntry } from '../operatorEntry.ts';
 
-/** Signed by itself, and trusted by nobody. */
+/** Signed by itself, so not trusted. */
 const IMPOSTOR = createCertificate({ name: 'impostor' });
 const SWITCH = 'NODE_TLS_REJECT_UNAUTHORIZED';
 const ASK = 'query ($e164: ID!) { phoneNumber(e164: $e164) { simSwappedWithin } }';
@@ -32,7 +32,7 @@ describe(`with ${SWITCH}=0 in the environment`, () => {
     else process.env[SWITCH] = before;
   });
 
-  it('an impostor of the operator gets no secret and gives no answer', async () => {
+  it('an impostor of the operator gets no secret, and its reply is not an answer', async () => {
     await using impostor = await WiredOperator.start({}, IMPOSTOR);
     await using client = await createSimSwapClient({ settings: impostor.settings });
     expect(await client.simSwappedWithin(NUMBER, 240)).toMatchObject({
@@ -61,7 +61,7 @@ describe(`with ${SWITCH}=0 in the environment`, () => {
   });
 
   // What is published for the service, and the collector, are reached by connections of the same kind.
-  it('an impostor of the issuer lets no token of its own in', async () => {
+  it('tokens of an impostor of the issuer are refused', async () => {
     const key = await createKey('ES256');
     await using impostor = await RecordingServer.start(
       (received, response) => answerJson(received, response, { keys: [key.publicJwk] }),

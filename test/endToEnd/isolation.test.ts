@@ -86,7 +86,7 @@ describe('hundreds of pending consents', () => {
     };
   }
 
-  it('hold up no check of another number', async () => {
+  it('do not delay a check of another number', async () => {
     const clock = new TestClock();
     await using asked = await AskedSimSwaps.start(clock, consents(), THREE_LEGGED);
     let over = 0;
@@ -104,7 +104,7 @@ describe('hundreds of pending consents', () => {
     await Promise.all(pending);
   });
 
-  it('whose prompts are not even acknowledged hold up no poll, and no check behind it', async () => {
+  it('whose prompts are not acknowledged do not delay a poll, nor the check after it', async () => {
     const clock = new TestClock();
     let isHolding = false;
     const isHeld = ({ path }: Received): boolean => isHolding && path.endsWith('/bc-authorize');

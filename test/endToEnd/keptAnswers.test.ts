@@ -5,7 +5,7 @@ import { startSimulated } from '../service.ts';
 const WINDOW = '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }';
 const ANSWER = { data: { phoneNumber: { simSwappedWithin: false } } };
 
-test('what did not reach its caller is heard by the next request, and prompts no owner', async () => {
+test('an answer that did not reach its caller is returned to the next request, without a prompt', async () => {
   await using service = await startSimulated({
     OPERATOR_FLOW: '3-legged',
     KEEP_FACTS_SECONDS: '0',
@@ -20,7 +20,7 @@ test('what did not reach its caller is heard by the next request, and prompts no
 
   expect((await service.ask(WINDOW)).body).toEqual(ANSWER);
   expect(service.stats()).toMatchObject({ lookups: 1, prompts: 2 });
-  // It has been heard now.
+  // Its caller has it now.
   expect((await service.ask(WINDOW)).body).toEqual(ANSWER);
   expect(service.stats()).toMatchObject({ lookups: 2, prompts: 3 });
 });

@@ -63,7 +63,7 @@ describe('the log of a process, from its start to its end', () => {
     await expect.poll(() => server.logged('ready')).toHaveLength(1);
   });
 
-  test('names a caller as the audit log does, whole and without digits; at the level debug it has each exchange', async () => {
+  test('names a caller as the audit log does, without digits; at level debug it has each exchange', async () => {
     for (let n = 0; n < 20; n += 1) {
       const token = await issuer.token({ sub: `caller ${n}`, scope: 'sim-swap:read' });
       expect((await ask(server, { authorization: `Bearer ${token}` })).status).toBe(200);
@@ -91,7 +91,7 @@ describe('the log of a process, from its start to its end', () => {
     );
   });
 
-  test('has for a refused token one word in the reply, and another in the log; at last it drains', async () => {
+  test('has the reason why a token was refused, which the reply has not, and the drain', async () => {
     const tokens = await Promise.all(
       cases.map(([, claims, header]) => sign(issuer.key(), claimsAt(Date.now(), claims), header)),
     );
@@ -143,7 +143,7 @@ it.each<[string, Answer]>([
   expect(reply.text).not.toContain(reason);
 });
 
-test('x-correlator goes back as it came, where it may be repeated, and by it the log is found', async () => {
+test('x-correlator is returned where it may be repeated, and is in the log', async () => {
   await using service = await startService(await deadUrl());
   const uuid = '0b9ad6f2-2d5c-4a0e-9e61-52d4f0a1c001';
   const reply = await ask(service, { 'x-correlator': uuid });

@@ -34,7 +34,7 @@ function entry(name: string, prefix: string, url: string, members: object): obje
   return entryAt(url, { name, prefixes: [prefix], client: own, ...members });
 }
 
-it('operators of which one has broken files: the others answer, and it does once they are fixed', async () => {
+it('an operator with broken files answers once they are fixed; the others answer meanwhile', async () => {
   await using operator = await WiredOperator.start({}, TLS);
   await using proxy = await ConnectProxy.start({ manner: tunnelFor(CREDENTIALS) });
   const halfWritten = files.write('half.pem', client.cert.slice(0, 200));
@@ -77,7 +77,7 @@ async function publishing(document: () => object): Promise<RecordingServer> {
   });
 }
 
-it('through the proxy of EGRESS_PROXY_URL all is reached that is not an operator', async () => {
+it('everything but operators is reached through the proxy of EGRESS_PROXY_URL', async () => {
   const issuerKey = await createKey('ES256');
   await using operator = await WiredOperator.start({}, TLS);
   await using issuer = await publishing(() => ({ keys: [issuerKey.publicJwk] }));

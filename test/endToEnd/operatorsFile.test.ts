@@ -7,12 +7,12 @@ import { freePort } from '../freePort.ts';
 import { NO_REDIS } from '../redisServer.ts';
 import { useStores } from './stores.ts';
 
-/** The lines …000 to …009, asked by client credentials. */
+/** The lines …000 to …009, 2-legged. */
 function alphaOf({ authUrl, simSwapUrl }: Simulator): object {
   return entryAt(authUrl, { prefixes: ['+44770090000'], simSwapUrl });
 }
 
-/** The line …002 of those, asked with the consent of its owner, who gives it at once. */
+/** The line …002 of those, 3-legged; its owner consents at once. */
 function betaOf(simulator: Simulator): object {
   return { ...alphaOf(simulator), name: 'beta', prefixes: ['+447700900002'], flow: '3-legged' };
 }
@@ -38,7 +38,7 @@ async function simulate(): Promise<Simulator> {
 
 describe('two operators', () => {
   it.skipIf(NO_REDIS !== undefined)(
-    'answer for each other in one Redis only that a SIM changed, once one of them is gone',
+    'share one Redis: of one that is gone, a fact that a SIM changed still answers, and no other fact',
     async () => {
       const kept = { KEEP_FACTS_SECONDS: '300', ...settingsOf('Redis') };
       const simulator = await simulate();
@@ -61,7 +61,7 @@ describe('two operators', () => {
 });
 
 describe('an operator whose endpoints are discovered', () => {
-  it('is unavailable until its document can be read; the others serve, and so does the service', async () => {
+  it('is unavailable until its document can be read; the other operators and /readyz are not affected', async () => {
     const one = await simulate();
     const other = await simulate();
     const port = await freePort();

@@ -25,7 +25,7 @@ async function start(settings: Readonly<Record<string, string>>) {
     await server[Symbol.asyncDispose]();
     await operator[Symbol.asyncDispose]();
   });
-  /** Asks for a list of numbers, none of which another list has. */
+  /** Queries a list of numbers, none of which is in another list. */
   const ask = async (subject: string, list: number, fields = 'simSwappedWithin', size = LIST) => {
     const token = await issuer.token({ sub: subject, scope: 'sim-swap:read' });
     const e164s = Array.from({ length: size }, (_, n) => `+4477${10_000_000 + list * LIST + n}`);

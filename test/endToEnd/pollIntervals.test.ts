@@ -33,7 +33,7 @@ async function slowWay(port: number, isSlow: (connection: number) => boolean): P
   return (way.address() as AddressInfo).port;
 }
 
-test('polls come an interval apart, although the first one had a connection to make that took long', async () => {
+test('polls arrive an interval apart, also after a first one whose handshake took long', async () => {
   const authority = new Authority('An operator');
   const files = new TemporaryFiles();
   const polledAtMs: number[] = [];

@@ -15,12 +15,12 @@ import { ROWS } from './testNumberRows.ts';
 
 type Difference = readonly [date: Told, window: Told];
 
-/** A token that is asked for without a number fails for none of them. */
+/** A token request without a number succeeds for all of them. */
 const NAMELESS_TOKENS = Object.fromEntries(
   ['040', '041', '042', '043', '044'].map((lastDigits) => [lastDigits, ['87600 h ago', false]]),
 ) as Readonly<Record<string, Difference>>;
 
-/** Before CAMARA 2 a period out of range has no word of its own: 400 INVALID_ARGUMENT is our fault. */
+/** Before CAMARA 2 a period out of range has no code of its own: 400 INVALID_ARGUMENT is our fault. */
 const NO_WORD_FOR_PERIODS = { '009': ['72 h ago', 'OPERATOR_REFUSED'] } as const;
 
 /** Where an operator departs from what docs/test-numbers.md says of a test number. */
@@ -30,11 +30,11 @@ const DIFFERENCES: Readonly<Record<ProfileName, Readonly<Record<string, Differen
   orange: { '009': ['72 h ago', true] },
   telefonica: {
     ...NO_WORD_FOR_PERIODS,
-    // Its authorization server answers with a number where OAuth has a word.
+    // Its authorization server answers with a number in place of OAuth's code.
     '053': ['OPERATOR_REFUSED', 'OPERATOR_REFUSED'],
     '054': ['OPERATOR_REFUSED', 'OPERATOR_REFUSED'],
   },
-  // There is no check: windows are answered by the date, `true` where it proves nothing.
+  // Without check, windows are answered by the date, `true` where it proves nothing.
   kpn: {
     ...NAMELESS_TOKENS,
     '005': ['24 h ago', true],
@@ -51,10 +51,10 @@ const DIFFERENCES: Readonly<Record<ProfileName, Readonly<Record<string, Differen
   'jwt-bearer': {},
 };
 
-/** The window that is asked about: ten days, or the longest that the operator takes. */
+/** The queried window: ten days, or the longest that the operator takes. */
 const WINDOW_HOURS: Readonly<Partial<Record<ProfileName, number>>> = { orange: 168 };
 
-/** In the short form a profile is asked about a sixth of the rows, and about all in which it differs. */
+/** The short form has a sixth of the rows for each profile, and all in which it differs. */
 describe.concurrent.each(PROFILES)('the profile %s against its simulator', (profile) => {
   const flow = flowOfProfile(profile);
   const rows = ROWS.filter(

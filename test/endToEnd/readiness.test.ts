@@ -24,7 +24,7 @@ function starting(...waitingFor: string[]): [number, object] {
 }
 
 describe('/readyz', () => {
-  test('fails until the keys of the issuer have been had, and no more when the issuer goes', async () => {
+  test('fails until the keys of the issuer were fetched, and not when the issuer fails later', async () => {
     const issuer = await TestIssuer.start();
     onTestFinished(() => issuer.close());
     issuer.status = 503;
@@ -38,7 +38,7 @@ describe('/readyz', () => {
     expect(await readiness(server.url)).toEqual(READY);
   });
 
-  test('fails for good where JWT_JWKS_URL is an address of something else', async () => {
+  test('fails where JWT_JWKS_URL is an address of something else', async () => {
     await using other = await RecordingServer.start((_, response) => response.end('<html></html>'));
     await using server = await startService(NOWHERE, {
       JWT_JWKS_URL: `${other.url}/`,
@@ -50,7 +50,7 @@ describe('/readyz', () => {
   });
 
   test.skipIf(NO_REDIS)(
-    'fails in the 3-legged flow until Redis has answered, and no more when Redis goes',
+    'fails in the 3-legged flow until Redis has answered, and not when Redis fails later',
     async () => {
       const known = await startRedis();
       const port = Number(new URL(known.url).port);
@@ -69,7 +69,7 @@ describe('/readyz', () => {
     },
   );
 
-  test('fails while the audit log cannot be written: a disk that is full', async () => {
+  test('fails while the audit log cannot be written, as on a full disk', async () => {
     await using server = await startService(NOWHERE, {
       AUDIT_KEY,
       AUDIT_LOG: '/dev/full',
@@ -78,7 +78,7 @@ describe('/readyz', () => {
     expect(await readiness(server.url)).toEqual(starting('AUDIT_LOG'));
   });
 
-  test('says that the audit log can be written once it has been', async () => {
+  test('succeeds once the audit log was written', async () => {
     const files = new TemporaryFiles();
     const file = join(files.folder, 'audit.jsonl');
     await using server = await startService(NOWHERE, { AUDIT_KEY, AUDIT_LOG: file });
@@ -89,7 +89,7 @@ describe('/readyz', () => {
     });
   });
 
-  test('is about neither the operator nor a Redis without consents: their outage is not a reason to replace a process', async () => {
+  test('does not depend on the operator, nor on Redis without consents: their outage is not a reason to replace a process', async () => {
     await using server = await startService(NOWHERE, {
       REDIS_URL: 'redis://127.0.0.1:1',
       STATE_KEY: freshStateKey(),

@@ -11,7 +11,7 @@ import { askAt, startSimulated } from '../service.ts';
 const QUERY =
   'query ($number: ID!) { phoneNumbers(e164s: [$number]) { simSwappedWithin simSwapCheck { reason } } }';
 
-test('beside the simulator each answers as it says, and calls no operator', async () => {
+test('with the simulator each has its answer, without a call to the operator', async () => {
   // As `npm start` without an operator.
   const simulator = await startSimulator({ port: 0 });
   const config = readConfig({ PORT: '0' });
@@ -33,10 +33,10 @@ test('beside the simulator each answers as it says, and calls no operator', asyn
   expect(simulator.stats()).toMatchObject({ tokens: 0, lookups: 0 });
 });
 
-test('beside a real operator they are numbers as any other', async () => {
+test('with a real operator they are numbers like any other', async () => {
   await using service = await startSimulated();
   for (const { number } of REHEARSALS) {
-    // The operator was asked, and does not know it.
+    // The operator was called, and does not know it.
     expect((await service.ask(QUERY, { number })).codes).toEqual(['NUMBER_NOT_SERVED']);
   }
   expect(service.stats().refusedLookups).toBe(REHEARSALS.length);

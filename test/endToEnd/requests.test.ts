@@ -6,7 +6,7 @@ describe('the header Prefer, of a number whose owner grants after two seconds', 
   test.each([
     ['60', 'wait=30', { simSwappedWithin: false }],
     ['0', 'wait=0', { simSwappedWithin: 'CONSENT_PENDING' }],
-  ])('waits as long as the request prefers: wait=%s', async (wait, applied, heard) => {
+  ])('sets how long the request waits: wait=%s', async (wait, applied, heard) => {
     await using service = await startSimulated({
       OPERATOR_FLOW: '3-legged',
       CONSENT_WAIT_MS: '1000',

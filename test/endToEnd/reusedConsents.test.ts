@@ -54,7 +54,7 @@ describe('the token of a consent', () => {
   it.each<[Tokens['use'], readonly number[]]>([
     ['once', [3, 3, 3]],
     ['per-number', [1, 1, 3]],
-    // A consent is about one number, whatever the settings say.
+    // A consent is about one number, with any settings.
     ['any-number', [1, 1, 3]],
   ])('%s: the date and three windows', async (use, prompts) => {
     await using several = asking(use);
@@ -87,7 +87,7 @@ describe('the token of a consent', () => {
     expect(reached()).toEqual([2, 2, 3]);
   });
 
-  it('serves only its caller: another one prompts the owner', async () => {
+  it('serves only its caller: a request of another caller prompts the owner', async () => {
     await using several = asking();
     await window(several.request('one'), line(1));
     await window(several.request('two'), line(1));
@@ -105,7 +105,7 @@ describe('the token of a consent', () => {
     expect(reached()).toEqual([2, 2, 3]);
   });
 
-  it('is counted and audited: further lookups count by themselves, under the consent they have', async () => {
+  it('is counted and audited: each further lookup counts, under the same consent', async () => {
     await using several = asking('per-number', { scopes: ONE_SCOPE }, 2);
     const loader = several.request();
     await Promise.all([
@@ -121,7 +121,7 @@ describe('the token of a consent', () => {
 });
 
 describe('a token of a consent that is refused with 401', () => {
-  it('prompts no owner: it is repeated until the operator may be queried again', async () => {
+  it('prompts no owner: the refusal is returned again until the operator may be queried', async () => {
     await using several = asking();
     await window(several.request(), line(1), 240);
     operator.script = { lookUp: replying({ code: 'UNAUTHENTICATED' }, 401) };

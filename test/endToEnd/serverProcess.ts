@@ -1,7 +1,7 @@
 import { Program } from '../program.ts';
 import { askAt, type Service } from '../service.ts';
 
-/** `src/main.ts` in a process of its own, on a free port, asking an operator that is not the built-in one. */
+/** `src/main.ts` in a process of its own, on a free port, with an operator that is not the built-in one. */
 export class ServerProcess extends Program {
   url = '';
 

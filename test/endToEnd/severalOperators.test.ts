@@ -60,9 +60,9 @@ describe('with one operator of three that', () => {
     ['hangs, and has all its permits taken', () => undefined],
     ['is at its limit', replying({ code: 'TOO_MANY_REQUESTS' }, 429)],
     ['fails', replying({}, 503)],
-  ])('%s, the others answer a batch as if they were alone', async (_, script) => {
+  ])('%s, the others answer a batch as without it', async (_, script) => {
     bad.script = { token: script };
-    // It stands still: what waits for the bad one waits for ever.
+    // It does not advance: what waits for the bad one waits for ever.
     const clock = new TestClock();
     const limits = { timeoutMs: 60_000, connections: 2 };
     const narrow = settings().map((one) => ({ ...one, limits }));
@@ -83,7 +83,7 @@ describe('with one operator of three that', () => {
     expect(failures.every((code) => String(code).startsWith('OPERATOR_'))).toBe(true);
   });
 
-  it('is dead, its circuit opens and theirs do not; the others’ retries are not used up', async () => {
+  it('is down, its circuit opens and theirs do not; the others have their own retries', async () => {
     const clock = new TestClock();
     const logged: string[] = [];
     await using several = new SeveralOperators(settings(await deadUrl()), {

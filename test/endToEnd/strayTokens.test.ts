@@ -86,7 +86,7 @@ describe('a token endpoint that echoes nothing, over HTTP/1.1', () => {
     expect(seen.tokenConnections.size).toBe(1);
   });
 
-  it('a token that came before is dropped, and one is acquired on a fresh connection', async () => {
+  it('drops a token that was issued before, and acquires one on a fresh connection', async () => {
     const { operator, seen } = await silentOperator(
       (asked, count) => (count === 2 ? (seen.tokens[1] ?? '') : ownToken(asked, count)),
       'refuses',
@@ -101,7 +101,7 @@ describe('a token endpoint that echoes nothing, over HTTP/1.1', () => {
   it.each([
     ['twice', 2, false],
     ['for ever', Infinity, 'OPERATOR_INVALID_REPLY'],
-  ])('no token is presented that came before, be it handed out %s', async (_times, times, last) => {
+  ])('presents no token twice that is issued again %s', async (_times, times, last) => {
     const { operator, seen } = await silentOperator(
       (asked, count) =>
         count >= 1 && count <= times ? (seen.tokens[0] ?? '') : ownToken(asked, count),
@@ -116,7 +116,7 @@ describe('a token endpoint that echoes nothing, over HTTP/1.1', () => {
     expect(seen.tokens).toHaveLength(4);
   });
 
-  it('a token of another number is refused, and the number is asked about with one of a fresh connection', async () => {
+  it('after a refused token of another number, looks the number up with one of a fresh connection', async () => {
     const { operator, seen } = await silentOperator(
       (asked, count) => ownToken(count === 1 ? line(2) : asked, count),
       'refuses',

@@ -4,7 +4,7 @@ const QUICK = { OPERATOR_TIMEOUT_MS: '3000' };
 const PATIENT = { CONSENT_WAIT_MS: '25000' };
 const IMPATIENT = { CONSENT_WAIT_MS: '200' };
 
-/** The last digits of a number, what `lastSimSwap` tells of it, and what `simSwappedWithin` does. */
+/** The last digits of a number, and its answers to `lastSimSwap` and `simSwappedWithin`. */
 type Row = readonly [
   lastDigits: string,
   date: Told,
@@ -86,7 +86,7 @@ export const ROWS = [
     [flow, lastDigits, date, tenDays, settings] as const,
 );
 
-/** What a client hears about a test number, for docs/test-numbers.md: the same in each flow that it is for. */
+/** The answer about a test number for docs/test-numbers.md, equal in each flow that it is for. */
 export function heardAbout(lastDigits: string): string {
   const row = ROWS.find(([, digits]) => digits === lastDigits);
   if (row === undefined) throw new Error(`There is no row for ${lastDigits}.`);

@@ -59,7 +59,7 @@ function longWindedContext(failsEach: number): RequestContext {
   return { request };
 }
 
-/** With everything that may stand beside its code. */
+/** With everything that may be beside its code. */
 function longestFailure(code: LookupFailureCode): LookupFailure {
   return {
     code,
@@ -104,7 +104,7 @@ const KNOWN_FIELDS = fc.oneof(
   TYPE_FIELDS.map((below) => `__type(name: "PhoneNumber") { ${below} }`),
   fc.constant('__typename'),
 );
-/** Mostly a number: what is none has one error, and a number one for each field. */
+/** Mostly numbers: an invalid one has one error, and a number one for each field. */
 const NUMBERS = fc.array(fc.constantFrom(A, A, A, A, 'none', '0044', '+44x'), { maxLength: 25 });
 
 const OPERATIONS = {
@@ -152,7 +152,7 @@ it('the measure knows every field below a number', () => {
 
 describe('an operation', () => {
   it.each(['bff', 'subgraph'] as const)(
-    'of the %s brings what graphql-js brings, in no more bytes than are counted',
+    'of the %s has the result of graphql-js, in no more bytes than are counted',
     async (role) => {
       const server = await startApolloServer(
         { role, production: false, limits: LIMITS },
@@ -196,7 +196,7 @@ describe('an operation', () => {
   );
 });
 
-it('a list of which each answer fails is no longer than is counted either', async () => {
+it('a list of failed answers has no more bytes than are counted', async () => {
   const server = await startApolloServer(
     { role: 'bff', production: false, limits: LIMITS },
     silentLog,

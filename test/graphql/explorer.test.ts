@@ -24,7 +24,7 @@ async function start(environment: Environment = {}): Promise<string> {
 }
 
 describe('a browser that opens /graphql', () => {
-  it('sees GraphiQL, which may reach nothing but this service', async () => {
+  it('sees GraphiQL, which may reach only this service', async () => {
     const page = await fetch(await start(), { headers: BROWSER });
 
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -38,7 +38,7 @@ describe('a browser that opens /graphql', () => {
   });
 
   it.each<Environment>([{ NODE_ENV: 'production' }, { HOST: '0.0.0.0' }])(
-    'sees no page where strangers can reach it: %j',
+    'sees no page where it is reachable from outside: %j',
     async (reach) => {
       const exposed = {
         ...reach,
@@ -62,7 +62,7 @@ describe('a browser that opens /graphql', () => {
     expect(await frontPage.text()).not.toContain('href="/graphql"');
   });
 
-  it('that brings a query along is answered as a client', async () => {
+  it('with a query is answered as a client', async () => {
     const query = encodeURIComponent('{ __typename }');
     const reply = await fetch(`${await start()}?query=${query}`, {
       headers: { ...BROWSER, 'apollo-require-preflight': 'true' },
@@ -87,14 +87,14 @@ describe('a browser that opens the bare address', () => {
     },
   );
 
-  it('is distinguished from a client that has the path wrong', async () => {
+  it('is distinguished from a client with a wrong path', async () => {
     const url = (await start()).replace('/graphql', '/');
     const reply = await fetch(url, { method: 'POST', headers: BROWSER, body: '{}' });
     expect([reply.status, await reply.text()]).toEqual([404, expect.stringContaining('/graphql')]);
   });
 });
 
-it.each(['bff', 'subgraph'] as const)('what it opens with can be asked of the %s', (role) => {
+it.each(['bff', 'subgraph'] as const)('the opening query fits the %s', (role) => {
   for (const isSimulated of [true, false]) {
     for (const headers of [{}, { authorization: 'Bearer <access token>' }]) {
       const document = explorerQuery({ role, isSimulated, headers });

@@ -19,9 +19,9 @@ const post = (body: string, headers: Record<string, string> = JSON_TYPE): Reques
 const asked = (type: string) => post('{}', { 'content-type': type });
 const about = (members: object) => post(JSON.stringify(members));
 
-describe('a request that is not one', () => {
+describe('an invalid request', () => {
   it.each<[string, RequestInit, number, RegExp, path?: string]>([
-    ['no JSON', post('query=1'), 400, /Send \{"query": "…"\}/],
+    ['not JSON', post('query=1'), 400, /Send \{"query": "…"\}/],
     ['half of JSON', post('{"query":"{ __typename'), 400, /Send \{"query": "…"\}/],
     ['an empty body', post(''), 400, /Send \{"query": "…"\}/],
     ['an array', post(`[${JSON.stringify({ query: QUERY })}]`), 400, /one operation a request/],
@@ -30,10 +30,10 @@ describe('a request that is not one', () => {
     ['a string', post('"{ __typename }"'), 400, /not a JSON object/],
     ['an empty object', post('{}'), 400, /JSON object has no keys/],
     ['an object without a query', about({ variables: {} }), 400, /query/],
-    ['a query that is no string', about({ query: 7 }), 400, /queries must be strings/],
+    ['a query that is not a string', about({ query: 7 }), 400, /queries must be strings/],
     ['variables in a string', about({ query: QUERY, variables: '{}' }), 400, /variables/],
     ['variables in a list', about({ query: QUERY, variables: [1] }), 400, /variables/],
-    ['nothing asked', about({ query: '' }), 400, /query/],
+    ['an empty query', about({ query: '' }), 400, /query/],
     ['a form', asked('application/x-www-form-urlencoded'), 415, /application\/json/],
     ['text', asked('text/plain'), 415, /application\/json/],
     ['only GraphQL', asked('application/graphql'), 415, /application\/json/],
@@ -50,7 +50,7 @@ describe('a request that is not one', () => {
     ['20 MiB', post(' '.repeat(20 * MEBIBYTE)), 413, /^A body may have 1048576 bytes/],
     ['20 MiB of text', post(' '.repeat(20 * MEBIBYTE), { 'content-type': 'text/plain' }), 415, /./],
   ])(
-    '%s is refused in words that help, and the next one is answered',
+    '%s is refused with what to do, and the next one is answered',
     async (_, request, status, words, path = '/graphql') => {
       const reply = await service.send(path, request);
       expect(reply.status).toBe(status);
@@ -70,7 +70,7 @@ describe('a request that is not one', () => {
   });
 });
 
-describe('a request that is fine', () => {
+describe('a valid request', () => {
   const BODY = JSON.stringify({ query: QUERY });
   const typed = (type: string) => post(BODY, { 'content-type': type });
   it.each<[string, string, RequestInit]>([
@@ -91,13 +91,13 @@ describe('a request that is fine', () => {
     expect(costs(service)).toEqual({ tokens: 1, lookups: 1 });
   });
 
-  it.each(['/livez', '/readyz'])('GET %s says that all is well', async (path) => {
+  it.each(['/livez', '/readyz'])('GET %s succeeds', async (path) => {
     const reply = await service.send(path);
     expect(reply.status).toBe(200);
   });
 });
 
-/** The process goes on: an ordinary request is answered. */
+/** An ordinary request is still answered. */
 async function expectService(): Promise<void> {
   const reply = await service.ask('{ __typename }');
   expect(reply.data).toEqual({ __typename: 'Query' });

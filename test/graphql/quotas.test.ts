@@ -54,7 +54,7 @@ describe('a caller sees what is left of its quotas', () => {
   });
 
   it.each(['{ __typename }', '{ phoneNumber(e164: "+447700900500") { e164 } }'])(
-    'where it asks for something that counts, and not by %s',
+    'for what counts, which %s does not',
     async (query) => {
       const reply = await ask(query, 'dave');
       expect(reply.headers.get('ratelimit')).toBeNull();

@@ -77,7 +77,7 @@ describe('a reply that could be too long is refused before anything is looked up
     expect(costs(service)).toEqual(FREE);
   });
 
-  it.each(['bff', 'subgraph'] as const)('but tools may introspect the %s', async (role) => {
+  it.each(['bff', 'subgraph'] as const)('tools may introspect the %s', async (role) => {
     const service = role === 'bff' ? bff : subgraph;
     const reply = await service.ask(
       getIntrospectionQuery({ inputValueDeprecation: true, oneOf: true }),
@@ -85,7 +85,7 @@ describe('a reply that could be too long is refused before anything is looked up
     expect(reply.errors).toEqual([]);
   });
 
-  it('and a page of 100 numbers with every question is answered', async () => {
+  it('a page of 100 numbers with every question is answered', async () => {
     const windows = parts(9, (i) => `w${i}: simSwappedWithin(maxAgeHours: ${i + 1})`).join(' ');
     const consent = 'simSwapConsent { state retryAfterSeconds expiresAt }';
     const page = await bff.ask(`${LIST} { e164 lastSimSwap ${windows} ${consent} } }`, {
@@ -95,7 +95,7 @@ describe('a reply that could be too long is refused before anything is looked up
   });
 });
 
-describe('3,000 numbers that are none', () => {
+describe('3,000 invalid numbers', () => {
   // A stack written out for each took longer than the rest of the request: half a second in one go.
   it.each<[string, Role, string]>([
     ['numbers', 'bff', 'query ($l: [ID!]!) { phoneNumbers(e164s: $l) { e164 } }'],
@@ -104,7 +104,7 @@ describe('3,000 numbers that are none', () => {
       'subgraph',
       'query ($l: [_Any!]!) { _entities(representations: $l) { __typename } }',
     ],
-  ])('cost no stack each: %s', async (_, role, query) => {
+  ])('make no stack traces: %s', async (_, role, query) => {
     const service = role === 'bff' ? bff : subgraph;
     let stacks = 0;
     const before: unknown = Reflect.get(Error, 'prepareStackTrace');
@@ -134,7 +134,7 @@ describe('an error that quotes the document is cut', () => {
       `query ${long(200_000)} { ${parts(100, (i) => `a${i}: phoneNumber(e164: $x${i}) { e164 }`).join(' ')} }`,
       {},
     ],
-    ['a field that there is not', `{ ${parts(100, () => long(2000)).join(' ')} }`, {}],
+    ['a field that does not exist', `{ ${parts(100, () => long(2000)).join(' ')} }`, {}],
     ['a name in the wrong place', `{ __typename } ${long(200_000)}`, {}],
     [
       'a list with null in it',

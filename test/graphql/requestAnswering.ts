@@ -11,7 +11,7 @@ export interface RequestChanges {
   readonly config?: Partial<RequestParts['config']>;
 }
 
-/** A request of Alice's, who may ask about anyone, with answers of the test's. */
+/** A request of Alice, who may query any number, with the answers of a test. */
 export function requestAnswering(
   answerTo: SimSwapLoader['answerTo'],
   { caller, correlator, config }: RequestChanges = {},

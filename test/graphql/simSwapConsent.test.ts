@@ -48,7 +48,7 @@ describe('simSwapConsent', () => {
     });
   });
 
-  it('starts nothing by itself', async () => {
+  it('starts no prompt by itself', async () => {
     await serve('3-legged');
     expect((await consentOf(AFTER_2_S)).state).toBe('NOT_ASKED');
     expect(service.stats()).toMatchObject({ prompts: 0, polls: 0 });
@@ -59,7 +59,7 @@ describe('simSwapConsent', () => {
     [WITHDRAWN, 'DENIED', expect.any(Number)],
     [FORGOTTEN, 'EXPIRED', null],
   ])(
-    'says in the same operation why %s has its answer: %s',
+    'is read after the answer of the same operation: %s, %s',
     async (number, state, retryAfterSeconds: unknown) => {
       await serve('3-legged', { CONSENT_WAIT_MS: '15000' });
       const consent = await consentOf(number, 'simSwappedWithin');
@@ -67,7 +67,7 @@ describe('simSwapConsent', () => {
     },
   );
 
-  it('says in the same operation that the owner has yet to answer: PENDING', async () => {
+  it('is PENDING in the operation whose owner has not answered yet', async () => {
     await serve('3-legged', IMPATIENT, { nowMs: heldClock(1000) });
     const consent = await consentOf(AFTER_2_S, 'simSwappedWithin');
     expect(consent).toEqual({
@@ -103,7 +103,7 @@ describe('simSwapConsent', () => {
     expect(service.stats().prompts).toBe(1);
   });
 
-  it('counts as no question, but its numbers count', async () => {
+  it('does not count as a question, but its numbers count', async () => {
     await serve('3-legged', { MAX_QUESTIONS_PER_NUMBER: '1', MAX_NUMBERS_PER_OPERATION: '2' });
     const one = await ask([ANSWERED], `simSwappedWithin ${CONSENT} again: ${CONSENT}`);
     expect(one.codes).toEqual([]);
@@ -111,7 +111,7 @@ describe('simSwapConsent', () => {
     expect(many.codes).toEqual(['LOOKUP_LIMIT_EXCEEDED']);
   });
 
-  it('is null while the store cannot be asked, and the number is not', async () => {
+  it('is null while the store cannot be reached; the number is not null', async () => {
     await serve('3-legged', {
       REDIS_URL: 'redis://127.0.0.1:1',
       STATE_KEY: Buffer.alloc(32).toString('hex'),

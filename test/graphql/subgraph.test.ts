@@ -31,7 +31,7 @@ const NO_KEY = 'A representation of PhoneNumber has its e164 as a string.';
 const NOT_INTERNATIONAL = 'A phone number starts with + and the country code.';
 
 describe('_entities', () => {
-  it('answers representations in their order, each number asked once', async () => {
+  it('answers representations in their order, with one lookup for each number', async () => {
     const reply = await service.ask(ENTITIES, {
       representations: [GOOD, { ...GOOD, e164: '+44 7700 900004' }, GOOD],
     });
@@ -50,8 +50,12 @@ describe('_entities', () => {
     ['a national number', { ...GOOD, e164: '07700900001' }, NOT_INTERNATIONAL],
     ['no __typename', { e164: '+447700900001' }, NOT_OURS],
     ['an unknown __typename', { ...GOOD, __typename: 'Mallory07700900001' }, NOT_OURS],
-    ['a __typename of the schema that is no entity', { ...GOOD, __typename: 'Query' }, NOT_OURS],
-    ['a __typename that is no string', { ...GOOD, __typename: 7 }, NOT_OURS],
+    [
+      'a __typename of the schema that is not an entity',
+      { ...GOOD, __typename: 'Query' },
+      NOT_OURS,
+    ],
+    ['a __typename that is not a string', { ...GOOD, __typename: 7 }, NOT_OURS],
     ['a __typename from the prototype', { ...GOOD, __typename: '__proto__' }, NOT_OURS],
     ['no e164', { __typename: 'PhoneNumber' }, NO_KEY],
     ['a null e164', { ...GOOD, e164: null }, NO_KEY],
@@ -84,7 +88,7 @@ describe('_entities', () => {
     expect(reply.data).toEqual({ _entities: [{ simSwappedWithin: true }] });
   });
 
-  it('of nothing is nothing', async () => {
+  it('without representations is empty', async () => {
     const reply = await service.ask(ENTITIES, { representations: [] });
     expect(reply.data).toEqual({ _entities: [] });
   });
@@ -94,7 +98,7 @@ describe('the schema of the subgraph', () => {
   it.each([
     '{ phoneNumber(e164: "+447700900001") { e164 } }',
     '{ phoneNumbers(e164s: []) { e164 } }',
-  ])('has no root field of the BFF: %s', async (query) => {
+  ])('does not have the root fields of the BFF: %s', async (query) => {
     const reply = await service.ask(query);
     expect(reply.status).toBe(400);
     expect(reply.codes).toEqual(['GRAPHQL_VALIDATION_FAILED']);

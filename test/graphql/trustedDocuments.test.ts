@@ -44,7 +44,7 @@ describe('a manifest', () => {
     ['no operations', JSON.stringify({ ...APOLLO, operations: undefined })],
     ['an operation without a body', JSON.stringify({ ...APOLLO, operations: [{ id: 'a' }] })],
     ['an operation that is null', JSON.stringify({ ...APOLLO, operations: [null] })],
-    ['a document that is no text', '{"swapped": 7}'],
+    ['a document that is not a text', '{"swapped": 7}'],
   ])('is refused with %s', (_, text) => {
     expect(readManifest(text)).toBeUndefined();
   });
@@ -53,7 +53,7 @@ describe('a manifest', () => {
 describe('the setting TRUSTED_DOCUMENTS', () => {
   it.each([
     ['a file that is not there', {}, `${files.folder}/none.json`, 'cannot be read'],
-    ['a file that is no manifest', {}, manifestFile([]), 'is not a manifest'],
+    ['a file that is not a manifest', {}, manifestFile([]), 'is not a manifest'],
     ['ROLE=subgraph', { ROLE: 'subgraph' }, '/', 'is for ROLE=bff'],
   ])('is refused with %s', (_, environment, path, problem) => {
     expect(() => readConfig({ ...environment, TRUSTED_DOCUMENTS: path })).toThrow(
@@ -127,11 +127,11 @@ describe('a BFF with trusted documents', () => {
     ],
     ['a document by GET', () => get({ query: DOCUMENT }), 'ID_REQUIRED'],
     ['introspection', () => post(TYPENAME), 'ID_REQUIRED'],
-    ['an id that is no text', () => post({ documentId: 7 }), 'ID_REQUIRED'],
+    ['an id that is not a text', () => post({ documentId: 7 }), 'ID_REQUIRED'],
     ['nothing', () => post({}), 'ID_REQUIRED'],
     ['an id that is not listed', () => post({ documentId: 'x' }), 'NOT_IN_LIST'],
     ['an id from the prototype', () => post({ documentId: '__proto__' }), 'NOT_IN_LIST'],
-  ])('refuses %s, and asks the operator nothing', async (_, asking, code) => {
+  ])('refuses %s, without a lookup', async (_, asking, code) => {
     const reply = await asking();
     expect(reply.status).toBe(400);
     expect(reply.codes).toEqual([`PERSISTED_QUERY_${code}`]);

@@ -14,7 +14,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 
-/** Asks, and reads nothing. */
+/** Sends a request, and reads nothing. */
 function askAndLeave(url: string): void {
   const { port, host } = new URL(url);
   const socket = connect(Number(port), '127.0.0.1');
@@ -74,7 +74,7 @@ describe('a client that reads nothing', () => {
     await http.close();
   });
 
-  it('is cut off at once when its replies wait behind one that is not there yet', async () => {
+  it('is cut off at once when its replies wait behind one that is not complete', async () => {
     let replies = 0;
     const http = serve(({ url }) => {
       if (url === '/graphql?slow') return Promise.withResolvers<never>().promise;

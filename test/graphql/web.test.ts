@@ -63,7 +63,7 @@ function preflight(origin: string) {
   };
 }
 
-describe('where no token is needed, a request comes', () => {
+describe('where no token is needed, a request', () => {
   it.each([
     ['localhost', 200],
     ['LOCALHOST:4000', 200],
@@ -93,31 +93,34 @@ describe('where no token is needed, a request comes', () => {
     expect((await send(open, { method: 'GET', headers })).status).toBe(421);
   });
 
-  it('and the probes answer under any', async () => {
+  it('probes are answered under any host', async () => {
     const reply = await fetch(`${open.url}/livez`, { headers: { host: 'pod.example' } });
     expect(reply.status).toBe(200);
   });
 });
 
 describe('a page of another origin', () => {
-  it.each([APP, 'http://localhost:3000'])('that is listed may ask: %s', async (origin) => {
-    const asked = await send(listed, preflight(origin));
-    expect(asked.status).toBe(204);
-    expect(asked.headers).toMatchObject({
-      'access-control-allow-origin': origin,
-      'access-control-allow-methods': 'GET, POST',
-      vary: 'origin',
-    });
-    expect(asked.headers['access-control-allow-headers']).toMatch(/authorization.*content-type/);
-    expect(asked.headers).not.toHaveProperty('access-control-allow-credentials');
+  it.each([APP, 'http://localhost:3000'])(
+    'that is listed may send requests: %s',
+    async (origin) => {
+      const asked = await send(listed, preflight(origin));
+      expect(asked.status).toBe(204);
+      expect(asked.headers).toMatchObject({
+        'access-control-allow-origin': origin,
+        'access-control-allow-methods': 'GET, POST',
+        vary: 'origin',
+      });
+      expect(asked.headers['access-control-allow-headers']).toMatch(/authorization.*content-type/);
+      expect(asked.headers).not.toHaveProperty('access-control-allow-credentials');
 
-    const answered = await send(listed, { headers: { origin } });
-    expect(answered.status).toBe(200);
-    expect(answered.headers['access-control-allow-origin']).toBe(origin);
-    expect(answered.headers['access-control-expose-headers']).toContain('retry-after');
-  });
+      const answered = await send(listed, { headers: { origin } });
+      expect(answered.status).toBe(200);
+      expect(answered.headers['access-control-allow-origin']).toBe(origin);
+      expect(answered.headers['access-control-expose-headers']).toContain('retry-after');
+    },
+  );
 
-  it('that is listed reads why it is refused', async () => {
+  it('that is listed can read a refusal', async () => {
     const refused = await send(listed, { headers: { origin: APP }, body: '[' });
     expect(refused.status).toBe(400);
     expect(refused.headers['access-control-allow-origin']).toBe(APP);
@@ -127,7 +130,7 @@ describe('a page of another origin', () => {
     ['another', 'https://evil.example'],
     ['one below', 'https://sub.app.example'],
     ['one with a port', `${APP}:444`],
-    ['none', 'null'],
+    ['an opaque one', 'null'],
   ])('that is not listed may not: %s', async (_, origin) => {
     const asked = await send(listed, preflight(origin));
     expect(asked.status).toBe(405);
@@ -136,7 +139,7 @@ describe('a page of another origin', () => {
     expect(answered.headers).not.toHaveProperty('access-control-allow-origin');
   });
 
-  it('may not where none is listed', async () => {
+  it('may not send requests where none is listed', async () => {
     const asked = await send(open, preflight(APP));
     expect(asked.status).toBe(405);
     expect(asked.headers).not.toHaveProperty('access-control-allow-origin');
@@ -195,7 +198,7 @@ describe('the media type of a reply', () => {
   });
 
   it.each(['text/html', `${GRAPHQL_RESPONSE};q=0`])(
-    'is refused before anything is looked up where the client reads neither: %s',
+    'is refused before a lookup where the client accepts neither: %s',
     async (accept) => {
       open.simulator.resetStats();
       const query = '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }';
@@ -219,30 +222,27 @@ describe('the media type of a reply', () => {
     [undefined, 200],
     ['application/json', 200],
     [`${GRAPHQL_RESPONSE}, application/json;q=0.9`, 400],
-  ])(
-    'decides under which status too large an operation is refused: %s, %i',
-    async (accept, status) => {
-      const e164s = Array.from({ length: 101 }, (_, index) => `+447700900${500 + index}`);
-      const query = `{ phoneNumbers(e164s: ${JSON.stringify(e164s)}) { simSwappedWithin } }`;
-      const reply = await send(open, {
-        headers: accept === undefined ? {} : { accept },
-        body: JSON.stringify({ query }),
-      });
-      expect(reply.status).toBe(status);
-      expect(JSON.parse(reply.body, withoutCorrelators)).toEqual({
-        errors: [
-          {
-            message:
-              'One operation may have 100 numbers; this one has 101. Split it into several operations.',
-            extensions: {
-              code: 'LOOKUP_LIMIT_EXCEEDED',
-              limited: 'numbers',
-              limit: 100,
-              asked: 101,
-            },
+  ])('decides the status of an operation beyond a limit: %s, %i', async (accept, status) => {
+    const e164s = Array.from({ length: 101 }, (_, index) => `+447700900${500 + index}`);
+    const query = `{ phoneNumbers(e164s: ${JSON.stringify(e164s)}) { simSwappedWithin } }`;
+    const reply = await send(open, {
+      headers: accept === undefined ? {} : { accept },
+      body: JSON.stringify({ query }),
+    });
+    expect(reply.status).toBe(status);
+    expect(JSON.parse(reply.body, withoutCorrelators)).toEqual({
+      errors: [
+        {
+          message:
+            'One operation may have 100 numbers; this one has 101. Split it into several operations.',
+          extensions: {
+            code: 'LOOKUP_LIMIT_EXCEEDED',
+            limited: 'numbers',
+            limit: 100,
+            asked: 101,
           },
-        ],
-      });
-    },
-  );
+        },
+      ],
+    });
+  });
 });

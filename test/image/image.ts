@@ -101,7 +101,7 @@ export class Container implements AsyncDisposable {
     return code ?? -1;
   }
 
-  /** Asks it to end, as a runtime does, and resolves to its exit code. */
+  /** Sends SIGTERM, as a runtime does, and resolves to its exit code. */
   async terminate(): Promise<number | null> {
     process.kill(this.pid, 'SIGTERM');
     return this.#ended;
@@ -129,7 +129,7 @@ export class Container implements AsyncDisposable {
   }
 }
 
-/** What the container's runtime puts there by itself. */
+/** What the runtime of the container writes. */
 function isOfTheRuntime(path: string): boolean {
   return /^\/(?:$|etc$|etc\/(?:hosts|resolv\.conf)$|dev(?:\/|$)|proc(?:\/|$)|sys(?:\/|$)|run(?:$|\/\.containerenv$))/.test(
     path,
@@ -214,7 +214,7 @@ function descendantsOf(pid: number): readonly number[] {
   return below(pid);
 }
 
-/** Its own words: those of buildah, which hands the command on, begin with another program. */
+/** The command line of a Node process; buildah's own begins with another program. */
 function commandOf(pid: number): string {
   try {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');

@@ -6,7 +6,7 @@ import { freePort } from '../freePort.ts';
 import { answerNever, WiredOperator } from '../wiredOperator.ts';
 import { buildImage, Container } from './image.ts';
 
-// `npm run test:image`: builds the image, runs it and asks it. Needs root, buildah, and the image that the
+// `npm run test:image`: builds the image, runs it and queries it. Needs root, buildah, and the image that the
 // Dockerfile begins with in buildah's store; scripts/standInBaseImage.sh makes one where no registry is to
 // be had.
 

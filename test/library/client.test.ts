@@ -271,7 +271,7 @@ describe('a server that sends a code (docs/adopting.md)', () => {
     [{ kind: 'sent' }, NEVER],
     [{ kind: 'swapped' }, SWAPPED],
     [{ kind: 'unknown', code: 'NUMBER_NOT_SERVED' }, UNKNOWN_NUMBER],
-  ])('%j: an SMS where it is sent, and nowhere else', async (told, phoneNumber) => {
+  ])('%j: sends an SMS only where it says so', async (told, phoneNumber) => {
     const { client: simSwaps } = await opened();
     const sent: string[] = [];
     const sendSms = (number: string) => sent.push(number);

@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 
 describe('the examples in docstrings', () => {
-  test('are one for each function that opens or asks, and say what they print', () => {
+  test('are one for each function that opens or queries, and say what they print', () => {
     expect(EXAMPLES.map(({ about }) => about)).toEqual([
       'lastSimSwap',
       'simSwappedWithin',

@@ -49,7 +49,7 @@ async function seen(
 describe("GraphQL's own errors quote no number, and have a code", () => {
   const HOURS = 'query ($h: Int!) { call(hours: $h) }';
   test.each<[string, string, string, object?, string?]>([
-    ['no GraphQL', 'GRAPHQL_PARSE_FAILED', `{ call(phone: ${NUMBER}) }`],
+    ['not GraphQL', 'GRAPHQL_PARSE_FAILED', `{ call(phone: ${NUMBER}) }`],
     ['a literal', 'GRAPHQL_VALIDATION_FAILED', `{ call(hours: "${NUMBER}") }`],
     ['a literal of a scalar of the host', 'GRAPHQL_VALIDATION_FAILED', '{ call(phone: 1) }'],
     ['a field', 'GRAPHQL_VALIDATION_FAILED', '{ _447700900001 }'],
@@ -78,7 +78,7 @@ describe("GraphQL's own errors quote no number, and have a code", () => {
     );
   });
 
-  test('say nothing of what a server adds beside its words', () => {
+  test('leave out what a server adds to its message', () => {
     const extensions = {
       code: 'BAD_REQUEST',
       originalError: { message: `"${NUMBER}" is not JSON` },
@@ -89,7 +89,7 @@ describe("GraphQL's own errors quote no number, and have a code", () => {
     });
   });
 
-  test('keep a code that the server gave, and what it takes its status from, out of JSON', () => {
+  test('keep the code of the server, and its status, which is left out of JSON', () => {
     const http = { status: 401 };
     const masked = maskError(
       new GraphQLError(`No token for ${NUMBER}.`, {
@@ -135,7 +135,7 @@ describe('errors of the host', () => {
     expect(JSON.stringify(masked)).not.toContain('900001');
   });
 
-  test('that broke say nothing else, whatever was thrown', async () => {
+  test('that are defects say only that, for anything that was thrown', async () => {
     const extended = Object.assign(new Error(NUMBER), { extensions: { code: 'LEAK' } });
     const thrown = [
       new GraphQLError('x', { originalError: new Error(NUMBER) }),
@@ -153,7 +153,7 @@ describe('errors of the host', () => {
     }
   });
 
-  test('what a result is not is one of them, without the number', async () => {
+  test('include a result of a wrong type, without the number', async () => {
     expect(JSON.stringify(await seen('{ bad }'))).not.toContain('900001');
   });
 });

@@ -13,7 +13,7 @@ const typeDefs = readFileSync(new URL('../../schema/bff.graphql', import.meta.ur
 const FIELDS =
   'lastSimSwap simSwappedWithin simSwapCheck { result reason } simSwapConsent { state }';
 
-/** As MSW asks its handlers. */
+/** As MSW calls its handlers. */
 async function ask(query: string, answers: SimSwapMockAnswers = {}, ownNumber?: string) {
   const mocks = simSwapMocks(answers, ownNumber);
   const schema = makeExecutableSchema({ typeDefs, resolvers: mocks.resolvers });
@@ -32,7 +32,7 @@ const about = (number: string, fields = FIELDS) =>
   `{ phoneNumber(e164: "${number}") { ${fields} } }`;
 
 describe('mocks', () => {
-  test('know nothing of a number by default', async () => {
+  test('have no answer about a number by default', async () => {
     const { data, errors = [] } = await ask(about('+447700900001'));
     expect(data['phoneNumber']).toEqual({
       lastSimSwap: null,
@@ -46,7 +46,7 @@ describe('mocks', () => {
     ]);
   });
 
-  test.each(SIM_SWAP_MOCK_REASONS)('%s is told as the service tells it', async (reason) => {
+  test.each(SIM_SWAP_MOCK_REASONS)('%s is returned as by the service', async (reason) => {
     const { data, errors = [] } = await ask(
       about(
         '+447700900001',
@@ -94,7 +94,7 @@ describe('mocks', () => {
     expect(own.data).toEqual({ myPhoneNumber: { e164: '+447700900004' } });
   });
 
-  test('know nothing of a number that an automatic mock made up', () => {
+  test('have no answer about a number of an automatic mock', () => {
     const { PhoneNumber } = simSwapMocks().resolvers;
     if (PhoneNumber === undefined || !('simSwappedWithin' in PhoneNumber))
       throw new Error('no field');

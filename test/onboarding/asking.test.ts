@@ -33,7 +33,7 @@ describe('with a number', () => {
     ['013', 'failed', /not available/, 0],
     ['020', 'failed', /scopes/, 0],
     ['030', 'failed', /cannot be trusted/, 1],
-  ] as const)('%s is told of, with what to do', async (digits, verdict, advice, billed) => {
+  ] as const)('%s is reported, with what to do', async (digits, verdict, advice, billed) => {
     await using operator = await simulator();
     const asked = { ...ONE, number: number(`+447700900${digits}`) };
     const report = await check(simulatorSettings(operator), { number: asked });
@@ -54,7 +54,7 @@ describe('with a number', () => {
   });
 });
 
-describe('where the owner is asked', () => {
+describe('in the 3-legged flow', () => {
   const THREE_LEGGED = { OPERATOR_FLOW: '3-legged' };
 
   it.each([
@@ -105,7 +105,7 @@ describe('with another number', () => {
     },
   );
 
-  it('says nothing of tokens where the other number is refused with its own', async () => {
+  it('does not judge tokens where the other number is refused with its own', async () => {
     await using operator = await simulator();
     const asked = { ...ONE, otherNumber: number('+447700900020') };
     const report = await check(simulatorSettings(operator), { number: asked });
@@ -113,7 +113,7 @@ describe('with another number', () => {
     expect(operator.stats()).toMatchObject({ misusedTokens: 0 });
   });
 
-  it('asks only about the first where it does not matter', async () => {
+  it('looks up only the first where it does not matter', async () => {
     await using operator = await WiredOperator.start();
     const settings = { ...settingsAt(operator.url), OPERATOR_SEND_PHONE_NUMBER: 'never' };
     const report = await check(settings, { number: BOTH });

@@ -37,7 +37,7 @@ export async function simulator(settings: Partial<SimulatorSettings> = {}) {
   return { ...started, [Symbol.asyncDispose]: () => started.close() };
 }
 
-/** Settings to ask a simulator by. */
+/** The settings for a simulator. */
 export function simulatorSettings({ authUrl, simSwapUrl }: Simulator): Record<string, string> {
   return {
     OPERATOR_AUTH_URL: authUrl,
@@ -47,7 +47,7 @@ export function simulatorSettings({ authUrl, simSwapUrl }: Simulator): Record<st
   };
 }
 
-/** Settings to ask an operator by that is at one address. */
+/** The settings for an operator at one address. */
 export function settingsAt(url: string): Record<string, string> {
   return simulatorSettings({ authUrl: url, simSwapUrl: url } as Simulator);
 }
@@ -77,7 +77,6 @@ export function issueTokens(request: { readonly method?: string }, response: Ser
   response.end(JSON.stringify({ access_token: 'issued', token_type: 'Bearer', expires_in: 60 }));
 }
 
-/** A number to ask about. */
 export function number(text: string): PhoneNumber {
   const parsed = parsePhoneNumber(text);
   if (parsed.kind === 'refused') throw new Error(parsed.reason);

@@ -9,7 +9,7 @@ const COMMAND = ['--import', './src/requireNode24.js', 'src/commands/operatorsCo
 const NUMBER = '+447700900004';
 const OTHER = '+447700900001';
 
-/** Runs the command to its end; what it reads at its standard input is given. */
+/** Runs the command to its end, with this standard input. */
 async function run(words: readonly string[], settings: Record<string, string> = {}, input = '') {
   const program = Program.node([...COMMAND, ...words], settings, input);
   const { code } = await program.ended;
@@ -39,7 +39,7 @@ describe('operators -- check', () => {
     expect(operator.stats()).toMatchObject({ lookups: 0, refusedLookups: 0, prompts: 0 });
   });
 
-  it('checks one operator by its name, for machines, and asks about a number once', async () => {
+  it('checks one operator by its name, as JSON, and looks a number up once', async () => {
     await using operator = await simulator();
     const file = await northernAndGone(operator.authUrl);
     const words = ['check', '--operator', 'northern', '--json', '--number', NUMBER];
@@ -51,7 +51,7 @@ describe('operators -- check', () => {
     expect(operator.stats()).toMatchObject({ lookups: 1 });
   });
 
-  it('asks only the operator of the prefix, and reads numbers from standard input', async () => {
+  it('calls only the operator of the prefix, and reads numbers from standard input', async () => {
     await using northern = await simulator();
     await using southern = await simulator();
     const file = new OperatorsFile([
@@ -67,7 +67,7 @@ describe('operators -- check', () => {
     expect(southern.stats()).toMatchObject({ lookups: 0 });
   });
 
-  it('prompts nobody without a terminal and without --consent', async () => {
+  it('prompts no owner without a terminal and without --consent', async () => {
     await using operator = await simulator();
     const file = new OperatorsFile([entry('southern', 'default', operator.authUrl, '3-legged')]);
     const { code, out } = await run(['check', '--number', NUMBER], { OPERATORS_FILE: file.path });

@@ -6,7 +6,7 @@ import { check, failed, rowsOf, settingsAt, simulator, simulatorSettings } from 
 
 const NOTHING_ASKED = { lookups: 0, refusedLookups: 0, prompts: 0 };
 
-describe('what the operator has against us has a red row that says what to do', () => {
+describe('a refusal has a red row that says what to do', () => {
   const SECRET = { OPERATOR_CLIENT_SECRET: 'wrong' };
   const CIBA = { OPERATOR_FLOW: '3-legged' };
   const GRANT = { ...CIBA, OPERATOR_CIBA_GRANT_TYPE: 'urn:openid:params:grant-type:ciba' };
@@ -95,7 +95,7 @@ it('a scope that is left out of what was granted is reported', async () => {
   expect(rowsOf(report, 'scopes')).toMatchObject([row]);
 });
 
-it('an operator that writes correlators of its own cannot be asked as it is set', async () => {
+it('an operator that sends its own correlators fails with these settings', async () => {
   await using operator = await RecordingServer.start((received, response) => {
     const status = received.method === 'POST' ? 200 : 405;
     answerJson({ ...received, correlator: 'its-own' }, response, ISSUED, status);

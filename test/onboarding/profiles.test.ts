@@ -10,7 +10,7 @@ import { OperatorsFile } from '../operatorsFile.ts';
 import { check, number, rowsOf, simulator, verdicts } from './checked.ts';
 import { PassingTime } from './passingTime.ts';
 
-it.each(PROFILES)('the profile %s is tried at its simulator, and asks once', async (profile) => {
+it.each(PROFILES)('the profile %s passes at its simulator, with one lookup', async (profile) => {
   const time = new PassingTime();
   const jwks = await profileKeys();
   await using operator = await simulator({ dialect: profile, jwks, nowMs: () => time.nowMs() });

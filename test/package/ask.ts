@@ -1,4 +1,4 @@
-/** The body of a reply, with `data` and `errors` whether they are there or not. */
+/** The body of a reply, always with `data` and `errors`. */
 export interface Body {
   readonly data: unknown;
   readonly errors: readonly BodyError[];
@@ -24,7 +24,7 @@ export async function ask(
   return { data, errors };
 }
 
-/** What npm goes to its registry with, in environments that are not handed on. */
+/** What npm needs for its registry, in environments that are not inherited. */
 export const FOR_NPM: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(process.env).flatMap(([name, value]) =>
     value !== undefined &&

@@ -28,7 +28,7 @@ async function npmStart(settings: Readonly<Record<string, string>>): Promise<str
 }
 
 describe('what a caller writes', () => {
-  test('never becomes code: a literal is data however often it comes', async () => {
+  test('never becomes code: a repeated literal is data', async () => {
     const file = join(temporaryFolder(), 'written-by-a-literal');
     const code = `process.getBuiltinModule('fs').writeFileSync('${file}','x')`;
     const url = await npmStart({});

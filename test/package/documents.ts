@@ -37,13 +37,13 @@ export const DOCUMENTS: readonly Asked[] = [
   asked('an operator that asks to slow down', about('012', EVERYTHING)),
   asked('an operator that is away', about('013', EVERYTHING)),
   asked('an operator that refuses us', about('020', EVERYTHING)),
-  asked('a date that is none', about('032', EVERYTHING)),
+  asked('an invalid date', about('032', EVERYTHING)),
   asked(
     'several windows, with aliases',
     about('002', 'a: simSwappedWithin(maxAgeHours: 24) b: simSwappedWithin(maxAgeHours: 96)'),
   ),
   asked(
-    'a list with one that is none',
+    'a list with an invalid number',
     `{ phoneNumbers(e164s: ["${number('004')}", "0044 7700 900004", "${number('001')}"]) { e164 simSwappedWithin } }`,
   ),
   asked(
@@ -59,7 +59,7 @@ export const DOCUMENTS: readonly Asked[] = [
     { variables: { h: null } },
   ),
   asked(
-    'a number where none belongs',
+    'a number in the wrong place',
     `query ($h: Int!) { phoneNumber(e164: "${number('001')}") { simSwappedWithin(maxAgeHours: $h) } }`,
     { variables: { h: number('001') } },
   ),

@@ -24,7 +24,7 @@ interface Serving {
   readonly url: string;
 }
 
-/** A server, and an operator that nobody else asks, whose owners of numbers take longer than any patience. */
+/** A server with an operator of its own, whose owners of numbers take longer than any patience. */
 async function serve(
   [command = '', ...words]: readonly string[],
   folder: string,
@@ -38,7 +38,7 @@ async function serve(
     OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
     OPERATOR_CLIENT_ID: DEMO_CLIENT.clientId,
     OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
-    // A refusal is heard within it, however busy the machine is.
+    // A refusal arrives within it on a busy machine too.
     CONSENT_WAIT_MS: '5000',
     ...settings,
   };
@@ -100,7 +100,7 @@ describe.each<[string, Readonly<Record<string, string>>, readonly Asked[], reado
     },
   );
 
-  test('each has asked its operator as often', () => {
+  test('each has called its operator as often', () => {
     const costs = [service, ...mounted].map(({ simulator }) => {
       const { tokens, lookups, refusedLookups, prompts } = simulator.stats();
       return JSON.stringify({ tokens, lookups, refusedLookups, prompts });
@@ -133,7 +133,7 @@ describe.each<[string, Readonly<Record<string, string>>, readonly Asked[], reado
     }
   });
 
-  test('each ends on SIGTERM, and takes no further requests', async () => {
+  test('each ends on SIGTERM, and accepts no further requests', async () => {
     for (const { program, url } of [service, ...mounted]) {
       program.signal('SIGTERM');
       await program.ended;
@@ -150,7 +150,7 @@ test('Mercurius does not start where code from strings is off: Fastify compiles 
   expect(err).toContain('Code generation from strings disallowed');
 });
 
-test('the canary is heard where errors are not masked', async () => {
+test('the canary fails where errors are not masked', async () => {
   const echo = createServer((request, response) => void request.pipe(response));
   const url = await listen(echo);
   const { code, err } = await canary(url);

@@ -164,7 +164,7 @@ test.concurrent.each<[string, string, (repository: Repository) => void, string]>
     'Git working directory not clean',
   ],
   [
-    'headings alone',
+    'only headings',
     'patch',
     (one) => one.commit('CHANGELOG.md', CHANGELOG.replace('- Something is new.', '### Added')),
     'Write into CHANGELOG.md',

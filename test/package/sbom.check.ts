@@ -12,7 +12,7 @@ interface Component {
   )[];
 }
 
-/** What may be shipped: permissive licences, which ask for their notice and nothing else. */
+/** What may be shipped: permissive licences, which require only their notice. */
 const ALLOWED = [
   '0BSD',
   'Apache-2.0',

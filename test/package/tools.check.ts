@@ -63,7 +63,7 @@ test('npx in an empty folder starts the service with the simulator, and ends bot
   }
 });
 
-test('npx asks an operator by a profile of one’s own, beside the file that names it', async () => {
+test('npx calls an operator by a profile of one’s own, beside the file that names it', async () => {
   await using operator = await WiredOperator.start();
   const named = await writeOwnProfile(inject('empty'), operator.url);
   const port = await freePort();

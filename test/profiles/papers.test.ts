@@ -12,7 +12,7 @@ type PlayedName = keyof typeof PLAYED;
 interface Asking extends AsyncDisposable {
   readonly operator: StrictOperator;
   readonly service: Service;
-  /** What is told of the line with these last digits: its date where no windows are asked for. */
+  /** The answers about the line with these last digits: its date without windows. */
   tell(lastDigits: string, ...windows: readonly number[]): Promise<readonly Told[]>;
 }
 
@@ -36,7 +36,7 @@ async function ask(
     [Symbol.asyncDispose]: async () => {
       await service.stop();
       await operator[Symbol.asyncDispose]();
-      // Also of a number that stands in a path.
+      // Also of a number in a path.
       expect(service.logged.join('\n')).not.toMatch(/7700900|secret-of/);
     },
   };
@@ -113,7 +113,7 @@ const saysStatus = (code: string, members: object = {}): StrictReply =>
 const period = (swapped_period: unknown, swapped_in_period: unknown): StrictReply =>
   twilioLookup(NUMBER, { last_sim_swap_date: null, swapped_period, swapped_in_period });
 
-/** What `simSwappedWithin(maxAgeHours: 240)` comes to where a lookup about …003 is answered like this. */
+/** The answer of `simSwappedWithin(maxAgeHours: 240)` where a lookup about …003 has this reply. */
 const ODD: Readonly<Record<PlayedName, readonly (readonly [string, StrictReply, Told])[]>> = {
   'vonage-insights': [
     ['a text for a boolean', insight({ is_swapped: 'false' }), INVALID],
@@ -173,7 +173,7 @@ const ODD: Readonly<Record<PlayedName, readonly (readonly [string, StrictReply, 
   ],
 };
 
-describe.each(NAMES)('%s: what a window comes to', (profile) => {
+describe.each(NAMES)('%s: the answer of a window', (profile) => {
   it.each(ODD[profile])('%s', async (_, reply, told) => {
     await using asking = await ask(profile);
     asking.operator.script.push(reply);
@@ -183,14 +183,14 @@ describe.each(NAMES)('%s: what a window comes to', (profile) => {
   });
 });
 
-it('the window that Twilio speaks of is not before the date, where there is one', async () => {
+it('the window of a reply by Twilio does not begin before its date', async () => {
   await using asking = await ask('twilio-lookup');
   // Three days, of which a date may be off by two.
   expect(await asking.tell('003', 22, 26, 71, 72)).toEqual([false, NONE, NONE, true]);
   expect(asking.operator.answered.lookup).toBe(1);
 });
 
-it('the window that Twilio speaks of answers no other, without a further lookup', async () => {
+it('the window of a reply by Twilio answers no smaller one, without a further lookup', async () => {
   await using asking = await ask('twilio-lookup');
   asking.operator.script.push(period('PT48H', true));
   expect(await asking.tell('003', 1, 47, 48, 240)).toEqual([NONE, NONE, true, true]);
@@ -216,7 +216,7 @@ describe('a nonce of DPoP', () => {
 });
 
 it.each(NAMES)(
-  'operators check of %s: nobody, a number once, a client that is not known',
+  'operators check of %s: no number, one lookup of a number, an unknown client',
   async (profile) => {
     await using operator = await StrictOperator.start(PLAYED[profile].papers());
     const checked = (whose: 'PLAYED' | 'STRANGE', about?: string) => {

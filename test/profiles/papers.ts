@@ -292,7 +292,7 @@ interface IssuedToken {
   readonly scope: string;
 }
 
-/** @param nonces to be named in proofs, each asked for where a proof names none or another */
+/** @param nonces that proofs must name, each requested by the reply to a proof without it */
 export function dpopPapers(nonces: { token?: string; lookup?: string }): Papers {
   const issued = new Map<string, IssuedToken>();
   const subjects = new Map<Asked['received'], JWTPayload>();

@@ -38,7 +38,7 @@ const HINT = { login_hint: TEL };
 const PROMPT = '/openIDConnectCIBA/v1/bc-authorize';
 const APIGEE = '/oauth/client_credential/accesstoken';
 
-// What each takes when it is asked rightly: test/endToEnd/profiles.test.ts.
+// Requests that each accepts: test/endToEnd/profiles.test.ts.
 describe('a token request in another manner', () => {
   test.each<[DialectName, string, Record<string, string>, string]>([
     ['kpn', APIGEE, CREDENTIALS, '400 {"error":"unsupported_grant_type"}'],
@@ -54,7 +54,7 @@ describe('a token request in another manner', () => {
     ['orange', PROMPT, { ...HINT, scope: `openid ${SCOPE}` }, '401 {"error":"invalid_client"}'],
     ['telefonica', '/apigateway/bc-authorize', HINT, '400 {"code":400,"message":"invalid_scope"}'],
     ['jwt-bearer', '/oauth/v1/token', CREDENTIALS, '400 {"error":"unsupported_grant_type"}'],
-  ])('%s: %s with %j comes to %s', async (dialect, path, form, expected) => {
+  ])('%s: %s with %j is %s', async (dialect, path, form, expected) => {
     const simulator = await start(dialect);
 
     expect(await summary(postForm(simulator.authUrl + path, form))).toContain(expected);

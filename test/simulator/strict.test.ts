@@ -79,7 +79,7 @@ describe('a token', () => {
     ['for the date', 'check', () => twoLeggedToken(DATE_SCOPE)],
     ['for check', 'retrieve-date', () => twoLeggedToken(CHECK_SCOPE)],
     ['of a consent to the date', 'check', () => threeLeggedToken(DATE_SCOPE)],
-  ])('%s does not do for %s, and is spent by trying', async (_name, operation, issue) => {
+  ])('%s is refused at %s, and is spent by that', async (_name, operation, issue) => {
     const token = await issue();
 
     expect(await outcome(lookUp(simulator, operation, token, {}))).toBe('403 PERMISSION_DENIED');
@@ -111,7 +111,7 @@ test('the counts are shown and zeroed over HTTP, and take no other method', asyn
   expect([status, headers.get('allow')]).toEqual([405, 'GET, DELETE']);
 });
 
-describe('a request that nothing answers to', () => {
+describe('a request to no endpoint', () => {
   test.each([
     ['POST', '/elsewhere', 404],
     ['POST', '/sim-swap/v2', 404],
@@ -170,19 +170,16 @@ test.each(['tel:+44 7700 900004', 'tel:+44-7700-900004', '+447700900004', 'ippor
 test.each([
   [true, 'caller-1'],
   [false, null],
-])(
-  'whatever it replies carries the correlator of its request: %s',
-  async (echoesCorrelator, echo) => {
-    const echoing = await startSimulator({ port: 0, echoesCorrelator });
-    onTestFinished(() => echoing.close());
-    const headers = { 'x-correlator': 'caller-1' };
-    for (const [method, path] of [
-      ['GET', '/stats'],
-      ['POST', '/oauth/v1/token'],
-      ['POST', '/elsewhere'],
-    ] as const) {
-      const reply = await fetch(`${echoing.authUrl}${path}`, { method, headers });
-      expect(reply.headers.get('x-correlator')).toBe(echo);
-    }
-  },
-);
+])('each reply has the correlator of its request: %s', async (echoesCorrelator, echo) => {
+  const echoing = await startSimulator({ port: 0, echoesCorrelator });
+  onTestFinished(() => echoing.close());
+  const headers = { 'x-correlator': 'caller-1' };
+  for (const [method, path] of [
+    ['GET', '/stats'],
+    ['POST', '/oauth/v1/token'],
+    ['POST', '/elsewhere'],
+  ] as const) {
+    const reply = await fetch(`${echoing.authUrl}${path}`, { method, headers });
+    expect(reply.headers.get('x-correlator')).toBe(echo);
+  }
+});
