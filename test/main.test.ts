@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { ServerProcess } from './endToEnd/serverProcess.ts';
 import { Program } from './program.ts';
-import { DEMO_CLIENT, startSimulator } from '../simulator/simulator.ts';
+import { WiredOperator } from './wiredOperator.ts';
 
 /** `src/main.ts` with these settings and no others; it ends with the test. */
 function startMain(settings: Readonly<Record<string, string>>): Program {
@@ -95,29 +96,16 @@ test.each([
 );
 
 test('with an operator it has neither simulator nor banner, and warns of anonymous callers', async () => {
-  const operator = await startSimulator({ port: 0 });
-  onTestFinished(() => operator.close());
-  const main = startMain({
-    OPERATOR_AUTH_URL: operator.authUrl,
-    OPERATOR_SIM_SWAP_URL: operator.simSwapUrl,
-    OPERATOR_CLIENT_ID: DEMO_CLIENT.clientId,
-    OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
-  });
-  const [listening] = await main.written(/^.*"msg":"listening".*$/m);
-  const { port } = JSON.parse(listening) as { port: number };
+  await using operator = await WiredOperator.start();
+  await using server = await ServerProcess.start(operator.url, {});
 
-  const reply = await fetch(`http://127.0.0.1:${port}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{"query":"{ phoneNumber(e164: \\"+447700900004\\") { simSwappedWithin } }"}',
-  });
+  const { data } = await server.ask('{ phoneNumber(e164: "+447700900004") { simSwappedWithin } }');
 
-  expect(await reply.json()).toEqual({ data: { phoneNumber: { simSwappedWithin: false } } });
-  expect(operator.stats()).toMatchObject({ lookups: 1, tokens: 1 });
-  expect(main.out).not.toMatch(/simulator|curl|7700/);
-  expect(warningsOfAnyone(main).map((line) => JSON.parse(line) as object)).toMatchObject([
-    { level: 40, setting: 'JWT_JWKS_URL' },
-  ]);
-  main.signal('SIGINT');
-  expect(await main.ended).toEqual({ code: 0, signal: null });
+  expect(data).toEqual({ phoneNumber: { simSwappedWithin: false } });
+  expect([operator.count('tokens'), operator.count('lookups')]).toEqual([1, 1]);
+  expect(server.out).not.toMatch(/simulator|curl|7700/);
+  const warnings = warningsOfAnyone(server).map((line) => JSON.parse(line) as object);
+  expect(warnings).toMatchObject([{ level: 40, setting: 'JWT_JWKS_URL' }]);
+  server.signal('SIGINT');
+  expect(await server.ended).toEqual({ code: 0, signal: null });
 });

@@ -153,19 +153,16 @@ describe('a request at its deadline', () => {
 });
 
 describe('an answer without a lookup', () => {
-  it.each(['shared', 'kept'] as const)(
-    'is recorded as %s, without an attempt to bill',
-    async (how) => {
-      const asked = requestOf({ purpose: 'account-recovery' });
-      const heard = { how, lookup: CHECK, consentId: 'id', ...asked };
-      expect(await test.admission.heard(heard)).toBeUndefined();
-      const { purpose, correlator } = asked.request;
-      expect(test.lines).toMatchObject([
-        { audit: how, event: 'lookup', purpose, consentId: 'id', correlator: correlator.name },
-      ]);
-      expect(test.lines[0]).not.toHaveProperty('attempts');
-    },
-  );
+  it.each(['shared', 'kept'] as const)('is recorded as %s, and never billed', async (how) => {
+    const asked = requestOf({ purpose: 'account-recovery' });
+    const heard = { how, lookup: CHECK, consentId: 'id', ...asked };
+    expect(await test.admission.heard(heard)).toBeUndefined();
+    const { purpose, correlator } = asked.request;
+    expect(test.lines).toMatchObject([
+      { audit: how, event: 'lookup', purpose, consentId: 'id', correlator: correlator.name },
+    ]);
+    expect(test.lines[0]).not.toHaveProperty('attempts');
+  });
 
   it('is not returned when it cannot be recorded', async () => {
     test.isDiskFull = true;
@@ -177,11 +174,7 @@ describe('an answer without a lookup', () => {
 describe('a lookup that a consent bought', () => {
   it.each([
     ['is counted with the consent', {}, ['admitted', 'admitted']],
-    [
-      'is counted by itself where the consent bought an earlier one',
-      { isFurther: true },
-      ['admitted', 'RATE_LIMITED'],
-    ],
+    ['is counted where it is a further one', { isFurther: true }, ['admitted', 'RATE_LIMITED']],
   ] as const)('%s', async (_, further, told) => {
     test = new Admitting({ lookupsPerHour: 1 });
     const bought = { event: 'lookup', lookup: CHECK, consentId: 'id', ...requestOf() } as const;

@@ -37,32 +37,34 @@ function ask(url: string, query: string, token?: string): Promise<Reply> {
   return askAt(url, query, {}, token === undefined ? {} : { authorization: `Bearer ${token}` });
 }
 
-test('a rehearsal in production accepts development tokens only, uses its simulator, and warns', async () => {
-  const simulator = await startSimulator({ port: 0 });
-  onTestFinished(() => simulator.close());
-  const settings = { ...REHEARSAL, SIMULATOR: simulator.authUrl };
-  await using service = Program.node([FLAG, 'src/main.ts'], settings);
-  const url = await service.serves();
-  const anyNumber = await signed('sim-swap:read');
-  const myNumber = await devToken('--phone-number', '+44 7700 900004', '--subject', 'alice');
+test.each([
+  ['the built-in simulator', false],
+  ['a simulator at an address', true],
+])(
+  'a rehearsal in production accepts only development tokens, and warns: %s',
+  async (_, isApart) => {
+    const simulator = await startSimulator({ port: 0 });
+    onTestFinished(() => simulator.close());
+    const settings = isApart ? { ...REHEARSAL, SIMULATOR: simulator.authUrl } : REHEARSAL;
+    await using service = Program.node([FLAG, 'src/main.ts'], settings);
+    const url = await service.serves();
+    const anyNumber = await signed('sim-swap:read');
+    const myNumber = await devToken('--phone-number', '+44 7700 900004', '--subject', 'alice');
 
-  expect((await ask(url, ANY_NUMBER, anyNumber)).data).toEqual({
-    phoneNumber: { simSwappedWithin: true },
-  });
-  expect((await ask(url, MY_NUMBER, myNumber)).data).toEqual({
-    myPhoneNumber: { e164: '+447700900004', simSwappedWithin: false },
-  });
-  expect((await ask(url, ANY_NUMBER, myNumber)).codes).toEqual(['FORBIDDEN']);
-  expect((await ask(url, ANY_NUMBER)).codes).toEqual(['UNAUTHENTICATED']);
-  expect((await ask(url, ANY_NUMBER, `${anyNumber}x`)).codes).toEqual(['UNAUTHENTICATED']);
-  expect(simulator.stats().lookups).toBe(2);
-  expect(service.out).toMatch(/"level":40.*every answer is invented/);
-  expect(service.out).toMatch(/"level":40.*anyone can sign the tokens/);
-});
-
-test('a rehearsal in production may have the built-in simulator', () => {
-  expect(readConfig(REHEARSAL)).toMatchObject({ production: true, simulatorUrl: undefined });
-});
+    expect((await ask(url, ANY_NUMBER, anyNumber)).data).toEqual({
+      phoneNumber: { simSwappedWithin: true },
+    });
+    expect((await ask(url, MY_NUMBER, myNumber)).data).toEqual({
+      myPhoneNumber: { e164: '+447700900004', simSwappedWithin: false },
+    });
+    expect((await ask(url, ANY_NUMBER, myNumber)).codes).toEqual(['FORBIDDEN']);
+    expect((await ask(url, ANY_NUMBER)).codes).toEqual(['UNAUTHENTICATED']);
+    expect((await ask(url, ANY_NUMBER, `${anyNumber}x`)).codes).toEqual(['UNAUTHENTICATED']);
+    expect(simulator.stats().lookups).toBe(isApart ? 2 : 0);
+    expect(service.out).toMatch(/"level":40.*every answer is invented/);
+    expect(service.out).toMatch(/"level":40.*anyone can sign the tokens/);
+  },
+);
 
 const WITH_OPERATOR = {
   OPERATOR_AUTH_URL: 'https://operator.example',

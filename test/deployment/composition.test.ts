@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { freePort } from '../freePort.ts';
-import { NO_PROMETHEUS, promtool } from '../monitoring/promtool.ts';
+import { NO_PROMETHEUS, promtool } from '../monitoring/prometheus.ts';
 import { Program } from '../program.ts';
 import { problemsOf } from '../config/problems.ts';
 import { documentsIn, podsOf, settingsOf } from './files.ts';

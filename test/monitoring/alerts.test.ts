@@ -10,8 +10,7 @@ import { freePort } from '../freePort.ts';
 import { command } from '../redisCommands.ts';
 import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { answerNever, answerText, WiredOperator } from '../wiredOperator.ts';
-import { startPrometheus } from './prometheus.ts';
-import { NO_PROMETHEUS } from './promtool.ts';
+import { NO_PROMETHEUS, startPrometheus } from './prometheus.ts';
 
 type Settings = Readonly<Record<string, string>>;
 

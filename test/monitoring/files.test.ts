@@ -7,7 +7,7 @@ import { METRICS, type MetricDefinition } from '../../src/telemetry/metricDefini
 import { metricsOf } from '../metrics/scrape.ts';
 import { startSimulated } from '../service.ts';
 import { IS_LONG } from '../forms.ts';
-import { NO_PROMETHEUS, promtool } from './promtool.ts';
+import { NO_PROMETHEUS, promtool } from './prometheus.ts';
 
 interface Rules {
   readonly groups: readonly {

@@ -1,10 +1,29 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../freePort.ts';
-import { PROMETHEUS } from './promtool.ts';
 import { temporaryFolder } from '../temporary.ts';
+
+const FOLDER = '/usr/bin';
+
+const PROMETHEUS = `${FOLDER}/prometheus`;
+const PROMTOOL = `${FOLDER}/promtool`;
+
+/** Why tests with Prometheus are left out, where they are. */
+export const NO_PROMETHEUS = [PROMETHEUS, PROMTOOL].every((path) => existsSync(path))
+  ? undefined
+  : `Left out, for there is no ${PROMTOOL}; to have them: apt-get install -y prometheus`;
+
+/** The output of promtool; rejects with it when the program ends with an error. */
+export function promtool(...words: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(PROMTOOL, words, (error, out, problems) => {
+      if (error === null) resolve(out);
+      else reject(new Error(`${out}${problems}`));
+    });
+  });
+}
 
 /** The rules with a second for each minute in `for`, ranges and offsets. */
 function hurried(rules: string): string {

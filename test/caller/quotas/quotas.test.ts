@@ -140,24 +140,21 @@ describe('a client with its own quotas', () => {
   it.each([
     ['more of all', { numbersPerHour: 4, lookupsPerHour: 6, promptsPerHour: 2 }, [4, 6, 2]],
     ['less of one', { numbersPerHour: 1 }, [1, 3, 1]],
-  ])(
-    'has %s, and what it does not set from the settings of all',
-    async (_, quotas, [numbers, lookups, prompts]) => {
-      const counted = new Counted({ ...ANY, clients: new Map([['desk', quotas]]) });
-      const words = { number: 0, lookup: 0, prompt: 0 };
-      for (let n = 0; n < 10; n += 1) {
-        for (const counting of ['number', 'lookup', 'prompt'] as const) {
-          const outcome = await counted.count(DESK, counting, counting === 'number' ? n : 0);
-          if (outcome === 'counted') words[counting] += 1;
-        }
+  ])('has %s, and the others by default', async (_, quotas, [numbers, lookups, prompts]) => {
+    const counted = new Counted({ ...ANY, clients: new Map([['desk', quotas]]) });
+    const words = { number: 0, lookup: 0, prompt: 0 };
+    for (let n = 0; n < 10; n += 1) {
+      for (const counting of ['number', 'lookup', 'prompt'] as const) {
+        const outcome = await counted.count(DESK, counting, counting === 'number' ? n : 0);
+        if (outcome === 'counted') words[counting] += 1;
       }
-      expect(words).toEqual({ number: numbers, lookup: lookups, prompt: prompts });
-      expect(await counted.quotas.standingOf(DESK, Infinity)).toMatchObject([
-        { quota: 'numbers', limit: numbers, left: 0 },
-        { quota: 'lookups', limit: lookups, left: 0 },
-      ]);
-    },
-  );
+    }
+    expect(words).toEqual({ number: numbers, lookup: lookups, prompt: prompts });
+    expect(await counted.quotas.standingOf(DESK, Infinity)).toMatchObject([
+      { quota: 'numbers', limit: numbers, left: 0 },
+      { quota: 'lookups', limit: lookups, left: 0 },
+    ]);
+  });
 
   it('changes nothing for other clients, or tokens without a client', async () => {
     const counted = new Counted({ ...ANY, clients: new Map([['desk', { lookupsPerHour: 9 }]]) });
