@@ -1,10 +1,28 @@
-import { describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it, test } from 'vitest';
+import { GOALS, isGuarded, isMet, judge, type Goal, type Verdict } from '../../bench/goals.ts';
 import { refuseUnlike } from '../../bench/measure/answers.ts';
-import { interleave, renamed } from '../../bench/measure/interleave.ts';
+import { interleave } from '../../bench/measure/interleave.ts';
 import { differences, quantile, ratios, spreadOf } from '../../bench/measure/statistics.ts';
-import { noiseOf, ratioOf, roundsOf, rowOf } from '../../bench/tables/table.ts';
-import { bodyOf, nameOf, numbersOf, type Workload } from '../../bench/workload.ts';
-import { SAMPLE_TABLE } from './sampleTable.ts';
+import { goalsText } from '../../bench/report/text.ts';
+import { ratioOf, rowOf, type Table } from '../../bench/tables/table.ts';
+
+/** Three rounds of ours, twice, and of the limit. */
+const SAMPLE_TABLE: Table = {
+  name: 'cost',
+  title: 'CPU time',
+  shows: ['cpuMicrosPerNumber'],
+  comparisons: [
+    { figure: 'cpuMicrosPerNumber', against: 'raw undici' },
+    { figure: 'cpuMicrosPerNumber', against: 'ours' },
+  ],
+  rows: [
+    { case: '1 × window', name: 'raw undici', rounds: { cpuMicrosPerNumber: [100, 50, 100] } },
+    { case: '1 × window', name: 'ours', rounds: { cpuMicrosPerNumber: [300, 200, 200] } },
+    { case: '1 × window', name: 'ours again', rounds: { cpuMicrosPerNumber: [330, 200, 180] } },
+    { case: '10 × window', name: 'ours', rounds: { cpuMicrosPerNumber: [120, 120, 120] } },
+  ],
+};
 
 describe('an answer counts', () => {
   const phoneNumbers = [{ date: null }, { date: null }];
@@ -44,12 +62,6 @@ describe('rounds', () => {
     expect(figures.get('a')).toEqual([4, 5]);
     expect(figures.get('b')).toEqual([3, 6]);
   });
-
-  it('measure the same thing under another name', async () => {
-    const again = renamed({ name: 'ours', round: () => Promise.resolve(7) }, 'ours again');
-
-    expect([again.name, await again.round()]).toEqual(['ours again', 7]);
-  });
 });
 
 describe('figures', () => {
@@ -81,40 +93,71 @@ describe('a table', () => {
 
     expect(ours && ratioOf(SAMPLE_TABLE, ours, comparison)?.median).toBe(median);
   });
+});
 
-  it('knows its noise by what was measured twice', () => {
-    expect(noiseOf(SAMPLE_TABLE)).toEqual({
-      median: 1,
-      low: expect.closeTo(0.95) as number,
-      high: expect.closeTo(1.05) as number,
-    });
-    const once = SAMPLE_TABLE.rows.filter(({ name }) => name !== 'ours again');
-    expect(noiseOf({ ...SAMPLE_TABLE, rows: once })).toBeUndefined();
+const FOUND: Goal['found'] = {
+  table: 'cost',
+  case: '1 × window',
+  row: 'ours',
+  figure: 'cpuMicrosPerNumber',
+};
+const OVER_RAW: Goal['found'] = { ...FOUND, over: { row: 'raw undici', as: 'ratio' } };
+const AGAINST_RAW: Goal = { says: 'against the limit', found: OVER_RAW, atMost: 2.5, guard: 3.2 };
+
+function verdictOn(goal: Goal): Verdict {
+  const [verdict] = judge([goal], [SAMPLE_TABLE]);
+  if (verdict === undefined) throw new Error('Nothing was measured for it.');
+  return verdict;
+}
+
+describe('a goal', () => {
+  it.each([
+    ['a ratio', OVER_RAW, 3],
+    ['a difference', { ...FOUND, over: { row: 'raw undici', as: 'difference' } }, 150],
+    ['a figure as it is', FOUND, 200],
+  ] as const)('may be about %s', (_what, found, median) => {
+    expect(verdictOn({ says: '', found, atMost: 1 }).measured.median).toBe(median);
   });
 
-  it('keeps each figure round by round', () => {
-    const rounds = [1, 2].map((p50Ms) => ({ p50Ms, p99Ms: p50Ms + 2 }));
-    expect(roundsOf(rounds)).toEqual({ p50Ms: [1, 2], p99Ms: [3, 4] });
+  it('is missed where the median is above it; the guard may let that pass', () => {
+    const verdict = verdictOn(AGAINST_RAW);
+
+    expect([isMet(verdict), isGuarded(verdict)]).toEqual([false, true]);
+  });
+
+  it('is not a verdict where nothing was measured for it', () => {
+    const found = { ...FOUND, case: '2 × date' };
+    expect(judge([{ ...AGAINST_RAW, found }], [SAMPLE_TABLE])).toEqual([]);
+  });
+
+  it('that is only reported is never missed', () => {
+    const verdict = verdictOn({ says: 'reported', found: FOUND });
+
+    expect(isMet(verdict)).toBe(true);
+    expect(goalsText([verdict])).toMatch(/reported +200 \(200–250\) +reported$/m);
   });
 });
 
-describe('the work', () => {
-  const HUNDRED: Workload = { numbers: 100, fields: 'window', concurrency: 2, requests: 4 };
+describe('the guard', () => {
+  it('is at least the goal', () => {
+    const tighter = GOALS.filter(({ atMost = 0, guard = Infinity }) => guard < atMost);
 
-  it('of two clients at a time is about different numbers, all of them kept for fiction', () => {
-    const [first, second] = [numbersOf(HUNDRED, 0), numbersOf(HUNDRED, 1)];
-
-    expect(new Set([...first, ...second]).size).toBe(200);
-    for (const one of [...first, ...numbersOf(HUNDRED, 10)]) {
-      expect(one).toMatch(/^\+447700900\d{3}$/);
-    }
-    expect(bodyOf(HUNDRED, 0)).not.toBe(bodyOf(HUNDRED, 1));
+    expect(tighter.map(({ says }) => says)).toEqual([]);
   });
 
-  it('may be about one number as often', () => {
-    const workload = { ...HUNDRED, isOneNumber: true };
+  it('is held by counts, bytes and ratios to the same work, not by times or other contestants', () => {
+    const others = ['mercurius', 'rest data source', 'tuned Apollo', 'the hops'];
+    const moving = GOALS.filter(({ guard, found: { figure, over } }) => {
+      const isTime = over?.as !== 'ratio' && /Ms$|Micros/.test(figure);
+      return guard !== undefined && (isTime || others.includes(over?.row ?? ''));
+    });
 
-    expect(new Set(numbersOf(workload, 0)).size).toBe(1);
-    expect(nameOf(workload)).toBe('100 × the same number, window');
+    expect(moving.map(({ says }) => says)).toEqual([]);
   });
+});
+
+test('the results in the project have a place for the goals', () => {
+  const page = new URL('../../bench/results/README.md', import.meta.url);
+  const places = readFileSync(page, 'utf8').matchAll(/<!-- measured: (.+?) -->/g);
+  expect(Array.from(places, ([, name]) => name)).toEqual(['goals', 'end']);
 });
