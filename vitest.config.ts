@@ -13,8 +13,11 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
  */
 const LONG = [
   'rotation/underLoad',
+  'monitoring/alerts',
   'chaos/chaos',
   'canary/leaks',
+  'metrics/underLoad',
+  'graphql/executed.property',
   'conformance/oidcProvider',
   'endToEnd/testNumbers',
   'sharedState/faults',
@@ -25,7 +28,6 @@ const LONG = [
   'tracing/tracing',
   'http/endpointSpares',
   'endToEnd/stopping',
-  'chaos/threeOperators',
   'rotation/restart',
   'simulator/main',
 ].map((name) => `/test/${name}.test.ts`);

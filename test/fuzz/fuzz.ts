@@ -33,7 +33,7 @@ interface Held {
   readonly fileDescriptors: number;
 }
 
-/** No input may keep the others waiting for longer. */
+/** No input may delay the others for longer. */
 const MAX_DELAY_MS = 100;
 /** Caches fill, code is compiled: more than this is a leak, or a cache without a bound. */
 const MAX_GROWTH_BYTES = 64 * 1024 * 1024;
@@ -48,16 +48,16 @@ const STRETCHES: readonly (Pick<FuzzRun, 'role' | 'flow'> & { readonly share: nu
   { role: 'bff', flow: '3-legged', share: 0.15 },
 ];
 
-/** More at a time would measure how many one turn of the event loop takes, not how long one takes. */
+/** With more at a time a delay would be that of many inputs. */
 const AT_A_TIME = 8;
 const BATCH = 500;
-/** Well over a request's own time: a reply that is not there by then never comes. */
+/** Well over a request's deadline: a later reply never comes. */
 const GIVEN_UP_AFTER_MS = 15_000;
-/** Time for an answer to bytes that may not be a whole request, before their end is told. */
+/** How long bytes that may not be a whole request stay without an end. */
 const RAW_PATIENCE_MS = 20;
 /** Code is compiled and caches fill for so many batches; what is held then is the baseline. */
 const WARM_UP_BATCHES = 2;
-/** The limit of the service, and what stands around the data. */
+/** The limit of the service, with what surrounds the data. */
 const MAX_REPLY_BYTES = 2 * 1024 * 1024 + 64 * 1024;
 const MAX_SHOWN = 10;
 const FINAL_STATUS = /^HTTP\/1\.1 ([2-9]\d\d)/m;
@@ -77,7 +77,7 @@ export const fuzz = longRun({
     seed: seed('the same inputs'),
     from: numeric('the number of the first input of each stretch, to send one again', 0, isIndex),
   },
-  short: ['--inputs', '10000'],
+  short: ['--inputs', '5000'],
   async *run({ inputs, from, seed: used }) {
     for (const { role, flow, share } of STRETCHES) {
       const run = { inputs: Math.ceil(inputs * share), from, seed: used, role, flow };
@@ -90,7 +90,7 @@ function isIndex(value: number): boolean {
   return Number.isInteger(value) && value >= 0;
 }
 
-/** Sends seeded rubbish to a real server, whose operator answers rubbish. */
+/** Sends seeded rubbish to a real server whose operator replies with rubbish. */
 async function runFuzz(run: FuzzRun) {
   const operator = new RubbishOperator(run.seed);
   const server = await startProcess(run, await operator.listen());

@@ -13,7 +13,7 @@ const PLACES = [
 ] as const;
 
 export const histories = longRun({
-  about: 'requests about a number and its consent, on a clock of their own',
+  about: 'random requests about a number and its consent, in virtual time',
   options: {
     histories: count('how many happen in each kind of store', 100_000),
     seed: seed('the same histories'),
@@ -31,12 +31,12 @@ export const histories = longRun({
 });
 
 export const facts = longRun({
-  about: 'answers about lines that are swapped meanwhile, on a clock of their own',
+  about: 'random requests about lines that are swapped meanwhile, in virtual time',
   options: {
     histories: count('how many happen', 100_000),
     seed: seed('the same histories'),
   },
-  short: ['--histories', '20000'],
+  short: ['--histories', '5000'],
   async *run({ histories: numRuns, seed: used }) {
     yield await anyHistory('one process', { numRuns, seed: used }, (tally) =>
       fc.asyncProperty(factHistory, async (one) => {
@@ -52,7 +52,7 @@ type Tally = (counted: Times, wrong: Times) => boolean;
 
 type Times = Readonly<Record<string, number>>;
 
-/** Lets so many histories happen and reports them, with the first that is wrong */
+/** Runs so many histories and reports the first that is wrong. */
 async function anyHistory<T>(
   place: string,
   parameters: { readonly numRuns: number; readonly seed: number },

@@ -3,7 +3,7 @@ import { MAX_HELD_UP_MS, Play, type Outcome } from '../redisFaults/play.ts';
 import { longRun, seed, someOf, stretch, wrongIf, type Row } from './longRun.ts';
 
 export const redisFaults = longRun({
-  about: 'what befalls a real cluster, while consents and quotas are kept in it',
+  about: 'faults of a real cluster that holds consents and quotas',
   options: {
     faults: someOf(
       'the faults',
@@ -11,7 +11,7 @@ export const redisFaults = longRun({
     ),
     seed: seed('the same load'),
   },
-  short: ['--faults', 'killed,moved,handed-over,silent'],
+  short: ['--faults', 'killed,flushed,moved,handed-over'],
   needsRedis: true,
   async *run({ faults, seed: used }) {
     const play = await Play.begin(used);
@@ -19,7 +19,7 @@ export const redisFaults = longRun({
       for (const fault of FAULTS.filter(({ name }) => faults.includes(name))) {
         const outcome = await stretch(fault.about, () => play.act(fault), rowsOf);
         const { flaws, heldUpMs, writtenTwice } = outcome;
-        // A machine without time loses commands by itself; it counts no claim twice.
+        // A busy machine loses commands by itself, and never counts a claim twice.
         const isHeldUp = heldUpMs > MAX_HELD_UP_MS && writtenTwice === 0;
         yield flaws.length > 0 && isHeldUp ? 'INCONCLUSIVE' : wrongIf(flaws.length > 0);
       }

@@ -58,7 +58,7 @@ export const scale = longRun({
     flow: someOf('the flow', FLOWS),
     seconds: duration('how long each is measured', 10),
   },
-  short: ['--processes', '2', '--store', 'cluster', '--seconds', '1'],
+  short: ['--processes', '2', '--store', 'redis', '--seconds', '1'],
   needsRedis: true,
   async *run({ processes: all, store: stores, flow: flows, seconds }) {
     const rows: string[][] = [];
@@ -80,7 +80,7 @@ export const scale = longRun({
   },
 });
 
-/** Starts everything again, measures, and checks that nothing was lost, prompted twice or asked twice. */
+/** Starts new processes, measures, and checks that no request was lost, prompted twice or looked up twice. */
 async function measured(stretch: Stretch): Promise<{ wrong: boolean; figures: readonly string[] }> {
   const { flow, processes, seconds } = stretch;
   await using stage = new AsyncDisposableStack();
@@ -179,14 +179,14 @@ async function measured(stretch: Stretch): Promise<{ wrong: boolean; figures: re
   };
 }
 
-/** The next request, at the next process, as behind a load balancer: resolves to `answered`, or to its first code. */
+/** Sends the next request to the next process, as a load balancer does; resolves to `answered`, or to its first code. */
 function asking(pools: readonly Pool[], token: string): () => Promise<string> {
   let sent = 0;
   return async () => {
     sent += 1;
     const pool = pools[sent % pools.length];
     if (pool === undefined) throw new Error('There is no such process.');
-    // In the 3-legged flow each number is asked about once: what it costs is a consent.
+    // In the 3-legged flow each number is queried once, so that each request takes a consent.
     const index = sent % CROWD;
     const [area, line] = [Math.floor(index / 90) % 100, index % 90];
     const number = `+12${String(area).padStart(2, '0')}55501${String(line).padStart(2, '0')}`;
