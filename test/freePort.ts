@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below what the system gives to connections and listeners on port 0; the bus of a cluster takes the port 10,000 above. */
+/** Below the system's own ports for connections and port 0; the bus of a cluster takes the port 10,000 above. */
 const FROM = 10_000;
 const COUNT = 10_000;
 
-/** No process gives a port twice, so that two of its programs never start at one, and each begins elsewhere. */
+/** A process returns no port twice, and each process begins at another one. */
 let next = Math.floor(Math.random() * COUNT);
 
 /**
- * A port that nothing listens on, for what must be told its port before it starts. One that the system chose would go to
- * the next connection.
+ * A port that nothing listens on, for programs that need theirs before they start. The system would give one of its own
+ * choice to the next connection.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -1,14 +1,14 @@
-/** A request to an operator, as any server has read it. */
+/** A request to an operator. */
 export interface OperatorRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: string;
 }
 
-/** The requests of an operator: a prompt rings a phone, and a lookup is billed. */
+/** What a request is for: a prompt rings a phone, and a lookup is billed. */
 export type Asked = 'prompts' | 'tokens' | 'lookups';
 
-/** What must not be done to an operator. */
+/** What the service must not do to an operator. */
 export type Offence =
   | 'tokensUsedTwice'
   | 'tokensPastTheirEnd'
@@ -25,23 +25,23 @@ export type Offence =
   /** For what an answer, a denial or a failure had closed. */
   | 'promptsWithoutNeed'
   | 'numbersOfOthers'
-  /** Lookups that one request made twice, though the first was answered. */
+  /** Lookups that one request made twice although the first was answered. */
   | 'billedTwice'
-  /** Lookups of what its asker was told, and may hear again. */
+  /** Lookups of what the caller was answered, and may be answered again. */
   | 'equalLookups'
   | 'correlatorsUsedTwice'
   | 'unexpectedMembers';
 
-/** What an operator grants and expects; a token once, and every number, where absent. */
+/** What an operator grants and expects; it serves every number, and a token works once, where absent. */
 export interface OperatorTerms {
   readonly tokenUse?: 'once' | 'per-number' | 'any-number';
   readonly serves?: (number: string) => boolean;
-  /** Of tokens whose replies name no end. */
+  /** The life of tokens whose replies name none. */
   readonly tokenSeconds?: number;
   /** Which of the operators that share these books a request reached. */
   readonly at?: (request: OperatorRequest) => string;
   readonly nowMs?: () => number;
-  /** By how much two polls may come closer to each other than they left. */
+  /** How much closer two polls may arrive than they left. */
   readonly wayMs?: () => number;
   /** How long before its end a consent counts as over. */
   readonly endingMs?: number;
@@ -55,7 +55,7 @@ interface Token {
   readonly number: string | undefined;
   readonly scope: string;
   readonly endsAtMs: number;
-  /** How often it was issued that was not used yet. */
+  /** How many more lookups it is good for. */
   left: number;
 }
 
@@ -74,13 +74,13 @@ export interface Consent extends Prompted {
   polls: number;
   polledAtMs: number;
   pollsOnTheWire: number;
-  /** Another prompt may ring. */
+  /** Another prompt may be sent. */
   isOver: boolean;
   /** A reply said so. */
   isKnownToBeOver: boolean;
 }
 
-/** A prompt that is asked for. */
+/** A request to prompt. */
 interface Prompting {
   readonly at: string;
   readonly number: string;
@@ -99,8 +99,8 @@ const SLOW_DOWN_MS = 5000;
 const MEMBERS: readonly string[] = ['phoneNumber', 'maxAge'];
 
 /**
- * What reached operators and what they said to it, whoever wrote the replies, and everything that was done against their
- * rules: on the wire (`came`, `answered`), or without one (`prompt`, `poll` and what follows from them).
+ * The requests to operators and their replies, and every offence: on the wire (`came`, `answered`), or without one
+ * (`prompt`, `poll`).
  */
 export class OperatorBooks {
   readonly offences: Offence[] = [];
@@ -133,12 +133,12 @@ export class OperatorBooks {
     this.#terms.onOffence?.(offence, number);
   }
 
-  /** From now on nothing that it closes needs a prompt about the number. */
+  /** From now on prompts that the closure applies to are offences. */
   close(number: string, closure: Closure): void {
     this.#closures.set(number, [...(this.#closures.get(number) ?? []), closure]);
   }
 
-  /** What must not have been known closes nothing. */
+  /** Removes closures that the service may not know of. */
   reopen(isUnknown: (closure: Closure, number: string) => boolean): void {
     for (const [number, all] of this.#closures) {
       const known = all.filter((closure) => !isUnknown(closure, number));
@@ -153,7 +153,7 @@ export class OperatorBooks {
     return last?.isOver === false && last.endsAtMs > this.#nowMs + endingMs ? last : undefined;
   }
 
-  /** A prompt is asked for. */
+  /** A request to prompt arrives. */
   prompt(prompting: Prompting): readonly Offence[] {
     const untilMs = this.#nowMs + (this.#terms.endingMs ?? 0);
     const isClosed = (this.#closures.get(prompting.number) ?? []).some(
@@ -166,7 +166,7 @@ export class OperatorBooks {
     ]);
   }
 
-  /** The owner was prompted, whether or not its client hears of it. */
+  /** The owner is prompted, whether or not the reply arrives. */
   acknowledged(authReqId: string, prompted: Prompted): Consent {
     const consent: Consent = {
       ...prompted,
@@ -205,13 +205,13 @@ export class OperatorBooks {
     return this.#tokenOf(request)?.number ?? named;
   }
 
-  /** The one that is polled, or whose token the lookup has. */
+  /** The consent that is polled, or whose token the lookup has. */
   consentOf(request: OperatorRequest): Consent | undefined {
     const polled = this.consents.get(formOf(request).get('auth_req_id') ?? '');
     return polled ?? this.#tokenOf(request)?.consent;
   }
 
-  /** A request has come. What it does against the rules is noted, and returned. */
+  /** A request arrives. Records and returns its offences. */
   came(request: OperatorRequest): readonly Offence[] {
     const correlator = correlatorOf(request);
     const offences = these([
@@ -224,7 +224,7 @@ export class OperatorBooks {
     return offences;
   }
 
-  /** What the operator did upon it, which its client may or may not hear. */
+  /** The operator replies, whether or not the reply arrives. */
   answered(request: OperatorRequest, status: number, body: string): void {
     const asked = askedOf(request.path);
     const consent = asked === 'tokens' ? this.consentOf(request) : undefined;
@@ -258,7 +258,7 @@ export class OperatorBooks {
       case 'lookups': {
         this.lookups += 1;
         const number = this.numberOf(request);
-        // A request of ours names all its exchanges alike, but for the count at the end.
+        // All exchanges of a request have its correlator, with a count at the end.
         const name = correlatorOf(request).replace(/-\d+$/, '');
         const { maxAge } = membersOf(request.body);
         const question = JSON.stringify([name, request.path, number, maxAge]);
@@ -296,7 +296,7 @@ export class OperatorBooks {
   }
 
   #lookup(request: OperatorRequest): readonly Offence[] {
-    // A try of the connection, which looks nothing up.
+    // A test of the connection, without a lookup.
     if (request.body === '') return [];
     const { phoneNumber, ...others } = membersOf(request.body);
     const number = this.numberOf(request);
@@ -343,12 +343,12 @@ export function formOf({ body }: OperatorRequest): URLSearchParams {
   return new URLSearchParams(body);
 }
 
-/** Correlators begin with the caller, where callers choose them so. */
+/** Correlators begin with the caller in tests that name callers. */
 export function callerOf(request: OperatorRequest): string {
   return correlatorOf(request).split('-')[0] ?? '';
 }
 
-/** What the operator decides about a consent that is polled. */
+/** Applies the reply to a poll to its consent. */
 export function hear(consent: Consent, decided: unknown): void {
   if (decided === 'slow_down') consent.intervalMs += SLOW_DOWN_MS;
   if (ENDS.has(decided)) consent.isOver = true;

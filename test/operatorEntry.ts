@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Environment } from '../src/config/environment.ts';
 import { temporaryFolder } from './temporary.ts';
 
-/** What the short form of docs/settings.md has itself. */
+/** The short form of docs/settings.md. */
 const SHORT_FORM = {
   OPERATOR_PROFILE: 'entry.profile',
   OPERATOR_AUTH_URL: 'entry.authUrl',
@@ -17,8 +17,8 @@ const SHORT_FORM = {
 };
 
 /**
- * Short names of tests for what one operator's entry or profile says, and where it says it. Those of the short form go to
- * the entry as well, where one of the others stands beside them.
+ * Names that tests use for members of an operator's entry or profile. Those of the short form become members of the entry
+ * where one of the others is set too.
  */
 const PLACES: Readonly<Record<string, string>> = {
   ...SHORT_FORM,
@@ -31,7 +31,6 @@ const PLACES: Readonly<Record<string, string>> = {
   OPERATOR_PROXY_CREDENTIALS: 'entry.proxy.credentials',
   OPERATOR_PROXY_CREDENTIALS_FILE: 'entry.proxy.credentials',
   OPERATOR_OPERATIONS: 'entry.operations',
-  OPERATOR_SCOPE_RETRIEVE_DATE: 'entry.scopes.retrieve-date',
   OPERATOR_SCOPE_CHECK: 'entry.scopes.check',
   OPERATOR_MAX_AGE_HOURS: 'entry.maxAgeHours',
   OPERATOR_DATE_MARGIN_HOURS: 'entry.dateMarginHours',
@@ -49,12 +48,11 @@ const PLACES: Readonly<Record<string, string>> = {
   OPERATOR_RETRY_LOOKUPS: 'profile.retryLookups',
 };
 
-/** Variables that the entry points to: no secret stands in the file. */
+/** Variables that the entry points to: the file holds no secret. */
 const SECRETS = ['OPERATOR_CLIENT_SECRET', 'OPERATOR_PROXY_CREDENTIALS'];
 
 /**
- * The settings of a test with a file of one operator in the place of its names, where one of them is not of the short
- * form; otherwise as they are.
+ * The settings of a test. Where one of the names is not of the short form, a file of one operator replaces them all.
  */
 export function withEntry(environment: Environment): Record<string, string> {
   const all = Object.entries(environment).flatMap(([name, value]) =>
@@ -99,7 +97,7 @@ function put(into: object, [name = '', ...further]: readonly string[], value: un
   if (further.length > 0) put(member, further, value);
 }
 
-/** The default profile, with some of its members changed; `null` takes one out. */
+/** The default profile with changed members; `null` removes one. */
 export function ownProfile(changes: object): string {
   const vodafone = new URL('../profiles/vodafone.ts', import.meta.url).href;
   return `import vodafone from ${JSON.stringify(vodafone)};

@@ -9,7 +9,7 @@ export const DEMO_ENTRY = {
   secret: { file: 'client-secret' },
 };
 
-/** An entry of every number, asked by client credentials at this address. */
+/** An entry for every number, by client credentials at this address. */
 export function entryAt(url: string, members: object = {}): object {
   const addresses = { authUrl: url, simSwapUrl: url };
   const who = { name: 'alpha', prefixes: ['default'], flow: '2-legged', client: DEMO_ENTRY };

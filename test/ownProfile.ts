@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** By which the operator learns that it is the profile of one's own that asks it. */
+/** Sent only by the test's own profile. */
 export const OWN_HEADER = 'x-own-profile';
 
 const PROFILE = `import type { MakeProfile } from 'sim-swap-subgraph/profile';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Of which there are a hundred in a second, whatever the kernel's own. */
+/** Of proc(5), whatever the kernel's own. */
 const TICKS_PER_SECOND = 100;
 
 export interface ProcessUsage {

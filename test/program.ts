@@ -16,18 +16,17 @@ export interface Run extends Exit {
   readonly err: string;
 }
 
-/** What becomes of a program's start, where it matters. */
 export interface ProgramOptions {
-  /** In a process group of its own, as a terminal starts it: signals go to all of it, or to its first. */
+  /** In a process group of its own, as a terminal starts it. */
   readonly hasOwnGroup?: boolean;
   /** Where it starts; the project where absent. */
   readonly folder?: string;
-  /** What it reads at its standard input, at once or bit by bit; nothing where absent. */
+  /** Its standard input, at once or bit by bit; empty where absent. */
   readonly input?: string | Readable | undefined;
   readonly hasChannel?: boolean;
 }
 
-/** A program in a process of its own, with these settings and no others. */
+/** A program in a process of its own, with only these settings. */
 export class Program implements AsyncDisposable {
   out = '';
   err = '';
@@ -35,7 +34,7 @@ export class Program implements AsyncDisposable {
   /** A test may stop reading it, or close it. */
   readonly stdout: Readable;
   readonly exit: Promise<Exit>;
-  /** The same, once everything that it started has ended too: they share its output. */
+  /** The same, once all that it started and that share its output have ended. */
   readonly ended: Promise<Exit>;
   protected readonly child: ChildProcess;
   readonly #hasOwnGroup: boolean;
@@ -120,20 +119,20 @@ export class Program implements AsyncDisposable {
     return this.out.split('\n').slice(0, -1);
   }
 
-  /** As a container's runtime and a service manager do: only it gets the signal. */
+  /** To the process only, as container runtimes and service managers do. */
   signal(signal: NodeJS.Signals): void {
     this.#send(this.pid, signal);
   }
 
-  /** As a terminal does on Ctrl-C: it, and what it started in its group, get the signal. */
+  /** To its process group, as a terminal does on Ctrl-C. */
   signalGroup(signal: NodeJS.Signals): void {
     this.#send(-this.pid, signal);
   }
 
-  /** Ends it, and all of its group, however it is doing. */
+  /** Kills it and its group. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#send(this.#hasOwnGroup ? -this.pid : this.pid, 'SIGKILL');
-    // What is not read would keep it from being over.
+    // Unread output would keep it from closing.
     this.stdout.destroy();
     this.child.stderr?.destroy();
     await this.ended;

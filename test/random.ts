@@ -1,9 +1,9 @@
-/** One for a phone number: what happens to one does not hang on when others come. */
+/** One for each phone number: what happens to one does not depend on others. */
 export function randomOf(seed: number, number: string): Random {
   return new Random(seed ^ Number(number.slice(1)));
 }
 
-/** Numbers that look random and come again with the same seed (mulberry32). */
+/** Pseudo-random numbers of a seed (mulberry32). */
 export class Random {
   #state: number;
 
@@ -33,7 +33,7 @@ export class Random {
     return picked;
   }
 
-  /** All of them, in any order (Fisher and Yates). */
+  /** In random order (Fisher and Yates). */
   shuffled<T>(all: readonly T[]): T[] {
     const left = [...all];
     return all.flatMap(() => left.splice(this.below(left.length), 1));

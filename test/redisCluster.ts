@@ -9,19 +9,18 @@ const READY_WITHIN_MS = 120_000;
 const MASTERS = 3;
 /** How many a cluster has (Redis Cluster specification). */
 const SLOTS = 16_384;
-/** One server of a cluster, which can be killed and started again where it was. */
+/** A server of a cluster, which can be killed and started again at its port. */
 interface ClusterServer extends RedisServer {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** How a cluster of a test's own is set up. */
 export interface ClusterForm {
   readonly replicas: boolean;
   /** After how long a silent master is replaced by its replica. */
   readonly nodeTimeoutMs?: number;
 }
 
-/** What one server says of another, and of itself. */
+/** What a server reports about another, or itself. */
 interface Known {
   readonly id: string;
   readonly port: number;
@@ -32,7 +31,7 @@ interface Known {
   readonly ranges: readonly (readonly [from: number, to: number])[];
 }
 
-/** A Redis Cluster of three masters, with a replica of each where the test wants them. */
+/** A Redis Cluster of three masters, with a replica of each or none. */
 export class RedisClusterServers {
   readonly #servers = new Map<number, ClusterServer>();
 
@@ -95,13 +94,13 @@ export class RedisClusterServers {
     return server;
   }
 
-  /** The ports of the masters that hold slots, as the servers that are up see it. */
+  /** The ports of the masters that hold slots. */
   async masters(): Promise<readonly number[]> {
     const known = await this.#nodes();
     return known.filter(({ isMaster, hasSlots }) => isMaster && hasSlots).map(({ port }) => port);
   }
 
-  /** Whether a master holds a slot, and the port of its replica: as they are now. */
+  /** Which slots a master holds, and the port of its replica, at this moment. */
   async holdingsOf(masterPort: number): Promise<{
     readonly holds: (slot: number) => boolean;
     readonly replicaPort: number | undefined;
@@ -115,7 +114,7 @@ export class RedisClusterServers {
     };
   }
 
-  /** Has a replica take over from its master, with nothing lost (CLUSTER FAILOVER). */
+  /** Makes a replica take over from its master without a loss (CLUSTER FAILOVER). */
   async failOver(masterPort: number): Promise<void> {
     const known = await this.#nodes();
     const master = known.find(({ port }) => port === masterPort);
@@ -152,7 +151,7 @@ export class RedisClusterServers {
     await set(from, 'NODE', toId);
   }
 
-  /** Starts one again that was killed, empty; it finds the cluster by the file that it left. */
+  /** Starts a killed server again, empty; it finds the cluster by its file. */
   async restart(port: number): Promise<void> {
     const { settings } = this.server(port);
     this.#servers.set(port, { ...(await startRedis(port, settings)), settings });
@@ -174,7 +173,7 @@ export class RedisClusterServers {
     });
   }
 
-  /** What each server says to one command; nothing where it does not answer. */
+  /** Each server's reply to a command; empty where there is none. */
   #askAll(words: readonly string[]): Promise<readonly string[]> {
     return Promise.all(this.ports.map((port) => command(port, words).then(String, () => '')));
   }
@@ -234,7 +233,7 @@ function isWhole(known: readonly Known[], replicas: boolean): boolean {
   );
 }
 
-/** What a server says of all that it knows; nothing where it does not answer. */
+/** What a server reports about all servers; nothing where it does not reply. */
 async function nodesBy(port: number): Promise<readonly Known[]> {
   const reply = await command(port, ['CLUSTER', 'NODES']).catch(() => '');
   return String(reply)

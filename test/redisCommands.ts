@@ -1,6 +1,6 @@
 import { Redis as Client } from 'ioredis';
 
-/** A connection of a test's own, which is given up after a second, and not made again. */
+/** A connection that is given up after a second, without a retry. */
 export function clientTo(port: number, password?: string): Client {
   const client = new Client({
     host: '127.0.0.1',
@@ -16,7 +16,7 @@ export function clientTo(port: number, password?: string): Client {
   return client.on('error', () => undefined);
 }
 
-/** The machine is too slow for a cluster, or it is broken: either way nothing is known of the service. */
+/** The machine is too slow for a cluster, or the cluster is broken: neither says anything about the service. */
 export class NotInTime extends Error {
   override readonly name = 'NotInTime';
 }

@@ -11,7 +11,7 @@ export interface SeenCommand {
 /** Whether a connection is cut once the server has done a command, and before its reply is seen. */
 export type CutsAfter = (command: SeenCommand) => boolean;
 
-/** Stands on the wire between clients and one Redis, and does to commands and replies what networks do. */
+/** A proxy before one Redis that does to commands and replies what networks do. */
 export class RedisProxy {
   readonly #server: Server;
   readonly #targetPort: number;
@@ -23,13 +23,12 @@ export class RedisProxy {
   /** Each script arrives again so long after it has arrived, in milliseconds. */
   copiesAfterMs: readonly number[] = [];
   cutsAfter: CutsAfter = () => false;
-  /** What a server says of where servers are; as long as what it replaces. */
+  /** Ports in replies, and what replaces them: as long. */
   readonly renames = new Map<string, string>();
-  /** Clients speak TLS with it, from their next connection on, as long as it has one. */
+  /** Clients use TLS on further connections while it has one. */
   certificate: Certificate | undefined;
   cuts = 0;
   copies = 0;
-  connections = 0;
 
   private constructor(targetPort: number) {
     this.#targetPort = targetPort;
@@ -47,7 +46,7 @@ export class RedisProxy {
     return proxy;
   }
 
-  /** One before each server of a cluster, which names the others by what stands before them. */
+  /** One before each server of a cluster, whose replies name the proxies. */
   static async beforeAll(ports: readonly number[], host?: string): Promise<readonly RedisProxy[]> {
     const proxies = await Promise.all(ports.map((port) => RedisProxy.before(port, host)));
     for (const proxy of proxies) {
@@ -66,7 +65,7 @@ export class RedisProxy {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** From now on connections that are there swallow what either side sends; new ones do not. */
+  /** Open connections drop what either side sends from now on; new ones do not. */
   silence(): void {
     for (const client of this.#clients) this.#silent.add(client);
   }
@@ -84,7 +83,6 @@ export class RedisProxy {
   }
 
   #join(client: Socket): void {
-    this.connections += 1;
     this.#clients.add(client);
     const server = connect(this.#targetPort, '127.0.0.1');
     client.setNoDelay(true);
@@ -111,7 +109,7 @@ export class RedisProxy {
     });
     server.on('data', (chunk) => {
       if (this.#silent.has(client)) return;
-      // The server has done it when it replies.
+      // The command has had its effect when the server replies.
       if (isCut) end();
       else client.write(this.#renamed(chunk));
     });

@@ -22,14 +22,14 @@ export const NO_REDIS = existsSync(PROGRAM)
   ? undefined
   : `Left out, for there is no ${PROGRAM}; to have them: apt-get install -y redis-server`;
 
-/** A Redis of a test's own, that keeps everything in memory. */
+/** A Redis that keeps everything in memory. */
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** As when the machine fails: nothing is saved, and connections are not closed. */
+  /** As a machine that fails: nothing is saved, and connections are not closed. */
   kill(): Promise<void>;
-  /** Stops it without ending it: connections stay, and nothing is answered. */
+  /** Connections stay, and nothing is answered. */
   freeze(): void;
   thaw(): void;
 }
@@ -49,17 +49,10 @@ export function startRedis(
   return start(words, port, 'tls-cert-file' in settings ? '--port 0 --tls-port' : '--port');
 }
 
-/**
- * Starts sentinels that watch over one master, each in a folder of its own.
- *
- * @param downAfterMs after how long a master that says nothing counts as lost
- */
+/** Starts sentinels of one master, each in a folder of its own; a silent master is lost after a second. */
 export function startSentinels(
   master: RedisServer,
-  {
-    count = 3,
-    downAfterMs = 1000,
-  }: { readonly count?: number; readonly downAfterMs?: number } = {},
+  { count = 3 }: { readonly count?: number } = {},
 ): Promise<readonly RedisServer[]> {
   const quorum = Math.floor(count / 2) + 1;
   const starting = Array.from({ length: count }, async () => {
@@ -69,7 +62,7 @@ export function startSentinels(
       file,
       [
         `sentinel monitor mymaster 127.0.0.1 ${master.port} ${quorum}`,
-        `sentinel down-after-milliseconds mymaster ${downAfterMs}`,
+        'sentinel down-after-milliseconds mymaster 1000',
         'sentinel failover-timeout mymaster 5000',
         `dir ${folder}`,
         '',
@@ -143,7 +136,6 @@ export function freshStateKey(): string {
   return randomBytes(32).toString('base64');
 }
 
-/** Where a Redis of a test's own listens. */
 export function addressOf(url: string): RedisAddress {
   const { hostname: host, port } = new URL(url);
   return { host, port: Number(port) };
@@ -160,7 +152,7 @@ export function behind(sentinels: readonly RedisServer[]): RedisSettings['topolo
   };
 }
 
-/** How to reach one that is run in some way, without a password and TLS. */
+/** A Redis of this topology, without a password and TLS. */
 export function openRedis(
   topology: RedisSettings['topology'],
   log: Log = silentLog,
@@ -170,7 +162,7 @@ export function openRedis(
   return createRedis(settings, clock, log);
 }
 
-/** The Redis of a test's own, as the service has it. */
+/** The single Redis at this address, as the service connects to it. */
 export function connectionTo(url: string, log: Log = silentLog, clock = systemClock): Redis {
   return openRedis({ kind: 'single', server: addressOf(url), database: 0 }, log, clock);
 }

@@ -56,13 +56,13 @@ export interface SimulatedService extends Service {
   stats(): ReturnType<Simulator['stats']>;
 }
 
-/** What a test may put in the place of the machine's. */
+/** What a test may replace. */
 export interface ServiceParts {
   readonly clock?: Clock;
   readonly explorerQuery?: string;
 }
 
-/** The settings of a service on a free port that asks an operator at this address. */
+/** The settings of a service on a free port that calls an operator at this address. */
 export function settingsFor(operatorUrl: string): Environment {
   return {
     PORT: '0',
@@ -159,7 +159,7 @@ export async function startWired(
   return { ...service, operator, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** What the operator has seen, as far as it costs anything. */
+/** The requests to the operator that cost something. */
 export function costs({ simulator }: SimulatedService): { tokens: number; lookups: number } {
   const { tokens, lookups, refusedLookups } = simulator.stats();
   return { tokens, lookups: lookups + refusedLookups };
@@ -174,7 +174,7 @@ export function logInto(lines: string[]): Log {
   return { info: write('info'), warn: write('warn'), error: write('error') };
 }
 
-/** A reviver. They differ from request to request; those of a reply are in its text. */
+/** A reviver. Correlators differ from request to request; those of a reply are in its text. */
 export function withoutCorrelators(key: string, value: unknown): unknown {
   return key === 'correlator' ? undefined : value;
 }

@@ -50,7 +50,7 @@ export function operatorNamed(
   return changed as OperatorSettings;
 }
 
-/** All in this process, without limits, and with nobody's authorization. */
+/** In memory, without limits and authorization. */
 export function simSwapsOf(parts: Partial<SimSwapParts>): SimSwaps {
   const { operators = [], consent = readConfig({}).consent, clock = systemClock } = parts;
   return createSimSwaps({
@@ -66,7 +66,7 @@ export function simSwapsOf(parts: Partial<SimSwapParts>): SimSwaps {
   });
 }
 
-/** Everything below GraphQL, asking several operators. */
+/** Everything below GraphQL, with several operators. */
 export class SeveralOperators implements AsyncDisposable {
   readonly simSwaps: SimSwaps;
   readonly #clock: Clock;
@@ -116,7 +116,7 @@ export function auditedInto(
   });
 }
 
-/** An answer in short: whether it swapped, the date, or the code of why there is no answer. */
+/** Whether the SIM was swapped, the date, or the code of a failure. */
 export type Short = string | boolean | null;
 
 export interface ShortAnswer {

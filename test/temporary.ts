@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { TextSource } from '../src/http/wireSettings.ts';
 
 /**
- * Has this process, and all that it starts, put what is for a while into one folder, which goes with the process however
- * its tests end. For vitest, its `globalSetup`; nothing else removes what a test writes.
+ * Makes one folder the TMPDIR of this process and all that it starts, and removes it when the process ends. The
+ * `globalSetup` of vitest; nothing else removes what a test writes.
  */
 export default function ownTemporaryFolder(): void {
   const folder = temporaryFolder();
@@ -22,7 +22,7 @@ export class TemporaryFiles {
   readonly folder = temporaryFolder();
   #count = 0;
 
-  /** Writes a file, or puts another in its place, whole or not at all. */
+  /** Writes or replaces a file, whole or not at all. */
   write(name: string, text: string): string {
     this.#count += 1;
     const made = join(this.folder, `.made-${this.#count}`);
@@ -32,7 +32,7 @@ export class TemporaryFiles {
     return path;
   }
 
-  /** The same, as the settings name it. */
+  /** The same, as settings name a file. */
   source(name: string, text: string): TextSource {
     return { kind: 'file', path: this.write(name, text) };
   }

@@ -8,7 +8,7 @@ interface Sleeper {
   wake(): void;
 }
 
-/** Time that stands still until a test moves it. */
+/** Time that moves only when a test advances it. */
 export class TestClock implements Clock {
   #monotonicMs = 1_000;
   #wallMs = START_MS;
@@ -53,7 +53,7 @@ export class TestClock implements Clock {
     return this.#sleepers.size;
   }
 
-  /** Moves both clocks on, waking each sleeper at its own time and letting it act before the next. */
+  /** Advances both clocks; each sleeper wakes at its time, and acts before the next one. */
   async advance(ms: number): Promise<void> {
     const untilMs = this.#monotonicMs + ms;
     await settled();
@@ -65,7 +65,7 @@ export class TestClock implements Clock {
     this.#moveTo(untilMs);
   }
 
-  /** The process stands still for so long: a sleeper that is due by then wakes late, and only once. */
+  /** The process is suspended for so long: a sleeper that is due by then wakes late, and only once. */
   async standStill(ms: number): Promise<void> {
     this.#moveTo(this.#monotonicMs + ms);
     const due = [...this.#sleepers].filter(({ wakesAtMs }) => wakesAtMs <= this.#monotonicMs);
@@ -90,7 +90,7 @@ export class TestClock implements Clock {
   }
 }
 
-/** Everything that waits for nothing outside this process has run. */
+/** Resolves once all has run that does not wait for something outside this process. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

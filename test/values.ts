@@ -17,7 +17,7 @@ export function callerNamed(subject: string): TokenIdentity {
   return tokenIdentity('https://issuer.example', subject, 'app');
 }
 
-/** A window, for tests that are not about which windows there are. */
+/** A window, unchecked. */
 export function hours(maxAgeHours: number): MaxAgeHours {
   return maxAgeHours as MaxAgeHours;
 }
@@ -40,7 +40,7 @@ export function timed<F extends Fact>(fact: F, leftAtMs = 0): F & Times {
 
 type Times = Pick<TimedFact, 'toldBy' | 'leftAtMs' | 'repliedAtMs' | 'replyId' | 'isHeard'>;
 
-/** What `check` said of a window, so many hours after the start of the test clock. */
+/** The fact of a `check`, so many hours after the start of the test clock. */
 export function checked(maxAgeHours: number, swapped: boolean, atHour = 0): CheckFact & Times {
   const leftAtMs = atHour * HOUR_MS;
   const sentAtMs = START_MS + leftAtMs;
@@ -50,7 +50,7 @@ export function checked(maxAgeHours: number, swapped: boolean, atHour = 0): Chec
   );
 }
 
-/** What `retrieve-date` said so many hours after the start of the test clock: a change some hours before. */
+/** The fact of a `retrieve-date` so many hours after the start of the test clock: a change some hours before. */
 export function changed(hoursAgo: number, atHour = 0): DateFact & Times {
   const leftAtMs = atHour * HOUR_MS;
   const sentAtMs = START_MS + leftAtMs;

@@ -17,19 +17,19 @@ export interface OperatorScript {
   readonly token?: Answer;
   /** To a lookup; `{ swapped: false }` or a date of long ago where absent. */
   readonly lookUp?: Answer;
-  /** What a test does to the operator on purpose. */
+  /** Offences that are the purpose of the test. */
   readonly forgives?: readonly Offence[];
 }
 
-/** How every token begins, so that one search finds those that got out. */
+/** Every token begins with it, so that one search finds leaks. */
 export const TOKEN_MARK = 'operator-token';
 const OF_TIMING: readonly Offence[] = ['earlyPolls', 'overlappingPolls', 'tokensPastTheirEnd'];
 const LONG_AGO = '2010-01-01T00:00:00Z';
 
-/** An operator at the end of a wire that can be watched, and that does what its script says. */
+/** An operator that does what its script says, and records its connections and requests. */
 export class WiredOperator implements AsyncDisposable {
   script: OperatorScript;
-  /** What was done against its rules, whatever its script says. */
+  /** Its offences, whatever its script says. */
   readonly books = new OperatorBooks();
   readonly #server: RecordingServer;
 
@@ -38,7 +38,7 @@ export class WiredOperator implements AsyncDisposable {
     this.script = script;
   }
 
-  /** @param tls how TLS is spoken; plain text is where absent */
+  /** @param tls plain text where absent */
   static async start(script: OperatorScript = {}, tls?: TlsOptions): Promise<WiredOperator> {
     let serve: Answer = acknowledge;
     const server = await RecordingServer.start(
@@ -91,7 +91,7 @@ export class WiredOperator implements AsyncDisposable {
     };
   }
 
-  /** Fails where something was done against its rules that is not a matter of how busy this machine is. */
+  /** Fails on offences, but for those that a busy machine can cause. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#server[Symbol.asyncDispose]();
     const forgiven = [...OF_TIMING, ...(this.script.forgives ?? [])];
@@ -125,7 +125,7 @@ export function replying(body: unknown, status = 200): Answer {
   return (received, response) => answerJson(received, response, body, status);
 }
 
-/** Answers checks with the one, and `retrieve-date` with the other, which is withheld where absent. */
+/** Answers `check` with the first, and `retrieve-date` with the second; the date is withheld where absent. */
 export function lookingUp(
   check: Answer,
   date: Answer = replying({ latestSimChange: null }),
@@ -158,7 +158,7 @@ export function grant(received: Received, response: ServerResponse): void {
   answerJson(received, response, { access_token, token_type: 'Bearer', expires_in: 60 });
 }
 
-/** Pending for ever: the owner does not look at the phone. */
+/** Pending for ever. */
 export function pend(received: Received, response: ServerResponse): void {
   answerJson(received, response, { error: 'authorization_pending' }, 400);
 }
@@ -168,7 +168,7 @@ export function answerNever(received: Received, response: ServerResponse): void 
   answerJson(received, response, isCheck ? { swapped: false } : { latestSimChange: LONG_AGO });
 }
 
-/** Status 200 with a body as it is, under the correlator that came. */
+/** Status 200 with this body and the correlator of the request. */
 export function answerText(
   { correlator }: Received,
   response: ServerResponse,

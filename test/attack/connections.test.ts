@@ -4,7 +4,7 @@ import { PAGE } from './target.ts';
 import { number, times, within } from './values.ts';
 
 const MEGABYTE = 1024 * 1024;
-/** The time for headers, or of a request and a write, and what a loaded machine takes. */
+/** The service's limit for headers, or for a request and a write, and time for a loaded machine. */
 const CUT_WITHIN_MS = 25_000;
 const CONNECTIONS = 400;
 
@@ -29,7 +29,7 @@ attack('slow-senders', async (stage) => {
   const reply = await target.ask(within(number(5)));
   isEqual('answered meanwhile', reply.answer, false);
   isAtMost('ms for it', reply.tookMs, 2000);
-  // A quarter of them have sent their headers: their bodies have a longer time.
+  // A quarter have sent their headers: bodies have a longer limit.
   const stay = CONNECTIONS / BEGINNINGS.length + 8;
   const open = await target.fileDescriptorsAtMost(before + stay, CUT_WITHIN_MS);
   isAtMost('connections that stay', open - before, stay);
@@ -40,13 +40,13 @@ const READERS = 60;
 /** More replies than the kernel's buffers hold. */
 const PIPELINED = 40;
 const REQUEST_TIMEOUT_MS = 2000;
-/** Resident, with the garbage that is not collected yet: 128 MiB of replies are held at most. */
+/** Resident, with garbage: 128 MiB of replies are held at most. */
 const MAX_GROWTH_MB = 400;
 const MAX_STAY_MB = 64;
 
 const QUERY = `{ phoneNumbers(e164s: [${times(100, (index) => `"${number(index)}"`, ',')}]) { ${times(30, (index) => `a${index}${'x'.repeat(300)}: e164`)} } }`;
 
-/** Tries to keep connections and all their replies by asking and not reading. */
+/** Tries to make the service hold replies that are not read. */
 attack('slow-readers', async (stage) => {
   const target = await stage.serve(await stage.operator(), {
     REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
@@ -82,7 +82,7 @@ function postOf(query: string): string {
 const CLIENTS = 150;
 const MAX_BYTES = 64 * 1024;
 
-/** Tries to be sent the explorer's 9 MB without a token, and to keep them by clients that do not read. */
+/** Tries to get the explorer's 9 MB without a token, with clients that do not read. */
 attack('explorer-exposed', async (stage) => {
   const { target: exposed } = await stage.callers({ HOST: '0.0.0.0' });
   const page = await fetch(`${exposed.url}/graphql`, { headers: { accept: 'text/html' } });

@@ -6,26 +6,26 @@ import { listen } from '../listening.ts';
 import { TOKEN_MARK, WiredOperator } from '../wiredOperator.ts';
 import { Target } from './target.ts';
 
-/** Every secret that a setting holds begins like this, so that one search finds all that got out. */
+/** Every secret of the settings begins with it, so that one search finds all leaks. */
 export const SECRET_MARK = 'kept-secret';
 
 export const AUDIT_KEY = `${SECRET_MARK}-of-the-audit-log-01234567456789`;
 
-/** What all requests of an attack may take, so that a drain's limit is near. */
+/** Short, so that a drain ends soon. */
 const REQUEST_TIMEOUT_MS = 4000;
 
 /** A drain allows requests their time and a second for bytes; the rest is for a loaded machine. */
 const ENDS_WITHIN_MS = REQUEST_TIMEOUT_MS + 8000;
 
-/** A number in any of the spellings by which this service may have been told it. */
+/** A number in any spelling. */
 const NUMBER = /(?:\+|00|tel:\+?)?44[\s.-]?7700[\s.-]?900\d{3}/;
 
-/** An attack that is not over by then hangs, which is a finding as well. */
+/** A longer attack hangs, which fails too. */
 const MAX_ATTACK_MS = 300_000;
 
 /**
- * One way to break in, to learn what is another's, to make the service hang or to make it pay: on a running service, and
- * judged by its memory, event loop, descriptors, log and end.
+ * One way to break in, to read another caller's data, to make the service hang or to make it pay, judged by the memory,
+ * event loop, descriptors, log and end of a running service.
  */
 export function attack(name: string, carryOut: (stage: Stage) => Promise<void>): void {
   test.skipIf(!IS_LONG).each([name])(
@@ -40,7 +40,7 @@ export function attack(name: string, carryOut: (stage: Stage) => Promise<void>):
   );
 }
 
-/** Everything that an attack takes, and takes down after it. */
+/** The servers of an attack, which end with it. */
 export class Stage implements AsyncDisposable {
   readonly targets: Target[] = [];
   readonly #closing = new AsyncDisposableStack();
@@ -56,7 +56,7 @@ export class Stage implements AsyncDisposable {
     return target;
   }
 
-  /** The service with callers that an issuer names, and a token of one of them. */
+  /** A server with an issuer of its callers' tokens. */
   async callers(settings: Readonly<Record<string, string>> = {}, flags: readonly string[] = []) {
     const issuer = await this.issuer();
     const known = { ...issuer.settings, AUDIT_KEY };
@@ -66,7 +66,7 @@ export class Stage implements AsyncDisposable {
 
   async operator(): Promise<WiredOperator> {
     const operator = await WiredOperator.start();
-    // What hostile replies lead to is no offence.
+    // Offences after hostile replies do not count.
     this.#closing.defer(() => operator[Symbol.asyncDispose]().catch(() => undefined));
     return operator;
   }
@@ -78,7 +78,7 @@ export class Stage implements AsyncDisposable {
     return issuer;
   }
 
-  /** The address of what answers connections so, in the place of an issuer or a Redis. */
+  /** The address of a server that answers connections so, in place of a Redis. */
   async impostor(answer: (socket: Socket) => void): Promise<URL> {
     const server = createServer((socket) => {
       socket.on('error', () => undefined);
@@ -97,7 +97,7 @@ export class Stage implements AsyncDisposable {
 
 /** What must hold after every attack: all serve, all end on SIGTERM, none discloses secrets. */
 async function judge(target: Target): Promise<void> {
-  // However long what it still has to do keeps it from that.
+  // It may still be busy.
   await expect.poll(() => target.statusOf('/livez'), { message: 'serves on' }).toBe(200);
   const exit = await target.terminate(ENDS_WITHIN_MS);
   isEqual('ends on SIGTERM', exit, { code: 0, signal: null });

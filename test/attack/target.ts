@@ -6,7 +6,7 @@ import type { ProbeFigures } from '../long/probe.ts';
 import { ProbedServer } from '../long/probedServer.ts';
 import type { Exit } from '../program.ts';
 
-/** A reply that is not there by then never comes. */
+/** A later reply never comes. */
 const HANGS_AFTER_MS = 12_000;
 const MEGABYTE = 1024 * 1024;
 
@@ -68,7 +68,7 @@ export class Target extends ProbedServer {
     return (await readdir(`/proc/${this.pid}/fd`)).length;
   }
 
-  /** The same once they are no more than so many, or when the time is over. */
+  /** The same, once they are at most so many or the time is over. */
   async fileDescriptorsAtMost(limit: number, withinMs: number): Promise<number> {
     const givesUpAtMs = performance.now() + withinMs;
     for (;;) {
@@ -78,7 +78,7 @@ export class Target extends ProbedServer {
     }
   }
 
-  /** Connections that send this each, and read nothing. */
+  /** Connections that each send a text and read nothing. */
   stalled(count: number, textOf: (index: number) => string): readonly Socket[] {
     return Array.from({ length: count }, (_, index) => {
       const socket = connect(Number(new URL(this.url).port), '127.0.0.1');

@@ -17,11 +17,11 @@ export interface CanaryRun {
   readonly seed: number;
   readonly role: 'bff' | 'subgraph';
   readonly flow: '2-legged' | '3-legged';
-  /** The codes that are to be heard: it goes on until each of them was, for ten times as many requests at most. */
+  /** It goes on until each of these codes was returned, for ten times as many requests at most. */
   readonly until: readonly string[];
 }
 
-/** Drives a server in a process of its own through its error paths, and scans all that it says. */
+/** Drives a server through its error paths, and scans all of its output. */
 export async function runCanary({ requests, seed, role, flow, until }: CanaryRun) {
   const random = new Random(seed);
   const issuer = await TestIssuer.start();
@@ -50,7 +50,7 @@ export async function runCanary({ requests, seed, role, flow, until }: CanaryRun
     CONSENT_DENIED_SECONDS: '1',
     CONSENT_FAILURE_SECONDS: '1',
     CONSENT_DOUBT_SECONDS: '1',
-    // Few enough that the last of so many requests are beyond it.
+    // So few that the last requests exceed it.
     QUOTA_NUMBERS_PER_HOUR: String(Math.min(100, requests / 20)),
     AUDIT_KEY: `${SECRET_MARK}-audit-key-of-32-characters`,
   });
@@ -107,7 +107,7 @@ export async function runCanary({ requests, seed, role, flow, until }: CanaryRun
   };
 }
 
-/** What `npm run usage` reports of the audit log, by everything that it can group by. */
+/** The report of `npm run usage` about the audit log, grouped by everything. */
 async function usageOf(audited: readonly string[]): Promise<readonly string[]> {
   const file = new TemporaryFiles().write('audit.log', `${audited.join('\n')}\n`);
   const by = 'day,operator,operation,purpose,client,subject';
@@ -115,7 +115,7 @@ async function usageOf(audited: readonly string[]): Promise<readonly string[]> {
   return `${out}${err}`.split('\n');
 }
 
-/** Tokens of all sorts; each holds marks, and so must not be seen anywhere. */
+/** Tokens of all sorts, each with marks. */
 async function marketOf(issuer: TestIssuer): Promise<Tokens> {
   const number = `+${NUMBER_MARK}123`;
   const jti = `${SECRET_MARK}-jti`;

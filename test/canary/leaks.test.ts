@@ -4,7 +4,7 @@ import { runCanary } from './canary.ts';
 
 const REQUESTS = inForm({ short: 400, long: 5000 });
 
-/** Those that the way of asking can come to, whatever the operator does. */
+/** Codes that follow from the request, whatever the operator does. */
 const REFUSALS = ['BAD_USER_INPUT', 'FORBIDDEN', 'UNAUTHENTICATED', 'GRAPHQL_VALIDATION_FAILED'];
 
 const OPERATORS = [
@@ -31,13 +31,12 @@ describe('no number, secret or token leaves the service', () => {
     async ({ role, flow, ways }) => {
       const findings = await runCanary({ requests: REQUESTS, seed: 20, role, flow, until: ways });
       expect(findings.leaks.slice(0, 5)).toEqual([]);
-      // It went down the ways on which something could leak.
+      // It took the paths on which something could leak.
       expect(ways.filter((way) => !findings.codes.has(way))).toEqual([]);
       expect(findings.operatorRequests).toBeGreaterThan(REQUESTS / 10);
       expect(findings.auditLines).toBeGreaterThan(REQUESTS / 10);
-      // Repeats are summed up.
+      // Repeated lines are counted in one.
       expect(findings.logLines).toBeGreaterThan(20);
-      // A caller may say that its trace is not to be recorded; this one does not.
       expect(findings.spans).toBeGreaterThan(REQUESTS);
       expect(findings.usageLines).toBeGreaterThan(10);
     },

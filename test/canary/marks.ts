@@ -1,7 +1,7 @@
-/** Stands in every secret and token that a canary run hands out, so that any part of one can be told. */
+/** Is in every secret and token of a canary run, so that a part of one is found. */
 export const SECRET_MARK = 'CANARYxq';
 
-/** All numbers of a canary run start so; the last three digits are any. */
+/** The first digits of all numbers of a canary run. */
 export const NUMBER_MARK = '447700900';
 
 interface Leak {
@@ -10,7 +10,7 @@ interface Leak {
   readonly where: string;
 }
 
-/** What stands between the digits of a number when people or programs write it. */
+/** What people and programs write between the digits of a number. */
 const BETWEEN = String.raw`(?:[\s().\-/]|%20|%2D|\\u0020){0,3}`;
 
 const FORMS: ReadonlyMap<string, RegExp> = new Map([
@@ -38,12 +38,12 @@ function percentEncoded(mark: string): RegExp {
   return new RegExp(Buffer.from(mark).toString('hex').replaceAll(/../g, '%$&'), 'i');
 }
 
-/** Base64 of a mark that stands anywhere in a text: it depends on the place, modulo three. */
+/** Base64 of a mark anywhere in a text: it depends on the place, modulo three. */
 function inBase64(mark: string): RegExp {
   const shifted = [0, 1, 2].map((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(mark)]);
     const whole = bytes.subarray(0, bytes.length - (bytes.length % 3)).toString('base64');
-    // What depends on what stands before is left out.
+    // Without the characters that depend on what is before the mark.
     return whole.slice(before === 0 ? 0 : 4).replaceAll(/[+/]/g, '[-+/_]');
   });
   return new RegExp(shifted.join('|'));

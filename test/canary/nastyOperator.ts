@@ -8,7 +8,7 @@ type Failure = readonly [status: number, code: string];
 
 type Reply = readonly [status: number, headers: Record<string, string>, body: string];
 
-// 400 is how most refusals come, above all those of the polls.
+// Most refusals are 400, above all those of polls.
 const STATUSES = [
   400, 400, 400, 400, 301, 302, 307, 400, 401, 403, 404, 409, 415, 422, 429, 500, 501, 502, 503,
 ] as const;
@@ -31,9 +31,9 @@ const ERRORS = (
 ).split(' ');
 
 /**
- * What an operator answers that says everything that it was told, in every place where a reply can hold it.
+ * Replies that repeat the request in every place of a reply.
  *
- * @param refusesLookups once it has refused us a lookup, a 3-legged service prompts no owner for a minute
+ * @param refusesLookups after a refusal of the client a 3-legged service prompts no owner for a minute
  */
 export function nastily(random: Random, refusesLookups: boolean): OperatorScript {
   let issued = 0;
@@ -64,7 +64,7 @@ export function nastily(random: Random, refusesLookups: boolean): OperatorScript
 }
 
 function goodReply(random: Random, path: string, told: string, issued: number): Reply {
-  // Among all other refusals these two are rare, and each takes a way of its own.
+  // Rare among the other refusals, and each takes another path.
   if (path.endsWith('/bc-authorize') && random.chance(0.1)) {
     return [400, {}, JSON.stringify({ error: 'unknown_user_id', error_description: told })];
   }
@@ -79,7 +79,7 @@ function goodReply(random: Random, path: string, told: string, issued: number): 
     const token = `${SECRET_MARK}-token-${issued}`;
     return json({ access_token: token, token_type: 'Bearer', expires_in: 60, id_token: token });
   }
-  // Now and then what should be a date or a boolean is all that was told.
+  // Sometimes a date or a boolean is the whole request.
   if (random.chance(0.2)) {
     return json({ latestSimChange: told, swapped: told, monitoredPeriod: told });
   }

@@ -1,7 +1,7 @@
 import type { Random } from '../random.ts';
 import { NUMBER_MARK, SECRET_MARK } from './marks.ts';
 
-/** One request of a canary run: marked numbers in every place that takes a text. */
+/** One request of a canary run, with marked numbers in every place for a text. */
 export interface Question {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -79,7 +79,7 @@ export function anyQuestion(
   return { method: 'POST', path, headers, body };
 }
 
-/** The context of a trace, with the number in each place that has room for it. */
+/** The context of a trace, with the number in each place that fits it. */
 function traceOf(random: Random, number: string): Readonly<Record<string, string>> {
   const digits = number.replaceAll(/[^0-9]/g, '');
   const traceId = random.pick([

@@ -26,14 +26,14 @@ export interface ChaosRun {
    * an operator that hands out such tokens.
    */
   readonly onMismatch?: ChaosSettings['onMismatch'];
-  /** Of an operator that stands alone: the one thing that goes wrong, often; everything, rarely, where absent. */
+  /** The only fault of a single operator, in three exchanges of ten; all faults, rarely, where absent. */
   readonly onlyFault?: Fault;
-  /** One operator where absent, which `flow` is of; or three, in both flows. */
+  /** Three, in both flows; one in `flow` where absent. */
   readonly operators?: 3;
   readonly without: Guard | OperatorGuard | undefined;
-  /** It ends before that after so long: an operator that a busy machine makes late has its circuit open. */
+  /** Ends the stretch earlier: on a busy machine the operator is late and its circuit opens. */
   readonly maxMs?: number;
-  /** It ends before that once this was seen. */
+  /** Ends the stretch as soon as this is found. */
   readonly until?: keyof Wrongness;
 }
 
@@ -43,14 +43,14 @@ export interface Findings {
   readonly answers: number;
   readonly refusals: ReadonlyMap<string, number>;
   readonly faults: ReadonlyMap<string, number>;
-  /** Tokens of other numbers that the operator handed out and then refused, as it said it would. */
+  /** Tokens of other numbers that the operator issued and then refused, as configured. */
   readonly strayTokensRefused: number;
-  /** What share of its questions each operator's numbers were answered, of 1. */
+  /** The share of each operator's questions that were answered, of 1. */
   readonly answeredOf: ReadonlyMap<string, number>;
   readonly latestMs: number;
-  /** Of the serving process: a request is read, and its time is over, as late as its longest turn. */
+  /** Of the server: it reads a request, and notices a deadline, as late as this. */
   readonly server: LoopFigures;
-  /** Of this process, in which the clients are and the operator: an answer is read as late as that. */
+  /** Of this process, with the clients and the operator: a reply is read as late as this. */
   readonly clients: LoopFigures;
   readonly wrong: Wrongness;
 }
@@ -64,7 +64,7 @@ const OFFENCES = [
   'promptsWhileOneLived',
 ] as const satisfies readonly Offence[];
 
-/** What must be zero, each. */
+/** Each must be zero. */
 export type Wrongness = Readonly<
   Record<'wrongAnswers' | 'falseForUnknown' | 'withoutAnEnd' | (typeof OFFENCES)[number], number>
 >;
@@ -72,14 +72,14 @@ export type Wrongness = Readonly<
 const UNLIMITED_MS = 60_000;
 const OPERATOR_TIMEOUT_MS = 500;
 const REQUEST_TIMEOUT_MS = 1500;
-/** An answer that is not there so long after the deadline never comes, on a busy machine too. */
+/** A reply that is so late never comes, even on a busy machine. */
 const GIVEN_UP_AFTER_MS = 30_000;
-/** Without a time limit answers never come, which is to be found out soon. */
+/** Without a time limit replies never come: a short wait shows it. */
 const GIVEN_UP_WITHOUT_LIMIT_AFTER_MS = 3000;
 const CLIENTS = 64;
-/** All at once would meet a server whose code is cold: it takes up to 0.7 s for the first answers to 64. */
+/** Code of the server is cold at first: 64 clients at once would wait up to 0.7 s. */
 const JOINS_EVERY_MS = 20;
-/** What is kept answers for so long; what no request has heard, in the 3-legged flow, for longer. */
+/** How long kept facts answer; those of a consent that no request has received, longer. */
 const KEEP_FACTS_SECONDS = 1;
 const CONSENT_RESULT_SECONDS = 10;
 const WINDOWS = [1, 24, 100, 240, 720, 1000, 2000, 2400] as const;
@@ -98,7 +98,7 @@ interface GraphqlReply {
   }[];
 }
 
-/** Lets clients ask through the real server, over HTTP, while its operators fail in every way. */
+/** Clients query the real server over HTTP while its operators fail in every way. */
 export async function runChaos(run: ChaosRun): Promise<Findings> {
   const truth = new Truth(run.seed, Date.now());
   const certificate = run.http2 === true ? createCertificate() : undefined;
@@ -242,7 +242,7 @@ function startServerUnderTest(
     ...files,
     REQUEST_TIMEOUT_MS: String(requestTimeoutMs),
     CONSENT_WAIT_MS: '500',
-    // What is in doubt longer than a prompt lives is never prompted beside it.
+    // Longer than a prompt lives.
     CONSENT_DOUBT_SECONDS: '30',
     CONSENT_RESULT_SECONDS: String(CONSENT_RESULT_SECONDS),
     KEEP_FACTS_SECONDS: String(without === 'fact-age' ? 60 : KEEP_FACTS_SECONDS),
@@ -306,7 +306,7 @@ interface Asked {
   readonly answeredAtMs: number;
 }
 
-/** Holds answers against the truth, which may be as old as facts may be when the request was sent. */
+/** Compares answers with the truth, as old as facts may be when the request was sent. */
 class Tally {
   answers = 0;
   wrongAnswers = 0;
@@ -373,7 +373,7 @@ class Tally {
     if (!value && (hasFailed || !isRight)) this.falseForUnknown += 1;
   }
 
-  /** A line swaps once: what is true at neither of these is true at no time between them. */
+  /** A line swaps once: what is true at neither moment is never true between them. */
   #times({ askedAtMs, answeredAtMs }: Asked): readonly number[] {
     return [askedAtMs - this.#oldestMs, answeredAtMs];
   }

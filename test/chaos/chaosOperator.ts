@@ -13,7 +13,7 @@ const FAULTS = {
   'reset before': 3,
   /** Over HTTP/2: by a refusal of the stream, or by GOAWAY. Nothing has been done. */
   'refuses unprocessed': 3,
-  /** The operator does what it was asked, and the connection breaks. */
+  /** The operator acts on the request, and the connection breaks. */
   'reset after': 3,
   'never answers': 1,
   /** Answers when the client has gone. */
@@ -38,7 +38,7 @@ export type Fault = keyof typeof FAULTS;
 
 const NEVER = Object.fromEntries(Object.keys(FAULTS).map((name) => [name, 0])) as Record<Fault, 0>;
 
-/** Which numbers an operator has, and what it takes its tokens for. */
+/** Which numbers an operator serves, and how its tokens may be used. */
 export interface ChaosContract extends Required<
   Pick<OperatorTerms, 'tokenUse' | 'serves' | 'tokenSeconds'>
 > {
@@ -57,8 +57,8 @@ export interface ChaosSettings {
   /** Longer than the client waits for a reply. */
   readonly lateMs: number;
   /**
-   * Whether it refuses lookups in words that speak for the whole operation. In the 3-legged flow no owner is
-   * prompted for a minute then: the run would stand still.
+   * Whether it refuses lookups with codes that apply to the whole operation. In the 3-legged flow no owner would be
+   * prompted for a minute after one.
    */
   readonly refusesOperations: boolean;
   /** Speaks HTTP/2 with this certificate; in plain HTTP/1.1 where absent. */
@@ -72,19 +72,19 @@ export interface ChaosSettings {
   readonly faultShare?: number;
   /** What goes wrong with three exchanges in ten, and nothing else; everything where absent. */
   readonly onlyFault?: Fault;
-  /** Where it is one of several; all numbers are its own, and a token works once, where absent. */
+  /** All numbers are its own, and a token works once, where absent. */
   readonly contract?: ChaosContract;
 }
 
 const EXPIRES_IN_SECONDS = 20;
-/** What a connection of HTTP/2 takes at a time: fewer than are under way. */
+/** Fewer than are under way. */
 const MAX_STREAMS = 16;
 
 const TOKEN_PATH = '/oauth/v1/token';
 const INVALID_GRANT = [400, { error: 'invalid_grant' }] as const;
 const UNAUTHENTICATED = ['tokensNeverIssued', 'tokensUsedTwice', 'tokensPastTheirEnd'] as const;
 
-/** An operator at the level of the wire that tells the truth, and fails in every way that a network can. */
+/** An operator on the wire that answers truthfully and fails in every way that a network can. */
 export class ChaosOperator {
   exchanges = 0;
   readonly faults = new Map<string, number>();
@@ -97,7 +97,7 @@ export class ChaosOperator {
   readonly #progress = new WeakMap<Http2Session, Http2Progress>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #contract: ChaosContract;
-  /** The last good reply of each path, for delivering to the wrong request. */
+  /** The last good reply of each path, to send to another request. */
   readonly #lastReplies = new Map<string, WireReply>();
   #issued = 0;
 
@@ -177,7 +177,7 @@ export class ChaosOperator {
     }
   }
 
-  /** A status that refuses: 400, which speaks for one question, or one of the others. */
+  /** A status that refuses: 400, which applies to one question, or one of the others. */
   #refusedBy(request: WireRequest, others: readonly number[]): number {
     const isLookup = askedOf(request.path) === 'lookups';
     const status = this.#random.pick([400, ...others]);
@@ -227,7 +227,7 @@ export class ChaosOperator {
     }
   }
 
-  /** Where no correlator is echoed, only that of a token request can be told from the right one. */
+  /** Without an echo only another token can be detected. */
   #anothers(request: WireRequest, other: WireReply | undefined): WireReply | undefined {
     if (this.#settings.echoes) return other;
     const isToken = request.path === TOKEN_PATH;
@@ -300,7 +300,7 @@ export class ChaosOperator {
 
   #refusal(request: WireRequest, status: number): WireReply {
     const { headers } = this.#reply(request, status, {});
-    // A poll that hears access_denied hears the truth: then the prompt is over.
+    // A poll that gets access_denied gets the truth: the prompt is over.
     const name = this.#random.pick(['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'NOT_FOUND']);
     return {
       status,
@@ -313,7 +313,7 @@ export class ChaosOperator {
     };
   }
 
-  /** The right reply to the right request, but not one that may be believed. */
+  /** The reply to the right request, with a body that must not be believed. */
   #nonsense(reply: WireReply): WireReply {
     const body = this.#random.pick([
       '',

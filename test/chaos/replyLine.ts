@@ -13,12 +13,12 @@ export interface ReplyLine {
   /** The reply, without the bytes that it says are missing. */
   cut(reply: WireReply, missing: number): void;
   garble(text: string): void;
-  /** Says that the request was not acted on, where there is a way to; it must not have been. */
+  /** Reports that the request was not acted on; `false` where the protocol cannot. */
   refuse(): boolean;
   actOn(): void;
 }
 
-/** A connection of HTTP/1.1, on which everything follows everything. */
+/** A connection of HTTP/1.1. */
 export class Http1Line implements ReplyLine {
   readonly #socket: Socket;
   readonly #later: Later;
@@ -61,11 +61,11 @@ export class Http1Line implements ReplyLine {
   }
 
   actOn(): void {
-    // No later word takes it back.
+    // Only GOAWAY of HTTP/2 needs to know.
   }
 }
 
-/** What one HTTP/2 connection has acted on, by the numbers of its streams. */
+/** The streams that one HTTP/2 connection has acted on. */
 export class Http2Progress {
   #actedOn = 0;
   #lastToActOn = Infinity;
@@ -87,7 +87,7 @@ export class Http2Progress {
   }
 }
 
-/** A stream of HTTP/2: what goes wrong on it touches no other, unless it is the connection that breaks. */
+/** A stream of HTTP/2: its faults affect no other stream, unless the connection breaks. */
 export class Http2Line implements ReplyLine {
   readonly #stream: ServerHttp2Stream;
   readonly #session: Http2Session;

@@ -2,29 +2,29 @@ import { ownProfile } from '../operatorEntry.ts';
 import type { TemporaryFiles } from '../temporary.ts';
 import type { ChaosContract } from './chaosOperator.ts';
 
-/** What the settings of several operators can leave out, to see what it is good for. */
+/** What the settings of several operators can turn off. */
 export const OPERATOR_GUARDS = ['longest-prefix', 'token-rule', 'token-end'] as const;
 
 export type OperatorGuard = (typeof OPERATOR_GUARDS)[number];
 
-/** One of three operators: its flow and its token rule, as it keeps them and as its settings have them. */
+/** One of three operators: its flow and token rule, as it applies them and as its settings say. */
 interface ChaosMember {
   readonly name: string;
   readonly contract: Pick<ChaosContract, 'tokenUse' | 'tokenSeconds' | 'tellsExpiry'>;
-  /** Of its exchanges that fail; as the weights of the faults say where absent. */
+  /** The share of its exchanges that fail; by the weights of the faults where absent. */
   readonly faultShare?: number;
   readonly entry: Readonly<Record<string, unknown>>;
-  /** In what its profile departs from the default one; `null` takes a member out. */
+  /** How its profile differs from the default one; `null` removes a member. */
   readonly profile?: object;
 }
 
-/** Long enough for a lookup that was chosen for a token to arrive while the token counts. */
+/** A lookup arrives within it while its token is valid. */
 const MARGIN_SECONDS = 2;
 const TOKEN_SECONDS = 4;
 
 const TWO_LEGGED = { flow: '2-legged' };
 
-/** Two flows and three token rules. The last is worse than the others. */
+/** Two flows and three token rules. The last fails most. */
 export const MEMBERS: readonly ChaosMember[] = [
   {
     name: 'once',
@@ -58,7 +58,7 @@ export const MEMBERS: readonly ChaosMember[] = [
 /** The areas whose lines swap during a run are divided among the operators by a longer prefix. */
 const DIVIDED_AREA = /^\+1(99\d)55501(\d)/;
 
-/** Whose number it is, by the plan of this run and not by any prefix. */
+/** The operator of a number, by the plan of this run, without prefixes. */
 export function ownerOf(number: string): string {
   const [, , tens] = DIVIDED_AREA.exec(number) ?? [];
   return memberAt(Number(tens ?? number.charAt(2))).name;

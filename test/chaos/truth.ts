@@ -2,21 +2,21 @@ import { Random } from '../random.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A line as it truly is. Times lie half-way between whole hours, so that no window's edge is near. */
+/** The state of a line. Times are half-way between whole hours, away from the edges of windows. */
 export interface TrueLine {
   readonly number: string;
   /** Hours between the last swap and the start of the run; absent where there was none. */
   readonly swappedHoursAgo?: number;
   readonly activatedHoursAgo: number;
-  /** How far the disclosed date is off; `undefined` where the operator withholds it. */
+  /** The error of the disclosed date; `undefined` where the operator withholds it. */
   readonly dateErrorHours: number | undefined;
 }
 
-/** One such line swaps after another, for as long as there are any. */
+/** They swap one after another. */
 const SWAPPING_LINES = 1000;
 const SWAPS_EVERY_MS = 500;
 
-/** Asked about from a while before they swap until a while after, so that what is kept of them grows old. */
+/** They are queried from before they swap until after, so that kept facts grow old. */
 const ASKED_BEFORE_MS = 4000;
 const ASKED_AFTER_MS = 12_000;
 
@@ -28,7 +28,7 @@ function fictionalNumber(index: number): string {
 
 const FICTIONAL_NUMBERS = 80_000;
 
-/** So many that a number in doubt, or denied, is seldom the one that is asked about. */
+/** So many that a number in doubt or denied is seldom queried again. */
 const STEADY_LINES = FICTIONAL_NUMBERS - SWAPPING_LINES;
 
 const SWAPPING = new Map(
@@ -38,7 +38,7 @@ const SWAPPING = new Map(
   ]),
 );
 
-/** What is true of every number at any time of the run: some lines swap meanwhile. */
+/** The truth about every number at any time of the run: some lines swap meanwhile. */
 export class Truth {
   readonly startedAtMs: number;
   readonly #seed: number;
@@ -48,7 +48,6 @@ export class Truth {
     this.startedAtMs = startedAtMs;
   }
 
-  /** The same line for the same number, whenever it is asked for. */
   line(number: string): TrueLine {
     const random = new Random(this.#seed ^ Number(number.slice(1)));
     const swaps = random.chance(0.5);
@@ -63,7 +62,7 @@ export class Truth {
     };
   }
 
-  /** A number to ask about: one in three is of a line that swaps at about that time. */
+  /** A number to query: one in three swaps at about that time. */
   pick(random: Random, atMs: number): string {
     if (!random.chance(0.3)) return fictionalNumber(random.below(STEADY_LINES));
     const near = atMs - this.startedAtMs - ASKED_AFTER_MS;
@@ -81,7 +80,7 @@ export class Truth {
     const { swappedHoursAgo, activatedHoursAgo, dateErrorHours } = this.line(number);
     if (dateErrorHours === undefined) return null;
     if (this.#hasSwapped(number, atMs)) return new Date(this.#swapsAtMs(number)).toISOString();
-    // The operator may be wrong about when, but not tell of the future.
+    // The operator's date may be wrong, but is not in the future.
     const hoursAgo = Math.max(0, (swappedHoursAgo ?? activatedHoursAgo) + dateErrorHours);
     return new Date(this.startedAtMs - hoursAgo * HOUR_MS).toISOString();
   }

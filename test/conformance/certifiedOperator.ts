@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Provider, { errors, type BackchannelRequest, type Context } from 'oidc-provider';
 import { listen } from '../listening.ts';
 
-/** How the owner of a number takes the prompt; a test may change their mind. */
+/** How the owner of a number responds to the prompt; a test may change it. */
 export interface Owner {
   answers: 'grant' | 'deny' | 'never';
   readonly afterMs?: number;
@@ -18,10 +18,9 @@ interface RegisteredClient {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** One request that the provider had, and what became of it. */
+/** One request to the provider, and its reply. */
 export interface Exchange {
   readonly path: string;
-  readonly authorization: string | undefined;
   readonly form: URLSearchParams;
   readonly status: number;
   readonly reply: Readonly<Record<string, unknown>>;
@@ -38,7 +37,7 @@ const BC_AUTHORIZE = '/openIDConnectCIBA/v1/bc-authorize';
 const TOKEN = '/openIDConnectCIBA/v1/token';
 const CLIENT_CREDENTIALS_TOKEN = '/oauth/v1/token';
 
-/** An operator whose authorization server is a certified OpenID provider, behind our paths. */
+/** An operator whose authorization server is a certified OpenID provider, at our paths. */
 export class CertifiedOperator {
   readonly url: string;
   readonly exchanges: Exchange[] = [];
@@ -88,7 +87,7 @@ export class CertifiedOperator {
     return this.exchanges.filter((one) => one.path === paths[path]);
   }
 
-  /** The provider has one token endpoint, and tells no interval. */
+  /** The provider has one token endpoint, and sends no interval. */
   async #behindOurPaths(context: Context, next: () => Promise<void>): Promise<void> {
     const { path } = context;
     if (path === CLIENT_CREDENTIALS_TOKEN) context.path = TOKEN;
@@ -99,7 +98,6 @@ export class CertifiedOperator {
     if (path === BC_AUTHORIZE && context.status === 200) context.body = { ...reply, interval: 1 };
     this.exchanges.push({
       path,
-      authorization: context.req.headers.authorization,
       form: new URLSearchParams({ ...context.oidc?.body }),
       status: context.status,
       reply,

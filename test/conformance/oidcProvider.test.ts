@@ -31,7 +31,7 @@ afterEach(async () => {
 type Method = 'basic' | 'private_key_jwt';
 const METHODS: readonly Method[] = ['basic', 'private_key_jwt'];
 
-/** The service as its settings make it; the provider as it was registered with. */
+/** Starts the provider and the service, with the same client authentication. */
 async function serve(
   flow: '2-legged' | '3-legged',
   owner: Owner,
@@ -69,7 +69,7 @@ async function serve(
   });
 }
 
-/** What a client gets: an answer, or the code of its error. */
+/** An answer, or the code of its error. */
 async function ask(): Promise<unknown> {
   const query = `{ phoneNumber(e164: "${NUMBER}") { simSwappedWithin } }`;
   const { data, codes } = await service.ask(query);
@@ -81,14 +81,14 @@ function errorsOfPolls(): unknown[] {
 }
 
 describe.each(METHODS)('against a certified provider, with %s', (method) => {
-  it('takes a token of client_credentials', async () => {
+  it('gets a token by client_credentials', async () => {
     await serve('2-legged', GRANTS, method);
     expect(await ask()).toBe(false);
     expect(operator.at('client-credentials').map(({ status }) => status)).toEqual([200]);
     expect(operator.lookups).toHaveLength(1);
   });
 
-  it('waits for a consent, and does not mind the id_token', async () => {
+  it('waits for a consent, and ignores the id_token', async () => {
     await serve('3-legged', { answers: 'grant', afterMs: 200 }, method);
     expect(await ask()).toBe(false);
     expect(operator.at('bc-authorize').map(({ status }) => status)).toEqual([200]);
@@ -99,7 +99,7 @@ describe.each(METHODS)('against a certified provider, with %s', (method) => {
 });
 
 describe('against a certified provider', () => {
-  it('hears that the owner declined, and never sends an assertion twice: one that is replayed opens nothing', async () => {
+  it('returns CONSENT_DENIED when the owner declines, and never sends an assertion twice: a replayed one is refused', async () => {
     await serve('3-legged', { answers: 'deny' }, 'private_key_jwt');
     expect(await ask()).toBe('CONSENT_DENIED');
     expect(await ask()).toBe('CONSENT_DENIED');
@@ -117,7 +117,7 @@ describe('against a certified provider', () => {
     expect(await replayed.json()).toMatchObject({ error: 'invalid_client' });
   });
 
-  it('lets a request expire, and prompts again at the next request', async () => {
+  it('returns CONSENT_EXPIRED when the owner does not respond, and prompts at the next request', async () => {
     const owner: Owner = { answers: 'never', expiresInSeconds: 1 };
     await serve('3-legged', owner);
     expect(await ask()).toBe('CONSENT_EXPIRED');
@@ -134,7 +134,7 @@ describe('against a certified provider', () => {
   it.each<[string, Method]>([
     ['on', 'basic'],
     ['strict', 'private_key_jwt'],
-  ])('signs its request where the provider wants it: %s, with %s', async (signed, method) => {
+  ])('signs its request where the provider requires it: %s, with %s', async (signed, method) => {
     await serve('3-legged', GRANTS, method, { OPERATOR_SIGNED_REQUEST: signed }, metadata);
     expect(await ask()).toBe(false);
     const [request] = operator.at('bc-authorize');
@@ -143,7 +143,7 @@ describe('against a certified provider', () => {
     expect(operator.lookups).toEqual([`tel:${NUMBER}`]);
   });
 
-  it('is refused without the signed request that was agreed on, and says whose fault it is', async () => {
+  it('returns OPERATOR_REFUSED when the provider requires a signed request and the settings have none', async () => {
     await serve('3-legged', GRANTS, 'basic', {}, metadata);
     expect(await ask()).toBe('OPERATOR_REFUSED');
     expect(operator.at('token')).toHaveLength(0);

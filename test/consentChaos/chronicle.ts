@@ -5,12 +5,12 @@ interface Event {
   readonly number: string | undefined;
 }
 
-/** How far back it is told how something came about. */
+/** How far back a story goes. */
 const TOLD_MS = 20_000;
 /** Older ones are dropped now and then. */
 const MAX_EVENTS = 20_000;
 
-/** What happened, and to which numbers: so that an offence can be told with all that led to it. */
+/** What happened to which numbers, to report an offence with what led to it. */
 export class Chronicle {
   #events: Event[] = [];
 
@@ -19,7 +19,7 @@ export class Chronicle {
     this.#events.push({ atMs, what, number });
   }
 
-  /** What is wrong, and what concerned the number lately, a line each, with how long ago it was. */
+  /** What is wrong, and the latest events of the number, a line each, with how long ago they were. */
   story(wrong: string, number: string): string {
     const nowMs = Date.now();
     const told = this.#events

@@ -15,46 +15,44 @@ import { FlappingDirectory } from './flappingDirectory.ts';
 import { Fleet } from './fleet.ts';
 import { OPERATORS, StrictOperators, type Offences } from './strictOperators.ts';
 
-/** Where consents lie: in the one process that serves, or in a Redis or a Redis Cluster that replicas share. */
+/** Where consents are kept: in the only process, or in a Redis or a cluster that replicas share. */
 export const STORES = ['memory', 'redis', 'cluster'] as const;
 
 export type Store = (typeof STORES)[number];
 
-/** One stretch of it. */
 export interface ConsentChaosRun {
   readonly store: Store;
-  /** At most a thousand: one a test number. */
+  /** At most a thousand: one for each test number. */
   readonly consents: number;
-  /** The same one makes the same apps, replies and troubles; when they meet is the machine's doing. */
+  /** The same seed makes the same apps, replies and faults; when they meet depends on the machine. */
   readonly seed: number;
   readonly without?: Guard | undefined;
 }
 
-/** What came of it. */
 export interface Findings {
   readonly consents: number;
   /** By operator. */
   readonly prompts: Readonly<Record<string, number>>;
-  /** What the number directory was asked, and how often it changed its word or was away. */
+  /** How often the number directory was queried, changed its answer or was away. */
   readonly directory: Readonly<Record<string, number>>;
   readonly polls: number;
   readonly lookups: number;
-  /** Requests that an operator read only after their senders had given them up. */
+  /** Requests that an operator read after their senders had given up. */
   readonly givenUp: number;
   readonly kills: number;
-  /** What befell the store. */
+  /** Faults of the store. */
   readonly store: Readonly<Record<string, number>>;
   readonly hangUps: number;
-  /** How each request for an answer ended, the ones that were asked again included. */
+  /** How each request ended, retries included. */
   readonly heard: Counts;
-  /** How each person's wish ended. */
+  /** How each app's query ended. */
   readonly ends: Counts;
   readonly wrong: Wrongness;
-  /** The first offences that operators saw, with what tells how they came about. */
+  /** The first offences, each with what led to it. */
   readonly notes: readonly string[];
 }
 
-/** What must be zero, each. */
+/** Each must be zero. */
 export interface Wrongness extends Offences {
   wrongAnswers: number;
   answersToAnotherCaller: number;
@@ -63,7 +61,7 @@ export interface Wrongness extends Offences {
   defects: number;
 }
 
-/** What can be taken away, to see what it is good for. */
+/** What can be turned off, to see that its absence is found. */
 export const GUARDS = ['shared-store', 'doubt', 'kept-facts'] as const;
 
 export type Guard = (typeof GUARDS)[number];
@@ -75,18 +73,18 @@ const ALL_NUMBERS = Array.from(
 const REPLICAS = 3;
 const AT_ONCE = 60;
 const REQUEST_TIMEOUT_MS = 3000;
-/** A request that is not answered by then hangs. */
+/** A request without a reply by then hangs. */
 const HANGS_AFTER_MS = REQUEST_TIMEOUT_MS + 5000;
-/** Doubt, a second try and all waits included; what has no answer by then never gets one. */
+/** Doubt, a second try and all waits included. */
 const MAX_CONSENT_MS = 150_000;
-/** An app does not wait so long: it tells its user that it cannot be known now. */
+/** An app does not wait longer: it shows its user that the answer is not known. */
 const MAX_WAIT_SECONDS = 20;
 const KILL_EVERY_MS = 1500;
 const FREEZE_EVERY_MS = 7000;
 const FREEZE_MS = 1500;
-/** Between one handover, once it is over, and the next one. */
+/** From the end of one handover to the next. */
 const HANDED_OVER_EVERY_MS = 3000;
-/** The last ones have so much of it; then they come to their ends in peace. */
+/** How long faults go on after the last number was begun. */
 const TROUBLED_MS = 25_000;
 const KEEP_FACTS_SECONDS = 10;
 const ENVIRONMENT = {
@@ -101,9 +99,9 @@ const ENVIRONMENT = {
 };
 
 /**
- * Pursues many consents at once, while replicas die and the store falls silent, dies, is replaced and forgets (`redis`,
- * `cluster`), and, over all stores, while apps hang up, ask again too early, the number directory names another of two
- * operators or none, and operators fail before and after consent.
+ * Pursues many consents at once, while replicas are killed and the store is frozen (`redis`) or handed over (`cluster`);
+ * with every store apps hang up and retry too early, the number directory names another of two operators or none, and
+ * operators fail before and after consent.
  */
 export async function runConsentChaos(run: ConsentChaosRun): Promise<Findings> {
   const { store, consents, seed, without } = run;
@@ -177,7 +175,7 @@ interface Scene extends Pick<ConsentChaosRun, 'seed'> {
   readonly chronicle: Chronicle;
 }
 
-/** A store that replicas share, and what befalls it. */
+/** A store that replicas share, and its faults. */
 interface OpenedStore extends Befalling {
   /** Whether an exchange about a number is claimed: it is under way, or its replica was killed. */
   readonly isLeased: (number: string) => Promise<boolean>;
@@ -188,7 +186,7 @@ interface OpenedStore extends Befalling {
 interface Befalling {
   readonly counts: Readonly<Record<string, number>>;
   readonly everyMs: number;
-  /** Something befalls it, and is over. */
+  /** Resolves when the fault is over. */
   readonly trouble: () => Promise<void>;
 }
 
@@ -219,7 +217,7 @@ const OPEN: Readonly<Record<Store, (scene: Scene) => Promise<OpenedStore | undef
     return openShared(servers.url, topology, () => servers.stop(), {
       counts,
       everyMs: HANDED_OVER_EVERY_MS,
-      // What loses nothing that was acknowledged: `npm run long -- redis-faults` has the rest.
+      // It loses nothing that was acknowledged; `npm run long -- redis-faults` has other faults.
       async trouble() {
         counts.handedOver += 1;
         const port = random.pick(await servers.masters());
@@ -268,7 +266,7 @@ async function openShared(
 const READ_RECORD = "return redis.call('HGET', KEYS[1], 'sealed')";
 const UNKNOWN = Symbol('the store does not reply');
 
-/** Kills replicas, and has befall the store what befalls it, now and then, until there is to be peace. */
+/** Kills replicas and makes the store fail, now and then, until `peace` is aborted. */
 async function trouble(
   { chronicle, seed }: Scene,
   store: OpenedStore,
@@ -303,7 +301,7 @@ async function tokensOf(issuer: TestIssuer): Promise<Readonly<Record<CallerName,
   return { anna: await token('anna'), bert: await token('bert') };
 }
 
-/** What an app wants to know: the date, the window of a day, or both in one operation. */
+/** The date, the window of a day, or both in one operation. */
 const QUESTIONS = [
   'lastSimSwap',
   'simSwappedWithin(maxAgeHours: 24)',
@@ -318,7 +316,7 @@ interface Wish {
 
 type Heard = Pick<Reply, 'codes' | 'errors' | 'data'>;
 
-/** Ends that an app tells its user; after all else it asks again, if it need not wait too long. */
+/** Final for an app; after any other code it retries, unless it has to wait too long. */
 const ENDS: ReadonlySet<string> = new Set(['CONSENT_DENIED', 'CONSENT_EXPIRED']);
 
 interface AppsParts extends Pick<Scene, 'seed' | 'chronicle'> {
@@ -329,7 +327,7 @@ interface AppsParts extends Pick<Scene, 'seed' | 'chronicle'> {
   readonly tokens: Readonly<Record<CallerName, string>>;
 }
 
-/** The apps that ask, and what they hear. */
+/** The apps and the replies that they get. */
 class Apps {
   hangUps = 0;
   readonly notes: string[] = [];
@@ -357,13 +355,13 @@ class Apps {
     await Promise.all(
       callers.map((caller) => {
         const question = random.pick(QUESTIONS);
-        // One of its own: which of them asks first is not of the seed.
+        // One for each: which of them is first does not follow from the seed.
         return this.#pursue({ number, caller, question }, new Random(random.below(2 ** 32)));
       }),
     );
   }
 
-  /** Asks until there is an end, as an app does, and once more after it, as a page that renders twice. */
+  /** Queries until there is an end, as an app does, and some once more, as a page that renders twice. */
   async #pursue(wish: Wish, random: Random): Promise<void> {
     const givesUpAtMs = Date.now() + MAX_CONSENT_MS;
     let isOnceMore = random.chance(0.3);
@@ -373,7 +371,7 @@ class Apps {
       const isEnd = waitSeconds === 'end' || waitSeconds > MAX_WAIT_SECONDS;
       if (isEnd && !isOnceMore) return;
       if (isEnd) isOnceMore = false;
-      // One in ten does not keep to what it was told, and asks again at once.
+      // One in ten retries at once, whatever retryAfterSeconds says.
       const isImpatient = isEnd || random.chance(0.1);
       await sleep(isImpatient ? 50 : Math.min(waitSeconds * 1000, 2000));
     }

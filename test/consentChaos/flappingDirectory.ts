@@ -3,7 +3,7 @@ import { answerJson, RecordingServer, type Received } from '../http/recordingSer
 import { Random, randomOf } from '../random.ts';
 import type { Chronicle } from './chronicle.ts';
 
-/** What it says of one number, and until when. */
+/** Its answer about one number, and until when. */
 interface Word {
   readonly random: Random;
   operator: string;
@@ -11,11 +11,11 @@ interface Word {
 }
 
 const MAX_KEPT_MS = 4000;
-/** From once to the next at most; not in step with the circuit's trials. */
+/** The longest time between two absences; not in step with the circuit's trials. */
 const MAX_AWAY_EVERY_MS = 8000;
 const AWAY_MS = 700;
 
-/** A number directory that changes its word about a number again and again, and is away now and then. */
+/** A number directory that changes its answers again and again, and is away now and then. */
 export class FlappingDirectory {
   readonly counts = { asked: 0, changed: 0, unanswered: 0 };
   readonly #operators: readonly [string, ...string[]];

@@ -3,18 +3,17 @@ import { Program } from '../program.ts';
 import type { Random } from '../random.ts';
 
 /**
- * An exchange is given up by then (OPERATOR_TIMEOUT_MS). The service counts from sending, and the operator from
- * receiving: so much earlier it may prompt.
+ * OPERATOR_TIMEOUT_MS. The service counts from sending and the operator from receiving: so much earlier it may prompt.
  */
 export const GIVEN_UP_MS = 2000;
 
-/** By which header operators learn which replica it is that asks. */
+/** The header that names the replica to operators. */
 export const REPLICA_HEADER = 'x-replica';
 
 /** A prefix that none of the numbers has. */
 const NO_NUMBERS = '+1';
 
-/** What replicas are to ask. */
+/** What replicas call. */
 interface Asked {
   /** The addresses of two operators, by their names. */
   readonly operators: ReadonlyMap<string, string>;
@@ -28,7 +27,7 @@ interface Replica {
   readonly program: Program;
 }
 
-/** Some replicas of the service as it is started, of which each can die at any time. */
+/** Replicas of the service, each of which may be killed at any time. */
 export class Fleet {
   kills = 0;
   readonly #environment: Readonly<Record<string, string>>;
@@ -51,8 +50,8 @@ export class Fleet {
   }
 
   /**
-   * Kills one as a failing machine does, and puts another in its place; tells which, first. Until that
-   * one is there the others are asked, as behind a load balancer.
+   * Kills one as a failing machine does, and starts another. Until then requests go to the others, as behind a load
+   * balancer.
    */
   async killOne(random: Random, onKill: (name: string) => void): Promise<void> {
     const index = random.below(this.#replicas.length);
@@ -77,7 +76,7 @@ export class Fleet {
     return { name, url: await program.serves(), program };
   }
 
-  /** By its prefix, a number is the one operator's at one replica, and the other's at the next that is started. */
+  /** The default operator alternates from one replica to the next. */
   #operatorsFile(replica: string): OperatorsFile {
     const { operators, directory } = this.#asked;
     const entries = Array.from(operators, ([name, url], index) => ({
@@ -88,7 +87,7 @@ export class Fleet {
       simSwapUrl: url,
       client: DEMO_ENTRY,
       headers: { [REPLICA_HEADER]: replica },
-      // A reply that a busy machine holds up is no lost one.
+      // A reply that a busy machine delays is not lost.
       limits: { timeoutMs: GIVEN_UP_MS },
     }));
     return new OperatorsFile(entries, {

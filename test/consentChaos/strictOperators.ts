@@ -15,12 +15,12 @@ import { randomOf, type Random } from '../random.ts';
 import type { Chronicle } from './chronicle.ts';
 import { GIVEN_UP_MS, REPLICA_HEADER } from './fleet.ts';
 
-/** Any of them may be asked about a number. */
+/** Either may be called about any number. */
 export const OPERATORS = ['northern', 'southern'] as const;
 
 type OperatorName = (typeof OPERATORS)[number];
 
-/** What the operators must not see. A poll after the end is none: who heard of the end may have been killed. */
+/** What operators must not see. A poll after the end is allowed: the replica that knew of the end may have been killed. */
 const OFFENCES = [
   'promptsWhileOneLived',
   'promptsWithoutNeed',
@@ -32,10 +32,10 @@ const OFFENCES = [
   'foreignPolls',
 ] as const satisfies readonly Offence[];
 
-/** How often they saw it, and consents that were not polled any more while requests waited for them. */
+/** How often they saw each, and consents that were no longer polled while requests waited for them. */
 export type Offences = Record<(typeof OFFENCES)[number] | 'orphanedConsents', number>;
 
-/** What becomes of an exchange beside its answer. */
+/** What goes wrong with an exchange. */
 type Fault =
   'lost reply' | 'late' | { readonly status: number; readonly retryAfterSeconds?: number };
 
@@ -71,16 +71,16 @@ const INTERVAL_SECONDS = 1;
 const SLOWEST_REPLY_MS = 60;
 /** Longer than a request's patience is then, shorter than an exchange may take. */
 const LATE_MS = 800;
-/** What two requests may differ by on their way here, on a machine that is not held up. */
+/** How much longer one request may be on its way than another, on an idle machine. */
 const WAY_MS = 100;
 /** Longer than the longest interval between two polls. */
 const LAG_WINDOW_MS = 7000;
 const MAX_STORIES = 20;
 /** Longer than a store is frozen. */
 const ORPHANED_AFTER_MS = 3000;
-/** How long a failure after consent is told where the operator names no time. */
+/** How long a failure after consent is returned where the operator names no time. */
 const FAILURE_SECONDS = 60;
-/** What a replica heard so long before it was killed may not have been stored, for Redis may be frozen. */
+/** What a replica learned within so long before it was killed may not be stored: Redis may be frozen. */
 const UNSTORED_MS = 3000;
 
 const DATE_SCOPE = 'retrieve-sim-swap-date';
@@ -94,11 +94,11 @@ interface Asked {
   lastPollBy: string;
   /** Since when a poll has been due, and a request has waited for it. */
   awaitedSinceMs: number | undefined;
-  /** The last poll's replica was killed, and what it heard may not have been stored. */
+  /** The replica of the last poll was killed, and what it learned may not be stored. */
   mayBeLost: boolean;
 }
 
-/** What a lookup taught a replica, which makes prompts needless. */
+/** What a replica learned from a lookup, after which no prompt is needed. */
 interface Learned extends Closure {
   readonly caller: string;
   readonly replica: string;
@@ -106,27 +106,27 @@ interface Learned extends Closure {
 }
 
 /**
- * Operators that keep their books together, and whose every date tells for whose consent it was given: each is another
- * millisecond.
+ * Operators that share their books. Each date differs by a millisecond, so that it identifies the consent that it was
+ * given for.
  */
 export class StrictOperators {
   readonly prompts: Record<OperatorName, number> = { northern: 0, southern: 0 };
   polls = 0;
   lookups = 0;
-  /** Requests that came too late to be answered. */
+  /** Requests whose senders had given up. */
   givenUp = 0;
   readonly #books: OperatorBooks;
   readonly #servers = new Map<OperatorName, RecordingServer>();
   readonly #asked = new WeakMap<Consent, Asked>();
-  /** The first offences, each with what tells how it came about. */
+  /** The first offences, each with what led to it. */
   readonly #notes: string[] = [];
-  /** The same of consents that are not polled any more. */
+  /** The same of consents that are no longer polled. */
   readonly #orphans = new Map<Consent, string>();
   readonly #dates = new Map<string, Consent>();
-  /** Who had an answer about whom, by number and caller. */
+  /** The callers that had an answer, by number and caller. */
   readonly #answered = new Set<string>();
   readonly #limited = new Set<string>();
-  /** What ends at the operator after that reaches no replica. */
+  /** They get no more replies. */
   readonly #killed = new Set<string>();
   readonly #keepMs: number;
   readonly #chronicle: Chronicle;
@@ -134,7 +134,7 @@ export class StrictOperators {
   readonly #lag = new Lag();
   readonly #firstDateMs = { swapped: Date.now() - 3_600_000, never: Date.UTC(2001, 0, 1) };
 
-  /** @param keepMs how long an answer is given again to who had it, so that no prompt is needed */
+  /** @param keepMs how long an answer is returned again to its caller, without a prompt */
   constructor(keepMs: number, chronicle: Chronicle, seed: number) {
     this.#keepMs = keepMs;
     this.#chronicle = chronicle;
@@ -173,7 +173,7 @@ export class StrictOperators {
     for (const server of this.#servers.values()) await server[Symbol.asyncDispose]();
   }
 
-  /** What a replica heard just before it was killed may be lost with it. */
+  /** What a replica learned just before it was killed may be lost. */
   replicaKilled(name: string): void {
     const unstoredFromMs = Date.now() - UNSTORED_MS;
     this.#killed.add(name);
@@ -185,11 +185,11 @@ export class StrictOperators {
     }
   }
 
-  /** A request of this caller waited for the number's owner, and heard that there is no answer yet. */
+  /** A request of this caller waited for the owner, and got CONSENT_PENDING. */
   waited(number: string, caller: string, fromMs: number): void {
     const consent = this.#books.livingOf(number);
     const asked = consent && this.#asked.get(consent);
-    // Without a poll it may never have been acknowledged.
+    // Without a poll the service may not have its id.
     if (asked?.caller !== caller || consent?.polls === 0 || asked.mayBeLost) return;
     if (consent === undefined || this.#orphans.has(consent)) return;
     asked.awaitedSinceMs ??= Math.max(fromMs, consent.polledAtMs + consent.intervalMs);
@@ -197,21 +197,21 @@ export class StrictOperators {
     this.#orphans.set(consent, this.#chronicle.story('orphanedConsents', number));
   }
 
-  /** Whether a date was given about this number, for a consent that this caller asked for. */
+  /** Whether a date was given about this number, for a consent of this caller. */
   isRightDate(date: string, number: string, caller: string): 'right' | 'wrong' | "another's" {
     const consent = this.#dates.get(new Date(date).toISOString());
     if (consent?.number !== number) return 'wrong';
     return this.#asked.get(consent)?.caller === caller ? 'right' : "another's";
   }
 
-  /** Whether it is so, and whether a lookup for this caller told. */
+  /** Whether it is true, and a lookup of this caller returned it. */
   isRightWindow(swapped: boolean, number: string, caller: string): 'right' | 'wrong' | "another's" {
     if (swapped !== wasSwapped(number)) return 'wrong';
     return this.#answered.has(`${number} ${caller}`) ? 'right' : "another's";
   }
 
   async #serve(name: OperatorName, received: Received, response: ServerResponse): Promise<void> {
-    // What its sender gave up before it was read is lost on the way.
+    // A request whose sender gave up before it was read counts as lost on the way.
     if (await this.#isGivenUp(received)) return;
     const [status, body, fault] = await this.#answer(name, received);
     if (fault === 'lost reply') {
@@ -229,8 +229,8 @@ export class StrictOperators {
   }
 
   /**
-   * Whether the sender waits no more: this process may be held up for longer than that. A sender that gives up closes
-   * the connection, which is read after the request.
+   * Whether the sender has given up, since this process may be late. It closes the connection, which is read after the
+   * request.
    */
   async #isGivenUp({ connection: { socket } }: Received): Promise<boolean> {
     // Twice, so that all connections have been read once more in between.
@@ -279,7 +279,7 @@ export class StrictOperators {
     Object.assign(asked, { lastPollBy: replica, awaitedSinceMs: undefined, mayBeLost: false });
     this.#orphans.delete(consent);
     await takeTime(asked.random);
-    // A poller that heard nothing of it need not keep to it.
+    // A poller that gets no reply need not comply with it.
     const [status, body] = (await this.#isGivenUp(received))
       ? ([400, { error: 'authorization_pending' }] as const)
       : decided(consent);
@@ -310,7 +310,7 @@ export class StrictOperators {
       const status = typeof fault === 'object' ? fault.status : 200;
       return [status, { status, code: 'UNAVAILABLE' }, fault];
     }
-    // Of a line that never was swapped, the date answers windows as well.
+    // The date of a line that was never swapped answers windows too.
     const answersAll = scope === DATE_SCOPE && !wasSwapped(number);
     this.#learned(number, { caller, replica }, this.#keepMs, (of) => answersAll || of === scope);
     this.#answered.add(`${number} ${caller}`);
@@ -322,7 +322,7 @@ export class StrictOperators {
     return [200, { latestSimChange: date }, fault];
   }
 
-  /** A limit is over when its time is: the number's next lookup meets none. */
+  /** A rate limit ends: the number's next lookup is not limited. */
   #faultOf(number: string): Fault | undefined {
     const { lookup } = mannerOf(number);
     if (typeof lookup !== 'object' || lookup.retryAfterSeconds === undefined) return lookup;
@@ -331,7 +331,7 @@ export class StrictOperators {
     return lookup;
   }
 
-  /** An answer or a failure reached a replica, and is there to be told to the caller in place of a prompt. */
+  /** An answer or a failure reached a replica, which returns it in place of a prompt. */
   #learned(
     number: string,
     by: { readonly caller: string; readonly replica: string },
@@ -371,12 +371,12 @@ function decided({ number, promptedAtMs, intervalMs, isOver, endsAtMs }: Consent
   return [200, { access_token: randomUUID(), token_type: 'Bearer', expires_in: 60 }];
 }
 
-/** The truth about a number, of the last day. */
+/** Whether it was swapped within a day. */
 function wasSwapped(number: string): boolean {
   return Number(number.slice(-3)) % 2 === 1;
 }
 
-/** How long this process was held up lately: by so much its own idea of when a request came is off. */
+/** How late this process was lately: its times of requests are off by so much. */
 class Lag {
   readonly #watch = new LoopWatch();
   readonly #timer: NodeJS.Timeout;

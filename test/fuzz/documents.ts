@@ -15,7 +15,7 @@ export function numberOf(random: Random): string {
   return `+447700900${String(random.below(1000)).padStart(3, '0')}`;
 }
 
-/** A document that follows the grammar, sometimes goes much too far, and often has a mistake in it. */
+/** A document of the grammar, sometimes a hostile one, and often with mistakes. */
 export function documentOf(random: Random, role: Role): string {
   const document = random.chance(0.1)
     ? hostileDocument(random, role)
@@ -62,7 +62,7 @@ function numbersOf(random: Random): unknown {
   return Array.from({ length }, () => (random.chance(0.8) ? numberOf(random) : valueOf(random, 1)));
 }
 
-/** What a client sends that wants the service to work long, ask much, or fall over. */
+/** What a client sends to make the service work long, call the operator often, or crash. */
 function hostileDocument(random: Random, role: Role): string {
   const many = random.pick([50, 200, 500, 1000]);
   const times = (text: (index: number) => string): string =>

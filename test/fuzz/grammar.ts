@@ -3,7 +3,7 @@ import { textOf } from './rubbish.ts';
 
 type Role = 'bff' | 'subgraph';
 
-/** Where a literal once became source code; it must be a text like any other. */
+/** A literal that once became source code. */
 const MAGIC_DATE = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d';
 const VARIABLES = ['v', 'n', 'h', 'b', 'list'] as const;
 const TYPES = ['Int', 'Int!', 'ID', '[ID!]!', 'Boolean', '_Any', '[_Any!]!', '[[Int]]'] as const;
@@ -13,14 +13,14 @@ const DIRECTIVES = 'skip include include deprecated specifiedBy defer nothing'.s
 const WORDS = 'null true false RED __proto__ constructor toString'.split(' ');
 const INTEGERS = ['0', '-0', '-1', '24', '2147483648', '9'.repeat(400), '-9007199254740993'];
 const MAX_DEPTH = 6;
-/** Somewhat more tokens than the service takes. */
+/** Somewhat more tokens than the service accepts. */
 const MAX_NODES = 1500;
 /** Somewhat more than a body may have. */
 const MAX_IGNORED_CHARACTERS = 1_100_000;
 
 /**
- * A document of GraphQL's grammar (September 2025, appendix B), whatever the schema says: literals of
- * every kind in every place, comments, long names, fragments in chains, circles and doubles.
+ * A document of GraphQL's grammar (September 2025, appendix B), whatever the schema says: literals of every kind in every
+ * place, comments, long names, fragments in chains, circles and doubles.
  */
 export function grammaticalDocument(random: Random, role: Role): string {
   const writer = new DocumentWriter(random, role);
@@ -30,13 +30,13 @@ export function grammaticalDocument(random: Random, role: Role): string {
 class DocumentWriter {
   readonly #random: Random;
   readonly #role: Role;
-  /** How much stands between two tokens: mostly a space, in some documents thousands of comments. */
+  /** What is between two tokens: mostly a space, in some documents thousands of comments. */
   readonly #ignored: () => string;
   readonly #fragments: number;
   #nodesLeft: number;
-  /** A few documents may hold what no lexer takes; it would be the end of most of them. */
+  /** Whether it may hold what no lexer accepts: most documents must not fail there. */
   readonly #mayMisspell: boolean;
-  /** Where a variable may not stand. */
+  /** Where variables are not allowed. */
   #isConstant = false;
 
   constructor(random: Random, role: Role) {
@@ -177,7 +177,7 @@ class DocumentWriter {
     );
   }
 
-  /** Fragments of which each spreads the next: to an end, in a circle, or twice. */
+  /** Fragments that each spread the next: to an end, in a circle, or twice. */
   #chain(length: number, manner: 'open' | 'circle' | 'double'): string[] {
     return Array.from({ length }, (_, index) => {
       const isLast = index === length - 1;
@@ -215,7 +215,7 @@ class DocumentWriter {
     return `[${Array.from({ length }, item).join(this.#ignored())}]`;
   }
 
-  /** Any literal that may stand where a value may, and variables inside of it. */
+  /** Any literal where a value may be, with variables in it. */
   #value(depth: number): string {
     const random = this.#random;
     switch (random.below(depth > 0 && this.#mayGrow() ? 12 : 10)) {
@@ -272,7 +272,7 @@ class DocumentWriter {
         ]);
   }
 
-  /** Whether there is room for more below: documents would grow without an end. */
+  /** Documents would grow without an end. */
   #mayGrow(): boolean {
     return this.#nodesLeft > 0;
   }
@@ -282,7 +282,7 @@ class DocumentWriter {
   }
 }
 
-/** What GraphQL ignores between tokens; a document keeps to one manner. */
+/** What GraphQL ignores between tokens, the same kind in a whole document. */
 function ignoredBy(random: Random): () => string {
   const ignored = random.pick<() => string>([
     () => ' ',

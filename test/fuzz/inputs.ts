@@ -3,7 +3,7 @@ import { documentOf, numberOf, operationWithVariables } from './documents.ts';
 import { grammaticalDocument } from './grammar.ts';
 import { mutated, textOf, valueOf } from './rubbish.ts';
 
-/** What is sent: an HTTP request, or bytes that may or may not be one. */
+/** An HTTP request, or bytes that may or may not be one. */
 export type Input =
   | { readonly kind: 'HTTP'; readonly bytes: string }
   | {
@@ -48,7 +48,7 @@ const BODIES: Readonly<
   'caller token': lookupsOf,
 };
 
-/** A good question whose answers come from an operator that talks rubbish. */
+/** A good query; the operator replies with rubbish. */
 function lookupsOf(random: Random, role: Role): object {
   const numbers = Array.from({ length: 1 + random.below(4) }, () => numberOf(random));
   const fields = `e164 ${random.chance(0.5) ? 'lastSimSwap' : ''} a: simSwappedWithin(maxAgeHours: ${1 + random.below(2400)})`;
@@ -121,7 +121,7 @@ function toLatin1(make: () => string): string {
   }
 }
 
-/** A client of ours refuses to send anything else; raw HTTP has the rest. */
+/** The client refuses to send anything else; raw HTTP has the rest. */
 function sendable(value: string): string {
   return value.replaceAll(/[^\x20-\x7e\xa0-\xff]/g, '');
 }

@@ -3,10 +3,10 @@ import { Random } from '../random.ts';
 import { toBytes, WireServer, type WireReply, type WireRequest } from '../http/wire.ts';
 import { mutated, textOf, valueOf } from './rubbish.ts';
 
-/** How often a reply is rubbish; half or more would open the circuit, and nothing would be asked. */
+/** How often a reply is rubbish; half or more would open the circuit. */
 const RUBBISH = { token: 0.2, lookup: 0.35 };
 
-/** An operator whose replies are seeded: the same question of the same run has the same reply. */
+/** An operator whose replies follow from a seed: the same question has the same reply. */
 export class RubbishOperator {
   rubbish = 0;
   readonly #seed: number;

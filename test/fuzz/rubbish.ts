@@ -37,7 +37,7 @@ const TEXTS = [
   'eyJhbGciOiJub25lIn0.e30.',
 ] as const;
 
-/** Text that was not asked for, of up to about so many characters. */
+/** Any text, of up to about so many characters. */
 export function textOf(random: Random, length: number): string {
   if (random.chance(0.5)) return random.pick(TEXTS);
   const end = random.below(length + 1);

@@ -28,7 +28,7 @@ const STRETCHES: readonly Stretch[] = [
     onMismatch: 'refuses',
     share: 0.1,
   },
-  // Of either flow; `flow` is of an operator that stands alone.
+  // Both flows; `flow` applies to a single operator.
   { title: 'three operators', flow: '2-legged', echoes: true, operators: 3, share: 0.2 },
 ];
 
@@ -42,7 +42,7 @@ const SHOWN = [
 ];
 
 export const chaos = longRun({
-  about: 'an operator that fails in every way on the wire, and clients that know the truth',
+  about: 'clients compare answers with the truth while operators fail in every way on the wire',
   options: {
     exchanges: count('how many exchanges the operator is to see', 20_000),
     seed: seed('the same faults'),

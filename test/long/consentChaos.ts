@@ -24,7 +24,7 @@ const TITLES: Readonly<Record<Store, string>> = {
   cluster: 'three replicas on a cluster of three masters and three replicas',
 };
 
-/** There are so many test numbers, and one consent a number at a time. */
+/** One for each test number. */
 const CONSENTS_A_ROUND = 1000;
 
 export const consentChaos = longRun({

@@ -1,6 +1,6 @@
 import { availableParallelism, loadavg } from 'node:os';
 
-/** What a run found, from the best on: `INCONCLUSIVE` where the machine was too busy to tell. */
+/** What a run found, from best to worst: `INCONCLUSIVE` where the machine was too busy. */
 export const VERDICTS = ['nothing wrong', 'INCONCLUSIVE', 'WRONG'] as const;
 
 export type Verdict = (typeof VERDICTS)[number];
@@ -22,7 +22,7 @@ export type Values<O extends Options> = {
   readonly [Name in keyof O]: O[Name] extends Option<infer T> ? T : never;
 };
 
-/** A test that lasts as long as it is told to, on a seed where chance is part of it. */
+/** A test whose length is an option; what is random in it follows from a seed. */
 export interface LongRun<O extends Options = Options> {
   readonly about: string;
   readonly options: O;

@@ -1,10 +1,10 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** How long a thread kept what was due waiting, in milliseconds. */
+/** How late a thread ran what was due, in milliseconds. */
 export interface LoopFigures {
-  /** The longest that a due timer waited, by the clock on the wall: other programs' share included. */
+  /** The latest timer, by the wall clock: the time of other programs included. */
   readonly longestTurnMs: number;
-  /** The same, counting only what this thread itself computed meanwhile. */
+  /** The same, by the CPU time of this thread. */
   readonly ownTurnMs: number;
 }
 

@@ -46,7 +46,7 @@ if (name === 'short') {
   for (const [each, { short }] of Object.entries(RUNS)) {
     if (short === undefined || !isChosen(each)) continue;
     const verdict = await carriedOut(each, short);
-    // The machine was too busy to tell: it may be idle by now.
+    // The machine may be idle by now.
     verdicts.push(verdict === 'INCONCLUSIVE' ? await carriedOut(each, short) : verdict);
   }
   process.exitCode = Math.max(...verdicts.map((verdict) => EXIT_CODES[verdict]));
@@ -54,7 +54,7 @@ if (name === 'short') {
   process.exitCode = EXIT_CODES[await carriedOut(name, words)];
 }
 
-/** By `short`: each, those that are named, or all but those that are named behind a hyphen. */
+/** Of `short`: all, the named ones, or all but those named with a hyphen. */
 function isChosen(each: string): boolean {
   if (words[0]?.startsWith('-') === true) return !words.includes(`-${each}`);
   return words.length === 0 || words.includes(each);

@@ -1,12 +1,12 @@
 interface Part {
   readonly file: string;
-  /** What claims to hold the part. */
+  /** Each mutant must fail one of them. */
   readonly tests: readonly string[];
   /** Each text is there once. */
   readonly mutants: readonly (readonly [old: string, mutated: string])[];
 }
 
-/** By the promise that they break: wrong `false`s, lookups, tokens, prompts, and what nobody else may read. */
+/** By the promise that they break: answers, lookups, tokens, prompts, seals, quotas, the audit log. */
 export const PARTS: readonly Part[] = [
   {
     file: 'src/domain/deduction.ts',

@@ -9,7 +9,7 @@ import { PARTS } from './mutants.ts';
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 
 export const mutation = longRun({
-  about: 'mistakes written into the code by hand, each of which a test must find',
+  about: 'mistakes in the code, one at a time, each of which a test must find',
   options: {
     only: someOf(
       'the files',
@@ -48,7 +48,7 @@ export const mutation = longRun({
   },
 });
 
-/** What git knows of, beside the installed packages: nobody who works in the project sees a mutant. */
+/** The files that git tracks, with the installed packages: mutants are written only here. */
 function copyOfProject(): string {
   const copy = temporaryFolder();
   const files = execFileSync('git', ['ls-files'], { cwd: PROJECT, encoding: 'utf8' });

@@ -17,12 +17,12 @@ const OPERATOR_TIMEOUT_MS = 300;
 const REQUEST_TIMEOUT_MS = 1000;
 const GIVEN_UP_AFTER_MS = 30_000;
 const CLIENTS = 64;
-/** Load is given in portions: a timer for every request would be load of our own. */
+/** Requests are sent in portions: a timer for each would be load by itself. */
 const PORTION_EVERY_MS = 10;
 /** Idle connections to the operator are kept for some seconds, then closed. */
 const SETTLES_WITHIN_MS = 20_000;
 const LOOK_EVERY_MS = 250;
-/** Code that was compiled meanwhile is memory as well: growth up to this is not taken for a leak. */
+/** Code that was compiled meanwhile takes memory too: growth up to this is not a leak. */
 const TOLERATED_SHARE = 0.1;
 const TOLERATED_BYTES = 4 * 1024 * 1024;
 
@@ -32,7 +32,7 @@ const SHARES: readonly (readonly [flow: Flow, share: number])[] = [
 ];
 
 export const soak = longRun({
-  about: 'load for a long time, and whether all that it took is given back',
+  about: 'load for a long time, and whether the memory, sockets and timers that it took are freed',
   options: {
     minutes: duration('how long the load lasts, both flows together', 1),
     seed: seed('the same questions'),
@@ -60,7 +60,7 @@ async function isWrongAfter(flow: Flow, minutes: number, used: number): Promise<
   const load = new Load(server, new Random(used));
   const totalMs = minutes * 60_000;
   try {
-    // Warmed up by all it can take, then by what it is to bear.
+    // Warms up at full rate, then at the rate of the test.
     await load.asFastAsItGoes(totalMs * 0.15);
     const capacity = await load.asFastAsItGoes(totalMs * 0.1);
     const rate = capacity * LOAD;
@@ -126,7 +126,7 @@ function mebibytes(bytes: number): string {
   return (bytes / 1024 / 1024).toFixed(1);
 }
 
-/** Few documents, many numbers: what a server may keep is there after the warm-up. */
+/** Few documents, many numbers: caches are full after the warm-up. */
 const QUERIES = [
   'query ($n: [ID!]!) { phoneNumbers(e164s: $n) { e164 lastSimSwap } }',
   'query ($n: [ID!]!) { phoneNumbers(e164s: $n) { e164 simSwappedWithin } }',
@@ -145,7 +145,7 @@ class Load {
     this.#random = random;
   }
 
-  /** Every client asks again when it has its answer; returns requests a second. */
+  /** Every client sends its next request on a reply; returns requests a second. */
   async asFastAsItGoes(ms: number): Promise<number> {
     const startedAtMs = performance.now();
     const before = this.requests;
@@ -156,7 +156,7 @@ class Load {
     return ((this.requests - before) * 1000) / (performance.now() - startedAtMs);
   }
 
-  /** Asks so many times a second, however long the answers take. */
+  /** Sends so many requests a second, however long the replies take. */
   async atRate(perSecond: number, ms: number): Promise<void> {
     const startedAtMs = performance.now();
     const underWay = new Set<Promise<void>>();

@@ -4,28 +4,28 @@ import { until, type RedisClusterServers } from '../redisCluster.ts';
 import { command, commands } from '../redisCommands.ts';
 import type { RedisProxy } from '../redisProxy.ts';
 
-/** A cluster under faults, and the wires that lead to it. */
+/** A cluster, and the proxies before it. */
 export interface Stage {
   readonly servers: RedisClusterServers;
   readonly proxies: readonly RedisProxy[];
-  /** As the service learns it when its settings change. */
+  /** Applies changed settings, as the service does. */
   readonly renew: (change: Partial<RedisSettings>) => Promise<void>;
 }
 
-/** What befalls a Redis, and what is promised of it. */
+/** A fault, and what the service promises meanwhile. */
 export interface Fault {
   readonly name: string;
   readonly about: string;
   /** Resolves when the fault itself is over. */
   readonly befall: (stage: Stage) => Promise<void>;
-  /** So that the servers are as they were. */
+  /** Restores the servers. */
   readonly mend?: (stage: Stage) => Promise<void>;
-  /** Whether the service is to be back so soon after the fault has begun, or after it is over. */
+  /** What `backMs` counts from: the begin or the end of the fault. */
   readonly backMs: number;
   readonly from: 'begin' | 'end';
   /** Whether no command may fail. */
   readonly isSilent?: boolean;
-  /** Whether connections speak TLS. */
+  /** Whether connections use TLS. */
   readonly isBehindTls?: boolean;
   /** Why owners may be prompted twice by it. */
   readonly mayPromptTwice?: string;
@@ -46,7 +46,7 @@ const FILLER_BYTES = 4096;
 
 const LOST_WITH_ITS_MASTER = 'what a master acknowledged and its replica lacks is lost';
 
-/** One after the other; each begins with a cluster that is whole. */
+/** Each begins with a whole cluster. */
 export const FAULTS: readonly Fault[] = [
   {
     name: 'killed',
@@ -221,7 +221,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'no-tls',
-    about: 'servers speak no TLS for a while',
+    about: 'no TLS for a while',
     from: 'end',
     backMs: BACK_WITHIN_MS,
     isBehindTls: true,
@@ -240,7 +240,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'ipv6',
-    about: 'servers go by IPv6, and slots are moved',
+    about: 'servers announce IPv6, and slots are moved',
     from: 'begin',
     backMs: 0,
     isSilent: true,
@@ -252,7 +252,7 @@ export const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** Has servers be known by an address, and waits until each has heard it of all. */
+/** Makes servers announce an address, and waits until each knows it of all. */
 async function announce(servers: RedisClusterServers, address: string): Promise<void> {
   const words = ['CONFIG', 'SET', 'cluster-announce-ip', address];
   await Promise.all(servers.ports.map((port) => command(port, words)));

@@ -10,29 +10,28 @@ import { NODE_TIMEOUT_MS, type Fault } from './faults.ts';
 import { createCertificate } from '../tls/certificate.ts';
 import { LIFE_MS, Phones, Replica } from './replica.ts';
 
-/** What came of one fault. */
 export interface Outcome {
   readonly commands: number;
   readonly refused: number;
   readonly toldAsLost: number;
-  /** From when the fault's promise counts to the last command that failed; 0 where none did. */
+  /** How long after `from` the last command failed; 0 where none did. */
   readonly backMs: number;
   readonly prompts: number;
   readonly promptedTwice: number;
-  /** Claims that Redis counted beyond those that it may have. */
+  /** Claims of quotas that Redis counted twice. */
   readonly writtenTwice: number;
-  /** For how long this process was held up at most: what waited for it counts as lost. */
+  /** How late this process was at most: commands that waited for it count as lost. */
   readonly heldUpMs: number;
-  /** What was not as promised. */
+  /** Promises that were broken. */
   readonly flaws: readonly string[];
 }
 
 const REPLICAS = 2;
-/** Of the second that a command has: held up for longer, this process loses commands by itself. */
+/** A command has a second: a later process loses commands by itself. */
 export const MAX_HELD_UP_MS = 300;
 const BEFORE_MS = 2000;
 
-/** A cluster of three masters and three replicas, and replicas of the service that use it while something befalls it. */
+/** A cluster of three masters and three replicas, and replicas of the service that use it during faults. */
 export class Play {
   readonly #servers: RedisClusterServers;
   readonly #proxies: readonly RedisProxy[];

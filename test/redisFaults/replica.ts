@@ -22,7 +22,7 @@ import { silentLog } from '../silentLog.ts';
 
 /** How long a prompt lives. */
 export const LIFE_MS = 3000;
-/** Two prompts about a number as far apart are not both alive, whichever of their moments is taken. */
+/** Tolerance: a prompt's end is known no more exactly. */
 const WAY_MS = 200;
 const PAUSE_MS = 5;
 const AT_ONCE = 8;
@@ -41,15 +41,15 @@ const RULES: ConsentRules = {
 /** The results of a replica's commands. */
 export interface CommandCounts {
   commands: number;
-  /** Rejected without having been done: there was no room. */
+  /** Rejected without an effect: Redis was full. */
   refused: number;
-  /** Rejected, and perhaps done. */
+  /** Rejected, perhaps with an effect. */
   toldAsLost: number;
   /** When the last of both was. */
   lastFailedAtMs: number;
 }
 
-/** Who was prompted, by whichever replica. */
+/** The owners who were prompted, by all replicas. */
 export class Phones extends OperatorBooks {
   constructor() {
     super({ nowMs: () => performance.now(), endingMs: WAY_MS });
@@ -70,7 +70,7 @@ const OPERATOR: LedgerOperator = {
   exchangeMs: 500,
 };
 
-/** Uses a shared store as one process of the service does: for records of consents, and for quotas. */
+/** Uses a shared store as one process of the service does, for consents and quotas. */
 export class Replica {
   readonly counts: CommandCounts = { commands: 0, refused: 0, toldAsLost: 0, lastFailedAtMs: 0 };
   /** By the window of a quota, the claims that Redis acknowledged, and those that it may have counted. */
