@@ -151,12 +151,9 @@ test('x-correlator is returned where it may be repeated, and is in the log', asy
   const logged = /"correlator":"0b9ad6f2-2d5c-4a0e-9e61--[A-Za-z0-9]{12}-1"/;
   expect(service.logged.join('\n')).toMatch(logged);
 
-  for (const sent of [undefined, 'é', 'x'.repeat(300), '+447700900123', '447700900123']) {
-    const headers = sent === undefined ? {} : { 'x-correlator': encodeURI(sent) };
-    const returned = (await ask(service, headers)).headers.get('x-correlator');
-    expect(returned).toMatch(/^(?:[A-Za-z0-9-]{1,24}-)?[A-Za-z0-9]{12}$/);
-    expect(returned).not.toMatch(/7700/);
-  }
+  // What else is returned: http/correlator.test.ts.
+  const returned = (await ask(service, { 'x-correlator': '+447700900123' })).headers;
+  expect(returned.get('x-correlator')).toMatch(/^number-[A-Za-z0-9]{12}$/);
 
   await using closed = await startService(await deadUrl(), issuer.settings);
   const refused = await ask(closed, { 'x-correlator': 'checkout-7' });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
 import type { Tokens } from '../../src/domain/profile.ts';
 import { TOKENS } from '../operator/camara.ts';
@@ -20,9 +20,7 @@ beforeEach(async () => {
   clock = new TestClock();
   lines = [];
   operator = await WiredOperator.start(WITHHOLDS_DATES);
-});
-afterEach(async () => {
-  await operator[Symbol.asyncDispose]();
+  return () => operator[Symbol.asyncDispose]();
 });
 
 function asking(
@@ -31,17 +29,9 @@ function asking(
   lookupsPerHour = 100,
 ) {
   const admissions = auditedInto(lines, clock, { lookupsPerHour });
-  const settings = operatorNamed(
-    'one',
-    operator.url,
-    {
-      prefixes: ['default'],
-      keepFactsSeconds: 0,
-      tokens: { ...TOKENS, use },
-      ...scopes,
-    },
-    { OPERATOR_FLOW: '3-legged' },
-  );
+  const tokens = { ...TOKENS, use };
+  const changes = { prefixes: ['default'], keepFactsSeconds: 0, tokens, ...scopes } as const;
+  const settings = operatorNamed('one', operator.url, changes, { OPERATOR_FLOW: '3-legged' });
   return new SeveralOperators([settings], { clock, admissions });
 }
 

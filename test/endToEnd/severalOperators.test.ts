@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { deadUrl, type Answer } from '../http/recordingServer.ts';
 import { logInto } from '../service.ts';
@@ -32,9 +32,9 @@ beforeEach(async () => {
       lookUp: lookingUp(replying({ swapped: true })),
     }),
   ]);
-});
-afterEach(async () => {
-  await Promise.all([bad, well, other].map((one) => one[Symbol.asyncDispose]()));
+  return async () => {
+    await Promise.all([bad, well, other].map((one) => one[Symbol.asyncDispose]()));
+  };
 });
 
 function settings(badUrl = bad.url) {

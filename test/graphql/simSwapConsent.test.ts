@@ -15,7 +15,6 @@ const FORGOTTEN = '+447700900057';
 const IMPATIENT = { CONSENT_WAIT_MS: '300' };
 
 let service: SimulatedService;
-
 afterEach(() => service.stop());
 
 async function serve(
@@ -41,11 +40,8 @@ async function consentOf(number: string, fields = '') {
 describe('simSwapConsent', () => {
   it('is NOT_NEEDED in the 2-legged flow', async () => {
     await serve('2-legged');
-    expect(await consentOf(ANSWERED)).toEqual({
-      state: 'NOT_NEEDED',
-      retryAfterSeconds: null,
-      expiresAt: null,
-    });
+    const times = { retryAfterSeconds: null, expiresAt: null };
+    expect(await consentOf(ANSWERED)).toEqual({ state: 'NOT_NEEDED', ...times });
   });
 
   it('starts no prompt by itself', async () => {
@@ -69,12 +65,9 @@ describe('simSwapConsent', () => {
 
   it('is PENDING in the operation whose owner has not answered yet', async () => {
     await serve('3-legged', IMPATIENT, { nowMs: heldClock(1000) });
+    const times = { retryAfterSeconds: expect.any(Number), expiresAt: expect.any(String) };
     const consent = await consentOf(AFTER_2_S, 'simSwappedWithin');
-    expect(consent).toEqual({
-      state: 'PENDING',
-      retryAfterSeconds: expect.any(Number),
-      expiresAt: expect.any(String),
-    });
+    expect(consent).toEqual({ state: 'PENDING', ...times });
   });
 
   it('leads an app that sees no errors from PENDING to the answer, with one prompt', async () => {
@@ -121,4 +114,15 @@ describe('simSwapConsent', () => {
     expect(codes).toEqual(['STATE_UNAVAILABLE']);
     expect(service.stats().prompts).toBe(0);
   });
+});
+
+it.each([
+  ['60', 'wait=30', { data: { phoneNumber: { simSwappedWithin: false } } }],
+  ['0', 'wait=0', { errors: [{ extensions: { code: 'CONSENT_PENDING' } }] }],
+])('Prefer: wait=%s sets how long a request waits for the owner', async (wait, applied, body) => {
+  await serve('3-legged', { CONSENT_WAIT_MS: '1000', REQUEST_TIMEOUT_MS: '30000' });
+  const query = `{ phoneNumber(e164: "${AFTER_2_S}") { simSwappedWithin } }`;
+  const reply = await service.ask(query, {}, { prefer: `wait=${wait}` });
+  expect(reply.headers.get('preference-applied')).toBe(applied);
+  expect(reply.body).toMatchObject(body);
 });

@@ -32,27 +32,14 @@ const manyAliases = (count: number): string =>
 export const DOCUMENTS: readonly Asked[] = [
   asked('a swap', about('001', EVERYTHING)),
   asked('no swap', about('004', EVERYTHING)),
-  asked('a date withheld', about('006', EVERYTHING)),
   asked('a number that is not served', about('010', EVERYTHING)),
   asked('an operator that asks to slow down', about('012', EVERYTHING)),
   asked('an operator that is away', about('013', EVERYTHING)),
-  asked('an operator that refuses us', about('020', EVERYTHING)),
-  asked('an invalid date', about('032', EVERYTHING)),
-  asked(
-    'several windows, with aliases',
-    about('002', 'a: simSwappedWithin(maxAgeHours: 24) b: simSwappedWithin(maxAgeHours: 96)'),
-  ),
   asked(
     'a list with an invalid number',
     `{ phoneNumbers(e164s: ["${number('004')}", "0044 7700 900004", "${number('001')}"]) { e164 simSwappedWithin } }`,
   ),
-  asked(
-    'a list that does not go, by a variable',
-    'query ($n: [ID!]!) { phoneNumbers(e164s: $n) { e164 } }',
-    { variables: { n: [number('004'), null] } },
-  ),
   asked('a window too long', about('001', 'simSwappedWithin(maxAgeHours: 2401)')),
-  asked('a window that is null', about('001', 'simSwappedWithin(maxAgeHours: null)')),
   asked(
     'a null by a variable',
     `query ($h: Int) { phoneNumber(e164: "${number('001')}") { simSwappedWithin(maxAgeHours: $h) } }`,
@@ -75,11 +62,6 @@ export const DOCUMENTS: readonly Asked[] = [
   asked('one of two operations', 'query A { a: __typename } query B { __typename }', {
     operationName: 'B',
   }),
-  {
-    what: 'two operations without a name',
-    query: 'query A { __typename } query B { __typename }',
-    isInOwnWords: true,
-  },
   asked('my own number, of a caller without one', '{ myPhoneNumber { e164 } }'),
 ];
 

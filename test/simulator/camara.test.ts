@@ -171,11 +171,6 @@ describe.each(['2.1', '1.0'] as const)("CAMARA's own scenarios of %s", (dialect)
     });
   });
 
-  test('has paths of its own', () => {
-    const { pathname } = new URL(simulator.simSwapUrl);
-    expect(pathname).toBe(dialect === '2.1' ? '/sim-swap/v2' : '/sim-swap/v1');
-  });
-
   test.each([
     ['a_b;c:d', UNSWAPPED],
     ['a b', dialect === '2.1' ? INVALID : UNSWAPPED],
