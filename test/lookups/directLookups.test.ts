@@ -7,7 +7,7 @@ import { ALICE, hours } from '../values.ts';
 import { requestAt } from './requests.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
 
-it('gives a permit back although the lookup could not be recorded', async () => {
+it('returns the permit of a lookup whose audit line fails', async () => {
   const clock = new TestClock();
   const bulkhead = new Bulkhead({ permits: 1, queue: 1 }, clock);
   const lookups = new DirectLookups({

@@ -24,7 +24,7 @@ function neverSwapped(lookup: Lookup): LookupOutcome {
 const consent = () => Promise.resolve({ kind: 'read', status: undefined } as const);
 const close = () => Promise.resolve();
 
-/** What a request asks of an operator, and the lookups that it makes. */
+/** A request, and the lookups that it makes. */
 function load(lookUp: (lookup: Lookup, number: PhoneNumber) => Promise<LookupOutcome>) {
   const lookups: string[] = [];
   const route: LookupRoute = {
@@ -44,18 +44,18 @@ function load(lookUp: (lookup: Lookup, number: PhoneNumber) => Promise<LookupOut
   return { executor, lookups, ask };
 }
 
-it('equal questions, and all about one number, are one plan, and each number has its own', async () => {
+it('all questions about one number are one plan, and equal questions are one', async () => {
   const { lookups, ask } = load(async (lookup) => neverSwapped(lookup));
   const windows = [240, 24, 240].map(window);
   const asked = [ask(windows), ask([window(72)], BOB), ask([window(24)])];
   expect(await Promise.all(asked)).toEqual([[FALSE, FALSE, FALSE], [FALSE], [FALSE]]);
   expect(lookups).toEqual([`${ALICE} check 240`, `${BOB} check 72`]);
-  // What is known answers what is asked later.
+  // Facts answer later questions.
   for (const hoursLong of [12, 720]) expect(await ask([window(hoursLong)])).toEqual([FALSE]);
   expect(lookups.slice(2)).toEqual([`${ALICE} check 720`]);
 });
 
-it('a question that comes while a lookup is under way waits for its fact', async () => {
+it('a question that arrives while a lookup is under way waits for its fact', async () => {
   const gate = Promise.withResolvers<void>();
   const { lookups, ask } = load((lookup) => gate.promise.then(() => neverSwapped(lookup)));
   const asked = [ask([window(720)])];
@@ -68,12 +68,12 @@ it('a question that comes while a lookup is under way waits for its fact', async
   expect(lookups).toEqual([`${ALICE} check 720`, `${ALICE} check 2400`]);
 });
 
-describe('what ends a number', () => {
+describe('an end', () => {
   const failure: LookupFailure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
   it.each<[string, () => Promise<LookupOutcome>, unknown]>([
     ['a failure', async () => lookupFailed({ operation: 'retrieve-date' }, failure), { failure }],
     ['a defect', () => Promise.reject(new TypeError('a defect')), new TypeError('a defect')],
-  ])('%s closes all that is asked about it, and no other number', async (_, fail, end) => {
+  ])('%s closes all questions about its number, and none about another', async (_, fail, end) => {
     const { ask } = load((lookup, number) =>
       number === ALICE ? fail() : Promise.resolve(neverSwapped(lookup)),
     );
@@ -82,9 +82,9 @@ describe('what ends a number', () => {
   });
 });
 
-// As many as it takes from an answer to the end of its run, and more.
+// As many as from an answer to the end of its run, and more.
 it.each([0, 1, 2, 3, 4, 5, 6, 8, 12])(
-  'a question that comes %i microtasks after an answer has one as well',
+  'a question that arrives %i microtasks after an answer is answered as well',
   async (microtasks) => {
     const first = Promise.withResolvers<void>();
     const { executor } = load(async (lookup) => {
@@ -100,7 +100,7 @@ it.each([0, 1, 2, 3, 4, 5, 6, 8, 12])(
   },
 );
 
-it('a reply that speaks of a window of its own is not asked for twice', async () => {
+it('a reply about another window than the requested one is not requested twice', async () => {
   const check = { operation: 'check', maxAgeHours: hours(48) } as const;
   const failure = { code: 'PERIOD_NOT_SUPPORTED', reach: 'operation' } as const;
   const date = { operation: 'retrieve-date', latestSimChange: null, sentAtMs: 0 } as const;
@@ -122,7 +122,7 @@ const keptDate: LookupRoute['lookUp'] = async (lookup) =>
     ? lookupFailed(lookup, { code: 'NUMBER_NOT_SERVED', reach: 'operation' })
     : { kind: 'facts', facts: [withheld()] };
 
-it('what is asked while no operator is found is answered by what is kept', async () => {
+it('a question that arrives while the operator is being looked up is answered by kept facts', async () => {
   const routing = Promise.withResolvers<Routing>();
   const kept = { name: 'none', offer: OFFER, route: { lookUp: keptDate, consent, close } };
   const operators = { kept, of: () => () => routing.promise };

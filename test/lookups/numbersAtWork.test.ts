@@ -19,7 +19,7 @@ beforeEach(() => {
   atWork = new NumbersAtWork({ atWork: 10, held: 40 }, clock);
 });
 
-/** How many of so many numbers are taken in. */
+/** How many of `count` numbers get a place. */
 function take(caller: string, count: number): number {
   return Array.from({ length: count }, () => atWork.take(caller)).filter(Boolean).length;
 }
@@ -32,7 +32,7 @@ function wait(caller: string, count: number, isWaiting: boolean): void {
   for (let n = 0; n < count; n += 1) atWork.wait(caller, isWaiting);
 }
 
-/** How many are free. */
+/** How many places are free. */
 function places(): number {
   const taken = take('risk', 100);
   giveBack('risk', taken);
@@ -51,16 +51,16 @@ describe('numbers at work', () => {
     expect(take('risk', 20)).toBe(10);
     expect(take('app', 5)).toBe(0);
     giveBack('risk', 6);
-    // Four are left of it; it gets a fifth, and the rest is for whoever was refused.
+    // Four of its places are left; it gets a fifth, and the rest is for the refused caller.
     expect(take('risk', 20)).toBe(1);
     expect(take('app', 5)).toBe(5);
-    // Who waits no more holds nothing up.
+    // A caller that does not retry reserves nothing.
     giveBack('risk', 5);
     await clock.advance(2000);
     expect(take('risk', 20)).toBeGreaterThanOrEqual(4);
   });
 
-  it('are not those that wait for their owners, and they are again when these answer', () => {
+  it('do not include those that wait for their owners, until these answer', () => {
     take('app', 10);
     wait('app', 10, true);
     expect(take('risk', 20)).toBe(10);
@@ -68,7 +68,7 @@ describe('numbers at work', () => {
     expect(take('other', 1)).toBe(0);
   });
 
-  it('and those that wait for their owners have a bound as well, of which a caller has half', () => {
+  it('that wait for their owners have a bound as well, of which a caller has half', () => {
     for (let held = 0; held < 20; held += 10) {
       expect(take('app', 10)).toBe(10);
       wait('app', 10, true);
@@ -82,7 +82,7 @@ describe('numbers at work', () => {
 });
 
 describe('the numbers of a request', () => {
-  /** A request of the caller `risk`, whose numbers are answered when the test says so. */
+  /** A request of the caller `risk`, whose numbers are answered when the test ends it. */
   class Requesting {
     readonly codes: string[] = [];
     readonly request = requestAt(clock, { caller: 'risk' });
@@ -111,7 +111,7 @@ describe('the numbers of a request', () => {
     }
   }
 
-  it('have one place each, until all of their answers are there', async () => {
+  it('have one place each, until all of their answers have arrived', async () => {
     const requesting = new Requesting();
     await requesting.ask(ALICE, ['lastSimSwap', 'simSwappedWithin', 'simSwapConsent']);
     await requesting.ask(BOB, ['lastSimSwap']);
@@ -121,7 +121,7 @@ describe('the numbers of a request', () => {
     expect(new Set(requesting.codes)).toEqual(new Set(['NUMBER_NOT_SERVED undefined']));
   });
 
-  it('have it while the status of a consent is read', async () => {
+  it('have a place while the status of a consent is read', async () => {
     const reading = Promise.withResolvers<ConsentReading>();
     const route = { ...NOBODY, consent: () => reading.promise };
     const operators = servedBy({ name: 'operator', offer: OFFER, route });
@@ -135,7 +135,7 @@ describe('the numbers of a request', () => {
     expect(places()).toBe(10);
   });
 
-  it('give their place back while they wait for their owners, once each', async () => {
+  it('return their place once each while they wait for their owners', async () => {
     const requesting = new Requesting();
     await requesting.ask(ALICE, ['lastSimSwap', 'simSwappedWithin']);
     for (const isWaiting of [true, true]) requesting.request.onOwnerWait?.(ALICE, isWaiting);
@@ -147,7 +147,7 @@ describe('the numbers of a request', () => {
     expect(places()).toBe(10);
   });
 
-  it('that were refused are refused in all of their fields, whatever ends meanwhile', async () => {
+  it('that were refused are refused in all of their fields, even if places become free', async () => {
     const taken = take('risk', 10);
     const requesting = new Requesting();
     await requesting.ask(ALICE, ['lastSimSwap']);

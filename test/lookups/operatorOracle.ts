@@ -6,7 +6,7 @@ import { HOUR_MS, timed } from '../values.ts';
 
 export const NOW_MS = Date.UTC(2026, 0, 1);
 
-/** A mobile line as it truly is, and how its operator speaks of it. */
+/** The truth about a mobile line, and how its operator reports it. */
 export interface Line {
   /** Hours since the last swap; absent for a line that never swapped. */
   readonly swappedHoursAgo?: number | undefined;
@@ -14,7 +14,7 @@ export interface Line {
   /** Whether `check` takes the activation for a swap. */
   readonly countsActivation: boolean;
   readonly withholdsDate: boolean;
-  /** Says so many days in which no swap happened, beside a withheld date. */
+  /** The period without a swap that is reported beside a withheld date. */
   readonly monitoredPeriodDays?: number | undefined;
   /** How far the disclosed date is off, in hours; less than the operator's margin. */
   readonly dateErrorHours: number;
@@ -22,7 +22,7 @@ export interface Line {
   readonly rangeHours: number;
 }
 
-/** What is true of the line: the answer that every lookup would give if nothing failed. */
+/** The truth: the answer that every lookup would give if nothing failed. */
 export function swappedWithin(line: Line, maxAgeHours: number): boolean {
   const changedHoursAgo =
     line.swappedHoursAgo ?? (line.countsActivation ? line.activatedHoursAgo : Infinity);
@@ -46,7 +46,7 @@ export function operate(line: Line, lookup: Lookup): Fact | LookupFailure {
   }
   const latestSimChange = disclosedDate(line);
   const { monitoredPeriodDays } = line;
-  // An operator says a period only where it holds: nothing happened within it.
+  // An operator reports a period only where nothing happened within it.
   const isTrue =
     latestSimChange === null &&
     monitoredPeriodDays !== undefined &&
@@ -59,7 +59,7 @@ export function operate(line: Line, lookup: Lookup): Fact | LookupFailure {
   };
 }
 
-/** What a question may be answered with, given what the operator offers. */
+/** Whether an answer is right, given the operations that the operator offers. */
 export function isRight(
   line: Line,
   question: Question,
@@ -77,12 +77,12 @@ export function isRight(
   return value === true && !offer.operations.has('check');
 }
 
-/** A plan that came to its end, and the lookups that it took. */
+/** A plan without open questions, and the lookups that it took. */
 export interface Played extends Plan {
   readonly lookups: readonly Lookup[];
 }
 
-/** Asks an operator until nothing is open, as the executor does. */
+/** Makes lookups until nothing is open, as the executor does. */
 export function play(
   questions: readonly Question[],
   offer: Offer,

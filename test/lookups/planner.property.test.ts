@@ -83,7 +83,7 @@ function run(
   failures: readonly (LookupFailure | undefined)[] = [],
 ): Played {
   return play(asked, offered, (lookup, so) => {
-    expect(isAnswered(lookup, so, offered), 'a lookup that the facts answer').toBe(false);
+    expect(isAnswered(lookup, so, offered), 'a lookup that facts already answer').toBe(false);
     return failures[so.lookups.length] ?? operate(truth, lookup);
   });
 }
@@ -110,7 +110,7 @@ function expectRightOrError(result: Played, truth: Line, offered: Offer): void {
 const RUNS = { numRuns: inForm({ short: 1000, long: 20_000 }) };
 
 describe('the planner, against the truth of random lines', () => {
-  it('answers what is true, or an error, whatever lookups fail', () => {
+  it('answers the truth or an error, whatever lookups fail', () => {
     const anyFailing = fc.oneof(fc.constant([]), failing);
     fc.assert(
       fc.property(questions, line, offer, anyFailing, (asked, truth, offered, failures) => {
@@ -120,7 +120,7 @@ describe('the planner, against the truth of random lines', () => {
     );
   });
 
-  it('answers everything that it can when nothing fails and the operator answers all', () => {
+  it('answers every question when nothing fails and the operator offers everything', () => {
     fc.assert(
       fc.property(questions, line, (asked, drawn) => {
         const result = run(asked, { ...drawn, rangeHours: 2400 }, OFFER);

@@ -50,7 +50,7 @@ const EXAMPLES: readonly (readonly [offered: string, offer: Offer, table: string
     a failure closes its own question          | 24 240            | swapped 30     | check 240=invalid, check 24              | false OPERATOR_INVALID_REPLY
     a date that failed leaves the windows      | date 24           | swapped 2      | date=invalid, check 24                   | OPERATOR_INVALID_REPLY true
     or its operation                           | date 24 240       | activated 9000 | date=refused, check 240                  | OPERATOR_REFUSED false false
-    which may be check: the date stands        | date 24 240       | swapped 2      | date, check 240=refused                  | 2h OPERATOR_REFUSED OPERATOR_REFUSED
+    which may be check; the date remains       | date 24 240       | swapped 2      | date, check 240=refused                  | 2h OPERATOR_REFUSED OPERATOR_REFUSED
     or all about the number                    | date 24           | swapped 2      | date=unavailable                         | OPERATOR_UNAVAILABLE OPERATOR_UNAVAILABLE
     but for what facts answer                  | date 24 400       | swapped 300    | date, check 400=unavailable              | 300h false OPERATOR_UNAVAILABLE
     a date does not stand in for a check       | date 240          | swapped 2      | date, check 240=invalid                  | 2h OPERATOR_INVALID_REPLY
@@ -65,7 +65,7 @@ const EXAMPLES: readonly (readonly [offered: string, offer: Offer, table: string
     CHECK_ALONE,
     `
     the date costs no call                     | date              | swapped 2      |                                          | OPERATION_NOT_OFFERED
-    and windows go on beside it                | date 24           | swapped 2      | check 24                                 | OPERATION_NOT_OFFERED true
+    and windows are checked beside it          | date 24           | swapped 2      | check 24                                 | OPERATION_NOT_OFFERED true
     `,
   ],
   [
@@ -119,7 +119,7 @@ describe.each(EXAMPLES)('an operator that offers %s', (_, offered, table) => {
   });
 });
 
-/** What an operator says of a line that was swapped or activated so many hours ago, or whose date it withholds. */
+/** An operator's reply about a line that was swapped or activated some hours ago, or whose date it withholds. */
 function saidOf(line: string, lookup: Lookup) {
   const [state, number] = line.split(' ');
   const amount = number === undefined ? undefined : Number(number);
@@ -165,13 +165,13 @@ function told(plan: Plan, offered = BOTH): string {
 
 const UNAVAILABLE: LookupFailure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
 
-it('a later fact takes the place of a failure that closed everything', () => {
+it('a later fact replaces a failure that closed everything', () => {
   const failed: FailedLookup = { lookup: { operation: 'retrieve-date' }, failure: UNAVAILABLE };
   expect(told(planOf([24], [], [failed]))).toBe('OPERATOR_UNAVAILABLE');
   expect(told(planOf([24], [checked(240, false)], [failed]))).toBe('false');
 });
 
-it('a window that only the date can answer stays open while nothing but a check has failed', () => {
+it('a window that only the date can answer stays open while only a check has failed', () => {
   const failure: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
   const plan = planOf([240], [], [{ lookup: check(240), failure }]);
   expect(told(plan, DATE_ALONE)).toBe('open');
@@ -191,19 +191,19 @@ describe('facts of different times', () => {
   it.each<[string, readonly TimedFact[], string]>([
     ['true, where a later date left before', [changed(1), changed(900, 2)], 'true'],
     ['true, where it came before', [changed(900), changed(1, 2)], 'true'],
-    ['false, where a null has come since', [changed(900), withheld(undefined, 2)], 'false'],
+    ['false, where a null came later', [changed(900), withheld(undefined, 2)], 'false'],
     ['no answer, after a null', [changed(1), withheld(undefined, 2)], 'PERIOD_NOT_SUPPORTED'],
   ])('the date alone answers %s', (_, facts, answer) => {
     expect(told(planOf([240], facts), DATE_ALONE)).toBe(answer);
   });
 
-  it('a window is open where all that answers it is outdated, and a later check answers it', () => {
+  it('a window is open where every fact that answers it is outdated, until a later check', () => {
     const facts = [checked(240, false), changed(1, 1)];
     expect(nextLookup(planOf([240], facts), BOTH)).toEqual(check(240));
     expect(told(planOf([240], [...facts, checked(240, false, 2)]))).toBe('false');
   });
 
-  it('a kept swap beside the facts answers nothing, and lets no outdated `false` pass', () => {
+  it('a kept swap beside the facts answers nothing, and bars an outdated `false`', () => {
     const besides = [checked(480, true)];
     expect(told({ ...planOf([240], [changed(900)]), besides })).toBe('open');
     expect(told({ ...planOf([2400]), besides })).toBe('open');
@@ -211,7 +211,7 @@ describe('facts of different times', () => {
     expect(told({ ...planOf([240], [changed(900), now]), besides })).toBe('false');
   });
 
-  it('a reply that brings the date and the check closes what it was asked for', () => {
+  it('a reply with the date and the check closes the question of its lookup', () => {
     const reply = { leftAtMs: 0, repliedAtMs: 10, replyId: 'one' };
     const ofOneReply = (...facts: readonly TimedFact[]) =>
       facts.map((fact) => ({ ...fact, ...reply }));
@@ -223,12 +223,16 @@ describe('facts of different times', () => {
   });
 });
 
-describe('nextWindowAmong, where a check is bought and only its window is free', () => {
+describe('nextWindowAmong, where a check is bought and only its window is open', () => {
   const known = [checked(240, false)];
   it.each<[string, Plan[], number | undefined]>([
-    ['the largest open window of all who wait', [planOf([24, 720]), planOf([240])], 720],
-    ['halves once one of them knows a true', [planOf([24, 240, 720], [checked(2400, true)])], 240],
-    ['leaves out what a waiter has the answer to', [planOf([24, 240], known), planOf([1])], 1],
+    ['the largest open window of all waiters', [planOf([24, 720]), planOf([240])], 720],
+    [
+      'the middle once one of them has a true',
+      [planOf([24, 240, 720], [checked(2400, true)])],
+      240,
+    ],
+    ['no window that a waiter has the answer to', [planOf([24, 240], known), planOf([1])], 1],
     ['nothing when nothing is open', [planOf([240], known)], undefined],
     ['nothing when only the date is open', [planOf(['date'])], undefined],
     ['nothing when no request waits', [], undefined],
@@ -237,17 +241,17 @@ describe('nextWindowAmong, where a check is bought and only its window is free',
   });
 });
 
-describe('another operator may be asked', () => {
+describe('another operator is called', () => {
   const lookup: Lookup = { operation: 'retrieve-date' };
   const failure = { code: 'NUMBER_NOT_SERVED', reach: 'number', isUnknownNumber: true } as const;
   const unknown: FailedLookup = { lookup, failure };
   const other: FailedLookup = { lookup, failure: UNAVAILABLE };
 
   it.each([
-    ['where the number is unknown, and nothing else was said', [], [unknown], true],
-    ['not where nothing was asked yet', [], [], false],
+    ['where the number is unknown, and nothing else was reported', [], [unknown], true],
+    ['not before the first lookup', [], [], false],
     ['not after a doubt', [], [unknown, other], false],
-    ['not beside anything that it does know', [timed(checked(24, false))], [unknown], false],
+    ['not beside a fact of the first', [timed(checked(24, false))], [unknown], false],
   ])('%s', (_, facts, failures, may) => {
     expect(mayBeElsewhere({ facts, failures })).toBe(may);
   });

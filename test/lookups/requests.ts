@@ -24,7 +24,7 @@ export const OFFER: Offer = {
   trustMonitoredPeriod: true,
 };
 
-/** In what a request differs from others. */
+/** How a request differs from others. */
 export type RequestSettings = Partial<Omit<LookupRequest, 'caller'>> & { readonly caller?: string };
 
 /** A request that comes in now. */
@@ -44,17 +44,17 @@ export function requestAt(
   };
 }
 
-/** Operators of which these are asked about every number, in turn. */
+/** Every number is served by these operators, in turn. */
 export function servedBy(...inTurn: OperatorsInTurn): Operators {
   return { of: () => ({ kind: 'served', inTurn }) };
 }
 
-/** The questions of a request, which one operator is asked. */
+/** An executor for a request that one operator serves. */
 export function executorOn(route: LookupRoute, request: LookupRequest, offer = OFFER): Executor {
   return new Executor(servedBy({ name: 'operator', offer, route }), request);
 }
 
-/** Asks all of them in one tick. */
+/** Asks all questions in one tick. */
 export async function askAll(
   executor: Executor,
   number: PhoneNumber,

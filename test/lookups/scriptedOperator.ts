@@ -8,7 +8,7 @@ import type { Polled, RequestedConsent } from '../../src/tokens/tokenManager.ts'
 import type { AcknowledgementJudgement } from '../../src/tokens/tokenResponses.ts';
 import type { TestClock } from '../testClock.ts';
 
-/** The operator's answers, in the order of the requests; the last of each goes on for ever. */
+/** An operator whose answers are scripted, in the order of the requests; the last of each is repeated. */
 export class ScriptedOperator {
   readonly prompts: { at: number; operation: Operation }[] = [];
   readonly polls: { at: number; authReqId: string }[] = [];
@@ -26,7 +26,7 @@ export class ScriptedOperator {
     this.#startedAtMs = clock.monotonicMs();
   }
 
-  /** What consents were requested for. */
+  /** The operations that consents were requested for. */
   get prompted(): readonly Operation[] {
     return this.prompts.map(({ operation }) => operation);
   }
@@ -58,9 +58,9 @@ export class ScriptedOperator {
     token.spend({ number, operation: lookup.operation });
     this.lookups.push({ at: this.#elapsedMs(), lookup });
     await this.#takeTime();
-    const told = nextOf(this.looked) ?? neverSwapped(lookup, this.#clock.nowMs());
+    const next = nextOf(this.looked) ?? neverSwapped(lookup, this.#clock.nowMs());
     const judged: Judgement<Fact> =
-      'operation' in told ? { kind: 'answered', facts: [told] } : { kind: 'failed', failure: told };
+      'operation' in next ? { kind: 'answered', facts: [next] } : { kind: 'failed', failure: next };
     return { judged, attempts: 1, mayRetryWithNewToken: false };
   }
 

@@ -8,12 +8,20 @@ import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
 import { type FactCache, MemoryFactCache } from '../../src/lookups/factCache.ts';
 import { isWorthWaitingFor } from '../../src/lookups/planner.ts';
 import { SharedLookups } from '../../src/lookups/directLookups.ts';
+import {
+  lookupFailed,
+  OUT_OF_TIME,
+  timed,
+  type DirectRoute,
+  type LookupOutcome,
+  type LookupRequest,
+  type NumberOfRequest,
+} from '../../src/lookups/lookupRoute.ts';
 import { SharedStateLost } from '../../src/sharedState/redis.ts';
 import type { Told } from '../askedFields.ts';
 import { settled, TestClock } from '../testClock.ts';
 import { ALICE, BOB, checked, hours, callerNamed, OPEN_AUTHORIZER } from '../values.ts';
 import { answersOf, askAll, DATE, executorOn, OFFER, requestAt, window } from './requests.ts';
-import { ScriptedRoute, type MadeLookup } from './scriptedRoute.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 const ANNA: CallerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
@@ -35,14 +43,14 @@ let route: KeptAnswers;
 
 beforeEach(() => {
   clock = new TestClock();
-  operator = new ScriptedRoute(clock);
+  operator = new ScriptedRoute();
   heard = [];
   refusal = undefined;
-  route = standing(0);
+  route = routeWith(0);
 });
 
 /** The route of the 2-legged flow, with KEEP_FACTS_SECONDS. */
-function standing(keepSeconds: number, factCache?: FactCache): KeptAnswers {
+function routeWith(keepSeconds: number, factCache?: FactCache): KeptAnswers {
   const settings = { keepMs: keepSeconds * 1000, resultMs: 0 };
   const parts = {
     factCache: factCache ?? new MemoryFactCache(clock, () => settings),
@@ -74,6 +82,49 @@ async function after<T>(ms: number, asked: Promise<T>): Promise<T> {
   return asked;
 }
 
+/** A lookup that reached the operator. */
+interface MadeLookup {
+  readonly lookup: Lookup;
+  readonly number: typeof ALICE;
+  readonly request: LookupRequest;
+  readonly leftAtMs: number;
+}
+
+/** Makes lookups as the direct route does: the token and the lookup each take some time. */
+class ScriptedRoute implements DirectRoute {
+  /** All that began, whether they left or not. */
+  readonly begun: Lookup[] = [];
+  readonly left: MadeLookup[] = [];
+  tokenMs = 10;
+  lookupMs = 10;
+  /** The result of each lookup; the line never swapped where absent. */
+  result: (made: MadeLookup) => Fact | LookupFailure = neverSwapped;
+  async lookUp(lookup: Lookup, { number, request }: NumberOfRequest): Promise<LookupOutcome> {
+    this.begun.push(lookup);
+    const failed = (failure: LookupFailure) => lookupFailed(lookup, failure);
+    try {
+      await clock.sleep(this.tokenMs, request.signal.asAbortSignal());
+      const leftAtMs = clock.monotonicMs();
+      request.onLeaving?.(leftAtMs);
+      const made = { lookup, number, request, leftAtMs };
+      this.left.push(made);
+      const result = this.result(made);
+      await clock.sleep(this.lookupMs, request.signal.asAbortSignal());
+      return 'code' in result
+        ? failed(result)
+        : { kind: 'facts', facts: timed([result], leftAtMs, true, 'operator', clock) };
+    } catch {
+      return failed(OUT_OF_TIME);
+    }
+  }
+}
+
+function neverSwapped({ lookup, leftAtMs }: MadeLookup): Fact {
+  return lookup.operation === 'check'
+    ? { ...lookup, swapped: false, sentAtMs: leftAtMs }
+    : { ...lookup, latestSimChange: null, sentAtMs: leftAtMs };
+}
+
 const FALSE: Told = { swapped: false };
 
 /** More than a hundred hours. */
@@ -83,7 +134,7 @@ function swappedLongAgo({ lookup }: MadeLookup): Fact {
 }
 
 describe('requests at the same time', () => {
-  it('share one lookup where they ask the same', async () => {
+  it('share one lookup for the same question', async () => {
     const asked = Promise.all([1, 2, 3].map(() => ask([window(240)])));
     expect(await after(20, asked)).toEqual([[FALSE], [FALSE], [FALSE]]);
     expect(operator.begun).toEqual([check(240)]);
@@ -95,7 +146,7 @@ describe('requests at the same time', () => {
     ['the same caller about another number', { number: BOB }],
   ];
   it.each(OTHERS)('share nothing with %s', async (_whom, other) => {
-    route = standing(60);
+    route = routeWith(60);
     const asked = Promise.all([ask([window(240)]), ask([window(240)], other)]);
     expect(await after(20, asked)).toEqual([[FALSE], [FALSE]]);
     expect(operator.begun).toHaveLength(2);
@@ -114,19 +165,19 @@ describe('requests at the same time', () => {
     expect(isWorthWaitingFor(underWay, wanted)).toBe(isWorth);
   });
 
-  it('are answered by a larger window where it was false, and go on by themselves where it was true', async () => {
+  it('are answered by a larger window that was false, and look up their own where it was true', async () => {
     const both = Promise.all([ask([window(240)]), ask([window(24)])]);
     expect(await after(20, both)).toEqual([[FALSE], [FALSE]]);
     expect(operator.begun).toEqual([check(240)]);
 
-    operator.tells = swappedLongAgo;
+    operator.result = swappedLongAgo;
     const swapped = Promise.all([ask([window(240)]), ask([window(24)])]);
     expect(await after(40, swapped)).toEqual([[{ swapped: true }], [FALSE]]);
     expect(operator.begun).toEqual([check(240), check(240), check(24)]);
   });
 
-  it('share a failure where they ask the same, and go on where it does not speak for them', async () => {
-    operator.tells = () => ({ code: 'PERIOD_NOT_SUPPORTED', reach: 'question' });
+  it('share a failure of the same question, and look up their own where it does not apply', async () => {
+    operator.result = () => ({ code: 'PERIOD_NOT_SUPPORTED', reach: 'question' });
     const asked = Promise.all([ask([window(240)]), ask([window(240)]), ask([window(24)])]);
     const [one, two, three] = await after(40, asked);
     expect(one).toEqual([{ failure: { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' } }]);
@@ -143,7 +194,7 @@ describe('requests at the same time', () => {
 });
 
 describe('a lookup that has left', () => {
-  it('is joined by none who comes in later, where nothing is kept', async () => {
+  it('is not joined by a later request, where nothing is kept', async () => {
     const first = ask([window(240)]);
     await clock.advance(11);
     expect(operator.left).toHaveLength(1);
@@ -153,13 +204,13 @@ describe('a lookup that has left', () => {
     expect(operator.left).toHaveLength(2);
   });
 
-  it('is joined by one that came in before, where it waited for something else', async () => {
+  it('is joined by a request from before, which waited for something else', async () => {
     operator.tokenMs = 0;
     operator.lookupMs = 30;
     const both = ask([DATE, window(240)]);
     await clock.advance(20);
     const late = ask([window(48)]);
-    // The date was withheld; the window of 48 hours is joined by nothing smaller.
+    // The date was withheld; the window of 48 hours answers none that is larger.
     await clock.advance(40);
     expect(await both).toEqual([{ latestSimChange: null }, FALSE]);
     expect(await late).toEqual([FALSE]);
@@ -170,8 +221,8 @@ describe('a lookup that has left', () => {
     ]);
   });
 
-  it('is joined by one that comes in no later than KEEP_FACTS_SECONDS after', async () => {
-    route = standing(1);
+  it('is joined by a request within KEEP_FACTS_SECONDS after it', async () => {
+    route = routeWith(1);
     operator.lookupMs = 5000;
     const first = ask([window(240)]);
     await clock.advance(10 + 1000);
@@ -185,7 +236,7 @@ describe('a lookup that has left', () => {
 });
 
 describe('a shared lookup', () => {
-  it('goes on without the request that began it, and ends with the last that waits', async () => {
+  it('continues without the request that began it, and ends with its last waiter', async () => {
     const [first, second] = [new LightAbortSignal(), new LightAbortSignal()];
     const asked = [ask([window(240)], { signal: first }), ask([window(240)], { signal: second })];
     await clock.advance(5);
@@ -196,7 +247,7 @@ describe('a shared lookup', () => {
     expect(operator.left[0]?.request.signal.aborted).toBe(false);
   });
 
-  it('has the latest deadline of all who wait, and the reason of the last who left', async () => {
+  it('has the latest deadline of its waiters, and the abort reason of the last one', async () => {
     const [first, second] = [new LightAbortSignal(), new LightAbortSignal()];
     const asked = [ask([window(240)], { signal: first })];
     await clock.advance(5);
@@ -212,7 +263,7 @@ describe('a shared lookup', () => {
     await Promise.all(asked);
   });
 
-  it('that every request has given up is joined by none', async () => {
+  it('that every request has left is not joined', async () => {
     const hungUp = new LightAbortSignal();
     const first = ask([window(240)], { signal: hungUp });
     await settled();
@@ -224,7 +275,7 @@ describe('a shared lookup', () => {
     expect(operator.begun).toHaveLength(2);
   });
 
-  it('is not begun for a request that is over', async () => {
+  it('does not begin for a request that is over', async () => {
     const signal = new LightAbortSignal();
     signal.abort();
     expect(await ask([window(240)], { signal })).toEqual([
@@ -247,10 +298,10 @@ describe('a shared lookup', () => {
   });
 
   it.each([
-    ['speaks for the number', 'number', 1],
-    ['speaks for the question alone', 'question', 0],
-  ] as const)('whose failure %s has %s lines', async (_what, reach, lines) => {
-    operator.tells = () => ({ code: 'NUMBER_NOT_SERVED', reach });
+    ['number', 1],
+    ['question', 0],
+  ] as const)('whose failure is for the %s has %d audit lines', async (reach, lines) => {
+    operator.result = () => ({ code: 'NUMBER_NOT_SERVED', reach });
     await after(20, Promise.all([ask([window(240)]), ask([window(240)])]));
     expect(heard).toHaveLength(lines);
   });
@@ -258,10 +309,10 @@ describe('a shared lookup', () => {
 
 describe('a kept answer', () => {
   beforeEach(() => {
-    route = standing(60);
+    route = routeWith(60);
   });
 
-  it('is returned again without a lookup for KEEP_FACTS_SECONDS after its lookup left', async () => {
+  it('is returned without a lookup for KEEP_FACTS_SECONDS after its lookup left', async () => {
     await after(20, ask([window(240)]));
     await clock.advance(59_990);
     expect(await ask([window(240)])).toEqual([FALSE]);
@@ -290,27 +341,27 @@ describe('a kept answer', () => {
     expect(heard).toEqual([]);
   });
 
-  it('leaves the rest to be looked up', async () => {
+  it('leaves other questions to be looked up', async () => {
     await after(20, ask([window(240)]));
     expect(await after(20, ask([DATE, window(24)]))).toEqual([{ latestSimChange: null }, FALSE]);
     expect(operator.begun).toEqual([check(240), { operation: 'retrieve-date' }]);
   });
 });
 
-describe('a store of facts that is lost', () => {
+describe('a store of facts', () => {
   const LOST: FactCache = {
     keep: () => Promise.reject(new SharedStateLost()),
     recall: () => Promise.reject(new SharedStateLost()),
   };
 
-  it('costs a lookup, and no answer', async () => {
-    route = standing(60, LOST);
+  it('that is lost costs a lookup, and no answer', async () => {
+    route = routeWith(60, LOST);
     for (const _ of [1, 2]) expect(await after(20, ask([window(240)]))).toEqual([FALSE]);
     expect(operator.begun).toHaveLength(2);
   });
 
-  it('that is silent holds up no request that is over', async () => {
-    route = standing(60, { ...LOST, recall: () => new Promise(() => undefined) });
+  it('that is silent does not hold up a request that is over', async () => {
+    route = routeWith(60, { ...LOST, recall: () => new Promise(() => undefined) });
     const hungUp = new LightAbortSignal();
     const asked = ask([window(240)], { signal: hungUp });
     await settled();
@@ -319,23 +370,23 @@ describe('a store of facts that is lost', () => {
     expect(operator.begun).toEqual([]);
   });
 
-  it('that is slow to keep is not a reason to join again what was delivered already', async () => {
-    route = standing(60, {
+  it('that is slow to keep lets no request join a lookup whose facts it already has', async () => {
+    route = routeWith(60, {
       ...LOST,
       keep: () => clock.sleep(1000),
       recall: () => Promise.resolve({ facts: [], besides: [], recalledAtMs: 0 }),
     });
-    operator.tells = swappedLongAgo;
+    operator.result = swappedLongAgo;
     const asked = Promise.all([ask([window(240)]), ask([window(24)])]);
     expect(await after(40, asked)).toEqual([[{ swapped: true }], [FALSE]]);
     expect(operator.begun).toEqual([check(240), check(24)]);
     await clock.advance(1000);
   });
 
-  it('that is slow to keep lets no request fall in between, and is waited for on close', async () => {
+  it('that is slow to keep leaves no gap between sharing and keeping, and is awaited on close', async () => {
     const kept = Promise.withResolvers<undefined>();
     const slow = new MemoryFactCache(clock, () => ({ keepMs: 60_000, resultMs: 0 }));
-    route = standing(60, {
+    route = routeWith(60, {
       keep: (...fact) => kept.promise.then(() => slow.keep(...fact)),
       recall: (...asked) => slow.recall(...asked),
     });

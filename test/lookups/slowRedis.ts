@@ -9,7 +9,7 @@ import type { Clock } from '../../src/system/clock.ts';
 import { silentLog } from '../silentLog.ts';
 import type { TestClock } from '../testClock.ts';
 
-/** A Redis that takes its time to take a command and to reply, and has a clock of its own. */
+/** A Redis that takes time to receive a command and to reply, and has a clock of its own. */
 export class SlowRedis implements PlainRedis {
   commandMs = 0;
   /** How far its clock is ahead of the test's. */
@@ -21,7 +21,7 @@ export class SlowRedis implements PlainRedis {
     this.#time = time;
   }
 
-  /** As a process has it whose clock this is. */
+  /** The connection of a process with this clock. */
   sharedBy(clock: Clock): SharedRedis {
     return new SharedRedis(this, clock, silentLog);
   }
