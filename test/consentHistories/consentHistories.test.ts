@@ -8,7 +8,7 @@ it.each([
   ['one process', inMemory],
   ['three replicas on one store', inReplicas],
 ])(
-  'any history of requests about a number, in %s, ends: each request is answered in time, prompts are one at a time, and none without need',
+  'in %s every history of requests about a number ends, with each request answered in time, one prompt at a time, and none without need',
   async (_, placeOf) => {
     await fc.assert(
       fc.asyncProperty(history, async (one) => {

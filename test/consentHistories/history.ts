@@ -3,13 +3,13 @@ import type { Question } from '../../src/domain/question.ts';
 import type { LookupFailure, LookupFailureCode } from '../../src/domain/errors.ts';
 import { DATE, window } from '../lookups/requests.ts';
 
-/** Some requests about one number, and all that its operator says: the words are used in turn, and again. */
+/** Some requests about one number, and its operator's replies, which are used in turn and repeated. */
 export interface History {
   readonly asks: readonly Ask[];
   readonly prompts: readonly PromptWord[];
   readonly polls: readonly PollWord[];
   readonly lookups: readonly LookupWord[];
-  /** Of the exchanges, in turn. */
+  /** How long exchanges take, in turn. */
   readonly latenciesMs: readonly number[];
   /** How long facts are kept for further requests. */
   readonly keepMs: number;
@@ -17,23 +17,23 @@ export interface History {
   readonly deniedMs: number;
   /** When the SIM changes, after the change of three days before. */
   readonly swapAtMs: number | undefined;
-  /** Of processes: a replica's requests after it are served by a new one. */
+  /** A replica's later requests are served by a new process. */
   readonly restarts: readonly Restart[];
 }
 
-/** The operators that a process knows, each by what its settings have become. */
+/** The operators that a process knows, each with its current settings. */
 export type Configuration = Readonly<Record<OperatorName, Flavour>>;
 
 export const OPERATOR_NAMES = ['one', 'other'] as const;
 
 export type OperatorName = (typeof OPERATOR_NAMES)[number];
 
-/** Renamed, an operator has another identity, and nothing of the one that it had before is its own. */
+/** A renamed operator has another identity, and nothing of its former one. */
 export type Flavour = 'as at first' | 'renamed' | '2-legged';
 
 export const AT_FIRST: Configuration = { one: 'as at first', other: 'as at first' };
 
-/** A process takes the place of another one, with settings of its own. */
+/** A process replaces another one, with settings of its own. */
 export interface Restart {
   readonly atMs: number;
   readonly replica: number;
@@ -46,26 +46,26 @@ export interface Ask {
   readonly asker: (typeof ASKERS)[number];
   readonly questions: readonly Question[];
   readonly patienceMs: number;
-  /** When it hangs up, counted from when it asks. */
+  /** When it hangs up, counted from its start. */
   readonly hangsUpAfterMs: number | undefined;
-  /** By which replica it is served, where there are several. */
+  /** The replica that serves it, where there are several. */
   readonly replica: number;
-  /** Whom the directory, or the prefixes, name for the number by then, in turn. */
+  /** The operators of the number by then, in turn. */
   readonly routing: readonly OperatorName[];
-  /** How long the directory takes to say so; `undefined` where that is known. */
+  /** How long the directory takes to name them; `undefined` where they are known. */
   readonly directoryMs: number | undefined;
 }
 
-/** What becomes of a request to prompt. */
+/** The outcome of a request to prompt. */
 export type PromptWord =
   | {
       readonly word: 'acknowledged';
       readonly expiresInSeconds: number;
       readonly intervalSeconds: number;
     }
-  /** No reply comes back. */
+  /** Without a reply. */
   | { readonly word: 'lost'; readonly isPrompted: boolean }
-  /** 5xx and the like: nothing is known. */
+  /** 5xx and the like. */
   | { readonly word: 'doubtful'; readonly isPrompted: boolean }
   | {
       readonly word: 'refused';
@@ -73,7 +73,7 @@ export type PromptWord =
       readonly hold?: { readonly holdSeconds: number };
     };
 
-/** What becomes of a poll. */
+/** The outcome of a poll. */
 export type PollWord =
   | 'granted'
   | 'authorization_pending'
@@ -82,12 +82,12 @@ export type PollWord =
   | 'invalid_grant'
   | 'access_denied'
   | 'invalid_client'
-  /** The reply is lost, and nothing has happened. */
+  /** Without a reply, and without an effect. */
   | 'lost'
-  /** The reply is lost, and the token was in it. */
+  /** The reply with the token is lost. */
   | 'token lost';
 
-/** What becomes of a lookup. */
+/** The outcome of a lookup. */
 export type LookupWord = 'answered' | LookupFailure;
 
 export const ASKERS = [
@@ -100,7 +100,7 @@ function weighed<T>(...all: readonly (readonly [weight: number, arbitrary: fc.Ar
   return fc.oneof(...all.map(([weight, arbitrary]) => ({ weight, arbitrary })));
 }
 
-/** Beginnings within a minute: most of them close together, and some when all that was kept is over. */
+/** Most moments are close together, and some are after everything kept has run out. */
 const atMs = weighed(
   [4, fc.integer({ min: 0, max: 80 }).map((n) => n * 50)],
   [2, fc.integer({ min: 0, max: 60_000 })],

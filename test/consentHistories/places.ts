@@ -11,10 +11,10 @@ import type { History } from './history.ts';
 import { RULES } from '../lookups/askedConsents.ts';
 import type { Place } from './runHistory.ts';
 
-/** A consent flow that spins reads for ever, and lets no time pass. */
+/** A consent flow that spins reads again and again while no time passes. */
 const MAX_READS_A_MOMENT = 500;
 
-/** How long a command to a shared store takes. */
+/** How long a command to a shared store takes each way. */
 const COMMAND_MS = 1;
 
 /** The memory of one process; it throws when it is read too often at one moment. */
@@ -39,8 +39,7 @@ class BoundedStore extends MemoryConsentStore {
 }
 
 /**
- * What replicas share: as Redis does, it takes time for each command, gives back copies, and takes a write
- * that is sent twice for one.
+ * A store that replicas share: like Redis it takes time for each command, and returns copies.
  */
 class SharedStore extends BoundedStore {
   override readonly isShared = true;
@@ -84,8 +83,8 @@ export function inMemory(history: History): Place {
 }
 
 /**
- * Three replicas on one store. However short its patience, a request hears what stands in the record, and at most that
- * an expiry was told: four commands for each lookup that its questions take, at each of two operators.
+ * Three replicas on one store. However short its patience, a request gets what is in the record, and an expiry may be
+ * marked as reported: four commands for each lookup of its questions, at each of two operators.
  */
 export function inReplicas(history: History): Place {
   const clock = new TestClock();
@@ -102,7 +101,7 @@ function onClock(
   return { clock, stores, factCacheFor: factsInMemory(clock, keepMs), latenessMs };
 }
 
-/** One memory, of which each process recalls what counts by the operators that it knows. */
+/** One memory, from which each process recalls by the operators that it knows. */
 function factsInMemory(clock: TestClock, keepMs: number): Place['factCacheFor'] {
   const facts = new MemoryFactCache(clock, () => ({ keepMs, resultMs: RULES.resultMs }));
   return (keptFor) => ({

@@ -35,12 +35,12 @@ import { ALICE } from '../values.ts';
 
 type Wrongs = ReturnType<typeof noWrongs>;
 
-/** What must be zero, each. */
+/** Each must be zero. */
 export type Wrongness = Wrongs & StrictOperators['offences'];
 
 function noWrongs() {
   return {
-    /** Requests without an answer when their patience was over. */
+    /** Requests without an answer at the end of their patience. */
     unsettled: 0,
     defects: 0,
     wrongAnswers: 0,
@@ -49,17 +49,17 @@ function noWrongs() {
   };
 }
 
-/** Where a history takes place. */
+/** The processes and stores of a history. */
 export interface Place {
   readonly clock: TestClock;
-  /** Of each replica; the same one where there is one process. */
+  /** One for each replica. */
   readonly stores: readonly ConsentStore[];
   readonly factCacheFor: (keptFor: KeptFor) => FactCache;
   /** How late an answer, or how early a poll, may be. */
   readonly latenessMs: number;
 }
 
-/** Lets a history happen, and says what was wrong in it. */
+/** Runs a history, and counts what was wrong in it. */
 export async function runHistory(history: History, place: Place): Promise<Wrongness> {
   const { clock } = place;
   const operators = new StrictOperators(history, clock, place.latenessMs);
@@ -94,7 +94,7 @@ export async function runHistory(history: History, place: Place): Promise<Wrongn
   return { ...operators.offences, ...wrong };
 }
 
-/** Whether a promise is settled, once so much time has passed and all has run that waits for nothing outside this process. */
+/** Whether a promise is settled after so much time, once this process has nothing left to run. */
 async function settlesWithin(
   clock: TestClock,
   ms: number,
@@ -167,7 +167,7 @@ async function makeRequest(
   }
 }
 
-/** One process of a replica: its operators, and the ways of their lookups. */
+/** One process of a replica: its operators and their routes. */
 class ServingProcess {
   readonly #operators: Readonly<Record<OperatorName, RoutedOperator>>;
   readonly #kept: RoutedOperator;
@@ -239,9 +239,9 @@ function identityOf(name: OperatorName, configuration: Configuration): string {
   return `${name} ${configuration[name]}`;
 }
 
-/** Knows which requests have a line about an answer. */
+/** The requests that have an audit line about an answer. */
 class Audit implements LookupAuthorizer {
-  /** By their correlators: a lookup that is shared has a request of its own. */
+  /** By correlator: a shared lookup has a request of its own. */
   readonly #requests = new Set<string>();
 
   admit({ event, request }: AuthorizerRequest): Admitted {

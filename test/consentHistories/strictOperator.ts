@@ -10,7 +10,7 @@ import { hear, OperatorBooks, type Consent, type Offence } from '../operatorBook
 import { HOUR_MS } from '../values.ts';
 import type { History, LookupWord, PollWord, PromptWord } from './history.ts';
 
-/** What the operator must not see. */
+/** What an operator must not see. */
 const OFFENCES = [
   'promptsWhileOneLived',
   'promptsWithoutNeed',
@@ -21,22 +21,22 @@ const OFFENCES = [
   'equalLookups',
 ] as const satisfies readonly Offence[];
 
-/** How long an answer or a failure counts that names no time. */
+/** How long a failure counts that names no time. */
 const KEPT_MS = 60_000;
-/** Of fractions of a millisecond. */
+/** For fractions of a millisecond. */
 const MIN_TOLERANCE_MS = 1;
-/** The one that a history is about. */
+/** The line that a history is about. */
 const LINE = 'the line';
 
-/** One operator, as one process asks it. */
+/** One operator, as one process knows it. */
 export interface AskedOperator {
-  /** What distinguishes it from others in consents and facts. */
+  /** Its name in consents and facts. */
   readonly identity: string;
-  /** Of the operators that the process knows. */
+  /** The identities of all operators that the process knows. */
   readonly configured: ReadonlySet<string>;
 }
 
-/** Operators that say what a history has them say, and remember what they were asked. */
+/** Operators that reply as their history says, and note every request against their rules. */
 export class StrictOperators {
   #prompts = 0;
   #polls = 0;
@@ -45,14 +45,14 @@ export class StrictOperators {
   readonly #clock: Clock;
   readonly #toleranceMs: number;
   readonly #books: OperatorBooks;
-  /** Of the operators that the process knew which prompted, by the consent and by its token. */
+  /** By consent and by its token, the operators that the prompting process knew. */
   readonly #prompters = new WeakMap<object, ReadonlySet<string>>();
   readonly #answered: { identity: string; asker: string; lookup: Lookup; atMs: number }[] = [];
   readonly #knowSwapSinceMs = new Map<string, number>();
   readonly #startedAtMs: number;
   #exchanges = 0;
 
-  /** @param toleranceMs by how much two moments may differ that are meant to be one */
+  /** @param toleranceMs by how much two moments may differ that count as one */
   constructor(history: History, clock: Clock, toleranceMs: number) {
     this.#history = history;
     this.#clock = clock;
@@ -69,7 +69,7 @@ export class StrictOperators {
     return this.#books.counts(OFFENCES);
   }
 
-  /** How it is asked. */
+  /** The interface of one operator to one process. */
   at(asked: AskedOperator) {
     return {
       requestConsent: (subject: TokenSubject, context: ExchangeContext) =>
@@ -133,7 +133,7 @@ export class StrictOperators {
     const word = inTurn(this.#history.lookups, this.#lookups);
     this.#lookups += 1;
     const asker = askerOf(correlator.name);
-    // Whoever waits polls, and looks up what the prompt was for: the process that prompted may know fewer facts.
+    // Any waiting process polls and looks up: the one that prompted may know fewer facts.
     const prompter = this.#prompters.get(token);
     this.#judgeLookup(lookup, asker, asked, prompter);
     const sentAtMs = this.#clock.nowMs();
@@ -158,7 +158,7 @@ export class StrictOperators {
     return fact;
   }
 
-  /** A larger window holds the earlier swap as well. */
+  /** A larger window is `true` for the earlier swap as well. */
   #tellOfSwap(lookup: Lookup, asker: string, isSwapped: boolean): void {
     const tellsOfSwap =
       lookup.operation === 'retrieve-date' || lookup.maxAgeHours < SWAPPED_HOURS_AGO;
@@ -167,13 +167,13 @@ export class StrictOperators {
     }
   }
 
-  /** Whether the SIM has changed while the history happens. */
+  /** Whether the SIM has changed during the history. */
   get hasSwapped(): boolean {
     const { swapAtMs } = this.#history;
     return swapAtMs !== undefined && this.#nowMs - this.#startedAtMs >= swapAtMs;
   }
 
-  /** Whether a reply had told an asker of that by then. */
+  /** Whether a reply had shown that to an asker by then. */
   knewOfSwap(asker: string, atMs: number): boolean {
     return (this.#knowSwapSinceMs.get(asker) ?? Infinity) < atMs;
   }
@@ -192,11 +192,11 @@ export class StrictOperators {
     const isEqual = this.#answered.some(
       (earlier) =>
         earlier.asker === asker &&
-        // Of an operator that is known no more, only what says that the SIM changed counts.
+        // Of an operator that is no longer configured only a swap counts.
         configured.has(earlier.identity) &&
         prompter.has(earlier.identity) &&
         earlier.atMs + keepMs > this.#nowMs + this.#toleranceMs &&
-        // What was said before the SIM changed may be outdated.
+        // A fact from before the SIM changed may be outdated.
         (!this.hasSwapped || earlier.atMs - this.#startedAtMs > (this.#history.swapAtMs ?? 0)) &&
         JSON.stringify(earlier.lookup) === JSON.stringify(lookup),
     );
@@ -241,7 +241,7 @@ export class StrictOperators {
       case 'access_denied':
         return failed('CONSENT_DENIED');
       case 'invalid_client':
-        // The prompt lives on.
+        // The prompt is still alive.
         return failed('OPERATOR_REFUSED');
       case 'expired_token':
       case 'invalid_grant':
@@ -279,22 +279,22 @@ export class StrictOperators {
     }
     this.#close(
       keptMs,
-      // Of a check it is not known for which window it is going to be.
+      // The window of the next check is not known yet.
       (operation) =>
         failure.reach === 'number' ||
         (operation === lookup.operation &&
           (operation === 'retrieve-date' || failure.reach === 'operation')),
-      // The number may be served by another one.
+      // Another operator may serve the number.
       failure.isUnknownNumber === true ? identity : undefined,
     );
     return { kind: 'failed', failure };
   }
 
-  /** @param identity of the only operator that it closes */
+  /** @param identity the only operator that it closes */
   #close(forMs: number, closing: (operation: Operation) => boolean, identity?: string): void {
     this.#books.close(LINE, {
       untilMs: this.#nowMs + forMs,
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as they are asked for above
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in the prompts above
       closes: ({ at, scope }) => (identity ?? at) === at && closing(scope as Operation),
     });
   }
@@ -318,7 +318,7 @@ function failed(code: LookupFailure['code']) {
   return { kind: 'failed', failure: { code, reach: 'number' } } as const;
 }
 
-/** Correlators begin with the asker, in these histories. */
+/** In these histories correlators begin with the asker. */
 export function askerOf(correlatorName: string): string {
   return correlatorName.split('-')[0] ?? '';
 }

@@ -6,7 +6,7 @@ import { HOUR_MS } from '../values.ts';
 import { history, type History } from './history.ts';
 import { runHistory } from './runHistory.ts';
 
-it('no `false` passes over a swap that was known, and no fact is too old or of another caller, in any history', async () => {
+it('in every history no `false` passes over a known swap, and no fact is too old or of another caller', async () => {
   let again = 0;
   await fc.assert(
     fc.asyncProperty(history, async (one) => {
@@ -33,7 +33,7 @@ function longAgo(atMs: number): number {
   return Math.min(atMs, -200 * HOUR_MS);
 }
 
-/** One request after the other, about a line that changed longer ago than any margin and any delay. */
+/** One request after the other, about a line whose last change is older than any margin and delay. */
 function unchanged(one: History): History {
   const { line } = one;
   return {
@@ -47,12 +47,12 @@ function unchanged(one: History): History {
   };
 }
 
-it('a line that is unchanged has at no time cost more lookups for what is kept', async () => {
+it('a line that has not changed never costs more lookups where facts are kept', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (one) => {
       const kept = await runHistory(unchanged(one));
       const fresh = await runHistory(unchanged({ ...one, keepMs: 0 }));
-      // In sum: what nobody has heard yet is told without a lookup, and where more is kept it has been told before.
+      // In sum: unheard facts are returned without a lookup, and where more is kept they were returned before.
       let saved = 0;
       for (const [index, lookups] of kept.lookups.entries()) {
         saved += (fresh.lookups[index] ?? 0) - lookups;

@@ -4,7 +4,7 @@ import { ASKERS } from '../consentHistories/history.ts';
 import { DATE, window } from '../lookups/requests.ts';
 import { HOUR_MS } from '../values.ts';
 
-/** A line whose SIM changes, what its operator says of it, and some requests about it. */
+/** A line whose SIM changes, its operator's replies, and some requests about it. */
 export interface History {
   readonly line: Line;
   readonly asks: readonly Ask[];
@@ -12,9 +12,9 @@ export interface History {
   readonly keepMs: number;
   readonly operations: 'both' | 'date' | 'check';
   readonly trustMonitoredPeriod: boolean;
-  /** Whether each lookup takes a consent: what its request does not wait for is kept, and not heard. */
+  /** Whether each lookup takes a consent: facts that its request does not wait for are kept unheard. */
   readonly isConsented: boolean;
-  /** Whether a reply brings the date and the check, whichever was asked for. */
+  /** Whether a reply has both the date and the check. */
   readonly repliesBringBoth: boolean;
   readonly isRedis: boolean;
 }
@@ -23,7 +23,7 @@ export interface History {
 export interface Line {
   readonly activatedAtMs: number;
   readonly swapsAtMs: readonly number[];
-  /** How much later than `check` the operator's dates and periods know of a swap. */
+  /** How much later than `check` the operator's dates and periods show a swap. */
   readonly lateMs: number;
   /** How far its dates are off. */
   readonly dateErrorMs: number;
@@ -31,7 +31,7 @@ export interface Line {
   readonly countsActivation: boolean;
 }
 
-/** One request, and what the operator says to its lookups. */
+/** One request, and the operator's replies to its lookups. */
 export interface Ask {
   /** How long after the one before it. */
   readonly pauseMs: number;
@@ -42,14 +42,14 @@ export interface Ask {
   /** Whether the operator fails. */
   readonly fails: boolean;
   readonly questions: readonly Question[];
-  /** From a lookup's leaving to its reply, and at which part of that it is answered. */
+  /** From a lookup's departure to its reply, and at which part of that it is answered. */
   readonly latencyMs: number;
   readonly answeredAt: number;
-  /** How long Redis takes to take a command, and to reply. */
+  /** How long Redis takes to receive a command, and to reply. */
   readonly commandMs: number;
   readonly date: 'told' | 'told as before the last change' | 'withheld' | 'withheld, with a period';
   readonly periodDays: number;
-  /** With consent: whether it is gone when its answer comes. */
+  /** With consent: whether it has left when its answer arrives. */
   readonly isGone: boolean;
 }
 

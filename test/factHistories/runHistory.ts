@@ -24,27 +24,26 @@ import { ALICE, HOUR_MS, OPEN_AUTHORIZER } from '../values.ts';
 import type { Ask, History } from './history.ts';
 import { EPOCH_MS, SwappingLine, type Said } from './swappingLine.ts';
 
-/** The result of a history. */
 export type Verdict = ReturnType<typeof noVerdict>;
 
 function noVerdict() {
   const lookups: number[] = [];
   return {
-    /** A `false`, and so a chance to be wrong. */
+    /** Answers that could be wrong. */
     falses: 0,
-    /** A `false` of a line that was swapped, where all that says so is outdated by what was known. */
+    /** A `false` for a swapped line, whose facts are all outdated by known ones. */
     wrongFalses: 0,
     withoutAnswer: 0,
-    /** Of which a request was told: of lookups that left longer before it came in than the setting says. */
+    /** Facts whose lookups left longer before their request than the setting allows. */
     tooOldFacts: 0,
-    /** Of another caller, or of another purpose. */
+    /** Facts of another caller or purpose. */
     anothersFacts: 0,
     outlivedDeadlines: 0,
-    /** Facts that a request was told which another one had looked up. */
+    /** Facts that another request had looked up. */
     toldAgain: 0,
     /** Requests of more lookups than one date and 1 + ⌈log₂ k⌉ checks, while no other request was under way. */
     tooManyLookups: 0,
-    /** Of each request. */
+    /** By request. */
     lookups,
   };
 }
@@ -54,16 +53,16 @@ const MARGIN_HOURS = OFFER.dateMarginHours;
 /** CONSENT_RESULT_SECONDS. */
 const RESULT_MS = 3_600_000;
 
-/** What Redis takes to reply makes a fact older. */
+/** The time that Redis takes to reply makes a fact older. */
 const SLACK_MS = 1000;
 
-/** No two clocks show the same. */
+/** Their clocks differ. */
 const REPLICAS = [
   { monotonicAheadMs: 0, wallAheadMs: 0 },
   { monotonicAheadMs: 7_000_000, wallAheadMs: 30 * 60_000 },
 ];
 
-/** A reply that one request had. All times count from the beginning of the history. */
+/** The reply to one request. All times count from the start of the history. */
 interface Reply extends Said {
   readonly asked: Asked;
   readonly replyId: string;
@@ -71,11 +70,11 @@ interface Reply extends Said {
   keptAtMs: number;
 }
 
-/** One request, and what it learned. */
+/** One request, and its facts. */
 interface Asked {
   readonly ask: Ask;
   readonly cameInAtMs: number;
-  /** By their names. */
+  /** The names of its facts. */
   readonly told: Set<string>;
   readonly lookups: Operation[];
   lastLookUpAtMs: number;
@@ -138,7 +137,7 @@ class World {
     return this.#history.isConsented ? RESULT_MS : 0;
   }
 
-  /** How long any fact answers further requests. */
+  /** How long a fact answers further requests at most. */
   get #longestMs(): number {
     return Math.max(this.#history.keepMs, this.#resultMs);
   }
@@ -179,7 +178,7 @@ class World {
     if (reply.leftAtMs < asked.cameInAtMs - this.#longestMs) this.#verdict.tooOldFacts += 1;
   }
 
-  /** Notes from when on a reply is kept. */
+  /** Notes when each reply is kept. */
   #watched(factCache: FactCache): FactCache {
     return {
       recall: (...asked) => factCache.recall(...asked),
@@ -263,7 +262,7 @@ class World {
     this.#underWay += 1;
     await askAll(executor, ALICE, ask.questions);
     this.#underWay -= 1;
-    // The consents that are played here keep their facts before they answer.
+    // With consent the facts are kept before the answer.
     const isJudged = !this.#history.isConsented;
     const isLate = this.#nowMs > asked.cameInAtMs + patienceMs;
     if (isJudged && isLate) this.#verdict.outlivedDeadlines += 1;
@@ -297,7 +296,7 @@ class World {
     if (isOutdated) this.#verdict.wrongFalses += 1;
   }
 
-  /** Whether the request was told of it, or it could be recalled when the request last looked. */
+  /** Whether the request got it, or could recall it at its last lookup. */
   #isHeld(reply: Reply, { ask, told, lastLookUpAtMs }: Asked): boolean {
     if (told.has(nameOfReply(reply))) return true;
     return (
@@ -307,7 +306,7 @@ class World {
     );
   }
 
-  /** Whether it shows a swap within the window that the `false` knew nothing of. */
+  /** Whether it shows a swap within the window that the `false` did not know. */
   #outdates(other: Reply, reply: Reply, windowMs: number): boolean {
     const windowStartMs = reply.leftAtMs - windowMs;
     if (!this.#line.swappedBetween(windowStartMs, this.#nowMs)) return false;
@@ -323,7 +322,7 @@ class World {
       : changeAtMs > (reply.changeAtMs ?? windowStartMs);
   }
 
-  /** For how long before it left nothing had changed, by a fact that says so. */
+  /** For how long before it left nothing had changed, by its fact. */
   #unchangedMs({ fact }: Reply): number {
     if (fact.operation === 'check') return fact.swapped ? -Infinity : fact.maxAgeHours * HOUR_MS;
     const { latestSimChange, monitoredPeriodDays = 0, sentAtMs } = fact;
@@ -344,7 +343,7 @@ class World {
   }
 }
 
-/** Of one fact of a reply. */
+/** The name of one fact of a reply. */
 function nameOf({ replyId, operation }: Pick<TimedFact, 'replyId' | 'operation'>): string {
   return `${replyId} ${operation}`;
 }

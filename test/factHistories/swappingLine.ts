@@ -3,15 +3,15 @@ import type { Lookup } from '../../src/domain/question.ts';
 import { HOUR_MS } from '../values.ts';
 import type { Ask, Line } from './history.ts';
 
-/** What the operator said, and what is true of it. */
+/** An operator's reply, and the truth about it. */
 export interface Said {
   readonly fact: Fact;
   readonly answeredAtMs: number;
-  /** The change that a disclosed date is of. */
+  /** The change of a disclosed date. */
   readonly changeAtMs?: number;
 }
 
-/** A line and its operator, by the time since the history began. */
+/** A line and its operator; times count from the start of the history. */
 export class SwappingLine {
   readonly #line: Line;
   readonly #activatedAtMs: number;
@@ -26,7 +26,7 @@ export class SwappingLine {
     return this.#line.swapsAtMs.some((atMs) => atMs > afterMs && atMs <= untilMs);
   }
 
-  /** @param wallMs the clock of the replica that asks, when its request left */
+  /** @param wallMs the replica's clock when its request left */
   answer(lookup: Lookup, ask: Ask, answeredAtMs: number, wallMs: number): Said {
     switch (lookup.operation) {
       case 'check': {
@@ -58,7 +58,7 @@ export class SwappingLine {
       case 'told':
       case 'told as before the last change': {
         const changeAtMs = changes.at(ask.date === 'told' ? -1 : -2) ?? this.#activatedAtMs;
-        // An operator reports no day to come.
+        // An operator never reports a future date.
         const toldAtMs = Math.min(changeAtMs + dateErrorMs, answeredAtMs);
         const epochMs = EPOCH_MS + Math.round(toldAtMs);
         const latestSimChange = { text: new Date(epochMs).toISOString(), epochMs };
@@ -68,5 +68,5 @@ export class SwappingLine {
   }
 }
 
-/** When a history begins, by clocks that are right. */
+/** The start of a history, by an exact clock. */
 export const EPOCH_MS = Date.UTC(2026, 0, 15, 12);
