@@ -16,7 +16,7 @@ it.each([
         expect(wrong.filter(([, count]) => count > 0)).toEqual([]);
       }),
       // `npm run long -- histories` has many more.
-      { numRuns: 100 },
+      { numRuns: 200 },
     );
   },
   300_000,

@@ -21,23 +21,12 @@ export interface History {
   readonly restarts: readonly Restart[];
 }
 
-/** The operators that a process knows, each with its current settings. */
-export type Configuration = Readonly<Record<OperatorName, Flavour>>;
+export type OperatorName = 'one' | 'other';
 
-export const OPERATOR_NAMES = ['one', 'other'] as const;
-
-export type OperatorName = (typeof OPERATOR_NAMES)[number];
-
-/** A renamed operator has another identity, and nothing of its former one. */
-export type Flavour = 'as at first' | 'renamed' | '2-legged';
-
-export const AT_FIRST: Configuration = { one: 'as at first', other: 'as at first' };
-
-/** A process replaces another one, with settings of its own. */
+/** A process replaces another one, whose memory is lost. */
 export interface Restart {
   readonly atMs: number;
   readonly replica: number;
-  readonly configuration: Configuration;
 }
 
 /** One request. */
@@ -121,15 +110,9 @@ const ask: fc.Arbitrary<Ask> = fc.record({
   ),
 });
 
-const flavour = weighed<Flavour>(
-  [3, fc.constant('as at first')],
-  [2, fc.constantFrom('renamed', '2-legged')],
-);
-
 const restart: fc.Arbitrary<Restart> = fc.record({
   atMs,
   replica: fc.integer({ min: 0, max: 2 }),
-  configuration: fc.record({ one: flavour, other: flavour }),
 });
 
 function about(code: LookupFailureCode, rest: Partial<LookupFailure> = {}): LookupFailure {

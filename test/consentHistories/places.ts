@@ -1,5 +1,5 @@
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { recalledFor, MemoryFactCache } from '../../src/lookups/factCache.ts';
+import { MemoryFactCache } from '../../src/lookups/factCache.ts';
 import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
 import {
   MemoryConsentStore,
@@ -79,7 +79,8 @@ class SharedStore extends BoundedStore {
 /** The store of a single process. */
 export function inMemory(history: History): Place {
   const clock = new TestClock();
-  return onClock(history, clock, [new BoundedStore(clock)], 0);
+  const stores = [new BoundedStore(clock)];
+  return { clock, stores, factCache: factCache(clock, history), latenessMs: 0 };
 }
 
 /**
@@ -89,27 +90,10 @@ export function inMemory(history: History): Place {
 export function inReplicas(history: History): Place {
   const clock = new TestClock();
   const store = new SharedStore(clock);
-  return onClock(history, clock, [store, store, store], 32 * COMMAND_MS);
+  const latenessMs = 32 * COMMAND_MS;
+  return { clock, stores: [store, store, store], factCache: factCache(clock, history), latenessMs };
 }
 
-function onClock(
-  { keepMs }: History,
-  clock: TestClock,
-  stores: Place['stores'],
-  latenessMs: number,
-): Place {
-  return { clock, stores, factCacheFor: factsInMemory(clock, keepMs), latenessMs };
-}
-
-/** One memory, from which each process recalls by the operators that it knows. */
-function factsInMemory(clock: TestClock, keepMs: number): Place['factCacheFor'] {
-  const facts = new MemoryFactCache(clock, () => ({ keepMs, resultMs: RULES.resultMs }));
-  return (keptFor) => ({
-    keep: (...kept) => facts.keep(...kept),
-    recall: async (asker, number, cameInAtMs) => {
-      const recalled = await facts.recall(asker, number, cameInAtMs);
-      const kept = recalled.facts.concat(recalled.besides);
-      return { ...recalled, ...recalledFor(kept, cameInAtMs, keptFor) };
-    },
-  });
+function factCache(clock: TestClock, { keepMs }: History): MemoryFactCache {
+  return new MemoryFactCache(clock, () => ({ keepMs, resultMs: RULES.resultMs }));
 }

@@ -8,25 +8,12 @@ import type {
 import { ConsentedLookups } from '../../src/consents/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import { KeptAnswers, NOBODY } from '../../src/lookups/keptAnswers.ts';
-import type { FactCache, KeptFor } from '../../src/lookups/factCache.ts';
-import {
-  timed,
-  type DirectRoute,
-  type LookupRequest,
-  type LookupRoute,
-} from '../../src/lookups/lookupRoute.ts';
+import type { FactCache } from '../../src/lookups/factCache.ts';
+import type { LookupRequest } from '../../src/lookups/lookupRoute.ts';
 import type { Operators, RoutedOperator } from '../../src/lookups/operators.ts';
-import { SharedLookups } from '../../src/lookups/directLookups.ts';
 import type { ConsentStore } from '../../src/consents/consentStore.ts';
-import {
-  AT_FIRST,
-  OPERATOR_NAMES,
-  type Ask,
-  type Configuration,
-  type History,
-  type OperatorName,
-} from './history.ts';
-import { askerOf, StrictOperators, SWAPPED_HOURS_AGO } from './strictOperator.ts';
+import type { Ask, History, OperatorName } from './history.ts';
+import { StrictOperators, SWAPPED_HOURS_AGO } from './strictOperator.ts';
 import { consentOperator, LEASE_MS, RULES } from '../lookups/askedConsents.ts';
 import { askAll, OFFER, requestAt } from '../lookups/requests.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
@@ -54,7 +41,7 @@ export interface Place {
   readonly clock: TestClock;
   /** One for each replica. */
   readonly stores: readonly ConsentStore[];
-  readonly factCacheFor: (keptFor: KeptFor) => FactCache;
+  readonly factCache: FactCache;
   /** How late an answer, or how early a poll, may be. */
   readonly latenessMs: number;
 }
@@ -64,15 +51,15 @@ export async function runHistory(history: History, place: Place): Promise<Wrongn
   const { clock } = place;
   const operators = new StrictOperators(history, clock, place.latenessMs);
   const audit = new Audit();
-  const processOf = (replica: number, configuration: Configuration) =>
-    new ServingProcess(replica, configuration, history, place, operators, audit);
-  const processes = place.stores.map((_, replica) => processOf(replica, AT_FIRST));
+  const processOf = (store: ConsentStore) =>
+    new ServingProcess(store, history, place, operators, audit);
+  const processes = place.stores.map(processOf);
   const all = [...processes];
-  const restarting = history.restarts.map(async ({ atMs, replica, configuration }) => {
+  const restarting = history.restarts.map(async ({ atMs, replica }) => {
     await clock.sleep(atMs);
     // The memory of a process ends with it.
     if (processes.length === 1) return;
-    const started = processOf(replica, configuration);
+    const started = processOf(place.stores[replica] as ConsentStore);
     processes[replica] = started;
     all.push(started);
   });
@@ -174,48 +161,20 @@ class ServingProcess {
   readonly #sleep: (ms: number) => Promise<void>;
 
   constructor(
-    replica: number,
-    configuration: Configuration,
-    history: History,
-    place: Place,
+    store: ConsentStore,
+    { deniedMs }: History,
+    { clock, factCache }: Place,
     operators: StrictOperators,
     admission: Audit,
   ) {
-    const { clock } = place;
-    const { keepMs, deniedMs } = history;
-    const identities = OPERATOR_NAMES.map((name) => identityOf(name, configuration));
-    const configured = new Set(identities);
-    const keptFor: KeptFor = (operator) =>
-      configured.has(operator) ? { keepMs, resultMs: RULES.resultMs } : undefined;
-    const factCache = place.factCacheFor(keptFor);
-    const store = place.stores[replica] as ConsentStore;
     const rules = { ...RULES, deniedMs };
     const consented = new ConsentedLookups({ store, factCache, rules, clock }, 0);
-    const routeTo = (name: OperatorName): LookupRoute => {
-      const identity = identityOf(name, configuration);
-      const asked = operators.at({ identity, configured });
-      if (configuration[name] !== '2-legged') {
-        return consented.routeTo(
-          consentOperator(identity, asked, clock, { name, admission, rules }),
-        );
-      }
-      const direct: DirectRoute = {
-        async lookUp(lookup, { number, request }) {
-          const leftAtMs = clock.monotonicMs();
-          request.onLeaving?.(leftAtMs);
-          admission.admit({ event: 'lookup', lookup, number, request });
-          const fact = await asked.lookUpWithoutConsent(lookup, askerOf(request.correlator.name));
-          return { kind: 'facts', facts: timed([fact], leftAtMs, true, identity, clock) };
-        },
-      };
-      return new SharedLookups(direct, { factCache, keepMs, admission });
-    };
     const parts = { factCache, admission, offer: OFFER, marking: new Map() };
     this.#sleep = (ms) => clock.sleep(ms);
     this.#kept = { name: 'none', offer: OFFER, route: new KeptAnswers(NOBODY, parts) };
     const operatorOf = (name: OperatorName): RoutedOperator => {
-      const route = new KeptAnswers(routeTo(name), parts);
-      return { name, offer: OFFER, route };
+      const operator = consentOperator(name, operators.at(name), clock, { admission, rules });
+      return { name, offer: OFFER, route: new KeptAnswers(consented.routeTo(operator), parts) };
     };
     this.#operators = { one: operatorOf('one'), other: operatorOf('other') };
   }
@@ -233,10 +192,6 @@ class ServingProcess {
   async close(): Promise<void> {
     await Promise.all(Object.values(this.#operators).map(({ route }) => route.close()));
   }
-}
-
-function identityOf(name: OperatorName, configuration: Configuration): string {
-  return `${name} ${configuration[name]}`;
 }
 
 /** The requests that have an audit line about an answer. */

@@ -8,7 +8,7 @@ import { AccessToken, type TokenSubject } from '../../src/tokens/accessToken.ts'
 import type { ExchangeContext, Polled, RequestedConsent } from '../../src/tokens/tokenManager.ts';
 import { hear, OperatorBooks, type Consent, type Offence } from '../operatorBooks.ts';
 import { HOUR_MS } from '../values.ts';
-import type { History, LookupWord, PollWord, PromptWord } from './history.ts';
+import type { History, LookupWord, OperatorName, PollWord, PromptWord } from './history.ts';
 
 /** What an operator must not see. */
 const OFFENCES = [
@@ -28,14 +28,6 @@ const MIN_TOLERANCE_MS = 1;
 /** The line that a history is about. */
 const LINE = 'the line';
 
-/** One operator, as one process knows it. */
-export interface AskedOperator {
-  /** Its name in consents and facts. */
-  readonly identity: string;
-  /** The identities of all operators that the process knows. */
-  readonly configured: ReadonlySet<string>;
-}
-
 /** Operators that reply as their history says, and note every request against their rules. */
 export class StrictOperators {
   #prompts = 0;
@@ -45,9 +37,7 @@ export class StrictOperators {
   readonly #clock: Clock;
   readonly #toleranceMs: number;
   readonly #books: OperatorBooks;
-  /** By consent and by its token, the operators that the prompting process knew. */
-  readonly #prompters = new WeakMap<object, ReadonlySet<string>>();
-  readonly #answered: { identity: string; asker: string; lookup: Lookup; atMs: number }[] = [];
+  readonly #answered: { asker: string; lookup: Lookup; atMs: number }[] = [];
   readonly #knowSwapSinceMs = new Map<string, number>();
   readonly #startedAtMs: number;
   #exchanges = 0;
@@ -69,27 +59,24 @@ export class StrictOperators {
     return this.#books.counts(OFFENCES);
   }
 
-  /** The interface of one operator to one process. */
-  at(asked: AskedOperator) {
+  at(operator: OperatorName) {
     return {
       requestConsent: (subject: TokenSubject, context: ExchangeContext) =>
-        this.#requestConsent(subject, context, asked),
-      poll: (authReqId: string, subject: TokenSubject) => this.#poll(authReqId, subject, asked),
-      lookUp: (order: LookupOrder, context: ExchangeContext) => this.#lookUp(order, context, asked),
-      /** 2-legged: takes no consent, and always answers. */
-      lookUpWithoutConsent: (lookup: Lookup, asker: string) =>
-        this.#lookUpWithoutConsent(lookup, asker, asked),
+        this.#requestConsent(subject, context, operator),
+      poll: (authReqId: string, subject: TokenSubject) => this.#poll(authReqId, subject, operator),
+      lookUp: (order: LookupOrder, context: ExchangeContext) =>
+        this.#lookUp(order, context, operator),
     };
   }
 
   async #requestConsent(
     { operation }: TokenSubject,
     { correlator }: Pick<ExchangeContext, 'correlator'>,
-    { identity, configured }: AskedOperator,
+    operator: OperatorName,
   ): Promise<RequestedConsent> {
     const word = inTurn(this.#history.prompts, this.#prompts);
     this.#prompts += 1;
-    const asked = { at: identity, number: LINE, scope: operation };
+    const asked = { at: operator, number: LINE, scope: operation };
     this.#note(this.#books.prompt({ ...asked, caller: askerOf(correlator.name) }));
     const authReqId = `consent-${this.#prompts}`;
     if (word.word === 'acknowledged' || (word.word !== 'refused' && word.isPrompted)) {
@@ -97,23 +84,18 @@ export class StrictOperators {
         word.word === 'acknowledged' ? [word.expiresInSeconds, word.intervalSeconds] : [120, 0];
       const endsAtMs = this.#nowMs + lifeSeconds * 1000;
       const intervalMs = intervalSeconds * 1000;
-      const consent = this.#books.acknowledged(authReqId, { ...asked, endsAtMs, intervalMs });
-      this.#prompters.set(consent, configured);
+      this.#books.acknowledged(authReqId, { ...asked, endsAtMs, intervalMs });
     }
     await this.#takeTime();
     return { judged: this.#acknowledge(word, authReqId), attempts: 1 };
   }
 
-  async #poll(
-    authReqId: string,
-    subject: TokenSubject,
-    { identity }: AskedOperator,
-  ): Promise<Polled> {
+  async #poll(authReqId: string, subject: TokenSubject, operator: OperatorName): Promise<Polled> {
     const word = inTurn(this.#history.polls, this.#polls);
     this.#polls += 1;
     const consent = this.#books.consents.get(authReqId);
     if (consent === undefined) throw new Error('A poll of what was never acknowledged.');
-    this.#note(this.#books.poll(consent, identity));
+    this.#note(this.#books.poll(consent, operator));
     const polled = this.#decide(consent, word, subject);
     await this.#takeTime();
     consent.pollsOnTheWire -= 1;
@@ -127,35 +109,24 @@ export class StrictOperators {
   async #lookUp(
     { lookup, token, number }: LookupOrder,
     { correlator }: ExchangeContext,
-    asked: AskedOperator,
+    operator: OperatorName,
   ) {
     token.spend({ number, operation: lookup.operation });
     const word = inTurn(this.#history.lookups, this.#lookups);
     this.#lookups += 1;
     const asker = askerOf(correlator.name);
-    // Any waiting process polls and looks up: the one that prompted may know fewer facts.
-    const prompter = this.#prompters.get(token);
-    this.#judgeLookup(lookup, asker, asked, prompter);
+    this.#judgeLookup(lookup, asker);
     const sentAtMs = this.#clock.nowMs();
     const leftAtMs = this.#nowMs;
     const isSwapped = this.hasSwapped;
     const swappedMs = this.#swappedMs;
     await this.#takeTime();
-    const told = this.#answer(lookup, word, sentAtMs, swappedMs, asked.identity);
+    const told = this.#answer(lookup, word, sentAtMs, swappedMs, operator);
     if (told.kind === 'answered') {
-      this.#answered.push({ identity: asked.identity, asker, lookup, atMs: leftAtMs });
+      this.#answered.push({ asker, lookup, atMs: leftAtMs });
       this.#tellOfSwap(lookup, asker, isSwapped);
     }
     return { judged: told, attempts: 1, mayRetryWithNewToken: false };
-  }
-
-  async #lookUpWithoutConsent(lookup: Lookup, asker: string, asked: AskedOperator): Promise<Fact> {
-    this.#judgeLookup(lookup, asker, asked);
-    const isSwapped = this.hasSwapped;
-    const fact = factOf(lookup, this.#clock.nowMs(), this.#swappedMs);
-    await Promise.resolve();
-    this.#tellOfSwap(lookup, asker, isSwapped);
-    return fact;
   }
 
   /** A larger window is `true` for the earlier swap as well. */
@@ -182,19 +153,11 @@ export class StrictOperators {
     for (const offence of offences) this.#books.offend(offence, LINE);
   }
 
-  #judgeLookup(
-    lookup: Lookup,
-    asker: string,
-    { configured }: AskedOperator,
-    prompter = configured,
-  ): void {
+  #judgeLookup(lookup: Lookup, asker: string): void {
     const { keepMs } = this.#history;
     const isEqual = this.#answered.some(
       (earlier) =>
         earlier.asker === asker &&
-        // Of an operator that is no longer configured only a swap counts.
-        configured.has(earlier.identity) &&
-        prompter.has(earlier.identity) &&
         earlier.atMs + keepMs > this.#nowMs + this.#toleranceMs &&
         // A fact from before the SIM changed may be outdated.
         (!this.hasSwapped || earlier.atMs - this.#startedAtMs > (this.#history.swapAtMs ?? 0)) &&
@@ -227,11 +190,8 @@ export class StrictOperators {
     }
     hear(consent, word === 'token lost' ? 'granted' : word);
     switch (word) {
-      case 'granted': {
-        const token = new AccessToken(subject, 'token', undefined);
-        this.#prompters.set(token, this.#prompters.get(consent) ?? new Set());
-        return { kind: 'acquired', token };
-      }
+      case 'granted':
+        return { kind: 'acquired', token: new AccessToken(subject, 'token', undefined) };
       case 'token lost':
       case 'lost':
         return { kind: 'go-on', goOn: 'no_reply' };
@@ -261,7 +221,7 @@ export class StrictOperators {
     word: LookupWord,
     sentAtMs: number,
     swappedMs: number,
-    identity: string,
+    operator: OperatorName,
   ): Judgement<Fact> {
     if (word === 'answered') {
       return { kind: 'answered', facts: [factOf(lookup, sentAtMs, swappedMs)] };
@@ -285,17 +245,17 @@ export class StrictOperators {
         (operation === lookup.operation &&
           (operation === 'retrieve-date' || failure.reach === 'operation')),
       // Another operator may serve the number.
-      failure.isUnknownNumber === true ? identity : undefined,
+      failure.isUnknownNumber === true ? operator : undefined,
     );
     return { kind: 'failed', failure };
   }
 
-  /** @param identity the only operator that it closes */
-  #close(forMs: number, closing: (operation: Operation) => boolean, identity?: string): void {
+  /** @param operator the only one that it closes; all where absent */
+  #close(forMs: number, closing: (operation: Operation) => boolean, operator?: OperatorName): void {
     this.#books.close(LINE, {
       untilMs: this.#nowMs + forMs,
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in the prompts above
-      closes: ({ at, scope }) => (identity ?? at) === at && closing(scope as Operation),
+      closes: ({ at, scope }) => (operator ?? at) === at && closing(scope as Operation),
     });
   }
 
@@ -319,7 +279,7 @@ function failed(code: LookupFailure['code']) {
 }
 
 /** In these histories correlators begin with the asker. */
-export function askerOf(correlatorName: string): string {
+function askerOf(correlatorName: string): string {
   return correlatorName.split('-')[0] ?? '';
 }
 

@@ -131,6 +131,25 @@ it('a record is kept until its last end is over', () => {
   expect(keptUntilMs({ consent: PENDING, ends }, RULES)).toBe(NOW + 180_000);
 });
 
+function endedFor(failure: LookupFailure, ms: number): Learned {
+  return { kind: 'ended', ended: failedFor(failure, ms) };
+}
+
+describe('a lookup that failed', () => {
+  const later = { ...REFUSED, retryAfterSeconds: 3600 };
+  const atOnce = { ...REFUSED, retryAfterSeconds: 0 };
+
+  it.each<[string, LookupFailure, Learned]>([
+    ['is remembered for a minute', REFUSED, endedFor(REFUSED, 60_000)],
+    ['or as long as the operator says', later, endedFor(later, 3_600_000)],
+    ['where that is not 0', atOnce, endedFor(atOnce, 60_000)],
+    ['is a denial where the owner has withdrawn', DENIED, lives(closedFor(DENIED, 600_000))],
+  ])('%s', (_, failure, learned) => {
+    const { lookup } = IDENTITY;
+    expect(lookupEnded(IDENTITY, { lookup, failure }, NOW, RULES)).toEqual(learned);
+  });
+});
+
 describe('what was learned while the record changed', () => {
   const another = living({ ...PENDING, id: 'consent-2', asker: 'shop' });
   const ended = lookupEnded(IDENTITY, { lookup: IDENTITY.lookup, failure: REFUSED }, NOW, RULES);

@@ -67,6 +67,7 @@ const BARRED = ['anothers', ANOTHERS] as const;
 const LIFE = 120_000;
 const TOO_LATE = pendingFor({ redeemableMs: 0, livesMs: 2_000 });
 const NO_MORE_POLLS = pendingFor({ nextPollMs: 3_000, redeemableMs: 3_000, livesMs: 5_000 });
+const UNCONFIGURED = { ...pendingFor({}), operator: 'another' };
 const LIMITED: LookupFailure = { code: 'OPERATOR_RATE_LIMITED', reach: 'number' };
 
 /** A living consent, and its view for its own caller; every other caller gets CONSENT_PENDING. */
@@ -82,6 +83,7 @@ const LIVING: readonly (readonly [string, Consent, PromptView['state'], ConsentS
   ['its last redeemable moment', pendingFor({ redeemableMs: 1 }), 'due', pendingWith(1, LIFE)],
   ['one too late to redeem, too early to repeat', TOO_LATE, 'waiting', pendingWith(2, 2_000)],
   ['a next poll that would come too late', NO_MORE_POLLS, 'waiting', pendingWith(5, 5_000)],
+  ['one of no known operator', UNCONFIGURED, 'in-doubt', pendingWith(120, LIFE)],
   ['a token on its way', redeemedFor(11_000), 'under-way', pendingWith(1, 11_000)],
   ['a denial', closedFor(DENIED, 600_000), 'closed', { state: 'DENIED', retryAfterSeconds: 600 }],
   ['a refusal', closedFor(REFUSED, 60_000), 'closed', { state: 'EXPIRED', retryAfterSeconds: 60 }],
@@ -94,6 +96,13 @@ const failedAs = (reach: FailureReach, count = 1): ConsentRecord => ({
   ends: Array.from({ length: count }, () => failedFor({ ...REFUSED, reach }, 60_000)),
 });
 
+const UNKNOWN_NUMBER = {
+  code: 'NUMBER_NOT_SERVED',
+  reach: 'number',
+  isUnknownNumber: true,
+} as const;
+const elsewhere = { ...failedFor(UNKNOWN_NUMBER, 60_000), operator: 'another' };
+
 const CASES: readonly Case[] = [
   ...LIVING.map(([name, consent, ...own]): Case => [name, living(consent), own, BARRED]),
   ['nothing', undefined, FREE, FREE],
@@ -104,6 +113,7 @@ const CASES: readonly Case[] = [
   ['an expiry', { ends: [expiredAt(0)] }, OVER, FREE],
   ['an expiry that was reported', { ends: [{ ...expiredAt(0), isTold: true }] }, FREE, FREE],
   ['a failure for the number', failedAs('number'), FOR_A_MINUTE, ['free', ANOTHERS]],
+  ['a number that another operator does not know', { ends: [elsewhere] }, FREE, FREE],
   ['a failure for its operation', failedAs('operation'), FREE, FREE],
   ['more failures than are kept', failedAs('question', 16), BARRED, BARRED],
 ];
@@ -157,6 +167,7 @@ describe('what bars a prompt', () => {
 it.each([
   ['a denial, with the time for which it counts', DENIED, { retryAfterSeconds: 5 }],
   ['a refusal, without a time since waiting does not help', REFUSED, {}],
+  ['a refusal with a time', { ...REFUSED, retryAfterSeconds: 9 }, { retryAfterSeconds: 5 }],
 ])('a request that no longer waits gets %s', (_, failure, told) => {
   expect(failureNow(living(closedFor(failure, 5000)))).toEqual({ ...failure, ...told });
 });

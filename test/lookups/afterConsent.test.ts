@@ -19,7 +19,7 @@ const WINDOW = [window(240)];
 const FALSE = [{ swapped: false }];
 const UNAVAILABLE: LookupFailure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
 const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
-/** By what is about us. */
+/** Because of our client, not of the number. */
 const REFUSED_US: LookupFailure = { ...REFUSED, barsAfterNumbers: 2 };
 
 let service: AskedConsents;
@@ -48,24 +48,12 @@ describe('the failure of a lookup after consent', () => {
     expect(prompts()).toBe(2);
   });
 
-  it.each([30, 3600])('is returned for as long as the operator says, %d s', async (seconds) => {
-    const failure: LookupFailure = { ...UNAVAILABLE, retryAfterSeconds: seconds };
-    service.operator.looked = [failure];
-    await ask(WINDOW);
-    await service.clock.advance(seconds * SECOND_MS - 500);
-    expect(failureOf(await ask(WINDOW))).toEqual({ ...failure, retryAfterSeconds: 1 });
-    expect(failureOf(await ask(WINDOW, { caller: 'bert' }))).toEqual(ANOTHERS);
-    await service.clock.advance(500);
-    await ask(WINDOW, { caller: 'bert' });
-    expect(prompts()).toBe(2);
-  });
-
-  it('is returned to a request that waits for nothing, however long the store takes', async () => {
+  it('is returned to a request without patience, even where the store is slow', async () => {
     service.operator.looked = [UNAVAILABLE];
     await ask(WINDOW);
     service.store.beforeRead = () => service.clock.sleep(20);
-    const told = await service.heard(SECOND_MS, WINDOW, { waitMs: 0 });
-    expect(failureOf(told)).toEqual({ ...UNAVAILABLE, retryAfterSeconds: 60 });
+    const answers = await service.heard(SECOND_MS, WINDOW, { waitMs: 0 });
+    expect(failureOf(answers)).toEqual({ ...UNAVAILABLE, retryAfterSeconds: 60 });
   });
 
   it('is returned although no request waited for it', async () => {
@@ -79,13 +67,13 @@ describe('the failure of a lookup after consent', () => {
     expect(service.operator.lookups).toHaveLength(1);
   });
 
-  it('that no reply can be trusted applies to the operation: a query with several windows prompts once', async () => {
+  it('with an untrusted reply applies to the operation: a query with several windows prompts once', async () => {
     const untrusted: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'question' };
     service.operator.looked = [untrusted, untrusted, untrusted, untrusted];
     const page = [DATE, window(24), window(240), window(720)];
     for (const _ of ['first', 'again']) {
-      const told = await ask(page);
-      expect(told.map((one) => failureOf([one])?.code)).toEqual(page.map(() => untrusted.code));
+      const answers = await ask(page);
+      expect(answers.map((one) => failureOf([one])?.code)).toEqual(page.map(() => untrusted.code));
     }
     expect(service.operator.prompted).toEqual(['retrieve-date', 'check']);
   });
@@ -98,20 +86,10 @@ describe('the failure of a lookup after consent', () => {
     }
     expect(service.operator.prompted).toEqual(['retrieve-date', 'check']);
   });
-
-  it('is remembered as a denial where the owner has withdrawn their consent', async () => {
-    const denied: LookupFailure = { code: 'CONSENT_DENIED', reach: 'number' };
-    service.operator.looked = [denied];
-    await ask(WINDOW);
-    await service.clock.advance(9 * MINUTE_MS);
-    expect(failureOf(await ask(WINDOW))).toEqual({ ...denied, retryAfterSeconds: 60 });
-    expect(failureOf(await ask(WINDOW, { caller: 'bert' }))).toEqual(ANOTHERS);
-    expect(prompts()).toBe(1);
-  });
 });
 
 describe('OPERATOR_REFUSED at a lookup', () => {
-  it('about two numbers keeps every owner from being prompted for that operation for a minute', async () => {
+  it('about two numbers bars prompts for that operation for a minute', async () => {
     service.operator.looked = [REFUSED_US, REFUSED_US];
     await ask([DATE]);
     await ask([DATE], { number: BOB });
@@ -126,16 +104,16 @@ describe('OPERATOR_REFUSED at a lookup', () => {
     expect(prompts()).toBe(4);
   });
 
-  it('of one question keeps no other owner from being prompted', async () => {
+  it('of one question bars no prompt of another owner', async () => {
     service.operator.looked = [{ code: 'OPERATOR_REFUSED', reach: 'question' }];
     expect(failureOf(await ask(WINDOW))?.code).toBe('OPERATOR_REFUSED');
     await ask(WINDOW, { number: BOB, caller: 'bert' });
     await ask(WINDOW);
-    // One for each owner: the first caller hears its failure again.
+    // One for each owner: the first caller gets its failure again.
     expect(prompts()).toBe(2);
   });
 
-  it('lets a live consent reach its lookup, in whichever replica', async () => {
+  it('lets a live consent reach its lookup, in every replica', async () => {
     service = new AskedConsents({ replicas: 2 });
     service.operator.looked = [{ ...REFUSED, barsAfterNumbers: 1 }, withheld()];
     service.operator.polled = [PENDING, 'granted', 'granted'];
@@ -151,7 +129,7 @@ describe('a prompt that had to wait for a permit', () => {
   it.each([
     ['first', 0],
     ['last', 1],
-  ])('waits as long as any request that has joined, be it the one that came %s', async (_, at) => {
+  ])('waits as long as any request that has joined, here the %s one', async (_, at) => {
     service = new AskedConsents({ permits: 1 });
     service.operator.latencyMs = 5 * SECOND_MS;
     const ahead = service.ask(WINDOW, { number: BOB, waitMs: 20 * SECOND_MS });
@@ -190,7 +168,7 @@ describe('a prompt that had to wait for a permit', () => {
 });
 
 describe('a prompt that had to wait for a permit while another replica was answered', () => {
-  // For longer than an answered consent is on record.
+  // The second is longer than an answered consent is on record.
   it.each([5, 15])('is not made after %d s', async (seconds) => {
     service = new AskedConsents({ permits: 1, replicas: 2 });
     service.operator.latencyMs = seconds * SECOND_MS;
@@ -212,7 +190,7 @@ describe('a request that waits in another replica', () => {
     service = new AskedConsents({ replicas: 2 });
   });
 
-  it('hears of an expiry, and prompts no owner', async () => {
+  it('gets the expiry, without a prompt', async () => {
     const failure = { code: 'CONSENT_EXPIRED', reach: 'number' } as const;
     service.operator.polled = [PENDING, { kind: 'failed', failure }];
     const asked = Promise.all([service.ask(WINDOW), service.ask(WINDOW, {}, 1)]);
@@ -220,7 +198,7 @@ describe('a request that waits in another replica', () => {
     expect(prompts()).toBe(1);
   });
 
-  it('hears a fact, whatever is asked next', async () => {
+  it('gets a fact, whatever the next question', async () => {
     service.operator.looked = [checked(240, true)];
     service.operator.polled = [PENDING, 'granted', PENDING];
     const next = service.ask([window(72), window(240)]);
@@ -231,8 +209,8 @@ describe('a request that waits in another replica', () => {
   });
 });
 
-describe('each request that hears an answer', () => {
-  it('has a line of its own before it is returned, but for the one whose lookup it was', async () => {
+describe('each request that gets an answer', () => {
+  it('has an audit line of its own before it returns, except the one whose lookup it was', async () => {
     service.operator.polled = [PENDING, 'granted'];
     const asked = [1, 2, 3].map(() => service.ask(WINDOW));
     await service.clock.advance(2 * SECOND_MS);
@@ -247,7 +225,7 @@ describe('each request that hears an answer', () => {
     expect(new Set(requests.slice(1)).size).toBe(4);
   });
 
-  it('hears none that cannot be recorded', async () => {
+  it('gets none that cannot be audited', async () => {
     const failure = { code: 'AUDIT_UNAVAILABLE', reach: 'number' } as const;
     service.admission.heard = () => Promise.resolve(failure);
     service.operator.polled = [PENDING, 'granted'];
@@ -256,7 +234,7 @@ describe('each request that hears an answer', () => {
     expect(answers).toEqual(expect.arrayContaining([FALSE, [{ failure }]]));
   });
 
-  it('has a line for a failure that applies to the number as well', async () => {
+  it('has an audit line for a failure of the number as well', async () => {
     service.operator.looked = [UNAVAILABLE];
     await ask(WINDOW);
     await ask(WINDOW);
@@ -279,7 +257,7 @@ describe('the state of a consent', () => {
   });
 });
 
-describe('the permit of a step that breaks', () => {
+describe('the permit of a step that throws', () => {
   it.each([
     ['requestConsent', [{ outcome: 'broken', attempts: 1 }]],
     ['poll', [{ outcome: 'asked', attempts: 1 }]],
@@ -291,7 +269,7 @@ describe('the permit of a step that breaks', () => {
       ],
     ],
   ] as const)(
-    'is there again after a %s, whose line says that it broke',
+    'is returned after a %s, whose audit line says that it broke',
     async (method, endings) => {
       const consents = new AskedConsents({ permits: 1 });
       const ended: Ending[] = [];
@@ -310,23 +288,23 @@ describe('the permit of a step that breaks', () => {
   );
 });
 
-describe('an answer that another replica had between the look at kept facts and the look at the record', () => {
+describe('an answer that another replica had between the recall of kept facts and the read of the record', () => {
   beforeEach(() => {
     service = new AskedConsents({ replicas: 2 });
   });
 
-  // How long the process was held up before it saw the record; an answered consent is on record for ten seconds.
+  // How long the process was held up before it read the record; an answered consent is on record for ten seconds.
   it.each([
     [0, 0],
     [1, 0],
     [11 * SECOND_MS, 0],
     // Another server has the record by then.
     [0, SECOND_MS],
-  ])('is told, and prompts no owner (held up %d ms, clock ahead %d ms)', async (ms, aheadMs) => {
+  ])('is returned, without a prompt (held up %d ms, clock ahead %d ms)', async (ms, aheadMs) => {
     const { store, clock } = service;
     store.beforeRead = async () => {
       expect(await service.ask(WINDOW, {}, 1)).toEqual(FALSE);
-      // Its end is written by then.
+      // The end of its consent is written by then.
       await (ms > 0 ? clock.sleep(ms) : settled());
       store.aheadMs = aheadMs;
     };
@@ -336,7 +314,7 @@ describe('an answer that another replica had between the look at kept facts and 
     expect(prompts()).toBe(1);
   });
 
-  it('is told, and prompts no owner, where the consent was told as expired and its end is not yet written', async () => {
+  it('is returned, without a prompt, where the consent was reported as expired and its end is not yet written', async () => {
     const { store, clock, operator } = service;
     const lookUp = operator.lookUp.bind(operator);
     // A process that was held up for longer than its lease.

@@ -43,7 +43,7 @@ export const LEASE_MS = 13_000;
 export const RULES = { ...RECORD_RULES, leaseMs: LEASE_MS };
 export const PENDING: Polled = { kind: 'go-on', goOn: 'authorization_pending' };
 
-/** What tells nothing of another caller's consent. */
+/** The failure beside another caller's consent, which it does not reveal. */
 export const ANOTHERS = { code: 'CONSENT_PENDING', reach: 'number', retryAfterSeconds: 60 };
 
 export function failureOf([answer]: readonly (Told | Error)[]): LookupFailure | undefined {
@@ -55,16 +55,16 @@ export function failing(code: LookupFailureCode) {
   return { failure: expect.objectContaining({ code }) as LookupFailure };
 }
 
-/** How one request asks. */
+/** How one request is made. */
 export interface AskSettings extends Omit<RequestSettings, 'deadlineMs'> {
   readonly number?: PhoneNumber;
-  /** Whether it has gone before its answers are there. */
+  /** Whether it has left before its answers arrive. */
   readonly isGone?: boolean;
   /** Until its deadline. */
   readonly timeLeftMs?: number;
 }
 
-/** Everything below the executor in the 3-legged flow, in replicas on one store, with an operator that is scripted. */
+/** Everything below the executor in the 3-legged flow, in replicas on one store, with a scripted operator. */
 export class AskedConsents {
   readonly clock = new TestClock();
   readonly operator = new ScriptedOperator(this.clock);
@@ -87,7 +87,7 @@ export class AskedConsents {
     const factCache = new LosableFacts(clock, store, { keepMs, resultMs });
     this.store = store;
     this.factCache = factCache;
-    // What one replica hears of refusals the others do.
+    // Refusals are shared by all replicas.
     const asked = { admission, rules: RULES, permits, refusals: new MemoryRefusals(clock) };
     this.#replicas = Array.from({ length: replicas }, () => {
       const consented = new ConsentedLookups({ store, factCache, rules: RULES, clock }, waitMs);
@@ -111,7 +111,7 @@ export class AskedConsents {
     return answersOf(executor, number, questions);
   }
 
-  /** The same, so much later: nothing but time can bring them. */
+  /** The same, after so much time. */
   async heard(ms: number, ...asked: Parameters<AskedConsents['ask']>) {
     return this.after(ms, this.ask(...asked));
   }
@@ -128,7 +128,7 @@ export class AskedConsents {
   }
 }
 
-/** An operator with which consents are requested, in tests that play it. */
+/** An operator of consents, whose part a test plays. */
 export function consentOperator(
   identity: string,
   played: ConsentOperator['tokens'] & ConsentOperator['operator'],
@@ -153,17 +153,17 @@ export function consentOperator(
   };
 }
 
-/** A store that can be lost where it is shared. */
+/** A store that a test can lose. */
 class LosableStore extends MemoryConsentStore {
   override readonly isShared: boolean;
   isLost = false;
-  /** Whether what is sent while it is lost is done all the same. */
-  doesUnheard = false;
-  /** After this moment, what it does not hold was never there. */
+  /** Whether writes are done while it is lost, without a reply. */
+  writesWhileLost = false;
+  /** Until then a number without a record is in doubt. */
   doubtUntilMs: number | undefined;
-  /** How far its clock is ahead of what it showed first. */
+  /** How far its clock is ahead of its first reading. */
   aheadMs = 0;
-  /** What happens once, before the next reading or the next write. */
+  /** Run once, before the next read or write. */
   beforeRead: (() => unknown) | undefined;
   beforeWrite: (() => unknown) | undefined;
 
@@ -188,7 +188,7 @@ class LosableStore extends MemoryConsentStore {
     this.beforeWrite = undefined;
     await beforeWrite?.();
     if (this.isLost) {
-      if (this.doesUnheard) await super.write(...change);
+      if (this.writesWhileLost) await super.write(...change);
       throw new SharedStateLost();
     }
     const written = await super.write(...change);
@@ -201,17 +201,17 @@ class LosableStore extends MemoryConsentStore {
     return super.remove(number, version);
   }
 
-  /** Everything in it is gone. */
+  /** Loses everything. */
   async forget(): Promise<void> {
     const { version } = await super.read(ALICE);
     await super.remove(ALICE, version);
   }
 }
 
-/** Lies in the same place as the consents, and is lost with them. */
+/** Facts beside the consents, which are lost with them. */
 class LosableFacts extends MemoryFactCache {
   readonly #store: LosableStore;
-  /** Whether it takes facts, and says nothing. */
+  /** Whether it receives facts without a reply. */
   isSilent = false;
 
   constructor(clock: Clock, store: LosableStore, kept: { keepMs: number; resultMs: number }) {
@@ -231,11 +231,11 @@ class LosableFacts extends MemoryFactCache {
   }
 }
 
-/** Notes what it is told; admits and records all of it unless it is said. */
+/** Notes everything; admits and records it unless `failure` is set. */
 class RecordingAdmission implements LookupAuthorizer {
   readonly asked: AuthorizerRequest[] = [];
   readonly heardBy: CachedAnswer[] = [];
-  /** What comes of the next ones in place of being admitted or recorded. */
+  /** The failure of what follows, in place of being admitted or recorded. */
   failure: LookupFailure | undefined;
 
   admit(asked: AuthorizerRequest): Admitted | Denied {

@@ -37,13 +37,7 @@ describe.each([
   const pollsAt = (): number[] => service.operator.polls.map(({ at }) => at);
   const lookups = () => service.operator.lookups.map(({ lookup }) => lookup);
 
-  it('asks the owner once, polls at once, and spends the token at once', async () => {
-    expect(await service.heard(0, WINDOW)).toEqual(FALSE);
-    expect([prompts(), pollsAt()]).toEqual([1, [0]]);
-    expect(lookups()).toEqual([{ operation: 'check', maxAgeHours: 240 }]);
-  });
-
-  it('answers CONSENT_PENDING when patience ends, and resumes the same request by asking again', async () => {
+  it('returns CONSENT_PENDING when patience ends, and the next request resumes the same prompt', async () => {
     service.operator.polled = [PENDING, PENDING, 'granted'];
     expect(failureOf(await service.heard(3000, WINDOW))).toEqual({
       code: 'CONSENT_PENDING',
@@ -65,7 +59,7 @@ describe.each([
     expect(service.clock.sleepers).toBe(0);
   });
 
-  it('lets requests of one caller share one prompt, one poll and one lookup', async () => {
+  it('shares one prompt, the polls and one lookup among the requests of one caller', async () => {
     service.operator.polled = [PENDING, 'granted'];
     const both = [service.ask(WINDOW), service.ask([window(24)])];
     expect(await service.after(2000, Promise.all(both))).toEqual([FALSE, FALSE]);
@@ -85,7 +79,7 @@ describe.each([
     expect(lookups()).toEqual([{ operation: 'check', maxAgeHours: 24 }]);
   });
 
-  it('lets a date question that joins a pending check wait for it, and asks for the date after it', async () => {
+  it('lets a date question wait for a pending check, and looks the date up after it', async () => {
     service.operator.polled = [PENDING, 'granted'];
     const check = service.ask(WINDOW);
     await settled();
@@ -95,7 +89,7 @@ describe.each([
     expect(service.operator.prompted).toEqual(['check', 'retrieve-date']);
   });
 
-  it('keeps a result that no request received for its caller, and for no other', async () => {
+  it('keeps a result that no request received, for its own caller only', async () => {
     serve({ waitMs: 2250 });
     service.operator.polled = [PENDING, 'granted'];
     service.operator.latencyMs = 100;
@@ -110,7 +104,7 @@ describe.each([
     expect(lookups()).toHaveLength(1);
   });
 
-  it('gets an answer with one prompt even when patience is shorter than every exchange', async () => {
+  it('returns an answer after one prompt even when patience is shorter than every exchange', async () => {
     service.operator.latencyMs = 100;
     const hasty = () => service.heard(SECOND_MS, WINDOW, { waitMs: 1 });
     for (const _ of [1, 2]) expect(await hasty()).toEqual([failing('CONSENT_PENDING')]);
@@ -118,20 +112,20 @@ describe.each([
     expect([prompts(), lookups().length]).toEqual([1, 1]);
   });
 
-  it('keeps the facts of a number whose next consent is pending, as long as any that were heard', async () => {
+  it('keeps the facts of a number whose next consent is pending', async () => {
     serve({ keepMs: 60_000 });
     service.operator.polled = ['granted', PENDING, PENDING, 'granted'];
     const date = changed(24);
     service.operator.looked = [date, checked(240, true)];
-    const told = { latestSimChange: date.latestSimChange };
+    const dated = { latestSimChange: date.latestSimChange };
     const questions = [DATE, window(240)];
-    expect(await service.heard(3000, questions)).toEqual([told, failing('CONSENT_PENDING')]);
+    expect(await service.heard(3000, questions)).toEqual([dated, failing('CONSENT_PENDING')]);
     await service.clock.advance(SECOND_MS);
-    expect(await service.heard(0, questions)).toEqual([told, { swapped: true }]);
+    expect(await service.heard(0, questions)).toEqual([dated, { swapped: true }]);
     expect(service.operator.prompted).toEqual(['retrieve-date', 'check']);
   });
 
-  it('remembers a denial for the number, which is pending for every other caller', async () => {
+  it('remembers a denial for the number, and is pending for every other caller', async () => {
     service.operator.polled = [DENIED];
     await service.heard(0, WINDOW);
     await service.clock.advance(599 * SECOND_MS);
@@ -147,7 +141,7 @@ describe.each([
     expect(prompts()).toBe(2);
   });
 
-  it('stops polling before expires_in, and tells the expiry once when its caller comes back', async () => {
+  it('stops polling before expires_in, and reports the expiry once to its caller', async () => {
     service.operator.polled = [PENDING];
     await service.heard(3000, WINDOW);
     await service.clock.advance(120 * SECOND_MS);
@@ -166,7 +160,7 @@ describe.each([
       'OPERATOR_UNAVAILABLE',
     ],
   ])(
-    'does not prompt again after a request %s: pending, expired once, a new prompt',
+    'does not prompt again after a request %s, until it has reported the expiry once',
     async (_, acknowledgement, code) => {
       service.operator.acknowledgements = [acknowledgement];
       expect(await service.heard(0, WINDOW)).toEqual([failing(code)]);
@@ -184,20 +178,7 @@ describe.each([
     },
   );
 
-  it('lets a caller who hangs up go, and keeps what its consent brings', async () => {
-    service.operator.latencyMs = 100;
-    const hungUp = new LightAbortSignal();
-    const asked = service.ask(WINDOW, { signal: hungUp });
-    await service.clock.advance(150);
-    hungUp.abort();
-    await asked;
-    await service.clock.advance(SECOND_MS);
-    expect(lookups()).toHaveLength(1);
-    expect(await service.heard(0, WINDOW)).toEqual(FALSE);
-    expect(prompts()).toBe(1);
-  });
-
-  it('starts nothing for a caller who is gone already', async () => {
+  it('starts nothing for a caller that has hung up', async () => {
     const signal = new LightAbortSignal();
     signal.abort();
     await service.heard(0, WINDOW, { signal });
@@ -217,7 +198,7 @@ describe.each([
     expect(prompts()).toBe(1);
   });
 
-  it('waits on close for the exchange that is under way, and stores what it brings', async () => {
+  it('waits on close for the exchange under way, and keeps its fact', async () => {
     service.operator.latencyMs = 100;
     const hungUp = new LightAbortSignal();
     const asked = service.ask(WINDOW, { signal: hungUp });

@@ -7,6 +7,7 @@ import {
   type FactCache,
   type FactCacheSettings,
   MemoryFactCache,
+  recalledFor,
 } from '../../src/lookups/factCache.ts';
 import { RedisFactCache, KEEP } from '../../src/lookups/redisFactCache.ts';
 import { systemClock } from '../../src/system/clock.ts';
@@ -163,6 +164,12 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     const newest = windows.slice(-MAX_FACTS_PER_NUMBER).map((window) => `${window} false`);
     expect(await heardBy(facts)).toEqual(newest.toSorted());
   });
+});
+
+it('a fact of an operator that is no longer configured answers only where it is a swap', () => {
+  const [swap, ...others] = [checked(240, true), FALSE, changed(9000)] as const;
+  const recalled = recalledFor([swap, ...others], 0, () => undefined);
+  expect(recalled).toEqual({ facts: [swap], besides: others });
 });
 
 it('MemoryFactCache is bounded in bytes, and uses only its monotonic clock', async () => {

@@ -15,6 +15,14 @@ function ask(questions: readonly Question[]) {
   return service.heard(3 * SECOND_MS, questions);
 }
 
+it('a kept swap that answers nothing bars the `false` of a late date', async () => {
+  service = new AskedConsents();
+  service.operator.looked = [checked(48, true), changed(2400), checked(24, true)];
+  await ask([window(48)]);
+  expect(await ask([DATE, window(24)])).toMatchObject([{}, { swapped: true }]);
+  expect(service.operator.prompted).toEqual(['check', 'retrieve-date', 'check']);
+});
+
 describe('a fact that was heard', () => {
   it.each([
     ['in the reply to its own request', [DATE]],

@@ -19,11 +19,11 @@ describe('lookups with consent in several replicas', () => {
     ({ clock, operator, store } = service);
   });
 
-  /** What a request hears that waits so long at a replica. */
+  /** The answers of a request to one replica. */
   const ask = (replica: 0 | 1, waitMs = 3000) => service.ask(WINDOW, { waitMs }, replica);
   const heard = (ms: number, replica: 0 | 1) => service.after(ms, ask(replica));
 
-  /** What another process does to the consent that lives. */
+  /** Changes the living consent as another process does. */
   async function changeConsent(change: (found: Consent, nowMs: number) => Consent): Promise<void> {
     const { record, version, nowMs } = await store.read(ALICE);
     if (record?.consent === undefined) throw new Error('No consent lives.');
@@ -31,16 +31,7 @@ describe('lookups with consent in several replicas', () => {
     await store.write(ALICE, version, { ...record, consent }, 120_000);
   }
 
-  it('tells the failure of the one lookup to every waiter, and prompts no owner for it', async () => {
-    operator.polled = [PENDING, 'granted'];
-    operator.looked = [{ code: 'NUMBER_NOT_SERVED', reach: 'number' }];
-    const asked = Promise.all([ask(0), ask(1)]);
-    const failed = [failing('NUMBER_NOT_SERVED')];
-    expect(await service.after(3000, asked)).toEqual([failed, failed]);
-    expect(operator.prompts).toHaveLength(1);
-  });
-
-  it('takes over from a poller that died, once its lease is over', async () => {
+  it('takes over from a poller that died once its lease is over', async () => {
     operator.polled = [PENDING];
     await heard(3000, 0);
     await changeConsent((found, nowMs) => ({ ...found, leaseUntilMs: nowMs + LEASE_MS }));
@@ -52,7 +43,7 @@ describe('lookups with consent in several replicas', () => {
     expect(await heard(0, 1)).toEqual(FALSE);
   });
 
-  it('sends no poll that has fallen due where another replica polls', async () => {
+  it('sends no poll that is due while another replica polls', async () => {
     operator.polled = [PENDING];
     const asked = ask(0, 9000);
     await clock.advance(1900);
@@ -61,7 +52,7 @@ describe('lookups with consent in several replicas', () => {
     expect(operator.polls).toHaveLength(1);
   });
 
-  it('tells a request that joins what another replica has learned since', async () => {
+  it('returns the outcome at another replica to a request that joins', async () => {
     operator.polled = [PENDING];
     const asked = ask(0, 9000);
     await clock.advance(1000);
@@ -75,8 +66,8 @@ describe('lookups with consent in several replicas', () => {
     expect(operator.polls).toHaveLength(1);
   });
 
-  it('prompts under no lease that is over by the clock of a server that has taken over', async () => {
-    // What is written from now on is replied to by another one.
+  it('holds the lease of a prompt against the clock of a server that has taken over', async () => {
+    // Another server replies from the next write on.
     store.beforeWrite = () => (store.aheadMs = LEASE_MS);
     const leftMs: number[] = [];
     const requestConsent = operator.requestConsent.bind(operator);
@@ -90,7 +81,7 @@ describe('lookups with consent in several replicas', () => {
     expect(leftMs).toEqual([LEASE_MS]);
   });
 
-  it('ends with its request, and with what was billed, while a store says nothing to a fact', async () => {
+  it('ends with its request and returns its fact while a store does not reply to that fact', async () => {
     const date = changed(24);
     operator.looked = [date];
     operator.polled = ['granted', PENDING];
@@ -110,14 +101,14 @@ describe('lookups with consent in several replicas', () => {
     ]);
   });
 
-  it('says STATE_UNAVAILABLE, and prompts no owner, while the store is lost', async () => {
+  it('returns STATE_UNAVAILABLE, without a prompt, while the store is lost', async () => {
     store.isLost = true;
     expect(await heard(0, 0)).toEqual([failing('STATE_UNAVAILABLE')]);
     expect(operator.prompts).toHaveLength(0);
   });
 
-  it('prompts no owner when the intent may not be written, and takes it back', async () => {
-    store.doesUnheard = true;
+  it('prompts no owner when the intent may not be written, and withdraws it', async () => {
+    store.writesWhileLost = true;
     store.beforeWrite = () => (store.isLost = true);
     expect(await heard(0, 0)).toEqual([failing('STATE_UNAVAILABLE')]);
     store.isLost = false;
@@ -128,11 +119,11 @@ describe('lookups with consent in several replicas', () => {
   });
 
   it.each([false, true])(
-    'keeps the acknowledgement that came while the store was lost (done unheard: %s)',
-    async (doesUnheard) => {
+    'keeps the acknowledgement that arrived while the store was lost (writes done: %s)',
+    async (isWritten) => {
       operator.polled = [PENDING];
       operator.latencyMs = 100;
-      store.doesUnheard = doesUnheard;
+      store.writesWhileLost = isWritten;
       const asked = ask(0);
       await clock.advance(50);
       store.isLost = true;
@@ -145,7 +136,7 @@ describe('lookups with consent in several replicas', () => {
     },
   );
 
-  it('stays in doubt when the store does not come back for the acknowledgement', async () => {
+  it('stays in doubt when the store stays lost after the acknowledgement', async () => {
     operator.latencyMs = 100;
     const asked = ask(0);
     await clock.advance(50);
@@ -172,7 +163,7 @@ describe('lookups with consent in several replicas', () => {
     expect(operator.prompts).toHaveLength(1);
   });
 
-  it('answers with a token that came while the store was lost', async () => {
+  it('spends a token that arrived while the store was lost', async () => {
     operator.latencyMs = 100;
     const asked = ask(0);
     await clock.advance(150);
@@ -181,7 +172,7 @@ describe('lookups with consent in several replicas', () => {
     expect(operator.lookups).toHaveLength(1);
   });
 
-  it('goes on with a consent that it waits for when the store has forgotten it', async () => {
+  it('continues a consent with waiters when the store has lost it', async () => {
     operator.polled = [PENDING];
     const asked = ask(0, 60_000);
     await settled();
@@ -192,23 +183,14 @@ describe('lookups with consent in several replicas', () => {
     ]);
     const { length } = operator.polls;
     await clock.advance(LEASE_MS - 1000);
-    // Another replica's poll, of which the store no longer knows, may be on the wire.
+    // Another replica's poll may be on the wire, which the store has lost.
     expect(operator.polls).toHaveLength(length);
     operator.polled = ['granted'];
     expect(await service.after(LEASE_MS, asked)).toEqual(FALSE);
     expect(operator.prompts).toHaveLength(1);
   });
 
-  it('prompts no owner while the store may have forgotten a consent, and says until when', async () => {
-    store.doubtUntilMs = clock.monotonicMs() + 300_000;
-    expect(await heard(0, 0)).toEqual([
-      { failure: { code: 'CONSENT_PENDING', reach: 'number', retryAfterSeconds: 300 } },
-    ]);
-    await clock.advance(300_000);
-    expect(await heard(0, 0)).toEqual(FALSE);
-  });
-
-  it('does not send a request for which it was held up too long', async () => {
+  it('does not send a request after it was held up for too long', async () => {
     const write = store.write.bind(store);
     store.write = async (...written) => {
       const result = await write(...written);
