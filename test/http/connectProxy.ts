@@ -5,17 +5,17 @@ import type { Duplex } from 'node:stream';
 import { ClosingServer, listen } from '../listening.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
-/** What the proxy does with a request for a tunnel. */
+/** How the proxy handles a request for a tunnel. */
 export type ProxyManner = (request: IncomingMessage, socket: Duplex) => void;
 
 interface Options {
   /** Speaks TLS itself, with this certificate. */
   readonly certificate?: Certificate;
-  /** In place of a tunnel to where the request says. */
+  /** In place of the tunnel. */
   readonly manner?: ProxyManner;
 }
 
-/** A forward proxy on a free port of this machine (RFC 9110 §9.3.6) that writes down what it is asked for. */
+/** A forward proxy (RFC 9110 §9.3.6) on a free port that records its requests. */
 export class ConnectProxy extends ClosingServer {
   url = '';
   readonly requests: IncomingMessage[] = [];
@@ -40,7 +40,7 @@ export class ConnectProxy extends ClosingServer {
   }
 }
 
-/** Does what a proxy is for. */
+/** Makes the tunnel. */
 export function tunnel({ url = '' }: IncomingMessage, socket: Duplex): void {
   const { hostname, port } = new URL(`http://${url}`);
   const far = connect({ host: hostname, port: Number(port) });
@@ -56,12 +56,12 @@ export function tunnel({ url = '' }: IncomingMessage, socket: Duplex): void {
   socket.on('close', end);
 }
 
-/** Answers as it is written, and ends. */
+/** Sends the text and closes. */
 export function answering(text: string): ProxyManner {
   return (_, socket) => void socket.resume().end(text);
 }
 
-/** A tunnel for those who show these credentials. */
+/** A tunnel for clients with these credentials. */
 export function tunnelFor(credentials: string): ProxyManner {
   const expected = `Basic ${Buffer.from(credentials).toString('base64')}`;
   return (request, socket) => {

@@ -9,7 +9,7 @@ import { answerWithout } from './recordingServer.ts';
  */
 export class RawHttp2Server extends ClosingServer {
   url = '';
-  /** What each connection agreed on. */
+  /** The protocol of each connection. */
   readonly protocols: string[] = [];
 
   static async start(
@@ -44,14 +44,14 @@ export function frame(type: number, flags: number, stream: number, payload: Buff
 /** The server's own, all of them at their defaults. */
 export const SETTINGS = frame(4, 0, 0, Buffer.alloc(0));
 
-/** No stream was acted on, it says. */
+/** GOAWAY: no stream was acted on. */
 export function goAway(code: number): Buffer {
   const payload = Buffer.alloc(8);
   payload.writeUInt32BE(code, 4);
   return frame(7, 0, 0, payload);
 }
 
-/** Calls back with each stream that the client opens, by the number of its HEADERS frame. */
+/** Calls back with the number of each stream that the client opens. */
 export function onStream(socket: TLSSocket, handle: (stream: number) => void): void {
   const PREFACE_BYTES = 24;
   let received = Buffer.alloc(0);
@@ -67,7 +67,7 @@ export function onStream(socket: TLSSocket, handle: (stream: number) => void): v
   });
 }
 
-/** `:status: 200`, as HPACK has it (RFC 7541 appendix A), with more of the reply to come. */
+/** `:status: 200` in HPACK (RFC 7541 appendix A), with more of the reply to come. */
 export function okHead(stream: number): Buffer {
   return frame(1, 0x4, stream, Buffer.of(0x88));
 }

@@ -29,10 +29,10 @@ export interface Received {
   readonly connection: Connection;
 }
 
-/** Answers a request; `response.socket` is there for what HTTP does not allow. */
+/** Answers a request; `response.socket` is for bytes that are not HTTP. */
 export type Answer = (received: Received, response: ServerResponse) => void;
 
-/** A server on a free port of this machine that writes down what reaches it. */
+/** A server on a free port that records its requests and connections. */
 export class RecordingServer extends ClosingServer {
   url = '';
   readonly received: Received[] = [];
@@ -64,7 +64,7 @@ export class RecordingServer extends ClosingServer {
         : createSecureServer({ keepAliveTimeout: 0, ...tls }, take),
     );
     this.server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
-      // A client that breaks off is what many tests are about.
+      // Many tests have clients that break off.
       socket.on('error', () => undefined);
       const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
       const isResumed = socket instanceof TLSSocket && socket.isSessionReused();
@@ -74,7 +74,7 @@ export class RecordingServer extends ClosingServer {
     });
   }
 
-  /** @param tls how TLS is spoken; plain text is where absent */
+  /** @param tls plain text where absent */
   static async start(
     answer: Answer,
     tls?: TlsOptions,
@@ -86,7 +86,7 @@ export class RecordingServer extends ClosingServer {
     return made;
   }
 
-  /** How TLS is spoken on connections from now on; those that are open go on. */
+  /** For new connections. */
   set tls(tls: TlsOptions) {
     if (this.server instanceof SecureServer) this.server.setSecureContext(tls);
   }
@@ -97,7 +97,7 @@ export class RecordingServer extends ClosingServer {
   }
 }
 
-/** Answers with JSON and the correlator that came. */
+/** Answers with JSON and the correlator of the request. */
 export function answerJson(
   { correlator }: Received,
   response: ServerResponse,
@@ -108,13 +108,13 @@ export function answerJson(
   response.end(JSON.stringify(body));
 }
 
-/** Answers with JSON, and without a correlator. */
+/** Answers with JSON, without a correlator. */
 export function answerWithout(_received: unknown, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.end('{}');
 }
 
-/** The address of a port that nothing listens on. */
+/** The address of a port without a listener. */
 export async function deadUrl(): Promise<string> {
   const server = await RecordingServer.start(() => undefined);
   await server[Symbol.asyncDispose]();

@@ -1,6 +1,5 @@
 import { type Clock, systemClock } from '../../src/system/clock.ts';
-import { EchoPolicy, type EchoSetting, type SilentReplies } from '../../src/http/echo.ts';
-
+import { EchoPolicy, type EchoSetting } from '../../src/http/echo.ts';
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { IdleDetector } from '../../src/http/connections/spareConnections.ts';
 import { Endpoint } from '../../src/http/connections/endpoint.ts';
@@ -17,10 +16,10 @@ import { silentLog } from '../silentLog.ts';
 /** When every exchange of these tests leaves. */
 export const DEPARTURE = { sentAtMs: 1_700_000_000_000, leftAtMs: 1000 };
 
-/** Time that no test waits for: a limit that is not kept fails by the test's own. */
+/** Longer than the time limit of a test. */
 export const AMPLE_MS = 60_000;
 
-/** What became of an exchange, in short: the status, or why there is no reply. */
+/** The outcome of an exchange in short: its status, or why there is no reply. */
 export function outcome(exchange: Exchange): string {
   if (exchange.kind === 'reply') {
     return exchange.isUnproven === true ? 'unproven' : String(exchange.reply.status);
@@ -33,7 +32,7 @@ export function isReply(exchange: Exchange): boolean {
   return exchange.kind === 'reply';
 }
 
-/** A text in the place of a file. */
+/** A text in place of a file. */
 export function text(pem: string): { readonly kind: 'text'; readonly text: string } {
   return { kind: 'text', text: pem };
 }
@@ -44,12 +43,11 @@ interface Options {
   readonly headers?: Readonly<Record<string, string>>;
   readonly http2?: Http2Setting;
   readonly connections?: number;
-  readonly silent?: SilentReplies;
   readonly clock?: Clock;
   readonly idleDetector?: IdleDetector;
   readonly log?: Log;
   readonly connection?: ConnectionSettings;
-  /** By which its files are read again; that of the endpoint where absent. */
+  /** For reading files again; that of the endpoint where absent. */
   readonly fileClock?: Clock;
 }
 
@@ -61,10 +59,10 @@ export class TestEndpoint implements AsyncDisposable {
 
   constructor(url: string, options: Options = {}) {
     const { timeoutMs = AMPLE_MS, echo = 'auto', headers = {}, http2 = 'auto' } = options;
-    const { connections = 256, silent = 'fresh', clock = systemClock, log = silentLog } = options;
+    const { connections = 256, clock = systemClock, log = silentLog } = options;
     const { connection = {}, fileClock = clock, idleDetector = new IdleDetector() } = options;
     const sent = Object.entries(headers).flat();
-    const replyCheck = new EchoPolicy(echo, silent, clock);
+    const replyCheck = new EchoPolicy(echo, 'fresh', clock);
     const watch: typeof watchFiles = (paths, onChange) => watchFiles(paths, onChange, fileClock);
     this.#files = new ConnectionFiles(connection, { clock, log, watch });
     const settings = { name: 'test endpoint', url, timeoutMs, connections, http2, replyCheck };
@@ -90,7 +88,7 @@ export class TestEndpoint implements AsyncDisposable {
     );
   }
 
-  /** So many at a time. */
+  /** In parallel. */
   burst(size: number, post: Partial<OutgoingRequest> = {}, timeLeftMs?: number) {
     return Promise.all(Array.from({ length: size }, () => this.post(post, timeLeftMs)));
   }

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { ClosingServer, listen } from '../listening.ts';
 
-/** A request as it stood on the wire. */
+/** A request as it arrived. */
 export interface WireRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -15,7 +15,7 @@ export interface WireReply {
   readonly body: string;
 }
 
-/** A server at the level of TCP, for replies that no server of HTTP would send. */
+/** A TCP server, for replies that no HTTP server would send. */
 export class WireServer extends ClosingServer {
   constructor(answer: (socket: Socket, request: WireRequest) => void) {
     super(
@@ -36,7 +36,7 @@ export class WireServer extends ClosingServer {
   }
 }
 
-/** Reads the requests that come in on a connection, one after the other. */
+/** Reads the requests of a connection in sequence. */
 function onRequest(socket: Socket, handle: (request: WireRequest) => void): void {
   let received = '';
   socket.setEncoding('latin1');
@@ -61,7 +61,7 @@ function onRequest(socket: Socket, handle: (request: WireRequest) => void): void
   });
 }
 
-/** The bytes of a reply, with the length of its body or with another. */
+/** The bytes of a reply, with its content length or a wrong one. */
 export function toBytes(reply: WireReply, contentLength = Buffer.byteLength(reply.body)): string {
   const head = Object.entries({ ...reply.headers, 'content-length': String(contentLength) })
     .map(([name, value]) => `${name}: ${value}\r\n`)
