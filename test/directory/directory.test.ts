@@ -1,22 +1,21 @@
-import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/system/clock.ts';
 import type { NumberDirectorySettings } from '../../src/operator/operatorSettings.ts';
 import { line } from '../endToEnd/askedSimSwaps.ts';
-import { answerJson, deadUrl, RecordingServer, type Answer } from '../http/recordingServer.ts';
+import { deadUrl, RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { logInto } from '../service.ts';
 import { operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
 import { TestClock } from '../testClock.ts';
-import { answerText, pend, WiredOperator } from '../wiredOperator.ts';
+import { answerText, pend, replying, WiredOperator } from '../wiredOperator.ts';
 import { askField } from '../askedFields.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
-/** The number moved: by its prefix it is the losing operator's, which still says `false`. */
+/** A moved number: its prefix leads to the losing operator, which still answers `false`. */
 const MOVED = line(1);
 
-/** Retries pause no time. */
+/** Retries do not pause. */
 class EagerClock extends TestClock {
   override sleep(): Promise<void> {
     return Promise.resolve();
@@ -27,9 +26,7 @@ let losing: WiredOperator;
 let gaining: WiredOperator;
 beforeEach(async () => {
   losing = await WiredOperator.start();
-  gaining = await WiredOperator.start({
-    lookUp: (received, response) => answerJson(received, response, { swapped: true }),
-  });
+  gaining = await WiredOperator.start({ lookUp: replying({ swapped: true }) });
 });
 afterEach(async () => {
   await losing[Symbol.asyncDispose]();
@@ -56,17 +53,15 @@ function asking(
   return new SeveralOperators(operators, { directory, clock, log: logInto(logged) });
 }
 
-function saying(operator: unknown, status = 200): Answer {
-  return (received, response) => answerJson(received, response, { operator }, status);
-}
+const naming = (operator: unknown, status = 200): Answer => replying({ operator }, status);
 
 function lookups() {
   return { losing: losing.count('lookups'), gaining: gaining.count('lookups') };
 }
 
 describe('a number directory', () => {
-  it('is asked before any operator, by POST, and its word goes before the prefix', async () => {
-    await using directory = await RecordingServer.start(saying('gaining'));
+  it('is called before any operator, by POST, and its answer overrides the prefix', async () => {
+    await using directory = await RecordingServer.start(naming('gaining'));
     await using several = asking(directoryAt(`${directory.url}/numbers`));
     expect(await window(several.request(), MOVED)).toBe(true);
     expect(directory.received).toHaveLength(1);
@@ -79,8 +74,8 @@ describe('a number directory', () => {
     expect(lookups()).toEqual({ losing: 0, gaining: 1 });
   });
 
-  it('is asked once for all that ask at a time, and again after the time that its word is kept', async () => {
-    await using directory = await RecordingServer.start(saying('gaining'));
+  it('is called once for concurrent requests, and again after keepSeconds', async () => {
+    await using directory = await RecordingServer.start(naming('gaining'));
     const clock = new TestClock();
     await using several = asking(directoryAt(directory.url), clock);
     const one = window(several.request('one'), MOVED);
@@ -95,12 +90,12 @@ describe('a number directory', () => {
   });
 
   it.each<[string, unknown]>([
-    ['that no operator serves the number', null],
-    ['an operator that is not there', 'of-another-country'],
-    ['a name that every object has', 'constructor'],
+    ['no operator', null],
+    ['an unknown operator', 'of-another-country'],
+    ['an inherited member', 'constructor'],
     ['an empty name', ''],
-  ])('that names %s: NUMBER_NOT_SERVED, and no operator is asked', async (_, operator) => {
-    await using directory = await RecordingServer.start(saying(operator));
+  ])('that names %s: NUMBER_NOT_SERVED, and no operator is called', async (_, operator) => {
+    await using directory = await RecordingServer.start(naming(operator));
     const logged: string[] = [];
     await using several = asking(directoryAt(directory.url), new TestClock(), logged);
     expect(await window(several.request(), MOVED)).toBe('NUMBER_NOT_SERVED');
@@ -111,61 +106,56 @@ describe('a number directory', () => {
   });
 });
 
-const hostile: readonly (readonly [string, Answer])[] = [
-  ['500', saying('gaining', 500)],
-  ['404', saying('gaining', 404)],
-  ['a number for a name', saying(7)],
-  ['no member', (received, response) => answerJson(received, response, {})],
-  ['a member twice', saysText('{"operator":"gaining","operator":"losing"}')],
-  ['an error beside the answer', saysText('{"operator":"gaining","error":"internal"}')],
-  ['HTML', saysText('<html>Sign in</html>', 'text/html')],
-  ['a redirect', redirect],
-  ['a reset', (_, response) => response.socket?.resetAndDestroy()],
-];
-
-function saysText(body: string, type?: string): Answer {
+function text(body: string, type?: string): Answer {
   return (received, response) => answerText(received, response, body, type);
 }
 
-function redirect(_: unknown, response: ServerResponse): void {
-  response.writeHead(307, { location: `${gaining.url}/elsewhere` });
-  response.end();
-}
+const redirect: Answer = (_, response) => {
+  response.writeHead(307, { location: `${gaining.url}/elsewhere` }).end();
+};
 
 describe('a directory that answers with', () => {
-  it.each(hostile)('%s: OPERATOR_UNAVAILABLE, and no operator is asked', async (_, answer) => {
+  it.each<[string, Answer]>([
+    ['500', naming('gaining', 500)],
+    ['404', naming('gaining', 404)],
+    ['a number for a name', naming(7)],
+    ['no member', replying({})],
+    ['a member twice', text('{"operator":"gaining","operator":"losing"}')],
+    ['an error beside the answer', text('{"operator":"gaining","error":"internal"}')],
+    ['HTML', text('<html>Sign in</html>', 'text/html')],
+    ['a redirect', redirect],
+    ['a reset', (_, response) => response.socket?.resetAndDestroy()],
+  ])('%s: OPERATOR_UNAVAILABLE, and no operator is called', async (_, answer) => {
     await using directory = await RecordingServer.start(answer);
     await using several = asking(directoryAt(directory.url), new EagerClock());
     expect(await window(several.request(), MOVED)).toBe('OPERATOR_UNAVAILABLE');
-    expect(losing.received).toEqual([]);
-    expect(gaining.received).toEqual([]);
+    expect([...losing.received, ...gaining.received]).toEqual([]);
   });
 
-  it('a byte now and then: its own deadline ends it, in real time', async () => {
-    const drips: NodeJS.Timeout[] = [];
+  it('a byte now and then: its own timeout ends it', async () => {
     await using directory = await RecordingServer.start((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
-      drips.push(setInterval(() => response.write(' '), 5));
+      const drip = setInterval(() => response.write(' '), 5);
+      response.on('close', () => clearInterval(drip));
     });
     await using several = asking(directoryAt(directory.url, { timeoutMs: 100 }), systemClock);
     expect(await window(several.request(), MOVED)).toBe('OPERATOR_UNAVAILABLE');
-    for (const drip of drips) clearInterval(drip);
     expect(lookups()).toEqual({ losing: 0, gaining: 0 });
   });
 });
 
 describe('a directory that is down', () => {
-  it('with the prefix to fall back on: the operator of the prefix is asked, which may have lost the number', async () => {
+  it('with fallback: prefix, leaves the number to the operator of its prefix', async () => {
     const directory = directoryAt(await deadUrl(), { fallback: 'prefix' });
     await using several = asking(directory, new EagerClock());
     expect(await window(several.request(), MOVED)).toBe(false);
     expect(lookups()).toEqual({ losing: 1, gaining: 0 });
   });
 
-  it('its failure is not kept: it is asked again by the next request', async () => {
+  it('is called again by the next request: failures are not kept', async () => {
     let isDown = true;
     await using directory = await RecordingServer.start((received, response) =>
-      answerJson(received, response, { operator: 'gaining' }, isDown ? 400 : 200),
+      naming('gaining', isDown ? 400 : 200)(received, response),
     );
     await using several = asking(directoryAt(directory.url));
     expect(await window(several.request(), MOVED)).toBe('OPERATOR_UNAVAILABLE');
@@ -173,12 +163,12 @@ describe('a directory that is down', () => {
     expect(await window(several.request(), MOVED)).toBe(true);
   });
 
-  it('a request that hangs up waits no longer, and leaves the others their answer', async () => {
+  it('or hangs does not hold a request that hangs up; the others get their answer', async () => {
     const held = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
     await using directory = await RecordingServer.start((received, response) => {
       arrived.resolve();
-      void held.promise.then(() => saying('gaining')(received, response));
+      void held.promise.then(() => naming('gaining')(received, response));
     });
     await using several = asking(directoryAt(directory.url));
     const hangingUp = new LightAbortSignal();
@@ -197,7 +187,7 @@ describe('a number whose operator the directory changes', () => {
   let directory: RecordingServer;
   beforeEach(async () => {
     directory = await RecordingServer.start((received, response) =>
-      answerJson(received, response, { operator: word }),
+      naming(word)(received, response),
     );
   });
   afterEach(() => directory[Symbol.asyncDispose]());
@@ -212,7 +202,7 @@ describe('a number whose operator the directory changes', () => {
     return new SeveralOperators(operators, { directory: named, consent, log: logInto([]) });
   }
 
-  it('is pursued where its owner was asked, and the owner is not asked again', async () => {
+  it('stays with the operator that prompted the owner, without a second prompt', async () => {
     await using several = askingBoth({ OPERATOR_FLOW: '3-legged' }, 60);
     losing.script = { token: pend };
     word = 'losing';
@@ -227,7 +217,7 @@ describe('a number whose operator the directory changes', () => {
     expect(lookups()).toEqual({ losing: 1, gaining: 0 });
   });
 
-  it('is answered from what is kept, before the directory is asked', async () => {
+  it('is answered from kept facts before the directory is called', async () => {
     await using several = askingBoth({}, 60);
     word = 'losing';
     expect(await window(several.request(), MOVED)).toBe(false);
@@ -235,13 +225,13 @@ describe('a number whose operator the directory changes', () => {
     expect(await window(several.request(), MOVED)).toBe(false);
     expect(directory.received).toHaveLength(1);
 
-    // What is not kept is asked about, at the operator that serves it by then.
+    // Other questions go to the operator that serves the number now.
     expect(await window(several.request(), MOVED, 480)).toBe(true);
     const consent = await askField(several.request(), MOVED, 'simSwapConsent');
     expect(consent).toMatchObject({ kind: 'consent', consent: { state: 'NOT_NEEDED' } });
     expect(lookups()).toEqual({ losing: 1, gaining: 1 });
 
-    // So it is while nobody says whose it is.
+    // Kept facts answer while the directory is down.
     await directory[Symbol.asyncDispose]();
     expect(await window(several.request(), MOVED)).toBe(false);
     expect(await window(several.request(), line(2))).toBe('OPERATOR_UNAVAILABLE');

@@ -27,13 +27,13 @@ function serve(settings: Readonly<Record<string, string>>): Promise<Service> {
   return startServiceWith({ PORT: '0', ...settings }, { clock: hurriedClock });
 }
 
-/** The operator of the short form, without its secret. */
-function shortForm(settings: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+/** The settings of one operator, without its secret. */
+function oneOperator(settings: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const { OPERATOR_CLIENT_SECRET: _secret, ...others } = operator.settings;
   return { ...others, ...settings };
 }
 
-/** The settings that name a file of operators, whose one has these members beside its addresses. */
+/** An OPERATORS_FILE with one entry. */
 function operatorsFile(entry: object, others: object = {}): Readonly<Record<string, string>> {
   const { url } = operator;
   const common = { name: 'alpha', prefixes: ['default'], flow: '2-legged' };
@@ -51,8 +51,8 @@ function times(service: Pick<Service, 'logged'>, message: string): number {
   return service.logged.filter((line) => line.startsWith(message)).length;
 }
 
-/** Waits until the log has said it once more than before. */
-async function told(service: Pick<Service, 'logged'>, message: string, act: () => void) {
+/** Acts, and waits until the log has the message once more. */
+async function logged(service: Pick<Service, 'logged'>, message: string, act: () => void) {
   const before = times(service, message);
   act();
   await expect.poll(() => times(service, message), { timeout: 15_000 }).toBe(before + 1);
@@ -70,11 +70,11 @@ function shownSecret(): string {
   return Buffer.from(basic, 'base64').toString().split(':')[1] ?? '';
 }
 
-describe('a file that changes is in force from then on, without a restart', () => {
+describe('a changed file is used without a restart', () => {
   it.each([
     [
       'OPERATOR_CLIENT_SECRET_FILE',
-      (secret: string) => shortForm({ OPERATOR_CLIENT_SECRET_FILE: secret }),
+      (secret: string) => oneOperator({ OPERATOR_CLIENT_SECRET_FILE: secret }),
     ],
     [
       "a secret of the operators' file",
@@ -86,11 +86,11 @@ describe('a file that changes is in force from then on, without a restart', () =
     expect(shownSecret()).toBe('the-first');
     await service.ask(WITHIN);
     const { length } = operator.connections;
-    const line = await told(service, READ_AGAIN, () => files.write('secret', 'the-second\n'));
+    const line = await logged(service, READ_AGAIN, () => files.write('secret', 'the-second\n'));
     expect(line).not.toContain('the-second');
     expect(answerOf(await service.ask(WITHIN))).toBe(false);
     expect(shownSecret()).toBe('the-second');
-    // On the connections that there are.
+    // Existing connections are kept.
     expect(operator.connections).toHaveLength(length);
   });
 
@@ -119,7 +119,7 @@ describe('a file that changes is in force from then on, without a restart', () =
   it('OPERATOR_ASSERTION_KEY_FILE', async () => {
     const [first, second, other] = [pemOf('P-256'), pemOf('P-256'), pemOf('P-384')];
     const settings = { OPERATOR_ASSERTION_KEY_FILE: files.write('key.pem', first) };
-    await using service = await serve(shortForm(settings));
+    await using service = await serve(oneOperator(settings));
     const signedBy = async (pem: string): Promise<boolean> => {
       await service.ask(WITHIN);
       const form = new URLSearchParams(operator.tokens.at(-1)?.body);
@@ -130,31 +130,31 @@ describe('a file that changes is in force from then on, without a restart', () =
       );
     };
     expect(await signedBy(first)).toBe(true);
-    const line = await told(service, UNUSABLE, () => files.write('key.pem', other));
+    const line = await logged(service, UNUSABLE, () => files.write('key.pem', other));
     expect(line).toContain('OPERATOR_ASSERTION_KEY_FILE must be a private key');
     expect(await signedBy(first)).toBe(true);
-    await told(service, READ_AGAIN, () => files.write('key.pem', second));
+    await logged(service, READ_AGAIN, () => files.write('key.pem', second));
     expect(await signedBy(second)).toBe(true);
   });
 });
 
-describe('a file that cannot be used leaves in force what was read last, and a line says so', () => {
+describe('a file that cannot be used leaves the last one in force, and is logged', () => {
   it.each([
     ['gone', (path: string) => rmSync(path)],
     ['empty', (path: string) => truncateSync(path)],
   ])('a secret that is %s', async (_, spoil) => {
     const path = files.write('secret', 'the-first');
-    await using service = await serve(shortForm({ OPERATOR_CLIENT_SECRET_FILE: path }));
-    const line = await told(service, UNUSABLE, () => spoil(path));
+    await using service = await serve(oneOperator({ OPERATOR_CLIENT_SECRET_FILE: path }));
+    const line = await logged(service, UNUSABLE, () => spoil(path));
     expect(line).toMatch(/_SECRET_FILE names a file that (?:cannot be read|is empty)/);
     expect(answerOf(await service.ask(WITHIN))).toBe(false);
     expect(shownSecret()).toBe('the-first');
-    await told(service, READ_AGAIN, () => files.write('secret', 'the-second'));
+    await logged(service, READ_AGAIN, () => files.write('secret', 'the-second'));
     await service.ask(WITHIN);
     expect(shownSecret()).toBe('the-second');
   });
 
-  it("one operator's does not hold up the other's", async () => {
+  it('of one operator does not affect that of another', async () => {
     const { url } = operator;
     const entry = (name: string, prefix: string) => ({
       name,
@@ -167,10 +167,10 @@ describe('a file that cannot be used leaves in force what was read last, and a l
     const operators = [entry('alpha', '+44'), entry('beta', '+33')];
     const path = files.write('operators.json', JSON.stringify({ operators }));
     await using service = await serve({ OPERATORS_FILE: path });
-    const line = await told(service, UNUSABLE, () => files.write('alpha', ''));
+    const line = await logged(service, UNUSABLE, () => files.write('alpha', ''));
     expect(line).toContain('operators[0].client.secret.file');
     expect(line).toContain('"operator":"alpha"');
-    await told(service, READ_AGAIN, () => files.write('beta', 'beta-2'));
+    await logged(service, READ_AGAIN, () => files.write('beta', 'beta-2'));
     const secretFor = async (number: string) => {
       await service.ask(`{ phoneNumber(e164: "${number}") { simSwappedWithin } }`);
       return shownSecret();
@@ -179,11 +179,11 @@ describe('a file that cannot be used leaves in force what was read last, and a l
     expect(await secretFor('+33600000001')).toBe('beta-2');
   });
 
-  it('a change between the reading of the settings and the first look is not missed', async () => {
+  it('changed between reading the settings and the first check is read again', async () => {
     const path = files.write('secret', 'the-first');
-    const settings = { PORT: '0', ...shortForm({ OPERATOR_CLIENT_SECRET_FILE: path }) };
+    const settings = { PORT: '0', ...oneOperator({ OPERATOR_CLIENT_SECRET_FILE: path }) };
     await using service = await startServiceWith(settings, {
-      // Read by then, and not yet watched.
+      // The file has been read and is not watched yet.
       get clock() {
         files.write('secret', 'the-second');
         return hurriedClock;
@@ -204,11 +204,11 @@ describe('TRUSTED_DOCUMENTS', () => {
       TRUSTED_DOCUMENTS: files.write('documents.json', JSON.stringify({ first: FIRST })),
     });
 
-  it('of the next release of a front end are served without a restart', async () => {
+  it('of the next release are served without a restart', async () => {
     await using service = await restricted();
     const both = async () => [await byId(service, 'first'), await byId(service, 'second')];
     expect(await both()).toEqual(['served', 'PERSISTED_QUERY_NOT_IN_LIST']);
-    const line = await told(service, READ_AGAIN, () =>
+    const line = await logged(service, READ_AGAIN, () =>
       files.write('documents.json', JSON.stringify({ first: FIRST, second: SECOND })),
     );
     expect(line).toContain('"setting":"TRUSTED_DOCUMENTS"');
@@ -217,19 +217,17 @@ describe('TRUSTED_DOCUMENTS', () => {
 
   it.each([
     ['empty', (path: string) => truncateSync(path)],
-    ['a list of none', () => files.write('documents.json', '{}')],
-    ['half written', () => files.write('documents.json', '{"first": "query Fi')],
-    ['written for another schema', () => files.write('documents.json', '{"first": "{ nothing }"}')],
-  ])('that is %s never lifts the restriction', async (_, spoil) => {
+    ['for another schema', () => files.write('documents.json', '{"first": "{ nothing }"}')],
+  ])('that are %s never lift the restriction', async (_, spoil) => {
     await using service = await restricted();
-    await told(service, UNUSABLE, () => spoil(`${files.folder}/documents.json`));
+    await logged(service, UNUSABLE, () => spoil(`${files.folder}/documents.json`));
     expect(await byId(service, 'first')).toBe('served');
     expect((await service.ask(WITHIN)).codes).toEqual(['PERSISTED_QUERY_ID_REQUIRED']);
     expect(operator.lookups).toHaveLength(1);
   });
 });
 
-/** What comes of asking for a trusted document by its id. */
+/** The outcome of a trusted document by its id. */
 async function byId(service: Service, documentId: string): Promise<string> {
   const reply = await service.send('/graphql', {
     method: 'POST',

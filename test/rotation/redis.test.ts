@@ -8,7 +8,7 @@ import { answerNever, grant, pend, WiredOperator } from '../wiredOperator.ts';
 
 const WITHIN = '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }';
 
-/** Files are read a hundred times as often; all else takes its time. */
+/** Reads files a hundred times as often. */
 const readingOften: Clock = {
   ...systemClock,
   sleep: (ms, signal) => systemClock.sleep(ms === 5000 || ms === 500 ? ms / 100 : ms, signal),
@@ -22,7 +22,7 @@ describe.skipIf(NO_REDIS !== undefined)(`the password of a Redis ${NO_REDIS ?? '
     return () => redis.kill();
   });
 
-  it('is taken from its file when that changes, and a consent under way goes on with one prompt', async () => {
+  it('is read again from its file, and a consent under way continues with one prompt', async () => {
     const allow = (user: string) =>
       command(redis.port, ['ACL', 'SETUSER', user, 'on', `>of-${user}`, '~*', '+@all']);
     const urlOf = (user: string) => `redis://${user}:of-${user}@127.0.0.1:${redis.port}`;
@@ -44,7 +44,7 @@ describe.skipIf(NO_REDIS !== undefined)(`the password of a Redis ${NO_REDIS ?? '
       return codes[0] ?? data.phoneNumber.simSwappedWithin;
     };
     expect(await ask()).toBe('CONSENT_PENDING');
-    // Not taken yet: the connections that there are go on.
+    // Redis does not know it yet: existing connections continue.
     files.write('url', urlOf('second'));
     const isRead = () => service.logged.some((line) => line.includes('were read again'));
     await expect.poll(isRead, { timeout: 15_000 }).toBe(true);
