@@ -11,13 +11,13 @@ import { entryAt, OperatorsFile } from '../../operatorsFile.ts';
 import { temporaryFolder } from '../../temporary.ts';
 
 const DAY_MS = 86_400_000;
-const NOON_OF_2ND = Date.UTC(2026, 10, 2, 12);
+const DAY_2_MS = Date.UTC(2026, 10, 2);
 const AUDIT_KEY = 'a-key-of-at-least-thirty-two-characters';
 
 function line(day: string, others: object = {}): string {
   return JSON.stringify({
     audit: 'after',
-    time: `2026-11-${day}T12:00:00.000Z`,
+    time: `2026-11-${day}T00:00:00.000Z`,
     event: 'lookup',
     caller: { subject: auditHash(AUDIT_KEY, 'alice'), client: 'risk-desk' },
     purpose: 'fraud-prevention',
@@ -41,10 +41,11 @@ function rotatedLog(): string {
   const directory = temporaryFolder();
   const file = join(directory, 'audit.jsonl');
   write(`${file}.2.gz`, gzipSync(`${line('01')}\n${line('02', { operator: 'south' })}\n`), 1);
-  write(`${file}.1`, `${line('03', { outcome: 'OPERATOR_TIMEOUT' })}\n`, 2);
-  const other = line('05', { number: auditHash(AUDIT_KEY, BOB), caller: { client: 'bff' } });
+  const other = '{"level":30,"msg":"a line of the log"}';
+  write(`${file}.1`, `${line('03', { outcome: 'OPERATOR_TIMEOUT' })}\n${other}\n`, 2);
+  const ofBob = line('05', { number: auditHash(AUDIT_KEY, BOB), caller: { client: 'bff' } });
   const torn = [line('06'), line('07', { audit: 'before' })].map((one) => one.slice(0, 60));
-  write(file, [line('04'), other, ...torn, ''].join('\n'), 3);
+  write(file, [line('04'), ofBob, ...torn, ''].join('\n'), 3);
   write(join(directory, 'audit.jsonlines'), `${line('09')}\n`, 4);
   return file;
 }
@@ -83,7 +84,7 @@ describe('npm run usage', () => {
         'south,1,1,0,0,0,0.0155,answered 1\r',
       ],
     });
-    expect(err).toMatch(/^7 lines in \d+\.\d s \(\d+ a second\), 2 torn lines\n$/);
+    expect(err).toMatch(/^8 lines in \d+\.\d s \(\d+ a second\), 2 torn lines\n$/);
   });
 
   test.each<[auditLog: string, words: string, err: RegExp]>([
@@ -116,7 +117,7 @@ describe('npm run audit', () => {
     ['a client', { client: 'bff' }, ['05']],
     ['a subject and an outcome', { subject: 'alice', outcome: 'OPERATOR_TIMEOUT' }, ['03']],
     ['an operator', { operator: 'south' }, ['02']],
-    ['a time', { sinceMs: NOON_OF_2ND, untilMs: NOON_OF_2ND + 2 * DAY_MS }, ['02', '03']],
+    ['a time', { sinceMs: DAY_2_MS, untilMs: DAY_2_MS + 2 * DAY_MS }, ['02', '03']],
     ['the correlator of a client', { correlator: 'ticket-03' }, ['03']],
     ['that of an exchange', { correlator: 'ticket-03-VB6KvH6PLAVG-2' }, ['03']],
     ['no part of a correlator', { correlator: 'ticket-0' }, []],
