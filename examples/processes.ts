@@ -15,7 +15,7 @@ export interface ServingProcess {
 
 /** What a program cannot do without. */
 interface ProgramOptions {
-  /** Otherwise no string becomes code, whatever a client sends. */
+  /** Otherwise no string becomes code. */
   readonly allowsCodeFromStrings?: boolean;
 }
 

@@ -3,11 +3,11 @@ import { launchSimulator } from '../../simulator/launch.ts';
 import { startProgram } from '../processes.ts';
 import type { IdentityProvider } from './identityProvider.ts';
 
-/** The BFF, and the operator simulator that it asks. */
+/** The BFF, and the operator simulator that it calls. */
 export interface Bff extends AsyncDisposable {
   /** Where GraphQL is. */
   readonly url: string;
-  /** Where the simulator tells what it has seen. */
+  /** The counts of the simulator. */
   readonly statsUrl: string;
 }
 

@@ -9,7 +9,7 @@ const config: CodegenConfig = {
   generates: {
     'generated/': {
       preset: 'client',
-      // Apollo Client asks for __typename everywhere, so the listed documents have to.
+      // Apollo Client adds __typename everywhere, so the listed documents must have it.
       documentTransforms: [addTypenameSelectionDocumentTransform],
       presetConfig: {
         fragmentMasking: false,

@@ -24,7 +24,7 @@ const graphql = expressMiddleware(apollo, {
   },
 });
 
-/** What Express would say of a body that is no JSON quotes it. */
+/** Express's message about a body that is not JSON quotes it. */
 const refuseBody: ErrorRequestHandler = (_error, _request, response, _next) => {
   response.status(400).json(maskError(undefined));
 };

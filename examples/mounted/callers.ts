@@ -1,6 +1,6 @@
 import type { SimSwapCaller } from 'sim-swap-subgraph/subgraph';
 
-/** Your own authentication stands here. What it says decides what may be asked, so verify the token for real. */
+/** Your own authentication goes here. It decides what may be queried, so verify the token for real. */
 export function callerOf(authorization: string | undefined): SimSwapCaller {
   const issuer = 'https://id.example.com';
   return authorization === 'Bearer a-customer'

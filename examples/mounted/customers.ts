@@ -13,7 +13,7 @@ export const customerTypes = parse(`
   }
 `);
 
-/** A field of the type `PhoneNumber` returns `{ e164 }`; the rest is asked of the operator. */
+/** A field of the type `PhoneNumber` returns `{ e164 }`; the rest is looked up at the operator. */
 const CUSTOMERS = [
   { id: '1', phone: { e164: '+447700900001' } },
   { id: '2', phone: { e164: '+447700900004' } },

@@ -39,7 +39,7 @@ const app = await NestFactory.create(
   { logger: ['error', 'fatal'] },
 );
 
-// What Express would say of a body that is no JSON quotes it.
+// Express's message about a body that is not JSON quotes it.
 app.useGlobalFilters({
   catch: (_error: unknown, host: ArgumentsHost) => {
     host.switchToHttp().getResponse<Response>().status(400).json(maskError(undefined));

@@ -12,7 +12,7 @@ export interface SubgraphSdl extends Subgraph {
   readonly sdl: string;
 }
 
-/** Asks a subgraph for its schema, as federation has every subgraph tell it. */
+/** Fetches the schema of a subgraph, as federation has every subgraph serve it. */
 export async function fetchSdl(subgraph: Subgraph): Promise<SubgraphSdl> {
   const response = await fetch(subgraph.url, {
     method: 'POST',

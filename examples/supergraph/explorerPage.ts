@@ -1,6 +1,6 @@
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 
-/** The page brings all that it shows along: what it may reach is the server that it comes from. */
+/** The page holds everything that it shows, and may reach only its server. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'unsafe-inline' 'unsafe-eval' blob:",

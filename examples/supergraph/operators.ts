@@ -9,11 +9,11 @@ export interface SimulatedOperator {
   readonly name: string;
   /** How its numbers begin. */
   readonly prefixes: readonly string[];
-  /** Where the simulator tells what it has seen. */
+  /** The counts of the simulator. */
   readonly statsUrl: string;
 }
 
-/** Several operators, and the settings by which the SIM swap subgraph asks them. */
+/** Several operators, and the settings by which the SIM swap subgraph calls them. */
 export interface SimulatedOperators extends AsyncDisposable {
   readonly list: readonly SimulatedOperator[];
   readonly settings: Readonly<Record<string, string>>;

@@ -16,9 +16,9 @@ interface BareSubgraphs extends AsyncDisposable {
   readonly simSwap: Subgraph;
 }
 
-/** The two subgraphs, and the operator that one of them asks. */
+/** The two subgraphs, and the operator that one of them calls. */
 export interface Subgraphs extends BareSubgraphs {
-  /** Where the operator simulator tells what it has seen. */
+  /** The counts of the operator simulator. */
   readonly statsUrl: string;
 }
 
@@ -87,9 +87,9 @@ interface GatewayOptions {
   readonly port?: number;
   /** Serves the supergraph in the file that SUPERGRAPH names. */
   readonly program?: URL;
-  /** By which the SIM swap subgraph knows the gateway, where it asks for a proof. */
+  /** By which the SIM swap subgraph knows the gateway, where it requires a proof. */
   readonly routerSecret?: string | undefined;
-  /** Whose tokens it wants, by the names of the service's settings. Anybody may ask where they are left out. */
+  /** Whose tokens it requires, by the names of the service's settings. Without them every caller is accepted. */
   readonly callers?: Settings;
 }
 
@@ -123,7 +123,7 @@ export async function startGateway(
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** The gateway reads the supergraph when it is first asked: let that not be a user's query. */
+/** The gateway reads the supergraph at its first query, which should not be a user's. */
 async function firstAnswer(url: string): Promise<void> {
   const reply = await fetch(url, {
     method: 'POST',

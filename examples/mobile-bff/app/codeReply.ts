@@ -4,7 +4,7 @@ export type CodeReply =
   | { readonly kind: 'sent'; readonly ending: string }
   /** The SIM card changed lately: an SMS code may reach a thief. */
   | { readonly kind: 'swapped' }
-  /** The owner has been asked for consent on the phone, and has not answered yet. */
+  /** The owner was prompted on the phone, and has not answered yet. */
   | {
       readonly kind: 'pending';
       readonly retryAfterSeconds: number;

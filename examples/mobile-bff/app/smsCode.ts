@@ -18,8 +18,8 @@ export type CodeState =
     });
 
 /**
- * Asks the server for an SMS code, and tells every state on the way: while the user has not consented, `pending` ones,
- * each followed by another request after the time that the server told; then the last. Asking again joins the same
+ * Requests an SMS code of the server, and reports every state on the way: while the user has not consented, `pending`
+ * ones, each followed by another request after the time of the reply; then the last. Another request joins the same
  * consent: no phone rings twice. It ends at `expiresAt`, or after ten minutes where that is not known.
  *
  * @param leaving ends the request that is under way; what is yielded after that says nothing

@@ -3,15 +3,15 @@ import { pause } from './pause.ts';
 import type { RequestCode } from './codeReply.ts';
 import { smsCode, type CodeState } from './smsCode.ts';
 
-/** What a screen shows: nothing was asked yet, the first reply is on its way, or what it said. */
+/** What a screen shows: no request yet, the first reply is on its way, or the reply. */
 export type SmsCodeState = { readonly kind: 'idle' } | { readonly kind: 'asking' } | CodeState;
 
 /** A request for a code, and what the user can do about it. */
 export interface SmsCode {
   readonly state: SmsCodeState;
-  /** Asks; does nothing while a request is under way. After its end it asks again. */
+  /** Sends a request; does nothing while one is under way. */
   readonly ask: () => void;
-  /** Stops asking, and forgets the reply. */
+  /** Ends the requests, and forgets the reply. */
   readonly cancel: () => void;
 }
 
@@ -19,23 +19,23 @@ export interface SmsCode {
 export interface SmsCodeOptions {
   /**
    * Whether the app is in front (`AppState` in React Native, `visibilityState` in a browser). While it is
-   * not, nothing is asked; when it is again, the wait goes on where it was. True unless said.
+   * not, no request is sent; when it is again, the wait continues where it was. True where absent.
    */
   readonly isInFront?: boolean;
 }
 
 const IDLE: SmsCodeState = { kind: 'idle' };
 
-/** A state belongs to the user who asked: to the function that sends their access token. */
+/** A state belongs to its user: to the function that sends their access token. */
 interface Heard {
   readonly requestCode: RequestCode;
   readonly state: SmsCodeState;
 }
 
 /**
- * Asks the server for an SMS code, for as long as the component is there. It asks nothing before `ask`, shows every
- * state on the way, and ends what is under way when the component goes. When another user signs in (another function),
- * it is idle again: no user sees what another was told.
+ * Requests an SMS code of the server, for as long as the component is mounted. It sends nothing before `ask`, shows
+ * every state on the way, and ends what is under way at unmount. When another user signs in (another function),
+ * it is idle again: no user sees the reply to another.
  *
  * @param requestCode the same for as long as the same user is signed in
  */

@@ -3,11 +3,11 @@ import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import type { DocumentNode } from 'graphql';
 import { typePolicies } from './typePolicies.ts';
 
-/** Where the BFF is, and for whom it is asked. */
+/** Where the BFF is, and on whose behalf it is queried. */
 export interface ClientSettings {
   /** Such as `https://bff.example/graphql`. */
   readonly url: string;
-  /** Of the signed-in user, as the app sent it. It says whose number this is; nobody sends one. */
+  /** Of the signed-in user, as the app sent it. It names the number; no request does. */
   readonly accessToken?: string;
 }
 
@@ -15,7 +15,7 @@ export interface ClientSettings {
 export function createClient({ url, accessToken }: ClientSettings): ApolloClient {
   const byId = new PersistedQueryLink({
     generateHash: idOf,
-    // There is no second try with the document itself: the BFF takes none.
+    // Not tried again with the document itself: the BFF accepts none.
     retry: () => false,
     disable: () => false,
   });

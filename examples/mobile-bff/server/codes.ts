@@ -16,8 +16,8 @@ export type SendSms = (e164: string) => Promise<void>;
 export type AskAbout = (accessToken: string | undefined) => Promise<Verdict>;
 
 /**
- * The decision. It is made here, where nobody can patch it, each time that an SMS is asked for: only a number whose SIM
- * card the operator vouches for now is sent one, and only the user's own, as the access token says it. An app sends
+ * The decision. It is made here, where no client can patch it, each time that an SMS is requested: only a number whose
+ * SIM card the operator vouches for now is sent one, and only the user's own, as the access token says it. An app sends
  * nothing that counts.
  */
 export async function requestCode(
@@ -30,7 +30,7 @@ export async function requestCode(
     case 'trusted':
       await sendSms(verdict.e164);
       return { kind: 'sent', ending: verdict.e164.slice(-3) };
-    // No SMS. The app asks again: that joins the consent, and prompts nobody.
+    // No SMS. The app requests again: that joins the consent, without a prompt.
     case 'pending':
     // No SMS, and another way to sign in.
     case 'swapped':
@@ -74,7 +74,7 @@ export interface CodeServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts the server that the app asks for a code. */
+/** Starts the server of which the app requests a code. */
 export async function startCodeServer(askAbout: AskAbout, sendSms: SendSms): Promise<CodeServer> {
   const replyTo = async ({ method, url, headers }: IncomingMessage): Promise<CodeReply> => {
     if (method !== 'POST' || url !== '/codes') return { kind: 'unknown', code: 'NOT_FOUND' };

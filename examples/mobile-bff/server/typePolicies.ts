@@ -1,8 +1,8 @@
 import type { FieldMergeFunction, TypePolicies } from '@apollo/client';
 
 /**
- * For a cache that other queries share: a check that is UNKNOWN is handed to the query that asked, and is
- * not kept, so the next query asks again. What is kept is as old as its `asOf` says.
+ * For a cache that other queries share: a check that is UNKNOWN is returned to its query, and is
+ * not kept, so the next query fetches it again. What is kept is as old as its `asOf`.
  */
 const forgetUnknown: FieldMergeFunction = (_existing, incoming, { readField }) =>
   readField('result', incoming) === 'UNKNOWN' ? undefined : incoming;

@@ -2,7 +2,7 @@ import { CombinedGraphQLErrors, ServerError, type ApolloClient } from '@apollo/c
 import type { CodeReply } from '../app/codeReply.ts';
 import type { MySimSwapQuery } from '../generated/graphql.ts';
 
-/** What the server makes of an answer: what the app is told, and the one case in which an SMS is sent. */
+/** The verdict on an answer: the reply to the app, and the one case in which an SMS is sent. */
 export type Verdict =
   /** The operator vouches that the SIM card behind this number is the old one: a code reaches its owner. */
   | { readonly kind: 'trusted'; readonly e164: string }
@@ -13,7 +13,7 @@ const MIN_RETRY_SECONDS = 1;
 /** The status beside UNAUTHENTICATED; a proxy before the BFF may say no more. */
 const UNAUTHENTICATED_STATUS = 401;
 
-/** Judges an answer. Only a `NOT_SWAPPED` that the BFF gave is trusted; whatever else there may be is not. */
+/** Judges an answer. Only a `NOT_SWAPPED` of the BFF is trusted. */
 export function judge({ data, error }: ApolloClient.QueryResult<MySimSwapQuery>): Verdict {
   const number = data?.myPhoneNumber;
   const check = number?.simSwapCheck;

@@ -1,6 +1,6 @@
 import { Window } from 'happy-dom';
 
-// What React needs of a page. `fetch` stays Node's own: the hook asks over a real wire.
+// What React needs of a page. `fetch` stays Node's own: the hook uses a real wire.
 const window = new Window({ url: 'http://127.0.0.1/' });
 Object.assign(globalThis, {
   window,

@@ -51,7 +51,7 @@ Ctrl-C ends all.
   say('Stopping …');
 }
 
-/** Whether the page is built. It takes some seconds, and is done anew each time: it may have changed. */
+/** Whether the page is built. It takes some seconds, and is done again each time: it may have changed. */
 async function buildPage(): Promise<boolean> {
   say('Building the page …');
   const directory = fileURLToPath(new URL('..', import.meta.url));

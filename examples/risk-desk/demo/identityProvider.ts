@@ -97,7 +97,7 @@ async function configuration({
     pkce: { required: () => true },
     scopes: ['openid'],
     claims: { openid: ['sub'], profile: ['name'], roles: ['roles'] },
-    // The desk asks for no user info: who signed in stands in the ID token.
+    // The desk fetches no user info: the ID token names the person.
     conformIdTokenClaims: false,
     findAccount: (_context: Context, accountId: string) => accountOf(accountId),
     loadExistingGrant: grantFor(resource),

@@ -4,12 +4,12 @@ import { launchSimulator } from '../../../simulator/launch.ts';
 import { startThreeOperators, type SimulatedOperators } from '../../supergraph/operators.ts';
 
 /**
- * Which operators the service asks: three, each played by a simulator in its own dialect; or one or two
+ * Which operators the service calls: three, each played by a simulator in its own dialect; or one or two
  * that follow the standard, both played by one simulator.
  */
 export type Operators = 'three' | 'both' | '2-legged' | '3-legged';
 
-/** The numbers whose owners the operator asks for their consent; the simulator's for the 3-legged flow. */
+/** The numbers whose owners are prompted for consent: the simulator's for the 3-legged flow. */
 export const CONSENT_PREFIXES = ['+44770090005', '+44770090006'];
 
 /** Starts the operators, and writes the service's file of them into a directory. */
@@ -31,7 +31,7 @@ export function startOperators(
   }
 }
 
-/** With `both`, the owners of some numbers are asked on their phones, and those of all others are not. */
+/** With `both`, the owners of some numbers are prompted, and those of all others are not. */
 async function startStandardOperators(
   operators: Exclude<Operators, 'three'>,
   directory: string,

@@ -5,7 +5,7 @@ export interface DemoPerson {
   readonly login: string;
   readonly password: string;
   readonly name: string;
-  /** What they do, for whom the demo asks to choose one. */
+  /** Their role, shown where the demo offers a choice. */
   readonly does: string;
   readonly roles: readonly Role[];
   /** Scopes of the service that the provider grants. */

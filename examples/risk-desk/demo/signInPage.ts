@@ -30,7 +30,7 @@ export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${hash('sha256
 /** @param wasRefused whether the name and password that were sent before are wrong */
 export function signInPage(uid: string, wasRefused: boolean): string {
   const alert = wasRefused ? '<p role="alert">Wrong name or password. Try again.</p>' : '';
-  // Of a demo that answers on loopback only: nobody has to look for them.
+  // Shown, since the demo answers only on loopback.
   const people = EVERYONE.map(
     ({ login, password, does }) => `<dt>${login}</dt><dd>${password}<br>${does}</dd>`,
   );

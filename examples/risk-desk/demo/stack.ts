@@ -53,7 +53,7 @@ export interface Stack extends AsyncDisposable {
   readonly url: string;
   readonly issuer: string;
   readonly gatewayUrl: string;
-  /** Where the operator simulator tells what it has seen, the first where there are several. */
+  /** The counts of the operator simulator, of the first one where there are several. */
   readonly statsUrl: string;
   readonly operators: readonly SimulatedOperator[];
   /** The file with the audit log. */
@@ -137,7 +137,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     ),
   );
   const { accounts, simSwap } = subgraphs;
-  // The service tells its schema to its router alone; it is in the repository.
+  // The service gives its schema only to its router; it is in the repository.
   const supergraph = compose([
     await fetchSdl(accounts),
     { ...simSwap, sdl: publishedSdl('subgraph') },

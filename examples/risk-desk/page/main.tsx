@@ -6,7 +6,7 @@ import { ErrorPage } from './views/ErrorPage.tsx';
 
 /**
  * react-aria adds a <style> of this id to the page unless there is one, which the content security policy
- * forbids; what would stand in it stands in parts.css.
+ * forbids; what would be in it is in parts.css.
  */
 const pressableStyle = document.createElement('meta');
 pressableStyle.id = 'react-aria-pressable-style';

@@ -6,7 +6,7 @@ export interface Session {
   readonly roles: readonly string[];
   /** Whether lists may be checked. The service enforces it; the page only does not offer it. */
   readonly mayBatch: boolean;
-  /** What a lookup costs at most, where the desk is told. */
+  /** What a lookup costs at most, where the desk knows it. */
   readonly lookupPrice: { readonly amount: number; readonly currency: string } | null;
   readonly purposes: readonly { readonly id: string; readonly label: string }[];
   readonly csrfToken: string;

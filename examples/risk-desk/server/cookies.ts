@@ -10,7 +10,7 @@ export class DeskCookies {
     this.#attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
   }
 
-  /** The cookie of this name; `undefined` where there is none, or two: then one of them is not ours. */
+  /** The cookie of this name; `undefined` without one, or with two: then one of them is not ours. */
   read(header: string | undefined, name: string): string | undefined {
     const start = `${this.#prefix}${name}=`;
     const found = (header ?? '')

@@ -14,13 +14,13 @@ import type { DeskSettings } from './settings.ts';
 const SESSION_COOKIE = 'desk-session';
 const PENDING_COOKIE = 'desk-sign-in';
 
-/** What one person may ask at a time, over all their sessions. */
+/** What one person may query at a time, over all their sessions. */
 const MAX_RUNNING = 16;
 
 /** A request that is being answered. */
 interface Exchange {
   readonly request: IncomingMessage;
-  /** With its `?`; empty where there is none. */
+  /** With its `?`; empty without one. */
   readonly search: string;
   /** Aborted when the browser goes away. */
   readonly signal: AbortSignal;
@@ -123,7 +123,7 @@ export class Desk {
 
   #tellSession({ request }: Exchange): Reply {
     const session = this.#sessionOf(request);
-    // No error: a browser would write one into its console for whoever has yet to sign in.
+    // Not an error: a browser would write one into its console before each sign-in.
     if (session === undefined) return jsonReply(null);
     const { person, csrfToken, tokens } = session;
     return jsonReply({
@@ -139,7 +139,7 @@ export class Desk {
   }
 
   async #signIn({ request }: Exchange): Promise<Reply> {
-    // A link of another site would end the session that there is, or begin one that nobody wanted.
+    // A link of another site would end the session, or begin one without the person's will.
     const { 'sec-fetch-site': site = 'none' } = request.headers;
     if (site !== 'none' && site !== 'same-origin') return redirectTo('/');
     const { url, pending } = await this.#provider.depart();
@@ -261,7 +261,7 @@ function isCorrelator(text: unknown): text is string {
 
 const NOT_FOUND = errorReply(404, 'BAD_REQUEST', 'There is nothing at this address.');
 
-/** A page of another site whose name leads to this machine asks under that name. */
+/** A page of another site whose name resolves to this machine sends that name. */
 const OTHER_HOST = errorReply(
   421,
   'BAD_REQUEST',

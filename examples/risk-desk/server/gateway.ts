@@ -24,7 +24,7 @@ export interface Operation {
   readonly signal: AbortSignal;
 }
 
-/** The supergraph. Of what a browser sends it hears the body and nothing else. */
+/** The supergraph. Of what a browser sends it gets only the body. */
 export class Gateway {
   readonly #pool: Pool;
   readonly #path: string;

@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /**
- * The built page, read once. A file is found by its whole name and no other way: there is no path that
+ * The built page, read once. A file is found only by its whole name: there is no path that
  * leads out of the folder.
  *
  * @throws when the page is not built

@@ -3,7 +3,7 @@ import type { Person } from './sessions.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** What one person has under way and has asked, over all their sessions. */
+/** What one person has under way and has queried, over all their sessions. */
 interface Work {
   running: number;
   hourStartedAtMs: number;
@@ -33,10 +33,10 @@ export class PeopleAtWork {
   }
 
   /**
-   * Counts a question. Each counts once an hour, in whatever session: asking the same again, as a page does
+   * Counts a question. Each counts once an hour over all sessions: a repeated one, as of a page
    * that waits for a consent, learns of no further number.
    *
-   * @returns in how many seconds it may be asked where `max` others were asked before it, or else `undefined`
+   * @returns in how many seconds it is allowed where `max` others came before it, or else `undefined`
    */
   count(person: Person, question: Uint8Array, max: number): number | undefined {
     const work = this.#workOf(person);

@@ -1,6 +1,6 @@
 /**
  * With every reply. The page loads its own scripts and styles and nothing else, sends what it knows to
- * this server alone, and stands in no frame; no cache stores what it shows.
+ * only this server, and cannot be framed; no cache stores what it shows.
  */
 export function securityHeaders(origin: string): ReadonlyMap<string, string> {
   const policy = [

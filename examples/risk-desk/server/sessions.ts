@@ -24,14 +24,14 @@ export interface Person {
 /** A person at the desk, from signing in to signing out. */
 export interface Session {
   readonly person: Person;
-  /** What the page must send along with whatever changes or asks something. */
+  /** What the page must send with each query and each change. */
   readonly csrfToken: string;
   readonly startedAtMs: number;
   lastUsedAtMs: number;
   tokens: Tokens;
   /** While new tokens are fetched: once for all requests that need them. */
   refreshing: Promise<Tokens | undefined> | undefined;
-  /** Signed out, or made way for another: a request that is under way asks nothing any more. */
+  /** Signed out, or made way for another: a request that is under way sends nothing more. */
   isOver: boolean;
 }
 
@@ -74,7 +74,7 @@ export class Sessions {
     return id;
   }
 
-  /** The session of this id, which is no longer idle; `undefined` where there is none any more. */
+  /** The session of this id, which is no longer idle; `undefined` once it has ended. */
   find(id: string | undefined): Session | undefined {
     this.#endExpired();
     if (id === undefined) return undefined;
@@ -91,7 +91,7 @@ export class Sessions {
     if (id !== undefined) this.#end(nameOf(id));
   }
 
-  /** Whoever signs in again and again ends sessions of their own, and nobody else's. */
+  /** A person who signs in again and again ends only their own sessions. */
   #makeRoomFor({ id }: Person): void {
     const { maxSessions, maxSessionsPerPerson } = this.#limits;
     const own = [...this.#sessions].filter(([, { person }]) => person.id === id);

@@ -27,7 +27,7 @@ export interface DeskSettings {
   readonly clientSecret: string;
   /** For whom the access tokens are: the service's JWT_AUDIENCE. */
   readonly resource: string;
-  /** The scopes of the service that are asked for; the provider grants each person theirs. */
+  /** The requested scopes of the service; the provider grants each person theirs. */
   readonly scopes: readonly string[];
   /** The service's BATCH_SCOPE. */
   readonly batchScope: string;
@@ -39,7 +39,7 @@ export interface DeskSettings {
   /** Where the built page is. */
   readonly pageDirectory: string;
   readonly sessions: SessionLimits;
-  /** Different questions that a person without the batch scope may ask in an hour; a case takes two or three. */
+  /** Different questions in an hour for a person without the batch scope; a case takes two or three. */
   readonly singleQuestionsPerHour: number;
   /** A clock that no administrator sets back. */
   readonly monotonicMs: () => number;

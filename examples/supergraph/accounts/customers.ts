@@ -34,7 +34,7 @@ export function customerOfId(id: string): Customer | undefined {
   return BY_ID.get(id);
 }
 
-/** The customer whose number this is, written with `+`, country code and digits alone. */
+/** The customer whose number this is, written with `+`, country code and only digits. */
 export function customerOfNumber(e164: string): Customer | undefined {
   return BY_NUMBER.get(e164);
 }

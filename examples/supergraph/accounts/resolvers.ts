@@ -1,6 +1,6 @@
 import { CUSTOMERS, customerOfId, customerOfNumber, type Customer } from './customers.ts';
 
-/** A number of ours is its key: from that the router asks the SIM swap subgraph for the rest. */
+/** A number of ours is its key: with it the router fetches the rest from the SIM swap subgraph. */
 export const resolvers = {
   Query: {
     customers: () => CUSTOMERS,

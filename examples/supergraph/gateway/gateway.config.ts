@@ -7,7 +7,7 @@ import { plainLog } from './plainLog.ts';
 /** Written by the demo; in a deployment, by the pipeline that composes. */
 const supergraph = process.env['SUPERGRAPH'] ?? 'supergraph.graphql';
 
-/** Shared with the SIM swap subgraph, so that it answers this gateway alone. */
+/** Shared with the SIM swap subgraph, so that it answers only this gateway. */
 const routerSecret = process.env['ROUTER_SECRET'];
 
 /** Where it wants access tokens, the keys by which it knows them. */
@@ -40,7 +40,7 @@ const EXAMPLE = `{
 `;
 
 /**
- * Where a subgraph does not answer, this gateway quotes in its error, and in its log, what it asked: with
+ * Where a subgraph does not answer, this gateway quotes its query in the error, and in its log: with
  * it the phone numbers, and the address of the subgraph. They stay here.
  */
 const withoutSubrequests: GatewayPlugin = {
@@ -54,13 +54,13 @@ const withoutSubrequests: GatewayPlugin = {
   },
 };
 
-/** What a Hive Gateway must be told. */
+/** The configuration of a Hive Gateway. */
 export const gatewayConfig: GatewayConfigSupergraph = {
   supergraph,
-  // Hive Router's way to plan and execute. Left to its default one, this gateway tells the errors of a
+  // Hive Router's way to plan and execute. With its default one, this gateway reports the errors of a
   // batch under the path of the batch's first entry: the wrong customer would be blamed.
   unifiedGraphHandler,
-  // How it asks subgraphs. Named here, since the runtime alone would look for this package by itself.
+  // How it calls subgraphs. Named here, since the runtime would look for this package by itself.
   transports: { http: import('@graphql-mesh/transport-http') },
   // No header goes on to a subgraph unless it is named here.
   propagateHeaders: {
@@ -77,7 +77,7 @@ export const gatewayConfig: GatewayConfigSupergraph = {
           : {}),
       };
     },
-    // What is left of the caller's quotas. Where one operation took several requests, the last one tells.
+    // What is left of the caller's quotas. Where one operation took several requests, the last one counts.
     fromSubgraphsToClient: ({ response, subgraphName }) =>
       subgraphName === SIM_SWAP
         ? {
@@ -87,10 +87,10 @@ export const gatewayConfig: GatewayConfigSupergraph = {
         : undefined,
     deduplicateHeaders: true,
   },
-  // A client that hangs up ends what is asked for it: a lookup whose caller is gone would be billed.
+  // A client that hangs up ends its requests: a lookup whose caller is gone would be billed.
   executionCancellation: true,
   upstreamCancellation: true,
-  // Two who ask the same at once are asked for apart: one that hangs up ends its own request alone.
+  // Equal queries of two clients are sent separately: one that hangs up ends only its own request.
   transportEntries: { '*.http': { options: { deduplicateInflightRequests: false } } },
   plugins: () => [...callers, withoutSubrequests],
   logging: plainLog,

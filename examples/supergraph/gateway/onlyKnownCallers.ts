@@ -10,7 +10,7 @@ interface Callers {
 }
 
 /**
- * Refuses whoever sends no access token of these, before any subgraph is asked: not every subgraph checks
+ * Refuses callers without one of these access tokens, before any subgraph is called: not every subgraph checks
  * for itself. What a token allows is for the subgraphs to say.
  */
 export function onlyKnownCallers({ jwksUrl, issuer = '', audience = '' }: Callers): GatewayPlugin {

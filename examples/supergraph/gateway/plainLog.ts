@@ -2,7 +2,7 @@ import { Logger } from '@graphql-hive/gateway-runtime';
 
 /**
  * One plain line for each error: its code, and what the gateway says. Left to itself it writes whole errors in
- * colour, with stacks and with what was asked.
+ * colour, with stacks and with the query.
  */
 export const plainLog = new Logger({
   level: 'warn',

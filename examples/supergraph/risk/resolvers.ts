@@ -1,7 +1,7 @@
 /** The window of `@requires` in schema.graphql. */
 const WINDOW_HOURS = 720;
 
-/** What the router brings along: the key, and what `@requires` names. */
+/** What the router sends: the key, and what `@requires` names. */
 interface PhoneNumberReference {
   readonly e164: string;
   /** Not there where the SIM swap subgraph answered with an error, and where the router has lost it. */
@@ -14,7 +14,7 @@ interface PhoneNumberReference {
 
 /**
  * Unknown is never good: what is not known counts like a swap. So does a check of a shorter window, which
- * gateways bring along when the client asks for `simSwapCheck` with that window in the same operation.
+ * gateways send when the client queries `simSwapCheck` with that window in the same operation.
  */
 function riskScore({ simSwapCheck }: PhoneNumberReference): number {
   const { result, windowHours = 0 } = simSwapCheck ?? {};

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const supergraph = await composeRunning([accounts, { ...subgraphs.simSwap, url: simSwap.url }]);
   gatewayUrl = running.use(await startGateway(supergraph)).url;
 
-  // Answers no lookup: it stands for an operator that takes its time.
+  // Answers no lookup, as a slow operator.
   const slow = createServer();
   slow.listen(0, '127.0.0.1');
   await once(slow, 'listening');
@@ -68,7 +68,7 @@ describe('numbers of a list', () => {
         { customer: { id: '2' }, phoneNumber: { e164: LIST[4], simSwappedWithin: false } },
       ],
     });
-    // The operator does not know one of them, and one is no number: neither is another's fault.
+    // The operator does not know one of them, and one is not a number: the others are answered.
     expect(errors?.map(({ path }) => JSON.stringify(path)).toSorted()).toEqual([
       '["customersByPhone",1,"phoneNumber","simSwappedWithin"]',
       expect.stringContaining('"customersByPhone",2,"phoneNumber"'),

@@ -103,7 +103,7 @@ describe('npm run supergraph beside npm start', () => {
     const seen = async (operator: string): Promise<object> =>
       (await fetch(demo.url(operator))).json() as Promise<object>;
     const refused = { refusedLookups: 0, misusedTokens: 0, reusedTokens: 0 };
-    // The first test has asked Vodafone about one of its two already.
+    // The first test has looked up one of the two at Vodafone already.
     expect(await seen('vodafone')).toMatchObject({ lookups: 4, prompts: 4, ...refused });
     expect(await seen('claro')).toMatchObject({ lookups: 3, tokens: 3, prompts: 0, ...refused });
     expect(await seen('aggregator')).toMatchObject({
@@ -127,7 +127,7 @@ describe.each(['gateway', 'accounts subgraph', 'SIM swap subgraph'])(
       expect(page.headers.get('content-type')).toMatch('text/html');
       const html = await page.text();
       expect(html.includes('GraphiQL')).toBe(true);
-      // A page of nine megabytes: only what stands before its scripts is worth printing.
+      // A page of nine megabytes: only what is before its scripts is worth printing.
       const [head = ''] = html.split('<script', 1);
       const policy = page.headers.get('content-security-policy') ?? head.slice(0, 1000);
       expect(policy).toMatch(/default-src 'none';.* connect-src 'self'/);

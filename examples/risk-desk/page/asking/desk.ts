@@ -42,7 +42,7 @@ interface RunProgress<Kind> {
 /** What checking took. */
 export interface Spent {
   readonly ms: number;
-  /** As far as the quota of lookups shows them; `null` where there is none. */
+  /** As far as the quota of lookups shows them; `null` without one. */
   readonly lookups: number | null;
 }
 
@@ -51,7 +51,7 @@ export interface DeskState {
   readonly rows: readonly DeskRow[];
   readonly run: Run;
   readonly quotas: readonly Quota[];
-  /** A single case that the session was too old to ask. */
+  /** A single case that the session was too old to query. */
   readonly isSignedOut: boolean;
 }
 
@@ -107,7 +107,7 @@ export class Desk {
   readonly #listeners = new Set<() => void>();
   #state: DeskState = EMPTY;
   #nextId = 1;
-  /** Ends everything that is asked. */
+  /** Ends all requests. */
   #life = new AbortController();
   #list: ListRun | undefined;
 
@@ -185,7 +185,7 @@ export class Desk {
     this.#list?.pause('person');
   }
 
-  /** After a pause, whatever it was for. */
+  /** After a pause for any reason. */
   resume(): void {
     this.#change({ isSignedOut: false });
     this.#list?.resume();

@@ -53,7 +53,7 @@ export interface Questions {
   ): Promise<Reply<Told<Answer>>>;
 }
 
-/** Who asks, and what for. */
+/** The caller, and the purpose. */
 export interface QuestionSettings {
   /** Read at each request: a renewed session has another. */
   readonly csrfToken: () => string;
@@ -62,7 +62,7 @@ export interface QuestionSettings {
   readonly onQuotas: (quotas: readonly Quota[]) => void;
 }
 
-/** Questions by Apollo Client. Nothing is kept in its cache: an answer holds for its moment alone. */
+/** Questions by Apollo Client. Nothing is kept in its cache: an answer holds only for its moment. */
 export function createQuestions({ csrfToken, purpose, onQuotas }: QuestionSettings): Questions {
   const client = new ApolloClient({
     link: new HttpLink({
@@ -131,7 +131,7 @@ export function createQuestions({ csrfToken, purpose, onQuotas }: QuestionSettin
   };
 }
 
-/** A reply about other numbers than were asked answers none. */
+/** A reply about other numbers than were queried answers none. */
 function ofSameLength<T>(e164s: readonly E164[], told: T[]): T[] | undefined {
   return told.length === e164s.length ? told : undefined;
 }

@@ -21,7 +21,7 @@ export interface Told<T> {
   readonly said: T;
 }
 
-/** Whether a number may be asked about without a prompt on its owner's phone. */
+/** Whether a number may be looked up without a prompt on its owner's phone. */
 export type ConsentReading =
   | { readonly kind: 'notNeeded' }
   | { readonly kind: 'needed'; readonly retryAfterSeconds: number | null }
@@ -42,7 +42,7 @@ export function readConsents(data: ConsentsQuery, errors: Errors): Told<ConsentR
 type Consent = ConsentsQuery['customersByPhone'][number]['phoneNumber']['simSwapConsent'];
 
 function readConsent(consent: Consent, code: string | undefined): ConsentReading {
-  // It cannot be told at the moment: without it no number is asked, for its phone might ring.
+  // Not known at the moment: the number is not looked up, for its phone might ring.
   if (consent === null) return { kind: 'unknown', reason: code ?? 'STATE_UNAVAILABLE' };
   return consent.state === 'NOT_NEEDED'
     ? { kind: 'notNeeded' }
@@ -74,7 +74,7 @@ export function readOneCheck(
   return { customer: first.customer, said: { windows, lastChange: { kind: 'notAsked' } } };
 }
 
-/** Before anything was asked about a number. */
+/** Before any query about a number. */
 export const NOTHING_ASKED: Windows = {
   24: { kind: 'notAsked' },
   72: { kind: 'notAsked' },
@@ -87,7 +87,7 @@ function readCheck(
   hours: WindowHours,
   code: string | undefined,
 ): WindowAnswer {
-  // A gateway may confuse two windows that one operation asks for: only the one that was asked counts.
+  // A gateway may confuse two windows of one operation: only the queried one counts.
   if (check === null || check.windowHours !== hours) return unknown(code ?? 'NO_ANSWER');
   switch (check.result) {
     case 'SWAPPED':
@@ -129,7 +129,7 @@ function readDate(lastSimSwap: string | null, code: string | undefined): LastCha
 
 /**
  * The code of the error about a field of one number, about the number as a whole, or about all of them: a
- * gateway may tell the last without saying whose.
+ * gateway may report the last without its path.
  */
 function codeAt(errors: Errors, index: number, field: string): string | undefined {
   const error = errors.find(({ path = [] }) => {

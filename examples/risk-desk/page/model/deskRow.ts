@@ -9,7 +9,7 @@ export interface Customer {
 
 /** A number on the desk. */
 export interface DeskRow {
-  /** Of this page: it is no part of the number, and may be in the browser's history. */
+  /** Of this page: it is not a part of the number, and may be in the browser's history. */
   readonly id: number;
   readonly e164: E164;
   /** In what was uploaded, from 1. */

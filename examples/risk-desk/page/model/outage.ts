@@ -2,7 +2,7 @@ import { PAGE_SIZE } from './pages.ts';
 import { reasonOf } from './reasons.ts';
 import { failureOf, type RowState } from './verdict.ts';
 
-/** One page alone may fail for a reason of its own. */
+/** A single page may fail for a reason of its own. */
 const LATEST_ROWS = 3 * PAGE_SIZE;
 const MIN_ROWS = 2 * PAGE_SIZE;
 const MIN_SHARE = 0.8;

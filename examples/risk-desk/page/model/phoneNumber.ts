@@ -6,12 +6,12 @@ import {
 } from 'libphonenumber-js/min';
 import metadata from 'libphonenumber-js/min/metadata';
 
-/** A number in E.164 form: `+`, country code and subscriber number, digits alone. */
+/** A number in E.164 form: `+`, country code and subscriber number, only digits. */
 export type E164 = string & { readonly __brand: 'E164' };
 
 /**
  * How numbers without a `+` are to be completed, which a person chooses: with the code of a country, or with
- * the `+` alone where the code is there already.
+ * only the `+` where the code is there already.
  */
 export type Completion = CountryCode | 'codeIncluded';
 
@@ -36,7 +36,7 @@ export type NumberReading =
     }
   | { readonly kind: 'bad'; readonly why: BadNumber };
 
-/** Directions and joiners that a copied number brings along, such as U+202A; nobody sees them. */
+/** Directions and joiners of a copied number, such as U+202A, which are not visible. */
 const INVISIBLE = /\p{Cf}/gu;
 const SEPARATORS = /[\s\u00a0\u2007\u202f\u2010-\u2015\u2212()./-]/gu;
 const E164_FORM = /^\+[1-9][0-9]{4,14}$/u;
@@ -80,7 +80,7 @@ function withoutWrapping(text: string): string {
     .trim();
 }
 
-/** By its length alone: whether a number is in use is the operator's to say. */
+/** By its length only: the operator knows whether a number is in use. */
 function possible(text: string, defaultCountry?: CountryCode): E164 | undefined {
   const parsed = parsePhoneNumberFromString(text, {
     ...(defaultCountry === undefined ? {} : { defaultCountry }),

@@ -3,7 +3,7 @@ export interface Quota {
   /** As the service calls it, such as `numbers`. */
   readonly name: string;
   readonly left: number;
-  /** `null` where the policy does not tell. */
+  /** `null` where the policy does not say. */
   readonly limit: number | null;
   readonly refillsAtMs: number;
 }

@@ -12,7 +12,7 @@ export interface Reason {
   readonly mayPass: boolean;
   /** About the operator or the way to it, not about this number. */
   readonly isOutage: boolean;
-  /** About this number: an earlier answer is no longer the last word on it. */
+  /** About this number: an earlier answer no longer applies. */
   readonly isAboutNumber: boolean;
 }
 

@@ -1,7 +1,7 @@
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** An answer holds for the moment at which it was asked; from here on it is shown to age. */
+/** An answer holds for the moment of its lookup; from this age on the age is shown. */
 export const AGEING_MS = 15 * MINUTE_MS;
 /** From here on it is not to be relied on. */
 export const STALE_MS = HOUR_MS;

@@ -1,4 +1,4 @@
-/** Before so much of a list is done, no time is told: the first pages say little of the rest. */
+/** No time is shown before this share of a list is done: the first pages say little about the rest. */
 const MIN_DONE = 40;
 
 /**

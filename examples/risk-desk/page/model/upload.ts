@@ -104,7 +104,7 @@ function mayBeANumber(text: string): boolean {
   return /\p{Nd}(?:\P{Nd}*\p{Nd}){4}/u.test(text);
 }
 
-/** So many rows tell what a column holds. */
+/** How many rows are read to see what a column holds. */
 const SAMPLE_ROWS = 500;
 
 /**

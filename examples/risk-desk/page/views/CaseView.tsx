@@ -212,7 +212,7 @@ function CaseActions({ row }: { readonly row: DeskRow }) {
   );
 }
 
-/** Says that it prompts somebody, and checks one window: each further one would prompt again. */
+/** Says that it prompts the owner, and checks one window: each further one would prompt again. */
 function AskOwner({ row }: { readonly row: DeskRow }) {
   const desk = useDesk();
   const ask = useAsk();

@@ -19,7 +19,7 @@ import { BrandMark, ChevronIcon, ThemeIcon } from './icons.tsx';
 import { numberName, timeName } from './names.ts';
 
 interface TopBarProps {
-  /** Both desks hear of the same quotas. */
+  /** Both desks share the same quotas. */
   readonly listDesk: Desk;
   readonly purposeId: string | null;
   readonly onPurpose: (id: string) => void;

@@ -55,7 +55,7 @@ export async function openDesk(
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));
-  // Leaving with a list asks first; a test leaves unless it says otherwise.
+  // Leaving with a list needs a confirmation; a test leaves unless it says otherwise.
   page.on('dialog', (dialog) => void dialog.accept().catch(() => undefined));
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());

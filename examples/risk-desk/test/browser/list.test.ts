@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser())('a list in a browser', () => {
     expect((await operatorCounts(stack)).prompts).toBe(before.prompts);
     expect(await rowsOf(page).first().innerText()).toContain('+44 ••• ••• 001');
 
-    // Each heading stands above its cells.
+    // Each heading is above its cells.
     const lefts = (selector: string) =>
       page
         .locator(selector)
@@ -451,7 +451,7 @@ describe.skipIf(!hasBrowser())('a list in a browser', () => {
   it('of 10,000 is asked with pauses, scrolls smoothly, and ends at once when it is cancelled', async () => {
     await using desk = await openSignedIn(browser, stack);
     const { page, problems } = desk;
-    // Of what moves without being asked to; a click's own doing does not count.
+    // Of what moves by itself; the effect of a click does not count.
     await page.evaluate(() => {
       const moved = globalThis as unknown as { movedScore: number };
       moved.movedScore = 0;
@@ -507,7 +507,7 @@ describe.skipIf(!hasBrowser())('a list in a browser', () => {
     expect(tokens).toBe(cancelled);
     expect(tokens).toBeLessThan(20_000);
     const framesAfter = await scrollFrames(page);
-    // Measured, and told rather than judged: the machine that runs the tests has other things to do.
+    // Measured and printed, not judged: the machine that runs the tests may be busy.
     process.stdout.write(
       `10,000 numbers: layout shift ${movedScore.toFixed(4)}; first rows after ${firstRowsMs.toFixed(0)} ms; frames in ms while checking ${frames}; ` +
         `when cancelled ${framesAfter}\n`,

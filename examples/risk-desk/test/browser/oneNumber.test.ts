@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser())('one number in a browser', () => {
     await page.getByText('Grace, who has had hers for ten years').waitFor();
     // A line that never swapped: one lookup for the date and four windows.
     expect((await operatorCounts(stack)).lookups - before.lookups).toBe(1);
-    // The field is empty again: the number stands in the case alone.
+    // The field is empty again: the number is only in the case.
     expect(await page.getByLabel('Phone number').inputValue()).toBe('');
     await page.getByRole('button', { name: 'Check again' }).click();
     await expect.poll(async () => (await operatorCounts(stack)).lookups - before.lookups).toBe(2);

@@ -23,7 +23,7 @@ export class Pictures {
 
   async take(page: Page, mode: string, view: string): Promise<void> {
     if (!WRITES) return;
-    // Where the mouse is, and what it hovers, is no part of it.
+    // The mouse, and what it hovers, is not a part of it.
     await page.mouse.move(0, 0);
     await page.evaluate(() => window.scrollTo(0, 0));
     await mkdir(DIRECTORY, { recursive: true });

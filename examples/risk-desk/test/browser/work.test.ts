@@ -22,7 +22,7 @@ async function checkOne(page: Page, number: string): Promise<void> {
   await page.getByRole('button', { name: 'Check', exact: true }).click();
 }
 
-/** Answers what the browser asks when somebody leaves, and counts it. */
+/** Answers the browser's question at leaving, and counts it. */
 function answerDialogs(page: Page, leaves: () => boolean): { readonly types: string[] } {
   const types: string[] = [];
   page.removeAllListeners('dialog');

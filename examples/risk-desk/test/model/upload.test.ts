@@ -128,7 +128,7 @@ const twoRows = (first: string, second: string) => [
 
 describe('the column', () => {
   it.each([
-    // By what is in it, whatever it is called.
+    // By what is in it, not by its name.
     ['a,b\nAda,+447700900001\nBo,+447700900002\n', 'b'],
     ['number,line\nINV-20260001,07700 900001\nINV-20260002,07700 900002\n', 'line'],
     ['opened,balance,contact\n2011-02-11,1234567.50,07700 900001\n', 'contact'],

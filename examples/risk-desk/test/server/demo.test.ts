@@ -34,7 +34,7 @@ describe('npm run demo', () => {
     const page = await fetch(desk);
     expect(await page.text()).toMatch(/<script type="module"[^>]* src="\/assets\//);
 
-    // A page that cancels is where the gateway would quote what it asked.
+    // The gateway would quote its query to a page that cancels.
     const lead = await SignedIn.as(desk, PEOPLE.lead);
     const cancelling = new AbortController();
     const asked = lead.ask([SILENT], { signal: cancelling.signal });

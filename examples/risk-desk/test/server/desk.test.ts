@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-/** What the operator has been asked so far, as far as it costs anything. */
+/** The requests to the operator that cost anything. */
 async function operatorCosts(): Promise<{ tokens: number; lookups: number }> {
   const stats = (await (await fetch(stack.statsUrl)).json()) as Record<string, number>;
   const { tokens = 0, lookups = 0, refusedLookups = 0 } = stats;
@@ -231,7 +231,7 @@ describe('signing out', () => {
     const { location } = (await response.json()) as { location: string };
     expect((await get('/session', { cookie })).text).toBe('null');
     expect(location.startsWith(`${stack.issuer}/`)).toBe(true);
-    // Nothing of the person stands in an address, where it would stay in the browser's history.
+    // Nothing of the person is in an address, where it would stay in the browser's history.
     expect(Object.fromEntries(new URL(location).searchParams)).toEqual({
       client_id: 'risk-desk',
       post_logout_redirect_uri: `${stack.url}/`,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DemoPerson } from '../../demo/people.ts';
 
-/** A folder with a page that is none: these tests are about the server. */
+/** A folder with an empty page: these tests are about the server. */
 export function emptyPage(): string {
   const directory = mkdtempSync(join(tmpdir(), 'risk-desk-page-'));
   mkdirSync(join(directory, 'assets'));
@@ -37,7 +37,7 @@ export interface AskOptions {
 
 /**
  * As much of a browser as the sign-in needs: cookies, redirects that are followed one by one. Like a
- * browser's, its cookies are for a host, whatever the port.
+ * browser's, its cookies are for a host, with any port.
  */
 export class HttpBrowser {
   readonly cookies = new Map<string, string>();
@@ -108,7 +108,7 @@ export class HttpBrowser {
   }
 }
 
-/** A person who has signed in, and asks as the page does. */
+/** A person who has signed in, and queries as the page does. */
 export class SignedIn {
   readonly browser: HttpBrowser;
   readonly session: SessionTold;
