@@ -102,7 +102,7 @@ describe('Apollo Client', () => {
     expect(cache.extract()).toEqual({});
   });
 
-  it('with a cache and the type policy forgets what is UNKNOWN, and asks again', async () => {
+  it('with a cache and the type policy drops what is UNKNOWN, and queries again', async () => {
     const cache = new InMemoryCache({ typePolicies });
     const client = new ApolloClient({ link: new HttpLink({ uri: url }), cache });
     const cached: string[] = [];
@@ -143,7 +143,7 @@ function askWith(client: Client, requestPolicy: RequestPolicy): Ask {
 }
 
 describe('urql', () => {
-  it('with a client of its own, without a cache, asks each time; the cache of the others stays clean', async () => {
+  it('with a client of its own, without a cache, queries each time; the cache of the others is not changed', async () => {
     const others = new Client({
       url,
       preferGetMethod: false,

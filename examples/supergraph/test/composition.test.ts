@@ -30,11 +30,11 @@ describe.each(COMPOSERS)('the composition of %s', (_, composed) => {
     ]);
   });
 
-  it('keeps what a router is told about the length of a list', () => {
+  it('keeps what a router needs to know about the length of a list', () => {
     expect(composed([accounts, simSwap])).toMatch(/customers: .*@listSize\(assumedSize: 100\)/);
   });
 
-  it('asks only the SIM swap subgraph for a number by its key', () => {
+  it('calls only the SIM swap subgraph for a number by its key', () => {
     const type = /type PhoneNumber[^{]*/.exec(composed([accounts, simSwap]))?.[0];
     expect(type).toMatch(/graph: SIM_SWAP, key: "e164"[^)]*\)/);
     expect(type).toMatch(/graph: ACCOUNTS, key: "e164", resolvable: false\)/);

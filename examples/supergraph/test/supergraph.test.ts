@@ -24,7 +24,7 @@ function askGateway(query: string, headers: Record<string, string> = {}): Promis
 }
 
 describe('a query across both subgraphs', () => {
-  it('asks about three customers in one request of three representations', async () => {
+  it('resolves three customers in one request of three representations', async () => {
     const { data } = await askGateway('{ customers { id phoneNumber { simSwappedWithin } } }');
 
     expect(data).toEqual({
@@ -46,7 +46,7 @@ describe('a query across both subgraphs', () => {
     ]);
   });
 
-  it('tells an error with its code, under the customer whom it is about', async () => {
+  it('returns an error with its code, at the path of its customer', async () => {
     const { errors } = await askGateway('{ customers { id phoneNumber { simSwappedWithin } } }');
 
     expect(errors?.map(({ path, extensions }) => [path, extensions['code']])).toEqual([
@@ -54,7 +54,7 @@ describe('a query across both subgraphs', () => {
     ]);
   });
 
-  it('stays with the accounts subgraph when nothing about SIM cards is asked', async () => {
+  it('calls only the accounts subgraph for a query without SIM swaps', async () => {
     const { data } = await askGateway('{ customer(id: "1") { phoneNumber { e164 } } }');
 
     expect(data).toEqual({ customer: { phoneNumber: { e164: '+447700900002' } } });

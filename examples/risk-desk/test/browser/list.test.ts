@@ -376,7 +376,7 @@ describe.skipIf(!hasBrowser())('a list in a browser', () => {
     expect(await page.locator('.printed').count()).toBe(0);
   });
 
-  it('goes on where a page fails, and asks again only what may pass', async () => {
+  it('continues where a page fails, and retries only what may pass', async () => {
     await using desk = await openSignedIn(browser, stack);
     const { page } = desk;
     const numbers = [...crowd(70), '+447700900010'];
@@ -448,7 +448,7 @@ describe.skipIf(!hasBrowser())('a list in a browser', () => {
     expect(await operatorCounts(stack)).toEqual(before);
   });
 
-  it('of 10,000 is asked with pauses, scrolls smoothly, and ends at once when it is cancelled', async () => {
+  it('of 10,000 is checked with pauses, scrolls smoothly, and ends at once when it is cancelled', async () => {
     await using desk = await openSignedIn(browser, stack);
     const { page, problems } = desk;
     // Of what moves by itself; the effect of a click does not count.

@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser())('one number in a browser', () => {
     await stack?.stop();
   });
 
-  it('is all that an analyst is offered: asked, judged, asked again', async () => {
+  it('is all that an analyst is offered: checked, judged, checked again', async () => {
     await using desk = await openSignedIn(browser, stack, { who: 'analyst' });
     const { page, problems } = desk;
     expect(await page.getByRole('button', { name: 'List' }).count()).toBe(0);

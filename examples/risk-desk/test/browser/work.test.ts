@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser())('the desk in a browser', () => {
   });
 
   describe('loses no work:', () => {
-    it('leaving with a list asks first, by F5, by Back, by closing and by signing out', async () => {
+    it('leaving with a list needs a confirmation: by F5, by Back, by closing and by signing out', async () => {
       await using desk = await openSignedIn(browser, stack);
       const { page } = desk;
       let leaves = true;

@@ -24,7 +24,7 @@ describe('the export', () => {
     ]);
   });
 
-  it('tells a new line from an old one, and an answer that could not be refreshed from a fresh one', () => {
+  it('distinguishes a new line from an old one, and an answer that could not be refreshed from a fresh one', () => {
     const atMs = AS_OF_MS - 24 * 3_600_000;
     const newLine = answer([NO, NO, NO, NO], { kind: 'at', atMs });
     const rows = [

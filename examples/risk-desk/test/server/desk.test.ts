@@ -102,7 +102,7 @@ describe('signing in', () => {
     });
   });
 
-  it('tells the page who it is, and what they may', () => {
+  it('tells the page who has signed in, and what they may do', () => {
     expect(analyst.session).toMatchObject({
       name: 'Ana Lyst',
       roles: ['analyst'],
@@ -138,7 +138,7 @@ describe('signing in', () => {
     expect(await browser.isSignedIn(stack.url)).toBe(false);
   });
 
-  it('is not an error where nobody has signed in: the page asks that first', async () => {
+  it('is not an error before a sign-in: the page checks that first', async () => {
     const reply = await get('/session');
     expect([reply.status, reply.text]).toEqual([200, 'null']);
   });
@@ -371,7 +371,7 @@ describe('a number whose owner is asked', () => {
 });
 
 describe('a page that cancels', () => {
-  it('ends what the service asks: the line after it is written at once', async () => {
+  it('ends the queries of the service: the line after it is written at once', async () => {
     const linesBefore = audited().length;
     const page = new AbortController();
     const asked = lead.ask([SILENT], { signal: page.signal });
@@ -449,7 +449,7 @@ describe('a request that does not come from the page', () => {
 });
 
 describe('a page that asks too much at a time', () => {
-  it('is told so, and continues when something has ended', async () => {
+  it('gets a message, and continues when something has ended', async () => {
     const person = await SignedIn.as(stack.url, stack.people.analyst);
     const pages = new AbortController();
     const pending = Array.from({ length: 16 }, () => person.ask([SILENT], pages));
@@ -471,7 +471,7 @@ describe('a page that asks too much at a time', () => {
 describe('a person without the batch scope', () => {
   const lines = Array.from({ length: 6 }, (_, n) => `+44770090051${n}`);
 
-  it('has a quota of single cases; asking the same again, and a lead’s questions, are not counted', async () => {
+  it('has a quota of single cases; repeated questions, and those of a lead, are not counted', async () => {
     await using small = await startStack({
       desk: { pageDirectory: emptyPage(), singleQuestionsPerHour: 5 },
     });

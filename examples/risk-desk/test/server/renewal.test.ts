@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 describe('an access token that is about to end', () => {
-  it('is renewed, once for all who ask at the same time', async () => {
+  it('is renewed once for all simultaneous requests', async () => {
     const person = await SignedIn.as(stack.url, stack.people.lead);
     for (let round = 0; round < 3; round += 1) {
       const replies = await Promise.all(Array.from({ length: 8 }, () => person.ask([ONE])));
@@ -75,7 +75,7 @@ it('is taken back with the session that a further sign-in replaces', async () =>
 });
 
 describe('signing out while an access token is renewed', () => {
-  it('takes the new tokens back too, and asks nothing with them', async () => {
+  it('revokes the new tokens too, and uses them for nothing', async () => {
     const person = await SignedIn.as(stack.url, stack.people.lead);
     const { browser, session } = person;
     const { renewed, revoked, goOn } = holdRenewals();
