@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { retrieveDate } from '../../simulator/line.ts';
 import { startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { NEVER_SWAPPED_RANGE } from '../../simulator/testNumbers.ts';
 import { CHECK_SCOPE, DATE_SCOPE, lookUp, read, requestToken } from './client.ts';
@@ -43,20 +42,6 @@ describe('lookups about a line', () => {
     expect(await lookUpWithNewToken('check', number)).toBe(check);
   });
 });
-
-// No test number is such a line.
-test.each([
-  [undefined, 3],
-  [72, undefined],
-  [73, 3],
-])(
-  'a withheld date of a SIM swapped %s h ago says that nothing happened for %s days',
-  (ago, days) => {
-    const swapped = ago === undefined ? {} : { swappedHoursAgo: ago };
-    const line = { activatedHoursAgo: 87_600, withholdsDate: true, monitoredPeriodDays: 3 };
-    expect(retrieveDate({ ...line, ...swapped }, START_MS).monitoredPeriod).toBe(days);
-  },
-);
 
 async function lookUpWithNewToken(
   operation: 'retrieve-date' | 'check',
