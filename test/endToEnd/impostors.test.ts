@@ -22,15 +22,9 @@ const ASK = 'query ($e164: ID!) { phoneNumber(e164: $e164) { simSwappedWithin } 
 const NUMBER = '+447700900001';
 
 describe(`with ${SWITCH}=0 in the environment`, () => {
-  // Node reads it from there for each connection.
-  const before = process.env[SWITCH];
-  beforeAll(() => {
-    process.env[SWITCH] = '0';
-  });
-  afterAll(() => {
-    if (before === undefined) delete process.env[SWITCH];
-    else process.env[SWITCH] = before;
-  });
+  // Node reads it for each connection.
+  beforeAll(() => void vi.stubEnv(SWITCH, '0'));
+  afterAll(() => void vi.unstubAllEnvs());
 
   it('an impostor of the operator gets no secret, and its reply is not an answer', async () => {
     await using impostor = await WiredOperator.start({}, IMPOSTOR);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { entryAt, startServiceOf } from '../operatorsFile.ts';
 import { freePort } from '../freePort.ts';
@@ -25,14 +25,9 @@ const ASK = `query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { e164 simSwap
 
 const settingsOf = useStores();
 
-const simulators: Simulator[] = [];
-afterEach(async () => {
-  await Promise.all(simulators.splice(0).map((one) => one.close()));
-});
-
 async function simulate(): Promise<Simulator> {
   const simulator = await startSimulator({ port: 0 });
-  simulators.push(simulator);
+  onTestFinished(() => simulator.close());
   return simulator;
 }
 
@@ -97,15 +92,14 @@ describe('an operator whose endpoints are discovered', () => {
     });
     publisher.listen(port, '127.0.0.1');
     await once(publisher, 'listening');
-    try {
-      let after = before;
-      while (after.codes.length > 0) after = await service.ask(ASK, { e164s: [CONSENTS] });
-      expect(after.data).toMatchObject({ phoneNumbers: [{ simSwappedWithin: true }] });
-      expect(other.stats()).toMatchObject({ prompts: 1, lookups: 1 });
-      expect(new Set(asked)).toEqual(new Set(['/.well-known/openid-configuration']));
-    } finally {
-      publisher.closeAllConnections();
+    onTestFinished(() => {
       publisher.close();
-    }
+      publisher.closeAllConnections();
+    });
+    let after = before;
+    while (after.codes.length > 0) after = await service.ask(ASK, { e164s: [CONSENTS] });
+    expect(after.data).toMatchObject({ phoneNumbers: [{ simSwappedWithin: true }] });
+    expect(other.stats()).toMatchObject({ prompts: 1, lookups: 1 });
+    expect(new Set(asked)).toEqual(new Set(['/.well-known/openid-configuration']));
   });
 });

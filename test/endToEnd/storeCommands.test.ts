@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { READ, REMOVE, WRITE } from '../../src/consents/redisScripts.ts';
 import { KEEP, RECALL } from '../../src/lookups/redisFactCache.ts';
 import { RedisProxy, type SeenCommand } from '../redisProxy.ts';
@@ -40,45 +40,44 @@ test.skipIf(NO_REDIS !== undefined)(
   async () => {
     const redis = await startRedis();
     const proxy = await RedisProxy.before(redis.port);
+    onTestFinished(async () => {
+      await proxy.close();
+      await redis.kill();
+    });
     const counter = new ScriptCounter();
     proxy.cutsAfter = (command) => {
       counter.note(command);
       return false;
     };
     let polls = 0;
-    try {
-      await using service = await startWired(
-        {
-          token: (received, response) => {
-            polls += 1;
-            (polls === 1 ? pend : grant)(received, response);
-          },
+    await using service = await startWired(
+      {
+        token: (received, response) => {
+          polls += 1;
+          (polls === 1 ? pend : grant)(received, response);
         },
-        {
-          OPERATOR_FLOW: '3-legged',
-          CONSENT_WAIT_MS: '5000',
-          REDIS_URL: proxy.url,
-          STATE_KEY: freshStateKey(),
-        },
-      );
-      counter.reset();
-      const answer = async () => {
-        const query = '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }';
-        return (await service.ask(query)).body;
-      };
+      },
+      {
+        OPERATOR_FLOW: '3-legged',
+        CONSENT_WAIT_MS: '5000',
+        REDIS_URL: proxy.url,
+        STATE_KEY: freshStateKey(),
+      },
+    );
+    counter.reset();
+    const answer = async () => {
+      const query = '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }';
+      return (await service.ask(query)).body;
+    };
 
-      const swappedNever = { data: { phoneNumber: { simSwappedWithin: false } } };
-      expect(await answer()).toEqual(swappedNever);
-      expect(polls).toBe(2);
-      // The fact is kept again once its caller has it.
-      const all = { READ: 1, WRITE: 7, RECALL: 1, KEEP: 2 };
-      await expect.poll(() => counter.counts).toEqual(all);
-      expect(await answer()).toEqual(swappedNever);
-      expect(counter.counts).toEqual({ ...all, RECALL: 2 });
-      expect(service.operator.count('lookups')).toBe(1);
-    } finally {
-      await proxy.close();
-      await redis.kill();
-    }
+    const swappedNever = { data: { phoneNumber: { simSwappedWithin: false } } };
+    expect(await answer()).toEqual(swappedNever);
+    expect(polls).toBe(2);
+    // The fact is kept again once its caller has it.
+    const all = { READ: 1, WRITE: 7, RECALL: 1, KEEP: 2 };
+    await expect.poll(() => counter.counts).toEqual(all);
+    expect(await answer()).toEqual(swappedNever);
+    expect(counter.counts).toEqual({ ...all, RECALL: 2 });
+    expect(service.operator.count('lookups')).toBe(1);
   },
 );

@@ -40,49 +40,41 @@ test('arethetypeswrong finds each entry for ES modules', async () => {
 });
 
 test('npx in an empty folder starts the service with the simulator, and ends both', async () => {
-  const service = new Program(
+  await using service = new Program(
     'npx',
     ['--yes', inject('npxName')],
     { ...FOR_NPM, PORT: '0' },
     { folder: inject('empty'), hasOwnGroup: true },
   );
-  try {
-    await service.written(/Ctrl-C ends both/);
-    const [url] = /http:\S+\/graphql/.exec(service.out) ?? [''];
-    const [simulator] = /http:\S+\/stats/.exec(service.out) ?? [''];
-    const query = '{ phoneNumber(e164: "+447700900002") { simSwappedWithin } }';
-    expect((await ask(url, { query })).data).toEqual({ phoneNumber: { simSwappedWithin: true } });
+  await service.written(/Ctrl-C ends both/);
+  const [url] = /http:\S+\/graphql/.exec(service.out) ?? [''];
+  const [simulator] = /http:\S+\/stats/.exec(service.out) ?? [''];
+  const query = '{ phoneNumber(e164: "+447700900002") { simSwappedWithin } }';
+  expect((await ask(url, { query })).data).toEqual({ phoneNumber: { simSwappedWithin: true } });
 
-    service.signalGroup('SIGINT');
+  service.signalGroup('SIGINT');
 
-    await service.ended;
-    await expect(fetch(url)).rejects.toThrow('fetch failed');
-    await expect(fetch(simulator)).rejects.toThrow('fetch failed');
-  } finally {
-    await service[Symbol.asyncDispose]();
-  }
+  await service.ended;
+  await expect(fetch(url)).rejects.toThrow('fetch failed');
+  await expect(fetch(simulator)).rejects.toThrow('fetch failed');
 });
 
 test('npx calls an operator by a profile of one’s own, beside the file that names it', async () => {
   await using operator = await WiredOperator.start();
   const named = await writeOwnProfile(inject('empty'), operator.url);
   const port = await freePort();
-  const service = new Program(
+  await using service = new Program(
     'npx',
     ['--yes', inject('npxName')],
     { ...FOR_NPM, PORT: String(port), OPERATORS_FILE: 'operators.json' },
     { folder: inject('empty'), hasOwnGroup: true },
   );
-  try {
-    await service.written(/"msg":"ready"/);
-    const url = `http://127.0.0.1:${port}/graphql`;
-    const query = '{ phoneNumber(e164: "+447700900002") { simSwappedWithin } }';
-    expect((await ask(url, { query })).data).toEqual({ phoneNumber: { simSwappedWithin: false } });
-    expect(operator.lookups.map(({ headers }) => headers[OWN_HEADER])).toEqual(['ours']);
-    expect(service.out).toContain(named.sha256);
-  } finally {
-    await service[Symbol.asyncDispose]();
-  }
+  await service.written(/"msg":"ready"/);
+  const url = `http://127.0.0.1:${port}/graphql`;
+  const query = '{ phoneNumber(e164: "+447700900002") { simSwappedWithin } }';
+  expect((await ask(url, { query })).data).toEqual({ phoneNumber: { simSwappedWithin: false } });
+  expect(operator.lookups.map(({ headers }) => headers[OWN_HEADER])).toEqual(['ours']);
+  expect(service.out).toContain(named.sha256);
 });
 
 test('the command has its other programs', async () => {
