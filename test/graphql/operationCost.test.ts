@@ -52,7 +52,7 @@ const by = (variable: string) => of1(`a: ${within('$h')} b: ${within(24)}`, `(${
 const skip = (value: unknown) => `@skip(if: ${String(value)})`;
 const only = (value: unknown) => `@include(if: ${String(value)})`;
 
-describe('what an operation of the BFF asks', () => {
+describe('the cost of an operation of the BFF', () => {
   it.for<Row>([
     ['nothing', '{ __typename }', asks(0, 0, 0)],
     ['the schema', '{ __schema { types { name } } }', asks(0, 0, 0)],
@@ -66,7 +66,7 @@ describe('what an operation of the BFF asks', () => {
     ['a list of variables', LIST_OF_TWO, asks(2, 1, 2), { a: A, b: B }],
     ['a number by default', LIST_OF_TWO, asks(1, 1, 2), { a: B }],
     ['one number in four spellings', LIST, asks(1, 1, 4), { l: SPELLINGS }],
-    ['numbers that are none', LIST, asks(2, 1, 3), { l: ['1', '2', '1'] }],
+    ['invalid numbers', LIST, asks(2, 1, 3), { l: ['1', '2', '1'] }],
     ['a number that is an integer', LIST, asks(1, 1, 1), { l: [447_700_900_001] }],
 
     ['a window and its default once', of1(`a: simSwappedWithin b: ${within(240)}`), asks(1, 1, 2)],
@@ -136,7 +136,7 @@ describe('what an operation of the BFF asks', () => {
   });
 });
 
-describe('what an operation of the subgraph asks', () => {
+describe('the cost of an operation of the subgraph', () => {
   const ENTITIES = `query ($r: [_Any!]!) { ${entities('$r', 'lastSimSwap simSwappedWithin')} }`;
   const TWO = `query ($a: [_Any!]!, $b: [_Any!]!) { a: ${entities('$a', 'lastSimSwap')} b: ${entities('$b', 'simSwappedWithin')} }`;
   const LITERAL = `{ ${entities(`[{ __typename: "PhoneNumber", e164: "${A}" }]`, 'lastSimSwap')} }`;
@@ -146,7 +146,7 @@ describe('what an operation of the subgraph asks', () => {
     ['representations', ENTITIES, asks(2, 2, 4), { r: [of(A), of(B)] }],
     ['equal representations once', ENTITIES, asks(1, 2, 4), { r: [of(A), of(A)] }],
     ['one number in two spellings once', ENTITIES, asks(1, 2, 4), { r: [of(A), of(`tel:${A}`)] }],
-    ['each that has no number, and is refused', ENTITIES, asks(7, 2, 14), { r: [...NONE, of(A)] }],
+    ['each without a number', ENTITIES, asks(7, 2, 14), { r: [...NONE, of(A)] }],
     ['nothing', ENTITIES, asks(0, 0, 0), { r: [] }],
     ['many aliases together', TWO, asks(2, 2, 3), { a: [of(A)], b: [of(A), of(B)] }],
     ['representations in the document', LITERAL, asks(1, 1, 1)],
@@ -156,7 +156,7 @@ describe('what an operation of the subgraph asks', () => {
 });
 
 it.each([{}, { l: null }, { l: [A, null] }, { l: {} }])(
-  'variables that do not fit are left to the execution to refuse: %j',
+  'variables that do not fit have no cost: the execution refuses them: %j',
   (variables) => {
     expect(count(LIST, variables)).toBeUndefined();
   },
@@ -185,7 +185,7 @@ it.each([
   [500, 2, 21],
   [500, 10_000, 500],
 ])(
-  'the cost says by how much an operation is over, up to ten times as much: %i of %i',
+  'the cost of an operation beyond a limit is counted up to ten times the limit: %i of %i',
   (length, maxNumbersPerOperation, numbers) => {
     const l = Array.from({ length }, (_, i) => `+447700900${500 + i}`);
     const counted = count(LIST, { l }, { ...NO_LIMITS, maxNumbersPerOperation });
@@ -201,7 +201,7 @@ function of(e164: unknown) {
   return { __typename: 'PhoneNumber', e164 };
 }
 
-/** Fragments of which each asks for a window and spreads the next. */
+/** Fragments of which each has a window and spreads the next. */
 function chain(length: number): string {
   return repeat(length, (i) => {
     const next = i + 1 < length ? `...F${i + 1}` : '';

@@ -79,28 +79,19 @@ describe("GraphQL's own errors quote no number, and have a code", () => {
   });
 
   test('leave out what a server adds to its message', () => {
-    const extensions = {
-      code: 'BAD_REQUEST',
-      originalError: { message: `"${NUMBER}" is not JSON` },
-    };
-    expect(maskError(new GraphQLError('No JSON.', { extensions })).toJSON()).toEqual({
-      message: 'No JSON.',
-      extensions: { code: 'BAD_REQUEST' },
-    });
+    const code = 'BAD_REQUEST';
+    const extensions = { code, originalError: { message: `"${NUMBER}" is not JSON` } };
+    const masked = maskError(new GraphQLError('No JSON.', { extensions })).toJSON();
+    expect(masked).toEqual({ message: 'No JSON.', extensions: { code } });
   });
 
   test('keep the code of the server, and its status, which is left out of JSON', () => {
-    const http = { status: 401 };
-    const masked = maskError(
-      new GraphQLError(`No token for ${NUMBER}.`, {
-        extensions: { code: 'UNAUTHENTICATED', http },
-      }),
-    );
+    const [code, http] = ['UNAUTHENTICATED', { status: 401 }];
+    const extensions = { code, http };
+    const masked = maskError(new GraphQLError(`No token for ${NUMBER}.`, { extensions }));
     expect(masked.extensions['http']).toBe(http);
-    expect(JSON.parse(JSON.stringify(masked))).toEqual({
-      message: 'No token for [number].',
-      extensions: { code: 'UNAUTHENTICATED' },
-    });
+    const shown = { message: 'No token for [number].', extensions: { code } };
+    expect(JSON.parse(JSON.stringify(masked))).toEqual(shown);
   });
 });
 
