@@ -31,7 +31,7 @@ const FAILURES: Readonly<Record<string, LookupFailure>> = {
   unavailable: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' },
 };
 
-/** By what the operator offers; with 48 hours of margin. Failing lookups say `=` and how. Dates are hours ago. */
+/** By what the operator offers, with 48 hours of margin. A failing lookup has its failure after `=`. Dates are in hours ago. */
 const EXAMPLES: readonly (readonly [offered: string, offer: Offer, table: string])[] = [
   [
     'both operations',
@@ -193,7 +193,7 @@ describe('facts of different times', () => {
     ['true, where it came before', [changed(900), changed(1, 2)], 'true'],
     ['false, where a null came later', [changed(900), withheld(undefined, 2)], 'false'],
     ['no answer, after a null', [changed(1), withheld(undefined, 2)], 'PERIOD_NOT_SUPPORTED'],
-  ])('the date alone answers %s', (_, facts, answer) => {
+  ])('where only the date is offered, it answers %s', (_, facts, answer) => {
     expect(told(planOf([240], facts), DATE_ALONE)).toBe(answer);
   });
 

@@ -166,7 +166,7 @@ it.skipIf(NO_REDIS !== undefined).each([
   }
 });
 
-/** A number that lies on a server. */
+/** A number whose record is on a server. */
 function numberOn(cluster: Redis, server: string, from = 0): PhoneNumber {
   const numbers = Array.from({ length: 1000 }, (_, n) => `+447700900${String(n).padStart(3, '0')}`);
   const found = numbers

@@ -28,6 +28,11 @@ const ONE_SCOPE: Scopes = {
   ...TWO_SCOPES,
   operations: { 'retrieve-date': 'sim-swap profile', check: 'profile sim-swap' },
 };
+const JWT_GRANT = {
+  grant: { type: 'jwt-bearer', path: '/token', parameters: {}, subject: 'tel:{number}' },
+  clientAuthentication: { assertion: ASSERTION },
+  scopes: ONE_SCOPE,
+} as const;
 const PER_NUMBER: Changes = { tokens: { use: 'per-number' } };
 type TokenUse = Tokens['use'];
 
@@ -38,6 +43,7 @@ describe('a token', () => {
     ['per-number', 'one scope', { scopes: ONE_SCOPE }, ['1', '1', '2', '2']],
     ['any-number', 'two scopes', { grant: WITHOUT_NUMBER }, ['1', '2', '1', '2']],
     ['any-number', 'one scope', { grant: WITHOUT_NUMBER, scopes: ONE_SCOPE }, ['1', '1', '1', '1']],
+    ['any-number', 'a JWT as the grant', JWT_GRANT, ['1', '1', '2', '2']],
     ['any-number', 'the number as username', { scopes: ONE_SCOPE }, ['1', '1', '2', '2']],
   ])('with use %s and %s', async (use, _, changes, tokens) => {
     await using test = await TestTokens.start(issuing(), { tokens: { use }, ...changes });
@@ -195,18 +201,12 @@ describe('kept tokens', () => {
 });
 
 describe('a JWT as the grant', () => {
-  const changes = {
-    grant: { type: 'jwt-bearer', path: '/token', parameters: {}, subject: 'tel:{number}' },
-    clientAuthentication: { assertion: ASSERTION },
-    scopes: ONE_SCOPE,
-  } as const;
-
   it.each([
     ['private_key_jwt', undefined],
     ['basic', expect.stringMatching(/^Basic /)],
   ] as const)('is the only assertion of a request with %s', async (method, header) => {
     const clientAuthentication = { method, assertion: ASSERTION };
-    await using test = await TestTokens.start(issuing(), { ...changes, clientAuthentication });
+    await using test = await TestTokens.start(issuing(), { ...JWT_GRANT, clientAuthentication });
     await test.header(ALICE, 'check');
     const [received] = test.server.received;
     expect(received?.headers.authorization).toEqual(header);
@@ -221,7 +221,7 @@ describe('a JWT as the grant', () => {
         isRefused
           ? answerJson(received, response, { error: 'invalid_grant' }, 400)
           : issuing()(received, response),
-      { ...changes, grant: { ...changes.grant, invalidGrant: 'CONSENT_DENIED' } },
+      { ...JWT_GRANT, grant: { ...JWT_GRANT.grant, invalidGrant: 'CONSENT_DENIED' } },
     );
     const codeFor = async (last: number): Promise<string> => {
       const number = `+4477009000${String(last).padStart(2, '0')}` as PhoneNumber;
@@ -241,16 +241,5 @@ describe('a JWT as the grant', () => {
     expect(await codeFor(8)).toBe('acquired');
     isRefused = true;
     expect(await codeFor(9)).toBe('CONSENT_DENIED');
-  });
-
-  it('brings tokens for one number each, with any-number as well', async () => {
-    const tokens = { use: 'any-number' } as const;
-    await using test = await TestTokens.start(issuing(), { ...changes, tokens });
-    const headers = [
-      await test.header(ALICE, 'check'),
-      await test.header(ALICE, 'retrieve-date'),
-      await test.header(BOB, 'check'),
-    ];
-    expect(headers).toEqual(['token-1', 'token-1', 'token-2']);
   });
 });
