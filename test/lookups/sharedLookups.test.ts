@@ -134,12 +134,6 @@ function swappedLongAgo({ lookup }: MadeLookup): Fact {
 }
 
 describe('requests at the same time', () => {
-  it('share one lookup for the same question', async () => {
-    const asked = Promise.all([1, 2, 3].map(() => ask([window(240)])));
-    expect(await after(20, asked)).toEqual([[FALSE], [FALSE], [FALSE]]);
-    expect(operator.begun).toEqual([check(240)]);
-  });
-
   const OTHERS: readonly [string, Asking][] = [
     ['another caller', { callerKey: { ...ANNA, caller: callerNamed('bert') } }],
     ['the same caller with another purpose', { callerKey: { ...ANNA, purpose: 'marketing' } }],
@@ -194,16 +188,6 @@ describe('requests at the same time', () => {
 });
 
 describe('a lookup that has left', () => {
-  it('is not joined by a later request, where nothing is kept', async () => {
-    const first = ask([window(240)]);
-    await clock.advance(11);
-    expect(operator.left).toHaveLength(1);
-    const second = ask([window(240)]);
-    await clock.advance(20);
-    expect([await first, await second]).toEqual([[FALSE], [FALSE]]);
-    expect(operator.left).toHaveLength(2);
-  });
-
   it('is joined by a request from before, which waited for something else', async () => {
     operator.tokenMs = 0;
     operator.lookupMs = 30;
