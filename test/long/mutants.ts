@@ -66,6 +66,7 @@ export const PARTS: readonly Part[] = [
         'if (atMs >= nowMs) return { consent, ends };',
       ],
       ['Math.max(deniedMs, MIN_DENIED_MS)', 'deniedMs'],
+      ['operator === at || failure.isUnknownNumber !== true', 'true'],
       ["isRedeemed && kind === 'expired' ? undefined : withLearned", 'withLearned'],
       ['if (ends.some(({ id }) => id === lives.id)) return undefined;\n', ''],
       ['>= PROGRESS[lives.state]', '> PROGRESS[lives.state]'],
@@ -80,6 +81,7 @@ export const PARTS: readonly Part[] = [
     tests: ['test/consents', 'test/consentHistories'],
     mutants: [
       ['consent.asker === callerKey ? ownView', 'true ? ownView'],
+      ['if (!operators.has(consent.operator)) {', 'if (false) {'],
       ['ends: ends.filter((end) => end.asker === callerKey)', 'ends'],
       ['stored === undefined && doubtUntilMs > nowMs', 'false'],
       [".filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS", '.length > 1000'],
