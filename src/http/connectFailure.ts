@@ -8,7 +8,7 @@ export type ConnectStage =
   | 'proxy-name'
   | 'proxy-connection'
   | 'proxy-tls'
-  /** The proxy answered CONNECT with something else than a tunnel, or not at all. */
+  /** The proxy did not open a tunnel. */
   | 'proxy-tunnel'
   | 'name'
   | 'connection'
@@ -21,8 +21,8 @@ export class ConnectFailure extends Error {
   override readonly name = 'ConnectFailure';
   readonly stage: ConnectStage;
   /**
-   * The code of Node, OpenSSL or undici. It is not called `code`: undici reads that, and connects again at once and for
-   * ever where it says UND_ERR_SOCKET or UND_ERR_INFO.
+   * The code of Node, OpenSSL or undici. Not named `code`: for UND_ERR_SOCKET and UND_ERR_INFO there undici connects
+   * again at once, without end.
    */
   readonly reason: string;
 
@@ -42,9 +42,9 @@ export function refusesCertificate(error: Error): boolean {
 }
 
 /**
- * Gives an error a {@link ConnectFailure} for its cause where it is the server's refusal of our certificate, and returns
- * whether it is. By TLS 1.3 it comes once the client takes the handshake to be over: the server does not, and has read
- * nothing since (RFC 8446 §4.4.4). Before TLS 1.3 such an alert says nothing of the request.
+ * Sets a {@link ConnectFailure} as the cause of an error that is the server's refusal of our certificate; returns whether
+ * it is. With TLS 1.3 it arrives after the client has finished the handshake: the server has not, and has read nothing
+ * (RFC 8446 §4.4.4). Before TLS 1.3 such an alert says nothing about the request.
  */
 export function noteLateRefusal(error: Error, socket: TLSSocket): boolean {
   if (error.cause instanceof ConnectFailure) return true;

@@ -7,21 +7,21 @@ const RANDOM_CHARACTERS = 12;
 export const MAX_CORRELATOR_NAME_CHARACTERS = MAX_CALLERS_PART_CHARACTERS + 1 + RANDOM_CHARACTERS;
 /** The most that `randomInt` can draw at a time. */
 const CHARACTERS_A_DRAW = 6;
-/** More of what a caller sends is not looked at. */
+/** The rest of a caller's correlator is ignored. */
 const MAX_READ = 256;
 
 /** What CAMARA allows a caller to send. */
 const VALID = /^[\w:;./<>{}-]{1,256}$/;
 
-/** A UUID (RFC 9562), the id of a trace, a traceparent (W3C): digits in these are no phone number. */
+/** A UUID (RFC 9562), the id of a trace, a traceparent (W3C): digits in these are not a phone number. */
 const GENERATED =
   /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|(?=.*[a-f])[0-9a-f]{32}|00-(?=.*[a-f])[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2})$/i;
 
 /** Names the operator exchanges of one request. */
 export interface Correlator {
-  /** What all of them start with. */
+  /** Their common prefix. */
   readonly name: string;
-  /** For the caller's response: what the caller sent, or `name` where that is nothing that may be repeated. */
+  /** For the caller's response: what the caller sent, or `name` where that must not be repeated. */
   readonly returned: string;
   /** At most 55 letters, digits and hyphens. */
   next(): string;
@@ -29,7 +29,7 @@ export interface Correlator {
 
 /**
  * `<the caller's, sanitised, at most 24>-<12 random characters>-<n>` (docs/design.md, "Correlators"): unique whatever
- * the caller sends, so that a reply can be told from another's. Never holds a phone number: a caller's
+ * the caller sends, so that a reply identifies its request. Never holds a phone number: a caller's
  * correlator goes to the operator and into logs.
  */
 export function createCorrelator(callersCorrelator: string | undefined): Correlator {
@@ -48,7 +48,7 @@ export function createCorrelator(callersCorrelator: string | undefined): Correla
 
 function withoutNumbers(sent: string): string {
   if (GENERATED.test(sent)) return sent;
-  // Once as it was sent, and once without the signs that may have stood between digits.
+  // As it was sent, and without the characters that may separate digits.
   return sanitised(maskPhoneNumbers(sanitised(maskPhoneNumbers(sent.slice(0, MAX_READ)))));
 }
 

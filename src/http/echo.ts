@@ -4,30 +4,30 @@ import type { HttpReply, UnprovenOrigin } from './exchange.ts';
 /** What to expect of the operator's correlator header (docs/design.md, "Whose reply it is"). */
 export type EchoSetting = 'auto' | 'always' | 'never';
 
-/** A kept connection may bring what belongs to another exchange; a fresh one and a stream of HTTP/2 do not. */
+/** A kept connection may carry a reply to another exchange; a fresh one and a stream of HTTP/2 do not. */
 export type ReplyWay = 'stream' | 'fresh connection' | 'kept connection';
 
-/** `proven` by the echo or by a fresh connection; `unproven` where the echo is due and missing, which an error may be. */
+/** `proven` by the echo or by a fresh connection; `unproven` for an error without the expected echo. */
 export type Origin = 'proven' | 'unproven' | { readonly refused: UnprovenOrigin };
 
 /**
- * What becomes of replies over HTTP/1.1 that no echo tells apart:
+ * How replies over HTTP/1.1 without an echo are handled:
  *
- * - `fresh`: each takes a fresh connection, and is proven by it.
- * - `checked`: connections are kept, and what comes on one is unproven: whether it is the right one shows later.
- * - `alike`: connections are kept, since one reply is as good as another.
+ * - `fresh`: each exchange takes a fresh connection, which proves its reply.
+ * - `checked`: connections are kept, and a reply is unproven until a later check.
+ * - `alike`: connections are kept, since all replies are equivalent.
  */
 export type SilentReplies = 'fresh' | 'checked' | 'alike';
 
-/** Longer than an idle connection is kept: by then, those that a stray reply came on are gone. */
+/** Longer than an idle connection is kept, so that those with a stray reply are closed by then. */
 const DISTRUST_SILENT_MS = 60_000;
 
 export type ReplyCheck = Pick<EchoPolicy, 'needsFreshConnection' | 'originOf' | 'distrust'>;
 
 /**
- * Tells replies apart by their correlator. `auto` learns it: until the endpoint has echoed once, nothing but a fresh
- * connection for every exchange keeps a late reply from answering the next question. `never` stays there for good, and
- * does not read the header: a gateway may write correlators of its own.
+ * Checks replies by their correlator. `auto` learns: until the endpoint has echoed once, only a fresh connection for
+ * each exchange keeps a late reply from answering the next question. `never` keeps to that and does not read the header:
+ * a gateway may write correlators of its own.
  */
 export class EchoPolicy {
   readonly #setting: EchoSetting;
@@ -59,10 +59,10 @@ export class EchoPolicy {
   }
 
   /**
-   * The correlator of another request refuses every status. An absent one refuses only a success:
+   * A reply with another correlator is refused at any status, one without a correlator only as a success:
    * gateways in front of an operator answer errors of their own without it.
    *
-   * @param correlator of the request that it came after
+   * @param correlator of the request before the reply
    */
   originOf(
     status: number,

@@ -3,16 +3,16 @@ import type { ErrorRuleProfile } from '../domain/profile.ts';
 import { memberAt, type JsonObject, type MemberPath } from './json.ts';
 
 /**
- * How an operator words its errors. The first rule that fits counts; without one, the common rules do. It never says what
- * is sent again: retries and doubts go by the status.
+ * How an operator words its errors. The first rule that matches counts; without one, the common rules do. Retries and
+ * doubts depend on the status only.
  */
 export interface ErrorMap {
   /**
    * Where the body names its error, such as `['error', 'errorCode']`; tried in turn, before `code` and `error` themselves.
-   * A word that is known here goes before one that is not.
+   * A known word takes precedence.
    */
   readonly wordAt: readonly MemberPath[];
-  /** What is there in an answer; a 200 with any other word, or without one, is none. */
+  /** The words of an answer; a 200 with another word, or without one, is not an answer. */
   readonly okWords?: readonly string[];
   readonly rules: readonly ErrorRuleProfile[];
 }
@@ -21,7 +21,7 @@ export const COMMON_ERRORS: ErrorMap = { wordAt: [], rules: [] };
 
 export interface ErrorWording {
   /**
-   * Which member names the error where both are there: CAMARA's `code` at lookups, OAuth's `error` at
+   * Which member names the error where both are present: CAMARA's `code` at lookups, OAuth's `error` at
    * the authorization server, where some operators put a `code` of their own beside it.
    */
   readonly wordIn: 'code' | 'error';
@@ -64,7 +64,7 @@ export function ruleFor(
   );
 }
 
-/** As the rule says, or else its code: what is about number, owner or operator holds for all questions. Pure. */
+/** The rule's, or else its code's: a failure of number, owner or operator applies to all questions. Pure. */
 export function reachOf({ code, reach }: Pick<ErrorRuleProfile, 'code' | 'reach'>): FailureReach {
   switch (code) {
     case 'NUMBER_NOT_SERVED':
@@ -122,7 +122,7 @@ type WordsOf<Line extends string> = Line extends `${infer First} ${infer Rest}`
   ? First | WordsOf<Rest>
   : Line;
 
-/** An operator's error word that is known here. Words of its own are never logged, for they are free text. */
+/** A known error word. Other words of an operator are free text and never logged. */
 export type OperatorWord = WordsOf<(typeof CAMARA_CODES | typeof OAUTH_ERRORS)[number]>;
 
 const WORDS: ReadonlySet<string> = new Set(
@@ -134,21 +134,21 @@ export function knownWord(word: string | undefined): OperatorWord | undefined {
   return word !== undefined && WORDS.has(word) ? (word as OperatorWord) : undefined;
 }
 
-/** The codes of a 404 about the number: gateways answer a wrong path with 404 as well, and words of their own. */
+/** The codes of a 404 about the number: gateways answer a wrong path with 404 as well, in other words. */
 export const UNKNOWN_NUMBER_CODES: ReadonlySet<string> = new Set<OperatorWord>([
   'NOT_FOUND',
   'IDENTIFIER_NOT_FOUND',
   'SIM_SWAP.UNKNOWN_PHONE_NUMBER',
 ]);
 
-/** What an operator says that has lost a number to another one, or never had it. */
+/** Words of an operator that has lost the number to another one, or never had it. */
 export const MOVED_NUMBER_WORDS: ReadonlySet<string> = new Set<OperatorWord>([
   'IDENTIFIER_NOT_FOUND',
   'SIM_SWAP.UNKNOWN_PHONE_NUMBER',
   'unknown_user_id',
 ]);
 
-/** The codes of a 422 that say: the operator does not offer this for this kind of line. */
+/** The codes of a 422: the operator does not serve this kind of line. */
 export const LINE_NOT_SERVED_CODES: ReadonlySet<string> = new Set<OperatorWord>([
   'SERVICE_NOT_APPLICABLE',
   'NOT_SUPPORTED',

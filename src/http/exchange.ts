@@ -10,10 +10,10 @@ export interface HttpReply {
 
 export type FaultCause =
   | 'connection'
-  /** This process has none left, which says nothing of the operator. */
+  /** This process has none left, which is not a fault of the operator. */
   | 'descriptors'
   | 'timeout'
-  /** The signal handed in was aborted. */
+  /** The signal of the request was aborted. */
   | 'cancelled'
   /** The operator's contract allowed no exchange in time; none was begun. */
   | 'rate'
@@ -28,7 +28,7 @@ export interface TransportFault {
   readonly detail: string;
   readonly stage?: ConnectStage;
   readonly flaw?: ReplyFlaw;
-  /** When one may be begun, where none could be in time. */
+  /** Until an exchange may begin, where none could in time. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -60,19 +60,19 @@ export interface Replied extends Departure {
 export interface OutgoingRequest {
   /** POST where absent. */
   readonly method?: 'GET' | 'POST';
-  /** In the place of the endpoint's own path where that has a place for a number; encoded, with a slash in front. */
+  /** Replaces the endpoint's path where that has a placeholder for a number; encoded, with a leading slash. */
   readonly path?: string | undefined;
   /** Names and values in turn, beside those that the endpoint itself sends. */
   readonly headers: readonly string[];
   /** Members of the URL's query, encoded, beside those of the endpoint's own address. */
   readonly query?: string;
-  /** Neither of a GET. */
+  /** A GET has neither. */
   readonly contentType?: 'application/json' | 'application/x-www-form-urlencoded' | undefined;
   readonly body?: string | undefined;
   /** Sent in the operator's correlator header; no two exchanges share one. */
   readonly correlator: string;
   readonly signal?: LightAbortSignal | undefined;
-  /** Is called when its first byte leaves, once there is a connection. */
+  /** Called when the first byte leaves. */
   readonly onFirstByte?: (() => void) | undefined;
 }
 
@@ -99,7 +99,7 @@ export type ReplyFlaw =
   | 'date ahead'
   | 'date before 1991'
   | 'wrong access_token'
-  /** On a connection that a stray reply may have come on. */
+  /** On a connection where a stray reply may have arrived. */
   | 'a token that came before'
   | 'wrong token_type'
   | 'wrong expires_in'
@@ -110,7 +110,7 @@ export type ReplyFlaw =
   | 'another number'
   | 'cannot be read by its profile';
 
-/** Whose reply it is cannot be known: its correlator is not that of the request, or there is none. */
+/** The reply may belong to another request: its correlator is another one, or missing. */
 const UNPROVEN_ORIGINS = [
   'another correlator',
   'no correlator',

@@ -1,7 +1,7 @@
 import type { HttpReply } from './exchange.ts';
 import type { TraceParent } from '../log/diagnostics.ts';
 
-/** The value of a header that may be there once; `undefined` when it is absent or repeated. Pure. */
+/** The value of a header that may occur once; `undefined` when it is absent or repeated. Pure. */
 export function singleValue(header: string | readonly string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : undefined;
 }
@@ -20,9 +20,9 @@ export function retryAfterSeconds(reply: HttpReply, nowMs: number): number | und
   const value = singleValue(reply.headers['retry-after'])?.trim();
   if (value === undefined) return undefined;
   if (/^\d+$/.test(value)) return Math.min(Number(value), MAX_SECONDS);
-  // Date.parse takes much that is not an HTTP date.
+  // Date.parse accepts much that is not an HTTP date.
   if (!HTTP_DATES.some((form) => form.test(value))) return undefined;
-  // asctime names no zone, and Date.parse would take it for the local one.
+  // asctime has no zone, and Date.parse would assume the local one.
   const dateMs = Date.parse(value.endsWith('GMT') ? value : `${value} GMT`);
   if (Number.isNaN(dateMs)) return undefined;
   return Math.min(Math.max(0, Math.ceil((dateMs - nowMs) / 1000)), MAX_SECONDS);
@@ -40,16 +40,16 @@ export function preferredWaitMs(prefer: string | undefined): number | undefined 
   return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
-/** W3C Trace Context §3.2.2: of later versions, that much is read. */
+/** W3C Trace Context §3.2.2: later versions are read that far. */
 const TRACEPARENT =
   /^(?!ff)(?<version>[0-9a-f]{2})-(?<traceId>[0-9a-f]{32})-(?<spanId>[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<rest>-.*)?$/;
 
 const NOTHING = /^0+$/;
 
-/** May be a phone number that was filled up; so is one random span in 1800, whose trace begins again here. */
+/** May be a padded phone number. One random span in 1800 matches as well: its trace starts again here. */
 const MAY_BE_NUMBER = /^[0-9]+$/;
 
-/** Reads the header `traceparent` (W3C Trace Context §3.2); `undefined` where a trace is to begin here. Pure. */
+/** Reads the header `traceparent` (W3C Trace Context §3.2); `undefined` where a new trace starts. Pure. */
 export function readTraceparent(text: string | undefined): TraceParent | undefined {
   const { version, traceId, spanId, flags, rest } = TRACEPARENT.exec(text ?? '')?.groups ?? {};
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;

@@ -12,9 +12,9 @@ const JSON_MEDIA_TYPE = /^application\/(?:[a-z0-9.-]+\+)?json\s*(?:;|$)/i;
 /** RFC 9457, and what vendors derive from it. */
 const PROBLEM_MEDIA_TYPE = /^application\/(?:[a-z0-9.-]+\.)?problem\+json\s*(?:;|$)/i;
 
-/** The body when it says that it is JSON, is a JSON object, and names no member twice. Pure. */
+/** The body where its type is JSON and it is a JSON object without a repeated member. Pure. */
 export function readJsonObject(reply: HttpReply): ReadBody {
-  // None was requested: a body that is not what its header says is not believed.
+  // None was requested, so the body cannot be trusted.
   const encoding = reply.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') return flawed('an encoding that was not requested');
   const mediaType = singleValue(reply.headers['content-type']) ?? '';
@@ -47,7 +47,7 @@ const SPACE = 0x20;
 /**
  * Whether an object anywhere in a JSON text names a member twice. RFC 8259 §4 leaves open which of the two counts, and
  * `JSON.parse` takes the last one: `{"swapped":true,"swapped":false}` would be a wrong `false`. Names are compared as they
- * read, so that an escape hides nothing. Without recursion: a deep text takes no more than a long one.
+ * read, so that an escape hides nothing. Without recursion: a deep text costs no more than a long one.
  *
  * @param json a text that `JSON.parse` accepts
  */
@@ -104,9 +104,9 @@ export function memberAt(body: JsonObject, path: MemberPath): unknown {
 }
 
 /**
- * The body of a success. One that tells of an error as well contradicts itself. Pure.
+ * The body of a success; one that also reports an error is refused. Pure.
  *
- * @param said members of the body itself that its own words speak for
+ * @param said members of the body that the operator's own words cover
  */
 export function readAnswer(
   reply: HttpReply,
@@ -137,7 +137,7 @@ function flawed(flaw: ReplyFlaw): ReadBody {
   return { kind: 'flawed', flaw };
 }
 
-/** Where gateways and frameworks put what went wrong, and which values of it tell of an error. */
+/** Where gateways and frameworks report errors, and which values are errors. */
 const ERROR_MEMBERS: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ['error', isTold],
   ['errors', isTold],
@@ -148,14 +148,14 @@ const ERROR_MEMBERS: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
   ['success', (success: unknown) => success === false],
 ]);
 
-/** A word that is no number, or a number that is neither 0 nor a status of success. */
+/** A word that is not a number, or a number that is neither 0 nor a status of success. */
 function isErrorWord(value: unknown): boolean {
   const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
   if (typeof number === 'number') return number !== 0 && isNoSuccess(number);
   return isTextOrObject(number);
 }
 
-/** An error that is `null`, `false`, 0 or an empty list is none. */
+/** `null`, `false`, 0 and an empty list are not errors. */
 function isTold(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   return isTextOrObject(value) || value === true || (typeof value === 'number' && value !== 0);
@@ -165,12 +165,12 @@ function isTextOrObject(value: unknown): boolean {
   return typeof value === 'string' || (typeof value === 'object' && value !== null);
 }
 
-/** Of numbers, one that is a status of HTTP; others count in ways of their own. */
+/** Of numbers only a status of failure: others have meanings of their own. */
 function isErrorCode(code: unknown): boolean {
   return isTextOrObject(code) || (typeof code === 'number' && code >= 300 && code < 600);
 }
 
-/** A number, a text that begins with a status, or a word of failure; words such as "OK" are no status. */
+/** A number, a text that begins with a status, or a word of failure; words such as "OK" are not failures. */
 function isNoSuccess(status: unknown): boolean {
   if (typeof status === 'number') return status < 200 || status >= 300;
   return (
@@ -181,7 +181,7 @@ function isNoSuccess(status: unknown): boolean {
 /** A function of a profile did not keep to its type: OPERATOR_INVALID_REPLY for that operator. */
 export class ProfileFault extends Error {
   override readonly name = 'ProfileFault';
-  /** In words from lists of ours, since what it threw may hold a number. */
+  /** In our own words, since what it threw may contain a number. */
   readonly detail: string;
 
   constructor(detail: string) {
@@ -193,10 +193,10 @@ export class ProfileFault extends Error {
 const MAX_JSON_CHARACTERS = 16_384;
 
 /**
- * What a function of a profile returns, as JSON has it: a profile may be anybody's code, and nothing of its own, such as a
- * getter, is left in it.
+ * Calls a function of a profile and returns a JSON copy of its result: a profile may be third-party code, and a copy has
+ * no getters.
  *
- * @throws {ProfileFault} for a throw, a promise, what is no object, or what is too large
+ * @throws {ProfileFault} for an error, a promise, and a result that is not an object or too large
  */
 export function callProfile<About>(
   name: string,
@@ -208,7 +208,7 @@ export function callProfile<About>(
     const returned = call(about);
     const isObject = typeof returned === 'object' && returned !== null;
     if (isObject && 'then' in returned && typeof returned.then === 'function') {
-      // Its rejection would end the process.
+      // An unhandled rejection would end the process.
       Promise.resolve(returned).catch(() => undefined);
       throw new ProfileFault(`${name} returned a promise`);
     }

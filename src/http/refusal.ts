@@ -14,11 +14,11 @@ import { readJsonObject, type JsonObject } from './json.ts';
 import { retryAfterSeconds } from './headers.ts';
 
 export interface RefusalContext extends ErrorWording {
-  /** Otherwise a denial is not the owner's. */
+  /** Otherwise a denial is not by the owner. */
   readonly asksOwner: boolean;
 }
 
-/** An exchange that brought no answer, as its judge sees it; `flaw` is the check that its reply failed, for the log. */
+/** An exchange without an answer; `flaw` is the check that its reply failed, for the log. */
 export type Failed = {
   readonly kind: 'failed';
   readonly failure: LookupFailure;
@@ -34,7 +34,7 @@ export function errorWord(reply: HttpReply, wording: ErrorWording): string | und
   return wordOf(bodyOf(reply), wording);
 }
 
-/** What a reply that is no success means, at any endpoint of the operator (docs/operator-api.md, "Refusals"). Pure. */
+/** The meaning of a reply that is not a success, at any endpoint of the operator (docs/operator-api.md, "Refusals"). Pure. */
 export function judgeRefusal(
   reply: HttpReply,
   nowMs: number,
@@ -48,7 +48,7 @@ export function judgeRefusal(
   return failureOf(verdict, reply, nowMs, isConflict ? CONFLICT_PASSES_SECONDS : undefined);
 }
 
-/** `undefined` where the operator's own map says nothing. Pure. */
+/** `undefined` where the operator's own map has no rule. Pure. */
 export function judgeByMap(
   reply: HttpReply,
   nowMs: number,
@@ -56,7 +56,7 @@ export function judgeByMap(
 ): LookupFailure | undefined {
   const rule = ruleFor(context.errors, reply.status, wordOf(bodyOf(reply), context));
   if (rule === undefined) return undefined;
-  // The next request would prompt the owner again, for what may have been done.
+  // The next request would prompt the owner again, although the lookup may have been made.
   if (rule.code === 'CONSENT_EXPIRED' && leavesInDoubt(reply.status)) return undefined;
   const saysConsent = rule.code === 'CONSENT_DENIED' || rule.code === 'CONSENT_EXPIRED';
   const code = saysConsent && !context.asksOwner ? 'OPERATOR_REFUSED' : rule.code;
@@ -86,7 +86,7 @@ export function markUnknownNumber(
   reply: HttpReply,
   wording: ErrorWording,
 ): LookupFailure {
-  // A map may say so of a status of doubt; another operator is not called after one.
+  // A rule may match a status of doubt, after which no other operator is called.
   if (failure.code !== 'NUMBER_NOT_SERVED' || leavesInDoubt(reply.status)) return failure;
   const word = errorWord(reply, wording) ?? '';
   const rule = ruleFor(wording.errors, reply.status, word);
@@ -94,7 +94,7 @@ export function markUnknownNumber(
   return isUnknown ? { ...failure, isUnknownNumber: true } : failure;
 }
 
-/** Marks a refusal of a lookup with how many numbers it takes to be about us. Pure. */
+/** Adds after how many refused numbers a refusal of a lookup counts as one of us. Pure. */
 export function markRefusalOfUs(failure: LookupFailure, reply: HttpReply): LookupFailure {
   if (failure.code !== 'OPERATOR_REFUSED' || failure.reach === 'question') return failure;
   const { status } = reply;
@@ -108,9 +108,9 @@ export function markRefusalOfUs(failure: LookupFailure, reply: HttpReply): Looku
   return { ...failure, barsAfterNumbers: isOfUs ? OF_US : OF_US_PERHAPS };
 }
 
-/** One number may be refused for what it is; two are not, by what speaks of us. */
+/** One number may be refused for itself; two, for credentials, address or scope, are not. */
 const OF_US = 2;
-/** Numbers may have it in common: lines of companies, or of a brand that the operator resells to. */
+/** Several numbers may share the reason: lines of companies, or of a brand that the operator resells to. */
 const OF_US_PERHAPS = 6;
 
 const CONFLICT_PASSES_SECONDS = 1;
@@ -120,7 +120,7 @@ const MAY_PASS: ReadonlySet<LookupFailureCode> = new Set([
   'OPERATOR_UNAVAILABLE',
 ]);
 
-/** A status after which the operator may have done what it was asked for: nothing is known. */
+/** A status after which the operator may have acted: nothing is known. */
 export function leavesInDoubt(status: number): boolean {
   return status >= 500 || status === 408;
 }
@@ -141,7 +141,7 @@ function classify(status: number, body: JsonObject, context: RefusalContext): Ve
   return { code: 'OPERATOR_REFUSED', reach: 'operation' };
 }
 
-/** What it says of the number or its owner, and not of our request. */
+/** A code about the number or its owner, not about our request. */
 function classifyWord(
   status: number,
   body: JsonObject,
@@ -153,7 +153,7 @@ function classifyWord(
     (status === 422 && LINE_NOT_SERVED_CODES.has(word)) ||
     (status >= 400 && word === 'unknown_user_id');
   if (isNotServed) return 'NUMBER_NOT_SERVED';
-  // Without an owner to prompt it is not their denial: our client is refused.
+  // Without a prompted owner the denial is of our client.
   if (!context.asksOwner || ![400, 401, 403].includes(status)) return undefined;
   if (word === 'access_denied') return 'CONSENT_DENIED';
   return word === 'AUTHENTICATION_REQUIRED' ? 'CONSENT_EXPIRED' : undefined;

@@ -17,12 +17,12 @@ const MAX_BODY_BYTES = 64 * 1024;
 const NO_HEADERS: HttpReply['headers'] = {};
 const NO_CHUNKS: readonly Buffer[] = [];
 
-/** What carries an exchange, or lets it wait: it is aborted when the exchange ends early. */
+/** Carries an exchange, or queues it; aborted when the exchange ends early. */
 export type Carrier = Pick<Dispatcher.DispatchController, 'abort'>;
 
 /**
- * Follows one exchange from its post to its end, and settles once. It is a handler of undici's; the
- * connections of HTTP/2 speak to it in the same calls.
+ * Follows one exchange from its post to its end, and settles once. It is a handler of undici; the
+ * connections of HTTP/2 call it in the same way.
  */
 export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   readonly post: OutgoingRequest;
@@ -57,7 +57,7 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
     this.#departure = departure;
     this.#replyCheck = replyCheck;
     this.#settle = settle;
-    // One function for all timers: an exchange needs none of its own.
+    // One function for all timers, not a closure for each exchange.
     this.#timer = setTimeout(ReplyReader.#timeOut, timeoutMs, this);
     post.signal?.add(this);
   }
@@ -108,7 +108,7 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
       this.#breakOff({ cause: 'invalid-reply', detail, flaw: 'too large' });
       return;
     }
-    // Most come in one: an empty list that is pushed to takes room for more.
+    // Most bodies are one chunk: pushing to an empty list would reserve room for more.
     if (this.#chunks === undefined) this.#chunks = [chunk];
     else this.#chunks.push(chunk);
   }
@@ -165,7 +165,7 @@ const NOT_HTTP = [
   errors.ResponseContentLengthMismatchError,
 ];
 
-/** This process, or all of them together, have as much as they may. */
+/** This process or the machine has reached its limit. */
 const EXHAUSTED = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM)$/;
 
 function describe(error: Error, sent: boolean): TransportFault {

@@ -2,10 +2,10 @@ import type { Clock } from '../system/clock.ts';
 import type { Correlator } from './correlator.ts';
 
 export interface Urgency {
-  /** On the monotonic clock. It may move on while work is shared and more requests join. */
+  /** On the monotonic clock. Later where more requests join shared work. */
   readonly deadlineMs: number;
   readonly signal?: LightAbortSignal | undefined;
-  /** Set where more requests may join: then an exchange under way ends by the signal only. */
+  /** Set where more requests may join: then only the signal ends an exchange under way. */
   readonly isShared?: boolean | undefined;
 }
 
@@ -14,8 +14,8 @@ export interface Abortable {
 }
 
 /**
- * An AbortController and its signal in one, for a request and for each of its very many lookups: an EventTarget
- * would hold half a kilobyte more for each, and look through all its listeners for each that is added.
+ * An AbortController and its signal in one, for a request and for each of its many lookups: an EventTarget
+ * takes half a kilobyte more, and searches all its listeners for each one added.
  */
 export class LightAbortSignal {
   /** Most have no more than one at a time. */
@@ -43,7 +43,7 @@ export class LightAbortSignal {
     else this.#others?.delete(listener);
   }
 
-  /** `undefined` when this is aborted first; the work goes on. */
+  /** `undefined` when this is aborted first; the work continues. */
   async unlessAborted<T>(work: Promise<T>): Promise<T | undefined> {
     if (this.aborted) {
       work.catch(() => undefined);
@@ -87,7 +87,7 @@ export class RequestLife {
   readonly signal = new LightAbortSignal();
   readonly #clock: Clock;
   readonly #given: AbortSignal | undefined;
-  /** Ends the waiting for what is under way. */
+  /** Ends the wait for the work under way. */
   #stopWaiting: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #begun = 0;
@@ -101,7 +101,7 @@ export class RequestLife {
     this.#given = given;
   }
 
-  /** Something is under way: until as many {@link pause} the request can end. */
+  /** Work is under way: the request can end until {@link pause} was called as often. */
   begin(): void {
     this.#begun += 1;
     if (this.#begun > 1 || this.signal.aborted) return;
@@ -110,7 +110,7 @@ export class RequestLife {
     else if (leftMs <= 0) RequestLife.#timeOut(this);
     else {
       this.#timer = setTimeout(RequestLife.#timeOut, Math.ceil(leftMs), this);
-      // What is under way keeps the process alive, and not the time that it has left.
+      // The work under way keeps the process alive, not this timer.
       this.#timer.unref();
       this.#given?.addEventListener('abort', this, { once: true });
     }
@@ -124,8 +124,8 @@ export class RequestLife {
   }
 
   /**
-   * What `work` returns; `undefined` when the life ends first, and `graceMs` later it has not returned. The work
-   * goes on, but no request waits for it. One thing is waited for at a time.
+   * The result of `work`; `undefined` where it is missing `graceMs` after the life has ended. The work
+   * continues without a waiter. One call at a time.
    */
   within<T>(work: Promise<T>, graceMs = 0): Promise<T | undefined> {
     // By hand: a race would take twice as many promises.
@@ -157,12 +157,12 @@ export class RequestLife {
   }
 }
 
-/** As far as shared work takes over from a request. */
+/** The part of a request that shared work takes over. */
 export interface Sharing extends Urgency {
   readonly correlator: Correlator;
 }
 
-/** A class: its closures would weigh more than the rest of what waits. */
+/** A class: closures would take more memory than the rest of a waiter. */
 class Waiter<T> implements Abortable {
   readonly signal: LightAbortSignal | undefined;
   readonly resolve: (outcome: T | Promise<T>) => void;
@@ -188,17 +188,17 @@ class Waiter<T> implements Abortable {
 }
 
 /**
- * Work that several wait for, and until when it is of use. It belongs to all of them: it has as much time as the waiter
- * that has the most, and is ended when the last one has gone.
+ * Work with several waiters. It has as much time as the waiter that has the most, and is aborted when the last one has
+ * gone.
  */
 export class SharedWork<T> implements Sharing {
   readonly signal = new LightAbortSignal();
   readonly isShared = true;
-  /** Of the first that waits: it is traced to that one, but not ended with it. */
+  /** Of the first waiter: the work is traced to it, but does not end with it. */
   readonly correlator: Correlator;
   /** The latest of all that have joined. */
   deadlineMs: number;
-  /** Replaced rather than added to: most work has one, and a list that grows makes room for seventeen. */
+  /** Replaced, not pushed to: most work has one waiter, and a growing list reserves room for seventeen. */
   #waiters: readonly Waiter<T>[] = [];
   #outcome: T | Promise<T> | undefined;
 

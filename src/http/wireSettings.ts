@@ -24,7 +24,7 @@ export interface LimitSettings {
   readonly requestsPerSecond?: number | undefined;
 }
 
-/** HTTP/2 where the server takes it by ALPN, or nowhere. */
+/** HTTP/2 where the server accepts it by ALPN, or never. */
 export type Http2Setting = OperatorProfile['http2'];
 
 /** A file is read again when it changes. */
@@ -32,16 +32,16 @@ export type TextSource =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'text'; readonly text: string };
 
-/** How TLS is agreed on with a server, beside TLS 1.2 at least, which always holds. */
+/** TLS with a server, always of version 1.2 or later. */
 export interface TlsSettings {
-  /** Shows who we are: one or more certificates in PEM, ours first. It has a key. */
+  /** Our certificate and its chain in PEM, ours first; requires a key. */
   readonly certificate?: TextSource | undefined;
   readonly key?: TextSource | undefined;
   /** Of the key, where it is encrypted. */
   readonly passphrase?: TextSource | undefined;
-  /** The authorities that are trusted, in PEM, in the place of those that Node trusts. */
+  /** The trusted authorities in PEM, in place of Node's. */
   readonly ca?: TextSource | undefined;
-  /** What the server's certificate must be for, and what it is asked for, in the place of the address's host. */
+  /** The name in the server's certificate and in SNI, in place of the address's host. */
   readonly serverName?: string | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface ProxySettings {
   readonly ca?: TextSource | undefined;
 }
 
-/** How connections to servers are made, beside their addresses: of TLS, so not to those without it on loopback. */
+/** How TLS connections to servers are made; not used for plain text on loopback. */
 export interface ConnectionSettings {
   readonly tls?: TlsSettings | undefined;
   readonly proxy?: ProxySettings | undefined;
@@ -112,7 +112,7 @@ export function isLoopback(host: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
 }
 
-/** This machine by a name of its own, and a port that does not matter here (RFC 9110 §7.2). */
+/** A name of this machine, with any port (RFC 9110 §7.2). */
 const OWN_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;
 
 export function isOwnHost(header: string | undefined): boolean {

@@ -30,7 +30,7 @@ type LookupEndpoint = Pick<GuardedEndpoint, 'post'>;
 
 type LookupWriting = Pick<OperatorSettings, 'options' | 'correlator' | 'tokens'>;
 
-/** What decides how lookups are written and their replies are read. */
+/** The settings that decide how lookups are written and their replies are read. */
 export type LookupManner = LookupWriting &
   Pick<
     OperatorSettings,
@@ -38,9 +38,9 @@ export type LookupManner = LookupWriting &
   >;
 
 export interface LookupProof {
-  /** Of lookups that need no token; by now, for a key may be renewed. */
+  /** Of lookups without a token; read each time, since a key may be renewed. */
   readonly authenticate: () => ClientAuthentication;
-  /** Where tokens are bound to a key of ours. */
+  /** Where tokens are bound to our key. */
   readonly dpop?: DpopProofs | undefined;
 }
 
@@ -112,7 +112,7 @@ export class Operator {
     return traced(lookupChannel, message, () => endpoint.post(request), resultOf);
   }
 
-  /** The lookup beside what a token shows, or what shows who sends it where there is none. */
+  /** The lookup with its token, or with our client authentication where it takes none. */
   #make(
     order: LookupOrder,
     context: ExchangeContext,
@@ -200,7 +200,7 @@ function messageOf(
   }
 }
 
-/** What is published of a lookup: never the answer. */
+/** The published result of a lookup: never the answer. */
 function resultOf({ judged, attempts }: Outcome<Judgement<Fact>>): LookupResult {
   return { outcome: judged.kind === 'failed' ? judged.failure.code : judged.kind, attempts };
 }

@@ -4,14 +4,14 @@ import { singleValue } from '../http/headers.ts';
 import type { Log } from '../log/log.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 
-/** Where an operator's dates have no margin: clocks differ, and a reply is under way for a while. */
+/** Where an operator's dates have no margin: clocks differ, and a reply takes a while. */
 const MIN_MARGIN_MS = 5 * 60_000;
 
 const HOUR_MS = 3_600_000;
 
 /**
- * Compares our clock with an operator's, by the header `Date` of its replies (RFC 9110 §6.6.1). Our clock counts how long
- * ago a date was: one that is days ahead would say `false` of a swap of yesterday.
+ * Compares our clock with an operator's, by the header `Date` of its replies (RFC 9110 §6.6.1). Our clock decides how long
+ * ago a date was: days ahead, it would answer `false` about a swap of yesterday.
  */
 export class OperatorClock {
   readonly #marginMs: number;

@@ -22,7 +22,7 @@ export const ENDPOINT_LABELS: Readonly<Record<EndpointName, string>> = {
 interface OperatorAddress {
   readonly name: EndpointName;
   readonly url: string;
-  /** Those of the operator by now: what a file holds of one may change. */
+  /** Read each time: a value in a file may change. */
   readonly headers: () => readonly ProfileHeader[];
   readonly replyCheck: ReplyCheck;
 }
@@ -54,7 +54,7 @@ function headersAt(
 ): Pick<EndpointSettings, 'headers' | 'generatedHeaders'> {
   const sent = derived(headers, (all) => {
     const wanted = all.filter(({ endpoints }) => endpoints?.includes(endpoint) !== false);
-    // Of two that have one name the last counts.
+    // The last of two with one name counts.
     const byName = new Map(
       wanted.flatMap(({ name, value }) => (typeof value === 'string' ? [[name, value]] : [])),
     );

@@ -15,33 +15,33 @@ export const LOOKUP_ENDPOINTS = ['retrieveDate', 'check'] as const;
 
 export type LookupEndpointName = (typeof LOOKUP_ENDPOINTS)[number];
 
-/** What the profile says, in the words of the entry where the contract says otherwise. */
+/** The profile, with the values of the entry where the contract differs. */
 export interface LookupSettings extends Omit<OperatorProfile, 'errors' | 'grants' | 'options'> {
   /** Absolute, with `{number}` or `{digits}` where the path names the number. */
   readonly lookupAddresses: Readonly<Record<LookupEndpointName, string>>;
   readonly operations: ReadonlySet<Operation>;
-  /** What the entry says to the functions of the profile. */
+  /** Arguments of the entry for the functions of the profile. */
   readonly options: Options;
   readonly errors: ErrorMap;
   readonly limits: LimitSettings;
-  /** Stands in the settings, in log and audit lines and in the keys of stores; never in what clients read. */
+  /** In settings, log and audit lines and keys of stores; never visible to clients. */
   readonly name: string;
-  /** How it is asked; of one's own with the SHA-256 of its file. */
+  /** A custom one has the SHA-256 of its file. */
   readonly profile: { readonly name: string; readonly sha256: string | undefined };
-  /** The longest prefix of all operators that fits a number decides. */
+  /** The longest prefix of all operators that matches a number decides. */
   readonly prefixes: readonly NumberPrefix[];
-  /** Names of the operators to ask in turn about a number that this one does not know; each try is billed. */
+  /** Names of the operators to call in turn about a number that this one does not know; each try is billed. */
   readonly others: readonly string[];
   readonly price: Price | undefined;
   /** How long after its lookup left a fact answers further requests of its caller and purpose. */
   readonly keepFactsSeconds: number;
 }
 
-/** One operator: where it is, what it offers and how it wants to be asked (docs/design.md, "Settings"). */
+/** One operator: its addresses, what it offers and how it is called (docs/design.md, "Settings"). */
 export type OperatorSettings = AuthorizationSettings &
   LookupSettings &
   ConnectionSettings & {
-    /** The same with the secrets, keys and headers that its files hold by now; absent where none of them is in a file. */
+    /** The same with the secrets, keys and headers that its files have now; absent where none of them is in a file. */
     readonly fromFiles?: FromFiles<OperatorSettings>;
   };
 
@@ -51,11 +51,11 @@ export interface NumberDirectorySettings extends ConnectionSettings {
   /** Such as `authorization`, secrets included. */
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** How long what it said of a number is kept. */
+  /** How long its answer about a number is kept. */
   readonly keepSeconds: number;
-  /** When it is down: no call, or the operator of the number's prefix, who may have lost the number. */
+  /** When it is down: no call, or the operator of the number's prefix, which may have lost the number. */
   readonly fallback: 'none' | 'prefix';
-  /** The same with the headers that its files hold by now; absent where none of them is in a file. */
+  /** The same with the headers that its files have now; absent where none of them is in a file. */
   readonly fromFiles?: FromFiles<NumberDirectorySettings>;
 }
 
@@ -69,7 +69,7 @@ export function sendsPhoneNumber({
     case 'client_credentials':
     case 'none':
       return true;
-    // The API knows the number by the token: then CAMARA 2 answers 422 to one that is named beside it.
+    // The API knows the number by the token: then CAMARA 2 answers 422 to a number beside it.
     case 'jwt-bearer':
     case 'ciba':
       return false;
@@ -77,8 +77,8 @@ export function sendsPhoneNumber({
 }
 
 /**
- * Tells one operator from another wherever consents and facts are kept: the same number at another operator, at another
- * authorization server or by another client is another. Credentials and limits may change under it. Pure.
+ * Identifies an operator in stores of consents and facts: the same number at another operator, at another authorization
+ * server or by another client is another. Credentials and limits may change. Pure.
  */
 export function operatorIdentityOf({
   name,

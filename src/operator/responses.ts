@@ -36,7 +36,7 @@ export type Judgement<F> =
       readonly kind: 'answered';
       /** At least one; what the lookup was for goes first, where the reply has it. */
       readonly facts: readonly F[];
-      /** What no further lookup would bring, where the reply says so. */
+      /** What no further lookup would answer, where the reply says so. */
       readonly closed?: FailedLookup;
     }
   | Failed;
@@ -46,7 +46,7 @@ export interface LookupExchange {
   readonly sentAtMs: number;
   readonly nowMs: number;
   readonly flow: Flow;
-  /** Where a reading looks at that. */
+  /** Where the reading checks it. */
   readonly number?: PhoneNumber;
   readonly reading: LookupReading;
   readonly errors: ErrorMap;
@@ -60,7 +60,7 @@ const MAX_LEAD_MS = 5 * 60_000;
 /** Before the first SIM card, and so before the first swap: sentinels such as 1900 and 1970. */
 const FIRST_SIM_MS = Date.UTC(1991, 0, 1);
 
-/** CAMARA sets no bound; a century is past belief. */
+/** CAMARA sets no bound; more than a century is not believed. */
 const MAX_MONITORED_PERIOD_DAYS = 36_500;
 
 /**
@@ -114,14 +114,14 @@ function judgeBody(whole: JsonObject, exchange: LookupExchange, lookup: Lookup):
   if (own !== undefined || closed?.lookup === lookup) {
     return closed === undefined ? { kind: 'answered', facts } : { kind: 'answered', facts, closed };
   }
-  // The operator knows nothing of what this lookup is for.
+  // The operator has no answer for this lookup.
   const code = 'NUMBER_NOT_SERVED';
   return facts.length === 0
     ? failed({ code, reach: 'number' })
     : { kind: 'answered', facts, closed: { lookup, failure: { code, reach: 'operation' } } };
 }
 
-/** The operator answers only for its own window: no other lookup would bring another. */
+/** The operator answers only for its own window: no further lookup would answer another. */
 const OF_OWN_WINDOW: LookupFailure = { code: 'PERIOD_NOT_SUPPORTED', reach: 'operation' };
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant within its own bounds
@@ -149,7 +149,7 @@ function isAbout(number: PhoneNumber | undefined, said: unknown): boolean {
   return number !== undefined && (said === number || said === number.slice(1));
 }
 
-/** `undefined` where the operator says nothing of a date, and may. */
+/** `undefined` where the date is absent, and may be. */
 function readDateFact(
   body: JsonObject,
   { reading, nowMs, sentAtMs }: LookupExchange,
@@ -159,7 +159,7 @@ function readDateFact(
   if (date === undefined) return undefined;
   const value = valueAt(body, date.at);
   if (isPartial && (value === undefined || value === null)) {
-    // Beside an answer, it is withheld.
+    // Beside an answer the date is withheld.
     return saysSwapped
       ? { operation: 'retrieve-date', latestSimChange: null, sentAtMs }
       : undefined;
@@ -178,7 +178,7 @@ function readDateFact(
 interface ReadCheck {
   readonly fact?: CheckFact | undefined;
   readonly isSaid: boolean;
-  /** Whether the window is the operator's own, whatever was asked. */
+  /** Whether the window is the operator's own, whatever the lookup named. */
   readonly isOfOwnWindow: boolean;
 }
 
@@ -205,7 +205,7 @@ function readCheckFact(
   } else {
     const hours = typeof window === 'number' ? window : hoursOf(valueAt(body, window));
     if (hours === undefined) return 'wrong window';
-    // The side on which it claims less.
+    // Rounded to the side that claims less.
     const whole = swapped ? Math.ceil(hours) : Math.min(Math.floor(hours), LONGEST_WINDOW);
     const parsed = parseMaxAge(whole);
     if (parsed.kind !== 'parsed') return silent;
@@ -214,7 +214,7 @@ function readCheckFact(
   return { ...silent, fact: { operation: 'check', maxAgeHours, swapped, sentAtMs } };
 }
 
-/** ISO 8601, with lengths only: a month is none. */
+/** ISO 8601 durations of a fixed length: a month has none. */
 const PERIOD =
   /^P(?=[\dT])(?:(\d{1,6})W|(?:(\d{1,6})D)?(?:T(?=\d)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?)$/;
 
@@ -243,7 +243,7 @@ function readDate(
   return instant.epochMs > nowMs + MAX_LEAD_MS ? 'date ahead' : instant;
 }
 
-/** Other forms of a text, as RFC 3339 has them. */
+/** Other forms of a text, rewritten to RFC 3339. */
 const IN_UTC = {
   utc: (text: string) => `${text.replace(' ', 'T')}Z`,
   day: (text: string) => `${text}T00:00:00Z`,
@@ -265,10 +265,10 @@ function instantOf(value: unknown, form: DateReading['form']): Instant | ReplyFl
   return needsZone ? 'date without a zone' : 'date not of RFC 3339';
 }
 
-/** The largest that a Date takes. */
+/** The largest value of a Date. */
 const MAX_EPOCH_MS = 8.64e15;
 
-/** The sentinel itself, or a time of the day that it is. */
+/** The sentinel, or a time on its day. */
 function isSentinel(text: string, sentinel: string): boolean {
   if (text === sentinel) return true;
   return sentinel !== '' && text.startsWith(sentinel) && /^[Tt ]/.test(text.slice(sentinel.length));

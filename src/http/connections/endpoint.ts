@@ -13,11 +13,11 @@ import { TlsConnector } from './tlsConnector.ts';
 import { derived } from '../../system/fromFiles.ts';
 import { ReplyReader } from '../replyReader.ts';
 
-/** It says nothing about the endpoint. */
+/** Not a failure of the endpoint. */
 export const NO_TIME = notBegun('timeout', 'no time left to start');
 export const CANCELLED = notBegun('cancelled', 'the request ended');
 
-/** For so long HTTP/2 is not offered to a server that does not take it, or breaks it. */
+/** HTTP/2 is not offered for so long to a server that does not accept it, or breaks it. */
 export const HTTP1_FOR_MS = 10 * 60_000;
 
 const NO_HTTP2 = { http2: 0, streams: 0 };
@@ -47,11 +47,11 @@ export interface SharedByEndpoints {
 }
 
 /**
- * One address of the operator, with connections of its own: a stray reply can only be that of another exchange with the
- * same endpoint, and one endpoint's trouble keeps no other waiting. No redirect is followed, nothing retried or pipelined.
+ * One address of the operator, with its own connections: a stray reply can only belong to another exchange with the same
+ * endpoint, and a slow endpoint does not delay others. Redirects are not followed; nothing is retried or pipelined.
  */
 export class Endpoint implements Http2Fallback {
-  /** Without its query, which may hold what an address does not show, and with the places for numbers in its path. */
+  /** Without its query, which may be confidential, and with the placeholders for numbers in its path. */
   readonly address: string;
   readonly #settings: EndpointSettings;
   readonly #clock: Clock;

@@ -9,8 +9,8 @@ import type { OnConnected, TlsConnector } from './tlsConnector.ts';
 const KEEP_ALIVE_MS = 30_000;
 
 /**
- * A connection that is never idle lives until something breaks it: what has changed since it was made (where
- * the name leads to, the server's certificate) never takes effect. After so long another takes its place.
+ * A connection that is never idle lives until something breaks it, and changes since it was made (of the
+ * addresses of the name, of the server's certificate) never take effect. After so long it is replaced.
  */
 export const MAX_CONNECTION_AGE_MS = 10 * 60_000;
 
@@ -63,7 +63,7 @@ export class Http1Connections {
     const { correlatorHeader: name } = this.#parts;
     const { path, generatedHeaders } = reader;
     const always = this.#parts.headers();
-    // One list of them all: each costs for each of a thousand numbers.
+    // One list of them all: each further list costs for each of a thousand numbers.
     const sent =
       contentType === undefined
         ? always.concat(name, correlator, generatedHeaders, headers)
@@ -75,7 +75,7 @@ export class Http1Connections {
       {
         path,
         method,
-        // A lookup may be a GET, and is billed all the same: nothing but us sends it again.
+        // A lookup by GET is billed as well: undici must not send it again.
         idempotent: false,
         headers: sent,
         body,
@@ -89,7 +89,7 @@ export class Http1Connections {
     this.#spares?.add(socket);
   }
 
-  /** What begins from now on takes connections that are made from now on; what is under way finishes. */
+  /** New exchanges take new connections; those under way finish on theirs. */
   renew(): void {
     this.#spares?.renew();
     this.#renewKept();
@@ -135,8 +135,8 @@ function createPool(
 }
 
 /**
- * Hands a connection, or why there is none, to undici. One that has ended by now is none: undici would find an error
- * of its own for it, and connect again at once.
+ * Passes a connection or a failure to undici. A connection that has ended is passed as a failure: undici would make
+ * an error of its own, and connect again at once.
  */
 export function handTo(callback: buildConnector.Callback): OnConnected {
   return (connected) => {

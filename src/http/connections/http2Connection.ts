@@ -16,13 +16,13 @@ import { singleValue } from '../headers.ts';
 import { noteLateRefusal } from '../connectFailure.ts';
 import { MAX_CONNECTION_AGE_MS } from './http1Connections.ts';
 
-/** More at a time are not sent on one connection, whatever the server allows. */
+/** At most so many on one connection, whatever the server allows. */
 const MAX_STREAMS = 100;
 
-/** After so many cancelled streams a connection takes no more: servers take many for an attack (CVE-2023-44487). */
+/** After so many cancelled streams a connection is retired: servers take more for an attack (CVE-2023-44487). */
 const MAX_CANCELLED = 100;
 
-/** Shorter than the idle limits of common gateways (60 to 75 s), which may cut without a word. */
+/** Shorter than the idle limits of common gateways (60 to 75 s), which may cut silently. */
 const IDLE_MS = 55_000;
 
 /** More in the head of a reply is refused, as over HTTP/1.1. */
@@ -38,14 +38,14 @@ export interface ConnectionParts {
   /** Names and values in turn. */
   readonly head: () => readonly string[];
   readonly correlatorHeader: string;
-  /** After so long without a word of any kind, a connection may be dead. */
+  /** After so long without any data, a connection may be dead. */
   readonly silentAfterMs: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
 export interface ConnectionEvents {
   hasRoom(): void;
-  /** The server's settings are here: it takes as many streams as they allow. */
+  /** The server's settings have arrived. */
   settled(): void;
   retired(connection: Http2Connection): void;
   ended(connection: Http2Connection): void;
@@ -56,8 +56,8 @@ export interface ConnectionEvents {
 }
 
 /**
- * One HTTP/2 connection. Each exchange has a stream of its own, by which its reply is known (RFC 9113 §5.1.1);
- * a stream that ends early leaves the others alone. Until the server's settings are here, one stream is sent.
+ * One HTTP/2 connection. Each exchange has its own stream, which identifies its reply (RFC 9113 §5.1.1);
+ * a stream that ends early does not affect the others. Until the server's settings arrive, one stream is sent.
  */
 export class Http2Connection {
   readonly #session: ClientHttp2Session;
@@ -72,10 +72,10 @@ export class Http2Connection {
   #isRetired = false;
   #hasReplied = false;
   #hasBroken = false;
-  /** The server does not take our certificate, and has read nothing. */
+  /** The server refuses our certificate, and has read nothing. */
   refusal: Error | undefined;
   #cancelled = 0;
-  /** Counts what came on any stream: a connection that stays silent may be dead. */
+  /** Counts what arrived on any stream: a connection that stays silent may be dead. */
   heard = 0;
 
   constructor(socket: TLSSocket, parts: ConnectionParts, events: ConnectionEvents) {
@@ -100,12 +100,12 @@ export class Http2Connection {
         this.events.hasRoom();
       })
       .on('goaway', (code, lastStreamId) => this.#goAway(code, lastStreamId))
-      // Streams hear of it too.
+      // Streams get the error too.
       .on('error', (error) => this.#broke(false, errorName(error)))
       .on('close', () => this.#closed());
     socket.on('error', (error) => {
       if (!noteLateRefusal(error, socket)) return;
-      // It is not HTTP/2 that is refused.
+      // The certificate is refused, not HTTP/2.
       this.refusal = error;
       this.retire();
     });
@@ -140,13 +140,13 @@ export class Http2Connection {
         ? []
         : ['content-type', contentType, 'content-length', String(Buffer.byteLength(body))];
     const head = [':method', method, ':path', path].concat(always(), content, own);
-    // Different each time: in the table of HPACK they would only push out what is alike.
+    // Different each time: in the table of HPACK they would only evict what repeats.
     Object.assign(head, { [sensitiveHeaders]: ['authorization', correlatorHeader] });
     let stream: ClientHttp2Stream;
     try {
       stream = this.#session.request(head, { endStream: contentType === undefined });
     } catch (error) {
-      // Of a header that HTTP/2 forbids, perhaps. Thrown on, it would end the process.
+      // Such as a header that HTTP/2 forbids. Rethrown, it would end the process.
       reader.onRefusedUnprocessed(error instanceof Error ? error : new Error('not a request'));
       return;
     }
@@ -166,7 +166,7 @@ export class Http2Connection {
     else if (this.#streams.size === 0) this.destroy();
   }
 
-  /** A stream was closed: with the whole connection, perhaps, of which the session tells later. */
+  /** A stream was closed, perhaps with the whole connection, whose event comes later. */
   look(): void {
     if (this.#session.destroyed) this.#closed();
   }
@@ -192,11 +192,11 @@ export class Http2Connection {
   destroy(): void {
     this.#isRetired = true;
     this.#session.destroy();
-    // The session would wait for what is still to be written, which a dead peer never takes.
+    // The session would wait for pending writes, which a dead peer never reads.
     setImmediate(() => this.#socket.destroy());
   }
 
-  /** RFC 9113 §6.8: what is above the last stream was not and will not be acted on. */
+  /** RFC 9113 §6.8: streams above the last one were not and will not be processed. */
   #goAway(code: number, lastStreamId: number): void {
     if (code !== constants.NGHTTP2_NO_ERROR) {
       this.#broke(WANTS_NO_HTTP2.has(code), `GOAWAY with code ${code}`);
@@ -215,7 +215,7 @@ export class Http2Connection {
   }
 
   #broke(isFinal: boolean, detail: string): void {
-    // Once it has replied it speaks HTTP/2: what ends it is a failure like others. So is our own doing.
+    // After a reply the server does speak HTTP/2, and its end is an ordinary failure; so is one that we caused.
     if (this.#hasBroken || (!isFinal && (this.#hasReplied || this.#isRetired))) return;
     this.#hasBroken = true;
     this.events.broke(isFinal, detail);
@@ -231,9 +231,9 @@ class Http2Stream implements Carrier {
   readonly #stream: ClientHttp2Stream;
   readonly #reader: ReplyReader;
   readonly beganAtMs: number;
-  /** What had come on its connection by then. */
+  /** `heard` of its connection at its start. */
   readonly heardBefore: number;
-  /** Something of its reply came, an interim one perhaps: then it was acted on, whatever is said later. */
+  /** Part of a reply arrived, perhaps interim: the server has acted, whatever it sends later. */
   #isActedOn = false;
   #hasReply = false;
   #error: Error | undefined;
@@ -285,7 +285,7 @@ class Http2Stream implements Carrier {
     else this.#reader.onRefusedUnprocessed(error);
   }
 
-  /** It is over without a reply, and may have been acted on. */
+  /** Ends without a reply; the server may have acted. */
   lose(error = this.#ended()): void {
     if (this.#finish()) this.#reader.onResponseError(null, error);
   }
@@ -298,7 +298,7 @@ class Http2Stream implements Carrier {
     if (this.#isOver) this.#connection.retire();
   }
 
-  /** Something of its reply came; `false` where that is of no use any more. */
+  /** Part of the reply arrived; `false` where the exchange is over. */
   #isHeard(): boolean {
     if (this.#isOver) return false;
     this.#connection.heard += 1;
@@ -307,7 +307,7 @@ class Http2Stream implements Carrier {
   }
 
   #onEnd(): void {
-    // After a reset, what came before it is read to its end as well: then `close` says why.
+    // After a reset, the data before it is read to its end as well; `close` has the reason.
     if (this.#isOver || !this.#hasReply || this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR) {
       return;
     }

@@ -17,18 +17,18 @@ interface Http2Parts extends ConnectionsParts {
   readonly fallback: Http2Fallback;
 }
 
-/** In a row, without one reply, by the server's doing. */
+/** In a row, broken by the server without a reply. */
 const MAX_BROKEN_CONNECTIONS = 2;
 
-/** A connection that is silent for longer, while an exchange waits, takes no more. */
+/** A connection that is silent for longer, while an exchange waits, is retired. */
 const MAX_SILENCE_MS = 1000;
 
 /** Where an old connection could not be replaced, it is tried again after so long. */
 const REPLACES_AFTER_MS = 60_000;
 
 /**
- * The HTTP/2 connections of one endpoint: as few as carry what is under way. One is opened at a time; an
- * exchange that finds no room waits for it, and has not been sent.
+ * The HTTP/2 connections of one endpoint: as few as the exchanges need. One is opened at a time; an
+ * exchange without room waits for it, unsent.
  */
 export class Http2Connections implements ConnectionEvents {
   readonly #parts: Http2Parts;
@@ -36,7 +36,7 @@ export class Http2Connections implements ConnectionEvents {
   readonly #connections = new Set<Http2Connection>();
   readonly #retired = new Set<Http2Connection>();
   readonly #waiting = new Set<ReplyReader>();
-  /** Those that a server which shut down has returned once. */
+  /** Exchanges that a server has returned once at its shutdown. */
   readonly #returned = new WeakSet<ReplyReader>();
   #broken = 0;
   #isConnecting = false;
@@ -87,7 +87,7 @@ export class Http2Connections implements ConnectionEvents {
     this.#connectIfNeeded();
   }
 
-  /** One that is not old takes the place of those that are. */
+  /** A new connection replaces the old ones. */
   settled(): void {
     const old = [...this.#connections].filter(({ isOld }) => isOld);
     if (old.length === this.#connections.size) return;
@@ -146,7 +146,7 @@ export class Http2Connections implements ConnectionEvents {
     this.#connect();
   }
 
-  /** The old one carries on until the new one is here, and where none can be made. */
+  /** The old one continues until the new one is ready, or where none can be made. */
   #replace(): void {
     const nowMs = this.#parts.clock.monotonicMs();
     if (this.#isConnecting || this.#isClosed || nowMs < this.#replacesAgainAtMs) return;
@@ -173,7 +173,7 @@ export class Http2Connections implements ConnectionEvents {
     }
   }
 
-  /** Nothing has left of those that wait; they may find room on a connection that there is. */
+  /** Waiting exchanges are unsent; they may find room on an existing connection. */
   #failWaiting(error: Error): void {
     if (this.#connections.size > 0 && !this.#isClosed) return;
     for (const reader of this.#takeWaiting()) reader.onResponseError(null, error);

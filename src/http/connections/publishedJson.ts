@@ -7,7 +7,7 @@ import { hasDuplicateMember } from '../json.ts';
 import { TlsConnector } from './tlsConnector.ts';
 
 const TIMEOUT_MS = 5000;
-/** Less, so that a connection that hangs says where. */
+/** Less, so that the error of a connection that hangs has its stage. */
 const CONNECT_TIMEOUT_MS = 4000;
 const MAX_BYTES = 256 * 1024;
 
@@ -21,12 +21,12 @@ export class UnexpectedStatus extends Error {
   }
 }
 
-/** The document names a member twice: which of the two counts is left open (RFC 8259 §4). */
+/** The document has a member twice: which of the two counts is undefined (RFC 8259 §4). */
 class DuplicateMember extends Error {
   override readonly name = 'DuplicateMember';
 }
 
-/** The one connection to an address beside operators. No redirect is followed, and no proxy of the environment is used. */
+/** The connection to an address that is not an operator's. Redirects and proxies of the environment are ignored. */
 export class SingleConnection {
   readonly #pool: Pool;
   readonly #path: string;

@@ -5,10 +5,10 @@ import type { OnConnected, TlsConnector } from './tlsConnector.ts';
 /** An operator counts sockets. */
 const MAX_SPARES = 100;
 
-/** Below the idle limit of any server that is known; one that closes them sooner is learnt from. */
+/** Below the idle limit of known servers; shortened where a server closes them sooner. */
 const LIFE_MS = 2000;
 
-/** Where spares die sooner than that, none are kept for a while. */
+/** Where a server closes spares sooner, none are kept for a while. */
 const MIN_LIFE_MS = 200;
 const WITHOUT_FOR_MS = 10 * 60_000;
 
@@ -20,8 +20,8 @@ const FEW = 4;
 const FEW_WITHIN_MS = 60;
 
 /**
- * Each so long after it was taken: the replies to a handshake and to an exchange that begin together come
- * together, and the handshake would take the processor first.
+ * Each is replaced so long after it was taken: a handshake that begins with the exchange ends with it, and
+ * would take the processor first.
  */
 const BESIDE_MS = 5;
 
@@ -85,7 +85,7 @@ export class SpareConnections {
     const readyAtMs = this.#parts.clock.monotonicMs();
     const closed = (): void => this.#closedByServer(socket, readyAtMs);
     const timer = setTimeout(() => this.#drop(socket), this.#lifeMs).unref();
-    // A server that sends before any request says goodbye: 408, or the end.
+    // A server that sends before any request is about to close: 408, or its end.
     socket.on('readable', closed).on('close', closed).unref();
     this.#spares.set(socket, { closed, timer });
   }
@@ -133,14 +133,14 @@ export class SpareConnections {
     this.#mostInUse = Math.max(this.#mostInUse, this.#inUse);
     this.#latestAtMs.push(nowMs);
     if (this.#latestAtMs.length > FEW + 1) this.#latestAtMs.shift();
-    // A spare that nothing takes is a handshake for nothing.
+    // An unused spare is a wasted handshake.
     const isFollowed = this.#burstBeganAtMs - this.#burstEndedAtMs < this.#lifeMs;
     const isLong = nowMs - this.#burstBeganAtMs > FEW_WITHIN_MS;
     this.#isWanted = (isFollowed || isLong) && nowMs >= this.#withoutUntilMs;
     this.#parts.idleDetector.touch();
     if (this.#takenOfLate(nowMs) > FEW) return;
     const isFirst = this.#toReplace === 0;
-    // One that was not there in time: the next would come too late as well.
+    // There was no spare in time: the next one would be late as well.
     this.#toReplace += this.#spares.size === 0 ? 2 : 1;
     if (isFirst) setTimeout(() => this.#replaceFew(), BESIDE_MS).unref();
   }
@@ -219,17 +219,17 @@ export class SpareConnections {
   }
 }
 
-/** Once what has arrived is read, an end too: the event loop reads between two of these calls, perhaps not before. */
+/** Once arrived data, or the end, has been read: the event loop reads between two immediates, perhaps not before. */
 function afterReading(handle: () => void): void {
   setImmediate(() => setImmediate(handle));
 }
 
-/** An endpoint is at rest when its operator's connections were neither taken nor given back for so long. */
+/** An endpoint is idle when its operator's connections were neither taken nor returned for so long. */
 const QUIET_MS = 60;
 
 /**
- * Tells when an operator's connections have come to rest. All its endpoints share one: a token is followed by
- * its lookup, and what one endpoint does between the two would take processor time from the other.
+ * Reports when an operator's connections are idle. All its endpoints share one: a token is followed by its
+ * lookup, and handshakes of one endpoint between the two would take processor time from the other.
  */
 export class IdleDetector {
   readonly #quietMs: number;

@@ -73,7 +73,7 @@ export class TlsConnector {
     this.#begin(attempt, [...protocols]);
   }
 
-  /** Breaks what is being made: a handshake that hangs would keep the process. */
+  /** Aborts attempts under way: a handshake that hangs would keep the process alive. */
   close(): void {
     this.#isClosed = true;
     for (const attempt of this.#underWay) attempt.fail(CLOSED);
@@ -145,7 +145,7 @@ class ConnectionAttempt {
   /**
    * Follows a socket until it is ready.
    *
-   * @param tls the stage once it is connected; `undefined` where TLS is not spoken on it
+   * @param tls the stage once it is connected; `undefined` in plain text
    */
   follow(
     socket: Socket,
@@ -174,7 +174,7 @@ class ConnectionAttempt {
       .once('secureConnect', ready);
   }
 
-  /** The handshake with the server, which comes after a connection of its own or in a tunnel. */
+  /** The handshake with the server, over its own connection or in a tunnel. */
   shake(
     socket: TLSSocket,
     stage: 'connection' | 'tls',
@@ -182,7 +182,7 @@ class ConnectionAttempt {
   ): void {
     socket.setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
     this.follow(socket, stage, 'tls', () => {
-      // What uses it hears of its end by `close`; an error without a listener would end the process.
+      // Users see its end by `close`; an error without a listener would end the process.
       socket.on('error', (error) => {
         // Node reports an alert and goes on; undici would report the end that follows.
         if (noteLateRefusal(error, socket)) socket.destroy();
@@ -192,10 +192,10 @@ class ConnectionAttempt {
   }
 
   /**
-   * Requests a tunnel from the proxy at the other end of a socket (RFC 9110 §9.3.6). What it says beside its status is
-   * not read.
+   * Requests a tunnel from the proxy at the other end of a socket (RFC 9110 §9.3.6). Only the status of its reply is
+   * read.
    *
-   * @param authority where the tunnel is to end: host and port
+   * @param authority host and port at the end of the tunnel
    */
   tunnel(
     url: URL,
@@ -206,7 +206,7 @@ class ConnectionAttempt {
   ): void {
     this.#stage = 'proxy-tunnel';
     const client = new Client(url.origin, {
-      // In a turn of its own: undici does not go on in the one in which it asks for a connection.
+      // In another turn: undici does not continue in the one in which it requests a connection.
       connect: (_, callback) => queueMicrotask(() => callback(null, socket)),
       allowH2: false,
       headersTimeout: 0,
@@ -222,12 +222,12 @@ class ConnectionAttempt {
       } else if (reply.statusCode < 200 || reply.statusCode > 299) {
         this.fail(`PROXY_STATUS_${reply.statusCode}`);
       } else if (socket.readableLength > 0) {
-        // A server of TLS does not speak first: this is a page, or whatever the proxy took for an answer.
+        // A TLS server does not send first: this is a page of the proxy.
         this.fail('PROXY_SENT_A_BODY');
       } else if (!this.#isOver) {
         onOpened();
       }
-      // The tunnel is its no more.
+      // The tunnel belongs to the handshake now.
       void client.destroy();
     });
   }
@@ -251,7 +251,7 @@ function stageOf(error: Error, stage: ConnectStage, socket: Socket): ConnectStag
   if (isName && stage === 'proxy-connection') return 'proxy-name';
   if (stage !== 'tls') return stage;
   if (refusesCertificate(error)) return 'client-certificate';
-  // Set where, and only where, it is the server's certificate that is at fault.
+  // Set only where the server's certificate is at fault.
   return 'authorizationError' in socket && socket.authorizationError ? 'certificate' : stage;
 }
 
@@ -272,12 +272,12 @@ function portOf(url: URL): number {
 
 const ignore = (): void => undefined;
 
-/** A resumed handshake does not look at the certificate again: so often, at the least, one is looked at. */
+/** A resumed handshake does not verify the certificate: after so long it is verified again. */
 const MAX_RESUMED_MS = 3_600_000;
 
 /**
- * A server that TLS is agreed on with. Its connections share one context and the latest session: all but the first are
- * resumed where the server allows it, and cost about two thirds. No early data is sent: it could be replayed.
+ * A TLS server. Its connections share one context and the latest session: all but the first are resumed where the server
+ * allows it, and cost about two thirds. No early data is sent: it could be replayed.
  */
 class TlsPeer {
   readonly #name: string;
@@ -287,7 +287,7 @@ class TlsPeer {
   #session: Buffer | undefined;
   #verifiedAtMs = -Infinity;
 
-  /** @param name what the server's certificate must be for: a host, or an IP address */
+  /** @param name of the server's certificate: a host, or an IP address */
   constructor(name: string, options: SecureContextOptions, clock: Pick<Clock, 'monotonicMs'>) {
     this.#name = name;
     this.#options = options;
@@ -302,13 +302,13 @@ class TlsPeer {
       ...way,
       // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
       rejectUnauthorized: true,
-      // The name may be another than that of the host.
+      // The name may differ from the host.
       checkServerIdentity: (_host, certificate) => checkServerIdentity(this.#name, certificate),
       ...(isIP(this.#name) === 0 ? { servername: this.#name } : {}),
       secureContext: this.#context,
       ...(this.#session === undefined ? {} : { session: this.#session }),
     });
-    // A session that the server chokes on is not offered again.
+    // A session that fails is not offered again.
     const forget = (): void => {
       this.#session = undefined;
     };

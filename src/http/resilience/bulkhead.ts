@@ -10,7 +10,7 @@ export interface BulkheadSize {
 export type BulkheadRejection = 'full' | 'late';
 export type Permit = 'acquired' | BulkheadRejection;
 
-/** A place in the queue. A class: its closures would weigh more than the rest of what waits. */
+/** A place in the queue. A class: closures would take more memory than the rest of a waiter. */
 class Ticket implements Abortable {
   readonly urgency: Urgency;
   readonly #queue: Set<Ticket>;
@@ -39,8 +39,8 @@ class Ticket implements Abortable {
 const SMOOTHING = 0.1;
 
 /**
- * Keeps one kind of work from taking every resource. When the queue is full, the waiter that is longest
- * in it and can no longer make its deadline gives way; if all can, the new piece of work is rejected.
+ * Keeps one kind of work from taking every resource. When the queue is full, the oldest waiter that can no
+ * longer meet its deadline is rejected; if all can, the new work is.
  */
 export class Bulkhead {
   readonly #size: BulkheadSize;
@@ -58,7 +58,7 @@ export class Bulkhead {
     return { underWay: this.#underWay, waiting: this.#waiting.size };
   }
 
-  /** Takes a permit, at once where one is free. What is acquired is to be given back by {@link release}. Never rejects. */
+  /** Takes a permit, at once where one is free. It is returned by {@link release}. Never rejects. */
   acquire(urgency: Urgency): Permit | Promise<Permit> {
     if (this.#underWay >= this.#size.permits) return this.#wait(urgency);
     this.#underWay += 1;
@@ -66,7 +66,7 @@ export class Bulkhead {
   }
 
   /**
-   * Hands the permit on to the waiter that is longest in the queue and still has time.
+   * Passes the permit to the oldest waiter that still has time.
    *
    * @param acquiredAtMs on the monotonic clock
    */

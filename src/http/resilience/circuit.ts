@@ -7,7 +7,7 @@ const MIN_FAILED_NUMBERS = 5;
 const OPENS_AT_SHARE = 0.5;
 const TRIES_AGAIN_AFTER_MS = 5000;
 
-/** `neither`: it was cut before that could be told. */
+/** `neither`: it was cut before it showed. */
 export type Health = 'good' | 'bad' | 'neither';
 
 export type Switched = 'opened' | 'closed';
@@ -17,7 +17,7 @@ type State =
   | {
       readonly is: 'open';
       readonly sinceMs: number;
-      /** Whose exchange was the last to show that the endpoint still fails. */
+      /** The number of the last trial that failed. */
       readonly failedFor: PhoneNumber | undefined;
     }
   | { readonly is: 'trying'; readonly before: Extract<State, { is: 'open' }> };
@@ -25,14 +25,14 @@ type State =
 const CLOSED: State = { is: 'closed' };
 
 /**
- * docs/design.md, "The circuit". An operator may fail at a single number, which must not shut out all others: only failures
+ * docs/design.md, "The circuit". An operator may fail at a single number, which must not block all others: only failures
  * about several numbers open it, and a number whose trial failed waits twice as long for the next one as any other.
  */
 export class Circuit {
   readonly #clock: Clock;
   readonly #exchanges = new SlidingCount(WINDOW_SECONDS);
   readonly #failures = new SlidingCount(WINDOW_SECONDS);
-  /** The latest numbers that exchanges failed about, with the second of each; the one that failed longest ago first. */
+  /** The latest numbers that exchanges failed about, with the second of each; the oldest first. */
   readonly #failedNumbers = new Map<PhoneNumber, number>();
   #state: State = CLOSED;
 

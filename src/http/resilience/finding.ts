@@ -6,7 +6,7 @@ import { knownTo, type ErrorMap, knownWord, type OperatorWord } from '../errorMa
 import { errorWord, leavesInDoubt } from '../refusal.ts';
 import type { ExchangeKind } from './retries.ts';
 
-/** What the log says of an exchange, in words from lists of ours: never the operator's free text. */
+/** What the log says about an exchange, in known words: never the operator's free text. */
 export interface Finding {
   readonly level: 'info' | 'warn' | 'error';
   readonly message: string;
@@ -31,7 +31,7 @@ export function findingOf(judged: JudgedExchange): Finding | undefined {
     : findingOfReply(judged, exchange.reply);
 }
 
-/** It is the company's own: what it refuses is for the company to fix. */
+/** The directory is the company's own: its refusals are for the company to fix. */
 function findingOfDirectory({ endpoint, exchange, failure, flaw }: JudgedExchange) {
   if (failure === undefined) return undefined;
   if (exchange.kind === 'fault') {
@@ -110,7 +110,7 @@ function findingOfReply(
   }
   const setting = settingFor(kind, status, knownWord(word));
   switch (failure?.code) {
-    // A poll that is to be repeated has no failure, whatever kept it from its reply.
+    // A poll that is repeated has no failure.
     case undefined:
     case 'OPERATOR_UNAVAILABLE':
     case 'OPERATOR_TIMEOUT':
@@ -129,7 +129,7 @@ function findingOfReply(
     }
     case 'CONSENT_EXPIRED':
       return kind === 'lookup' ? warn(CONSENT_AGAIN, told) : undefined;
-    // What an operator may well say, or none of its doing.
+    // Regular replies, or not the operator's doing.
     case 'NUMBER_NOT_SERVED':
     case 'CONSENT_PENDING':
     case 'RATE_LIMITED':

@@ -5,8 +5,8 @@ import type { ExchangeKind } from './retries.ts';
 const SECOND_MS = 1000;
 
 /**
- * Who goes first. The token of a lookup grows old, and one that an owner has consented to cannot be had again; what
- * prompts an owner begins new work, and goes last. No contract of an operator's bounds the company's own directory.
+ * The priority of waiting exchanges. The token of a lookup expires, and one that an owner has consented to cannot be
+ * acquired again; a prompt begins new work, and is last. The company's own directory is in no operator's contract.
  */
 const RANK: Readonly<Record<ExchangeKind, number>> = {
   lookup: 0,
@@ -16,7 +16,7 @@ const RANK: Readonly<Record<ExchangeKind, number>> = {
   directory: 4,
 };
 
-/** In how many seconds an exchange may begin that cannot in its time; `undefined` where it may begin now. */
+/** Seconds until an exchange may begin that cannot in time; `undefined` where it may begin now. */
 export type Turn = number | undefined;
 
 export interface RateLimit {
@@ -56,8 +56,8 @@ interface RateTicket extends Abortable {
 }
 
 /**
- * Holds the exchanges with one operator, over all its endpoints, to the rate of its contract. One that cannot begin before
- * its deadline is refused at once, so that few wait; one that has to let others pass, at its deadline perhaps.
+ * Limits the exchanges with one operator, over all its endpoints, to the rate of its contract. One that cannot begin
+ * before its deadline is refused at once, so that few wait; one that others overtake, perhaps at its deadline.
  */
 export class RequestRate {
   readonly #limit: RateLimit;

@@ -2,7 +2,7 @@ import type { Clock } from '../../system/clock.ts';
 import type { Exchange, TransportFault } from '../exchange.ts';
 import { leavesInDoubt } from '../refusal.ts';
 
-/** Endpoints, as far as retries tell them apart (docs/design.md, "Retries"); the directory is the company's own. */
+/** Endpoints, as retries distinguish them (docs/design.md, "Retries"); the directory is the company's own. */
 export type ExchangeKind =
   'backchannel-authentication' | 'token-poll' | 'client-credentials' | 'lookup' | 'directory';
 
@@ -16,7 +16,7 @@ export interface FinishedExchange {
 }
 
 export interface RetryRules {
-  /** Whether a token can be had without asking a person. */
+  /** Whether a token can be acquired without a prompt. */
   readonly canTakeNewToken: boolean;
   /** `retryLookups`: repeat a lookup whose outcome is unknown, and may be billed twice. */
   readonly retriesDoubtfulLookups: boolean;
@@ -24,7 +24,7 @@ export interface RetryRules {
 
 /**
  * Whether and how to try again: `same` sends the same request again, `new-token` first takes another
- * token; `atLeastMs` is the wait that the operator asked for, jitter aside.
+ * token; `atLeastMs` is the wait that the operator requires, without jitter.
  */
 export type RetryDecision =
   { readonly retry: 'none' } | { readonly retry: 'same' | 'new-token'; readonly atLeastMs: number };
@@ -77,7 +77,7 @@ function byStatus(
       return isServerError(status) ? again('same', afterMs) : NONE;
     // Whatever the operator answers, it may have prompted the owner before.
     case 'backchannel-authentication':
-    // A poll is repeated by its own rhythm, at the next interval.
+    // The next poll follows its interval.
     case 'token-poll':
       return NONE;
   }
@@ -89,7 +89,7 @@ function onDoubt(rules: RetryRules, atLeastMs?: number): RetryDecision {
     : NONE;
 }
 
-/** 501 says that the operation does not exist, and will say so again. */
+/** 501 says that the operation does not exist: a retry would get the same. */
 export function isServerError(status: number): boolean {
   return leavesInDoubt(status) && status !== 501;
 }
@@ -99,7 +99,7 @@ function again(retry: 'same' | 'new-token', atLeastMs = 0): RetryDecision {
 }
 
 const EARNED_PER_EXCHANGE = 0.1;
-/** What busy times save up for a burst of faults. */
+/** The most that busy times save for a burst of faults. */
 const MAX_EARNED = 100;
 const GRANTED_PER_MINUTE = 10;
 const MINUTE_MS = 60_000;
