@@ -121,7 +121,9 @@ async function runFuzz(run: FuzzRun) {
         answeredGoods += 1;
       } catch {
         tally.violation(`no good answer after the batch that ends before input ${end}`);
-        if (server.hasEnded) break;
+        if (server.hasEnded) {
+          throw new Error(`The service ended. ${server.err}${tally.violations.join('\n')}`);
+        }
       }
       if (answeredGoods <= WARM_UP_BATCHES) heldBefore = heldBy(server, await server.figures());
     }

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { inspect, parseArgs } from 'node:util';
 import { chaos } from './chaos.ts';
 import { consentChaos } from './consentChaos.ts';
 import { fuzz } from '../fuzz/fuzz.ts';
@@ -88,9 +88,11 @@ async function verdictOf(run: LongRun, values: Record<string, unknown>): Promise
   try {
     for await (const found of run.run(values)) find(found);
   } catch (error) {
-    if (!(error instanceof NotInTime)) throw error;
-    process.stdout.write(`${error.message} The machine is too busy for a cluster.\n`);
-    find('INCONCLUSIVE');
+    const isBusy = error instanceof NotInTime;
+    process.stdout.write(
+      isBusy ? `${error.message} The machine is too busy.\n` : `${inspect(error)}\n`,
+    );
+    find(isBusy ? 'INCONCLUSIVE' : 'WRONG');
   }
   return worst;
 }
