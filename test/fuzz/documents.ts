@@ -15,12 +15,12 @@ export function numberOf(random: Random): string {
   return `+447700900${String(random.below(1000)).padStart(3, '0')}`;
 }
 
-/** A document of the grammar, sometimes a hostile one, and often with mistakes. */
+/** A document of the grammar or, rarely, a hostile one; some have mistakes. */
 export function documentOf(random: Random, role: Role): string {
-  const document = random.chance(0.1)
+  const document = random.chance(0.05)
     ? hostileDocument(random, role)
     : grammaticalDocument(random, role);
-  return random.chance(0.4) ? mutated(document, random) : document;
+  return random.chance(0.2) ? mutated(document, random) : document;
 }
 
 export function operationWithVariables(random: Random, role: Role): Operation {

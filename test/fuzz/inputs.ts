@@ -1,13 +1,12 @@
 import { Random } from '../random.ts';
 import { documentOf, numberOf, operationWithVariables } from './documents.ts';
-import { grammaticalDocument } from './grammar.ts';
 import { mutated, textOf, valueOf } from './rubbish.ts';
 
 /** An HTTP request, or bytes that may or may not be one. */
 export type Input =
   | { readonly kind: 'HTTP'; readonly bytes: string }
   | {
-      readonly kind: 'JSON' | 'document' | 'grammar' | 'variables' | 'lookups' | 'caller token';
+      readonly kind: 'JSON' | 'document' | 'variables' | 'lookups' | 'caller token';
       readonly headers: Readonly<Record<string, string>>;
       readonly body: string;
     };
@@ -19,8 +18,7 @@ export type Role = 'bff' | 'subgraph';
 const KINDS: Readonly<Record<InputKind, number>> = {
   HTTP: 15,
   JSON: 15,
-  document: 20,
-  grammar: 25,
+  document: 45,
   variables: 20,
   lookups: 15,
   'caller token': 5,
@@ -41,8 +39,7 @@ const BODIES: Readonly<
   Record<Exclude<InputKind, 'HTTP'>, (random: Random, role: Role) => string | object>
 > = {
   JSON: jsonOf,
-  document: (random, role) => ({ query: documentOf(random, role) }),
-  grammar: grammaticalOf,
+  document: (random, role) => ({ query: documentOf(random, role), variables: variablesOf(random) }),
   variables: operationWithVariables,
   lookups: lookupsOf,
   'caller token': lookupsOf,
@@ -63,13 +60,11 @@ function lookupsOf(random: Random, role: Role): object {
       };
 }
 
-function grammaticalOf(random: Random, role: Role): object {
-  const query = grammaticalDocument(random, role);
-  const variables: Record<string, unknown> = {};
-  for (const name of ['v', 'n', 'h', 'b', 'list']) {
-    if (random.chance(0.7)) variables[name] = random.chance(0.3) ? null : valueOf(random, 3);
-  }
-  return random.chance(0.8) ? { query, variables } : { query };
+function variablesOf(random: Random): object {
+  const names = ['v', 'n', 'h', 'b', 'list'].filter(() => random.chance(0.5));
+  return Object.fromEntries(
+    names.map((name) => [name, random.chance(0.3) ? null : valueOf(random, 3)]),
+  );
 }
 
 function jsonOf(random: Random, role: Role): string {
