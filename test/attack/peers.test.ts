@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { AUDIENCE, ISSUER } from '../caller/testIssuer.ts';
 import type { Answer, Received } from '../http/recordingServer.ts';
 import { freshStateKey } from '../redisServer.ts';
 import { attack, AUDIT_KEY, isAtMost, isEqual } from './stage.ts';
@@ -93,6 +94,45 @@ attack('hostile-replies', async (stage) => {
   isAtMost('descriptors more', (await target.fileDescriptors()) - descriptorsBefore, 12);
   isEqual('lines of the log from a reply', /"audit":"after"/.test(target.output), false);
 });
+
+const REFUSED_WITHIN_MS = 5500;
+const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
+
+/** What the address of the keys replies. Its limits: http/publishedJson.test.ts. */
+const ISSUERS: Readonly<Record<string, (socket: Socket) => void>> = {
+  'a byte now and then': (socket) => {
+    socket.write(`${HEAD}content-length: 100000\r\n\r\n{`);
+    pour(socket, ' ', 200);
+  },
+  'a body without an end': (socket) => {
+    socket.write(`${HEAD}transfer-encoding: chunked\r\n\r\n`);
+    pour(socket, `4000\r\n${' '.repeat(0x4000)}\r\n`, 1);
+  },
+};
+
+/** Tries to hang the gate, the memory or the drain by the address that the keys are fetched from. */
+attack('hostile-issuer', async (stage) => {
+  const operator = await stage.operator();
+  const known = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE, AUDIT_KEY };
+  const token = `${encoded({ alg: 'RS256', kid: 'x' })}.${encoded({ sub: 'x' })}.AAAA`;
+  for (const [name, answer] of Object.entries(ISSUERS)) {
+    const { origin } = await stage.impostor((socket) => {
+      socket.once('data', () => answer(socket));
+    });
+    const target = await stage.serve(operator, { ...known, JWT_JWKS_URL: `${origin}/jwks` });
+    const before = await target.figures();
+    const asking = Array.from({ length: 10 }, () => target.ask('{ __typename }', token));
+    for (const { status, tookMs } of await Promise.all(asking)) {
+      isEqual(`${name}: status`, status, 503);
+      isAtMost(`${name}: ms`, tookMs, REFUSED_WITHIN_MS);
+    }
+    isAtMost(`${name}: MB kept`, await target.grownMb(before), 16);
+  }
+});
+
+function encoded(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url');
+}
 
 /** An outage is some lines a minute, not one a command or a connection. */
 const MAX_LINES = 40;
