@@ -13,7 +13,7 @@ export const WITHOUT_NUMBER: ClientCredentials = { ...CLIENT_CREDENTIALS, userna
 
 export const TOKENS: Tokens = { ...camara.tokens, types: ['bearer'] };
 
-/** How lookups are written and read by CAMARA. */
+/** Lookups as CAMARA writes and reads them. */
 export const CAMARA_LOOKUPS: Pick<
   LookupManner,
   'lookups' | 'options' | 'correlator' | 'tokens' | 'sendPhoneNumber'

@@ -1,7 +1,7 @@
 import type { TlsOptions } from 'node:tls';
 import { createCertificate, type Certificate, type CertificateWish } from './certificate.ts';
 
-/** An authority of its own, which this thread trusts only by a setting. */
+/** An authority that is trusted only by a setting. */
 export class Authority {
   readonly name: string;
   readonly certificate: Certificate;
@@ -21,7 +21,7 @@ export class Authority {
   }
 }
 
-/** How a server of this certificate is set up that takes only the clients of an authority. */
+/** The options of a server that requires a client certificate of an authority. */
 export function demanding(server: Certificate, clients: Authority): Certificate & TlsOptions {
   return { ...server, ca: clients.pem, requestCert: true, rejectUnauthorized: true };
 }

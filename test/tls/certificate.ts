@@ -8,13 +8,12 @@ export interface Certificate {
 
 const DAY_MS = 24 * 3_600_000;
 
-/** What a certificate is to be. */
 export interface CertificateWish {
-  /** Whom it names; `localhost` where absent. */
+  /** Its name; `localhost` where absent. */
   readonly name?: string;
-  /** An authority of the same kind, by its own name, which signs it; it signs itself where absent. */
+  /** The authority, with its name; self-signed where absent. */
   readonly signedBy?: Certificate & { readonly name: string };
-  /** In days from now; from yesterday for a month where absent. */
+  /** In days from now; from yesterday, for a month, where absent. */
   readonly validDays?: readonly [from: number, until: number];
 }
 
@@ -77,7 +76,7 @@ function distinguishedName(name: string): Buffer {
   return sequence(tlv(SET, sequence(objectId(COMMON_NAME), tlv(UTF8_STRING, Buffer.from(name)))));
 }
 
-/** One that signs itself is its own authority: with that, it can be trusted as one. */
+/** A self-signed certificate is its own authority: with this it can be trusted as one. */
 function isAuthority(): Buffer {
   const constraints = sequence(tlv(BOOLEAN, Buffer.of(0xff)));
   return sequence(
@@ -117,7 +116,7 @@ function objectId(hex: string): Buffer {
   return tlv(OBJECT_ID, Buffer.from(hex, 'hex'));
 }
 
-/** `YYMMDDhhmmssZ`, which counts until 2049. */
+/** `YYMMDDhhmmssZ`, valid until 2049. */
 function utcTime(atMs: number): Buffer {
   const digits = new Date(atMs).toISOString().replace(/\D/g, '').slice(2, 14);
   return tlv(UTC_TIME, Buffer.from(`${digits}Z`));

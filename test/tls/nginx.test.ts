@@ -30,7 +30,7 @@ async function send(
     port,
     path,
     method: 'POST',
-    // The certificate is the test's own.
+    // The certificate is self-signed.
     rejectUnauthorized: false,
     headers: { host: HOST, 'content-type': 'application/json', ...headers },
   });
@@ -41,7 +41,7 @@ async function send(
 }
 
 it.skipIf(!existsSync(NGINX))(
-  'nginx as docs/tls.md has it passes on slow answers, nothing but /graphql, and no proof of a router',
+  'nginx with the configuration of docs/tls.md passes on only /graphql, without a router proof',
   async () => {
     const files = new TemporaryFiles();
     const { cert, key } = createCertificate();

@@ -8,18 +8,18 @@ import { TemporaryFiles } from '../temporary.ts';
 
 const PROGRAM = '/usr/bin/openssl';
 
-/** Why tests with such a server are left out; `undefined` where they are not. */
+/** Why tests with such a server are skipped; `undefined` where they run. */
 export const NO_OPENSSL = existsSync(PROGRAM)
   ? undefined
-  : `Left out, for there is no ${PROGRAM}; to have them: apt-get install -y openssl`;
+  : `Skipped without ${PROGRAM}: apt-get install -y openssl`;
 
 /**
- * OpenSSL's own server of TLS. It refuses the certificate of a client by an alert, as most servers do; those of Node
- * close the connection without a word.
+ * OpenSSL's own TLS server. It refuses a client certificate by an alert, as most servers do; Node's servers
+ * close the connection silently.
  */
 export class OpensslServer implements AsyncDisposable {
   readonly url: string;
-  /** What clients sent through TLS, and what the server says of itself. */
+  /** What clients sent, and the server's own output. */
   output = '';
   readonly #child: ChildProcess;
 
