@@ -5,7 +5,7 @@ import { RecordedLog } from '../recordedLog.ts';
 import { TestClock } from '../testClock.ts';
 import { Authority, demanding } from '../tls/authority.ts';
 import { TemporaryFiles } from '../temporary.ts';
-import { ConnectProxy, tunnelFor } from './connectProxy.ts';
+import { ConnectProxy, tunnelFor, type ProxyManner } from './connectProxy.ts';
 import { answerByStream, Http2Server } from './http2Server.ts';
 import { answerJson, answerWithout, RecordingServer } from './recordingServer.ts';
 import { AMPLE_MS, isReply, TestEndpoint } from './testEndpoint.ts';
@@ -71,9 +71,9 @@ function nameOf(socket: TLSSocket): string {
 type Kind = 'fresh connections' | 'kept connections' | 'HTTP/2';
 
 /** A server that records the name in the client certificate of each request. */
-async function startServer(kind: Kind) {
+async function startServer(kind: Kind, certificate = SERVER) {
   const names: string[] = [];
-  const options = demanding(SERVER, CLIENTS);
+  const options = demanding(certificate, CLIENTS);
   const server =
     kind === 'HTTP/2'
       ? await Http2Server.start(options, (received) => {
@@ -129,6 +129,30 @@ it.each<[Kind, string]>([
     expect(client.log.troubles).toEqual([]);
   },
 );
+
+const NEXT = new Authority('Next servers of the operator');
+const [BY_FIRST, BY_SECOND] = [tunnelFor('user:first'), tunnelFor('user:second')];
+
+it.each<[Kind, string, string, Authority, ProxyManner]>([
+  ['kept connections', 'ca.crt', NEXT.pem, NEXT, BY_FIRST],
+  ['HTTP/2', 'ca.crt', NEXT.pem, NEXT, BY_FIRST],
+  ['HTTP/2', 'proxy', 'user:second', SERVERS, BY_SECOND],
+])('over %s, what fails to connect by an old %s begins again', async (kind, name, ...row) => {
+  const [text, authority, manner] = row;
+  const held: (() => void)[] = [];
+  const hold: ProxyManner = (...asked) => void held.push(() => manner(...asked));
+  await using proxy = await ConnectProxy.start({ manner: hold });
+  await using server = await startServer(kind, authority.issue());
+  await using client = new Client(server.url, proxy.url);
+  const posting = client.endpoint.post();
+  await vi.waitUntil(() => held.length > 0, { timeout: AMPLE_MS, interval: 2 });
+  client.write(name, text);
+  await client.reads(1, READ_AGAIN);
+  proxy.manner = manner;
+  for (const release of held) release();
+  expect(await posting).toMatchObject({ kind: 'reply' });
+  expect(client.log.troubles).toEqual([]);
+});
 
 it('files that cannot be used fail no exchange', async () => {
   await using server = await startServer('fresh connections');

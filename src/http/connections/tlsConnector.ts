@@ -76,26 +76,27 @@ export class TlsConnector {
   /** Aborts attempts under way: a handshake that hangs would keep the process alive. */
   close(): void {
     this.#isClosed = true;
-    for (const attempt of this.#underWay) attempt.fail(CLOSED);
+    for (const attempt of this.#underWay) attempt.giveUp(CLOSED);
   }
 
   #begin(attempt: ConnectionAttempt, ALPNProtocols: string[]): void {
     const peers = this.#current();
     if (this.#isClosed || peers === undefined) {
-      setImmediate(() => attempt.fail(this.#isClosed ? CLOSED : 'FILES_CANNOT_BE_USED'));
+      setImmediate(() => attempt.giveUp(this.#isClosed ? CLOSED : 'FILES_CANNOT_BE_USED'));
       return;
     }
+    // What the old files came to says nothing once others are in force; a connection by them would outlive them.
+    attempt.beginsAgain = () => {
+      if (peers === this.#current()) return false;
+      this.#begin(attempt, ALPNProtocols);
+      return true;
+    };
     const [url, host, port] = [this.#proxyUrl, this.#host, this.#port];
     const shake = (
       stage: 'connection' | 'tls',
       way: { socket: Socket } | { host: string; port: number },
     ) => {
-      attempt.shake(peers.server.connect({ ...way, ALPNProtocols }), stage, (socket) => {
-        if (peers === this.#current()) return attempt.end(socket);
-        // The files have changed meanwhile: a connection by the old ones would outlive them.
-        socket.destroy();
-        this.#begin(attempt, ALPNProtocols);
-      });
+      attempt.shake(peers.server.connect({ ...way, ALPNProtocols }), stage);
     };
     if (url === undefined) {
       shake('connection', { host, port });
@@ -131,6 +132,8 @@ const TIMED_OUT = 'UND_ERR_CONNECT_TIMEOUT';
 const CLOSED = 'UND_ERR_DESTROYED';
 
 class ConnectionAttempt {
+  /** Whether the files have changed meanwhile: then it has begun again. */
+  beginsAgain: () => boolean = () => false;
   #stage: ConnectStage = 'files';
   #abandon: () => void = ignore;
   #isOver = false;
@@ -139,7 +142,7 @@ class ConnectionAttempt {
 
   constructor(timeoutMs: number, onEnd: OnConnected) {
     this.#onEnd = onEnd;
-    this.#timer = setTimeout(() => this.fail(TIMED_OUT), timeoutMs);
+    this.#timer = setTimeout(() => this.giveUp(TIMED_OUT), timeoutMs);
   }
 
   /**
@@ -156,7 +159,7 @@ class ConnectionAttempt {
     this.#stage = stage;
     this.#abandon = () => void socket.on('error', ignore).destroy();
     const fail = (error: Error): void => {
-      this.end(new ConnectFailure(stageOf(error, this.#stage, socket), errorName(error)));
+      this.#fail(errorName(error), stageOf(error, this.#stage, socket));
     };
     const ready = (): void => {
       socket.off('error', fail);
@@ -175,11 +178,7 @@ class ConnectionAttempt {
   }
 
   /** The handshake with the server, over its own connection or in a tunnel. */
-  shake(
-    socket: TLSSocket,
-    stage: 'connection' | 'tls',
-    onShaken: (socket: TLSSocket) => void,
-  ): void {
+  shake(socket: TLSSocket, stage: 'connection' | 'tls'): void {
     socket.setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
     this.follow(socket, stage, 'tls', () => {
       // Users see its end by `close`; an error without a listener would end the process.
@@ -187,7 +186,8 @@ class ConnectionAttempt {
         // Node reports an alert and goes on; undici would report the end that follows.
         if (noteLateRefusal(error, socket)) socket.destroy();
       });
-      onShaken(socket);
+      if (this.beginsAgain()) socket.destroy();
+      else this.#end(socket);
     });
   }
 
@@ -218,12 +218,12 @@ class ConnectionAttempt {
     };
     client.connect({ path: authority, headers }, (error, reply) => {
       if (error !== null) {
-        this.fail(tunnelFlaw(error));
+        this.#fail(tunnelFlaw(error));
       } else if (reply.statusCode < 200 || reply.statusCode > 299) {
-        this.fail(`PROXY_STATUS_${reply.statusCode}`);
+        this.#fail(`PROXY_STATUS_${reply.statusCode}`);
       } else if (socket.readableLength > 0) {
         // A TLS server does not send first: this is a page of the proxy.
-        this.fail('PROXY_SENT_A_BODY');
+        this.#fail('PROXY_SENT_A_BODY');
       } else if (!this.#isOver) {
         onOpened();
       }
@@ -232,11 +232,17 @@ class ConnectionAttempt {
     });
   }
 
-  fail(reason: string): void {
-    this.end(new ConnectFailure(this.#stage, reason));
+  giveUp(reason: string): void {
+    this.#end(new ConnectFailure(this.#stage, reason));
   }
 
-  end(connected: TLSSocket | ConnectFailure): void {
+  #fail(reason: string, stage = this.#stage): void {
+    if (this.#isOver) return;
+    this.#abandon();
+    if (!this.beginsAgain()) this.#end(new ConnectFailure(stage, reason));
+  }
+
+  #end(connected: TLSSocket | ConnectFailure): void {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
