@@ -140,8 +140,8 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     const rehearsal = this.#parts.rehearsals?.get(number);
     const isAnswered = this.#loader?.isAnswered(number, asked) === true;
     let loader: Answering;
-    if (this.signal.aborted && !isAnswered) loader = OVER;
-    else if (rehearsal !== undefined) loader = answering(rehearsedAnswer(rehearsal));
+    if (rehearsal !== undefined) loader = answering(rehearsedAnswer(rehearsal));
+    else if (this.signal.aborted && !isAnswered) loader = OVER;
     else loader = this.#loader ??= this.#parts.simSwaps.forRequest(this);
     const answered = (): T => {
       const answer = loader.answerTo(number, asked);

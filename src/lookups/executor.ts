@@ -74,7 +74,8 @@ export class Executor {
 
   /** Whether a run that included it is over. */
   isAnswered(number: PhoneNumber, asked: FieldQuestion): boolean {
-    return this.#sessions.get(number)?.answered.includes(asked) === true;
+    const session = this.#sessions.get(number);
+    return session !== undefined && (session.isRefused || session.answered.includes(asked));
   }
 
   #noted(number: PhoneNumber, questions: readonly Question[]): NumberSession {

@@ -124,6 +124,28 @@ describe('a request ends in its time', () => {
     });
   });
 
+  test('with the refusals that it has', async () => {
+    await using service = await startWired(
+      { lookUp: () => undefined },
+      {
+        MAX_NUMBERS_AT_WORK: '100',
+        MAX_NUMBERS_PER_OPERATION: '50',
+        REQUEST_TIMEOUT_MS: String(TIMEOUT_MS),
+      },
+    );
+    const list = (from: number) => {
+      const e164s = Array.from({ length: 40 }, (_, n) => line(from + n));
+      return service.ask(`{ phoneNumbers(e164s: ${JSON.stringify(e164s)}) { simSwappedWithin } }`);
+    };
+    const replies = await Promise.all([list(0), list(40), list(80)]);
+    const codes = Map.groupBy(
+      replies.flatMap((reply) => reply.codes),
+      (code) => code,
+    );
+    expect(codes.get('OPERATOR_TIMEOUT')).toHaveLength(100);
+    expect(codes.get('UNAVAILABLE')).toHaveLength(20);
+  });
+
   test('when its body does not arrive', async () => {
     await using server = await startService('http://127.0.0.1:1', {
       REQUEST_TIMEOUT_MS: String(TIMEOUT_MS),
