@@ -189,8 +189,9 @@ export function requestEnded(
   nowMs: number,
   rules: ConsentRules,
 ): Learned {
-  // A prompt may be on its way.
-  const inDoubt: Learned = { kind: 'lives', lives: { ...consent, leaseUntilMs: nowMs } };
+  // A prompt may have begun at any moment until now.
+  const times = { leaseUntilMs: nowMs, doubtUntilMs: nowMs + rules.doubtMs };
+  const inDoubt: Learned = { kind: 'lives', lives: { ...consent, ...times } };
   switch (judged.kind) {
     case 'acknowledged': {
       const pending = acknowledged(consent, judged.acknowledged, sentAtMs, nowMs, rules);

@@ -32,7 +32,8 @@ import {
 const NOTHING: ConsentRecord = { ends: [] };
 const GONE: ConsentRecord = { ends: [expiredAt(0)] };
 const PENDING = pendingFor({});
-const REQUESTED = requestedFor(11_000, 300_000);
+/** Claimed four seconds ago. */
+const REQUESTED = requestedFor(7_000, 296_000);
 const REDEEMED = redeemedFor(1);
 const WITHDRAWN: Learned = { kind: 'withdrawn', id: IDENTITY.id };
 
@@ -74,6 +75,12 @@ describe('a poll that ends nothing', () => {
   });
 });
 
+const IN_DOUBT = lives(requestedFor(0, 300_000));
+
+it('a request to prompt whose reply is lost is in doubt from then on', () => {
+  expect(requestEnded(REQUESTED, { kind: 'reply-lost' }, NOW, NOW, RULES)).toEqual(IN_DOUBT);
+});
+
 describe('a request to prompt that was refused', () => {
   const limited: LookupFailure = { code: 'OPERATOR_RATE_LIMITED', reach: 'number' };
   const held = closedFor({ ...limited, retryAfterSeconds: 90 }, 90_000);
@@ -81,7 +88,7 @@ describe('a request to prompt that was refused', () => {
   it.each<[string, LookupFailure, { holdSeconds?: number }, boolean, Learned]>([
     ['a denial is remembered', DENIED, {}, false, lives(closedFor(DENIED, 600_000))],
     ['a hold by the operator is remembered', limited, { holdSeconds: 90 }, false, lives(held)],
-    ['a doubt is remembered', REFUSED, { holdSeconds: 90 }, true, lives(requestedFor(0, 300_000))],
+    ['a doubt lasts from now on', REFUSED, { holdSeconds: 90 }, true, IN_DOUBT],
     ['any other failure leaves no record', REFUSED, {}, false, WITHDRAWN],
   ])('%s', (_, failure, hold, mayHavePrompted, learned) => {
     const judged = { kind: 'failed', failure, mayHavePrompted, ...hold } as const;

@@ -85,7 +85,7 @@ export class TlsConnector {
       setImmediate(() => attempt.giveUp(this.#isClosed ? CLOSED : 'FILES_CANNOT_BE_USED'));
       return;
     }
-    // What the old files came to says nothing once others are in force; a connection by them would outlive them.
+    // A failure by files that have changed is not the server's, and a connection by them would outlive them.
     attempt.beginsAgain = () => {
       if (peers === this.#current()) return false;
       this.#begin(attempt, ALPNProtocols);
