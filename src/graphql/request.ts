@@ -163,8 +163,9 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     nodes: readonly FieldNode[],
   ): Promise<(E | Promise<never>)[]> | (E | Promise<never>)[] {
     const questions = entities.length < 2 ? [] : this.#knownBelow(nodes);
+    if (questions.length === 0) return entities;
     const numbers: PhoneNumber[] = [];
-    for (const entity of questions.length === 0 ? [] : entities) {
+    for (const entity of entities) {
       // Until graphql reaches it, its rejection would count as unhandled.
       if (entity instanceof Promise) entity.catch(() => undefined);
       else if (this.#mayAskAhead(entity.e164)) numbers.push(entity.e164);
