@@ -12,7 +12,6 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
  * itself knows how long a file takes only where it has run before.
  */
 const LONG = [
-  'rotation/underLoad',
   'monitoring/alerts',
   'chaos/chaos',
   'canary/leaks',
