@@ -296,7 +296,7 @@ async function ask(
     tally.late(performance.now() - startedAtMs - REQUEST_TIMEOUT_MS);
     tally.count(JSON.parse(text) as GraphqlReply, windows, { askedAtMs, answeredAtMs: Date.now() });
   } catch (error) {
-    if (!(error instanceof DOMException)) throw error;
+    if (!(error instanceof DOMException && error.name === 'TimeoutError')) throw error;
     tally.withoutAnEnd += 1;
   }
 }

@@ -9,7 +9,7 @@ const REPORTS_WITHIN_MS = 30_000;
 /** The service as `npm start` runs it, in a process of its own with a probe inside (probe.ts). */
 export class ProbedServer extends Program {
   url = '';
-  #agent = new Agent({ connections: 128, headersTimeout: 0, bodyTimeout: 0 });
+  #agent = newAgent();
 
   /**
    * Resolves once it serves; rejects with its output when it ends before.
@@ -57,7 +57,7 @@ export class ProbedServer extends Program {
   /** Closes the connections of `post`. */
   async hangUp(): Promise<void> {
     const agent = this.#agent;
-    this.#agent = new Agent({ connections: 128, headersTimeout: 0, bodyTimeout: 0 });
+    this.#agent = newAgent();
     await agent.close();
   }
 
@@ -75,4 +75,8 @@ export class ProbedServer extends Program {
     const [figures] = (await Promise.race([reported, ended])) as [ProbeFigures];
     return figures;
   }
+}
+
+function newAgent(): Agent {
+  return new Agent({ connections: 128, headersTimeout: 0, bodyTimeout: 0 });
 }
