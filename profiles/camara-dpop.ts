@@ -6,8 +6,8 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  * Sources: CAMARA Security and Interoperability Profile r4.2 ("Sender-Constrained Tokens", "JWT Bearer Flow", "Client Authentication"),
  * RFC 9449 and RFC 7523. Who requires DPoP answers 400 invalid_dpop_proof to a request without a proof, and who does not know it a
  * Bearer token, which is refused here: take camara-jwt-bearer then. A proof counts for 300 seconds and once. A nonce may be asked for
- * at the token endpoint and at lookups (use_dpop_nonce). Proofs name the hash of the body and of the query (`x-camara:bh`,
- * `x-camara:qh`), which the profile wants to be required, and which others ignore.
+ * at the token endpoint and at lookups (use_dpop_nonce). Proofs name the hash of the body and of the query (`camara:bh`,
+ * `camara:qh`), which the profile wants to be required, and which others ignore.
  * Not confirmed by public text: an operator that runs this in production.
  * Ask your onboarding contact: both addresses, and whether a token may be used again.
  */

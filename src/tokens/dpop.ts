@@ -49,8 +49,8 @@ export class DpopProofs {
       jti: randomUUID(),
       ...(place.token === undefined ? {} : { ath: sha256(place.token) }),
       ...(nonce === undefined ? {} : { nonce }),
-      ...(body === '' ? {} : { 'x-camara:bh': sha256(body) }),
-      ...(rawQuery === '' ? {} : { 'x-camara:qh': sha256(rawQuery) }),
+      ...(body === '' ? {} : { 'camara:bh': sha256(body) }),
+      ...(rawQuery === '' ? {} : { 'camara:qh': sha256(rawQuery) }),
     })
       .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk })
       .setIssuedAt(Math.floor(this.#clock.nowMs() / 1000))

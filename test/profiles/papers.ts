@@ -304,7 +304,7 @@ export function dpopPapers(nonces: { token?: string; lookup?: string }): Papers 
     }).catch(() => undefined);
     const jwk = read?.protectedHeader.jwk;
     if (read === undefined || jwk === undefined || 'd' in jwk) return false;
-    const { htm, htu, ath, nonce, iat = 0, jti, 'x-camara:bh': bodyHash } = read.payload;
+    const { htm, htu, ath, nonce, iat = 0, jti, 'camara:bh': bodyHash } = read.payload;
     const { received, operator } = asked;
     const [address = ''] = received.path.split('?');
     proofs.set(received, { thumbprint: await calculateJwkThumbprint(jwk), nonce });
