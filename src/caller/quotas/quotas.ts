@@ -104,6 +104,8 @@ export class Quotas {
   readonly #clients: ReadonlyMap<string, CallerQuotas>;
   readonly #counts: HourlyCounts;
   readonly #operators: readonly string[];
+  /** A token's identity lasts as long as its verification is kept: one name for all its requests. */
+  readonly #windows = new WeakMap<Identity, string>();
 
   constructor(settings: QuotaSettings, counts: HourlyCounts, operators: readonly string[]) {
     this.#settings = settings;
@@ -144,7 +146,7 @@ export class Quotas {
   /** The rest of each quota of a caller. Anonymous callers have no quota. */
   async standingOf(caller: Identity, timeLimitMs: number): Promise<readonly QuotaStanding[]> {
     if (caller.kind === 'anonymous') return [];
-    const window = this.#counts.windowOf('caller', caller.key);
+    const window = this.#windowOf(caller);
     const names = ['numbers', ...this.#operators.map(lookupsAt)];
     const found = await this.#counts.read(window, names, timeLimitMs);
     const [numbers = 0, ...lookups] = found.counts;
@@ -176,13 +178,19 @@ export class Quotas {
         ],
       };
     }
-    const window = counts.windowOf('caller', caller.key);
+    const window = this.#windowOf(caller);
     // A number counts once an hour.
     const member = counts.nameOf(`${caller.key} ${number}`);
     const ofNumber = { quota: 'numbers', count: 'numbers', limit: numbersPerHour, member } as const;
     if (counting === 'number') return { window, claims: [ofNumber] };
     const count = lookupsAt(operator);
     return { window, claims: [ofNumber, { quota: 'lookups', count, limit: lookupsPerHour }] };
+  }
+
+  #windowOf(caller: Identity): string {
+    const window = this.#windows.get(caller) ?? this.#counts.windowOf('caller', caller.key);
+    this.#windows.set(caller, window);
+    return window;
   }
 
   #quotasOf(caller: Identity): CallerQuotas {
