@@ -49,6 +49,12 @@ export class TestClock implements Clock {
     });
   }
 
+  after(ms: number, act: () => void): () => void {
+    const cancelled = new AbortController();
+    this.sleep(ms, cancelled.signal).then(act, () => undefined);
+    return () => cancelled.abort();
+  }
+
   get sleepers(): number {
     return this.#sleepers.size;
   }

@@ -1,6 +1,5 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions as TlsOptions } from 'node:tls';
-import { setImmediate as afterReads } from 'node:timers/promises';
 import { AbstractConnector } from 'ioredis';
 import { withinTime, type Clock } from '../system/clock.ts';
 import {
@@ -191,8 +190,8 @@ export function retryDelayMs(tries: number): number {
 /** @throws {SharedStateLost} when it takes longer */
 export async function inTime<T>(clock: Clock, running: Promise<T>, timeoutMs: number): Promise<T> {
   // A busy process may get to its timers before a reply that has long been there: sockets are read first.
-  const sleep: Clock['sleep'] = (ms, signal) => clock.sleep(ms, signal).then(() => afterReads());
-  const reply = await withinTime({ sleep }, timeoutMs, running, LATE);
+  const after: Clock['after'] = (ms, act) => clock.after(ms, () => setImmediate(act));
+  const reply = await withinTime({ after }, timeoutMs, running, LATE);
   if (reply === LATE) throw new SharedStateLost();
   return reply;
 }

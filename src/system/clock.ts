@@ -4,6 +4,8 @@ export interface Clock {
   nowMs(): number;
   /** Milliseconds that never run backwards, for expiry and intervals. */
   monotonicMs(): number;
+  /** Calls `act` after `ms`, unless what it returns is called first. */
+  after(ms: number, act: () => void): () => void;
   /** Resolves after `ms`; rejects with the signal's reason when that comes first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -11,6 +13,10 @@ export interface Clock {
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
+  after(ms, act) {
+    const timer = setTimeout(act, Math.max(0, ms));
+    return () => clearTimeout(timer);
+  },
   // By hand: node:timers/promises makes an error, with its stack, for each sleep that is cut short.
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
@@ -19,37 +25,34 @@ export const systemClock: Clock = {
         return;
       }
       const onAbort = (): void => {
-        clearTimeout(timer);
+        cancel();
         reject(signal?.reason);
       };
-      const timer = setTimeout(
-        () => {
-          signal?.removeEventListener('abort', onAbort);
-          resolve();
-        },
-        Math.max(0, ms),
-      );
+      const cancel = systemClock.after(ms, () => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      });
       signal?.addEventListener('abort', onAbort, { once: true });
     }),
 };
 
 /** The result of the work, or `late` after the time limit; the work continues. */
-export async function withinTime<T, Late>(
-  clock: Pick<Clock, 'sleep'>,
+export function withinTime<T, Late>(
+  clock: Pick<Clock, 'after'>,
   timeLimitMs: number,
   work: Promise<T>,
   late: Late,
 ): Promise<T | Late> {
-  const settled = new AbortController();
-  const timeOver = clock.sleep(Math.max(0, timeLimitMs), settled.signal).then(
-    () => late,
-    () => late,
-  );
-  try {
-    return await Promise.race([work, timeOver]);
-  } finally {
-    settled.abort();
-  }
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(timeLimitMs, () => resolve(late));
+    const ended =
+      <Outcome>(settle: (outcome: Outcome) => void) =>
+      (outcome: Outcome): void => {
+        cancel();
+        settle(outcome);
+      };
+    work.then(ended(resolve), ended(reject));
+  });
 }
 
 /** How far the clock of another machine is ahead of our monotonic clock. */

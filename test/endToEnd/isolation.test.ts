@@ -45,6 +45,7 @@ describe('an operator that fails', () => {
   const hasty: Clock = {
     nowMs: () => clock.nowMs(),
     monotonicMs: () => clock.monotonicMs(),
+    after: (ms, act) => clock.after(ms, act),
     sleep: (ms) => clock.advance(ms),
   };
 

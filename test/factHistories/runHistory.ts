@@ -109,6 +109,7 @@ class World {
       const clock: Clock = {
         nowMs: () => this.#epochMs() + wallAheadMs,
         monotonicMs: () => this.#time.monotonicMs() + monotonicAheadMs,
+        after: (ms, act) => this.#time.after(ms, act),
         sleep: (ms, signal) => this.#time.sleep(ms, signal),
       };
       const factCache = history.isRedis

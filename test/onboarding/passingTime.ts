@@ -12,6 +12,11 @@ export class PassingTime implements Clock {
     return this.#nowMs;
   }
 
+  /** Nothing takes too long. */
+  after(): () => void {
+    return () => undefined;
+  }
+
   sleep(ms: number): Promise<void> {
     this.#nowMs += ms;
     return Promise.resolve();

@@ -12,6 +12,7 @@ class Pauses implements Clock {
   readonly ms: number[] = [];
   readonly nowMs = (): number => systemClock.nowMs();
   readonly monotonicMs = (): number => systemClock.monotonicMs();
+  readonly after: Clock['after'] = (ms, act) => systemClock.after(ms, act);
 
   sleep(ms: number): Promise<void> {
     this.ms.push(ms);

@@ -23,12 +23,9 @@ class AuditStuck extends Error {
 
 interface Batch extends PromiseWithResolvers<void> {
   text: string;
-  /** Ends its timer. */
-  readonly settled: AbortController;
+  /** Ends its time limit. */
+  settled: () => void;
 }
-
-/** A reason for `abort`, which otherwise makes an error with its stack for each batch. */
-const SETTLED = 'settled';
 
 /**
  * An append-only log of JSON lines. The lines of one tick are one write; one write is under way at a time, and the next
@@ -70,25 +67,25 @@ export class AuditLog {
   }
 
   #newBatch(): Batch {
-    const batch = { text: '', settled: new AbortController(), ...Promise.withResolvers<void>() };
+    const batch = { text: '', settled: () => undefined, ...Promise.withResolvers<void>() };
     this.#latest = batch;
-    void this.#limit(batch);
+    this.#limit(batch, TIMEOUT_PARTS);
     return batch;
   }
 
-  async #limit(batch: Batch): Promise<void> {
-    try {
-      // In parts, of which a stalled process misses one: a single timer would fire before its write is heard.
-      for (let part = 0; part < TIMEOUT_PARTS; part += 1) {
-        await this.#clock.sleep(AUDIT_TIMEOUT_MS / TIMEOUT_PARTS, batch.settled.signal);
-      }
-    } catch {
-      return;
-    }
+  /** In parts, of which a stalled process misses one: a single timer would fire before its write is heard. */
+  #limit(batch: Batch, parts: number): void {
+    batch.settled = this.#clock.after(AUDIT_TIMEOUT_MS / TIMEOUT_PARTS, () => {
+      if (parts > 1) this.#limit(batch, parts - 1);
+      else this.#giveUp(batch);
+    });
+  }
+
+  #giveUp(batch: Batch): void {
     this.#isStuck = true;
     for (const late of [batch, this.#waiting]) {
       late?.reject(new AuditStuck());
-      late?.settled.abort(SETTLED);
+      late?.settled();
     }
     this.#waiting = undefined;
   }
@@ -106,7 +103,7 @@ export class AuditLog {
         this.#isTorn = true;
         batch.reject(error);
       }
-      batch.settled.abort(SETTLED);
+      batch.settled();
       this.#isStuck = false;
     }
     this.#isWriting = false;
