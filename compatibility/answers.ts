@@ -1,3 +1,5 @@
+import { finding, type Finding } from './judge.ts';
+
 /** The body of a reply. */
 export interface Body {
   readonly data?: unknown;
@@ -8,24 +10,25 @@ export interface Body {
   }[];
 }
 
-/** What a client gets of one query about a swap, no swap, and a number that is not served. */
-export interface Answers {
-  /** Whether the two that are known are answered although the third is not. */
-  readonly othersAnswered: boolean;
-  /** The code of the third, and whether the error is at its own path. */
-  readonly code: string;
-}
-
-export function answersIn({ data, errors = [] }: Body): Answers {
+/** Of one query about a swap, no swap, and a number that is not served. */
+export function findingsIn({ data, errors = [] }: Body): readonly Finding[] {
   const [first, second, third] = valuesIn(data);
   const [error] = errors;
-  const code = JSON.stringify(error?.extensions?.['code'] ?? 'none').replaceAll('"', '');
+  const code = error?.extensions?.['code'];
   const isInPlace = error?.path?.map(String)[1] === '2';
-  const where = isInPlace ? '' : `, at ${error?.path?.join('.') ?? 'no path'}`;
-  return {
-    othersAnswered: first === true && second === false && third === null,
-    code: `${code}${where}${errors.length > 1 ? `, ${errors.length} errors` : ''}`,
-  };
+  return [
+    finding(
+      'the numbers that are known are answered',
+      first === true && second === false && third === null,
+      JSON.stringify([first, second, third]),
+    ),
+    finding(
+      'the number that is not served has one error, NUMBER_NOT_SERVED',
+      code === 'NUMBER_NOT_SERVED' && errors.length === 1,
+      `${errors.length} errors, ${JSON.stringify(code) ?? 'no code'}`,
+    ),
+    finding('the error is at its number', isInPlace, `at ${error?.path?.join('.') ?? 'no path'}`),
+  ];
 }
 
 function valuesIn(data: unknown): readonly unknown[] {

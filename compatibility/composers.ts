@@ -4,7 +4,8 @@ import { composeSubgraphs } from '@graphql-mesh/fusion-composition';
 import { composeServices as composeByTheGuild } from '@theguild/federation-composition';
 import { federateSubgraphs, ROUTER_COMPATIBILITY_VERSION_ONE } from '@wundergraph/composition';
 import { buildASTSchema, parse } from 'graphql';
-import type { Subgraph } from './graph.ts';
+import { startSubgraphs, type Subgraph } from './graph.ts';
+import { finding, versionsOf, type Judge } from './judge.ts';
 
 /** One supergraph of subgraphs, or what is wrong with them. */
 export interface Composed {
@@ -89,3 +90,16 @@ export const COMPOSERS = {
     },
   },
 } as const satisfies Readonly<Record<string, Composer>>;
+
+export const COMPOSER_JUDGES: readonly Judge[] = Object.entries(COMPOSERS).map(
+  ([name, { packages, federation, compose }]) => ({
+    name: `composed by ${name}`,
+    version: versionsOf(packages),
+    form: 'long',
+    async judge() {
+      await using subgraphs = await startSubgraphs();
+      const { errors } = compose(subgraphs.of(federation));
+      return [finding('composes', errors.length === 0, errors.join(' '))];
+    },
+  }),
+);

@@ -2,9 +2,10 @@ import { ApolloGateway } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
 import { createGatewayRuntime, type GatewayConfigSupergraph } from '@graphql-hive/gateway-runtime';
 import { unifiedGraphHandler } from '@graphql-hive/router-runtime';
-import { answersIn, type Answers, type Body } from './answers.ts';
+import { findingsIn, type Body } from './answers.ts';
 import { COMPOSERS } from './composers.ts';
-import { QUERY, type Subgraphs } from './graph.ts';
+import { QUERY, startSubgraphs } from './graph.ts';
+import { finding, versionsOf, type Judge } from './judge.ts';
 
 /** A gateway by the packages that it is, and by whom its supergraph is composed. */
 interface Gateway {
@@ -13,7 +14,7 @@ interface Gateway {
   readonly ask: (supergraph: string) => Promise<Body>;
 }
 
-export const GATEWAYS: Readonly<Record<string, Gateway>> = {
+const GATEWAYS: Readonly<Record<string, Gateway>> = {
   "Apollo's gateway": {
     packages: ['@apollo/gateway'],
     composer: 'Apollo',
@@ -63,13 +64,21 @@ async function askHive(
   return (await reply.json()) as Body;
 }
 
-/** What a client of a gateway gets, and what that costs. */
-export async function askGateway(
-  { composer, ask }: Gateway,
-  subgraphs: Subgraphs,
-): Promise<Answers & ReturnType<Subgraphs['calls']>> {
-  const { supergraph = '' } = COMPOSERS[composer].compose(subgraphs.of(2));
-  subgraphs.calls();
-  const answers = answersIn(await ask(supergraph));
-  return { ...answers, ...subgraphs.calls() };
-}
+export const GATEWAY_JUDGES: readonly Judge[] = Object.entries(GATEWAYS).map(
+  ([name, { packages, composer, ask }]) => ({
+    name,
+    version: versionsOf(packages),
+    form: 'long',
+    async judge() {
+      await using subgraphs = await startSubgraphs();
+      const { supergraph = '' } = COMPOSERS[composer].compose(subgraphs.of(2));
+      const answers = findingsIn(await ask(supergraph));
+      const { requests, lookups } = subgraphs.calls();
+      return [
+        ...answers,
+        finding('one request to the subgraph', requests === 1, `${requests}`),
+        finding('one lookup a number', lookups === 3, `${lookups}`),
+      ];
+    },
+  }),
+);

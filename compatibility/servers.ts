@@ -24,8 +24,9 @@ import { startSimulator } from '../simulator/simulator.ts';
 import { createSimSwapSubgraph, maskError, type SimSwapSubgraph } from '../src/library/subgraph.ts';
 import { listen } from '../test/listening.ts';
 import { settingsFor } from '../test/service.ts';
-import { answersIn, askAt, type Answers, type Body } from './answers.ts';
+import { askAt, findingsIn, type Body } from './answers.ts';
 import { ACCOUNTS, ACCOUNTS_RESOLVERS, QUERY } from './graph.ts';
+import { finding, versionsOf, type Finding, type Judge } from './judge.ts';
 
 /** A mounted graph, and the context of a request to it. */
 interface Mounted {
@@ -45,7 +46,7 @@ const formatError = (_formatted: unknown, error: unknown) => maskError(error).to
 const masked = ({ data, errors }: { data?: unknown; errors?: readonly unknown[] }): Body =>
   JSON.parse(JSON.stringify({ data, errors: errors?.map(maskError) })) as Body;
 
-export const SERVERS: Readonly<Record<string, GraphqlServer>> = {
+const SERVERS: Readonly<Record<string, GraphqlServer>> = {
   'Apollo Server on Express': {
     packages: ['@apollo/server', '@as-integrations/express5', 'express'],
     async ask({ schema, context }, query) {
@@ -215,10 +216,14 @@ async function askListener(listener: RequestListener, query: string): Promise<Bo
   }
 }
 
-/** What a client of a server with the graph mounted in it gets, and whether that quotes a number that it refuses. */
-export async function askServer(
-  server: GraphqlServer,
-): Promise<Answers & { readonly lookups: number; readonly quotes: boolean }> {
+export const SERVER_JUDGES: readonly Judge[] = Object.entries(SERVERS).map(([name, server]) => ({
+  name,
+  version: versionsOf(server.packages),
+  form: 'short',
+  judge: () => judgeServer(server),
+}));
+
+async function judgeServer(server: GraphqlServer): Promise<readonly Finding[]> {
   await using running = new AsyncDisposableStack();
   const simulator = await startSimulator({ port: 0 });
   running.defer(() => simulator.close());
@@ -238,15 +243,18 @@ export async function askServer(
     context: () =>
       simSwap.context({ caller: { issuer: 'i', subject: 's', mayAskAbout: 'anyone' } }),
   };
-  const answers = answersIn(await server.ask(mounted, QUERY));
-  const { lookups, refusedLookups } = simulator.stats();
+  const answers = findingsIn(await server.ask(mounted, QUERY));
+  const stats = simulator.stats();
+  const lookups = stats.lookups + stats.refusedLookups;
   const refused = await server.ask(
     mounted,
     '{ phoneNumber(e164: "+447700900001") { simSwappedWithin(maxAgeHours: "+447700900001") } }',
   );
-  return {
+  const quotes = JSON.stringify(refused).includes('900001');
+  return [
     ...answers,
-    lookups: lookups + refusedLookups,
-    quotes: JSON.stringify(refused).includes('900001') || refused.errors === undefined,
-  };
+    finding('one lookup a number', lookups === 3, `${lookups}`),
+    finding('a number of the wrong type is refused', refused.errors !== undefined, 'no error'),
+    finding('quotes no number that it refuses', !quotes, 'it is in the message'),
+  ];
 }

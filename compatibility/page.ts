@@ -1,0 +1,72 @@
+import type { Finding } from './judge.ts';
+
+/** A row of the page: what a judge made of the project. */
+export interface Row {
+  readonly name: string;
+  readonly version: string;
+  readonly passed: number;
+  readonly total: number;
+  /** The first that fails, and why; empty where all pass. */
+  readonly fails: string;
+}
+
+const HEAD = ['judge', 'version', 'passed', 'first that fails'];
+
+const LEAD = `# Compatibility
+
+What others make of this project: texts, programs and packages that it did not write judge it. \`npm run compatibility\` runs them and writes this page; \`npm run compatibility -- --short --check\`, in CI, runs those that take seconds, and fails where a row fell. \`npm run compatibility -- WORD…\` runs the judges whose names contain one of the words.`;
+
+const NOTES = `- CAMARA's texts are not part of this project: clone camaraproject/SimSwap, and set \`CAMARA_TEXTS\` to it. Without them their rows stay as they are.
+- Composers and gateways have the graph of \`ROLE=subgraph\` beside a subgraph that owns customers and their numbers, and one query about three: a number with a swap, one without, and one that the operator does not serve. Where an error is not at the path of its number, another customer would be blamed. Configuring a gateway: [graph.md](graph.md#configuring-a-router).
+- Federation 1 does not know \`@link\`: leave out the line of the SDL that begins with \`extend schema\`.
+- Servers have the graph of \`ROLE=bff\` mounted beside types of another program ([library.md](library.md#mounting)), each error of a reply handed to \`maskError\`.
+- Apollo Router and Cosmo Router are programs that could not be had where this was written.`;
+
+export function rowOf(name: string, version: string, findings: readonly Finding[]): Row {
+  const failed = findings.filter(({ failure }) => failure !== undefined);
+  const [first] = failed;
+  return {
+    name,
+    version,
+    passed: findings.length - failed.length,
+    total: findings.length,
+    fails: first === undefined ? '' : inCell(`${first.about}: ${first.failure}`),
+  };
+}
+
+/** What a cell holds on one line, so that reading a page returns the rows that it was made of. */
+function inCell(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').replaceAll('|', '/').slice(0, 240).trim();
+}
+
+export function pageOf(rows: readonly Row[]): string {
+  return [LEAD, tableOf(rows), NOTES].join('\n\n');
+}
+
+function tableOf(rows: readonly Row[]): string {
+  const cells = rows.map(({ name, version, passed, total, fails }) => {
+    return [name, version, `${passed} of ${total}`, fails];
+  });
+  return [HEAD, HEAD.map(() => '---'), ...cells].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+/** The rows of a page, as they were written. */
+export function rowsOf(page: string): readonly Row[] {
+  return page.split('\n').flatMap((line) => {
+    const [, name = '', version = '', counts = '', fails = ''] = line.split('|');
+    const [, passed, total] = /^ *(\d+) of (\d+) *$/.exec(counts) ?? [];
+    if (passed === undefined || total === undefined) return [];
+    const row = { name: name.trim(), version: version.trim(), fails: fails.trim() };
+    return [{ ...row, passed: Number(passed), total: Number(total) }];
+  });
+}
+
+/** Why the page may not become this: each row of which fewer pass, or more fail, than before. */
+export function fallen(before: readonly Row[], after: readonly Row[]): readonly string[] {
+  return after.flatMap(({ name, passed, total, fails }) => {
+    const was = before.find((row) => row.name === name);
+    if (was === undefined) return [];
+    if (passed >= was.passed && total - passed <= was.total - was.passed) return [];
+    return [`${name} fell from ${was.passed} of ${was.total} to ${passed} of ${total}: ${fails}`];
+  });
+}
