@@ -13,7 +13,7 @@ export interface Subgraph {
   readonly sdl: string;
 }
 
-const CUSTOMERS = [
+export const CUSTOMERS = [
   { id: '1', phoneNumber: { e164: '+447700900002' } },
   { id: '2', phoneNumber: { e164: '+447700900004' } },
   { id: '3', phoneNumber: { e164: '+447700900010' } },

@@ -19,7 +19,7 @@ What others make of this project: texts, programs and packages that it did not w
 const NOTES = `- CAMARA's texts are not part of this project: clone camaraproject/SimSwap, and set \`CAMARA_TEXTS\` to it. Without them their rows stay as they are.
 - Composers and gateways have the graph of \`ROLE=subgraph\` beside a subgraph that owns customers and their numbers, and one query about three: a number with a swap, one without, and one that the operator does not serve. Where an error is not at the path of its number, another customer would be blamed. Configuring a gateway: [graph.md](graph.md#configuring-a-router).
 - Federation 1 does not know \`@link\`: leave out the line of the SDL that begins with \`extend schema\`.
-- Servers have the graph of \`ROLE=bff\` mounted beside types of another program ([library.md](library.md#mounting)), each error of a reply handed to \`maskError\`.
+- Servers have the graph of \`ROLE=bff\`, or of \`ROLE=subgraph\`, mounted beside types of another program as their own guides say ([library.md](library.md#mounting)), each error of a reply handed to \`maskError\`.
 - Apollo Router and Cosmo Router are programs that could not be had where this was written.`;
 
 export function rowOf(name: string, version: string, findings: readonly Finding[]): Row {

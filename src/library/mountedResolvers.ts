@@ -1,4 +1,4 @@
-import type { GraphQLResolveInfo } from 'graphql';
+import { isObjectType, type GraphQLResolveInfo } from 'graphql';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
 import { AnswerError, badUserInput, internalError } from '../graphql/answerErrors.ts';
 import { logDefect } from '../graphql/errors.ts';
@@ -22,18 +22,22 @@ type Resolve = (
 export function mountedResolvers(role: Role, log: Log) {
   const { DateTime, PhoneNumber, SimSwapConsent, Query } = bffResolvers;
   const safely = boundary(log);
-  const number = {
-    ...eachField(PhoneNumber, (resolve) =>
-      safely((source, args, context, info) =>
-        resolve(entityOf(source), args, requestOf(context).context, info),
-      ),
-    ),
-    // Called for every number before its fields, from any field that leads to it.
-    __isTypeOf: safely((_source: unknown, context: unknown, info: GraphQLResolveInfo) => {
-      requestOf(context).countNumber(info);
-      return true;
-    }),
+  const isTypeOf = safely((_source: unknown, context: unknown, info: GraphQLResolveInfo) => {
+    requestOf(context).countNumber(info);
+    return true;
+  });
+  // Called from then on for every number before its fields, whichever field leads there. A number that it refuses is null
+  // as a whole; a field would be null below its alias. Mercurius accepts no `__isTypeOf` among the resolvers.
+  const boundNumbers = ({ schema }: GraphQLResolveInfo): void => {
+    const type = schema.getType('PhoneNumber');
+    if (isObjectType(type)) type.isTypeOf ??= isTypeOf;
   };
+  const number = eachField(PhoneNumber, (resolve) =>
+    safely((source, args, context, info) => {
+      boundNumbers(info);
+      return resolve(entityOf(source), args, requestOf(context).context, info);
+    }),
+  );
   const shared = { DateTime, SimSwapConsent: eachField(SimSwapConsent, safely) };
   switch (role) {
     case 'bff':
@@ -42,6 +46,7 @@ export function mountedResolvers(role: Role, log: Log) {
         PhoneNumber: number,
         Query: eachField(Query, (resolve) =>
           safely((source, args, context, info) => {
+            boundNumbers(info);
             const request = requestOf(context);
             const { e164s } = args;
             request.countTexts(Array.isArray(e164s) ? e164s.length : 1, info);
@@ -50,13 +55,15 @@ export function mountedResolvers(role: Role, log: Log) {
         ),
       };
     case 'subgraph': {
-      // A promise, since an error that is thrown nulls the entities beside it as well.
-      const __resolveReference = safely(
-        async (reference: unknown, context: unknown, info: GraphQLResolveInfo) => {
-          requestOf(context).countTexts(1, info);
-          return await resolveReference(reference);
-        },
-      );
+      // A promise, since an error that is thrown nulls the entities beside it as well. Apollo passes the reference, the
+      // context and `info`; Mercurius passes arguments before the context.
+      const __resolveReference = safely(async (reference: unknown, ...others: unknown[]) => {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the last argument of every resolver
+        const info = others.at(-1) as GraphQLResolveInfo;
+        boundNumbers(info);
+        requestOf(others.find(requestIn)).countTexts(1, info);
+        return await resolveReference(reference);
+      });
       return { ...shared, PhoneNumber: { ...number, __resolveReference } };
     }
   }
@@ -82,8 +89,7 @@ function boundary(log: Log) {
   const ours = (error: unknown, args: readonly unknown[]): AnswerError => {
     const known = error instanceof AnswerError ? error : internalError();
     if (known !== error) logDefect(error, log);
-    // graphql-js passes the context as the last argument but one to all of them.
-    const request = requestIn(args.at(-2));
+    const request = requestIn(args.find(requestIn));
     Object.assign(known.extensions, request?.reference(String(known.extensions['code'])));
     return known;
   };

@@ -1,7 +1,7 @@
 import { ApolloServer } from '@apollo/server';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { makeExecutableSchema } from '@graphql-tools/schema';
-import { graphql, GraphQLError, parse } from 'graphql';
+import { graphql, GraphQLError, parse, type DocumentNode } from 'graphql';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import {
@@ -253,6 +253,10 @@ describe('a reply beyond the limit of the service is refused', () => {
       'one long alias, by fields of the other program',
       `customers(count: 100) { phone { ${long}: ${refused} } } }`,
     ],
+    [
+      'one long alias of `__typename`, by fields of the other program',
+      `phoneNumber(e164: "x") { e164 } customers(count: 100) { phone { ${long}: __typename } } }`,
+    ],
     ['many short aliases, each of which fails', `${ofLines} { ${many} } }`],
     [
       'the path of each error',
@@ -305,6 +309,44 @@ test('as an entity it is beside other entities of a subgraph', async () => {
     ],
   });
   expect(codes).toEqual(['BAD_USER_INPUT']);
+});
+
+type Reference = (...args: unknown[]) => unknown;
+
+test.each<[string, (context: unknown, info: unknown) => unknown[]]>([
+  ['context, info: Apollo', (context, info) => [context, info]],
+  ['args, context, info: Mercurius', (context, info) => [{}, context, info]],
+])('a reference resolver is called with reference, %s', async (_name, others) => {
+  const { simSwap, lookups } = await mounted({ ROLE: 'subgraph' });
+  const { PhoneNumber } = simSwap.resolvers as Record<string, Record<string, Reference>>;
+  const Query = {
+    one: (_root: unknown, { e164 }: object & { e164?: string }, context: unknown, info: unknown) =>
+      PhoneNumber?.['__resolveReference']?.(
+        { __typename: 'PhoneNumber', e164 },
+        ...others(context, info),
+      ),
+  };
+  const [typeDefs] = simSwap.typeDefs;
+  const schema = buildSubgraphSchema([
+    { typeDefs: typeDefs as DocumentNode, resolvers: simSwap.resolvers as never },
+    {
+      typeDefs: parse('type Query { one(e164: ID!): PhoneNumber }'),
+      resolvers: { Query } as never,
+    },
+  ]);
+
+  const { data, errors = [] } = await graphql({
+    schema,
+    source:
+      '{ known: one(e164: "+447700900001") { simSwappedWithin } bad: one(e164: "07700") { e164 } }',
+    contextValue: simSwap.context({ caller: ANYONE, correlator: 'ticket-4711' }),
+  });
+
+  expect(data).toEqual({ known: { simSwappedWithin: true }, bad: null });
+  expect(errors.map(({ extensions }) => extensions)).toEqual([
+    { code: 'BAD_USER_INPUT', correlator: expect.stringMatching(/^ticket-4711-\w{12}$/) as string },
+  ]);
+  expect(lookups()).toBe(1);
 });
 
 test.each([
