@@ -29,6 +29,8 @@ export class RedisProxy {
   certificate: Certificate | undefined;
   cuts = 0;
   copies = 0;
+  /** Seen on their way, copies not included. */
+  scripts = 0;
 
   private constructor(targetPort: number) {
     this.#targetPort = targetPort;
@@ -98,6 +100,7 @@ export class RedisProxy {
       if (isCut) return;
       server.write(command.bytes);
       if (!/^EVAL/i.test(command.words[0] ?? '')) return;
+      this.scripts += 1;
       if (this.cutsAfter(command)) {
         isCut = true;
         this.cuts += 1;

@@ -12,6 +12,7 @@ import {
   unlessLost,
   type Redis,
   type RedisSettings,
+  type TimedValues,
 } from '../../src/sharedState/redis.ts';
 import type { SharedRedis } from '../../src/sharedState/sharedRedis.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
@@ -183,22 +184,30 @@ export class Replica {
       close: () => redis.close(),
       async run(script, keys, values, timeoutMs) {
         counts.commands += 1;
-        // A claim has its id's key beside its window's.
-        const claims = keys.length > 1 ? claimed.get(keys[0] ?? '') : undefined;
+        const claims = claimed.get(keys[0] ?? '');
+        const made = claims === undefined ? 0 : claimsIn(values);
         try {
           const reply = await redis.run(script, keys, values, timeoutMs);
-          if (claims !== undefined) claims.acknowledged += 1;
+          if (claims !== undefined) claims.acknowledged += made;
           return reply;
         } catch (error) {
           counts.lastFailedAtMs = performance.now();
           if (error instanceof OutOfMemory) counts.refused += 1;
           if (error instanceof SharedStateLost) {
             counts.toldAsLost += 1;
-            if (claims !== undefined) claims.unknown += 1;
+            if (claims !== undefined) claims.unknown += made;
           }
           throw error;
         }
       },
     };
   }
+}
+
+/** Those of one script of quotas, which may also read or give back. */
+function claimsIn(values: TimedValues = []): number {
+  const [, operations] = typeof values === 'function' ? [] : values;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as SharedCounts writes them
+  const all = JSON.parse(String(operations)) as [opened: string, claims: readonly unknown[]][];
+  return all.filter(([opened, claims]) => opened === '' && claims.length > 0).length;
 }

@@ -34,12 +34,17 @@ export interface HourlyCounts {
   /** The name of a caller or a number in it, of bounded length. */
   nameOf(text: string): string;
   windowOf(whose: 'caller' | 'number', text: string): string;
-  /** @param timeLimitMs for a store that is not in this process */
+  /**
+   * @param timeLimitMs for a store that is not in this process
+   * @param shown names of counts that are soon read
+   */
   claim(
     window: string,
     claims: readonly CountClaim[],
     timeLimitMs: number,
+    shown?: readonly string[],
   ): Promise<Claimed> | Claimed;
+  /** It may be a second behind claims by other processes. */
   read(
     window: string,
     counts: readonly string[],
@@ -103,7 +108,8 @@ export class Quotas {
   readonly #settings: QuotaSettings;
   readonly #clients: ReadonlyMap<string, CallerQuotas>;
   readonly #counts: HourlyCounts;
-  readonly #operators: readonly string[];
+  /** The counts of a caller's window. */
+  readonly #names: readonly string[];
   /** A token's identity lasts as long as its verification is kept: one name for all its requests. */
   readonly #windows = new WeakMap<Identity, string>();
 
@@ -113,7 +119,7 @@ export class Quotas {
       [...settings.clients].map(([client, quotas]) => [client, { ...settings, ...quotas }]),
     );
     this.#counts = counts;
-    this.#operators = operators;
+    this.#names = ['numbers', ...operators.map(lookupsAt)];
   }
 
   /** Counts all of it or none. */
@@ -127,8 +133,8 @@ export class Quotas {
       await Promise.all(counted.map(async (one) => one.giveBack()));
     };
     for (const counting of countings) {
-      const { window, claims } = this.#claimsFor(counting, whose);
-      const claiming = this.#counts.claim(window, claims, timeLimitMs);
+      const { window, claims, shown } = this.#claimsFor(counting, whose);
+      const claiming = this.#counts.claim(window, claims, timeLimitMs, shown);
       const claimed = claiming instanceof Promise ? await claiming : claiming;
       for (const [index, { quota, limit }] of claims.entries()) {
         quotaChannel.publish({ quota, used: Math.min(1, (claimed.counts[index] ?? 0) / limit) });
@@ -147,8 +153,7 @@ export class Quotas {
   async standingOf(caller: Identity, timeLimitMs: number): Promise<readonly QuotaStanding[]> {
     if (caller.kind === 'anonymous') return [];
     const window = this.#windowOf(caller);
-    const names = ['numbers', ...this.#operators.map(lookupsAt)];
-    const found = await this.#counts.read(window, names, timeLimitMs);
+    const found = await this.#counts.read(window, this.#names, timeLimitMs);
     const [numbers = 0, ...lookups] = found.counts;
     const { numbersPerHour, lookupsPerHour } = this.#quotasOf(caller);
     const resetSeconds = secondsOf(found.resetMs);
@@ -165,7 +170,11 @@ export class Quotas {
   #claimsFor(
     counting: Counting,
     { caller, number, operator }: CountedFor,
-  ): { readonly window: string; readonly claims: readonly QuotaClaim[] } {
+  ): {
+    readonly window: string;
+    readonly claims: readonly QuotaClaim[];
+    readonly shown?: readonly string[];
+  } {
     const counts = this.#counts;
     const { numbersPerHour, lookupsPerHour, promptsPerHour } = this.#quotasOf(caller);
     if (counting === 'prompt') {
@@ -182,9 +191,14 @@ export class Quotas {
     // A number counts once an hour.
     const member = counts.nameOf(`${caller.key} ${number}`);
     const ofNumber = { quota: 'numbers', count: 'numbers', limit: numbersPerHour, member } as const;
-    if (counting === 'number') return { window, claims: [ofNumber] };
-    const count = lookupsAt(operator);
-    return { window, claims: [ofNumber, { quota: 'lookups', count, limit: lookupsPerHour }] };
+    const shown = this.#names;
+    if (counting === 'number') return { window, claims: [ofNumber], shown };
+    const ofLookup = {
+      quota: 'lookups',
+      count: lookupsAt(operator),
+      limit: lookupsPerHour,
+    } as const;
+    return { window, claims: [ofNumber, ofLookup], shown };
   }
 
   #windowOf(caller: Identity): string {

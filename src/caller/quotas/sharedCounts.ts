@@ -17,9 +17,39 @@ export const COUNTED_APART =
 
 export const COUNTED_TOGETHER = 'quotas are counted by all replicas together again';
 
+/** Givings back and readings are operations as well: all that one script does to a window, in their order. */
+interface Operation extends PromiseWithResolvers<Outcome | undefined> {
+  /** When the window of what is given back was opened, or `''`; for each claim its count, its limit, and its member or `''`. */
+  readonly text: readonly [opened: string, claims: readonly (readonly [string, number, string])[]];
+  /** Counts that its outcome has. */
+  readonly shown: readonly string[];
+  readonly cameAtMs: number;
+  /** Nobody waits for it: it is not sent any more. */
+  isDropped: boolean;
+}
+
+/** A window after a script. */
+interface Seen {
+  readonly atMs: number;
+  readonly resetMs: number;
+  readonly opened: string;
+  readonly shown: ReadonlyMap<string, number>;
+}
+
+interface Outcome extends Pick<Claimed, 'over' | 'counts'> {
+  readonly seen: Seen;
+}
+
+/** So many operations are one script at most: a larger one would hold up other callers. */
+const MAX_OPERATIONS = 100;
+
+/** What a standing may be behind other replicas; an answer that took less since its claim needs no script of its own. */
+const SEEN_FOR_MS = 1000;
+
 /**
- * Counts that replicas share in one Redis, under names that only holders of STATE_KEY can make. While the server of a
- * window is away or full, each replica counts for itself, and only the first claim waits for the server.
+ * Counts that replicas share in one Redis, under names that only holders of STATE_KEY can make. What comes for one window in
+ * one tick, or while a script for it is under way, is the next script. While the server of a window is away or full, each
+ * replica counts for itself, and only the first script waits for the server.
  */
 export class SharedCounts implements HourlyCounts {
   readonly #redis: Redis;
@@ -29,6 +59,10 @@ export class SharedCounts implements HourlyCounts {
   readonly #log: Log;
   /** Servers that did not answer, and whether they are being probed. */
   readonly #away = new Map<string, boolean>();
+  /** Of each window with a script under way, what waits for the next one. */
+  readonly #waiting = new Map<string, Operation[]>();
+  /** By the scripts of the last second, the oldest first. */
+  readonly #seen = new Map<string, Seen>();
 
   constructor(redis: Redis, seals: StateSeals, clock: Clock, log: Log) {
     this.#redis = redis;
@@ -55,71 +89,130 @@ export class SharedCounts implements HourlyCounts {
     window: string,
     claims: readonly CountClaim[],
     timeLimitMs: number,
+    shown: readonly string[] = [],
   ): Promise<Claimed> {
-    const flat = claims.flatMap(({ count, limit, member }) => [count, limit, member ?? '']);
-    const id = randomUUID();
-    const claiming = this.#run(CLAIM, window, [WINDOW_MS, ...flat], timeLimitMs, id);
-    const reply = await this.#inTime(claiming, timeLimitMs);
-    const giveBack = async ([, , opened = 0]: readonly number[]): Promise<void> => {
-      await this.#run(GIVE_BACK, window, [opened, ...flat], COMMAND_TIMEOUT_MS, `${id}:back`);
+    if (timeLimitMs <= 0) return this.#local.claim(window, claims);
+    const texts = claims.map(({ count, limit, member = '' }) => [count, limit, member] as const);
+    const giveBack = async ({ seen: { opened } }: Outcome): Promise<void> => {
+      await this.#inNextScript(window, [opened, texts], shown).promise;
     };
-    if (reply === undefined) {
-      // Counted here: given back there if it still arrives.
-      void claiming.then((late) => (late?.[0] === 0 ? giveBack(late) : undefined));
+    const claiming = this.#inNextScript(window, ['', texts], shown);
+    const outcome = await this.#inTime(claiming, timeLimitMs);
+    if (outcome === undefined) {
+      // Counted here: given back there if it was sent and still arrives.
+      void claiming.promise.then((late) =>
+        late === undefined || late.over !== undefined ? undefined : giveBack(late),
+      );
       return this.#local.claim(window, claims);
     }
-    const [over = 0, resetMs = WINDOW_MS, , ...counts] = reply;
+    const { over, counts, seen } = outcome;
+    return { over, counts, resetMs: seen.resetMs, giveBack: () => giveBack(outcome) };
+  }
+
+  async read(window: string, names: readonly string[], timeLimitMs: number): Promise<Standing> {
+    let seen = this.#lately(window, names);
+    if (seen === undefined && timeLimitMs > 0) {
+      const reading = this.#inNextScript(window, ['', []], names);
+      seen = (await this.#inTime(reading, timeLimitMs))?.seen;
+    }
+    if (seen === undefined) return this.#local.read(window, names);
+    const { atMs, resetMs, shown } = seen;
     return {
-      over: over === 0 ? undefined : over - 1,
-      counts,
-      resetMs,
-      giveBack: () => giveBack(reply),
+      counts: names.map((name) => shown.get(name) ?? 0),
+      resetMs: resetMs - (this.#clock.monotonicMs() - atMs),
     };
   }
 
-  async read(window: string, counts: readonly string[], timeLimitMs: number): Promise<Standing> {
-    const reading = this.#run(READ, window, [WINDOW_MS, ...counts], timeLimitMs);
-    const reply = await this.#inTime(reading, timeLimitMs);
-    if (reply === undefined) return this.#local.read(window, counts);
-    const [resetMs = WINDOW_MS, ...found] = reply;
-    return { counts: found, resetMs };
+  #lately(window: string, names: readonly string[]): Seen | undefined {
+    const seen = this.#seen.get(window);
+    if (seen === undefined || this.#isOld(seen)) return undefined;
+    return names.every((name) => seen.shown.has(name)) ? seen : undefined;
   }
 
-  /** `undefined` when Redis is away; never rejects. With an `id` it runs once: its result is stored next to the window. */
-  async #run(
-    script: string,
-    window: string,
-    values: readonly (string | number)[],
-    timeLimitMs: number,
-    id?: string,
-  ): Promise<readonly number[] | undefined> {
-    if (timeLimitMs <= 0) return undefined;
+  #note(window: string, seen: Seen): void {
+    // At its end, as the newest.
+    this.#seen.delete(window);
+    if (seen.shown.size > 0) this.#seen.set(window, seen);
+    for (const [oldest, before] of this.#seen) {
+      if (!this.#isOld(before)) break;
+      this.#seen.delete(oldest);
+    }
+  }
+
+  #isOld({ atMs }: Seen): boolean {
+    return this.#clock.monotonicMs() - atMs > SEEN_FOR_MS;
+  }
+
+  /** Its outcome is `undefined` when Redis is away. */
+  #inNextScript(window: string, text: Operation['text'], shown: readonly string[]): Operation {
+    const cameAtMs = this.#clock.monotonicMs();
+    const coming = Promise.withResolvers<Outcome | undefined>();
+    const operation = { text, shown, cameAtMs, isDropped: false, ...coming };
+    const waiting = this.#waiting.get(window);
+    if (waiting === undefined) void this.#runAll(window, [operation]);
+    else waiting.push(operation);
+    return operation;
+  }
+
+  /** Waits no longer than the request may. A short limit does not mark Redis as away: it has a whole second. */
+  async #inTime(operation: Operation, timeLimitMs: number): Promise<Outcome | undefined> {
+    const { promise } = operation;
+    if (timeLimitMs >= COMMAND_TIMEOUT_MS) return promise;
+    const outcome = await withinTime(this.#clock, timeLimitMs, promise, undefined);
+    operation.isDropped = outcome === undefined;
+    return outcome;
+  }
+
+  async #runAll(window: string, waiting: Operation[]): Promise<void> {
+    this.#waiting.set(window, waiting);
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    while (waiting.length > 0) {
+      const operations = waiting.splice(0, MAX_OPERATIONS).filter(({ isDropped }) => !isDropped);
+      const outcomes = operations.length === 0 ? [] : await this.#run(window, operations);
+      for (const [place, { resolve }] of operations.entries()) resolve(outcomes[place]);
+    }
+    this.#waiting.delete(window);
+  }
+
+  /** None when Redis is away; never rejects. The first operation waits for a second at most, what it has waited included. */
+  async #run(window: string, operations: readonly Operation[]): Promise<readonly Outcome[]> {
     const names = window.split(' ');
     const [key = ''] = names;
-    const keys = id === undefined ? names : names.flatMap((name) => [name, `${name}:${id}`]);
     const server = this.#redis.serverOf(key);
     if (this.#away.has(server)) {
       if (this.#away.get(server) === false) void this.#probe(server, key);
-      return undefined;
+      return [];
     }
+    // A script that arrives twice runs once.
+    const id = randomUUID();
+    const keys = names.flatMap((name) => [name, `${name}:${id}`]);
+    const shown = [...new Set(operations.flatMap((one) => one.shown))];
+    const texts = JSON.stringify(operations.map(({ text }) => text));
+    const nowMs = this.#clock.monotonicMs();
+    const timeLimitMs = COMMAND_TIMEOUT_MS - (nowMs - (operations[0]?.cameAtMs ?? nowMs));
     try {
-      const reply = await this.#redis.run(script, keys, values);
-      const parts = typeof reply === 'string' ? reply.split(' ') : reply;
-      return Array.isArray(parts) ? parts.map(Number) : [];
+      const values = [WINDOW_MS, texts, ...shown];
+      const reply = await this.#redis.run(OPERATE, keys, values, timeLimitMs);
+      const [state = '', ...lines] = String(reply).split('\n');
+      const [resetText, opened = '', ...counts] = state.split(' ');
+      const seen = {
+        atMs: this.#clock.monotonicMs(),
+        resetMs: Number(resetText),
+        opened,
+        shown: new Map(shown.map((name, place) => [name, Number(counts[place])])),
+      };
+      this.#note(window, seen);
+      return lines.map((line) => {
+        const [over = 0, ...found] = line.split(' ').map(Number);
+        return { seen, over: over === 0 ? undefined : over - 1, counts: found };
+      });
     } catch {
       if (!this.#away.has(server)) {
         this.#log.warn(COUNTED_APART, { host: server });
         this.#away.set(server, false);
       }
-      return undefined;
+      return [];
     }
-  }
-
-  /** Waits no longer than the request may. A short limit does not mark Redis as away: it has a whole second. */
-  #inTime<T>(running: Promise<T>, timeLimitMs: number): Promise<T | undefined> {
-    return timeLimitMs >= COMMAND_TIMEOUT_MS
-      ? running
-      : withinTime(this.#clock, timeLimitMs, running, undefined);
   }
 
   async #probe(server: string, key: string): Promise<void> {
@@ -138,39 +231,6 @@ export class SharedCounts implements HourlyCounts {
 /** How long a result is stored: longer than a script may take to arrive a second time. */
 const RESULT_MS = 5 * COMMAND_TIMEOUT_MS;
 
-/** A script that arrives twice runs once: its result is under the second key. */
-const ONCE = `${adoptRenamed(2)}
-local known = redis.call('HGET', KEYS[2], 'result')
-if known then return known end
-local function done(result)
-  redis.call('HSET', KEYS[2], 'result', result)
-  redis.call('PEXPIRE', KEYS[2], ${RESULT_MS})
-  return result
-end
-`;
-
-/** From here on claims use current names, with the counts and members under the older ones. */
-const ADOPT_NAMES = `
-local function adopted(names)
-  local current = ''
-  for name in string.gmatch(names, '[^\\n]+') do
-    if current == '' then
-      current = name
-    else
-      local count = redis.call('HGET', KEYS[1], name)
-      if count then
-        redis.call('HINCRBY', KEYS[1], current, count)
-        redis.call('HDEL', KEYS[1], name)
-      end
-    end
-  end
-  return current
-end
-for i = 2, #ARGV, 3 do
-  ARGV[i], ARGV[i + 2] = adopted(ARGV[i]), adopted(ARGV[i + 2])
-end
-`;
-
 /** Writes: a server that is full is not back. KEYS: a key of its own. */
 const PROBE = `
 redis.call('HSET', KEYS[1], 'probe', 1)
@@ -180,69 +240,99 @@ return 1
 
 /**
  * A window is a hash: its counts by name, the number of claims of each member, and when it was opened, which tells it
- * from the next one. It ends as a whole.
+ * from the next one. It ends as a whole. A script that arrives twice runs once: its result is under the second key.
  *
- * KEYS: the window, the result. ARGV: windowMs; for each claim its count, its limit and its member or ''.
- * Returns the place of the claim that is over or 0, the time left, when the window was opened, and the counts.
+ * KEYS: the window, the result. ARGV: windowMs; the operations as JSON; names of counts to show.
+ * Returns lines: the time left, when the window was opened, and the counts to show; then for each operation the place of the
+ * claim that is over or 0, and its counts.
  */
-const CLAIM = `${ONCE}${ADOPT_NAMES}
-local left = redis.call('PTTL', KEYS[1])
-local opened = redis.call('HGET', KEYS[1], 'opened')
-local counts, raised, over = {}, {}, 0
-for i = 2, #ARGV, 3 do
-  local count = tonumber(redis.call('HGET', KEYS[1], ARGV[i]) or '0')
-  local isNew = ARGV[i + 2] == '' or redis.call('HEXISTS', KEYS[1], ARGV[i + 2]) == 0
-  if isNew and count >= tonumber(ARGV[i + 1]) and over == 0 then over = (i + 1) / 3 end
-  counts[#counts + 1] = count
-  raised[#raised + 1] = isNew
-end
-if over == 0 then
-  for i = 2, #ARGV, 3 do
-    local place = (i + 1) / 3
-    if raised[place] then counts[place] = redis.call('HINCRBY', KEYS[1], ARGV[i], 1) end
-    if ARGV[i + 2] ~= '' then redis.call('HINCRBY', KEYS[1], ARGV[i + 2], 1) end
-  end
-  if left < 0 then
-    opened = nowText
-    redis.call('HSET', KEYS[1], 'opened', opened)
-    redis.call('PEXPIRE', KEYS[1], ARGV[1])
-  end
-end
-if left < 0 then left = ARGV[1] end
-return done(table.concat({ over, left, opened or 0, unpack(counts) }, ' '))
-`;
+const OPERATE = `${adoptRenamed(2)}
+local window = KEYS[1]
+local known = redis.call('HGET', KEYS[2], 'result')
+if known then return known end
+local left = redis.call('PTTL', window)
+local opened = redis.call('HGET', window, 'opened') or '0'
 
-/**
- * KEYS: the window, the result. ARGV: when the window of the claims was opened; for each claim its count, its limit and
- * its member or ''. A later window has nothing to give back.
- */
-const GIVE_BACK = `${ONCE}
-if tonumber(redis.call('HGET', KEYS[1], 'opened') or '0') ~= tonumber(ARGV[1]) then return done('') end
-${ADOPT_NAMES}
-local function lower(count)
-  if tonumber(redis.call('HGET', KEYS[1], count) or '0') > 0 then redis.call('HINCRBY', KEYS[1], count, -1) end
+local function valueOf(name)
+  return tonumber(redis.call('HGET', window, name) or '0')
 end
-for i = 2, #ARGV, 3 do
-  if ARGV[i + 2] == '' then
-    lower(ARGV[i])
-  else
-    local claimedBy = tonumber(redis.call('HGET', KEYS[1], ARGV[i + 2]) or '0')
-    if claimedBy > 1 then
-      redis.call('HINCRBY', KEYS[1], ARGV[i + 2], -1)
-    elseif claimedBy == 1 then
-      redis.call('HDEL', KEYS[1], ARGV[i + 2])
-      lower(ARGV[i])
+
+-- From here on claims use current names, with the counts and members under the older ones.
+local function adopted(names)
+  if not string.find(names, '\\n', 1, true) then return names end
+  local current
+  for name in string.gmatch(names, '[^\\n]+') do
+    if not current then
+      current = name
+    else
+      local count = redis.call('HGET', window, name)
+      if count then
+        redis.call('HINCRBY', window, current, count)
+        redis.call('HDEL', window, name)
+      end
     end
   end
+  return current
 end
-return done('')
-`;
 
-/** KEYS: the window. ARGV: windowMs, names of counts. Returns the time left and the counts. */
-const READ = `${adoptRenamed(1)}
-local left = redis.call('PTTL', KEYS[1])
-if left < 0 then left = ARGV[1] end
-local found = { left }
-for i = 2, #ARGV do found[i] = redis.call('HGET', KEYS[1], ARGV[i]) or '0' end
-return found
+-- All of an operation's claims are made, or none.
+local function claim(claims)
+  local result, raised = { 0 }, {}
+  for place, one in ipairs(claims) do
+    local count, limit, member = one[1], one[2], one[3]
+    local value = valueOf(count)
+    raised[place] = member == '' or redis.call('HEXISTS', window, member) == 0
+    if raised[place] and value >= limit and result[1] == 0 then result[1] = place end
+    result[place + 1] = value
+  end
+  if result[1] > 0 then return result end
+  for place, one in ipairs(claims) do
+    if raised[place] then result[place + 1] = redis.call('HINCRBY', window, one[1], 1) end
+    if one[3] ~= '' then redis.call('HINCRBY', window, one[3], 1) end
+  end
+  if left < 0 and #claims > 0 then
+    opened, left = nowText, tonumber(ARGV[1])
+    redis.call('HSET', window, 'opened', opened)
+    redis.call('PEXPIRE', window, left)
+  end
+  return result
+end
+
+local function lower(count)
+  if valueOf(count) > 0 then redis.call('HINCRBY', window, count, -1) end
+end
+
+-- A member of other claims stays counted.
+local function giveBack(claims)
+  for _, one in ipairs(claims) do
+    local count, member = one[1], one[3]
+    local claimedBy = member == '' and 1 or valueOf(member)
+    if claimedBy > 1 then
+      redis.call('HINCRBY', window, member, -1)
+    elseif claimedBy == 1 then
+      if member ~= '' then redis.call('HDEL', window, member) end
+      lower(count)
+    end
+  end
+  return { 0 }
+end
+
+local lines = { '' }
+for _, operation in ipairs(cjson.decode(ARGV[2])) do
+  local from, claims = operation[1], operation[2]
+  local result = { 0 }
+  -- A later window has nothing to give back.
+  if from == '' or tonumber(from) == tonumber(opened) then
+    for _, one in ipairs(claims) do one[1], one[3] = adopted(one[1]), adopted(one[3]) end
+    result = from == '' and claim(claims) or giveBack(claims)
+  end
+  lines[#lines + 1] = table.concat(result, ' ')
+end
+local state = { left < 0 and ARGV[1] or left, opened }
+for i = 3, #ARGV do state[i] = redis.call('HGET', window, ARGV[i]) or '0' end
+lines[1] = table.concat(state, ' ')
+local result = table.concat(lines, '\\n')
+redis.call('HSET', KEYS[2], 'result', result)
+redis.call('PEXPIRE', KEYS[2], ${RESULT_MS})
+return result
 `;

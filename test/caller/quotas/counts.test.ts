@@ -125,25 +125,37 @@ describe.skipIf(NO_REDIS !== undefined)(`claims in Redis ${NO_REDIS ?? ''}`, () 
     const claim = fc.record({ limit, member }, { requiredKeys: ['limit'] });
     const claims = fc.array(claim, { minLength: 1, maxLength: 2 });
     const step = fc.record({ claims, isGivenBack: fc.boolean() });
+    // What comes in one tick is one script.
+    const tick = fc.array(step, { minLength: 1, maxLength: 5 });
     const names = ['one', 'two'] as const;
     const memory = new MemoryCounts(systemClock);
     let run = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 15 }), async (steps) => {
+      fc.asyncProperty(fc.array(tick, { maxLength: 6 }), async (ticks) => {
         run += 1;
         const window = `window-${run}`;
-        for (const { claims: some, isGivenBack } of steps) {
-          const asked: CountClaim[] = some.map((one, n) => ({ count: names[n] ?? '', ...one }));
-          const inRedis = await counts.claim(window, asked, 1000);
-          const inMemory = memory.claim(window, asked);
-          expect([inRedis.over, inRedis.counts]).toEqual([inMemory.over, inMemory.counts]);
-          if (!isGivenBack || inMemory.over !== undefined) continue;
-          await inRedis.giveBack();
-          void inMemory.giveBack();
+        for (const steps of ticks) {
+          const made = steps.map(({ claims: some, isGivenBack }) => {
+            const asked: CountClaim[] = some.map((one, n) => ({ count: names[n] ?? '', ...one }));
+            const inRedis = counts.claim(window, asked, 1000, names);
+            return { inRedis, inMemory: memory.claim(window, asked), isGivenBack };
+          });
+          const givingBack: unknown[] = [];
+          for (const { inRedis, inMemory, isGivenBack } of made) {
+            const { over, counts: found, giveBack } = await inRedis;
+            expect([over, found]).toEqual([inMemory.over, inMemory.counts]);
+            if (!isGivenBack || over !== undefined) continue;
+            givingBack.push(giveBack());
+            void inMemory.giveBack();
+          }
+          await Promise.all(givingBack);
         }
+        const scripts = proxy.scripts;
         const read = await counts.read(window, names, 1000);
         expect(read.counts).toEqual(memory.read(window, names).counts);
         expect(read.resetMs).toBeLessThanOrEqual(HOUR_MS);
+        // The last script has shown them.
+        expect(proxy.scripts - scripts).toBe(ticks.length === 0 ? 1 : 0);
       }),
       { numRuns: 100 },
     );
@@ -166,6 +178,73 @@ describe.skipIf(NO_REDIS !== undefined)(`claims in Redis ${NO_REDIS ?? ''}`, () 
     await expect.poll(() => proxy.copies).toBe(14);
     expect([await counted(), await counted('another')]).toEqual([3, 1]);
   });
+
+  it.each([
+    { claims: 1, scripts: 1 },
+    { claims: 100, scripts: 1 },
+    { claims: 250, scripts: 3 },
+  ])('of one tick are one script of at most a hundred: $claims', async ({ claims, scripts }) => {
+    const before = proxy.scripts;
+    await Promise.all(Array.from({ length: claims }, () => counts.claim('window', CLAIM, 1000)));
+    expect(proxy.scripts - before).toBe(scripts);
+    // Each counted its own, and all of them one member.
+    expect(await counted()).toBe(1);
+    expect(await command(redis.port, ['HGET', 'window', 'a'])).toBe(String(claims));
+  });
+
+  it('that come while a script is under way are the next one, but for those that nobody waits for any more', async () => {
+    redis.freeze();
+    const before = proxy.scripts;
+    const first = counts.claim('window', WITHOUT_MEMBER, 1000);
+    await expect.poll(() => proxy.scripts - before).toBe(1);
+    const hurried = await counts.claim('window', WITHOUT_MEMBER, HASTE_MS);
+    const others = [1, 2].map(() => counts.claim('window', WITHOUT_MEMBER, 1000));
+    redis.thaw();
+    expect(hurried.counts).toEqual([1]);
+    expect((await first).counts).toEqual([1]);
+    expect((await Promise.all(others)).map((one) => one.counts)).toEqual([[2], [3]]);
+    expect([proxy.scripts - before, await counted()]).toEqual([2, 3]);
+  });
+
+  it.each([{ replicas: 2 }, { replicas: 4 }])(
+    'are exact over $replicas replicas, while connections are cut and scripts arrive twice',
+    async ({ replicas }) => {
+      const connections = Array.from({ length: replicas }, () => connectionTo(proxy.url));
+      await Promise.all(connections.map((one) => one.open()));
+      const seals = new StateSeals([new Uint8Array(32)]);
+      const all = connections.map((one) => new SharedCounts(one, seals, systemClock, log));
+      await Promise.all(all.map((one) => one.read('window', [], 1000)));
+      proxy.copiesAfterMs = [0, 20];
+      let scripts = 0;
+      proxy.cutsAfter = () => (scripts += 1) % 7 === 0;
+      const LIMIT = 150;
+      const claimOne = async (n: number) => {
+        const claims = [{ count: 'numbers', limit: LIMIT, member: `member ${n % 200}` }];
+        const one = await all[n % replicas]?.claim('window', claims, 1000);
+        // Every third of them did not leave.
+        if (one?.over === undefined && n % 3 === 0) await one?.giveBack();
+        return {
+          isWithin: one?.over === undefined,
+          isKept: one?.over === undefined && n % 3 !== 0,
+          member: n % 200,
+        };
+      };
+      const outcomes: Awaited<ReturnType<typeof claimOne>>[] = [];
+      for (let round = 0; round < 10; round += 1) {
+        const claims = Array.from({ length: 80 }, (_, n) => claimOne(round * 80 + n));
+        outcomes.push(...(await Promise.all(claims)));
+      }
+      proxy.cutsAfter = () => false;
+      const kept = new Set(outcomes.filter(({ isKept }) => isKept).map(({ member }) => member));
+      expect(log.lines).toEqual([]);
+      expect(proxy.cuts).toBeGreaterThan(5);
+      expect(await command(redis.port, ['HGET', 'window', 'numbers'])).toBe(String(kept.size));
+      expect(kept.size).toBeGreaterThan(LIMIT / 2);
+      expect(kept.size).toBeLessThanOrEqual(LIMIT);
+      for (const one of connections) one.close();
+    },
+    30_000,
+  );
 
   it('count once though the reply is lost', async () => {
     let cuts = 2;

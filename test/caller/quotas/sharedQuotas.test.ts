@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Environment } from '../../../src/config/environment.ts';
 import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
+import { RedisProxy } from '../../redisProxy.ts';
 import { TestIssuer } from '../testIssuer.ts';
 import { startSimulated, type Reply, type SimulatedService } from '../../service.ts';
 
@@ -57,6 +58,24 @@ describe.skipIf(NO_REDIS !== undefined)(`counts that replicas share ${NO_REDIS ?
       expect(headers.get('ratelimit-policy')).toContain('"lookups";q=8;');
       expect(headers.get('ratelimit')).toContain('"lookups";r=0;');
     }
+  });
+
+  it('take a few scripts for a list of a hundred numbers, whose headers come from them', async () => {
+    const proxy = await RedisProxy.before(redis.port);
+    onTestFinished(() => proxy.close());
+    await start(1, { REDIS_URL: proxy.url });
+    const hundred = Array.from(
+      { length: 100 },
+      (_, n) => `+4477009005${String(n).padStart(2, '0')}`,
+    );
+    expect((await ask(hundred)).codes).toEqual([]);
+    const before = proxy.scripts;
+    const { codes, headers } = await ask(hundred);
+    expect([codes, headers.get('ratelimit')?.replaceAll(/t=\d+/g, 't')]).toEqual([
+      [],
+      '"numbers";r=9900;t, "lookups";r=49800;t',
+    ]);
+    expect(proxy.scripts - before).toBeLessThanOrEqual(6);
   });
 
   it('hold up only the first request while Redis is frozen, and no operator gets the blame', async () => {
