@@ -61,17 +61,20 @@ export function callerFrom(claims: Claims, batchScope?: string): Caller | undefi
   if (typeof iss !== 'string' || typeof sub !== 'string' || sub === '' || cnf !== undefined) {
     return undefined;
   }
-  const { purpose, client_id: clientId, azp } = claims;
-  // RFC 9068 names the client in `client_id`; others in `azp` (OpenID Connect Core §2).
-  const client = [clientId, azp].find((one) => typeof one === 'string') ?? null;
+  const { purpose } = claims;
   const scopes = scopesIn(claims);
   return {
-    identity: tokenIdentity(iss, sub, client),
+    identity: tokenIdentity(iss, sub, clientIn(claims)),
     mayAskAboutAnyone: scopes.includes(READ_SCOPE),
     missingBatchScope: scopes.includes(batchScope) ? undefined : batchScope,
     ownNumber: ownNumberIn(claims),
     purpose: typeof purpose === 'string' ? purpose : undefined,
   };
+}
+
+/** RFC 9068 names the client in `client_id`; others in `azp` (OpenID Connect Core §2). */
+export function clientIn({ client_id: clientId, azp }: Claims): string | null {
+  return [clientId, azp].find((one) => typeof one === 'string') ?? null;
 }
 
 /** RFC 9068: one string with spaces between; some issuers send a list, some name it `scp`. */

@@ -50,6 +50,13 @@ export const REFUSALS = {
     message: 'Access tokens cannot be verified at the moment. Try again later.',
     headers: { 'retry-after': '5' },
   },
+  // One that the issuer may have published since its keys were fetched; they are fetched again soon.
+  'unknown-key': {
+    status: 503,
+    code: 'UNAVAILABLE',
+    message: 'The key of the access token is not known yet. Try again later.',
+    headers: { 'retry-after': '10' },
+  },
   'no-such-purpose': {
     status: 400,
     code: 'BAD_USER_INPUT',
@@ -108,7 +115,7 @@ export class Gate {
     const [, token] = /^Bearer +([\w.~+/-]+=*) *$/i.exec(authorization) ?? [];
     const judged = await tokens.verify(token ?? '');
     if (judged === 'invalid') return refused('invalid-token');
-    return judged === 'unavailable' ? refused('no-keys') : this.#admitCaller(judged, headers);
+    return typeof judged === 'string' ? refused(judged) : this.#admitCaller(judged, headers);
   }
 
   /** The purpose is the token's, or else the header's, or else the first that is allowed. */

@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto';
 import type { Clock } from '../system/clock.ts';
 import type { Log } from '../log/log.ts';
 import {
@@ -5,25 +6,38 @@ import {
   errors,
   type CryptoKey,
   type FlattenedJWSInput,
-  type JSONWebKeySet,
+  type JWK,
   type JWSHeaderParameters,
 } from 'jose';
 import { errorName } from '../domain/errors.ts';
 import { connectFailureOf } from '../http/connectFailure.ts';
 import { UnexpectedStatus } from '../http/connections/publishedJson.ts';
 
-/** No token's header can make the service fetch the keys more often. */
-const COOLDOWN_MS = 30_000;
-/** Shorter while there are no keys: no caller can be served. */
-const EMPTY_COOLDOWN_MS = 1000;
+/** Between two fetches, and the age up to which a fetched set is fresh: a key that it lacks is not the issuer's. */
+const MIN_INTERVAL_MS = 1000;
+/** Fetches saved up for unknown keys. A client that is not known spends only the last of them: the others stay. */
+const MAX_SAVED = 5;
+/** Until one more is saved. */
+const REFILL_MS = 10_000;
 /** Older keys are fetched again, so that a withdrawn key stops verifying tokens. */
 const OLD_AFTER_MS = 600_000;
 /** The issuer may be unavailable for this long before its keys are no longer used. */
 const STALE_AFTER_MS = 3_600_000;
 
-/** The issuer's keys cannot be fetched: whether a token is valid is not known. */
+/** RFC 7518 §3.3, and the least exponent of FIPS 186-5 §5.1. */
+const MIN_MODULUS_BITS = 2048;
+const MIN_EXPONENT = 65_537n;
+
+/** Whether a token is valid is not known. */
 export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable';
+  readonly reason: 'no-keys' | 'unknown-key';
+
+  /** @param reason the keys cannot be fetched, or it is too soon to fetch them for a key that is not among them */
+  constructor(reason: KeysUnavailable['reason']) {
+    super();
+    this.reason = reason;
+  }
 }
 
 interface KeySet {
@@ -40,12 +54,15 @@ export interface SigningKeysParts {
   readonly log: Log;
 }
 
-/** An issuer's public keys: fetched when first needed, when old, and at most once in 30 s when one is unknown. */
+/** An issuer's public keys: fetched when first needed, when old, and when one is unknown, as often as is saved up. */
 export class SigningKeys {
   published: KeySet | undefined;
   readonly #parts: SigningKeysParts;
   #fetchedAtMs = Number.NEGATIVE_INFINITY;
   #attemptedAtMs = Number.NEGATIVE_INFINITY;
+  /** Nothing was saved then. */
+  #noneSavedAtMs = Number.NEGATIVE_INFINITY;
+  #isAway = false;
   #fetching: Promise<void> | undefined;
 
   constructor(parts: SigningKeysParts) {
@@ -54,67 +71,122 @@ export class SigningKeys {
 
   /** Whether verifications with these keys still hold. Starts to fetch old keys again. */
   areCurrent(): boolean {
-    const ageMs = this.#parts.clock.monotonicMs() - this.#fetchedAtMs;
-    if (ageMs > OLD_AFTER_MS) void this.#refresh();
+    const ageMs = this.#ageMs();
+    if (ageMs > OLD_AFTER_MS) void this.#refresh(MAX_SAVED);
     return ageMs <= STALE_AFTER_MS;
   }
 
   /** Fetches the keys where there are none that may be used. Never rejects. */
   async load(): Promise<void> {
-    if (!this.areCurrent()) await this.#refresh();
+    if (!this.areCurrent()) await this.#refresh(MAX_SAVED);
   }
 
   /** @throws {KeysUnavailable} when there are none that may be used, and none can be fetched */
   async probe(): Promise<KeySet> {
     await this.load();
-    if (this.published === undefined || !this.areCurrent()) throw new KeysUnavailable();
+    if (this.published === undefined || !this.areCurrent()) {
+      throw new KeysUnavailable('no-keys');
+    }
     return this.published;
   }
 
-  /** @throws {KeysUnavailable} when they cannot be fetched, and {errors.JOSEError} when the token names none of them */
+  /**
+   * @param isKnown whether a token of the same client was verified before
+   * @throws {KeysUnavailable} when a key could be the issuer's, and {errors.JOSEError} when the token names none
+   */
   readonly select = async (
     header: JWSHeaderParameters,
     token: FlattenedJWSInput,
+    isKnown: boolean,
   ): Promise<CryptoKey> => {
     const keys = await this.probe();
     try {
       return await keys.select(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      await this.#refresh();
-      const fresh = await this.probe();
-      if (fresh.generation === keys.generation) throw error;
-      return fresh.select(header, token);
+      await this.#refresh(isKnown ? 1 : MAX_SAVED);
+      const latest = await this.probe();
+      if (latest.generation !== keys.generation) return latest.select(header, token);
+      if (this.#isAway) throw new KeysUnavailable('no-keys');
+      throw this.#ageMs() < MIN_INTERVAL_MS ? error : new KeysUnavailable('unknown-key');
     }
   };
 
-  /** Fetches unless it is too soon; calls made meanwhile wait for the same fetch. Never rejects. */
-  #refresh(): Promise<void> {
+  #ageMs(): number {
+    return this.#parts.clock.monotonicMs() - this.#fetchedAtMs;
+  }
+
+  /**
+   * Fetches unless it is too soon, or fewer fetches are saved up; without usable keys, whatever is saved. Calls made
+   * meanwhile wait for the same fetch. Never rejects.
+   */
+  #refresh(minSaved: number): Promise<void> {
     const nowMs = this.#parts.clock.monotonicMs();
-    const cooldownMs = this.published === undefined ? EMPTY_COOLDOWN_MS : COOLDOWN_MS;
-    if (this.#fetching === undefined && nowMs - this.#attemptedAtMs >= cooldownMs) {
-      this.#attemptedAtMs = nowMs;
-      this.#fetching = this.#fetch().finally(() => {
-        this.#fetching = undefined;
-      });
+    const isTooSoon = nowMs - this.#attemptedAtMs < MIN_INTERVAL_MS;
+    if (this.#fetching === undefined && !isTooSoon) {
+      if (this.#ageMs() > STALE_AFTER_MS || this.#spend(minSaved, nowMs)) {
+        this.#fetching = this.#fetch().finally(() => {
+          this.#attemptedAtMs = this.#parts.clock.monotonicMs();
+          this.#fetching = undefined;
+        });
+      }
     }
     return this.#fetching ?? Promise.resolve();
+  }
+
+  #spend(minSaved: number, nowMs: number): boolean {
+    const noneSavedAtMs = Math.max(this.#noneSavedAtMs, nowMs - MAX_SAVED * REFILL_MS);
+    if (nowMs - noneSavedAtMs < minSaved * REFILL_MS) return false;
+    this.#noneSavedAtMs = noneSavedAtMs + REFILL_MS;
+    return true;
   }
 
   async #fetch(): Promise<void> {
     const { fetch, clock, log } = this.#parts;
     try {
-      const published = await fetch();
-      const text = JSON.stringify(published);
-      // It checks the shape itself.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      const select = createLocalJWKSet(published as JSONWebKeySet);
-      const generation = (this.published?.generation ?? 0) + 1;
-      if (text !== this.published?.text) this.published = { generation, text, select };
+      const { keys, ignored } = usableKeys(await fetch());
+      const text = JSON.stringify(keys);
+      if (text !== this.published?.text) {
+        const generation = (this.published?.generation ?? 0) + 1;
+        this.published = { generation, text, select: createLocalJWKSet({ keys }) };
+        if (ignored > 0)
+          log.warn('weak or malformed keys of JWT_JWKS_URL are ignored', { ignored });
+      }
       this.#fetchedAtMs = clock.monotonicMs();
+      this.#isAway = false;
     } catch (error) {
+      this.#isAway = true;
       log.error('the keys of JWT_JWKS_URL cannot be fetched', { reason: keysFailure(error) });
     }
+  }
+}
+
+/** No key is left: an accident, since an issuer that withdraws all of its keys can sign nothing. */
+class NoKeys extends Error {
+  override readonly name = 'NoKeys';
+}
+
+/**
+ * Without those that are weak or malformed, which void no other (RFC 7517 §5). Pure.
+ *
+ * @throws {errors.JWKSInvalid} for what is not a key set, and {NoKeys} where none is left
+ */
+function usableKeys(published: unknown): { readonly keys: JWK[]; readonly ignored: number } {
+  const { keys: all }: { readonly keys?: unknown } = Object(published);
+  if (!Array.isArray(all)) throw new errors.JWKSInvalid();
+  const keys = all.filter(isUsable);
+  if (keys.length === 0) throw new NoKeys();
+  return { keys, ignored: all.length - keys.length };
+}
+
+function isUsable(jwk: unknown): jwk is JWK {
+  try {
+    const { asymmetricKeyDetails = {} } = createPublicKey({ key: Object(jwk), format: 'jwk' });
+    const { modulusLength = MIN_MODULUS_BITS, publicExponent = MIN_EXPONENT } =
+      asymmetricKeyDetails;
+    return modulusLength >= MIN_MODULUS_BITS && publicExponent >= MIN_EXPONENT;
+  } catch {
+    return false;
   }
 }
 
@@ -125,6 +197,7 @@ const CODE = /^[A-Z][A-Z0-9_]{2,60}$/;
 export function keysFailure(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   if (error instanceof errors.JWKSInvalid) return 'not a key set';
+  if (error instanceof NoKeys) return 'no usable keys';
   if (error instanceof SyntaxError) return 'not JSON';
   if (error.name === 'TimeoutError') return 'timed out';
   const failure = connectFailureOf(error);

@@ -1,8 +1,14 @@
 import { hash } from 'node:crypto';
 import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
-import { errors, jwtVerify, type JWTVerifyOptions, type JWTVerifyResult } from 'jose';
+import { decodeJwt, errors, jwtVerify, type JWTVerifyOptions, type JWTVerifyResult } from 'jose';
 import type { Clock } from '../system/clock.ts';
-import { callerFrom, SIGNING_ALGORITHMS, type Caller, type IssuerSettings } from './caller.ts';
+import {
+  callerFrom,
+  clientIn,
+  SIGNING_ALGORITHMS,
+  type Caller,
+  type IssuerSettings,
+} from './caller.ts';
 import { KeysUnavailable, type SigningKeys } from './signingKeys.ts';
 
 /** Allowed clock skew. */
@@ -23,6 +29,9 @@ const MAX_CANDIDATES = 10;
 /** Accepted values of `typ`: an access token (RFC 9068 §2.1), or what most issuers write. */
 const TYPES: ReadonlySet<string> = new Set(['at+jwt', 'application/at+jwt', 'jwt']);
 
+/** Clients whose tokens were verified; the one that was verified longest ago is forgotten. */
+const MAX_KNOWN_CLIENTS = 1000;
+
 interface Verified {
   readonly caller: Caller;
   readonly untilMs: number;
@@ -31,7 +40,7 @@ interface Verified {
 }
 
 /** The token's caller; or the token is invalid, or cannot be verified at present. */
-type CallerJudgement = Caller | 'invalid' | 'unavailable';
+type CallerJudgement = Caller | 'invalid' | KeysUnavailable['reason'];
 
 export interface TokenVerifierParts extends Pick<IssuerSettings, 'issuer' | 'audience'> {
   readonly batchScope?: string | undefined;
@@ -47,6 +56,8 @@ export class TokenVerifier {
   readonly #parts: TokenVerifierParts;
   /** By the token's hash: a dump of memory holds no token. */
   readonly #seen: InMemoryLRUCache<Verified>;
+  /** By the hash of their name. */
+  readonly #knownClients = new Set<string>();
 
   constructor(parts: TokenVerifierParts) {
     this.#parts = parts;
@@ -66,7 +77,7 @@ export class TokenVerifier {
       await this.#seen.set(name, verified);
       return verified.caller;
     } catch (error) {
-      return error instanceof KeysUnavailable ? 'unavailable' : this.#refuse(tokenRefusal(error));
+      return error instanceof KeysUnavailable ? error.reason : this.#refuse(tokenRefusal(error));
     }
   }
 
@@ -77,10 +88,16 @@ export class TokenVerifier {
 
   async #verify(token: string): Promise<Verified | TokenRefusal> {
     const { issuer, audience, batchScope, keys, clock } = this.#parts;
+    // No key makes these valid, so none is fetched for them.
+    const stated = decodeJwt(token);
+    if (stated.iss !== issuer) return 'issuer';
+    if (Number(stated.exp) + TOLERANCE_SECONDS <= clock.nowMs() / 1000) return 'expired';
+    const client = hash('sha256', clientIn(stated) ?? String(stated.sub));
+    const isKnown = this.#knownClients.has(client);
     // Read first: a key that is withdrawn while the token is verified must not count as still published.
     await keys.load();
     const generation = keys.published?.generation;
-    const { payload, protectedHeader } = await this.#verifyWithAnyKey(token, {
+    const { payload, protectedHeader } = await this.#verifyWithAnyKey(token, isKnown, {
       issuer,
       audience,
       algorithms: [...SIGNING_ALGORITHMS],
@@ -95,13 +112,26 @@ export class TokenVerifier {
     if (iat > clock.nowMs() / 1000 + TOLERANCE_SECONDS) return 'not issued yet';
     const caller = callerFrom(payload, batchScope);
     if (caller === undefined) return payload['cnf'] === undefined ? 'no subject' : 'bound to a key';
+    this.#knowClient(client);
     return { caller, untilMs: (exp + TOLERANCE_SECONDS) * 1000, generation };
   }
 
+  #knowClient(client: string): void {
+    this.#knownClients.delete(client);
+    this.#knownClients.add(client);
+    const [first = client] = this.#knownClients;
+    if (this.#knownClients.size > MAX_KNOWN_CLIENTS) this.#knownClients.delete(first);
+  }
+
   /** A token without `kid` is tried with each key that fits, as jose describes. */
-  async #verifyWithAnyKey(token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
+  async #verifyWithAnyKey(
+    token: string,
+    isKnown: boolean,
+    options: JWTVerifyOptions,
+  ): Promise<JWTVerifyResult> {
+    const { keys } = this.#parts;
     try {
-      return await jwtVerify(token, this.#parts.keys.select, options);
+      return await jwtVerify(token, (...named) => keys.select(...named, isKnown), options);
     } catch (error) {
       if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
       let tried = 0;

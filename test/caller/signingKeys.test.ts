@@ -1,7 +1,9 @@
-import { errors, type JSONWebKeySet } from 'jose';
+import { generateKeyPairSync } from 'node:crypto';
+import { errors, type JSONWebKeySet, type JWK } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { keysFailure, KeysUnavailable, SigningKeys } from '../../src/caller/signingKeys.ts';
 import { ConnectFailure } from '../../src/http/connectFailure.ts';
+import { RecordedLog } from '../recordedLog.ts';
 import { silentLog } from '../silentLog.ts';
 import { TestClock } from '../testClock.ts';
 import { createKey, type IssuerKey } from './testIssuer.ts';
@@ -17,11 +19,12 @@ const [first, second] = await Promise.all([
 class Published {
   fetches = 0;
   isAway = false;
-  keys: readonly IssuerKey[] = [first];
+  readonly log = new RecordedLog();
+  keys: readonly Pick<IssuerKey, 'publicJwk'>[] = [first];
   readonly clock = new TestClock();
   readonly signing = new SigningKeys({
     clock: this.clock,
-    log: silentLog,
+    log: this.log,
     fetch: (): Promise<JSONWebKeySet> => {
       this.fetches += 1;
       if (this.isAway) return Promise.reject(new Error('away'));
@@ -29,8 +32,8 @@ class Published {
     },
   });
 
-  select(kid: string): Promise<unknown> {
-    return this.signing.select({ alg: 'ES256', kid }, TOKEN);
+  select(kid: string, isKnown = true): Promise<unknown> {
+    return this.signing.select({ alg: 'ES256', kid }, TOKEN, isKnown);
   }
 }
 
@@ -50,11 +53,11 @@ describe('signing keys', () => {
     expect(issuer.fetches).toBe(1);
   });
 
-  it('are fetched for an unknown key id after 30 s, once', async () => {
+  it('are fetched for a new key once those that were fetched are a second old, once', async () => {
     const issuer = new Published();
     await issuer.select('first');
     issuer.keys = [first, second];
-    await issuer.clock.advance(29_999);
+    await issuer.clock.advance(999);
     await expect(issuer.select('second')).rejects.toThrow(errors.JWKSNoMatchingKey);
     await issuer.clock.advance(1);
     await Promise.all([issuer.select('second'), issuer.select('second')]);
@@ -62,15 +65,69 @@ describe('signing keys', () => {
     expect(issuer.fetches).toBe(2);
   });
 
-  it('are not fetched for 30 s after a fetch that failed', async () => {
+  it.each([
+    ['a client that is known', true, 5 + 360],
+    ['one that is not, which leaves four for the others', false, 1 + 360],
+  ])('are fetched for %s as often as is saved up', async (_who, isKnown, fetches) => {
     const issuer = new Published();
     await issuer.select('first');
-    issuer.isAway = true;
-    await issuer.clock.advance(30_000);
-    for (let n = 0; n < 100; n += 1) {
-      await expect(issuer.select('second')).rejects.toThrow(errors.JWKSNoMatchingKey);
+    const reasons = new Map<unknown, number>();
+    const LACKED = 'ERR_JWKS_NO_MATCHING_KEY';
+    for (let turn = 0; turn < 3600; turn += 1) {
+      await issuer.clock.advance(1000);
+      const refused: unknown = await issuer.select(`unknown ${turn}`, isKnown).catch((one) => one);
+      const { reason, code = reason }: { reason?: string; code?: string } = Object(refused);
+      reasons.set(code, (reasons.get(code) ?? 0) + 1);
     }
+    // The first of the hour is not part of it.
+    const asked = issuer.fetches - 1;
+    expect(asked).toBeGreaterThan(fetches - 2);
+    expect(asked).toBeLessThanOrEqual(fetches);
+    expect(Object.fromEntries(reasons)).toEqual({ [LACKED]: asked, 'unknown-key': 3600 - asked });
+    issuer.keys = [second];
+    const selected = issuer.select('second').then(
+      () => true,
+      () => false,
+    );
+    expect(await selected).toBe(!isKnown);
+  });
+
+  it.each([
+    ['the issuer is away', (issuer: Published) => (issuer.isAway = true), 'Error'],
+    ['its set is empty', (issuer: Published) => (issuer.keys = []), 'no usable keys'],
+  ])('serve as before while %s, and an unknown key is in doubt', async (_why, breaks, reason) => {
+    const issuer = new Published();
+    await issuer.select('first');
+    breaks(issuer);
+    await issuer.clock.advance(1000);
+    const inDoubt = { name: 'KeysUnavailable', reason: 'no-keys' };
+    await expect(issuer.select('second')).rejects.toMatchObject(inDoubt);
+    await expect(issuer.select('second')).rejects.toMatchObject(inDoubt);
+    await issuer.select('first');
     expect(issuer.fetches).toBe(2);
+    const message = 'the keys of JWT_JWKS_URL cannot be fetched';
+    expect(issuer.log.troubles).toEqual([{ level: 'error', message, reason }]);
+    issuer.isAway = false;
+    issuer.keys = [second];
+    await issuer.clock.advance(1000);
+    await issuer.select('second');
+  });
+
+  it('that are weak or malformed are ignored, and void no other', async () => {
+    const issuer = new Published();
+    const weak = [
+      generateKeyPairSync('rsa', { modulusLength: 1024 }),
+      generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent: 3 }),
+    ].map(({ publicKey }) => publicKey);
+    const shared = { kty: 'oct', k: Buffer.alloc(32).toString('base64url') };
+    const odd: readonly unknown[] = [null, 7, {}, { kty: 'EC', crv: 'P-256' }, shared];
+    const ignored = [...weak.map((key) => key.export({ format: 'jwk' })), ...odd];
+    issuer.keys = [...ignored.map((publicJwk) => ({ publicJwk: publicJwk as JWK })), first];
+    await issuer.select('first');
+    await expect(issuer.signing.select({ alg: 'RS256' }, TOKEN, true)).rejects.toThrow(
+      errors.JWKSNoMatchingKey,
+    );
+    expect(issuer.log.troubles).toMatchObject([{ level: 'warn', ignored: 7 }]);
   });
 
   it('are used for an hour while the issuer is away, and no longer', async () => {
@@ -97,12 +154,16 @@ describe('signing keys', () => {
     expect(issuer.fetches).toBe(2);
   });
 
-  it('are unavailable where the document holds something else', async () => {
-    const { clock } = new Published();
-    const published = Promise.resolve({ keys: [null, 7] });
-    const signing = new SigningKeys({ clock, log: silentLog, fetch: () => published });
-    await expect(signing.select({ alg: 'ES256' }, TOKEN)).rejects.toThrow(KeysUnavailable);
-  });
+  it.each([[{ keys: [null, 7] }], [{ keys: {} }], [null]])(
+    'are unavailable where the document holds something else: %j',
+    async (document) => {
+      const { clock } = new Published();
+      const published = Promise.resolve(document);
+      const signing = new SigningKeys({ clock, log: silentLog, fetch: () => published });
+      const selected = signing.select({ alg: 'ES256' }, TOKEN, true);
+      await expect(selected).rejects.toThrow(KeysUnavailable);
+    },
+  );
 });
 
 it('the reason of a fetch that failed names the stage of its connection', () => {

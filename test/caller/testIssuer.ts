@@ -48,7 +48,8 @@ export function sign(
 
 /** An issuer that publishes its keys over HTTP, and counts how often they are fetched. */
 export class TestIssuer {
-  readonly keys: readonly IssuerKey[];
+  /** What it publishes; it signs with the first. */
+  keys: readonly IssuerKey[];
   /** Anything but 200 brings no keys. */
   status = 200;
   readonly #server: RecordingServer;
@@ -60,10 +61,10 @@ export class TestIssuer {
 
   static async start(): Promise<TestIssuer> {
     const keys = await Promise.all(SIGNING_ALGORITHMS.map((alg) => createKey(alg)));
-    const published = JSON.stringify({ keys: keys.map(({ publicJwk }) => publicJwk) });
     const server = await RecordingServer.start((_, response) => {
       const headers = { 'content-type': 'application/json', location: '/elsewhere' };
-      response.writeHead(issuer.status, headers).end(published);
+      const published = { keys: issuer.keys.map(({ publicJwk }) => publicJwk) };
+      response.writeHead(issuer.status, headers).end(JSON.stringify(published));
     });
     const issuer = new TestIssuer(keys, server);
     return issuer;

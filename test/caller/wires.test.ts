@@ -1,12 +1,14 @@
+import { setInterval } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { startSimulator, DEMO_CLIENT } from '../../simulator/simulator.ts';
 import { RecordingServer } from '../http/recordingServer.ts';
 import { startService, type Service } from '../service.ts';
-import { TestIssuer } from './testIssuer.ts';
+import { claimsAt, createKey, sign, TestIssuer } from './testIssuer.ts';
 
 const issuer = await TestIssuer.start();
 afterAll(() => issuer.close());
+const [next, foreign] = await Promise.all([createKey('ES256', 'next'), createKey('ES256', 'no')]);
 
 async function ask(server: Pick<Service, 'ask'>): Promise<string> {
   const token = await issuer.token({ scope: 'sim-swap:read' });
@@ -50,5 +52,59 @@ describe('secrets and numbers go only where the settings say', () => {
     const paths = operator.received.map(({ path }) => path);
     expect(paths).toEqual(statuses.map(() => '/oauth/v1/token'));
     expect(elsewhere.connections).toEqual([]);
+  });
+});
+
+describe('the keys of an issuer', () => {
+  it('change under load, while a client that is not known names 100 new ids a second', async () => {
+    const rotating = await TestIssuer.start();
+    await using service = await startService('http://127.0.0.1:1', rotating.settings);
+    const statusOf = async (token: string): Promise<number> =>
+      (await service.ask('{ __typename }', {}, { authorization: `Bearer ${token}` })).status;
+    const refusedAfterMs: number[] = [];
+    const unknown: Promise<number>[] = [];
+    const valid: Promise<unknown>[] = [];
+    const old = rotating.keys;
+    expect(await statusOf(await rotating.token())).toBe(200);
+    const begunAtMs = performance.now();
+    let rotatedAtMs = Number.POSITIVE_INFINITY;
+    for await (const _ of setInterval(10)) {
+      const nowMs = performance.now();
+      if (nowMs > begunAtMs + 1500 && rotatedAtMs > nowMs) {
+        rotating.keys = [next, ...old];
+        rotatedAtMs = nowMs;
+      }
+      if (nowMs > rotatedAtMs + 3000) break;
+      const claims = claimsAt(Date.now(), { client_id: 'not known', sub: `${nowMs}` });
+      unknown.push(sign(foreign, claims, { kid: `${nowMs}` }).then(statusOf));
+      const token = rotating.token({ jti: `${nowMs}` });
+      const note = (status: number): unknown =>
+        status === 200 || refusedAfterMs.push(nowMs - rotatedAtMs);
+      valid.push(token.then(statusOf).then(note));
+    }
+    await Promise.all(valid);
+    await rotating.close();
+
+    expect(Math.max(...refusedAfterMs, 0)).toBeLessThan(2000);
+    expect(new Set(await Promise.all(unknown))).toEqual(new Set([401, 503]));
+    expect(rotating.fetches).toBeLessThan(6);
+  });
+
+  it('are kept while the issuer publishes none, and a token with another is 503', async () => {
+    const emptied = await TestIssuer.start();
+    await using service = await startService('http://127.0.0.1:1', emptied.settings);
+    const replyTo = async (token: string) =>
+      service.ask('{ __typename }', {}, { authorization: `Bearer ${token}` });
+    const good = await emptied.token();
+    expect((await replyTo(good)).status).toBe(200);
+    const [{ keys }] = [emptied];
+    emptied.keys = [];
+    const token = sign(next, claimsAt(Date.now()));
+    await expect.poll(async () => (await replyTo(await token)).status).toBe(503);
+    expect((await replyTo(await token)).headers.get('retry-after')).toBe('5');
+    expect((await replyTo(good)).status).toBe(200);
+    emptied.keys = [...keys, next];
+    await expect.poll(async () => (await replyTo(await token)).status, { timeout: 5000 }).toBe(200);
+    await emptied.close();
   });
 });
