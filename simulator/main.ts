@@ -80,6 +80,7 @@ const stop = (): void => {
 onTermination(stop);
 // Started by another program, it ends with it.
 process.on('disconnect', stop);
+if (process.send !== undefined && !process.connected) stop();
 
 if (host !== LOOPBACK && host !== '::1') {
   process.stderr.write(

@@ -12,12 +12,7 @@ import { simulatorAt } from '../../simulator/address.ts';
 import { launchSimulator, type LaunchedSimulator } from '../../simulator/launch.ts';
 import { systemClock } from '../system/clock.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
-import {
-  fail,
-  onTermination,
-  type TerminationSignal,
-  handOverHangup,
-} from '../system/termination.ts';
+import { fail, onTermination, type TerminationSignal } from '../system/termination.ts';
 
 /** Time for the reader of standard output to take the last lines. */
 const LAST_LINES_MS = 1000;
@@ -58,7 +53,6 @@ onTermination(
   (signal) => void drain(signal),
   () => log.warn('SIGHUP is ignored: a changed setting takes a restart'),
 );
-handOverHangup();
 
 log.info('listening', {
   host: config.listen.host,

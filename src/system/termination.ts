@@ -15,7 +15,7 @@ const SAME_REQUEST_MS = 2000;
 export type TerminationSignal = (typeof SIGNALS)[number];
 
 /**
- * Calls `stop` once, at the first signal to end. A second signal, later than a copy of the first could be, ends the
+ * In place of what was listening before, calls `stop` once, at the first signal to end. A second signal, later than a copy of the first could be, ends the
  * process at once.
  *
  * @param hangUp called on SIGHUP in its place, unless that says that the terminal is gone
@@ -25,8 +25,10 @@ export function onTermination(
   hangUp?: () => void,
 ): void {
   const hadTerminal = hasTerminal();
+  const isHangUpDue = process.listeners('SIGHUP').includes(hasCome);
   let askedAtMs: number | undefined;
   for (const signal of SIGNALS) {
+    const before = process.listeners(signal);
     process.on(signal, () => {
       // On Windows it has no other meaning.
       const isTerminalGone = process.platform === 'win32' || (hadTerminal && !hasTerminal());
@@ -42,7 +44,10 @@ export function onTermination(
         process.kill(process.pid, signal);
       }
     });
+    // Only now: a signal that has come and is not dispatched yet would be lost with the last listener.
+    for (const listener of before) process.off(signal, listener);
   }
+  if (isHangUpDue) process.kill(process.pid, 'SIGHUP');
 }
 
 function hasTerminal(): boolean {
@@ -58,14 +63,10 @@ function hasTerminal(): boolean {
 const hasCome = (): void => undefined;
 const note = (): void => void process.off('SIGHUP', hasCome).on('SIGHUP', hasCome);
 
-/** Must be called first: without a listener SIGHUP ends a process, also during its start. */
-export function withstandHangup(): void {
-  process.on('SIGHUP', note);
-}
-
-/** Leaves SIGHUP to the present listeners, and passes on one that came before them. */
-export function handOverHangup(): void {
-  const isDue = process.listeners('SIGHUP').includes(hasCome);
-  process.off('SIGHUP', note).off('SIGHUP', hasCome);
-  if (isDue) process.kill(process.pid, 'SIGHUP');
+/**
+ * Must be called first: without a listener SIGHUP ends a process, also during its start, and no other signal ends one that
+ * is the first of its container. SIGHUP is left to `onTermination`.
+ */
+export function beginWithSignals(end: (signal: TerminationSignal) => void): void {
+  process.on('SIGTERM', end).on('SIGINT', end).on('SIGHUP', note);
 }

@@ -1,4 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { auditHash } from '../../src/caller/audit/entry.ts';
@@ -64,18 +67,61 @@ async function ask(url: string): Promise<unknown> {
   return codes[0] ?? data.phoneNumber.simSwappedWithin;
 }
 
-/** Resolves once the process handles SIGHUP, signal number 1. */
+/** In a PID namespace of its own, where the kernel drops signals that the first process does not handle. */
+const AS_FIRST = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child'] as const;
+const hasNamespaces = spawnSync('unshare', [...AS_FIRST, 'true']).status === 0;
+
+describe.skipIf(!hasNamespaces)('SIGTERM before it listens, as the first process', () => {
+  test.each([
+    ['before it has read its settings', (node: number) => handlesHangup(node)],
+    ['once it has', (_: number, program: Program) => program.written(/"starting"/)],
+    [
+      'while Redis hangs',
+      (_node: number, _program: Program, hung: Server) => once(hung, 'connection'),
+    ],
+  ])('ends it with 0 and a line: %s', async (_stage, reached) => {
+    const sockets = new Set<Socket>();
+    const hung = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
+    await once(hung.listen(0, '127.0.0.1'), 'listening');
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
+    const { port } = hung.address() as AddressInfo;
+    const settings = {
+      ...operator.settings,
+      ...prompting,
+      REDIS_URL: `redis://127.0.0.1:${port}`,
+      STATE_KEY: freshStateKey(),
+    };
+    await using program = new Program(
+      'unshare',
+      [...AS_FIRST, process.execPath, 'src/main.ts'],
+      settings,
+    );
+    const childOf = (): number => Number(procFile(program.pid, `task/${program.pid}/children`));
+    await expect.poll(childOf, { interval: 1 }).toBeGreaterThan(0);
+    const node = childOf();
+    await reached(node, program, hung);
+    process.kill(node, 'SIGTERM');
+
+    expect(await program.ended).toEqual({ code: 0, signal: null });
+    const last: unknown = JSON.parse(program.lines.at(-1) ?? '');
+    expect(last).toMatchObject({ msg: 'ended before it listened', signal: 'SIGTERM' });
+    for (const socket of sockets) socket.destroy();
+    hung.close();
+  });
+});
+
+/** Resolves once the process handles SIGHUP, signal number 1, the last that it begins to handle. */
 async function handlesHangup(pid: number): Promise<void> {
   const caught = (): boolean => {
-    const [, mask = '0'] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(processStatus(pid)) ?? [];
+    const [, mask = '0'] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(procFile(pid, 'status')) ?? [];
     return (BigInt(`0x${mask}`) & 1n) === 1n;
   };
   await expect.poll(caught, { interval: 1, timeout: 15_000 }).toBe(true);
 }
 
-function processStatus(pid: number): string {
+function procFile(pid: number, name: string): string {
   try {
-    return readFileSync(`/proc/${pid}/status`, 'utf8');
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
   } catch {
     return '';
   }
