@@ -1,6 +1,7 @@
 import type { Clock } from '../src/system/clock.ts';
 import type { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
 import { IdleDetector } from '../src/http/connections/spareConnections.ts';
+import { DpopExchanges } from '../src/http/resilience/dpopExchanges.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
 import { Operator } from '../src/operator/operator.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
@@ -45,8 +46,11 @@ export class OperatorUnderCheck {
       log: SILENT,
       files,
     };
+    const dpop = settings.authentication.dpop
+      ? new DpopExchanges(new DpopProofs(clock))
+      : undefined;
     const at = (name: keyof OperatorUnderCheck['exchanges'], url: string): SingleExchange =>
-      new SingleExchange(bounded, { name, url }, shared);
+      new SingleExchange(bounded, { name, url }, shared, dpop);
     const { lookupAddresses } = settings;
     this.settings = settings;
     this.exchanges = {
@@ -63,10 +67,8 @@ export class OperatorUnderCheck {
     const authenticate = createClientAuthentication(settings, clock);
     // Each token is used for one trial, also where the operator would let it be used again.
     const once = { ...settings, tokens: { ...settings.tokens, use: 'once' } } as const;
-    const dpop = settings.authentication.dpop ? new DpopProofs(clock) : undefined;
-    this.tokens = new TokenManager(once, this.exchanges, authenticate, clock, { dpop });
-    const proof = { authenticate: () => authenticate, dpop };
-    this.operator = new Operator(settings, this.exchanges, clock, proof);
+    this.tokens = new TokenManager(once, this.exchanges, authenticate, clock);
+    this.operator = new Operator(settings, this.exchanges, clock, () => authenticate);
   }
 
   /** What became of our correlator at each endpoint that has replied, by the endpoint's name in the log. */

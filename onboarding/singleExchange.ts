@@ -2,20 +2,21 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../src/system/clock.ts';
 import type { ReplyCheck } from '../src/http/echo.ts';
 import type { SharedByEndpoints } from '../src/http/connections/endpoint.ts';
-import type { Exchange } from '../src/http/exchange.ts';
+import type { Exchange, OutgoingRequest } from '../src/http/exchange.ts';
 import { createCorrelator } from '../src/http/correlator.ts';
+import type { Bind, DpopExchanges } from '../src/http/resilience/dpopExchanges.ts';
 import type { GuardedPost, Judged, Outcome } from '../src/http/resilience/guardedEndpoint.ts';
 import type { EndpointName } from '../src/http/wireSettings.ts';
 import { createOperatorEndpoint } from '../src/operator/operatorEndpoint.ts';
-import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
+import { LOOKUP_ENDPOINTS, type OperatorSettings } from '../src/operator/operatorSettings.ts';
 import type { ExchangeContext } from '../src/tokens/tokenManager.ts';
 
 /** What a reply made of our correlator. */
 export type Echo = 'same' | 'another' | 'none';
 
 /**
- * One endpoint of an operator, called as the service calls it and never twice: without retry, breaker or kept
- * connection. It remembers what came.
+ * One endpoint of an operator, called as the service calls it and never twice, a challenge of DPoP aside: without retry,
+ * breaker or kept connection. It remembers what came.
  */
 export class SingleExchange {
   /** Of the latest post. */
@@ -25,31 +26,46 @@ export class SingleExchange {
   readonly #settings: OperatorSettings;
   readonly #address: { readonly name: EndpointName; readonly url: string };
   readonly #shared: SharedByEndpoints;
+  readonly #dpop: DpopExchanges | undefined;
 
   constructor(
     settings: OperatorSettings,
     address: { readonly name: EndpointName; readonly url: string },
     shared: SharedByEndpoints,
+    dpop?: DpopExchanges,
   ) {
     this.#settings = settings;
     this.#address = address;
     this.#shared = shared;
+    this.#dpop = dpop;
   }
 
   async post<J extends Judged>({ make, judge, urgency }: GuardedPost<J>): Promise<Outcome<J>> {
+    const { url: address, name } = this.#address;
+    const send = async (bind?: Bind) => {
+      const exchange = await this.#send(await make(address), urgency.deadlineMs, bind);
+      return { exchange, challenges: 0 };
+    };
+    const place = { isLookup: LOOKUP_ENDPOINTS.some((one) => one === name), address };
+    const carrying = this.#dpop?.carry(place, urgency.signal, send) ?? send();
+    const { exchange, challenges } = await carrying;
+    this.exchange = exchange;
+    const attempts = challenges + attemptsOf(exchange);
+    return { judged: judge(exchange), attempts, mayRetryWithNewToken: false };
+  }
+
+  async #send(made: OutgoingRequest, deadlineMs: number, bind?: Bind): Promise<Exchange> {
     const { clock } = this.#shared;
-    const post = await make(this.#address.url);
     const isUuid = this.#settings.correlator.form === 'uuid';
-    const correlator = isUuid ? randomUUID() : post.correlator;
     const headers = () => this.#settings.headers;
     const address = { ...this.#address, headers, replyCheck: this.#watch() };
     const endpoint = createOperatorEndpoint(this.#settings, address, this.#shared);
+    const bound = bind === undefined ? made : await bind(made, endpoint.urlOf(made));
+    const post = isUuid ? { ...bound, correlator: randomUUID() } : bound;
     const departure = { sentAtMs: clock.nowMs(), leftAtMs: clock.monotonicMs() };
-    const timeLeftMs = urgency.deadlineMs - departure.leftAtMs;
-    const exchange = await endpoint.post({ ...post, correlator }, timeLeftMs, departure);
+    const exchange = await endpoint.post(post, deadlineMs - departure.leftAtMs, departure);
     await endpoint.close();
-    this.exchange = exchange;
-    return { judged: judge(exchange), attempts: attemptsOf(exchange), mayRetryWithNewToken: false };
+    return exchange;
   }
 
   distrust(): void {

@@ -11,6 +11,8 @@ export interface TokenGrant {
   readonly operations: readonly Operation[];
   /** Whether the token says whom a lookup is about: then the lookup does not. */
   readonly identifies: boolean;
+  /** Of the key that must prove each use. */
+  readonly thumbprint?: string | undefined;
 }
 
 /** What a token about one number was issued for. */
@@ -61,7 +63,7 @@ export class AccessTokens {
       headers: { 'cache-control': 'no-store' },
       body: {
         access_token: value,
-        token_type: 'Bearer',
+        token_type: grant.thumbprint === undefined ? 'Bearer' : 'DPoP',
         expires_in: expiresInAsText ? String(lifetimeSeconds) : lifetimeSeconds,
         refresh_token: randomBytes(24).toString('base64url'),
         id_token: randomBytes(24).toString('base64url'),
@@ -69,10 +71,12 @@ export class AccessTokens {
     };
   }
 
-  present(authorization: string | undefined): Presented {
-    const value = /^Bearer (\S+)$/.exec(authorization ?? '')?.[1] ?? '';
+  present(authorization: string | undefined, thumbprint?: string): Presented {
+    const [, scheme, value = ''] = /^(Bearer|DPoP) (\S+)$/.exec(authorization ?? '') ?? [];
     const token = this.#issued.get(value);
-    if (token === undefined) return { kind: 'refused', reason: 'unknown' };
+    const isBound = thumbprint !== undefined;
+    const isItsHolder = token?.grant.thumbprint === thumbprint && (scheme === 'DPoP') === isBound;
+    if (token === undefined || !isItsHolder) return { kind: 'refused', reason: 'unknown' };
     if (token.isUsed && this.#rule.use === 'once') {
       this.#counts.reusedTokens += 1;
       return { kind: 'refused', reason: 'used' };
@@ -81,6 +85,11 @@ export class AccessTokens {
     return token.expiresAtMs > this.#nowMs()
       ? { kind: 'granted', grant: token.grant }
       : { kind: 'refused', reason: 'expired' };
+  }
+
+  /** Takes none of the tokens that were issued so far. */
+  revoke(): void {
+    this.#issued.clear();
   }
 
   /** Tokens are kept for a while after their end, to tell a second use from an unknown one. */

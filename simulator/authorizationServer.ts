@@ -16,6 +16,8 @@ export interface AuthorizationRequest {
   readonly body: string;
   /** Of the endpoint. */
   readonly url: string;
+  /** Of the key that it is proven by, which its token is bound to. */
+  readonly thumbprint?: string | undefined;
 }
 
 /** What the parts of the operator are. */
@@ -55,26 +57,33 @@ export class AuthorizationServer {
         if (form.has('username') !== tokenRequest.namesNumber) {
           return this.#refused(400, 'invalid_request');
         }
-        return this.#issued(this.#grant(form.get('username'), form.get('scope'), false));
+        return this.#issued(
+          this.#grant(form.get('username'), form.get('scope'), false),
+          request.thumbprint,
+        );
       }
       case 'jwt-bearer':
-        return this.#jwtBearer(form, this.#audience(request));
+        return this.#jwtBearer(form, request);
     }
   }
 
-  async #jwtBearer(form: URLSearchParams, audience: string): Promise<Outcome> {
+  async #jwtBearer(form: URLSearchParams, request: AuthorizationRequest): Promise<Outcome> {
     if (form.get('grant_type') !== JWT_BEARER) return this.#refused(400, 'unsupported_grant_type');
     // Scope and client are in the assertion: beside it each would be there twice.
     if (form.has('scope') || form.has('client_assertion')) {
       return this.#refused(400, 'invalid_request');
     }
-    const claims = await this.#parts.clients.read(form.get('assertion') ?? '', audience);
+    const claims = await this.#parts.clients.read(
+      form.get('assertion') ?? '',
+      this.#audience(request),
+    );
     if (claims === undefined) {
       this.#parts.counts.refusedClients += 1;
       return this.#refused(400, 'invalid_grant');
     }
     const { sub = '', scope } = claims;
-    return this.#issued(this.#grant(sub, typeof scope === 'string' ? scope : null, true));
+    const granted = this.#grant(sub, typeof scope === 'string' ? scope : null, true);
+    return this.#issued(granted, request.thumbprint);
   }
 
   /** docs/operator-api.md, "Requesting consent". */
@@ -93,7 +102,8 @@ export class AuthorizationServer {
         return { reply: granted.reply };
       case 'granted': {
         const { number = '' } = granted.grant;
-        return this.#prompt({ ...granted.grant, number });
+        const { thumbprint } = request;
+        return this.#prompt({ ...granted.grant, number, thumbprint });
       }
     }
   }
@@ -126,7 +136,7 @@ export class AuthorizationServer {
     return { reply: this.#parts.consents.request(grant, consent), fault: consent.afterPrompt };
   }
 
-  #issued(granted: Grant): Outcome {
+  #issued(granted: Grant, thumbprint: string | undefined): Outcome {
     switch (granted.kind) {
       case 'refused':
         return { reply: granted.reply };
@@ -135,7 +145,7 @@ export class AuthorizationServer {
         const fault = number === undefined ? undefined : findTestNumber(number)?.token;
         return fault?.kind === 'refuse'
           ? { reply: { status: 200 }, fault }
-          : { reply: this.#parts.tokens.issue(granted.grant), fault };
+          : { reply: this.#parts.tokens.issue({ ...granted.grant, thumbprint }), fault };
       }
     }
   }

@@ -16,6 +16,8 @@ export interface LookupRequest {
   readonly operation: Operation;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readonly<Record<string, unknown>>;
+  /** Of the key that it is proven by. */
+  readonly thumbprint?: string | undefined;
 }
 
 /** The number that a request names; `undefined` where it is not valid. */
@@ -37,7 +39,7 @@ export class Lookups {
 
   /** The number that the token is for; a refusal where it does not allow this lookup. */
   authorize(request: LookupRequest): Grant<NumberGrant> {
-    const presented = this.#tokens.present(request.headers.authorization);
+    const presented = this.#tokens.present(request.headers.authorization, request.thumbprint);
     switch (presented.kind) {
       case 'refused':
         return {

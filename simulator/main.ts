@@ -5,13 +5,17 @@ import { parseArgs } from 'node:util';
 import { exportJWK, type JWK } from 'jose';
 import { fail, onTermination } from '../src/system/termination.ts';
 import { DIALECT_NAMES, dialectNamed, DIALECTS, type DialectName } from './dialects.ts';
+import type { NonceRule } from './proofs.ts';
 import { DEMO_CLIENT, LOOPBACK, startSimulator } from './simulator.ts';
 
 const USAGE = `npm run simulator -- [--port N] [--dialect D] [--client-key FILE] [--host ADDRESS]
+                         [--nonce SERVERS] [--nonce-period MS]
   N        from 0 (any that is free) to 65535; 4010 if left out
   D        the API it has: ${DIALECT_NAMES.join(', ')}; 2.1 if left out
   FILE     the client's key in PEM, public or private; needed where the client signs assertions
   ADDRESS  where it listens; ${LOOPBACK}, only this machine, if left out
+  SERVERS  tokens, lookups or both: each request must carry a proof of DPoP, and there it must name a nonce
+  MS       how long a nonce is the current one, which counts like the one before; 60000 if left out, once: each counts once
 `;
 
 interface Arguments {
@@ -19,6 +23,7 @@ interface Arguments {
   readonly host: string;
   readonly dialect: DialectName;
   readonly clientKey: string | undefined;
+  readonly nonces: NonceRule | undefined;
 }
 
 function readArguments(): Arguments {
@@ -29,17 +34,29 @@ function readArguments(): Arguments {
         dialect: { type: 'string', default: '2.1' },
         host: { type: 'string', default: LOOPBACK },
         'client-key': { type: 'string' },
+        nonce: { type: 'string' },
+        'nonce-period': { type: 'string' },
       },
     });
     const { host, 'client-key': clientKey } = values;
     const port = /^\d{1,5}$/.test(values.port) ? Number(values.port) : Number.NaN;
     const dialect = dialectNamed(values.dialect);
+    const nonces = nonceRule(values.nonce, values['nonce-period']);
     return port <= 65_535 && dialect !== undefined && isIP(host) !== 0
-      ? { port, host, dialect, clientKey }
+      ? { port, host, dialect, clientKey, nonces }
       : fail(USAGE);
   } catch {
     return fail(USAGE);
   }
+}
+
+function nonceRule(at: string | undefined, given: string | undefined): NonceRule | undefined {
+  if (at === undefined && given === undefined) return undefined;
+  const period = given ?? '60000';
+  const periodMs = Number(period);
+  const isPeriod = period === 'once' || (Number.isInteger(periodMs) && periodMs > 0);
+  if ((at !== 'tokens' && at !== 'lookups' && at !== 'both') || !isPeriod) return fail(USAGE);
+  return { at, counts: period === 'once' ? 'once' : { periodMs } };
 }
 
 /** The public half of the client's key. */
@@ -51,7 +68,7 @@ async function readKey(file: string): Promise<JWK> {
   }
 }
 
-const { port, host, dialect, clientKey } = readArguments();
+const { port, host, dialect, clientKey, nonces } = readArguments();
 const { clientAuthentication } = DIALECTS[dialect];
 if (clientAuthentication === 'private_key_jwt' && clientKey === undefined) {
   fail(`Clients of ${dialect} sign assertions: name the client's key with --client-key FILE.`);
@@ -62,6 +79,7 @@ const simulator = await startSimulator({
   host,
   dialect,
   ...(keys === undefined ? {} : { jwks: keys }),
+  ...(nonces === undefined ? {} : { nonces }),
 }).catch((error: unknown) => {
   const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
   return fail(

@@ -13,6 +13,7 @@ import { DIALECTS, type DialectName } from './dialects.ts';
 import type { Fault } from './fault.ts';
 import { Lookups, type LookupRequest } from './lookups.ts';
 import type { Outcome } from './outcome.ts';
+import { Proofs, type NonceRule, type Server as ProofServer } from './proofs.ts';
 import type { Reply } from './reply.ts';
 import { respond } from './respond.ts';
 import { noCounts, type Counts } from './stats.ts';
@@ -34,6 +35,8 @@ export interface SimulatorSettings {
   readonly dialect?: DialectName;
   /** Whether replies carry the correlator of their request. */
   readonly echoesCorrelator?: boolean;
+  /** Each request must carry a proof of possession (RFC 9449), which names a nonce as the rule says. */
+  readonly nonces?: NonceRule;
   /** How long the reply to a poll takes, so that a second poll at the same time can be seen. */
   readonly pollDelayMs?: number;
   /** Milliseconds since 1970. */
@@ -48,6 +51,10 @@ export interface Simulator {
   readonly simSwapUrl: string;
   stats(): Readonly<Counts>;
   resetStats(): void;
+  /** Takes none of the tokens that were issued so far. */
+  revokeTokens(): void;
+  /** Begins so many periods of nonces at once. */
+  rotateNonces(periods: number): void;
   close(): Promise<void>;
 }
 
@@ -87,6 +94,12 @@ export async function startSimulator(settings: SimulatorSettings): Promise<Simul
     resetStats: () => {
       Object.assign(simulated.counts, noCounts());
     },
+    revokeTokens: () => {
+      simulated.tokens.revoke();
+    },
+    rotateNonces: (periods) => {
+      simulated.proofs?.rotate(periods);
+    },
     async close() {
       await new Promise<void>((resolve) => {
         server.close(() => {
@@ -107,10 +120,16 @@ function addressOf(server: Server): string {
   return `http://${family === 'IPv6' ? `[${ip}]` : ip}:${port}`;
 }
 
-type Handler = (request: IncomingMessage, body: string) => Outcome | Promise<Outcome>;
+type Handler = (
+  request: IncomingMessage,
+  body: string,
+  thumbprint?: string,
+) => Outcome | Promise<Outcome>;
 
 class SimulatedOperator {
   readonly counts = noCounts();
+  readonly tokens: AccessTokens;
+  readonly proofs: Proofs | undefined;
   url = '';
   readonly #settings: SimulatorSettings;
   readonly #dialect: Dialect;
@@ -129,6 +148,8 @@ class SimulatedOperator {
     const account = { ...DEMO_CLIENT, authentication, ...(jwks === undefined ? {} : { jwks }) };
     const clients = new Clients(account, nowMs);
     const tokens = new AccessTokens(dialect.tokens, counts, nowMs);
+    this.tokens = tokens;
+    this.proofs = settings.nonces && new Proofs(settings.nonces, counts, nowMs);
     const consents = new Consents(dialect.consent, tokens, counts, nowMs);
     this.#authorizationServer = new AuthorizationServer({
       dialect,
@@ -162,13 +183,26 @@ class SimulatedOperator {
   async #route(request: IncomingMessage): Promise<Outcome> {
     const { method, url: target = '' } = request;
     if (target === '/stats') return { reply: this.#stats(method) };
+    if (target === '/tokens') return { reply: this.#revoke(method) };
     this.counts.requests += 1;
     const handle = this.#handlerOf(target);
     if (handle === undefined) return { reply: { status: 404 } };
     if (method !== 'POST') return { reply: { status: 405, headers: { allow: 'POST' } } };
     const length = Number(request.headers['content-length'] ?? 0);
     if (length > MAX_BODY_BYTES) return { reply: { status: 413 } };
-    return handle(request, await readText(request));
+    const body = await readText(request);
+    const { proofs } = this;
+    if (proofs === undefined) return handle(request, body);
+    const [path = ''] = target.split('?', 1);
+    const isLookup = path.startsWith(`${this.#dialect.paths.simSwap}/`);
+    const server: ProofServer = isLookup ? 'lookups' : 'tokens';
+    const proven = await proofs.check(request, this.url + path, server);
+    const outcome =
+      proven.kind === 'refused'
+        ? { reply: proven.reply }
+        : await handle(request, body, proven.thumbprint);
+    const headers = { ...outcome.reply.headers, ...proofs.headers(server) };
+    return { ...outcome, reply: { ...outcome.reply, headers } };
   }
 
   #handlerOf(target: string): Handler | undefined {
@@ -179,21 +213,22 @@ class SimulatedOperator {
     const authorizationRequest = (
       { headers }: IncomingMessage,
       body: string,
-    ): AuthorizationRequest => ({ headers, query, body, url: this.url + path });
+      thumbprint?: string,
+    ): AuthorizationRequest => ({ headers, query, body, thumbprint, url: this.url + path });
     const server = this.#authorizationServer;
     switch (path) {
       case '':
         return undefined;
       case paths.token:
-        return (request, body) => server.token(authorizationRequest(request, body));
+        return (...came) => server.token(authorizationRequest(...came));
       case paths.backchannelAuthentication:
-        return (request, body) => server.authorize(authorizationRequest(request, body));
+        return (...came) => server.authorize(authorizationRequest(...came));
       case paths.cibaToken:
-        return (request, body) => server.poll(authorizationRequest(request, body));
+        return (...came) => server.poll(authorizationRequest(...came));
       case lookupPath(paths.simSwap, paths.retrieveDate):
-        return (request, body) => this.#lookUp('retrieve-date', request, body);
+        return (...came) => this.#lookUp('retrieve-date', ...came);
       case lookupPath(paths.simSwap, paths.check):
-        return (request, body) => this.#lookUp('check', request, body);
+        return (...came) => this.#lookUp('check', ...came);
       default:
         return undefined;
     }
@@ -207,8 +242,19 @@ class SimulatedOperator {
     return { status: 200, body: { ...this.counts } };
   }
 
+  #revoke(method: string | undefined): Reply {
+    if (method !== 'DELETE') return { status: 405, headers: { allow: 'DELETE' } };
+    this.tokens.revoke();
+    return { status: 204 };
+  }
+
   /** docs/operator-api.md, "The date" and "The check". */
-  #lookUp(operation: Operation, { headers }: IncomingMessage, text: string): Outcome {
+  #lookUp(
+    operation: Operation,
+    { headers }: IncomingMessage,
+    text: string,
+    thumbprint?: string,
+  ): Outcome {
     const { correlatorHeader, partnerHeader } = this.#dialect;
     const body = readJsonObject(headers['content-type'], text);
     const correlator = String(headers[correlatorHeader] ?? '');
@@ -216,7 +262,7 @@ class SimulatedOperator {
     if (body === undefined || lacksHeader || !takesCorrelator(this.#dialect, correlator)) {
       return this.#refused(refuse(this.#dialect, 'invalid argument'));
     }
-    const request: LookupRequest = { operation, headers, body };
+    const request: LookupRequest = { operation, headers, body, thumbprint };
     const authorized = this.#lookups.authorize(request);
     switch (authorized.kind) {
       case 'refused':

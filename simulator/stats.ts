@@ -27,6 +27,12 @@ export interface Counts {
   overlappingPolls: number;
   /** Requests whose client authentication was refused. */
   refusedClients: number;
+  /** Requests whose proof of possession was missing or wrong. */
+  refusedProofs: number;
+  /** Requests for tokens and consents whose proof was to name another nonce. */
+  tokenChallenges: number;
+  /** Lookups whose proof was to name another nonce. */
+  lookupChallenges: number;
 }
 
 /** All at zero. */
@@ -47,5 +53,8 @@ export function noCounts(): Counts {
     earlyPolls: 0,
     overlappingPolls: 0,
     refusedClients: 0,
+    refusedProofs: 0,
+    tokenChallenges: 0,
+    lookupChallenges: 0,
   };
 }

@@ -54,6 +54,8 @@ export interface Replied extends Departure {
    * echoes, on a connection that has carried other exchanges. It must not decide about a consent.
    */
   readonly isUnproven?: boolean;
+  /** The server wants a proof with another nonce (RFC 9449): it carried nothing out, and refused no token. */
+  readonly isChallenge?: true;
 }
 
 /** One request, before its endpoint adds what it sends with each. */
@@ -72,8 +74,12 @@ export interface OutgoingRequest {
   /** Sent in the operator's correlator header; no two exchanges share one. */
   readonly correlator: string;
   readonly signal?: LightAbortSignal | undefined;
+  /** The token that goes with it; a proof of possession names it. */
+  readonly accessToken?: string | undefined;
   /** Called when the first byte leaves. */
   readonly onFirstByte?: (() => void) | undefined;
+  /** Called when the headers of the reply have come, where these prove it ours. */
+  readonly onHeaders?: ((status: number, headers: HttpReply['headers']) => void) | undefined;
 }
 
 export type ReplyFlaw =

@@ -98,6 +98,7 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
       this.#breakOff({ cause: 'invalid-reply', detail, flaw: origin.refused });
     } else {
       this.#isUnproven = origin === 'unproven';
+      if (!this.#isUnproven) this.post.onHeaders?.(status, headers);
     }
   }
 

@@ -15,7 +15,6 @@ import { failed, judgeFault } from '../http/refusal.ts';
 import type { GuardedEndpoint, GuardedPost, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { AccessToken } from '../tokens/accessToken.ts';
 import type { ClientAuthentication } from '../tokens/clientAuthentication.ts';
-import type { DpopPlace, DpopProofs } from '../tokens/dpop.ts';
 import type { ExchangeContext } from '../tokens/tokenManager.ts';
 import type { OperatorClock } from './operatorClock.ts';
 import {
@@ -37,13 +36,6 @@ export type LookupManner = LookupWriting &
     'name' | 'flow' | 'grant' | 'errors' | 'lookups' | 'lookupAddresses' | 'sendPhoneNumber'
   >;
 
-export interface LookupProof {
-  /** Of lookups without a token; read each time, since a key may be renewed. */
-  readonly authenticate: () => ClientAuthentication;
-  /** Where tokens are bound to our key. */
-  readonly dpop?: DpopProofs | undefined;
-}
-
 export interface LookupOrder {
   readonly lookup: Lookup;
   readonly number: PhoneNumber;
@@ -59,22 +51,25 @@ export class Operator {
   readonly #isNamed: boolean;
   readonly #endpoints: Readonly<Record<LookupEndpointName, LookupEndpoint>>;
   readonly #clock: Clock;
-  readonly #proof: LookupProof;
+  readonly #authenticate: () => ClientAuthentication;
   readonly #operatorClock: Pick<OperatorClock, 'judge'> | undefined;
 
-  /** @param operatorClock compared with ours; absent where nothing follows from how long ago a date was */
+  /**
+   * @param authenticate of lookups without a token; called each time, since a key may be renewed
+   * @param operatorClock compared with ours; absent where nothing follows from how long ago a date was
+   */
   constructor(
     settings: LookupManner,
     endpoints: Readonly<Record<LookupEndpointName, LookupEndpoint>>,
     clock: Clock,
-    proof: LookupProof,
+    authenticate: () => ClientAuthentication,
     operatorClock?: Pick<OperatorClock, 'judge'>,
   ) {
     this.#settings = settings;
     this.#isNamed = sendsPhoneNumber(settings);
     this.#endpoints = endpoints;
     this.#clock = clock;
-    this.#proof = proof;
+    this.#authenticate = authenticate;
     this.#operatorClock = operatorClock;
   }
 
@@ -92,20 +87,14 @@ export class Operator {
     if (profile === undefined) throw new Error('A lookup was planned that is not offered.');
     const name = ENDPOINTS[lookup.operation];
     const endpoint = this.#endpoints[name];
-    const address = lookupAddresses[name];
-    const path = pathWith(number, address);
-    const sentTo = path === undefined ? address : new URL(path, address).href;
-    const place = { address: sentTo, token: value };
+    const path = pathWith(number, lookupAddresses[name]);
     const request: GuardedPost<Judgement<Fact>> = {
       about: number,
       urgency: context,
       isRetry,
       isTokenUnproven: token.isUnproven,
-      make: () => this.#make(order, context, profile, path, place),
-      judge: (exchange) => {
-        this.#proof.dpop?.learn(place, exchange);
-        return this.#judge(exchange, order, profile);
-      },
+      make: () => this.#make(order, context, profile, path, value),
+      judge: (exchange) => this.#judge(exchange, order, profile),
     };
     if (!lookupChannel.hasSubscribers) return endpoint.post(request);
     const message = messageOf(this.#settings.name, order, context);
@@ -118,23 +107,23 @@ export class Operator {
     context: ExchangeContext,
     profile: LookupProfile,
     path: string | undefined,
-    place: Required<DpopPlace>,
+    token: string,
   ): OutgoingRequest | Promise<OutgoingRequest> {
-    const { grant, tokens } = this.#settings;
-    const { header, prefix } = tokens.sentIn;
-    const proof =
-      grant.type === 'none'
-        ? this.#proof.authenticate()
-        : { headers: [header, prefix + place.token] };
-    if (typeof proof === 'function') {
-      const address = place.address.split('?', 1)[0] ?? place.address;
-      return proof(address).then(({ headers }) =>
-        this.#write(headers, order, context, profile, path),
-      );
+    const { grant, tokens, lookupAddresses } = this.#settings;
+    if (grant.type !== 'none') {
+      const { header, prefix } = tokens.sentIn;
+      const shown = [header, prefix + token];
+      return { ...this.#write(shown, order, context, profile, path), accessToken: token };
     }
-    const request = this.#write(proof.headers, order, context, profile, path);
-    const { dpop } = this.#proof;
-    return dpop === undefined ? request : dpop.bind(request, place);
+    const proof = this.#authenticate();
+    if (typeof proof !== 'function') {
+      return this.#write(proof.headers, order, context, profile, path);
+    }
+    const address = lookupAddresses[ENDPOINTS[order.lookup.operation]];
+    const sentTo = path === undefined ? address : new URL(path, address).href;
+    return proof(sentTo.split('?', 1)[0] ?? sentTo).then(({ headers }) =>
+      this.#write(headers, order, context, profile, path),
+    );
   }
 
   #write(
@@ -161,11 +150,11 @@ export class Operator {
     { read: reading }: LookupProfile,
   ): Judgement<Fact> {
     if (exchange.kind === 'fault') return failed(judgeFault(exchange.fault));
-    const { reply, sentAtMs, isUnproven = false } = exchange;
+    const { reply, sentAtMs, isUnproven = false, isChallenge = false } = exchange;
     const { status } = reply;
     // A token of another number is refused with 403 as well.
     const isRefused = status === 401 || (status === 403 && token.isUnproven);
-    if (isRefused && !isUnproven) token.refused();
+    if (isRefused && !isUnproven && !isChallenge) token.refused();
     const { flow, errors } = this.#settings;
     const nowMs = this.#clock.nowMs();
     const made = { sentAtMs, nowMs, flow, number, reading, errors, isUnproven };

@@ -2,6 +2,7 @@ import { EchoPolicy, type SilentReplies } from '../http/echo.ts';
 import type { SharedByEndpoints } from '../http/connections/endpoint.ts';
 import { PublishedJson } from '../http/connections/publishedJson.ts';
 import { Circuit } from '../http/resilience/circuit.ts';
+import type { DpopExchanges } from '../http/resilience/dpopExchanges.ts';
 import { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import { RequestRate } from '../http/resilience/requestRate.ts';
 import { RetryBudget, type ExchangeKind } from '../http/resilience/retries.ts';
@@ -64,6 +65,7 @@ export function guardedEndpoints(
   settings: OperatorSettings,
   headers: () => readonly ProfileHeader[],
   shared: SharedByEndpoints,
+  dpop?: DpopExchanges,
 ): CreateEndpoint {
   const { clock, log } = shared;
   const { correlator, limits } = settings;
@@ -76,6 +78,7 @@ export function guardedEndpoints(
       retriesDoubtfulLookups: settings.retryLookups,
     },
     rate: requestsPerSecond === undefined ? undefined : new RequestRate(requestsPerSecond, clock),
+    dpop,
     errors: settings.errors,
     correlatorForm: correlator.form,
     clock,

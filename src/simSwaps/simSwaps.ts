@@ -6,6 +6,7 @@ import { EchoPolicy } from '../http/echo.ts';
 import { COMMON_ERRORS } from '../http/errorMap.ts';
 import { Bulkhead } from '../http/resilience/bulkhead.ts';
 import { Circuit } from '../http/resilience/circuit.ts';
+import { DpopExchanges } from '../http/resilience/dpopExchanges.ts';
 import { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from '../http/resilience/retries.ts';
 import { follow, derived } from '../system/fromFiles.ts';
@@ -229,7 +230,8 @@ function createServedOperator(settings: OperatorSettings, own: OwnParts) {
   const files = new ConnectionFiles(settings, parts);
   let { headers } = settings;
   const shared = { ...parts, idleDetector: new IdleDetector(), files };
-  const guarded = guardedEndpoints(settings, () => headers, shared);
+  const dpop = settings.authentication.dpop ? new DpopExchanges(new DpopProofs(clock)) : undefined;
+  const guarded = guardedEndpoints(settings, () => headers, shared, dpop);
   /** The latest of each name: one that is discovered may move. */
   const endpoints = new Map<string, GuardedEndpoint>();
   const create: CreateEndpoint = (endpoint, url) => {
@@ -239,19 +241,18 @@ function createServedOperator(settings: OperatorSettings, own: OwnParts) {
   };
   const authorization = authorizationEndpoints(settings, create, parts);
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
-  const dpop = settings.authentication.dpop ? new DpopProofs(clock) : undefined;
   const seenTokens = silentReplies(settings, 'token') === 'checked' ? new SeenTokens() : undefined;
   let authenticate = createClientAuthentication(settings, clock);
-  const made = { seenTokens, dpop };
-  const tokens = new TokenManager(settings, authorization.endpoints, authenticate, clock, made);
+  const tokens = new TokenManager(settings, authorization.endpoints, authenticate, clock, {
+    seenTokens,
+  });
   const unfollow = follow(settings.fromFiles, parts, (renewed) => {
     authenticate = createClientAuthentication(renewed, clock);
     tokens.renew(renewed, authenticate);
     headers = renewed.headers;
   });
   const operatorClock = new OperatorClock(settings, own.operatorClocks, parts.log);
-  const proof = { authenticate: () => authenticate, dpop };
-  const operator = new Operator(settings, lookups, clock, proof, operatorClock);
+  const operator = new Operator(settings, lookups, clock, () => authenticate, operatorClock);
   const bulkheads = new Map<BulkheadName, Bulkhead>();
   const offer: Offer = { ...settings, trusts };
   const route = createRoute({

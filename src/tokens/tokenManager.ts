@@ -3,7 +3,7 @@ import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../lo
 import type { LookupFailureCode } from '../domain/errors.ts';
 import type { Ciba } from '../domain/profile.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import { COMMON_ERRORS, type ErrorMap } from '../http/errorMap.ts';
+import type { ErrorMap } from '../http/errorMap.ts';
 import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
 import { errorWord, failed, type Failed } from '../http/refusal.ts';
 import type { GuardedEndpoint, Judged, Outcome } from '../http/resilience/guardedEndpoint.ts';
@@ -21,7 +21,6 @@ import {
   type ClientAuthentication,
   type ClientProof,
 } from './clientAuthentication.ts';
-import type { DpopProofs } from './dpop.ts';
 import { KeptTokens, ReusableToken } from './reusedTokens.ts';
 import { createRequest, joinForms, type AuthorizationRequest } from './tokenRequest.ts';
 import {
@@ -66,8 +65,6 @@ export type TokenSettings = AuthorizationSettings & {
 export interface TokenParts {
   /** Present where the reply to a token request may be another request's. */
   readonly seenTokens?: SeenTokens | undefined;
-  /** Present where tokens are bound to a key of ours (RFC 9449). */
-  readonly dpop?: DpopProofs | undefined;
 }
 
 /** How a request for consent was acknowledged, and how many of its exchanges may have prompted. */
@@ -174,23 +171,16 @@ export class TokenManager {
     isRetry: boolean,
   ): Promise<Acquired> {
     const judge = (exchange: Exchange) => this.#judgeToken(exchange, subject);
-    let isNonceKnown = false;
     for (let requests = 1; ; requests += 1) {
       const { judged } = await this.#post('token', subject, context, judge, isRetry);
       if (judged.kind === 'issued') return this.#acquired(subject, judged.issued);
-      if (judged === NONCE_WANTED && !isNonceKnown) {
-        // The server names the nonce to use (RFC 9449 §8), and has issued nothing.
-        isNonceKnown = true;
-      } else if (judged !== SEEN_TOKEN || requests >= MAX_TOKEN_REQUESTS) {
-        return judged;
-      }
+      if (judged !== SEEN_TOKEN || requests >= MAX_TOKEN_REQUESTS) return judged;
       // Connections may be out of step, so the next one is fresh. Its reply belongs to this request, and yet its token
       // may have reached another request that was still on an older connection.
     }
   }
 
   #judgeToken(exchange: Exchange, { number }: TokenSubject): TokenJudgement {
-    if (this.#parts.dpop !== undefined && wantsNonce(exchange)) return NONCE_WANTED;
     const { grant, errors, tokens } = this.#settings;
     const judged = judgeToken(exchange, this.#clock.nowMs(), errors, tokens.types);
     if (judged.kind === 'failed') {
@@ -281,29 +271,19 @@ export class TokenManager {
     isRetry = false,
     poll?: AuthorizationRequest,
   ): Promise<Outcome<J>> {
-    const { dpop } = this.#parts;
-    let sentTo = '';
     return this.#endpoints[endpoint].post({
       about: subject.number,
       urgency: context,
       isRetry,
       make: (address) => {
-        sentTo = address;
         // For each attempt: credentials may be renewed between two.
         const { proof, write } = this.#credentials;
         const written = poll ?? write(subject, address);
-        if (typeof proof !== 'function' && !(written instanceof Promise) && dpop === undefined) {
-          return requestOf(written, proof, context);
-        }
-        return signed(written, proof, context, dpop, address);
+        return typeof proof === 'function' || written instanceof Promise
+          ? signed(written, proof, context, address)
+          : requestOf(written, proof, context);
       },
-      judge:
-        dpop === undefined
-          ? judge
-          : (exchange) => {
-              dpop.learn({ address: sentTo }, exchange);
-              return judge(exchange);
-            },
+      judge,
     });
   }
 }
@@ -312,12 +292,10 @@ async function signed(
   writing: AuthorizationRequest | Promise<AuthorizationRequest>,
   proof: ClientAuthentication,
   context: ExchangeContext,
-  dpop: DpopProofs | undefined,
   address: string,
 ): Promise<OutgoingRequest> {
   const proving = typeof proof === 'function' ? proof(address) : proof;
-  const request = requestOf(...(await Promise.all([writing, proving])), context);
-  return dpop === undefined ? request : dpop.bind(request, { address });
+  return requestOf(...(await Promise.all([writing, proving])), context);
 }
 
 function requestOf(
@@ -334,15 +312,6 @@ function requestOf(
     signal,
     onFirstByte,
   };
-}
-
-/** The server wants a proof with its nonce. */
-const NONCE_WANTED = failed({ code: 'OPERATOR_REFUSED', reach: 'number' });
-
-function wantsNonce(exchange: Exchange): boolean {
-  if (exchange.kind === 'fault' || ![400, 401].includes(exchange.reply.status)) return false;
-  const wording = { wordIn: 'error', errors: COMMON_ERRORS } as const;
-  return errorWord(exchange.reply, wording) === 'use_dpop_nonce';
 }
 
 function messageOf(

@@ -32,7 +32,7 @@ async function startOperator(answer: Answer = replying({ swapped: false, latestS
     },
     { retrieveDate: endpoint, check: endpoint },
     clock,
-    { authenticate: () => NO_PROOF },
+    () => NO_PROOF,
   );
   const lookUp = async (lookup: Lookup, order: Partial<LookupOrder> = {}) => {
     const deadlineMs = clock.monotonicMs() + AMPLE_MS;

@@ -317,6 +317,8 @@ export function dpopPapers(nonces: { token?: string; lookup?: string }): Papers 
       operator.isFresh(jti)
     );
   };
+  const isChallenged = ({ received }: Asked): boolean =>
+    nonces.lookup !== undefined && proofs.get(received)?.nonce !== nonces.lookup;
   const lookups = camaraLookups(
     '/sim-swap/v2',
     {
@@ -325,12 +327,12 @@ export function dpopPapers(nonces: { token?: string; lookup?: string }): Papers 
         const token = issued.get(tokenOf(asked));
         const proof = proofs.get(asked.received);
         const operation = asked.received.path.endsWith('/check') ? 'check' : 'retrieve-date';
-        // A token works once, also for a proof without the nonce.
+        // A token works once; a challenge spends none.
         return (
           String(value).startsWith('DPoP ') &&
           token?.thumbprint === proof?.thumbprint &&
           token?.scope === `dpv:FraudPreventionAndDetection sim-swap:${operation}` &&
-          asked.operator.isFresh(tokenOf(asked))
+          (isChallenged(asked) || asked.operator.isFresh(tokenOf(asked)))
         );
       },
     },
@@ -383,12 +385,9 @@ export function dpopPapers(nonces: { token?: string; lookup?: string }): Papers 
       ...lookups.map((lookup) => ({
         ...lookup,
         answer: (asked: Asked): StrictReply => {
-          const { lookup: wanted } = nonces;
-          if (wanted === undefined || proofs.get(asked.received)?.nonce === wanted) {
-            return lookup.answer(asked);
-          }
+          if (!isChallenged(asked)) return lookup.answer(asked);
           const error = 'DPoP error="use_dpop_nonce"';
-          const headers = { 'www-authenticate': error, 'dpop-nonce': wanted };
+          const headers = { 'www-authenticate': error, 'dpop-nonce': nonces.lookup ?? '' };
           return { ...camaraError(401, 'UNAUTHENTICATED'), headers };
         },
       })),

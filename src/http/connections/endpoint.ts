@@ -104,8 +104,7 @@ export class Endpoint implements Http2Fallback {
     if (timeLeftMs <= 0) return Promise.resolve(NO_TIME);
     if (post.signal?.aborted === true) return Promise.resolve(CANCELLED);
     const { replyCheck, generatedHeaders, timeoutMs } = this.#settings;
-    const { path = this.#path, query = '' } = post;
-    const wholePath = query === '' ? path : path + this.#beforeQuery + query;
+    const wholePath = this.#pathOf(post);
     const generated = generatedHeaders?.(departure) ?? NO_HEADERS;
     const limitMs = Math.min(timeoutMs, timeLeftMs);
     return new Promise((settle) => {
@@ -113,6 +112,11 @@ export class Endpoint implements Http2Fallback {
         new ReplyReader(post, wholePath, generated, departure, replyCheck, limitMs, settle),
       );
     });
+  }
+
+  /** Where a request goes, with its query. */
+  urlOf(post: OutgoingRequest): string {
+    return new URL(this.address).origin + this.#pathOf(post);
   }
 
   /** A reply may have been that of another request: fresh connections until the endpoint echoes again. */
@@ -141,6 +145,10 @@ export class Endpoint implements Http2Fallback {
       setting: 'http2 of the profile: never',
     });
     this.#leaveHttp2(readers);
+  }
+
+  #pathOf({ path = this.#path, query = '' }: OutgoingRequest): string {
+    return query === '' ? path : path + this.#beforeQuery + query;
   }
 
   #leaveHttp2(readers: readonly ReplyReader[]): void {

@@ -22,6 +22,7 @@ import { ProfileFault } from '../json.ts';
 import { errorWord, leavesInDoubt } from '../refusal.ts';
 import { retryAfterSeconds } from '../headers.ts';
 import type { CorrelatorSettings } from '../wireSettings.ts';
+import type { Bind, DpopExchanges } from './dpopExchanges.ts';
 import type { Circuit, Health, Switched } from './circuit.ts';
 import { ADDRESS_SETTINGS, findingOf } from './finding.ts';
 import type { RequestRate } from './requestRate.ts';
@@ -46,6 +47,8 @@ export interface Guards {
   readonly rules: RetryRules;
   /** Shared by all endpoints of an operator; no limit where absent. */
   readonly rate: RequestRate | undefined;
+  /** Shared by all endpoints of an operator, where exchanges carry a proof of possession. */
+  readonly dpop?: DpopExchanges | undefined;
   readonly errors: ErrorMap;
   readonly correlatorForm: CorrelatorSettings['form'];
   readonly clock: Clock;
@@ -103,6 +106,11 @@ interface ExchangeNames {
   readonly sentAs?: string;
 }
 
+interface Sent {
+  readonly exchange: Exchange;
+  readonly names: ExchangeNames;
+}
+
 const CIRCUIT_OPEN = notBegun('connection', 'circuit open');
 
 /** An endpoint behind its circuit breaker, with the one retry that {@link decideRetry} may allow. */
@@ -123,24 +131,27 @@ export class GuardedEndpoint {
 
   /** Never starts after the deadline, and never rejects unless `make` or `judge` do, a {@link ProfileFault} aside. */
   async post<J extends Judged>(request: GuardedPost<J>): Promise<Outcome<J>> {
-    const { about, urgency, make, judge, isRetry = false } = request;
-    const { circuit, budget, correlatorForm } = this.#guards;
+    const { about, urgency, judge, isRetry = false } = request;
+    const { circuit, budget, dpop, kind } = this.#guards;
     if (!isRetry) budget.count();
     const isTrial = !circuit.isClosed;
     if (isTrial && !circuit.tries(about)) return unsent(judge(CIRCUIT_OPEN));
     let health: Health = 'neither';
     let exchange: Exchange;
+    let names: ExchangeNames;
+    let challenges = 0;
     let judged: J;
     try {
-      const making = make(this.#endpoint.address);
-      const post = making instanceof Promise ? await making : making;
-      const { correlator } = post;
-      const sentAs = correlatorForm === 'uuid' ? randomUUID() : correlator;
-      const sent = sentAs === correlator ? post : { ...post, correlator: sentAs };
-      // Of a thousand numbers each message costs, and mostly has no subscriber.
-      exchange = await (exchangeChannel.hasSubscribers
-        ? this.#sendTraced(correlator, sent, isRetry, urgency)
-        : this.#send(sent, urgency));
+      if (dpop === undefined) {
+        ({ exchange, names } = await this.#sendOnce(request, isRetry));
+      } else {
+        const { address } = this.#endpoint;
+        ({ exchange, names, challenges } = await dpop.carry(
+          { isLookup: kind === 'lookup', address },
+          urgency.signal,
+          (bind, isRepeated) => this.#sendOnce(request, isRetry || isRepeated, bind),
+        ));
+      }
       judged = judge(exchange);
       if (isSuccess(exchange) && judged.failure === undefined && judged.isUnproven !== true) {
         health = 'good';
@@ -148,7 +159,6 @@ export class GuardedEndpoint {
       } else {
         health = healthOf(exchange, judged, urgency);
         if (judged.isUnproven === true) this.#endpoint.distrust();
-        const names = sentAs === correlator ? { correlator } : { correlator, sentAs };
         this.#report(about, names, exchange, judged);
       }
     } catch (error) {
@@ -161,7 +171,7 @@ export class GuardedEndpoint {
       const switched = isTrial ? circuit.tried(health, about) : circuit.count(health, about);
       if (switched !== undefined) this.#tellSwitched(switched);
     }
-    const attempts = exchange.kind === 'fault' && !exchange.fault.sent ? 0 : 1;
+    const attempts = challenges + (exchange.kind === 'fault' && !exchange.fault.sent ? 0 : 1);
     const outcome = { judged, attempts, mayRetryWithNewToken: false };
     return isRetry || isSuccess(exchange) ? outcome : this.#retried(request, exchange, outcome);
   }
@@ -206,6 +216,25 @@ export class GuardedEndpoint {
     if (decision.retry === 'new-token') return { ...first, mayRetryWithNewToken: true };
     const second = await this.post({ ...request, isRetry: true });
     return { ...second, attempts: first.attempts + second.attempts };
+  }
+
+  async #sendOnce<J extends Judged>(
+    { make, urgency }: GuardedPost<J>,
+    isRetry: boolean,
+    bind?: Bind,
+  ): Promise<Sent> {
+    const making = make(this.#endpoint.address);
+    const made = making instanceof Promise ? await making : making;
+    const post = bind === undefined ? made : await bind(made, this.#endpoint.urlOf(made));
+    const { correlator } = post;
+    const isRenamed = this.#guards.correlatorForm === 'uuid';
+    const names = isRenamed ? { correlator, sentAs: randomUUID() } : { correlator };
+    const sent = isRenamed ? { ...post, correlator: names.sentAs ?? correlator } : post;
+    // Of a thousand numbers each message costs, and mostly has no subscriber.
+    const exchange = await (exchangeChannel.hasSubscribers
+      ? this.#sendTraced(correlator, sent, isRetry, urgency)
+      : this.#send(sent, urgency));
+    return { exchange, names };
   }
 
   #sendTraced(

@@ -34,6 +34,8 @@ const NONE: RetryDecision = { retry: 'none' };
 /** The table of docs/design.md, "Retries": about a first attempt, whatever the budget allows. Pure. */
 export function decideRetry(finished: FinishedExchange, rules: RetryRules): RetryDecision {
   const { exchange, timeLeftMs } = finished;
+  // It was repeated with its nonce already.
+  if (exchange.kind === 'reply' && exchange.isChallenge === true) return NONE;
   const decision =
     exchange.kind === 'reply'
       ? byStatus(exchange.reply.status, finished, rules)

@@ -1,0 +1,224 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { NonceRule } from '../../simulator/proofs.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
+import type { AuditEntry } from '../../src/caller/audit/entry.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import type { Clock } from '../../src/system/clock.ts';
+import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
+import {
+  auditedInto,
+  operatorNamed,
+  SeveralOperators,
+  window,
+  type OperatorChanges,
+} from '../severalOperators.ts';
+
+const CLIENT = { OPERATOR_CLIENT_ID: 'demo-client', OPERATOR_CLIENT_SECRET: 'demo-secret' };
+const ALICE = numberOf(0);
+
+/** Of the crowd of numbers; one in a hundred of it is not known to the simulator. */
+function numberOf(index: number): PhoneNumber {
+  const last = String(Math.floor(index / 90) % 100).padStart(2, '0');
+  return `+12${last}55501${String(index % 90).padStart(2, '0')}` as PhoneNumber;
+}
+
+/** Whose tokens are bound to our key. */
+function dpop(url: string, changes: OperatorChanges = {}, simSwapUrl = url) {
+  const flow = changes.flow ?? '2-legged';
+  const environment = { ...CLIENT, OPERATOR_FLOW: flow, OPERATOR_SIM_SWAP_URL: simSwapUrl };
+  const plain = operatorNamed('theirs', url, {}, environment);
+  return operatorNamed(
+    'theirs',
+    url,
+    {
+      prefixes: ['+1'],
+      authentication: { ...plain.authentication, dpop: true },
+      tokens: {
+        ...plain.tokens,
+        types: ['dpop'],
+        sentIn: { header: 'authorization', prefix: 'DPoP ' },
+      },
+      ...changes,
+    },
+    environment,
+  );
+}
+
+async function simulated(nonces: NonceRule, changes: OperatorChanges = {}, clock?: Clock) {
+  const simulator = await startSimulator({ port: 0, nonces });
+  onTestFinished(() => simulator.close());
+  const { authUrl, simSwapUrl } = simulator;
+  const parts = clock === undefined ? {} : { clock };
+  const service = new SeveralOperators([dpop(authUrl, changes, simSwapUrl)], parts);
+  onTestFinished(() => service[Symbol.asyncDispose]());
+  const list = async (size: number): Promise<number> => {
+    const loader = service.request();
+    const answers = await Promise.all(
+      Array.from({ length: size }, (_, index) => window(loader, numberOf(index), 24)),
+    );
+    return answers.filter((answer) => typeof answer === 'boolean').length;
+  };
+  return { simulator, service, list };
+}
+
+const PERIOD = { periodMs: 60_000 };
+
+describe('a list of 50 after the nonces have changed', () => {
+  it.each<NonceRule['at']>(['tokens', 'lookups', 'both'])('%s', async (at) => {
+    const { simulator, list } = await simulated({ at, counts: PERIOD });
+    for (const changes of [0, 2, 2]) {
+      simulator.rotateNonces(changes);
+      simulator.resetStats();
+      expect(await list(50)).toBe(50);
+      expect(simulator.stats()).toMatchObject({
+        tokens: 50,
+        lookups: 50,
+        // One exchange goes first.
+        tokenChallenges: at === 'lookups' ? 0 : 1,
+        lookupChallenges: at === 'tokens' ? 0 : 1,
+        refusedProofs: 0,
+        reusedTokens: 0,
+      });
+    }
+  });
+
+  it('whose nonces count once: one challenge an exchange', async () => {
+    const { simulator, list } = await simulated({ at: 'both', counts: 'once' });
+    for (const size of [50, 50]) expect(await list(size)).toBe(size);
+    const { tokenChallenges, lookupChallenges, ...counts } = simulator.stats();
+    expect(counts).toMatchObject({ tokens: 100, lookups: 100, reusedTokens: 0 });
+    expect(Math.max(tokenChallenges, lookupChallenges)).toBeLessThanOrEqual(100);
+  });
+});
+
+describe('3-legged, a nonce that is wanted', () => {
+  it.each<readonly [string, NonceRule, tokenChallenges: number, lookupChallenges: number]>([
+    ['at the authorization server', { at: 'tokens', counts: PERIOD }, 1, 0],
+    ['at the lookup', { at: 'lookups', counts: PERIOD }, 0, 1],
+    ['at each exchange, once', { at: 'both', counts: 'once' }, 1, 1],
+  ])('%s: one prompt, one answer', async (_, nonces, tokenChallenges, lookupChallenges) => {
+    const { simulator, list } = await simulated(nonces, { flow: '3-legged' });
+    expect(await list(1)).toBe(1);
+    expect(simulator.stats()).toMatchObject({
+      prompts: 1,
+      tokens: 1,
+      lookups: 1,
+      tokenChallenges,
+      lookupChallenges,
+    });
+  });
+});
+
+/** An operator in whose replies the test has the say. */
+async function scripted(
+  flow: '2-legged' | '3-legged',
+  reply: (received: Received) => Challenge | undefined,
+) {
+  const server = await RecordingServer.start((received, response) => {
+    const challenge = reply(received);
+    const isLookup = received.path.endsWith('/check');
+    if (challenge !== undefined) {
+      const { nonce, isEchoed = true, error = 'use_dpop_nonce' } = challenge;
+      if (nonce !== undefined) response.setHeader('dpop-nonce', nonce);
+      if (isEchoed) response.setHeader('x-correlator', received.correlator);
+      if (isLookup) response.setHeader('www-authenticate', `DPoP error="${error}"`);
+      response.writeHead(isLookup ? 401 : 400, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error }));
+    } else if (isLookup) {
+      answerJson(received, response, { swapped: true });
+    } else if (received.path.endsWith('/bc-authorize')) {
+      answerJson(received, response, { auth_req_id: 'theirs', expires_in: 60, interval: 1 });
+    } else {
+      const access_token = `issued-${received.correlator}`;
+      answerJson(received, response, { access_token, token_type: 'DPoP', expires_in: 60 });
+    }
+  });
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const audit: AuditEntry[] = [];
+
+  const parts = { admissions: auditedInto(audit) };
+  const service = new SeveralOperators([dpop(server.url, { flow })], parts);
+  onTestFinished(() => service[Symbol.asyncDispose]());
+  const count = (ending: string): number =>
+    server.received.filter(({ path }) => path.endsWith(ending)).length;
+  return { server, service, audit, count };
+}
+
+interface Challenge {
+  readonly nonce?: string;
+  readonly isEchoed?: boolean;
+  readonly error?: string;
+}
+
+const PATHS = {
+  token: '/token',
+  lookup: '/check',
+  'bc-authorize': '/bc-authorize',
+  poll: '/token',
+};
+
+describe('a challenge that is not one', () => {
+  const CASES: readonly (readonly [string, (count: number) => Challenge | undefined, number])[] = [
+    ['without a nonce', () => ({}), 1],
+    ['with a nonce that is too long', () => ({ nonce: 'n'.repeat(513) }), 1],
+    ['with a nonce that no header carries as one', () => ({ nonce: 'a nonce' }), 1],
+    ['with the nonce that was sent', () => ({ nonce: 'same' }), 2],
+    ['a second time', (count) => ({ nonce: `n${count}` }), 2],
+  ];
+  it.each(
+    CASES.flatMap((one) =>
+      (['token', 'lookup', 'bc-authorize', 'poll'] as const).map((at) => [at, ...one] as const),
+    ),
+  )('at %s, %s: OPERATOR_REFUSED', async (at, _, challenge, exchanges) => {
+    const flow = at === 'token' || at === 'lookup' ? '2-legged' : '3-legged';
+    let count = 0;
+    const operator = await scripted(flow, ({ path }) =>
+      path.endsWith(PATHS[at]) ? challenge((count += 1)) : undefined,
+    );
+    expect(await window(operator.service.request(), ALICE)).toBe('OPERATOR_REFUSED');
+    expect(operator.count(PATHS[at])).toBe(exchanges);
+    // No token was dropped for it.
+    expect(operator.count('/token')).toBe(
+      at === 'bc-authorize' ? 0 : at === 'lookup' ? 1 : exchanges,
+    );
+  });
+});
+
+describe('a challenge that may be the reply to another request', () => {
+  // On a connection that has carried another exchange, at a server that echoes.
+  it('to bc-authorize leaves the consent in doubt, and nothing is sent again', async () => {
+    const operator = await scripted('3-legged', ({ path }) =>
+      path.endsWith('/bc-authorize') && operator.count('/bc-authorize') > 1
+        ? { nonce: 'another', isEchoed: false }
+        : undefined,
+    );
+    expect(await window(operator.service.request(), ALICE)).toBe(true);
+    expect(await window(operator.service.request(), numberOf(1))).toBe('CONSENT_PENDING');
+    expect(await window(operator.service.request(), numberOf(1))).toBe('CONSENT_PENDING');
+    expect(operator.count('/bc-authorize')).toBe(2);
+  });
+
+  it('to a poll is polled again after its interval', async () => {
+    const operator = await scripted('3-legged', ({ path }) =>
+      path.endsWith('/token') && operator.count('/token') === 2
+        ? { nonce: 'another', isEchoed: false }
+        : undefined,
+    );
+    expect(await window(operator.service.request(), ALICE)).toBe(true);
+    const startedAt = performance.now();
+    expect(await window(operator.service.request(), numberOf(1))).toBe(true);
+    expect(performance.now() - startedAt).toBeGreaterThan(900);
+    expect([operator.count('/bc-authorize'), operator.count('/token')]).toEqual([2, 3]);
+  });
+});
+
+it('a prompt that is challenged has one audit pair, which counts both exchanges', async () => {
+  const operator = await scripted('3-legged', ({ path }) =>
+    path.endsWith('/bc-authorize') && operator.count('/bc-authorize') === 1
+      ? { nonce: 'first' }
+      : undefined,
+  );
+  expect(await window(operator.service.request(), ALICE)).toBe(true);
+  const prompts = operator.audit.filter(({ event }) => event === 'consent-request');
+  expect(prompts).toMatchObject([{}, { outcome: 'asked', attempts: 2 }]);
+});
