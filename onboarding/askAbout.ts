@@ -173,8 +173,10 @@ class Asking {
         told: this.#toldBy('cibaToken'),
       } as const;
       switch (polled.kind) {
-        case 'acquired':
-          return { probe: { ...over, end: 'granted' }, token: polled.token };
+        case 'issued': {
+          const { token } = this.#checked.tokens.rightTo(subject, polled.issued);
+          return { probe: { ...over, end: 'granted' }, token };
+        }
         case 'failed':
           return { probe: { ...over, end: polled.failure.code } };
         case 'go-on':

@@ -91,4 +91,4 @@ async function sharedStores(
 }
 
 const LOST_CONSENTS =
-  'the shared store has lost consents (it was emptied, evicts, or a replica took over without the last writes): until the doubt ends no owner of a number without a record is prompted';
+  'the shared store has lost consents (it was emptied, evicts, or a replica took over without the last writes): until the doubt ends no owner of its numbers is prompted';

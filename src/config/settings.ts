@@ -181,7 +181,7 @@ export const SECTIONS = {
     ),
     CONSENT_FAILURE_SECONDS: seconds(1, 3600, { default: 60 }).sets(
       'How long the failure of a lookup after consent is returned, without a prompt.',
-      "The operator's `Retry-After` takes precedence.",
+      "A longer `Retry-After` of the operator's takes precedence. It doubles with each prompt in a row without an answer.",
     ),
     CONSENT_RESULT_SECONDS: seconds(10, 3600, { default: 60 }).sets(
       'How long an answer that no request has received is kept for its caller.',

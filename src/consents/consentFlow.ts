@@ -16,8 +16,8 @@ import { nextWindowAmong } from '../lookups/planner.ts';
 import type { Judgement } from '../operator/responses.ts';
 import { COMMAND_TIMEOUT_MS, SharedStateLost, unlessLost } from '../sharedState/redis.ts';
 import { withinTime } from '../system/clock.ts';
-import type { Polled, RequestedConsent } from '../tokens/tokenManager.ts';
-import type { AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
+import type { RequestedConsent } from '../tokens/tokenManager.ts';
+import type { AcknowledgementJudgement, IssuedToken } from '../tokens/tokenResponses.ts';
 import {
   ConsentLedger,
   LOOK_AGAIN_MS,
@@ -33,6 +33,7 @@ import {
   lookupEnded,
   pollEnded,
   requestEnded,
+  type Granted,
   type Learned,
   type Pending,
   type Redeemed,
@@ -168,6 +169,14 @@ export class ConsentFlow {
         const operator = operators.get(prompt.pending.operator);
         if (operator === undefined) throw new Error('A consent of an unknown operator is due.');
         return this.#poll(cause, page, prompt.pending, operator);
+      }
+      case 'granted': {
+        const { granted } = prompt;
+        const operator = operators.get(granted.operator);
+        if (operator === undefined) throw new Error('A consent of an unknown operator is granted.');
+        return operator.tokens.holds(granted)
+          ? this.#spend(cause, page, granted, operator)
+          : this.#waiters.fail(pendingFailure(prompt, page.nowMs, clock.nowMs()));
       }
       // The page at that moment may be this one: by its clock the moment has come.
       case 'waiting':
@@ -314,65 +323,137 @@ export class ConsentFlow {
         },
       });
       const nowMs = this.#ledger.nowMs();
-      if (outcome.kind === 'acquired') {
-        await this.#redeem(cause, page, outcome, claim, operator);
-      } else {
-        const isTold = this.#waiters.all.size > 0;
-        const learned = pollEnded(pending, outcome, sentAtMs, nowMs, isTold, operator.rules);
-        await this.#conclude(claim, learned, outcome, nowMs);
+      if (outcome.kind === 'issued') {
+        const { issued } = outcome;
+        const granted = await this.#ledger.grant(claim, issued, operator);
+        if (granted !== undefined) await this.#redeem(cause, page, granted, issued, operator);
+        return 'exchanged';
       }
+      const isTold = this.#waiters.all.size > 0;
+      const times = { sentAtMs, nowMs, isTold, doubtUntilMs: page.doubtUntilMs };
+      const learned = pollEnded(pending, outcome, times, operator.rules);
+      const isInDoubt = learned.kind === 'lives' && learned.lives.state === 'requested';
+      await this.#conclude(claim, learned, isInDoubt ? learned : outcome, nowMs);
       return 'exchanged';
     } finally {
       polls.release(acquiredAtMs);
     }
   }
 
-  /** The token is spent at once on the lookup that now helps most, even if no request waits any more. */
+  /** A token whose lookup did not leave before, here or in another replica. */
+  async #spend(
+    cause: Waiter,
+    page: ConsentSnapshot,
+    granted: Granted,
+    operator: ConsentOperator,
+  ): Promise<Progress> {
+    const { clock } = this.#parts;
+    const { polls } = operator.bulkheads;
+    const permit = await polls.acquire(this.#waiters);
+    if (permit !== 'acquired') return this.#waiters.fail(rejectionFailure(permit));
+    const acquiredAtMs = clock.monotonicMs();
+    try {
+      const claim = await this.#ledger.claimGranted(page, granted, operator);
+      if (claim.kind === 'conflict') return await this.#lookAgain();
+      const leftAtMs = clock.monotonicMs();
+      const expiresAtMs = leftAtMs + granted.untilMs - this.#ledger.nowMs();
+      const issued = { value: granted.token, leftAtMs, expiresAtMs };
+      await this.#redeem(cause, page, claim, issued, operator);
+      return 'exchanged';
+    } finally {
+      polls.release(acquiredAtMs);
+    }
+  }
+
+  /**
+   * The token is spent on the lookup that now helps most, even if no request waits any more. It stays granted where that
+   * lookup does not leave.
+   */
   async #redeem(
     cause: Waiter,
     page: ConsentSnapshot,
-    { token, reusable }: Extract<Polled, { kind: 'acquired' }>,
-    claim: Claim<Pending>,
+    claim: Claim<Granted>,
+    issued: IssuedToken,
     operator: ConsentOperator,
   ): Promise<void> {
     const { clock } = this.#parts;
     const { request } = cause.session;
     const number = this.#number;
-    const spent = await this.#ledger.spend(claim, operator.rules);
-    const { id: consentId } = spent.consent;
-    const failed = (told: FailedLookup) => this.#lookupFailed(told, request, spent, operator);
-
-    const lookup = this.#lookupToSpendOn(spent.consent.lookup, page, operator);
+    const { id: consentId } = claim.consent;
+    const lookup = this.#lookupToSpendOn(claim.consent.lookup, page, operator);
     const event = { event: 'lookup', lookup, number, request, consentId } as const;
     const admitted = await operator.admission.admit(event);
-    if (admitted.kind === 'denied') return failed({ lookup, failure: admitted.failure });
-    const leftAtMs = clock.monotonicMs();
-    let exchanged: Outcome<Judgement<Fact>> | undefined;
+    if (admitted.kind === 'denied') return this.#unspent(claim, claim.consent, admitted.failure);
+
+    const subject = { number, operation: lookup.operation };
+    let ending: Ending = { outcome: 'STATE_UNAVAILABLE', attempts: 0 };
+    let spent: Claim<Redeemed> | undefined;
+    let judged: Judgement<Fact>;
+    let fact: TimedFact | undefined;
+    let keeping: Promise<void> | undefined;
     try {
+      spent = await this.#ledger.spend(claim, operator.rules);
+      if (spent === undefined) return;
+      const { token, reusable } = operator.tokens.rightTo(subject, issued);
+      const leftAtMs = clock.monotonicMs();
       const context = {
         correlator: request.correlator,
         deadlineMs: leftAtMs + operator.exchangeMs,
       };
-      exchanged = await operator.operator.lookUp({ lookup, number, token }, context);
+      ending = BROKEN;
+      const exchanged = await operator.operator.lookUp({ lookup, number, token }, context);
+      ending = endingOf(exchanged, 'answered');
+      ({ judged } = exchanged);
+      if (judged.kind === 'answered') {
+        // Before waiters have the answer: a request with further questions finds the token.
+        if (reusable !== undefined) {
+          operator.consentTokens?.keep(subject, request, reusable, consentId);
+        }
+        // Only the fact that the owner consented to, whatever else the reply has.
+        const own = judged.facts.filter(({ operation }) => operation === lookup.operation);
+        [fact] = timed(own, leftAtMs, false, operator.identity, clock);
+        // At once: the answer must outlive this process.
+        if (fact !== undefined) keeping = this.#keep(fact, request, spent);
+      }
     } finally {
-      await admitted.ended(endingOf(exchanged, 'answered'));
+      await admitted.ended(ending);
     }
-    const { judged } = exchanged;
-    if (judged.kind === 'failed') return failed({ lookup, failure: judged.failure });
-    // Before waiters have the answer: a request with further questions finds the token.
-    if (reusable !== undefined) {
-      const subject = { number, operation: lookup.operation };
-      operator.consentTokens?.keep(subject, request, reusable, consentId);
+    if (judged.kind === 'failed' && ending.attempts === 0) {
+      return this.#unspent(spent, claim.consent, judged.failure);
     }
-    // Only the fact that the owner consented to, whatever else the reply has.
-    const own = judged.facts.filter(({ operation }) => operation === lookup.operation);
-    const [fact] = timed(own, leftAtMs, false, operator.identity, clock);
-    if (fact === undefined) return failed(judged.closed ?? { lookup, failure: UNTOLD });
+    if (fact === undefined || keeping === undefined) {
+      const { failure, closed } = { failure: UNTOLD, closed: undefined, ...judged };
+      return this.#lookupFailed(closed ?? { lookup, failure }, request, spent, operator);
+    }
+    await this.#inOneCommand(keeping);
     await this.#waiters.tellFact(fact, consentId, request);
     // Requests may wait in other processes: they find the fact before they find the consent gone.
-    await this.#keep(fact, request, spent);
+    await keeping;
     await this.#ledger.learn(spent, answered(spent.consent, this.#ledger.nowMs()));
     await operator.refusals.answered(fact.operation).catch(unlessLost);
+  }
+
+  /** What we refused ourselves costs no consent: the next request, or another replica, spends the token. */
+  async #unspent(
+    claim: Claim<Granted | Redeemed>,
+    granted: Granted,
+    failure: LookupFailure,
+  ): Promise<void> {
+    const { leaseUntilMs: _, ...lives } = granted;
+    const learning = this.#ledger.learn(claim, { kind: 'lives', lives });
+    // Before a request that has the failure comes again.
+    await this.#inOneCommand(learning);
+    this.#waiters.fail({ retryAfterSeconds: 1, ...failure, reach: 'number' });
+    await learning;
+  }
+
+  /** Waits for what is written, but for a store that is lost no longer than one command takes. */
+  #inOneCommand(writing: Promise<unknown>): Promise<void> {
+    const written = writing.then(
+      () => undefined,
+      () => undefined,
+    );
+    return withinTime(this.#parts.clock, COMMAND_TIMEOUT_MS, written, undefined);
   }
 
   /** Keeps it as soon as the store is available, while the lease lasts. */
@@ -401,12 +482,7 @@ export class ConsentFlow {
     // Written before it is returned: if the replica dies in between, the next request gets the failure. One that
     // was returned and not written would ring the phone again.
     const learning = this.#ledger.learn(spent, learned);
-    const written = learning.then(
-      () => undefined,
-      () => undefined,
-    );
-    // It does not wait for a store that is lost for longer than one command takes.
-    await withinTime(this.#parts.clock, COMMAND_TIMEOUT_MS, written, undefined);
+    await this.#inOneCommand(learning);
     await this.#waiters.tellFailure(told, consent.operator, { consentId: consent.id, madeFor });
     const { barsAfterNumbers } = told.failure;
     if (barsAfterNumbers !== undefined) {

@@ -5,16 +5,19 @@ import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import {
   asOf,
-  failureIn,
   identityOf,
   keptUntilMs,
+  MAX_LIFE_MS,
+  neededUntilMs,
   overruled,
+  unansweredIn,
   withLearned,
   withTold,
   type Consent,
   type ConsentEnd,
   type ConsentRecord,
   type ConsentRules,
+  type Granted,
   type Learned,
   type Pending,
   type Redeemed,
@@ -26,6 +29,7 @@ import type { LookupAuthorizer } from '../lookups/lookupAuthorizer.ts';
 import type { Offer } from '../lookups/planner.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { TokenManager } from '../tokens/tokenManager.ts';
+import type { IssuedToken } from '../tokens/tokenResponses.ts';
 import type { ConsentTokens } from './consentTokens.ts';
 import {
   newWriteId,
@@ -51,7 +55,7 @@ export interface ConsentOperator {
   readonly identity: string;
   /** Its name in the settings. */
   readonly name: string;
-  readonly tokens: Pick<TokenManager, 'requestConsent' | 'poll'>;
+  readonly tokens: Pick<TokenManager, 'requestConsent' | 'poll' | 'holds' | 'rightTo'>;
   readonly operator: Pick<Operator, 'lookUp'>;
   /** Where the operator lets the tokens of consents be used again. */
   readonly consentTokens?: Pick<ConsentTokens, 'keep'> | undefined;
@@ -81,7 +85,7 @@ export interface ConsentSnapshot extends ConsentView {
   readonly refusedForMs: ByOperation;
   /** A pending consent of ours that a shared store has lost. */
   readonly lost?: Pending | undefined;
-  readonly isDoubtful: boolean;
+  readonly doubtUntilMs?: number | undefined;
 }
 
 /** A step that is in the store: no other process takes it before its lease is over. */
@@ -193,6 +197,7 @@ export class ConsentLedger {
       asker: this.#callerKey,
       operator: identity,
       lookup,
+      unanswered: unansweredIn(record.ends, lookup),
       state: 'requested',
       leaseUntilMs,
       doubtUntilMs: nowMs + rules.doubtMs,
@@ -237,20 +242,64 @@ export class ConsentLedger {
       : { kind: 'late' };
   }
 
-  /** Writes that the token is being spent, which it is even where that cannot be written: it has no other use. */
-  async spend(claim: Claim<Pending>, { leaseMs }: ConsentRules): Promise<Claim<Redeemed>> {
+  /**
+   * Writes a token that has arrived, as long as it can be used: its process is the first that may spend it. `undefined` where
+   * the consent has ended meanwhile.
+   */
+  async grant(
+    claim: Claim<Pending>,
+    { value, expiresAtMs = Infinity, holder }: IssuedToken,
+    { rules, exchangeMs }: LedgerOperator,
+  ): Promise<Claim<Granted> | undefined> {
+    const monotonicMs = this.#parts.clock.monotonicMs();
+    const lifeMs = Math.min(expiresAtMs - exchangeMs - monotonicMs, MAX_LIFE_MS);
+    const leaseUntilMs = this.nowMs() + rules.leaseMs;
+    const consent: Granted = {
+      ...identityOf(claim.consent),
+      state: 'granted',
+      token: value,
+      ...(holder === undefined ? {} : { holder }),
+      untilMs: monotonicMs + this.#time.minAheadMs + lifeMs,
+      leaseUntilMs,
+    };
+    const left = await this.learn(claim, { kind: 'lives', lives: consent });
+    return left && { kind: 'claimed', consent, ...left, leaseUntilMs };
+  }
+
+  /** Writes that a granted token is about to be spent by this process. */
+  async claimGranted(
+    { record, version }: ConsentSnapshot,
+    granted: Granted,
+    { rules }: LedgerOperator,
+  ): Promise<Claim<Granted> | Extract<Unclaimed, { kind: 'conflict' }>> {
+    const sentAtMs = this.#parts.clock.monotonicMs();
+    const leaseUntilMs = sentAtMs + this.#time.maxAheadMs + rules.leaseMs;
+    const consent = { ...granted, leaseUntilMs };
+    const { ends } = record;
+    const written = await this.#write(version, { consent, ends }, sentAtMs);
+    if (written === 'full') throw new SharedStateLost();
+    if (written === 'conflict') return { kind: written };
+    return { kind: 'claimed', consent, ends, ...written, leaseUntilMs };
+  }
+
+  /**
+   * Writes that the lookup leaves: no process makes another one with the token. `undefined` where another process has claimed
+   * it meanwhile. Until this is written the lookup does not leave.
+   */
+  async spend(
+    claim: Claim<Granted>,
+    { leaseMs }: ConsentRules,
+  ): Promise<Claim<Redeemed> | undefined> {
     const leaseUntilMs = this.nowMs() + leaseMs;
     const identity = identityOf(claim.consent);
     const consent = { ...identity, state: 'redeemed', leaseUntilMs } as const;
-    // Tried once: the lookup waits for it.
-    const once = { ...claim, leaseUntilMs: 0 };
-    const left = await this.learn(once, { kind: 'lives', lives: consent }).catch(unlessLost);
-    return { ...claim, ...left, consent, leaseUntilMs };
+    const left = await this.learn(claim, { kind: 'lives', lives: consent });
+    return left && { kind: 'claimed', consent, ...left, leaseUntilMs };
   }
 
   /**
    * Writes the outcome of an exchange over whatever has replaced the claim, with retries while the lease lasts, or while it
-   * bars prompts where that is longer. `undefined` where it no longer counts.
+   * keeps an owner from a prompt where that is longer. `undefined` where it no longer counts.
    *
    * @param claim without its version where that is not known
    */
@@ -275,7 +324,7 @@ export class ConsentLedger {
         if (written !== 'conflict') return { ends: record.ends, ...written };
         version = undefined;
       } catch (error) {
-        await this.again(error, claim.leaseUntilMs, failureIn(learned)?.untilMs);
+        await this.again(error, claim.leaseUntilMs, neededUntilMs(learned));
       }
     }
   }
@@ -288,7 +337,7 @@ export class ConsentLedger {
 
   /** Writes a consent again that a shared store has lost. If it had ended, the next poll shows it. */
   async restore(
-    { record, version, isDoubtful }: ConsentSnapshot,
+    { record, version, doubtUntilMs }: ConsentSnapshot,
     lost: Pending,
     { rules }: LedgerOperator,
   ): Promise<Written> {
@@ -296,7 +345,7 @@ export class ConsentLedger {
     const sentAtMs = this.#parts.clock.monotonicMs();
     const leaseUntilMs = sentAtMs + this.#time.maxAheadMs + rules.leaseMs;
     // A store that has lost its memory may have held another process's poll that is on the wire.
-    const consent = isDoubtful ? { ...lost, leaseUntilMs } : lost;
+    const consent = doubtUntilMs === undefined ? lost : { ...lost, leaseUntilMs };
     return this.#write(version, { consent, ends: record.ends }, sentAtMs);
   }
 
@@ -321,7 +370,7 @@ export class ConsentLedger {
     this.#isOwn = false;
     if (keepMs <= 0) {
       await store.remove(this.#number, version);
-      this.#seen = { record, nowMs, version: 0 };
+      this.#seen = { ...this.#seen, record, nowMs, version: 0 };
       return { version: 0, nowMs };
     }
     const written = await store.write(this.#number, version, record, keepMs, writeId);
@@ -329,7 +378,7 @@ export class ConsentLedger {
     const repliedAtMs = clock.monotonicMs();
     this.#time = clockElsewhere(written.nowMs, sentAtMs, repliedAtMs);
     this.#isOwn = true;
-    this.#seen = { record, ...written };
+    this.#seen = { ...this.#seen, record, ...written };
     return { version: written.version, nowMs: repliedAtMs + this.#time.maxAheadMs };
   }
 
@@ -337,8 +386,7 @@ export class ConsentLedger {
     const { rules, operators } = this.#parts;
     const { version, nowMs, doubtUntilMs } = snapshot;
     const view = consentViewOf(snapshot, this.#callerKey, rules, operators);
-    const isDoubtful = doubtUntilMs !== undefined;
-    return { ...view, version, nowMs, time: this.#time, refusedForMs, isDoubtful };
+    return { ...view, version, nowMs, time: this.#time, refusedForMs, doubtUntilMs };
   }
 
   /** What we know to live, where a shared store knows of nothing. */

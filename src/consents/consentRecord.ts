@@ -23,10 +23,12 @@ export interface ConsentIdentity {
   readonly operator: string;
   /** Its operation is fixed by the scope; its window may still change. */
   readonly lookup: Lookup;
+  /** Prompts in a row before it, for the same operation, whose lookups were not answered; absent where there are none. */
+  readonly unanswered?: number;
 }
 
 /** While it lives the owner is not prompted again. */
-export type Consent = Requested | Pending | Redeemed | Closed;
+export type Consent = Requested | Pending | Granted | Redeemed | Closed;
 
 /** The request to prompt is about to leave, or left and was never answered. */
 export interface Requested extends ConsentIdentity {
@@ -51,7 +53,20 @@ export interface Pending extends ConsentIdentity {
   readonly leaseUntilMs?: number;
 }
 
-/** The token has arrived and is being spent on the lookup. */
+/** The owner has consented: the token has arrived, and its lookup has not left. */
+export interface Granted extends ConsentIdentity {
+  readonly state: 'granted';
+  /** A secret, which a shared store seals. */
+  readonly token: string;
+  /** The process whose key it is bound to, where only that can use it. */
+  readonly holder?: string;
+  /** It is not spent later: its `expires_in` less the time of an exchange, ten minutes at the most. */
+  readonly untilMs: number;
+  /** While a process is about to spend it. */
+  readonly leaseUntilMs?: number;
+}
+
+/** The lookup that the token is spent on has left, or is about to: no other one follows. */
 export interface Redeemed extends ConsentIdentity {
   readonly state: 'redeemed';
   readonly leaseUntilMs: number;
@@ -82,7 +97,10 @@ export interface Expired extends Ended {
   readonly isTold: boolean;
 }
 
-/** Its lookup failed: returned to each request of its caller, and the owner is not prompted for what it applies to. */
+/**
+ * Its lookup left and failed: returned to each request of its caller, and the owner is not prompted for what it applies to.
+ * It is on record for as long again, so that the next prompt counts it.
+ */
 export interface Failed extends Ended, FailedLookup {
   readonly kind: 'failed';
 }
@@ -105,7 +123,7 @@ export interface ConsentRules {
   /** No second prompt for so long after one that was never acknowledged. */
   readonly doubtMs: number;
   readonly deniedMs: number;
-  /** For the failure of a lookup that names no time to retry. */
+  /** No prompt for so long after the first lookup that failed, whatever its `Retry-After`. */
   readonly failureMs: number;
   /** For an end that no request heard. */
   readonly resultMs: number;
@@ -116,6 +134,9 @@ export interface ConsentRules {
 
 /** A prompt bars its number no longer than this, whatever its operator says. */
 export const MAX_LIFE_MS = 600_000;
+
+/** How often the time without a prompt doubles, from one unanswered prompt to the next. */
+const MAX_DOUBLINGS = 4;
 
 /** So that requests in other replicas get the denial. */
 const MIN_DENIED_MS = 2000;
@@ -136,11 +157,17 @@ function endsAtMs(consent: Consent): number {
     case 'pending':
       // A poll on the wire may still bring the token, or a denial.
       return Math.max(consent.livesUntilMs, consent.leaseUntilMs ?? 0);
+    case 'granted':
+      return Math.max(consent.untilMs, consent.leaseUntilMs ?? 0);
     case 'redeemed':
       return consent.leaseUntilMs;
     case 'closed':
       return consent.untilMs;
   }
+}
+
+function endKeptUntilMs(end: ConsentEnd): number {
+  return end.kind === 'failed' ? 2 * end.untilMs - end.atMs : end.untilMs;
 }
 
 /** The record at a moment: a consent that ran out has expired, and ends run out as well. Pure. */
@@ -151,7 +178,7 @@ export function asOf(
 ): ConsentRecord {
   if (record === undefined) return { ends: [] };
   const { consent } = record;
-  const ends = record.ends.filter(({ untilMs }) => untilMs > nowMs);
+  const ends = record.ends.filter((end) => endKeptUntilMs(end) > nowMs);
   if (consent === undefined) return { ends };
   const atMs = endsAtMs(consent);
   if (atMs > nowMs) return { consent, ends };
@@ -169,7 +196,7 @@ export function keptUntilMs(
   if (consent !== undefined) {
     untilMs = endsAtMs(consent) + (consent.state === 'closed' ? 0 : resultMs);
   }
-  for (const end of ends) untilMs = Math.max(untilMs, end.untilMs);
+  for (const end of ends) untilMs = Math.max(untilMs, endKeptUntilMs(end));
   return untilMs;
 }
 
@@ -191,17 +218,17 @@ export function requestEnded(
 ): Learned {
   // A prompt may have begun at any moment until now.
   const times = { leaseUntilMs: nowMs, doubtUntilMs: nowMs + rules.doubtMs };
-  const inDoubt: Learned = { kind: 'lives', lives: { ...consent, ...times } };
+  const unacknowledged: Learned = { kind: 'lives', lives: { ...consent, ...times } };
   switch (judged.kind) {
     case 'acknowledged': {
       const pending = acknowledged(consent, judged.acknowledged, sentAtMs, nowMs, rules);
       return { kind: 'lives', lives: pending };
     }
     case 'reply-lost':
-      return inDoubt;
+      return unacknowledged;
     case 'failed': {
       const { failure, mayHavePrompted, holdSeconds } = judged;
-      if (mayHavePrompted) return inDoubt;
+      if (mayHavePrompted) return unacknowledged;
       if (failure.code === 'CONSENT_DENIED') return denied(consent, failure, nowMs, rules);
       // No record remains: the next request may try again.
       if (holdSeconds === undefined) return { kind: 'withdrawn', id: consent.id };
@@ -231,19 +258,25 @@ export function acknowledged(
   };
 }
 
+export interface PollTimes {
+  readonly sentAtMs: number;
+  readonly nowMs: number;
+  readonly isTold: boolean;
+  readonly doubtUntilMs?: number | undefined;
+}
+
 /**
  * Of a poll without a token. `slow_down` adds five seconds for good (CIBA §11). A denial counts for every caller; after an
  * expiry the owner may be prompted again; any other failure counts until the prompt is no more. Pure.
  *
  * @param sentAtMs when its first byte left
  * @param isTold whether a waiting request gets its end
+ * @param doubtUntilMs of a store that has lost writes: what looks like an expiry may be a token that was spent
  */
 export function pollEnded(
   pending: Pending,
-  polled: Exclude<Polled, { kind: 'acquired' }>,
-  sentAtMs: number,
-  nowMs: number,
-  isTold: boolean,
+  polled: Exclude<Polled, { kind: 'issued' }>,
+  { sentAtMs, nowMs, isTold, doubtUntilMs = 0 }: PollTimes,
   rules: ConsentRules,
 ): Learned {
   switch (polled.kind) {
@@ -263,6 +296,7 @@ export function pollEnded(
         case 'CONSENT_DENIED':
           return denied(pending, failure, nowMs, rules);
         case 'CONSENT_EXPIRED':
+          if (doubtUntilMs > nowMs) return inDoubt(pending, nowMs, doubtUntilMs);
           return { kind: 'ended', ended: { ...expired(pending, nowMs, rules.resultMs), isTold } };
         default:
           return closed(pending, failure, Math.max(pending.livesUntilMs, nowMs));
@@ -283,20 +317,39 @@ export function lookupEnded(
   rules: ConsentRules,
 ): Learned {
   if (failure.code === 'CONSENT_DENIED') return denied(identity, failure, nowMs, rules);
-  // A `Retry-After` of 0 counts as none: the owner would be prompted at every request.
+  // The operator says when it can be called again, and not how often an owner may be prompted in vain.
   const { retryAfterSeconds = 0 } = failure;
-  const keptMs = retryAfterSeconds > 0 ? retryAfterSeconds * 1000 : rules.failureMs;
+  const { unanswered = 0 } = identity;
+  const unpromptedMs = rules.failureMs * 2 ** Math.min(unanswered, MAX_DOUBLINGS);
+  const keptMs = Math.max(retryAfterSeconds * 1000, unpromptedMs);
   const failed = { ...identityOf(identity), lookup, kind: 'failed', failure } as const;
   return { kind: 'ended', ended: { ...failed, atMs: nowMs, untilMs: nowMs + keptMs } };
 }
 
 /** With the consent's end, if that is to be reported. */
 function concluded({ consent, ends }: ConsentRecord, id: string, end?: ConsentEnd): ConsentRecord {
-  const others = ends.filter((one) => one.id !== id);
+  const others = ends.filter(
+    (one) => one.id !== id && (end?.kind !== 'answered' || !isCountedOnly(one, end)),
+  );
   return {
     ...(consent === undefined || consent.id === id ? {} : { consent }),
     ends: end === undefined ? others : [...others, end],
   };
+}
+
+/** Whether the failure bars no prompt any more, and the answer begins a new row. */
+function isCountedOnly(one: ConsentEnd, { lookup, atMs }: Answered): boolean {
+  return one.kind === 'failed' && one.untilMs <= atMs && one.lookup.operation === lookup.operation;
+}
+
+/** How many prompts in a row had no answer for this operation, whoever they were for. */
+export function unansweredIn(ends: readonly ConsentEnd[], { operation }: Lookup): number {
+  let most = 0;
+  for (const end of ends) {
+    if (end.kind !== 'failed' || end.lookup.operation !== operation) continue;
+    most = Math.max(most, (end.unanswered ?? 0) + 1);
+  }
+  return most;
 }
 
 /** The record in which these expiries are marked as reported. */
@@ -310,6 +363,12 @@ export function withTold(
       end.kind === 'expired' && ids.includes(end.id) ? { ...end, isTold: true } : end,
     ),
   };
+}
+
+/** Until when it must reach the store, since without it an owner would be prompted. */
+export function neededUntilMs(learned: Learned): number | undefined {
+  if (learned.kind === 'lives' && learned.lives.state === 'granted') return learned.lives.untilMs;
+  return failureIn(learned)?.untilMs;
 }
 
 /** The failure that bars prompts while it is remembered, if it is one. */
@@ -327,8 +386,9 @@ export function failureIn(learned: Learned): Closed | Failed | undefined {
 const PROGRESS: Readonly<Record<Consent['state'], number>> = {
   requested: 0,
   pending: 1,
-  redeemed: 2,
-  closed: 3,
+  granted: 2,
+  redeemed: 3,
+  closed: 4,
 };
 
 export function withLearned(record: ConsentRecord, learned: Learned): ConsentRecord {
@@ -351,6 +411,8 @@ export function overruled(found: ConsentRecord, learned: Learned): ConsentRecord
   switch (learned.kind) {
     case 'lives': {
       const { lives } = learned;
+      // Another process may have claimed the token meanwhile.
+      if (lives.state === 'redeemed') return undefined;
       if (ends.some(({ id }) => id === lives.id)) return undefined;
       const isOvertaken =
         consent !== undefined &&
@@ -360,12 +422,18 @@ export function overruled(found: ConsentRecord, learned: Learned): ConsentRecord
     case 'ended': {
       const { id, kind } = learned.ended;
       // A poll that was held up: another poll got the token.
-      const isRedeemed = consent?.id === id && consent.state === 'redeemed';
-      return isRedeemed && kind === 'expired' ? undefined : withLearned(found, learned);
+      const isGranted = consent?.id === id && ['granted', 'redeemed'].includes(consent.state);
+      return isGranted && kind === 'expired' ? undefined : withLearned(found, learned);
     }
     case 'withdrawn':
       return consent?.id === learned.id ? withLearned(found, learned) : undefined;
   }
+}
+
+function inDoubt(pending: Pending, nowMs: number, untilMs: number): Learned {
+  const doubtUntilMs = Math.max(pending.livesUntilMs, untilMs);
+  const times = { leaseUntilMs: nowMs, doubtUntilMs };
+  return { kind: 'lives', lives: { ...identityOf(pending), state: 'requested', ...times } };
 }
 
 function denied(
@@ -387,6 +455,13 @@ function expired(identity: ConsentIdentity, atMs: number, resultMs: number): Exp
 }
 
 /** A consent without its state. */
-export function identityOf({ id, asker, operator, lookup }: ConsentIdentity): ConsentIdentity {
-  return { id, asker, operator, lookup };
+export function identityOf({
+  id,
+  asker,
+  operator,
+  lookup,
+  unanswered = 0,
+}: ConsentIdentity): ConsentIdentity {
+  const identity = { id, asker, operator, lookup };
+  return unanswered === 0 ? identity : { ...identity, unanswered };
 }

@@ -8,8 +8,8 @@ import type { ConsentRecord } from './consentRecord.ts';
 export interface Snapshot {
   readonly record: ConsentRecord | undefined;
   readonly nowMs: number;
-  /** Until then a prompt may live that has no record. */
-  readonly doubtUntilMs?: number;
+  /** The store has lost writes: until then a prompt may live, or an answer may have been given, that has no record. */
+  readonly doubtUntilMs?: number | undefined;
   /** Changes with every write. */
   readonly version: number;
 }

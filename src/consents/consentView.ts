@@ -9,6 +9,7 @@ import {
   type ConsentRecord,
   type ConsentRules,
   type Failed,
+  type Granted,
   type Pending,
 } from './consentRecord.ts';
 import type { Snapshot } from './consentStore.ts';
@@ -27,8 +28,8 @@ export type PromptView =
   | { readonly state: 'free' }
   /** Another caller's consent or denial, which is not revealed. */
   | { readonly state: 'anothers' }
-  /** The store has lost its memory: until then a prompt may live that has no record. */
-  | { readonly state: 'forgotten'; readonly againAtMs: number; readonly endsAtMs?: never }
+  /** The store has lost writes: until then a prompt may live, or an answer may have been given, that has no record. */
+  | { readonly state: 'forgotten'; readonly againAtMs: number; readonly endsAtMs: number }
   | LivingView
   /** The owner declined, or the operator refused to go on. */
   | Closed;
@@ -36,10 +37,12 @@ export type PromptView =
 /** The caller's own consent: when a retry can help, and when it ends. */
 type LivingView = { readonly againAtMs: number; readonly endsAtMs: number } & (
   | { readonly state: 'under-way'; readonly leaseUntilMs: number }
-  /** The request to prompt was never answered, or its operator can no longer be polled. */
+  /** The request to prompt was never answered, its operator is gone, or its token may have been spent. */
   | { readonly state: 'in-doubt' }
   /** The operator can be polled now. */
   | { readonly state: 'due'; readonly pending: Pending }
+  /** The owner has consented, and the token can be spent now. */
+  | { readonly state: 'granted'; readonly granted: Granted }
   /** The owner has the prompt, and the operator is not polled before `againAtMs`. */
   | { readonly state: 'waiting' }
 );
@@ -58,14 +61,16 @@ export function consentViewOf(
   operators: Operators,
 ): ConsentView {
   const record = asOf(stored, nowMs, rules);
-  const { consent, ends } = record;
+  const { consent } = record;
+  const ends = record.ends.filter(({ untilMs }) => untilMs > nowMs);
   let prompt: PromptView = { state: 'free' };
   if (consent !== undefined) {
-    prompt = consent.asker === callerKey ? ownView(consent, nowMs, operators) : ANOTHERS;
+    prompt =
+      consent.asker === callerKey ? ownView(consent, nowMs, doubtUntilMs, operators) : ANOTHERS;
   } else if (ends.filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS) {
     prompt = ANOTHERS;
-  } else if (stored === undefined && doubtUntilMs > nowMs) {
-    prompt = { state: 'forgotten', againAtMs: doubtUntilMs };
+  } else if (doubtUntilMs > nowMs) {
+    prompt = { state: 'forgotten', againAtMs: doubtUntilMs, endsAtMs: doubtUntilMs };
   }
   const failed = ends.filter((end) => end.kind === 'failed');
   return {
@@ -78,7 +83,12 @@ export function consentViewOf(
 
 const ANOTHERS = { state: 'anothers' } as const;
 
-function ownView(consent: Consent, nowMs: number, operators: Operators): PromptView {
+function ownView(
+  consent: Consent,
+  nowMs: number,
+  doubtUntilMs: number,
+  operators: Operators,
+): PromptView {
   switch (consent.state) {
     case 'requested': {
       const { leaseUntilMs, doubtUntilMs: endsAtMs } = consent;
@@ -102,6 +112,17 @@ function ownView(consent: Consent, nowMs: number, operators: Operators): PromptV
       return nextPollAtMs > nowMs
         ? { state: 'waiting', againAtMs: nextPollAtMs, endsAtMs }
         : { state: 'due', pending: consent, againAtMs: nowMs, endsAtMs };
+    }
+    case 'granted': {
+      const { leaseUntilMs = 0, untilMs } = consent;
+      const endsAtMs = Math.max(untilMs, leaseUntilMs);
+      if (leaseUntilMs > nowMs) {
+        return { state: 'under-way', leaseUntilMs, againAtMs: nowMs, endsAtMs };
+      }
+      // A store that has lost writes may have lost that the token was spent.
+      return doubtUntilMs > nowMs || !operators.has(consent.operator)
+        ? { state: 'in-doubt', againAtMs: endsAtMs, endsAtMs }
+        : { state: 'granted', granted: consent, againAtMs: nowMs, endsAtMs };
     }
     case 'redeemed': {
       const { leaseUntilMs } = consent;
@@ -136,7 +157,7 @@ export function pendingFailure(
         code: 'CONSENT_PENDING',
         reach: 'number',
         retryAfterSeconds: secondsUntil(againAtMs, nowMs),
-        ...(endsAtMs === undefined ? {} : { expiresAtMs: wallNowMs + (endsAtMs - nowMs) }),
+        expiresAtMs: wallNowMs + (endsAtMs - nowMs),
       };
     }
   }

@@ -76,15 +76,15 @@ export class RedisConsentStore implements ConsentStore {
 
   async read(number: PhoneNumber): Promise<Snapshot> {
     const place = this.#placeOf(number);
-    const { isForgotten, nowMs, version, sealed, doubtUntilMs, blank } = await this.#read(place);
+    const { isForgotten, nowMs, version, sealed, blank, ...read } = await this.#read(place);
     if (isForgotten) await this.#lookAtAll(this.#serverOf(place));
+    const doubtUntilMs = read.doubtUntilMs > nowMs ? read.doubtUntilMs : undefined;
     if (version !== '') {
       const record = this.#settings.seals.openJson(sealed, place.recordOf);
       if (record === undefined) throw new SharedStateLost();
-      return { record: record as ConsentRecord, version: Number(version), nowMs };
+      return { record: record as ConsentRecord, version: Number(version), nowMs, doubtUntilMs };
     }
-    const doubt = doubtUntilMs > nowMs ? { doubtUntilMs } : {};
-    return { record: undefined, version: blank, nowMs, ...doubt };
+    return { record: undefined, version: blank, nowMs, doubtUntilMs };
   }
 
   async write(

@@ -5,7 +5,7 @@ import { adoptRenamed } from '../sharedState/stateSeals.ts';
  *
  * Beside the records of each bucket lies one key, the memory. It has the epoch: an even number, drawn when
  * the bucket was found empty. A process that knew another epoch sees by it that the store has lost what it
- * knew, and notes until when that casts doubt on every number of the bucket without a record. It counts
+ * knew, and notes until when that casts doubt on every number of the bucket. It counts
  * writes as well: a process that knew of more sees by it that a replica has taken over without the last ones.
  * And it counts removals, so that a first write of which a copy arrives after its record was removed finds another
  * blank place than it was made for.
@@ -64,7 +64,8 @@ return 'done'
 
 /**
  * KEYS: record, memory. ARGV: as REMEMBER has them, the version as read, the new one, the sealed record, keepMs.
- * Returns 'written', for the same write once more as well, or 'conflict'; now, how many writes there were, and 'behind' or ''.
+ * Returns 'written', for the same write once more as well, or 'conflict', also for a process that knows of writes which are
+ * lost; now, how many writes there were, and 'behind' or ''.
  * The record knows the two writes before the last, since a write may be sent again after another one has followed it.
  */
 export const WRITE = `${REMEMBER}
@@ -73,6 +74,7 @@ local version, earlier = record[1], record[2] or ''
 if version == ARGV[5] or string.find(' ' .. earlier .. ' ', ' ' .. ARGV[5] .. ' ', 1, true) then
   return { 'written', nowText, writes, behind }
 end
+if behind ~= '' then return { 'conflict', nowText, writes, behind } end
 if not version and epoch then
   version = string.format('%.0f', epoch + 2 * removals + (doubtUntilMs and 1 or 0))
 end

@@ -155,7 +155,7 @@ export const METRICS = {
   },
   storeDoubt: {
     name: 'sim_swap_shared_store_doubt_end_timestamp_seconds',
-    help: 'Until when no owner of a number without a record is prompted since the shared store has lost consents; 0 where it has lost none.',
+    help: 'Until when no owner is prompted since the shared store has lost consents; 0 where it has lost none.',
   },
   lostLogLines: {
     name: 'sim_swap_log_lines_lost_total',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../system/clock.ts';
 import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../log/diagnostics.ts';
 import type { LookupFailureCode } from '../domain/errors.ts';
@@ -55,7 +56,8 @@ const MAX_OPTED_OUT_IN_A_ROW = 5;
 /** Repeated tokens beyond this: the operator issues one token several times, or replies stay out of step. */
 const MAX_TOKEN_REQUESTS = 3;
 
-export type Polled = Acquired | GoOn;
+/** A token that a consent brought is issued first, and then spent by {@link TokenManager.rightTo}. */
+export type Polled = TokenJudgement | GoOn;
 
 export type TokenSettings = AuthorizationSettings & {
   readonly name: string;
@@ -81,6 +83,8 @@ export class TokenManager {
   #credentials: ReturnType<typeof credentialsOf>;
   readonly #clock: Clock;
   readonly #parts: TokenParts;
+  /** Of this process, where tokens are bound to its key. */
+  readonly #holder: string | undefined;
   /** Whether the operator has issued a token for an assertion signed by the current key. */
   #isKeyTaken = false;
   /** Numbers whose token was refused since the last one issued. */
@@ -99,6 +103,7 @@ export class TokenManager {
   ) {
     this.#settings = settings;
     this.#parts = parts;
+    this.#holder = settings.authentication.dpop ? randomUUID() : undefined;
     this.#endpoints = endpoints;
     this.#credentials = credentialsOf(settings, authenticate, clock);
     this.#clock = clock;
@@ -173,7 +178,7 @@ export class TokenManager {
     const judge = (exchange: Exchange) => this.#judgeToken(exchange, subject);
     for (let requests = 1; ; requests += 1) {
       const { judged } = await this.#post('token', subject, context, judge, isRetry);
-      if (judged.kind === 'issued') return this.#acquired(subject, judged.issued);
+      if (judged.kind === 'issued') return this.rightTo(subject, judged.issued);
       if (judged !== SEEN_TOKEN || requests >= MAX_TOKEN_REQUESTS) return judged;
       // Connections may be out of step, so the next one is fresh. Its reply belongs to this request, and yet its token
       // may have reached another request that was still on an older connection.
@@ -214,20 +219,31 @@ export class TokenManager {
     return isOfOwner ? failed({ code, reach: 'number' }) : judged;
   }
 
+  /** Whether this process can use it. */
+  holds({ holder }: Pick<IssuedToken, 'holder'>): boolean {
+    return holder === this.#holder;
+  }
+
   /** Of both flows: the holder of a consent's reusable token restricts it to the callers that the owner consented to. */
-  #acquired(subject: TokenSubject, issued: IssuedToken): Acquired {
+  rightTo(
+    subject: TokenSubject,
+    issued: IssuedToken,
+  ): Extract<Acquired, { readonly kind: 'acquired' }> {
     const { value, expiresAtMs, isUnproven = false } = issued;
     // If a token that may be another request's is refused, its connection is out of step.
     const origin = isUnproven
       ? { isUnproven, onRefused: () => this.#endpoints.token.distrust() }
       : undefined;
     const token = new AccessToken(subject, value, expiresAtMs, origin);
-    const { use, defaultLifetimeSeconds } = this.#settings.tokens;
-    if (use === 'once') return { kind: 'acquired', token };
-    const endsAtMs = expiresAtMs ?? issued.leftAtMs + defaultLifetimeSeconds * 1000;
+    if (this.#settings.tokens.use === 'once') return { kind: 'acquired', token };
+    const endsAtMs = expiresAtMs ?? this.#assumedEndMs(issued);
     const coverageOf = (other: TokenSubject) => tokenCoverage(this.#settings, other);
     const reusable = new ReusableToken(value, endsAtMs, subject, coverageOf);
     return { kind: 'acquired', token, reusable };
+  }
+
+  #assumedEndMs({ leftAtMs }: IssuedToken): number {
+    return leftAtMs + this.#settings.tokens.defaultLifetimeSeconds * 1000;
   }
 
   /** 3-legged: requests the owner's consent, which may ring their phone (OpenID CIBA Core §7.1). */
@@ -259,7 +275,14 @@ export class TokenManager {
       false,
       { form },
     );
-    return judged.kind === 'issued' ? this.#acquired(subject, judged.issued) : judged;
+    if (judged.kind !== 'issued') return judged;
+    const { issued } = judged;
+    const expiresAtMs = issued.expiresAtMs ?? this.#assumedEndMs(issued);
+    const holder = this.#holder;
+    return {
+      kind: 'issued',
+      issued: { ...issued, expiresAtMs, ...(holder === undefined ? {} : { holder }) },
+    };
   }
 
   /** @param poll sent in place of the grant's own request */
@@ -324,9 +347,10 @@ function messageOf(
 }
 
 /** For subscribers of the channel: never the token itself. */
-function resultOf(polled: Polled): TokenResult {
+function resultOf(polled: Polled | Acquired): TokenResult {
   switch (polled.kind) {
     case 'acquired':
+    case 'issued':
       return { outcome: 'issued' };
     case 'failed':
       return { outcome: polled.failure.code };

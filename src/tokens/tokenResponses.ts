@@ -34,6 +34,8 @@ export interface IssuedToken {
   readonly expiresAtMs?: number;
   /** Whether its reply may be that of another request: then the lookup's reply decides. */
   readonly isUnproven?: true;
+  /** The process whose key it is bound to (RFC 9449), where only that can use it. */
+  readonly holder?: string;
 }
 
 /** A backchannel authentication request that the operator accepted (OpenID CIBA Core §7.3). */

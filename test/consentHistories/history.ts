@@ -9,6 +9,10 @@ export interface History {
   readonly prompts: readonly PromptWord[];
   readonly polls: readonly PollWord[];
   readonly lookups: readonly LookupWord[];
+  /** Whether lookups are admitted, in turn. */
+  readonly admissions: readonly boolean[];
+  /** `expires_in` of tokens, in turn. */
+  readonly tokenSeconds: readonly number[];
   /** How long exchanges take, in turn. */
   readonly latenciesMs: readonly number[];
   /** How long facts are kept for further requests. */
@@ -77,7 +81,7 @@ export type PollWord =
   | 'token lost';
 
 /** The outcome of a lookup. */
-export type LookupWord = 'answered' | LookupFailure;
+export type LookupWord = 'answered' | LookupFailure | { readonly unsent: LookupFailure };
 
 export const ASKERS = [
   { caller: 'anna', purpose: 'fraud-prevention' },
@@ -120,6 +124,7 @@ function about(code: LookupFailureCode, rest: Partial<LookupFailure> = {}): Look
 }
 
 const UNAVAILABLE = about('OPERATOR_UNAVAILABLE');
+const UNAVAILABLE_TO_US = about('UNAVAILABLE', { retryAfterSeconds: 1 });
 const RATE_LIMITED = about('OPERATOR_RATE_LIMITED');
 const DENIED = about('CONSENT_DENIED');
 const NOT_SERVED = about('NUMBER_NOT_SERVED');
@@ -156,7 +161,14 @@ const pollWord = weighed<PollWord>(
 
 const lookupWord = weighed<LookupWord>(
   [6, fc.constant('answered')],
+  [2, fc.constantFrom({ unsent: UNAVAILABLE }, { unsent: UNAVAILABLE_TO_US })],
   [1, fc.constantFrom(UNAVAILABLE, { ...RATE_LIMITED, retryAfterSeconds: 30 }, DENIED)],
+  [
+    1,
+    fc.constantFrom(
+      ...[1, 90].map((retryAfterSeconds) => ({ ...RATE_LIMITED, retryAfterSeconds })),
+    ),
+  ],
   [1, fc.constantFrom(NOT_SERVED, UNKNOWN, about('OPERATOR_TIMEOUT'), about('CONSENT_EXPIRED'))],
   [
     1,
@@ -175,6 +187,11 @@ export const history: fc.Arbitrary<History> = fc.record({
   prompts: fc.array(promptWord, { minLength: 1, maxLength: 4 }),
   polls: fc.array(pollWord, { minLength: 1, maxLength: 6 }),
   lookups: fc.array(lookupWord, { minLength: 1, maxLength: 4 }),
+  admissions: fc.array(weighed<boolean>([3, fc.constant(true)], [1, fc.boolean()]), {
+    minLength: 1,
+    maxLength: 4,
+  }),
+  tokenSeconds: fc.array(fc.constantFrom(1, 15, 60, 3600), { minLength: 1, maxLength: 3 }),
   latenciesMs: fc.array(fc.constantFrom(0, 10, 100, 400, 4000, 9000), {
     minLength: 1,
     maxLength: 6,

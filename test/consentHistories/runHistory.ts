@@ -4,6 +4,7 @@ import type {
   Admitted,
   AuthorizerRequest,
   CachedAnswer,
+  Denied,
 } from '../../src/lookups/lookupAuthorizer.ts';
 import { ConsentedLookups } from '../../src/consents/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
@@ -50,7 +51,7 @@ export interface Place {
 export async function runHistory(history: History, place: Place): Promise<Wrongness> {
   const { clock } = place;
   const operators = new StrictOperators(history, clock, place.latenessMs);
-  const audit = new Audit();
+  const audit = new Audit(history.admissions);
   const processOf = (store: ConsentStore) =>
     new ServingProcess(store, history, place, operators, audit);
   const processes = place.stores.map(processOf);
@@ -198,9 +199,21 @@ class ServingProcess {
 class Audit implements LookupAuthorizer {
   /** By correlator: a shared lookup has a request of its own. */
   readonly #requests = new Set<string>();
+  readonly #admissions: readonly boolean[];
+  #lookups = 0;
 
-  admit({ event, request }: AuthorizerRequest): Admitted {
-    if (event === 'lookup') this.#requests.add(request.correlator.name);
+  constructor(admissions: readonly boolean[]) {
+    this.#admissions = admissions;
+  }
+
+  admit({ event, request }: AuthorizerRequest): Admitted | Denied {
+    if (event === 'lookup') {
+      this.#lookups += 1;
+      if (this.#admissions[this.#lookups % this.#admissions.length] === false) {
+        return { kind: 'denied', failure: { code: 'AUDIT_UNAVAILABLE', reach: 'number' } };
+      }
+      this.#requests.add(request.correlator.name);
+    }
     return { kind: 'admitted', ended: () => undefined };
   }
 

@@ -4,7 +4,9 @@ import type { Lookup, Operation } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { LookupOrder } from '../../src/operator/operator.ts';
 import type { Judgement } from '../../src/operator/responses.ts';
+import { MAX_LIFE_MS } from '../../src/consents/consentRecord.ts';
 import { AccessToken, type TokenSubject } from '../../src/tokens/accessToken.ts';
+import type { IssuedToken } from '../../src/tokens/tokenResponses.ts';
 import type { ExchangeContext, Polled, RequestedConsent } from '../../src/tokens/tokenManager.ts';
 import { hear, OperatorBooks, type Consent, type Offence } from '../operatorBooks.ts';
 import { HOUR_MS } from '../values.ts';
@@ -19,9 +21,20 @@ const OFFENCES = [
   'pollsAfterTheEnd',
   'foreignPolls',
   'equalLookups',
+  'tokensUsedTwice',
+  'tokensPastTheirEnd',
 ] as const satisfies readonly Offence[];
 
-/** How long a failure counts that names no time. */
+interface IssuedHere {
+  readonly expiresAtMs: number;
+  receivedAtMs: number;
+  isSpent: boolean;
+}
+
+/** As the service has it: an exchange and its one retry. */
+const EXCHANGE_MS = 10_000;
+
+/** How long the first failure counts. */
 const KEPT_MS = 60_000;
 /** For fractions of a millisecond. */
 const MIN_TOLERANCE_MS = 1;
@@ -41,6 +54,9 @@ export class StrictOperators {
   readonly #knowSwapSinceMs = new Map<string, number>();
   readonly #startedAtMs: number;
   #exchanges = 0;
+  readonly #tokens = new Map<string, IssuedHere>();
+  /** By operation, the prompts in a row whose lookup was not answered, and until when the service counts them. */
+  readonly #unanswered = new Map<Operation, { readonly count: number; readonly untilMs: number }>();
 
   /** @param toleranceMs by how much two moments may differ that count as one */
   constructor(history: History, clock: Clock, toleranceMs: number) {
@@ -63,7 +79,10 @@ export class StrictOperators {
     return {
       requestConsent: (subject: TokenSubject, context: ExchangeContext) =>
         this.#requestConsent(subject, context, operator),
-      poll: (authReqId: string, subject: TokenSubject) => this.#poll(authReqId, subject, operator),
+      poll: (authReqId: string) => this.#poll(authReqId, operator),
+      holds: () => true,
+      rightTo: (subject: TokenSubject, { value }: IssuedToken) =>
+        ({ kind: 'acquired', token: new AccessToken(subject, value, undefined) }) as const,
       lookUp: (order: LookupOrder, context: ExchangeContext) =>
         this.#lookUp(order, context, operator),
     };
@@ -90,15 +109,16 @@ export class StrictOperators {
     return { judged: this.#acknowledge(word, authReqId), attempts: 1 };
   }
 
-  async #poll(authReqId: string, subject: TokenSubject, operator: OperatorName): Promise<Polled> {
+  async #poll(authReqId: string, operator: OperatorName): Promise<Polled> {
     const word = inTurn(this.#history.polls, this.#polls);
     this.#polls += 1;
     const consent = this.#books.consents.get(authReqId);
     if (consent === undefined) throw new Error('A poll of what was never acknowledged.');
     this.#note(this.#books.poll(consent, operator));
-    const polled = this.#decide(consent, word, subject);
+    const polled = this.#decide(consent, word);
     await this.#takeTime();
     consent.pollsOnTheWire -= 1;
+    if (polled.kind === 'issued') this.#grant(polled.issued);
     if (polled.kind === 'failed') {
       consent.isKnownToBeOver = true;
       if (polled.failure.code === 'CONSENT_DENIED') this.#close(this.#deniedMs, () => true);
@@ -111,9 +131,14 @@ export class StrictOperators {
     { correlator }: ExchangeContext,
     operator: OperatorName,
   ) {
-    token.spend({ number, operation: lookup.operation });
+    const value = token.spend({ number, operation: lookup.operation });
     const word = inTurn(this.#history.lookups, this.#lookups);
     this.#lookups += 1;
+    if (typeof word === 'object' && 'unsent' in word) {
+      const judged = { kind: 'failed', failure: word.unsent } as const;
+      return { judged, attempts: 0, mayRetryWithNewToken: false };
+    }
+    this.#spend(value);
     const asker = askerOf(correlator.name);
     this.#judgeLookup(lookup, asker);
     const sentAtMs = this.#clock.nowMs();
@@ -123,10 +148,39 @@ export class StrictOperators {
     await this.#takeTime();
     const told = this.#answer(lookup, word, sentAtMs, swappedMs, operator);
     if (told.kind === 'answered') {
+      this.#unanswered.delete(lookup.operation);
       this.#answered.push({ asker, lookup, atMs: leftAtMs });
       this.#tellOfSwap(lookup, asker, isSwapped);
     }
     return { judged: told, attempts: 1, mayRetryWithNewToken: false };
+  }
+
+  #issue(): IssuedToken {
+    const seconds = inTurn(this.#history.tokenSeconds, this.#tokens.size);
+    const leftAtMs = this.#nowMs;
+    const value = `token-${this.#tokens.size + 1}`;
+    const expiresAtMs = leftAtMs + seconds * 1000;
+    this.#tokens.set(value, { expiresAtMs, receivedAtMs: Infinity, isSpent: false });
+    return { value, leftAtMs, expiresAtMs };
+  }
+
+  /** No owner is prompted while a token can be spent. */
+  #grant({ value }: IssuedToken): void {
+    const token = this.#tokens.get(value);
+    if (token === undefined) throw new Error('A token that was never issued.');
+    token.receivedAtMs = this.#nowMs;
+    const untilMs = Math.min(token.expiresAtMs - EXCHANGE_MS, this.#nowMs + MAX_LIFE_MS);
+    this.#books.close(LINE, { untilMs, closes: () => !token.isSpent });
+  }
+
+  #spend(value: string): void {
+    const token = this.#tokens.get(value);
+    if (token === undefined) throw new Error('A token that was never issued.');
+    if (token.isSpent) this.#note(['tokensUsedTwice']);
+    token.isSpent = true;
+    // The operator counts from the reply: at once it may be good.
+    const isLate = this.#nowMs > token.receivedAtMs + this.#toleranceMs;
+    if (isLate && this.#nowMs >= token.expiresAtMs) this.#note(['tokensPastTheirEnd']);
   }
 
   /** A larger window is `true` for the earlier swap as well. */
@@ -183,7 +237,7 @@ export class StrictOperators {
     }
   }
 
-  #decide(consent: Consent, word: PollWord, subject: TokenSubject): Polled {
+  #decide(consent: Consent, word: PollWord): Polled {
     if (consent.isOver || this.#nowMs >= consent.endsAtMs) {
       consent.isOver = true;
       return failed('CONSENT_EXPIRED');
@@ -191,7 +245,7 @@ export class StrictOperators {
     hear(consent, word === 'token lost' ? 'granted' : word);
     switch (word) {
       case 'granted':
-        return { kind: 'acquired', token: new AccessToken(subject, 'token', undefined) };
+        return { kind: 'issued', issued: this.#issue() };
       case 'token lost':
       case 'lost':
         return { kind: 'go-on', goOn: 'no_reply' };
@@ -218,7 +272,7 @@ export class StrictOperators {
 
   #answer(
     lookup: Lookup,
-    word: LookupWord,
+    word: Exclude<LookupWord, { readonly unsent: LookupFailure }>,
     sentAtMs: number,
     swappedMs: number,
     operator: OperatorName,
@@ -226,8 +280,8 @@ export class StrictOperators {
     if (word === 'answered') {
       return { kind: 'answered', facts: [factOf(lookup, sentAtMs, swappedMs)] };
     }
-    const failure: LookupFailure = word;
-    const keptMs = (failure.retryAfterSeconds ?? 0) * 1000 || KEPT_MS;
+    const failure = word;
+    const keptMs = this.#unpromptedMs(lookup.operation, failure);
     switch (failure.code) {
       case 'CONSENT_DENIED':
         this.#close(this.#deniedMs, () => true);
@@ -248,6 +302,18 @@ export class StrictOperators {
       failure.isUnknownNumber === true ? operator : undefined,
     );
     return { kind: 'failed', failure };
+  }
+
+  /** It doubles from one prompt in a row to the next. */
+  #unpromptedMs(operation: Operation, { code, retryAfterSeconds = 0 }: LookupFailure): number {
+    const nowMs = this.#nowMs;
+    const before = this.#unanswered.get(operation);
+    const count = before === undefined || before.untilMs <= nowMs ? 0 : before.count;
+    const keptMs = Math.max(retryAfterSeconds * 1000, KEPT_MS * 2 ** Math.min(count, 4));
+    if (code !== 'CONSENT_DENIED') {
+      this.#unanswered.set(operation, { count: count + 1, untilMs: nowMs + 2 * keptMs });
+    }
+    return keptMs;
   }
 
   /** @param operator the only one that it closes; all where absent */

@@ -9,6 +9,8 @@ import {
   overruled,
   pollEnded,
   requestEnded,
+  unansweredIn,
+  withLearned,
   type Consent,
   type ConsentRecord,
   type ConsentRules,
@@ -20,6 +22,7 @@ import {
   EXPIRED,
   expiredAt,
   failedFor,
+  grantedFor,
   IDENTITY,
   NOW,
   pendingFor,
@@ -34,6 +37,7 @@ const GONE: ConsentRecord = { ends: [expiredAt(0)] };
 const PENDING = pendingFor({});
 /** Claimed four seconds ago. */
 const REQUESTED = requestedFor(7_000, 296_000);
+const GRANTED = grantedFor(9000, 5000);
 const REDEEMED = redeemedFor(1);
 const WITHDRAWN: Learned = { kind: 'withdrawn', id: IDENTITY.id };
 
@@ -69,7 +73,8 @@ describe('a poll that ends nothing', () => {
   ] as const)('%s', (_, goOn, retryAfterSeconds, tookMs, intervalMs, nextPollMs) => {
     const told = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
     const polled = { kind: 'go-on', goOn, ...told } as const;
-    expect(pollEnded(PENDING, polled, NOW, NOW + tookMs, true, RULES)).toEqual(
+    const times = { sentAtMs: NOW, nowMs: NOW + tookMs, isTold: true };
+    expect(pollEnded(PENDING, polled, times, RULES)).toEqual(
       lives({ ...pendingFor({ nextPollMs, leaseMs: tookMs }), intervalMs }),
     );
   });
@@ -97,6 +102,7 @@ describe('a request to prompt that was refused', () => {
 });
 
 describe('a poll that ended the consent', () => {
+  const AT_ONCE = { sentAtMs: NOW, nowMs: NOW, isTold: false };
   const forgetful = { ...RULES, deniedMs: 0 };
   const over = pendingFor({ livesMs: -1 });
 
@@ -108,7 +114,13 @@ describe('a poll that ended the consent', () => {
     ['an expiry is an end', PENDING, EXPIRED, RULES, { kind: 'ended', ended: expiredAt(0) }],
   ])('%s', (_, pending, failure, rules, learned) => {
     const polled = { kind: 'failed', failure } as const;
-    expect(pollEnded(pending, polled, NOW, NOW, false, rules)).toEqual(learned);
+    expect(pollEnded(pending, polled, AT_ONCE, rules)).toEqual(learned);
+  });
+
+  it('of a store that has lost writes leaves it in doubt whether the token was spent', () => {
+    const polled = { kind: 'failed', failure: EXPIRED } as const;
+    const times = { ...AT_ONCE, doubtUntilMs: NOW + 300_000 };
+    expect(pollEnded(PENDING, polled, times, RULES)).toEqual(IN_DOUBT);
   });
 });
 
@@ -144,16 +156,37 @@ function endedFor(failure: LookupFailure, ms: number): Learned {
 
 describe('a lookup that failed', () => {
   const later = { ...REFUSED, retryAfterSeconds: 3600 };
-  const atOnce = { ...REFUSED, retryAfterSeconds: 0 };
+  const soon = { ...REFUSED, retryAfterSeconds: 1 };
 
   it.each<[string, LookupFailure, Learned]>([
     ['is remembered for a minute', REFUSED, endedFor(REFUSED, 60_000)],
     ['or as long as the operator says', later, endedFor(later, 3_600_000)],
-    ['where that is not 0', atOnce, endedFor(atOnce, 60_000)],
+    ['where that is longer', soon, endedFor(soon, 60_000)],
     ['is a denial where the owner has withdrawn', DENIED, lives(closedFor(DENIED, 600_000))],
   ])('%s', (_, failure, learned) => {
     const { lookup } = IDENTITY;
     expect(lookupEnded(IDENTITY, { lookup, failure }, NOW, RULES)).toEqual(learned);
+  });
+
+  it.each([
+    [1, 120_000],
+    [4, 960_000],
+    [9, 960_000],
+  ])('is remembered for longer after %d others in a row: %d ms', (unanswered, ms) => {
+    const { lookup } = IDENTITY;
+    const again = { ...IDENTITY, unanswered };
+    const ended = lookupEnded(again, { lookup, failure: REFUSED }, NOW, RULES);
+    expect(ended).toMatchObject({ ended: { unanswered, untilMs: NOW + ms } });
+  });
+
+  it('is counted by the next prompt for its operation, until another one is answered', () => {
+    const failed = failedFor(REFUSED, 60_000);
+    const since = asOf({ ends: [failed] }, NOW + 90_000, RULES);
+    expect(unansweredIn(since.ends, IDENTITY.lookup)).toBe(1);
+    expect(unansweredIn(since.ends, { operation: 'retrieve-date' })).toBe(0);
+    const next = { ...IDENTITY, id: 'consent-2' };
+    expect(withLearned(since, answered(next, NOW + 90_000)).ends).toMatchObject([next]);
+    expect(withLearned(since, answered(next, NOW + 30_000)).ends).toMatchObject([failed, next]);
   });
 });
 
@@ -171,6 +204,10 @@ describe('what was learned while the record changed', () => {
     ['counts over an earlier state', living(REQUESTED), lives(PENDING), living(PENDING)],
     ['does not count over a later one', living(REDEEMED), lives(PENDING), undefined],
     ['nor over the same one, which may be of another poll', polledSince, lives(PENDING), undefined],
+    ['counts where the owner has consented', living(PENDING), lives(GRANTED), living(GRANTED)],
+    ['nor where another process may spend the token', living(GRANTED), lives(REDEEMED), undefined],
+    ['nor in a store that has lost it', NOTHING, lives(REDEEMED), undefined],
+    ['is not an expiry where another poll has granted it', living(GRANTED), expired, undefined],
     ['nor over its own end', GONE, lives(PENDING), undefined],
     ["nor over another's consent", another, lives(PENDING), undefined],
     ["keeps another's consent beside its end", another, ended, { ...another, ...failed }],

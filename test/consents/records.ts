@@ -5,6 +5,7 @@ import type {
   ConsentRules,
   Expired,
   Failed,
+  Granted,
   Pending,
   Redeemed,
   Requested,
@@ -73,6 +74,11 @@ export function pendingFor({
     livesUntilMs: NOW + livesMs,
   } as const;
   return leaseMs === undefined ? pending : { ...pending, leaseUntilMs: NOW + leaseMs };
+}
+
+export function grantedFor(ms: number, leaseMs?: number): ConsentIdentity & Granted {
+  const granted = { ...IDENTITY, state: 'granted', token: 'token-1', untilMs: NOW + ms } as const;
+  return leaseMs === undefined ? granted : { ...granted, leaseUntilMs: NOW + leaseMs };
 }
 
 export function redeemedFor(leaseMs: number): ConsentIdentity & Redeemed {

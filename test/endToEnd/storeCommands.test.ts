@@ -74,7 +74,7 @@ test.skipIf(NO_REDIS !== undefined)(
     expect(await answer()).toEqual(swappedNever);
     expect(polls).toBe(2);
     // The fact is kept again once its caller has it.
-    const all = { READ: 1, WRITE: 7, RECALL: 1, KEEP: 2 };
+    const all = { READ: 1, WRITE: 8, RECALL: 1, KEEP: 2 };
     await expect.poll(() => counter.counts).toEqual(all);
     expect(await answer()).toEqual(swappedNever);
     expect(counter.counts).toEqual({ ...all, RECALL: 2 });

@@ -57,7 +57,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     file: 'src/consents/consentRecord.ts',
-    tests: ['test/consents', 'test/consentHistories'],
+    tests: ['test/consents', 'test/consentHistories', 'test/lookups/afterConsent'],
     mutants: [
       ['redeemableUntilMs: sentAtMs + lifeMs', 'redeemableUntilMs: nowMs + 2 * lifeMs'],
       ["(goOn === 'slow_down' ? SLOW_DOWN_MS : 0)", '0'],
@@ -67,7 +67,14 @@ export const PARTS: readonly Part[] = [
       ],
       ['Math.max(deniedMs, MIN_DENIED_MS)', 'deniedMs'],
       ['operator === at || failure.isUnknownNumber !== true', 'true'],
-      ["isRedeemed && kind === 'expired' ? undefined : withLearned", 'withLearned'],
+      ["isGranted && kind === 'expired' ? undefined : withLearned", 'withLearned'],
+      [
+        'Math.max(retryAfterSeconds * 1000, unpromptedMs)',
+        'retryAfterSeconds * 1000 || unpromptedMs',
+      ],
+      ['2 ** Math.min(unanswered, MAX_DOUBLINGS)', '1'],
+      ['2 * end.untilMs - end.atMs', 'end.untilMs'],
+      ['if (doubtUntilMs > nowMs) return inDoubt(pending, nowMs, doubtUntilMs);\n', ''],
       ['if (ends.some(({ id }) => id === lives.id)) return undefined;\n', ''],
       ['>= PROGRESS[lives.state]', '> PROGRESS[lives.state]'],
       [
@@ -83,7 +90,9 @@ export const PARTS: readonly Part[] = [
       ['consent.asker === callerKey ? ownView', 'true ? ownView'],
       ['if (!operators.has(consent.operator)) {', 'if (false) {'],
       ['ends: ends.filter((end) => end.asker === callerKey)', 'ends'],
-      ['stored === undefined && doubtUntilMs > nowMs', 'false'],
+      ['} else if (doubtUntilMs > nowMs) {', '} else if (false) {'],
+      ['doubtUntilMs > nowMs || !operators', '!operators'],
+      ['record.ends.filter(({ untilMs }) => untilMs > nowMs)', 'record.ends'],
       [".filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS", '.length > 1000'],
     ],
   },
@@ -98,7 +107,7 @@ export const PARTS: readonly Part[] = [
       ['doubtUntilMs: nowMs + rules.doubtMs', 'doubtUntilMs: nowMs + rules.leaseMs'],
       ['if (claim.nowMs + exchangeMs < leaseUntilMs) return claim;', 'return claim;'],
       ['version: undefined, leaseUntilMs', 'version, leaseUntilMs'],
-      ['isDoubtful ? { ...lost', 'false ? { ...lost'],
+      ['doubtUntilMs === undefined ? lost', 'true ? lost'],
       ['this.#time = clockElsewhere(written.nowMs, sentAtMs, repliedAtMs);\n', ''],
       ["(state !== 'free' && isFresh)", "state !== 'free'"],
     ],
@@ -140,6 +149,7 @@ export const PARTS: readonly Part[] = [
       ['if ARGV[1] == epoch and tonumber(ARGV[2]) > writes then', 'if false then'],
       ["if version ~= ARGV[4] then return { 'conflict', nowText, writes, behind } end", ''],
       ['epoch + 2 * removals + (doubtUntilMs and 1 or 0)', 'epoch + 2 * removals'],
+      ["if behind ~= '' then return { 'conflict', nowText, writes, behind } end", ''],
     ],
   },
   {
@@ -153,7 +163,20 @@ export const PARTS: readonly Part[] = [
     mutants: [
       ['this.#waiters.remove(waiter);\n', ''],
       ['requests.release(acquiredAtMs);\n', ''],
-      ['polls.release(acquiredAtMs);\n', ''],
+      [
+        'polls.release(acquiredAtMs);\n    }\n  }\n\n  /** A token whose',
+        '}\n  }\n\n  /** A token whose',
+      ],
+      ["judged.kind === 'failed' && ending.attempts === 0", 'false'],
+      [
+        'this.#unspent(claim, claim.consent, admitted.failure)',
+        'this.#unspent(claim, { ...claim.consent, untilMs: 0 }, admitted.failure)',
+      ],
+      ['const { leaseUntilMs: _, ...lives } = granted;', 'const lives = granted;'],
+      [
+        'keeping = this.#keep(fact, request, spent);',
+        'keeping = admitted.ended(ending).then(() => this.#keep(fact, request, spent));',
+      ],
       ['(await this.#waiters.tellKept(cause))\n          ?', 'false\n          ?'],
     ],
   },

@@ -3,7 +3,7 @@ import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Ending } from '../../src/lookups/lookupAuthorizer.ts';
 import { settled } from '../testClock.ts';
-import { BOB, CAROL, checked, withheld } from '../values.ts';
+import { ALICE, BOB, CAROL, checked, withheld } from '../values.ts';
 import {
   ANOTHERS,
   AskedConsents,
@@ -85,6 +85,151 @@ describe('the failure of a lookup after consent', () => {
       expect(await ask([DATE, window(240)])).toEqual([{ failure }, ...FALSE]);
     }
     expect(service.operator.prompted).toEqual(['retrieve-date', 'check']);
+  });
+});
+
+describe('the owner whose lookup the operator refuses for a while', () => {
+  it.each([
+    ['429 with Retry-After: 1', { code: 'OPERATOR_RATE_LIMITED', retryAfterSeconds: 1 }],
+    ['503 with Retry-After: 3', { code: 'OPERATOR_UNAVAILABLE', retryAfterSeconds: 3 }],
+    ['429', { code: 'OPERATOR_RATE_LIMITED' }],
+    ['a timeout', { code: 'OPERATOR_TIMEOUT' }],
+  ] as const)('is prompted after 1, 2 and 4 minutes at the soonest: %s', async (_, failure) => {
+    const failed = { ...failure, reach: 'number' } as const;
+    service.operator.looked = [failed];
+    const promptedAt = [];
+    for (let minutes = 0; minutes < 10;) {
+      const told = failureOf(await ask(WINDOW));
+      expect(told).toMatchObject({ code: failure.code });
+      promptedAt.push(service.operator.prompts.at(-1)?.at);
+      const { retryAfterSeconds = 0 } = told ?? {};
+      await service.clock.advance(retryAfterSeconds * SECOND_MS);
+      minutes += retryAfterSeconds / 60;
+    }
+    expect(promptedAt.map((atMs = 0) => atMs / MINUTE_MS)).toEqual([0, 1, 3, 7]);
+    service.operator.looked = [checked(240, true)];
+    expect(await ask(WINDOW)).toEqual([{ swapped: true }]);
+    service.operator.looked = [failed];
+    await service.clock.advance(MINUTE_MS + 1);
+    expect(failureOf(await ask(WINDOW))).toMatchObject({ retryAfterSeconds: 60 });
+  });
+
+  it('is not prompted before a Retry-After that is longer', async () => {
+    const failed = {
+      code: 'OPERATOR_RATE_LIMITED',
+      reach: 'number',
+      retryAfterSeconds: 90,
+    } as const;
+    service.operator.looked = [failed];
+    expect(failureOf(await ask(WINDOW))).toEqual(failed);
+    await service.clock.advance(89 * SECOND_MS);
+    expect(failureOf(await ask(WINDOW))).toEqual({ ...failed, retryAfterSeconds: 1 });
+    expect(prompts()).toBe(1);
+  });
+});
+
+/** Asks once, and refuses what follows the prompt. */
+async function refuse(refusal: () => void) {
+  const asked = service.ask(WINDOW);
+  await service.clock.advance(150);
+  refusal();
+  return failureOf(await service.after(SECOND_MS, asked));
+}
+
+describe.each([1, 2])('a consent whose lookup has not left, in %d replicas', (replicas) => {
+  const other = replicas - 1;
+  const AUDIT: LookupFailure = { code: 'AUDIT_UNAVAILABLE', reach: 'number' };
+
+  beforeEach(() => {
+    service = new AskedConsents({ replicas });
+    service.operator.latencyMs = 100;
+    service.operator.tokenSeconds = 120;
+  });
+
+  it.each<[string, LookupFailure, (failure: LookupFailure | undefined) => void]>([
+    ['the audit log', AUDIT, (failure) => (service.admission.failure = failure)],
+    ['the circuit', UNAVAILABLE, (failure) => (service.operator.unsent = failure)],
+    [
+      'a lack of descriptors',
+      { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 },
+      (failure) => (service.operator.unsent = failure),
+    ],
+    [
+      'a profile that writes no request',
+      { code: 'OPERATOR_INVALID_REPLY', reach: 'question' },
+      (failure) => (service.operator.unsent = failure),
+    ],
+  ])('is spent by a later request, refused by %s for 8 s and for a minute', async (_, why, set) => {
+    const refused = { ...why, reach: 'number', retryAfterSeconds: 1 };
+    expect(await refuse(() => set(why))).toEqual(refused);
+    for (const seconds of [8, 52]) {
+      await service.clock.advance(seconds * SECOND_MS);
+      expect(failureOf(await service.heard(SECOND_MS, WINDOW, {}, other))).toEqual(refused);
+    }
+    set(undefined);
+    expect(await service.heard(SECOND_MS, WINDOW, {}, other)).toEqual(FALSE);
+    expect([prompts(), service.operator.polls.length]).toEqual([1, 1]);
+    expect(service.operator.lookups).toHaveLength(1);
+  });
+
+  it('is PENDING until the end of its token, also to another caller, and then expires', async () => {
+    await refuse(() => (service.operator.unsent = UNAVAILABLE));
+    const status = await service.replica().consent(ALICE, requestAt(service.clock));
+    // The life of the token, less the time of an exchange.
+    const expiresAtMs = expect.closeTo(service.clock.nowMs() + 109 * SECOND_MS, -3) as number;
+    expect(status).toMatchObject({
+      status: { state: 'PENDING', retryAfterSeconds: 1, expiresAtMs },
+    });
+    expect(failureOf(await service.heard(0, WINDOW, { caller: 'bert' }))).toEqual(ANOTHERS);
+    await service.clock.advance(110 * SECOND_MS);
+    service.operator.unsent = undefined;
+    expect(failureOf(await service.heard(0, WINDOW))?.code).toBe('CONSENT_EXPIRED');
+    expect(await service.heard(SECOND_MS, WINDOW)).toEqual(FALSE);
+    expect([prompts(), service.operator.lookups.length]).toEqual([2, 1]);
+  });
+
+  it('waits for the process whose key its token is bound to', async () => {
+    await refuse(() => (service.operator.unsent = UNAVAILABLE));
+    service.operator.unsent = undefined;
+    service.operator.isHolder = false;
+    expect(failureOf(await service.heard(SECOND_MS, WINDOW, {}, other))).toMatchObject({
+      code: 'CONSENT_PENDING',
+    });
+    service.operator.isHolder = true;
+    expect(await service.heard(SECOND_MS, WINDOW)).toEqual(FALSE);
+    expect(prompts()).toBe(1);
+  });
+});
+
+describe('a process that ends after the token', () => {
+  beforeEach(() => {
+    service = new AskedConsents({ replicas: 2 });
+    service.operator.latencyMs = 100;
+  });
+
+  it('and before the lookup leaves it to another one, and makes none if it was only held up', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    service.admission.lookupsWait = promise;
+    const asked = service.ask(WINDOW);
+    expect(await service.after(4 * SECOND_MS, asked)).toEqual([failing('CONSENT_PENDING')]);
+    service.admission.lookupsWait = undefined;
+    expect(await service.heard(4 * SECOND_MS, WINDOW, {}, 1)).toEqual([failing('CONSENT_PENDING')]);
+    await service.clock.advance(6 * SECOND_MS);
+    expect(await service.heard(SECOND_MS, WINDOW, {}, 1)).toEqual(FALSE);
+    resolve();
+    await service.clock.advance(20 * SECOND_MS);
+    expect([prompts(), service.operator.lookups.length]).toEqual([1, 1]);
+  });
+
+  it('and after the reply to its lookup leaves the answer to another one', async () => {
+    // Its line in the audit log takes long.
+    service.admission.endsWait = new Promise(() => undefined);
+    service.operator.looked = [checked(240, true)];
+    void service.ask(WINDOW);
+    await service.clock.advance(20 * SECOND_MS);
+    service.admission.endsWait = undefined;
+    expect(await service.heard(SECOND_MS, WINDOW, {}, 1)).toEqual([{ swapped: true }]);
+    expect([prompts(), service.operator.lookups.length]).toEqual([1, 1]);
   });
 });
 

@@ -159,7 +159,7 @@ class LosableStore extends MemoryConsentStore {
   isLost = false;
   /** Whether writes are done while it is lost, without a reply. */
   writesWhileLost = false;
-  /** Until then a number without a record is in doubt. */
+  /** Until then its numbers are in doubt. */
   doubtUntilMs: number | undefined;
   /** How far its clock is ahead of its first reading. */
   aheadMs = 0;
@@ -237,13 +237,19 @@ class RecordingAdmission implements LookupAuthorizer {
   readonly heardBy: CachedAnswer[] = [];
   /** The failure of what follows, in place of being admitted or recorded. */
   failure: LookupFailure | undefined;
+  /** What lookups wait for before they are admitted, and until their end is recorded. */
+  lookupsWait: Promise<void> | undefined;
+  endsWait: Promise<void> | undefined;
 
-  admit(asked: AuthorizerRequest): Admitted | Denied {
+  admit(asked: AuthorizerRequest): Admitted | Denied | Promise<Admitted | Denied> {
     this.asked.push(asked);
-    const { failure } = this;
-    return failure === undefined
-      ? { kind: 'admitted', ended: () => undefined }
-      : { kind: 'denied', failure };
+    const { failure, lookupsWait, endsWait } = this;
+    const admitted: Admitted | Denied =
+      failure === undefined
+        ? { kind: 'admitted', ended: () => (asked.event === 'lookup' ? endsWait : undefined) }
+        : { kind: 'denied', failure };
+    if (asked.event !== 'lookup' || lookupsWait === undefined) return admitted;
+    return lookupsWait.then(() => admitted);
   }
 
   heard(heard: CachedAnswer): Promise<LookupFailure | undefined> {

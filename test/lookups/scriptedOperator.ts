@@ -5,7 +5,7 @@ import type { LookupOrder } from '../../src/operator/operator.ts';
 import type { Judgement } from '../../src/operator/responses.ts';
 import { AccessToken, type TokenSubject } from '../../src/tokens/accessToken.ts';
 import type { Polled, RequestedConsent } from '../../src/tokens/tokenManager.ts';
-import type { AcknowledgementJudgement } from '../../src/tokens/tokenResponses.ts';
+import type { AcknowledgementJudgement, IssuedToken } from '../../src/tokens/tokenResponses.ts';
 import type { TestClock } from '../testClock.ts';
 
 /** An operator whose answers are scripted, in the order of the requests; the last of each is repeated. */
@@ -18,6 +18,12 @@ export class ScriptedOperator {
   looked: (Fact | LookupFailure)[] = [];
   /** How long each exchange takes. */
   latencyMs = 0;
+  /** `expires_in`, where the operator says it. */
+  tokenSeconds: number | undefined;
+  /** Whether tokens are bound to no other process's key. */
+  isHolder = true;
+  /** Lookups that do not leave, and why. */
+  unsent: LookupFailure | undefined;
   readonly #clock: TestClock;
   readonly #startedAtMs: number;
 
@@ -45,23 +51,42 @@ export class ScriptedOperator {
     return { judged, attempts: 1 };
   }
 
-  async poll(authReqId: string, subject: TokenSubject): Promise<Polled> {
+  async poll(authReqId: string): Promise<Polled> {
     this.polls.push({ at: this.#elapsedMs(), authReqId });
     await this.#takeTime();
     const next = nextOf(this.polled);
     return next === 'granted' || next === undefined
-      ? { kind: 'acquired', token: new AccessToken(subject, 'token', undefined) }
+      ? { kind: 'issued', issued: { value: 'token', leftAtMs: 0, ...this.#expiry() } }
       : next;
+  }
+
+  holds(): boolean {
+    return this.isHolder;
+  }
+
+  rightTo(subject: TokenSubject, { value }: IssuedToken) {
+    return { kind: 'acquired', token: new AccessToken(subject, value, undefined) } as const;
   }
 
   async lookUp({ lookup, token, number }: LookupOrder) {
     token.spend({ number, operation: lookup.operation });
+    const { unsent } = this;
+    if (unsent !== undefined) {
+      const judged = { kind: 'failed', failure: unsent } as const;
+      return { judged, attempts: 0, mayRetryWithNewToken: false };
+    }
     this.lookups.push({ at: this.#elapsedMs(), lookup });
     await this.#takeTime();
     const next = nextOf(this.looked) ?? neverSwapped(lookup, this.#clock.nowMs());
     const judged: Judgement<Fact> =
       'operation' in next ? { kind: 'answered', facts: [next] } : { kind: 'failed', failure: next };
     return { judged, attempts: 1, mayRetryWithNewToken: false };
+  }
+
+  #expiry() {
+    const { tokenSeconds } = this;
+    if (tokenSeconds === undefined) return {};
+    return { expiresAtMs: this.#clock.monotonicMs() + tokenSeconds * 1000 };
   }
 
   #elapsedMs(): number {

@@ -178,7 +178,7 @@ const FAULTS = {
   },
   'redis-emptied': {
     alerts: ['SimSwapConsentsInDoubt'],
-    line: 'the shared store has lost consents (it was emptied, evicts, or a replica took over without the last writes): until the doubt ends no owner of a number without a record is prompted',
+    line: 'the shared store has lost consents (it was emptied, evicts, or a replica took over without the last writes): until the doubt ends no owner of its numbers is prompted',
     prepare: (started) =>
       withRedis(started, '3-legged', (redis) => command(redis.port, ['FLUSHALL'])),
   },

@@ -18,7 +18,6 @@ import {
   TokenManager,
   type Acquired,
   type ExchangeContext,
-  type Polled,
   type TokenSettings,
 } from '../../src/tokens/tokenManager.ts';
 import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
@@ -139,7 +138,7 @@ export function issuing(members: object = {}): Answer {
   };
 }
 
-export function tokenOf(acquired: Acquired | Polled): AccessToken {
+export function tokenOf(acquired: Acquired): AccessToken {
   if (acquired.kind !== 'acquired') throw new Error('No token was acquired.');
   return acquired.token;
 }
