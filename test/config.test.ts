@@ -35,7 +35,7 @@ describe('without settings', () => {
         failureMs: 60_000,
         resultMs: 60_000,
       },
-      load: loadLimits(undefined, 100),
+      load: loadLimits(undefined, 100, true),
       limits: { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 10, maxReplyBytes: 2_000_000 },
       callers: { tokens: undefined, routerSecrets: [], purposes: ['fraud-prevention'] },
       quotas: {

@@ -69,7 +69,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       apollo,
       // Where every operator is the simulator.
       rehearsals: config.simulator === undefined ? undefined : REHEARSED,
-      maxRequests: config.load.requests,
+      load: config.load.requests,
       checksHost: config.callers.tokens === undefined,
       gate,
       observation,

@@ -80,7 +80,11 @@ export function configOf(
     },
     /** The Redis of consents that processes share; they are in the process where absent. */
     sharedState: readSharedState(read),
-    load: loadLimits(read.integer('MAX_NUMBERS_AT_WORK'), maxNumbersPerOperation),
+    load: loadLimits(
+      read.integer('MAX_NUMBERS_AT_WORK'),
+      maxNumbersPerOperation,
+      documents.value === undefined,
+    ),
     limits: {
       maxNumbersPerOperation,
       maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER'),

@@ -8,9 +8,13 @@ import {
 } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
 import { DeadlineExceeded } from '../http/urgency.ts';
+import { Body, type BodyFault } from './body.ts';
 import { singleValue, preferredWaitMs, readTraceparent } from '../http/headers.ts';
 import { admitOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
+import { FairShares, UNKNOWN_CALLER, type RequestLoad, type Share } from './fairShares.ts';
+import { cutOperation, isMembers, type Members } from './operation.ts';
+import { limitExceeded } from './operationCost.ts';
 import {
   statusOfRefusal,
   replyMediaType,
@@ -29,11 +33,9 @@ import {
 } from './request.ts';
 import { isOwnHost } from '../http/wireSettings.ts';
 import { derived } from '../system/fromFiles.ts';
+import { Turns } from './turns.ts';
 import { documentNames, resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-
-/** For a document and its variables: far more than the largest allowed operation needs. */
-const MAX_BODY_BYTES = 1024 * 1024;
 
 /** How long an execution may take to answer with what it has at the deadline. */
 const LAST_WORDS_MS = 1000;
@@ -44,7 +46,8 @@ export interface EndpointParts extends RequestParts {
     readonly requestTimeoutMs: number;
     readonly allowedOrigins: readonly string[];
   };
-  readonly maxRequests: number;
+  /** What requests may hold together. */
+  readonly load: RequestLoad;
   readonly log: Log;
   /** As they are by now. Where there are any, nothing else is served. */
   readonly trustedDocuments: () => TrustedDocuments | undefined;
@@ -62,10 +65,13 @@ export interface EndpointParts extends RequestParts {
 export function createEndpoint(
   parts: EndpointParts,
 ): (incoming: IncomingMessage, response: ServerResponse, headers: ReplyHeaders) => Promise<Reply> {
-  const names = derived(parts.trustedDocuments, (documents = new Map()) =>
-    documentNames(documents),
-  );
-  let underWay = 0;
+  const places = new FairShares(parts.load.heldBytes);
+  const endpoint: Endpoint = {
+    ...parts,
+    names: derived(parts.trustedDocuments, (documents = new Map()) => documentNames(documents)),
+    bodies: new FairShares(parts.load.bodyBytes),
+    turns: new Turns(),
+  };
   return (incoming, response, headers) => {
     const request = new GraphqlRequest(parts, {
       timeoutMs: parts.config.requestTimeoutMs,
@@ -73,15 +79,17 @@ export function createEndpoint(
     });
     headers['x-correlator'] = request.correlator.returned;
     const respond = async (): Promise<Reply> => {
-      underWay += 1;
+      const place = places.open(UNKNOWN_CALLER);
+      const arrived: Arrived = { incoming, response, headers, request, place };
       try {
-        const arrived = { incoming, response, headers, request };
-        const early = replyBefore(parts, arrived, underWay);
-        const reply = await (early ?? answer(parts, arrived, names));
+        const early = replyBefore(parts, arrived);
+        const reply = await (early ?? answer(endpoint, arrived));
         parts.observation.onAnswered(request.report(reply.status));
         return reply;
       } finally {
-        underWay -= 1;
+        const release = (): void => place.release();
+        if (arrived.overdue === undefined) release();
+        else arrived.overdue.then(release, release);
       }
     };
     if (!requestChannel.hasSubscribers) return respond();
@@ -108,11 +116,22 @@ function resultOf({ status, codes, document }: RequestReport): RequestResult {
   return document === undefined ? result : { ...result, document };
 }
 
+interface Endpoint extends EndpointParts {
+  /** Of trusted documents, by their ids. */
+  readonly names: () => ReadonlyMap<string, string>;
+  readonly bodies: FairShares;
+  readonly turns: Turns;
+}
+
 interface Arrived {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   readonly headers: ReplyHeaders;
   readonly request: GraphqlRequest;
+  /** What it holds until it is answered, of what all requests may hold. */
+  readonly place: Share;
+  /** An execution that goes on after the reply. */
+  overdue?: Promise<unknown>;
 }
 
 function refuse(refusal: Refusal, { incoming, request }: Arrived): Reply {
@@ -122,25 +141,21 @@ function refuse(refusal: Refusal, { incoming, request }: Arrived): Reply {
 
 /** The reply that does not depend on the caller; `undefined` for every other request. */
 function replyBefore(
-  { checksHost, config: { allowedOrigins }, maxRequests, explorer }: EndpointParts,
+  { checksHost, config: { allowedOrigins }, load, explorer }: EndpointParts,
   arrived: Arrived,
-  underWay: number,
 ): Promise<Reply> | Reply | undefined {
-  const { incoming, headers } = arrived;
+  const { incoming, headers, place } = arrived;
   if (checksHost && !isOwnHost(incoming.headers.host)) return refuse(OTHER_HOST, arrived);
   const preflight =
     allowedOrigins.length === 0 ? undefined : admitOrigin(allowedOrigins, incoming, headers);
   if (preflight !== undefined) return preflight;
-  if (underWay > maxRequests) return refuse(TOO_MANY, arrived);
+  if (!place.add(load.placeBytes)) return refuse(NO_ROOM, arrived);
   return incoming.method === 'GET' && wantsPage(incoming) ? explorer?.() : undefined;
 }
 
-async function answer(
-  { gate, apollo, log, observation, trustedDocuments }: EndpointParts,
-  arrived: Arrived,
-  names: () => ReadonlyMap<string, string>,
-): Promise<Reply> {
-  const { incoming, response, headers, request } = arrived;
+async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
+  const { gate, apollo, log, observation, names } = endpoint;
+  const { incoming, response, headers, request, place } = arrived;
   let isExecuted = false;
   request.begin();
   response.once('close', () => {
@@ -161,29 +176,32 @@ async function answer(
     return refuse({ ...admitted, headers: { ...admitted.headers, ...CLOSE } }, arrived);
   }
   request.admit(admitted, preferredWaitMs(singleValue(incoming.headers.prefer)));
+  if (!place.moveTo(request.caller.key)) return refuse(NO_ROOM, arrived);
 
-  const asked = await request.within(readOperation(incoming, trustedDocuments()));
-  if (asked === undefined) return refuse({ ...NO_BODY_IN_TIME, headers: CLOSE }, arrived);
+  const asked = await request.within(readRequest(endpoint, arrived));
+  if (asked === undefined) {
+    const refusal = incoming.complete ? NOT_IN_TIME : NO_BODY_IN_TIME;
+    return refuse({ ...refusal, headers: CLOSE }, arrived);
+  }
   if ('code' in asked) {
     return refuse({ ...asked, headers: { ...asked.headers, ...CLOSE } }, arrived);
   }
   if (asked.documentId !== undefined) request.document = names().get(asked.documentId);
 
-  const executed = await request.within(
-    apollo.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: asked.request,
-      context: () => {
-        const { waitMs } = request;
-        // RFC 7240 §3: how long the request waits, which may be less than it preferred.
-        if (waitMs !== undefined) {
-          headers['preference-applied'] = `wait=${Math.floor(waitMs / 1000)}`;
-        }
-        return Promise.resolve({ request });
-      },
-    }),
-    LAST_WORDS_MS,
-  );
+  const executing = apollo.executeHTTPGraphQLRequest({
+    httpGraphQLRequest: asked.request,
+    context: () => {
+      const { waitMs } = request;
+      // RFC 7240 §3: how long the request waits, which may be less than it preferred.
+      if (waitMs !== undefined) {
+        headers['preference-applied'] = `wait=${Math.floor(waitMs / 1000)}`;
+      }
+      return Promise.resolve({ request });
+    },
+  });
+  const executed = await request.within(executing, LAST_WORDS_MS);
   if (executed === undefined) {
+    arrived.overdue = executing;
     tellOverdue(log, request, 'its answers');
     const status = statusOfRefusal(incoming.headers.accept, NOT_IN_TIME.status);
     return refuse({ ...NOT_IN_TIME, status }, arrived);
@@ -211,7 +229,8 @@ const OTHER_HOST: Refusal = {
 
 const NOT_IN_TIME = { status: 503, code: 'UNAVAILABLE' } satisfies Refusal;
 
-const TOO_MANY: Refusal = {
+/** For requests, or for their bodies. */
+const NO_ROOM: Refusal = {
   status: 503,
   code: 'UNAVAILABLE',
   headers: { ...CLOSE, 'retry-after': '1' },
@@ -249,37 +268,85 @@ function referring(body: string, request: GraphqlRequest): string {
   return JSON.stringify({ errors });
 }
 
-async function readOperation(
-  incoming: IncomingMessage,
-  trustedDocuments: TrustedDocuments | undefined,
+/** What Apollo executes; nothing of the request beyond it is held (docs/design.md, "Limits"). */
+async function readRequest(
+  { load, bodies, turns, trustedDocuments, config: { limits } }: Endpoint,
+  { incoming, request, place }: Arrived,
 ): Promise<ReadRequest | Refusal> {
   const { method = 'GET', url = '', headers } = incoming;
-  let body: object | undefined;
-  let search = '';
-  if (method === 'POST') {
-    const type = headers['content-type'] ?? '';
-    const isJson = type === 'application/json' || JSON_TYPE.test(type);
-    const text = await readBody(incoming, isJson ? MAX_BODY_BYTES : 0);
-    if (!isJson) return NOT_JSON;
-    if (text === undefined) return TOO_LONG;
-    const parsed = parseBody(text);
-    if (typeof parsed === 'string') return badRequest(400, parsed);
-    body = parsed;
-  } else if (method === 'GET') {
-    search = /\?.*/s.exec(url)?.[0] ?? '';
-  } else {
+  const mediaType = replyMediaType(headers.accept);
+  if (method !== 'GET' && method !== 'POST') {
     return badRequest(405, 'GraphQL takes POST, and GET for queries.', { allow: 'GET, POST' });
   }
-  const mediaType = replyMediaType(headers.accept);
-  if (mediaType === undefined) return NOT_ACCEPTABLE;
-  const request = { method, headers: headersForApollo(method, headers, mediaType), search, body };
-  return trustedDocuments === undefined ? { request } : resolveDocument(request, trustedDocuments);
+  const { key } = request.caller;
+  let body: Body | undefined;
+  if (method === 'POST') {
+    const type = headers['content-type'] ?? '';
+    if (type !== 'application/json' && !JSON_TYPE.test(type)) return NOT_JSON;
+    const read = await Body.read(incoming, key, bodies, load.maxBodyBytes);
+    if (!(read instanceof Body)) return faultOf(read, load.maxBodyBytes);
+    body = read;
+  }
+  if (mediaType === undefined) {
+    body?.giveUp();
+    return NOT_ACCEPTABLE;
+  }
+  const turn = turns.take(key, request.signal);
+  if (turn !== undefined) await turn;
+  if (request.signal.aborted) {
+    body?.giveUp();
+    return NOT_IN_TIME;
+  }
+  // In one step, and in one turn with the execution: nothing else is held in between.
+  const search = new URLSearchParams(/\?.*/s.exec(url)?.[0]);
+  const sent = body === undefined ? sentIn(search) : parseBody(body.take());
+  if (typeof sent === 'string') return badRequest(400, sent);
+  const documents = trustedDocuments();
+  const named = documents === undefined ? { sent } : resolveDocument(sent, documents);
+  if ('code' in named) return named;
+  const { members, heldBytes, tooLongList } = cutOperation(
+    named.sent,
+    limits.maxNumbersPerOperation,
+  );
+  if (tooLongList !== undefined) {
+    const limit = limits.maxNumbersPerOperation;
+    const { message, extensions } = limitExceeded({
+      limited: 'numbers',
+      limit,
+      asked: tooLongList,
+    });
+    const { code: _code, ...details } = extensions;
+    const status = statusOfRefusal(headers.accept, 400);
+    return { status, code: 'LOOKUP_LIMIT_EXCEEDED', message, details };
+  }
+  if (!place.add(heldBytes)) return NO_ROOM;
+  if (documents !== undefined) for (const name of ['documentId', 'extensions']) search.delete(name);
+  const texts = headersForApollo(method, headers, mediaType);
+  return {
+    ...('documentId' in named ? { documentId: named.documentId } : {}),
+    request:
+      method === 'POST'
+        ? { method, headers: texts, search: '', body: members }
+        : { method, headers: texts, search: `?${searchOf(members, search)}`, body: undefined },
+  };
 }
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 
+function faultOf(fault: BodyFault, maxBodyBytes: number): Refusal {
+  switch (fault) {
+    case 'too-long':
+      return badRequest(413, `A body may have ${maxBodyBytes} bytes at most.`);
+    case 'no-room':
+      return NO_ROOM;
+    case 'late':
+    case 'broken-off':
+      return NO_BODY_IN_TIME;
+  }
+}
+
 /** The body, or a text that says what is wrong with it. */
-function parseBody(text: string): object | string {
+function parseBody(text: string): Members | string {
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -287,11 +354,36 @@ function parseBody(text: string): object | string {
     return `The body is not JSON. ${HOW_TO_ASK}`;
   }
   if (Array.isArray(body)) return 'Send one operation a request, with several fields.';
-  if (typeof body === 'object' && body !== null) return body;
-  return `The body is not a JSON object. ${HOW_TO_ASK}`;
+  return isMembers(body) ? body : `The body is not a JSON object. ${HOW_TO_ASK}`;
 }
 
 const HOW_TO_ASK = 'Send {"query": "…"} and, if need be, "variables".';
+
+function sentIn(search: URLSearchParams): Members {
+  return Object.fromEntries(
+    ['query', 'operationName', 'documentId', 'variables', 'extensions'].map((name) => {
+      const text = search.get(name) ?? undefined;
+      return [name, name === 'variables' || name === 'extensions' ? parsed(text) : text];
+    }),
+  );
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** As it was sent, where Apollo refuses it: what is there twice, and what is not JSON. */
+function searchOf(members: Members, search: URLSearchParams): string {
+  for (const [name, value] of Object.entries(members)) {
+    if (search.getAll(name).length > 1) continue;
+    search.set(name, typeof value === 'string' ? value : JSON.stringify(value));
+  }
+  return search.toString();
+}
 
 /** Any of these shows Apollo that no page of another site can send the request without a preflight. */
 const BEYOND_SIMPLE = ['content-type', 'apollo-require-preflight', 'x-apollo-operation-name'];
@@ -325,30 +417,3 @@ const NOT_ACCEPTABLE = badRequest(
   406,
   'Replies are application/json or application/graphql-response+json. Accept one of them.',
 );
-
-const TOO_LONG = badRequest(413, `A body may have ${MAX_BODY_BYTES} bytes at most.`);
-
-/** Read beyond the limit and dropped: a client that is refused while it sends would see a broken connection, not the reply. */
-const MAX_DROPPED_BYTES = 32 * 1024 * 1024;
-
-/** `undefined` when it is too long or breaks off. By events: an iterator over a stream this short costs as much as parsing. */
-function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
-  const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  const chunks: Buffer[] = [];
-  let length = 0;
-  request.on('data', (chunk: Buffer) => {
-    length += chunk.length;
-    if (length <= maxBytes) chunks.push(chunk);
-    else if (length > maxBytes + MAX_DROPPED_BYTES) resolve(undefined);
-    else chunks.length = 0;
-  });
-  request.once('end', () => {
-    const [first, ...others] = chunks;
-    if (length > maxBytes) resolve(undefined);
-    else resolve((others.length === 0 ? first : Buffer.concat(chunks, length))?.toString() ?? '');
-  });
-  const breakOff = (): void => resolve(undefined);
-  request.once('error', breakOff);
-  request.once('close', breakOff);
-  return promise;
-}

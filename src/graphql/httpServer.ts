@@ -172,10 +172,37 @@ export class HttpServer {
     if (status !== 204 && response.req.method !== 'HEAD') {
       headers['content-length'] = String(Buffer.byteLength(body));
     }
-    response.writeHead(status, headers).end(body);
+    response.writeHead(status, headers);
+    if (headers['connection'] === 'close') endOnceRead(response, body);
+    else response.end(body);
     // Most replies the system takes at once.
     if (response.socket?.writableLength !== 0) this.#unread.add(response, body.length);
   }
+}
+
+/** Dropped of a body that was refused: its client may read a reply only once it has sent all. */
+const MAX_DROPPED_BYTES = 32 * 1024 * 1024;
+const DROPPING_MS = 5000;
+
+/**
+ * Sends a reply whose connection ends with it. What is left of the request is dropped first: a connection that is closed
+ * while its client sends is reset, and the reply lost with it.
+ */
+function endOnceRead(response: ServerResponse, body: Reply['body']): void {
+  const { req: request } = response;
+  response.write(body);
+  const end = (): void => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, DROPPING_MS);
+  let dropped = 0;
+  request.on('data', ({ length }: Buffer) => {
+    dropped += length;
+    if (dropped > MAX_DROPPED_BYTES) end();
+  });
+  if (request.readableEnded || request.destroyed) end();
+  else request.once('end', end).once('close', end);
 }
 
 function isAt(path: string, { url = '/' }: IncomingMessage): boolean {

@@ -22,6 +22,8 @@ export interface Refusal {
   readonly code: ErrorCode;
   /** The message of the code where absent. */
   readonly message?: string;
+  /** What its error has beside the code. */
+  readonly details?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -31,14 +33,14 @@ export function replyOf(
   accept: string | undefined,
   reference?: ErrorReference,
 ): Reply {
-  const { status, code, message = ERRORS[code].message, headers } = refusal;
+  const { status, code, message = ERRORS[code].message, details, headers } = refusal;
   return {
     status,
     headers: {
       ...headers,
       'content-type': `${replyMediaType(accept) ?? JSON_TYPE}; charset=utf-8`,
     },
-    body: JSON.stringify({ errors: [{ message, extensions: { code, ...reference } }] }),
+    body: JSON.stringify({ errors: [{ message, extensions: { code, ...details, ...reference } }] }),
   };
 }
 

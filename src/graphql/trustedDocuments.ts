@@ -1,6 +1,6 @@
-import type { HTTPGraphQLRequest } from '@apollo/server';
 import { GraphQLError, Kind, parse, validate, type GraphQLSchema } from 'graphql';
-import type { ReadRequest, Refusal } from './reply.ts';
+import { isMembers, type Members } from './operation.ts';
+import type { Refusal } from './reply.ts';
 
 /** The documents that are served, by their ids. */
 export type TrustedDocuments = ReadonlyMap<string, string>;
@@ -58,37 +58,25 @@ export function documentNames(documents: TrustedDocuments): ReadonlyMap<string, 
   );
 }
 
+export interface TrustedOperation {
+  readonly sent: Members;
+  readonly documentId: string;
+}
+
 /**
- * The request with the document that it names: by `documentId` (GraphQL over HTTP), or by Apollo's clients as
+ * What was sent, with the document that it names: by `documentId` (GraphQL over HTTP), or by Apollo's clients as
  * `extensions.persistedQuery.sha256Hash`. A request with a document of its own is refused, even if that is listed.
  */
 export function resolveDocument(
-  request: HTTPGraphQLRequest,
+  { query, documentId, extensions, ...rest }: Members,
   documents: TrustedDocuments,
-): ReadRequest | Refusal {
-  const isPost = request.method === 'POST';
-  const search = new URLSearchParams(request.search);
-  const body = isObject(request.body) ? request.body : {};
-  const { query, documentId, extensions, ...rest } = isPost ? body : namedIn(search);
+): TrustedOperation | Refusal {
   const id = documentId ?? persistedQueryHash(extensions);
   if (query !== undefined || typeof id !== 'string') return ID_REQUIRED;
   const document = documents.get(id);
-  if (document === undefined) return NOT_IN_LIST;
-  if (isPost) {
-    return { request: { ...request, body: { ...rest, query: document } }, documentId: id };
-  }
-  search.delete('documentId');
-  search.delete('extensions');
-  search.set('query', document);
-  return { request: { ...request, search: `?${search.toString()}` }, documentId: id };
-}
-
-function namedIn(search: URLSearchParams): Record<string, unknown> {
-  return {
-    query: search.get('query') ?? undefined,
-    documentId: search.get('documentId') ?? undefined,
-    extensions: parseObject(search.get('extensions') ?? ''),
-  };
+  return document === undefined
+    ? NOT_IN_LIST
+    : { sent: { ...rest, query: document }, documentId: id };
 }
 
 /** The codes are those that Apollo's router gives. */
@@ -96,30 +84,24 @@ const ID_REQUIRED: Refusal = { status: 400, code: 'PERSISTED_QUERY_ID_REQUIRED' 
 const NOT_IN_LIST: Refusal = { status: 400, code: 'PERSISTED_QUERY_NOT_IN_LIST' };
 
 function persistedQueryHash(extensions: unknown): unknown {
-  if (!isObject(extensions) || !isObject(extensions['persistedQuery'])) return undefined;
+  if (!isMembers(extensions) || !isMembers(extensions['persistedQuery'])) return undefined;
   return extensions['persistedQuery']['sha256Hash'];
 }
 
-function apolloEntries(
-  manifest: Record<string, unknown>,
-): readonly (readonly [unknown, unknown])[] | undefined {
+function apolloEntries(manifest: Members): readonly (readonly [unknown, unknown])[] | undefined {
   const { format, version, operations } = manifest;
   if (format !== 'apollo-persisted-query-manifest' || version !== 1) return undefined;
   if (!Array.isArray(operations)) return undefined;
   return operations.map((one: unknown) =>
-    isObject(one) ? [one['id'], one['body']] : [undefined, undefined],
+    isMembers(one) ? [one['id'], one['body']] : [undefined, undefined],
   );
 }
 
-function parseObject(text: string): Record<string, unknown> | undefined {
+function parseObject(text: string): Members | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isMembers(value) ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

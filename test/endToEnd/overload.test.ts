@@ -67,14 +67,18 @@ describe('more requests than may be under way', () => {
       );
       if (n % 100 === 0) await once(socket, 'connect');
     }
-    // Its heap has room for 682.
+    // Its heap has room for 682, of which a caller gets three quarters.
     await expect.poll(() => replies.length).toBeGreaterThan(0);
-    for (const reply of replies) {
+    expect((await ask('app', 0, 'simSwappedWithin', 1)).status).toBe(200);
+    // A body has five seconds: on a busy machine those that are waited for are over meanwhile.
+    const refused = replies.filter((reply) => !reply.startsWith('HTTP/1.1 408 '));
+    expect(refused).not.toEqual([]);
+    for (const reply of refused) {
       expect(reply).toMatch(/^HTTP\/1\.1 503 .*\r\n/);
       expect(reply).toMatch(/\r\nretry-after: 1\r\n/i);
       expect(reply).toContain('"UNAVAILABLE"');
     }
     for (const socket of sockets) socket.destroy();
-    await expect.poll(async () => (await ask('app', 0, 'simSwappedWithin', 1)).status).toBe(200);
+    await expect.poll(async () => (await ask('risk', 0, 'simSwappedWithin', 1)).status).toBe(200);
   });
 });

@@ -160,16 +160,34 @@ describe('the numbers of a request', () => {
 describe('the bound', () => {
   const MIB = 1024 * 1024;
 
+  const BODY = 360 * 1024 - 2400;
+  const LONG_BODY = 260 * 1024 + 1_000_000;
+
   it.each([
     // --max-old-space-size=128, and what V8 adds to it.
-    ['a small heap', undefined, 100, 320 * MIB, 2048, 4096, 1365],
-    ['a large one', undefined, 100, 4288 * MIB, 5000, 65_536, 43_690],
-    ['a setting', 500, 100, 4288 * MIB, 500, 65_536, 43_690],
-    ['operations that are larger', 500, 1000, 4288 * MIB, 2000, 65_536, 43_690],
-  ])('follows %s', (_what, setting, perOperation, heapBytes, working, held, requests) => {
-    expect(loadLimits(setting, perOperation, heapBytes)).toEqual({
-      numbers: { atWork: working, held },
-      requests,
-    });
-  });
+    ['a small heap', undefined, 100, 320, [2048, 4096, 128, 16], BODY],
+    ['a large one', undefined, 100, 4288, [5000, 65_536, 4096, 512], BODY],
+    ['a setting', 500, 100, 4288, [500, 65_536, 4096, 512], BODY],
+    ['operations that are larger', 500, 1000, 4288, [2000, 65_536, 4096, 512], LONG_BODY],
+  ])(
+    'follows %s',
+    (
+      _what,
+      setting,
+      perOperation,
+      heapMib,
+      [working, held, heldMib = 0, bodyMib = 0],
+      maxBodyBytes,
+    ) => {
+      expect(loadLimits(setting, perOperation, true, heapMib * MIB)).toEqual({
+        numbers: { atWork: working, held },
+        requests: {
+          placeBytes: 96 * 1024,
+          heldBytes: heldMib * MIB,
+          bodyBytes: bodyMib * MIB,
+          maxBodyBytes,
+        },
+      });
+    },
+  );
 });

@@ -1,0 +1,80 @@
+/** For what requests hold, in bytes of the heap, and for bodies, which are outside it. */
+export interface RequestLoad {
+  /** Of a request, whatever it queries. */
+  readonly placeBytes: number;
+  readonly heldBytes: number;
+  readonly bodyBytes: number;
+  readonly maxBodyBytes: number;
+}
+
+/** Of a request whose caller is not known yet. */
+export const UNKNOWN_CALLER = '';
+
+/**
+ * Bytes that the requests of all callers hold together. The last quarter is for callers that hold less than an eighth of
+ * all, so that one caller, or a router, takes three quarters at most; callers that are not known yet take an eighth.
+ */
+export class FairShares {
+  readonly #maxBytes: number;
+  readonly #held = new Map<string, number>();
+  #heldByAll = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** What one request holds: nothing yet. */
+  open(caller: string): Share {
+    return new Share(this, caller);
+  }
+
+  /** Changes nothing and returns `false` where there is no room. */
+  take(caller: string, bytes: number): boolean {
+    const held = (this.#held.get(caller) ?? 0) + bytes;
+    const isSmall = held <= this.#maxBytes / 8;
+    if (caller === UNKNOWN_CALLER && !isSmall) return false;
+    const heldByAll = this.#heldByAll + bytes;
+    if (heldByAll > (isSmall ? this.#maxBytes : 0.75 * this.#maxBytes)) return false;
+    this.#held.set(caller, held);
+    this.#heldByAll = heldByAll;
+    return true;
+  }
+
+  giveBack(caller: string, bytes: number): void {
+    const held = (this.#held.get(caller) ?? 0) - bytes;
+    if (held > 0) this.#held.set(caller, held);
+    else this.#held.delete(caller);
+    this.#heldByAll -= bytes;
+  }
+}
+
+export class Share {
+  readonly #shares: FairShares;
+  #caller: string;
+  #bytes = 0;
+
+  constructor(shares: FairShares, caller: string) {
+    this.#shares = shares;
+    this.#caller = caller;
+  }
+
+  /** Returns `false` where there is no room; what it holds already stays. */
+  add(bytes: number): boolean {
+    const isTaken = this.#shares.take(this.#caller, bytes);
+    if (isTaken) this.#bytes += bytes;
+    return isTaken;
+  }
+
+  /** From one caller to another; `false` where there is no room for that one, and then it holds nothing. */
+  moveTo(caller: string): boolean {
+    const bytes = this.#bytes;
+    this.release();
+    this.#caller = caller;
+    return this.add(bytes);
+  }
+
+  release(): void {
+    this.#shares.giveBack(this.#caller, this.#bytes);
+    this.#bytes = 0;
+  }
+}

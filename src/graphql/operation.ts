@@ -1,0 +1,93 @@
+import { COUNTED_TIMES } from './operationCost.ts';
+
+/** What a node of JSON and a character of it take on the heap, rounded up. */
+const NODE_BYTES = 64;
+const CHARACTER_BYTES = 2;
+
+export type Members = Readonly<Record<string, unknown>>;
+
+/** What is held of a request until it is answered. */
+export interface CutOperation {
+  /** `query`, `operationName`, `variables` and `extensions`, where it has them. */
+  readonly members: Members;
+  readonly heldBytes: number;
+  /** Of its lists of numbers, if that is over ten times `maxNumbers`: then it is not to be executed. */
+  readonly tooLongList: number | undefined;
+}
+
+/**
+ * Leaves out of a request what its execution does not read: variables that its document does not name, the members of a
+ * representation but `__typename` and `e164`, what is below a list in a list, and extensions. Where a type is wrong an
+ * empty value of that type stays, so that the refusal is the same. Pure.
+ */
+export function cutOperation(sent: Members, maxNumbers: number): CutOperation {
+  const { query, operationName, variables, extensions } = sent;
+  const maxItems = COUNTED_TIMES * maxNumbers;
+  let heldBytes = 0;
+  let tooLongList: number | undefined;
+
+  const held = (text: string): string => {
+    heldBytes += NODE_BYTES + CHARACTER_BYTES * text.length;
+    return text;
+  };
+  const textOrEmpty = (value: unknown): unknown =>
+    typeof value === 'string' ? held(value) : emptied(value);
+  const cutItem = (value: unknown): unknown => {
+    if (!isMembers(value)) return textOrEmpty(value);
+    heldBytes += NODE_BYTES;
+    const { __typename, e164 } = value;
+    return {
+      ...(typeof __typename === 'string' ? { __typename: held(__typename) } : {}),
+      ...(typeof e164 === 'string' ? { e164: held(e164) } : {}),
+    };
+  };
+  const cutVariable = (value: unknown): unknown => {
+    heldBytes += NODE_BYTES;
+    if (!Array.isArray(value)) return cutItem(value);
+    if (value.length > maxItems) tooLongList = Math.max(tooLongList ?? 0, value.length);
+    else heldBytes += NODE_BYTES * value.length;
+    return value.length > maxItems ? [] : value.map(cutItem);
+  };
+
+  const named = isMembers(variables) ? namesIn(query) : NONE;
+  const members = {
+    query: textOrEmpty(query),
+    operationName: textOrEmpty(operationName),
+    variables: isMembers(variables)
+      ? Object.fromEntries(
+          Object.entries(variables)
+            .filter(([name]) => named.has(name))
+            .map(([name, value]) => [held(name), cutVariable(value)]),
+        )
+      : emptied(variables),
+    // Apollo's clients send only a hash first, and the document once they read that hashes are not supported.
+    extensions: isPersisted(extensions) ? { persistedQuery: {} } : emptied(extensions),
+  };
+  const present = Object.entries(members).filter(([, value]) => value !== undefined);
+  return { members: Object.fromEntries(present), heldBytes, tooLongList };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** A variable in a document. Comments may be between its `$` and its name. */
+const VARIABLE = /\$(?:[\s,\uFEFF]|#[^\n\r]*[\n\r])*([_a-z]\w*)/gi;
+
+/** All that it declares, and what only looks like a variable. */
+function namesIn(document: unknown): ReadonlySet<string> {
+  if (typeof document !== 'string') return NONE;
+  return new Set(Array.from(document.matchAll(VARIABLE), ([, name = '']) => name));
+}
+
+export function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function emptied(value: unknown): unknown {
+  if (typeof value === 'string') return '';
+  if (Array.isArray(value)) return [];
+  return isMembers(value) ? {} : value;
+}
+
+function isPersisted(extensions: unknown): boolean {
+  return isMembers(extensions) && isMembers(extensions['persistedQuery']);
+}

@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FairShares, UNKNOWN_CALLER } from '../../src/graphql/fairShares.ts';
+
+const ALL = 800;
+
+describe('shares', () => {
+  it('leave the last quarter to callers that hold less than an eighth', () => {
+    const shares = new FairShares(ALL);
+    const greedy = shares.open('greedy');
+    expect(greedy.add(601)).toBe(false);
+    expect(greedy.add(600)).toBe(true);
+    expect(greedy.add(1)).toBe(false);
+    const other = shares.open('other');
+    expect(other.add(100)).toBe(true);
+    expect(other.add(1)).toBe(false);
+    expect(shares.open('third').add(100)).toBe(true);
+    expect(shares.open('fourth').add(1)).toBe(false);
+    greedy.release();
+    expect(other.add(1)).toBe(true);
+  });
+
+  it('give an eighth to what is not verified yet, and keep nothing that moves to where there is no room', () => {
+    const shares = new FairShares(ALL);
+    expect(shares.open(UNKNOWN_CALLER).add(101)).toBe(false);
+    const unknown = shares.open(UNKNOWN_CALLER);
+    expect(unknown.add(100)).toBe(true);
+    expect(shares.open('greedy').add(450)).toBe(true);
+    expect(shares.open('other').add(100)).toBe(true);
+    expect(unknown.moveTo('greedy')).toBe(false);
+    expect(shares.open(UNKNOWN_CALLER).add(100)).toBe(true);
+  });
+
+  it('are never over the limit, and all free once all are released', () => {
+    const step = fc.record({
+      caller: fc.constantFrom(UNKNOWN_CALLER, 'a', 'b', 'c'),
+      bytes: fc.nat({ max: 300 }),
+      moves: fc.option(fc.constantFrom('a', 'b', 'c')),
+    });
+    fc.assert(
+      fc.property(fc.array(step), (steps) => {
+        const shares = new FairShares(ALL);
+        let held = 0;
+        const open = steps.map(({ caller, bytes, moves }) => {
+          const share = shares.open(caller);
+          let isHeld = share.add(bytes);
+          if (isHeld && moves !== null) isHeld = share.moveTo(moves);
+          if (isHeld) held += bytes;
+          expect(held).toBeLessThanOrEqual(ALL);
+          return share;
+        });
+        for (const share of open) share.release();
+        expect(shares.open('a').add(0.75 * ALL)).toBe(true);
+      }),
+    );
+  });
+});
