@@ -4,12 +4,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestIssuer } from '../test/caller/testIssuer.ts';
 import { listen } from '../test/listening.ts';
+import { command } from '../test/redisCommands.ts';
+import { freshStateKey, startRedis, type RedisServer } from '../test/redisServer.ts';
 import { createCertificate } from '../test/tls/certificate.ts';
 import { temporaryFolder } from '../test/temporary.ts';
 import type {
   OtherServer,
   OurServer,
   Place,
+  Production,
   RawContestant,
   Third,
 } from './contestants/contestant.ts';
@@ -80,6 +83,8 @@ export class Stage implements AsyncDisposable {
   /** For the certificate that contestants are to trust, and the audit logs. */
   readonly #directory: string;
   readonly #contestants: Program[] = [];
+  /** Started for the first contestant that needs it. */
+  #redis: Promise<RedisServer> | undefined;
   readonly #starting = new Set<Promise<Program>>();
 
   private constructor(
@@ -183,26 +188,54 @@ export class Stage implements AsyncDisposable {
       ...(contestant.third === undefined
         ? one(address)
         : this.#three(contestant.third, address.authUrl)),
-      ...(contestant.isInProduction ? this.#production() : {}),
+      ...(await this.#production(contestant.production)),
       ...(contestant.isTraced ? this.#traces() : {}),
       ...contestant.settings,
     };
     const environment = { BENCH_SETTINGS: JSON.stringify(settings) };
     const program = await this.#start('ours.ts', { environment });
-    if (!contestant.isInProduction) return { program, headers: {} };
+    if (contestant.production === undefined) return { program, headers: {} };
     const token = await this.#issuer.token(RISK_TEAM);
     return { program, headers: { authorization: `Bearer ${token}` } };
   }
 
-  #production(): Readonly<Record<string, string>> {
-    return {
-      NODE_ENV: 'production',
+  async #production(far: Production | undefined): Promise<Readonly<Record<string, string>>> {
+    const tokens = {
       ...this.#issuer.settings,
       QUOTA_NUMBERS_PER_HOUR: NEVER_OVER,
       QUOTA_LOOKUPS_PER_HOUR: NEVER_OVER,
+    };
+    const audit = {
+      ...tokens,
+      NODE_ENV: 'production',
       AUDIT_LOG: join(this.#directory, 'audit.jsonl'),
       AUDIT_KEY: crypto.randomUUID() + crypto.randomUUID(),
     };
+    switch (far) {
+      case undefined:
+        return {};
+      case 'tokens':
+        return tokens;
+      case 'audit':
+        return audit;
+      case 'whole':
+        this.#redis ??= startRedis();
+        return { ...audit, REDIS_URL: (await this.#redis).url, STATE_KEY: freshStateKey() };
+    }
+  }
+
+  /** Of its one Redis so far: scripts, and the time of its core that they took. */
+  async redisUse(): Promise<{ readonly scripts: number; readonly micros: number }> {
+    if (this.#redis === undefined) return { scripts: 0, micros: 0 };
+    const info = String(await command((await this.#redis).port, ['INFO', 'commandstats']));
+    const sum = (figure: string): number => {
+      const found = info.matchAll(new RegExp(`^cmdstat_eval(?:sha)?:.*\\b${figure}=(\\d+)`, 'gm'));
+      return Array.from(found, ([, count]) => Number(count)).reduce(
+        (total, count) => total + count,
+        0,
+      );
+    };
+    return { scripts: sum('calls'), micros: sum('usec') };
   }
 
   #traces(): Readonly<Record<string, string>> {
@@ -258,6 +291,7 @@ export class Stage implements AsyncDisposable {
     const programs = [...this.#contestants, operator, network, load];
     await Promise.all(programs.map((program) => program.stop()));
     await this.#issuer.close();
+    await (await this.#redis)?.kill();
     for (const server of [this.#collector, this.#hanging]) {
       server.closeAllConnections();
       server.close();

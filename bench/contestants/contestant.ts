@@ -21,13 +21,16 @@ export interface OtherServer extends Place {
   readonly program: 'mercurius' | 'restDataSource' | 'tunedApollo';
 }
 
+/** Callers have tokens; the audit log is written, and quotas are counted in memory; they are in Redis. */
+export type Production = 'tokens' | 'audit' | 'whole';
+
 /** How the third of three operators is. */
 export type Third = 'well' | 'dead' | 'hangs';
 
 export interface OurServer extends Place {
   readonly kind: 'ours';
-  /** With callers' tokens, quotas and an audit log. */
-  readonly isInProduction: boolean;
+  /** As far as that, each with what is before it. */
+  readonly production?: Production;
   /** With a collector that takes its traces. */
   readonly isTraced: boolean;
   readonly settings: Readonly<Record<string, string>>;
@@ -62,7 +65,6 @@ export function ours(differences: Partial<Omit<OurServer, 'kind'>> = {}): OurSer
     kind: 'ours',
     wire: 'plain',
     distance: 'near',
-    isInProduction: false,
     isTraced: false,
     settings: {},
     instance: 1,

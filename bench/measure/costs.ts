@@ -101,17 +101,21 @@ export async function costOf(
   const wire = running[0]?.wire ?? 'plain';
   await stage.counts(wire);
   if (watchesLoop) await all(programs, 'watchLoop');
+  const redisBefore = await stage.redisUse();
   const before = await cpuMs(programs);
   const latenciesMs = (await run()).slice(untimed);
   const counts: OperatorCounts[] = [await stage.counts(wire)];
   if (countsAftermath) counts.push(...(await aftermath(() => stage.counts(wire))));
   const after = await cpuMs(programs);
+  const redis = await stage.redisUse();
   const delays = watchesLoop ? await all<{ longestMs: number }>(programs, 'loopDelay') : [];
   const sum = (kind: keyof OperatorCounts): number =>
     counts.reduce((total, one) => total + one[kind], 0);
   const lookups = sum('lookups');
   return {
     cpuMicrosPerNumber: ((after - before) * 1000) / (numbers * requests),
+    scriptsPerQuery: (redis.scripts - redisBefore.scripts) / requests,
+    redisMicrosPerNumber: (redis.micros - redisBefore.micros) / (numbers * requests),
     p50Ms: quantile(latenciesMs, 0.5),
     p99Ms: quantile(latenciesMs, 0.99),
     lookupsPerQuery: lookups / requests,

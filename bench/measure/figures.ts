@@ -4,6 +4,8 @@ export const FIGURES = {
   p50Ms: { heading: 'p50, ms', decimals: 1 },
   p99Ms: { heading: 'p99, ms', decimals: 1 },
   longestLoopDelayMs: { heading: 'loop held up, ms', decimals: 1 },
+  scriptsPerQuery: { heading: 'scripts a query', decimals: 1 },
+  redisMicrosPerNumber: { heading: 'Redis a number, µs', decimals: 1 },
   lookupsPerQuery: { heading: 'lookups a query', decimals: 1 },
   tokensPerQuery: { heading: 'tokens a query', decimals: 1 },
   promptsPerQuery: { heading: 'prompts a query', decimals: 1 },

@@ -76,9 +76,9 @@ export const CHARTS: readonly ChartOrder[] = [
     figure: 'heapBytesPerNumber',
   },
   {
-    name: 'callers',
-    title: 'Callers, quotas and audit',
-    table: 'callers',
+    name: 'production',
+    title: 'What production costs',
+    table: 'production',
     figure: 'cpuMicrosPerNumber',
     against: 'ours',
   },

@@ -1,5 +1,4 @@
 import { measureAllocations } from './allocations.ts';
-import { measureCallers } from './callers.ts';
 import { measureConsent } from './consent.ts';
 import { measureCost } from './cost.ts';
 import { measureFailures } from './failures.ts';
@@ -9,7 +8,7 @@ import { measureLookups } from './lookups.ts';
 import type { Measurement } from './measure.ts';
 import { measureMemory } from './memory.ts';
 import { measureProcesses } from './processes.ts';
-import { measureObservation } from './observation.ts';
+import { measureProduction } from './production.ts';
 import { measureNetwork } from './network.ts';
 import { measureSizes } from './sizes.ts';
 import { measureSustained } from './sustained.ts';
@@ -24,8 +23,7 @@ export const TABLES: Readonly<Record<string, Measurement<Table>>> = {
   cost: measureCost,
   sizes: measureSizes,
   failures: measureFailures,
-  callers: measureCallers,
-  observation: measureObservation,
+  production: measureProduction,
   isolation: measureIsolation,
   latency: measureLatency,
   memory: measureMemory,

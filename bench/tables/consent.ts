@@ -27,7 +27,7 @@ const ASKING_ANEW = {
 /** The flow in which the number's owner consents; here they have done so before they are asked. */
 export async function measureConsent(cast: Cast, plan: Plan): Promise<Table> {
   const consented = ours({ settings: ASKING_ANEW });
-  const consentedInProduction = ours({ settings: ASKING_ANEW, isInProduction: true });
+  const consentedInProduction = ours({ settings: ASKING_ANEW, production: 'whole' });
   const rows = [
     hops(HOPS * HOP_MS),
     row(cast, 'ours, 3-legged', consented, ONE),

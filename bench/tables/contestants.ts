@@ -9,7 +9,7 @@ export const PLAIN = {
   'raw undici': raw(),
   ours: ours(),
   'ours again': ours(),
-  'ours in production': ours({ isInProduction: true }),
+  'ours in production': ours({ production: 'whole' }),
   'tuned Apollo': other('tunedApollo'),
   mercurius: other('mercurius'),
   'rest data source': other('restDataSource'),
