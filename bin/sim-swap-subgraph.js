@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-await import('../dist/src/requireNode24.js');
+await import('../dist/src/requireNode.js');
 
 /** The programs of the package, by the word that names each. */
 const PROGRAMS = {

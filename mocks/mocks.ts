@@ -92,7 +92,7 @@ const UNLESS_SAID: SimSwapMock = 'OPERATOR_UNAVAILABLE';
  * @example
  *
  * ```ts
- * import { simSwapMocks } from 'sim-swap-subgraph/mocks';
+ * import { simSwapMocks } from 'sim-swap-subgraph-mocks';
  * import { buildSchema } from 'graphql';
  *
  * const mocks = simSwapMocks({ '+447700900001': 'SWAPPED', '+447700900051': 'CONSENT_PENDING' });
@@ -152,7 +152,7 @@ export function simSwapMocks(answers: SimSwapMockAnswers = {}, ownNumber?: strin
  * @example
  *
  * ```ts
- * import { simSwapFixture } from 'sim-swap-subgraph/mocks';
+ * import { simSwapFixture } from 'sim-swap-subgraph-mocks';
  *
  * const { simSwappedWithin, simSwapCheck, error } = simSwapFixture('CONSENT_PENDING');
  *

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Role } from '../src/graphql/schema.ts';
+import type { Role } from '../src/graphql/typeDefs.ts';
 
 /** Both ways in which clients meet the schema: apps, and routers. */
 export const ROLES: readonly Role[] = ['bff', 'subgraph'];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Role } from '../src/graphql/schema.ts';
+import type { Role } from '../src/graphql/typeDefs.ts';
 import { pretty, type MadeFile } from './madeFile.ts';
 
 /** Before the types of a subgraph. */

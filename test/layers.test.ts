@@ -10,7 +10,7 @@ const FOLDERS = ['src', 'mocks', 'onboarding', 'profiles', 'simulator'];
 
 /** Requests and imports go down this list. Names in one row are peers. */
 const LAYERS = [
-  ['main.ts', 'requireNode24.js', 'endWithParent.js', 'mocks'],
+  ['main.ts', 'requireNode.js', 'endWithParent.js', 'mocks'],
   ['library', 'commands'],
   ['app'],
   ['telemetry', 'onboarding'],

@@ -1,5 +1,5 @@
 import { parse, print } from 'graphql';
-import type { Role } from '../graphql/schema.ts';
+import type { Role } from '../graphql/typeDefs.ts';
 import type { LaunchedSimulator } from '../../simulator/launch.ts';
 import { TEST_NUMBERS } from '../../simulator/testNumbers.ts';
 

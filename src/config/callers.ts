@@ -6,7 +6,7 @@ import type { AuditSettings } from '../caller/audit/auditLog.ts';
 import type { CallerSettings, IssuerSettings } from '../caller/caller.ts';
 import { DEVELOPMENT_TOKENS } from '../caller/developmentTokens.ts';
 import type { QuotaSettings } from '../caller/quotas/quotas.ts';
-import type { Role } from '../graphql/schema.ts';
+import type { Role } from '../graphql/typeDefs.ts';
 import { parsed, readDocument, sentence } from './document.ts';
 import { egressTo, type Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';

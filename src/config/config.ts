@@ -1,5 +1,6 @@
 import type { AuditSettings } from '../caller/audit/auditLog.ts';
-import { createSchema, type Role } from '../graphql/schema.ts';
+import { createSchema } from '../graphql/schema.ts';
+import type { Role } from '../graphql/typeDefs.ts';
 import {
   invalidDocuments,
   readManifest,

@@ -1,4 +1,4 @@
-import type { Role } from '../graphql/schema.ts';
+import type { Role } from '../graphql/typeDefs.ts';
 import type { TrustedDocuments } from '../graphql/trustedDocuments.ts';
 import { MAX_DOCS_URL_CHARACTERS } from '../domain/errors.ts';
 import { isLoopback } from '../http/wireSettings.ts';

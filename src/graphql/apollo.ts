@@ -20,7 +20,8 @@ import { formatError } from './errors.ts';
 import type { OperationLimits } from './operationCost.ts';
 import { boundOperations } from './operationGuard.ts';
 import type { RequestContext } from './request.ts';
-import { createSchema, type Role } from './schema.ts';
+import { createSchema } from './schema.ts';
+import type { Role } from './typeDefs.ts';
 
 export interface ApolloSettings {
   readonly role: Role;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { pageOf, type Reply } from './reply.ts';
-import type { Role } from './schema.ts';
+import type { Role } from './typeDefs.ts';
 
 /**
  * The page of GraphiQL, for a browser that opens /graphql; where its package is not installed, a hint on how to install it. It

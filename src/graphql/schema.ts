@@ -1,11 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { makeExecutableSchema } from '@graphql-tools/schema';
-import { parse, type DocumentNode, type GraphQLSchema } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
 import { bffResolvers, subgraphResolvers } from './resolvers.ts';
-
-/** `bff`: root fields for apps; `subgraph`: the entity, for a router. */
-export type Role = 'bff' | 'subgraph';
+import { typeDefsOf, type Role } from './typeDefs.ts';
 
 export function createSchema(role: Role): GraphQLSchema {
   const typeDefs = typeDefsOf(role);
@@ -15,8 +12,4 @@ export function createSchema(role: Role): GraphQLSchema {
     case 'subgraph':
       return buildSubgraphSchema([{ typeDefs, resolvers: subgraphResolvers }]);
   }
-}
-
-export function typeDefsOf(role: Role): DocumentNode {
-  return parse(readFileSync(new URL(`../../schema/${role}.graphql`, import.meta.url), 'utf8'));
 }

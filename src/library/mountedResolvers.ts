@@ -4,7 +4,7 @@ import { AnswerError, badUserInput, internalError } from '../graphql/answerError
 import { logDefect } from '../graphql/errors.ts';
 import type { PhoneNumberEntity } from '../graphql/request.ts';
 import { bffResolvers, resolveReference } from '../graphql/resolvers.ts';
-import type { Role } from '../graphql/schema.ts';
+import type { Role } from '../graphql/typeDefs.ts';
 import type { Log } from '../log/log.ts';
 import { requestIn, requestOf } from './mountedRequest.ts';
 

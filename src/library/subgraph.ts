@@ -17,7 +17,7 @@ import { MountedRequest } from './mountedRequest.ts';
 import { mountedResolvers } from './mountedResolvers.ts';
 import { openEmbedded, termsOf } from './openEmbedded.ts';
 import type { App } from '../app/app.ts';
-import { typeDefsOf } from '../graphql/schema.ts';
+import { typeDefsOf } from '../graphql/typeDefs.ts';
 
 export type {
   SimSwapCallerName,

@@ -1,7 +1,8 @@
 import { getOperationAST, parse, type DocumentNode } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { costOf, mostOf, type OperationCost } from '../../src/graphql/operationCost.ts';
-import { createSchema, type Role } from '../../src/graphql/schema.ts';
+import { createSchema } from '../../src/graphql/schema.ts';
+import type { Role } from '../../src/graphql/typeDefs.ts';
 
 const SCHEMAS = { bff: createSchema('bff'), subgraph: createSchema('subgraph') };
 const NO_LIMITS = {

@@ -1,6 +1,6 @@
 import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Role } from '../../src/graphql/schema.ts';
+import type { Role } from '../../src/graphql/typeDefs.ts';
 import { costs, startSimulated } from '../service.ts';
 
 const MAX_REPLY_BYTES = 2_000_000;

@@ -248,7 +248,9 @@ describe.each(['client', 'subgraph'])('importing the %s', (entry) => {
       `await import('./src/library/${entry}.ts');`,
     ]);
     expect((await run.ended).code).toBe(1);
-    expect(run.err).toContain('sim-swap-subgraph needs Node 24 or newer; this is Node 20.20.2.');
+    expect(run.err).toContain(
+      'sim-swap-subgraph needs Node 24.21 or newer, or 26; this is Node 20.20.2.',
+    );
     expect(run.err).not.toMatch(/^\s+at /m);
   });
 });

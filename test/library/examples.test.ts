@@ -21,7 +21,7 @@ beforeAll(async () => {
     const source = ENTRIES.reduce(
       (text, entry) =>
         text.replaceAll(
-          `'sim-swap-subgraph/${entry}'`,
+          entry === 'mocks' ? `'sim-swap-subgraph-mocks'` : `'sim-swap-subgraph/${entry}'`,
           `'${pathToFileURL(ROOT + FILES[entry]).href}'`,
         ),
       program,

@@ -5,7 +5,7 @@ import { deadUrl, RecordingServer } from '../http/recordingServer.ts';
 import { Program } from '../program.ts';
 import { simulator } from './checked.ts';
 
-const COMMAND = ['--import', './src/requireNode24.js', 'src/commands/operatorsCommand.ts'];
+const COMMAND = ['--import', './src/requireNode.js', 'src/commands/operatorsCommand.ts'];
 const NUMBER = '+447700900004';
 const OTHER = '+447700900001';
 

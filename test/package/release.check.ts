@@ -16,7 +16,7 @@ const COPIED = [
   'deploy',
   'package.json',
   'package-lock.json',
-  'src/requireNode24.js',
+  'src/requireNode.js',
   'src/endWithParent.js',
 ];
 const MANIFESTS = [

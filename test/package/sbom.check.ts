@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import lockfile from '../../package-lock.json' with { type: 'json' };
-import { Program } from '../program.ts';
-import { FOR_NPM } from './ask.ts';
 
 interface Component {
   readonly name: string;
@@ -23,18 +21,12 @@ const ALLOWED = [
   'MIT',
 ];
 
-let components: readonly Component[];
-beforeAll(async () => {
-  const { code, err } = await Program.run('npm', ['run', '-s', 'sbom'], FOR_NPM);
-  if (code !== 0) throw new Error(err);
-  const file = new URL('../../sbom/sbom.cdx.json', import.meta.url);
-  const sbom = JSON.parse(readFileSync(file, 'utf8')) as {
-    readonly components: readonly Component[];
-  };
-  ({ components } = sbom);
-});
+const file = inject('tarballs').service.replace(/\.tgz$/, '.cdx.json');
+const { components } = JSON.parse(readFileSync(file, 'utf8')) as {
+  readonly components: readonly Component[];
+};
 
-test('the SBOM names what production has, and nothing of development', () => {
+test('the SBOM of the service names what production has, and nothing of development', () => {
   const shipped = Object.entries(lockfile.packages).filter(
     ([path, one]) => path !== '' && !('dev' in one || 'devOptional' in one || 'optional' in one),
   );
