@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { init, parse } from 'es-module-lexer';
 
@@ -57,20 +57,20 @@ interface Manifest {
 
 await init;
 const whole = manifestAt(PROJECT);
-const [, , to = 'packed'] = process.argv;
+const [, , target = 'packed'] = process.argv;
 const folder = mkdtempSync(join(tmpdir(), 'sim-swap-pack-'));
 try {
   const built = build(join(folder, 'built'));
-  mkdirSync(to, { recursive: true });
+  mkdirSync(target, { recursive: true });
   for (const [name, others] of Object.entries(PACKAGES)) {
     const staged = stage(built, name, others, join(folder, name));
     const packed: readonly { readonly filename: string }[] = JSON.parse(
-      run('npm', ['pack', '--json', '--pack-destination', resolve(to)], staged),
+      run('npm', ['pack', '--json', '--pack-destination', resolve(target)], staged),
     );
     const { filename = '' } = packed[0] ?? {};
     const sbom = run('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx'], staged);
-    writeFileSync(join(to, filename.replace(/\.tgz$/, '.cdx.json')), sbom);
-    process.stdout.write(`${relative(process.cwd(), join(to, filename))}\n`);
+    writeFileSync(join(target, filename.replace(/\.tgz$/, '.cdx.json')), sbom);
+    process.stdout.write(`${relative(process.cwd(), join(target, filename))}\n`);
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

@@ -81,7 +81,7 @@ declare const FAILURES: {
  * @example
  *
  * ```ts
- * import { simSwapMocks } from 'sim-swap-subgraph/mocks';
+ * import { simSwapMocks } from 'sim-swap-subgraph-mocks';
  * import { buildSchema } from 'graphql';
  *
  * const mocks = simSwapMocks({ '+447700900001': 'SWAPPED', '+447700900051': 'CONSENT_PENDING' });
@@ -102,7 +102,7 @@ export declare function simSwapMocks(
  * @example
  *
  * ```ts
- * import { simSwapFixture } from 'sim-swap-subgraph/mocks';
+ * import { simSwapFixture } from 'sim-swap-subgraph-mocks';
  *
  * const { simSwappedWithin, simSwapCheck, error } = simSwapFixture('CONSENT_PENDING');
  *
