@@ -98,8 +98,11 @@ export const COMPOSER_JUDGES: readonly Judge[] = Object.entries(COMPOSERS).map(
     form: 'long',
     async judge() {
       await using subgraphs = await startSubgraphs();
-      const { errors } = compose(subgraphs.of(federation));
-      return [finding('composes', errors.length === 0, errors.join(' '))];
+      const versions = federation === 1 ? ([1] as const) : (['2.3', '2.9', '2.12'] as const);
+      return versions.map((version) => {
+        const { errors } = compose(subgraphs.of(version));
+        return finding(`beside Federation ${version}`, errors.length === 0, errors.join(' '));
+      });
     },
   }),
 );

@@ -71,7 +71,7 @@ export const GATEWAY_JUDGES: readonly Judge[] = Object.entries(GATEWAYS).map(
     form: 'long',
     async judge() {
       await using subgraphs = await startSubgraphs();
-      const { supergraph = '' } = COMPOSERS[composer].compose(subgraphs.of(2));
+      const { supergraph = '' } = COMPOSERS[composer].compose(subgraphs.of('2.3'));
       const answers = findingsIn(await ask(supergraph));
       const { requests, lookups } = subgraphs.calls();
       return [

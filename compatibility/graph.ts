@@ -27,15 +27,16 @@ export const ACCOUNTS =
   'type Query { customers: [Customer!]! } type Customer { id: ID! phoneNumber: PhoneNumber }';
 export const ACCOUNTS_RESOLVERS = { Query: { customers: () => CUSTOMERS } };
 
-const ACCOUNTS_SDL = {
-  2: `extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key"])
-    ${ACCOUNTS} type PhoneNumber @key(fields: "e164", resolvable: false) { e164: ID! }`,
-  1: `${ACCOUNTS} extend type PhoneNumber @key(fields: "e164") { e164: ID! @external }`,
-} as const;
+const accountsSdl: (...version: Parameters<Subgraphs['of']>) => string = (federation) =>
+  federation === 1
+    ? `${ACCOUNTS} extend type PhoneNumber @key(fields: "e164") { e164: ID! @external }`
+    : `extend schema @link(url: "https://specs.apollo.dev/federation/v${federation}", import: ["@key"])
+      ${ACCOUNTS} type PhoneNumber @key(fields: "e164", resolvable: false) { e164: ID! }`;
 
 /** Both subgraphs, running. */
 export interface Subgraphs extends AsyncDisposable {
-  readonly of: (federation: 1 | 2) => readonly [Subgraph, Subgraph];
+  /** @param federation of the other one: 1, or 2 with its minor version */
+  readonly of: (federation: 1 | `2.${number}`) => readonly [Subgraph, Subgraph];
   /** Since it was last called: requests to this subgraph, and lookups at the operator. */
   calls(): { readonly requests: number; readonly lookups: number };
 }
@@ -60,12 +61,12 @@ export async function startSubgraphs(): Promise<Subgraphs> {
     return reply.text();
   };
   const accounts = serverOf(
-    buildSubgraphSchema([{ typeDefs: parse(ACCOUNTS_SDL[2]), resolvers: ACCOUNTS_RESOLVERS }]),
+    buildSubgraphSchema([{ typeDefs: parse(accountsSdl('2.3')), resolvers: ACCOUNTS_RESOLVERS }]),
   );
   const urls = { simSwap: `${await listen(counted)}/graphql`, accounts: await listen(accounts) };
   return {
     of: (federation) => [
-      { name: 'accounts', url: urls.accounts, sdl: ACCOUNTS_SDL[federation] },
+      { name: 'accounts', url: urls.accounts, sdl: accountsSdl(federation) },
       { name: 'sim-swap', url: urls.simSwap, sdl: publishedSdl('subgraph') },
     ],
     calls() {

@@ -13,8 +13,23 @@ export interface CallerSettings {
   readonly purposes: readonly [string, ...string[]];
 }
 
-/** The algorithms of an issuer: asymmetric, so that no shared secret verifies a token. */
-export const SIGNING_ALGORITHMS = ['RS256', 'PS256', 'ES256'] as const;
+/**
+ * The algorithms of an issuer, of which its published keys allow some (RFC 7518 §3, RFC 8037, RFC 9864): asymmetric, so that
+ * no shared secret verifies a token. Without ML-DSA, which is experimental in Node 24.
+ */
+export const SIGNING_ALGORITHMS = [
+  'RS256',
+  'PS256',
+  'ES256',
+  'RS384',
+  'RS512',
+  'PS384',
+  'PS512',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+] as const;
 
 /** The issuer of accepted access tokens (RFC 9068). */
 export interface IssuerSettings {

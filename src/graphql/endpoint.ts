@@ -331,7 +331,9 @@ async function readRequest(
   };
 }
 
-const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
+/** JSON is UTF-8 (RFC 8259 §8.1); what another `charset` wrote would be read as other letters. */
+const JSON_TYPE =
+  /^application\/json\s*(?:$|;(?!(?:.*;)?\s*charset\s*=(?!\s*"?utf-?8"?\s*(?:;|$))))/i;
 
 function faultOf(fault: BodyFault, maxBodyBytes: number): Refusal {
   switch (fault) {
@@ -410,7 +412,7 @@ function badRequest(status: number, message: string, headers: Refusal['headers']
 
 const NOT_JSON = badRequest(
   415,
-  'Send the operation as JSON, with the header content-type: application/json.',
+  'Send the operation as JSON in UTF-8, with the header content-type: application/json.',
 );
 
 const NOT_ACCEPTABLE = badRequest(

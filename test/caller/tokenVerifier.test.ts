@@ -8,11 +8,19 @@ import { TokenVerifier } from '../../src/caller/tokenVerifier.ts';
 import { SIGNING_ALGORITHMS } from '../../src/caller/caller.ts';
 import { silentLog } from '../silentLog.ts';
 import { START_MS, TestClock } from '../testClock.ts';
-import { AUDIENCE, claimsAt, createKey, ISSUER, sign, type IssuerKey } from './testIssuer.ts';
+import {
+  AUDIENCE,
+  claimsAt,
+  createKey,
+  ISSUER,
+  sign,
+  USUAL_ALGORITHMS,
+  type IssuerKey,
+} from './testIssuer.ts';
 
 const START_SECONDS = START_MS / 1000;
 
-const keys = await Promise.all(SIGNING_ALGORITHMS.map((alg) => createKey(alg)));
+const keys = await Promise.all(USUAL_ALGORITHMS.map((alg) => createKey(alg)));
 const stranger = await createKey('RS256');
 
 /** A verifier of the issuer's tokens. */
@@ -69,9 +77,21 @@ function rs256(): IssuerKey {
 const GOOD = claimsAt(START_MS);
 
 describe('a good token', () => {
-  it.each(keys)('may be signed with $alg, and names its caller', async (key) => {
+  it.each(SIGNING_ALGORITHMS)('may be signed with %s, and names its caller', async (alg) => {
+    const verifying = new Verifying();
+    const key = await createKey(alg);
+    verifying.published = [key];
     const identity = { kind: 'token', issuer: ISSUER, subject: 'alice', client: 'app' };
-    expect(await new Verifying().verify(sign(key, GOOD))).toMatchObject({ identity });
+    expect(await verifying.verify(sign(key, GOOD))).toMatchObject({ identity });
+  });
+
+  it('is signed as its key says: RS256 with the key of RS512 is refused', async () => {
+    const verifying = new Verifying();
+    verifying.published = keys.map((key) => ({
+      ...key,
+      publicJwk: { ...key.publicJwk, alg: key.alg.replace('256', '512') },
+    }));
+    for (const key of keys) expect(await verifying.verify(sign(key, GOOD))).toBe('invalid');
   });
 
   it.each(['at+jwt', 'application/at+jwt', 'JWT', undefined])('may be typed %s', async (typ) => {
@@ -320,7 +340,7 @@ function mutilated(good: string, [header, payload, signature]: readonly string[]
 }
 
 async function byStrangers(): Promise<Forgery[]> {
-  const others = await Promise.all(SIGNING_ALGORITHMS.map((alg) => createKey(alg)));
+  const others = await Promise.all(USUAL_ALGORITHMS.map((alg) => createKey(alg)));
   const embedded = { jwk: stranger.publicJwk };
   const tokens = await Promise.all([
     ...others.flatMap((key) => [sign(key, GOOD), sign({ ...key, kid: 'other' }, GOOD)]),

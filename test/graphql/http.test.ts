@@ -41,6 +41,9 @@ describe('an invalid request', () => {
     ['text', asked('text/plain'), 415, /application\/json/],
     ['only GraphQL', asked('application/graphql'), 415, /application\/json/],
     ['JSON sequences', asked('application/json-seq'), 415, /application\/json/],
+    ['UTF-16', asked('application/json; charset=utf-16'), 415, /UTF-8/],
+    ['Latin-1', asked('application/json;a="b" ; Charset = "ISO-8859-1"'), 415, /UTF-8/],
+    ['two charsets', asked('application/json; charset=utf-8; charset=utf-7'), 415, /UTF-8/],
     ['an upload', asked('multipart/form-data; boundary=a'), 415, /application\/json/],
     ['GET, as urql sends it', {}, 400, /require-preflight: true.*preferGetMethod: false/, GET],
     ['GET without a query', { headers: JSON_TYPE }, 400, /query/],
@@ -79,6 +82,7 @@ describe('a valid request', () => {
   it.each<[string, string, RequestInit]>([
     ['POST', '/graphql', post(BODY)],
     ['POST with a charset', '/graphql', typed('application/json; charset=utf-8')],
+    ['POST with a quoted charset', '/graphql', typed('application/json;a=b;CHARSET="UTF-8";c=d')],
     ['POST in capitals', '/graphql', typed('Application/JSON')],
     [
       'GET with a header that a page elsewhere cannot send',
