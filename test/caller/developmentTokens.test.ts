@@ -93,7 +93,7 @@ test('a service that has an issuer refuses a development token', async () => {
   const token = await signed('sim-swap:read');
 
   expect((await ask(service.url, ANY_NUMBER, token)).codes).toEqual(['UNAUTHENTICATED']);
-  expect(service.logged.join('\n')).toMatch(/access token was refused \{"reason":"key"\}/);
+  expect(service.logged.join('\n')).toMatch(/access token was refused \{"reason":"issuer"\}/);
   expect(service.stats().requests).toBe(0);
 });
 
