@@ -224,7 +224,7 @@ export class DirectLookups implements DirectRoute {
           if (judged.kind === 'answered') {
             const replyId = `${this.#id}-${(this.#replies += 1)}`;
             const facts = timed(judged.facts, leftAtMs, true, identity, clock, replyId);
-            outcome = { kind: 'facts', facts, closed: judged.closed };
+            outcome = { kind: 'facts', facts, made: lookup, closed: judged.closed };
           } else if (!exchanged.mayRetryWithNewToken) {
             outcome = lookupFailed(lookup, judged.failure);
           }

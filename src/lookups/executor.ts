@@ -3,7 +3,7 @@ import { BROKEN, planChannel, traced, type Broken, type PlanResult } from '../lo
 import type { FailedLookup, TimedFact } from '../domain/fact.ts';
 import type { FieldQuestion, ConsentStatus } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import { lookupFor, lookupKey, type Question } from '../domain/question.ts';
+import { lookupFor, lookupKey, type Lookup, type Question } from '../domain/question.ts';
 import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
 import type { LookupSession, LookupOutcome, LookupRequest } from './lookupRoute.ts';
 import type { NumbersAtWork } from './numbersAtWork.ts';
@@ -75,7 +75,7 @@ export class Executor {
   /** Whether a run that included it is over. */
   isAnswered(number: PhoneNumber, asked: FieldQuestion): boolean {
     const session = this.#sessions.get(number);
-    return session !== undefined && (session.isRefused || session.answered.includes(asked));
+    return session !== undefined && (session.isRefused || session.taken.includes(asked));
   }
 
   #noted(number: PhoneNumber, questions: readonly Question[]): NumberSession {
@@ -184,13 +184,14 @@ export class Executor {
         if (operator === undefined) return;
         session.facts = session.besides = [];
         session.failures = [];
+        session.answered = [];
       }
     } catch (defect) {
       session.defect = errorOf(defect);
     } finally {
       // In one turn with the end: a question that comes later begins another run.
       session.isRunning = false;
-      session.answered = session.questions;
+      session.taken = session.questions;
       this.#leavePlace(session);
     }
   }
@@ -271,9 +272,10 @@ function deducedOf(session: NumberSession): number {
 function learn(session: NumberSession, outcome: LookupOutcome): void {
   switch (outcome.kind) {
     case 'facts': {
-      const { facts, besides, closed } = outcome;
+      const { facts, besides, made, closed } = outcome;
       session.facts = session.facts.concat(facts);
       if (besides !== undefined) session.besides = session.besides.concat(besides);
+      if (made !== undefined) session.answered = [...session.answered, made];
       if (closed !== undefined) session.failures = [...session.failures, closed];
       break;
     }
@@ -315,10 +317,11 @@ class NumberSession implements LookupSession {
   readonly request: LookupRequest;
   questions: readonly Question[] = NOTHING;
   /** Those that the latest run took up. */
-  answered: readonly FieldQuestion[] = NOTHING;
+  taken: readonly FieldQuestion[] = NOTHING;
   facts: readonly TimedFact[] = NOTHING;
   besides: readonly TimedFact[] = NOTHING;
   failures: readonly FailedLookup[] = NOTHING;
+  answered: readonly Lookup[] = NOTHING;
   operator: RoutedOperator | undefined;
   routing: Routing | (() => Promise<Routing>) | undefined;
   unrouted: LookupFailure | undefined;

@@ -39,6 +39,8 @@ export type LookupOutcome =
       readonly facts: readonly TimedFact[];
       /** Other kept facts, which answer none of the questions. */
       readonly besides?: readonly TimedFact[];
+      /** The lookup that they are the reply to; absent where kept facts answer, and where an owner consents to each. */
+      readonly made?: Lookup;
       /** A lookup that would bring nothing new. */
       readonly closed?: FailedLookup | undefined;
     }

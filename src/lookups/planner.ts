@@ -13,20 +13,27 @@ import {
   type TimedFact,
 } from '../domain/fact.ts';
 import type { Instant } from '../domain/instant.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { MaxAgeHours, Lookup, Operation, Question } from '../domain/question.ts';
 
 export interface Offer extends DateTrust {
   readonly operations: ReadonlySet<Operation>;
   /** The largest window that `check` takes. */
   readonly maxAgeHours: number;
+  /** What is sent for a lookup: lookups whose requests are equal are one. `undefined` where none can be written. */
+  readonly requestOf?: (lookup: Lookup, number: PhoneNumber) => string | undefined;
 }
 
 export interface Plan {
+  /** Whom it is about, where the operator's requests may be equal. */
+  readonly number?: PhoneNumber;
   readonly questions: readonly Question[];
   readonly facts: readonly TimedFact[];
   /** Kept facts that answer nothing here: a `false` must not pass over a change that they show. */
   readonly besides?: readonly TimedFact[];
   readonly failures: readonly FailedLookup[];
+  /** Lookups whose replies brought facts. */
+  readonly answered?: readonly Lookup[];
 }
 
 /** `asOfMs` is when the lookup of the facts that the answer follows `from` left, in milliseconds since 1970. */
@@ -158,37 +165,29 @@ export function answerTo(question: Question, plan: Plan, offer: Offer): Answer |
   }
 }
 
-function answerToDate({ facts, failures }: Plan, offer: Offer): Answer | undefined {
-  const from = dates(facts);
+function answerToDate(plan: Plan, offer: Offer): Answer | undefined {
+  const from = dates(plan.facts);
   const fact = from.at(-1);
   if (fact !== undefined) {
     return { kind: 'date', latestSimChange: fact.latestSimChange, asOfMs: fact.sentAtMs, from };
   }
   if (!offer.operations.has('retrieve-date')) return NOT_OFFERED;
-  return failed(RETRIEVE_DATE, failures);
+  return failed(RETRIEVE_DATE, plan, offer);
 }
 
-function answerToWindow(
-  maxAgeHours: MaxAgeHours,
-  { facts, besides, failures }: Plan,
-  offer: Offer,
-): Answer | undefined {
+function answerToWindow(maxAgeHours: MaxAgeHours, plan: Plan, offer: Offer): Answer | undefined {
+  const { facts, besides } = plan;
   const deduced = deduceSwapped(maxAgeHours, facts, offer, besides);
   if (deduced !== undefined) return deduced;
-  if (!offer.operations.has('check')) return answerFromDateAlone(facts, failures, offer);
+  if (!offer.operations.has('check')) return answerFromDateAlone(plan, offer);
   if (maxAgeHours > offer.maxAgeHours) return periodNotSupported(offer.maxAgeHours);
-  if (failures.length === 0) return undefined;
-  return failed({ operation: 'check', maxAgeHours }, failures);
+  return failed({ operation: 'check', maxAgeHours }, plan, offer);
 }
 
 /** docs/design.md, "One operation only". */
-function answerFromDateAlone(
-  facts: readonly TimedFact[],
-  failures: readonly FailedLookup[],
-  offer: Offer,
-): Answer | undefined {
-  const fact = dates(facts).at(-1);
-  if (fact === undefined) return failed(RETRIEVE_DATE, failures);
+function answerFromDateAlone(plan: Plan, offer: Offer): Answer | undefined {
+  const fact = dates(plan.facts).at(-1);
+  if (fact === undefined) return failed(RETRIEVE_DATE, plan, offer);
   if (fact.latestSimChange === null) return periodNotSupported(monitoredHours(fact, offer));
   return { kind: 'window', swapped: true, asOfMs: fact.sentAtMs, from: [fact] };
 }
@@ -209,10 +208,37 @@ export function heardIn(plan: Plan, offer: Offer): readonly TimedFact[] {
   return [...new Set(told)];
 }
 
-function failed(lookup: Lookup, failures: readonly FailedLookup[]): Answer | undefined {
-  const failedLookup = failures.find((one) => closes(one, lookup));
-  return failedLookup && { kind: 'failure', failure: failedLookup.failure };
+function failed(lookup: Lookup, plan: Plan, offer: Offer): Answer | undefined {
+  const { failures, answered = NONE } = plan;
+  if (failures.length === 0 && answered.length === 0) return undefined;
+  const failure =
+    failures.find((one) => closes(one, lookup))?.failure ?? equalRequest(lookup, plan, offer);
+  return failure && { kind: 'failure', failure };
 }
+
+/** docs/design.md, "No equal request twice". */
+function equalRequest(
+  lookup: Lookup,
+  { number, failures, answered = NONE }: Plan,
+  { requestOf }: Offer,
+): LookupFailure | undefined {
+  if (number === undefined || requestOf === undefined) return undefined;
+  const request = requestOf(lookup, number);
+  if (request === undefined) return undefined;
+  const isEqual = (made: Lookup): boolean => requestOf(made, number) === request;
+  return (
+    failures.find((one) => isEqual(one.lookup))?.failure ??
+    (answered.some(isEqual) ? NOT_IN_REPLY[lookup.operation] : undefined)
+  );
+}
+
+const NONE: readonly Lookup[] = [];
+
+/** The same reply would leave the question open again. */
+const NOT_IN_REPLY: Readonly<Record<Operation, LookupFailure>> = {
+  'retrieve-date': { code: 'NUMBER_NOT_SERVED', reach: 'question' },
+  check: { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' },
+};
 
 const NOT_OFFERED: Answer = {
   kind: 'failure',

@@ -33,7 +33,14 @@ type LookupWriting = Pick<OperatorSettings, 'options' | 'correlator' | 'tokens'>
 export type LookupManner = LookupWriting &
   Pick<
     OperatorSettings,
-    'name' | 'flow' | 'grant' | 'errors' | 'lookups' | 'lookupAddresses' | 'sendPhoneNumber'
+    | 'name'
+    | 'flow'
+    | 'grant'
+    | 'errors'
+    | 'headers'
+    | 'lookups'
+    | 'lookupAddresses'
+    | 'sendPhoneNumber'
   >;
 
 export interface LookupOrder {
@@ -51,6 +58,8 @@ export class Operator {
   readonly #isNamed: boolean;
   readonly #endpoints: Readonly<Record<LookupEndpointName, LookupEndpoint>>;
   readonly #clock: Clock;
+  /** In milliseconds since 1970. */
+  readonly #madeAtMs: number;
   readonly #authenticate: () => ClientAuthentication;
   readonly #operatorClock: Pick<OperatorClock, 'judge'> | undefined;
 
@@ -69,6 +78,7 @@ export class Operator {
     this.#isNamed = sendsPhoneNumber(settings);
     this.#endpoints = endpoints;
     this.#clock = clock;
+    this.#madeAtMs = clock.nowMs();
     this.#authenticate = authenticate;
     this.#operatorClock = operatorClock;
   }
@@ -99,6 +109,27 @@ export class Operator {
     if (!lookupChannel.hasSubscribers) return endpoint.post(request);
     const message = messageOf(this.#settings.name, order, context);
     return traced(lookupChannel, message, () => endpoint.post(request), resultOf);
+  }
+
+  /**
+   * What is sent for a lookup, but for what differs each time: correlator, proof and time. Lookups for which it is equal
+   * are one request. `undefined` where none is written.
+   */
+  requestOf(lookup: Lookup, number: PhoneNumber): string | undefined {
+    const { lookups, lookupAddresses, headers } = this.#settings;
+    const profile = lookups[lookup.operation];
+    if (profile === undefined) return undefined;
+    const name = ENDPOINTS[lookup.operation];
+    const address = lookupAddresses[name];
+    const named = this.#isNamed ? number : undefined;
+    const own = headers.filter(({ endpoints }) => endpoints?.includes(name) !== false);
+    try {
+      const written = writeLookup(this.#settings, profile, lookup, named, this.#madeAtMs);
+      return JSON.stringify([address, pathWith(number, address), own, written]);
+    } catch (error) {
+      if (error instanceof ProfileFault) return undefined;
+      throw error;
+    }
   }
 
   /** The lookup with its token, or with our client authentication where it takes none. */

@@ -254,7 +254,11 @@ function createServedOperator(settings: OperatorSettings, own: OwnParts) {
   const operatorClock = new OperatorClock(settings, own.operatorClocks, parts.log);
   const operator = new Operator(settings, lookups, clock, () => authenticate, operatorClock);
   const bulkheads = new Map<BulkheadName, Bulkhead>();
-  const offer: Offer = { ...settings, trusts };
+  const offer: Offer = {
+    ...settings,
+    trusts,
+    requestOf: (lookup, number) => operator.requestOf(lookup, number),
+  };
   const route = createRoute({
     ...parts,
     settings,

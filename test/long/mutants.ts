@@ -30,7 +30,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     file: 'src/lookups/planner.ts',
-    tests: ['test/lookups/planner', 'test/lookups/sharedLookups'],
+    tests: ['test/lookups/planner', 'test/lookups/sharedLookups', 'test/lookups/equalRequests'],
     mutants: [
       [
         'ascending[Math.floor(ascending.length / 2)] : ascending.at(-1)',
@@ -46,6 +46,24 @@ export const PARTS: readonly Part[] = [
       ['facts.length === 0 &&\n    failures.length > 0', 'failures.length > 0'],
       ['.toSorted((one, other) => one.leftAtMs - other.leftAtMs)', ''],
       ['underWay.maxAgeHours >= wanted.maxAgeHours', 'underWay.maxAgeHours > wanted.maxAgeHours'],
+      [' ?? equalRequest(lookup, plan, offer);', ';\n  void equalRequest;'],
+      ['(answered.some(isEqual) ?', '(false ?'],
+    ],
+  },
+  {
+    file: 'src/http/resilience/dpopExchanges.ts',
+    tests: ['test/endToEnd/nonces'],
+    mutants: [
+      ['if (!MAY_CHALLENGE.has(status)) turn.learn(headers);', 'turn.learn(headers);'],
+      ['return nonce === sent ? undefined : nonce;', 'return nonce;'],
+      ['exchange.isUnproven === true ? LOST :', 'false ? LOST :'],
+      [
+        "exchange.kind === 'fault' || exchange.isUnproven === true) return",
+        "exchange.kind === 'fault') return",
+      ],
+      ['isLookup ? 401 : 400', '401'],
+      ['this.underWay === 1 && this.givesNonces !== false', 'false'],
+      ['!this.#hasLearned', 'false'],
     ],
   },
   {

@@ -29,6 +29,7 @@ async function startOperator(answer: Answer = replying({ swapped: false, latestS
       ...CAMARA_LOOKUPS,
       lookupAddresses: { retrieveDate: server.url, check: server.url },
       errors: COMMON_ERRORS,
+      headers: [],
     },
     { retrieveDate: endpoint, check: endpoint },
     clock,

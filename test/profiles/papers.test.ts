@@ -197,6 +197,35 @@ it('the window of a reply by Twilio answers no smaller one, without a further lo
   expect(asking.operator.answered.lookup).toBe(1);
 });
 
+/** A reply that is not an answer, to the date and to all windows at once. */
+const UNREADABLE = {
+  'a code that is new': twilioLookup(NUMBER, null, 60_699),
+  'a period in months': period('P1M', false),
+} as const;
+
+it.each(Object.entries(UNREADABLE))(
+  'Twilio is sent one request, answered by %s',
+  async (_, odd) => {
+    await using asking = await ask('twilio-lookup');
+    for (let count = 0; count < 6; count += 1) asking.operator.script.push(odd);
+    const windows = [1, 24, 48, 240, 720].map((h) => `h${h}: simSwappedWithin(maxAgeHours: ${h})`);
+    const told = await tellAbout(asking.service, NUMBER, 'lastSimSwap', ...windows);
+    expect(new Set(Object.values(told))).toEqual(new Set([INVALID]));
+    expect(asking.operator.received).toHaveLength(1);
+  },
+);
+
+it('Vonage is sent no request twice: the date is that of its own period', async () => {
+  await using asking = await ask('vonage-insights');
+  for (let count = 0; count < 6; count += 1)
+    asking.operator.script.push(insight({ is_swapped: 0 }));
+  const windows = [1, 24, 48, 240, 720].map((h) => `h${h}: simSwappedWithin(maxAgeHours: ${h})`);
+  await tellAbout(asking.service, NUMBER, 'lastSimSwap', ...windows);
+  const bodies = asking.operator.received.map(({ body }) => body);
+  expect(bodies).toHaveLength(5);
+  expect(new Set(bodies).size).toBe(5);
+});
+
 describe('a nonce of DPoP', () => {
   it.each<readonly [string, { token?: string; lookup?: string }, number, number]>([
     ['at the token endpoint', { token: 'one' }, 1, 1],
