@@ -20,6 +20,7 @@ import {
   keyBytes,
   MAX_ENVELOPE_BYTES,
   MAX_INDEX_BYTES,
+  measuredBelow,
 } from './replyBytes.ts';
 import { readArguments, Selections } from './selections.ts';
 import type { ErrorCode } from '../domain/errors.ts';
@@ -129,7 +130,8 @@ export function costOf(
     if (field.kind === 'known') continue;
     const numbers = numbersIn(field, variables, ownNumber);
     const { questions, asksConsent, fields } = field.below;
-    cost.answers += numbers.length * Math.max(1, fields);
+    // Fields are read, validated and counted for an empty list as well.
+    cost.answers += Math.max(1, numbers.length) * Math.max(1, fields);
     cost.replyBytes += numbers.length * field.bytesEach;
     if (questions.size === 0 && !asksConsent) continue;
     for (const one of numbers) {
@@ -186,7 +188,7 @@ const MAX_KEPT_FIELDS = 100;
 /** Reads one root field after the other, as they are counted, and keeps them where they are the same every time. */
 function* rootFields(
   { schema, document, operation, variables }: IncomingOperation,
-  { replyBytes: maxBytes }: OperationCost,
+  most: OperationCost,
   readBefore: ReadOperations,
 ): Generator<RootField, void> {
   const root = schema.getQueryType();
@@ -195,20 +197,22 @@ function* rootFields(
   const selections = new Selections(document.definitions, variables);
   const fields: RootField[] = [];
   let size = 0;
+  let knownBytesLeft = most.replyBytes;
   for (const node of selections.fieldsOf(operation.selectionSet)) {
     const name = node.name.value;
     const definition = root.getFields()[name];
     let field: RootField;
     if (definition !== undefined && Object.hasOwn(NUMBERS_IN, name)) {
       const path = keyBytes(node) + MAX_INDEX_BYTES;
-      const below = askedBelow(node, phoneNumber, selections, path);
+      const below = askedBelow(node, phoneNumber, selections, path, COUNTED_TIMES * most.answers);
       // The field as a whole: its value, or the error that its arguments are invalid.
       const bytes = keyBytes(node) + failedRootBytes(path);
       const bytesEach = Math.max(below.bytes, failedNumberBytes(path));
       field = { kind: 'numbers', node, definition, bytes, bytesEach, below };
       size += below.fields;
     } else {
-      field = { kind: 'known', bytes: knownBytes(node, schema, selections, maxBytes) };
+      field = { kind: 'known', bytes: knownBytes(node, schema, selections, knownBytesLeft) };
+      knownBytesLeft -= field.bytes;
     }
     fields.push(field);
     yield field;
@@ -230,12 +234,16 @@ function numbersIn(
   return Array.isArray(numbers) ? numbers : [];
 }
 
-/** @param path of an error in its place, in bytes */
+/**
+ * @param path of an error in its place, in bytes
+ * @param maxFields at which it ends: the operation is refused
+ */
 function askedBelow(
   field: FieldNode,
   parent: GraphQLObjectType,
   selections: Selections,
   path: number,
+  maxFields: number,
 ): AskedBelow {
   const questions = new Set<Asked>();
   const below = { fields: 0, bytes: 2, asksConsent: false };
@@ -256,12 +264,10 @@ function askedBelow(
     }
     const pathHere = path + keyBytes(asked);
     below.fields += 1;
-    let nested: AskedBelow | undefined;
-    if (definition !== undefined && isObjectType(definition.type)) {
-      nested = askedBelow(asked, definition.type, selections, pathHere);
-      below.fields += nested.fields;
-    }
+    const nested = measuredBelow(asked, selections);
+    below.fields += nested?.fields ?? 0;
     below.bytes += fieldBytes(asked, pathHere, nested?.bytes);
+    if (below.fields > maxFields) break;
   }
   const ahead = below.asksConsent ? [] : [...questions].filter((asked) => asked !== 'refused');
   return { ...below, questions, ahead };

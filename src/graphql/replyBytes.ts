@@ -22,7 +22,7 @@ import {
   type ErrorDescription,
 } from '../domain/errors.ts';
 import { isAskingField } from '../domain/fields.ts';
-import type { Selections } from './selections.ts';
+import type { Measured, Selections } from './selections.ts';
 
 export const NULL_BYTES = 4;
 
@@ -103,6 +103,27 @@ export function fieldBytes(field: FieldNode, pathBytes: number, below?: number):
   const name = field.name.value;
   const ifFailed = isAskingField(name) ? NULL_BYTES + MAX_FIELD_ERROR_BYTES + pathBytes : 0;
   return Math.max(MIN_FIELD_BYTES, keyBytes(field) + Math.max(below ?? SIZES[name] ?? 0, ifFailed));
+}
+
+/** Of a check or a consent: its fields by themselves have no errors, so that their place makes no difference. */
+export function measuredBelow(
+  { selectionSet }: FieldNode,
+  selections: Selections,
+): Measured | undefined {
+  if (selectionSet === undefined) return undefined;
+  const known = selections.measured.get(selectionSet);
+  if (known !== undefined) return known;
+  let fields = 0;
+  let bytes = 2;
+  for (const field of selections.fieldsOf(selectionSet)) {
+    if (!isMeasured(field.name.value)) continue;
+    const below = measuredBelow(field, selections);
+    fields += 1 + (below?.fields ?? 0);
+    bytes += fieldBytes(field, 0, below?.bytes);
+  }
+  const measured = { fields, bytes };
+  selections.measured.set(selectionSet, measured);
+  return measured;
 }
 
 /** Whether a field of a phone number, of a check or of a consent is this package's. */

@@ -32,8 +32,16 @@ function mayHoldVariable({ value: { kind } }: ArgumentNode): boolean {
   return kind === Kind.VARIABLE || kind === Kind.LIST || kind === Kind.OBJECT;
 }
 
+/** How many fields are below a value, and the most bytes that these take in a reply. */
+export interface Measured {
+  readonly fields: number;
+  readonly bytes: number;
+}
+
 /** Reads the selections of one operation, each selection set and each field's arguments once. */
 export class Selections {
+  /** Of selection sets: by fragments, many fields have the same. */
+  readonly measured = new Map<SelectionSetNode, Measured>();
   readonly #fragments = new Map<string, FragmentDefinitionNode>();
   readonly #variables: Record<string, unknown>;
   readonly #fields = new Map<SelectionSetNode, readonly FieldNode[]>();

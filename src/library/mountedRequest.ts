@@ -9,6 +9,7 @@ import {
   isMeasured,
   keyBytes,
   MAX_INDEX_BYTES,
+  measuredBelow,
 } from '../graphql/replyBytes.ts';
 import {
   GraphqlRequest,
@@ -24,6 +25,8 @@ export class MountedRequest extends GraphqlRequest {
   readonly context: RequestContext = { request: this };
   readonly #maxReplyBytes: number;
   readonly #bytesBelow = new WeakMap<readonly FieldNode[], number>();
+  /** By the variables of an execution: a batch has several. */
+  readonly #selections = new WeakMap<object, Selections>();
   #replyBytes = 0;
 
   constructor(parts: RequestParts, terms: RequestTerms) {
@@ -58,10 +61,11 @@ export class MountedRequest extends GraphqlRequest {
    * @throws {AnswerError} when that is more than a reply may have
    */
   countNumber(info: GraphQLResolveInfo): void {
+    // Nothing is measured for what is refused.
+    this.#count(0);
     let bytes = this.#bytesBelow.get(info.fieldNodes);
     if (bytes === undefined) {
-      const selections = new Selections(Object.values(info.fragments), info.variableValues);
-      bytes = this.#measure(info.fieldNodes, selections, pathBytes(info));
+      bytes = this.#measure(info.fieldNodes, this.#selectionsOf(info), pathBytes(info));
       this.#bytesBelow.set(info.fieldNodes, bytes);
     }
     this.#count(bytes);
@@ -70,6 +74,15 @@ export class MountedRequest extends GraphqlRequest {
   /** The same of texts that may be no phone numbers, for each of which there is an error then. */
   countTexts(count: number, info: GraphQLResolveInfo): void {
     this.#count(count * failedNumberBytes(pathBytes(info)));
+  }
+
+  #selectionsOf({ fragments, variableValues }: GraphQLResolveInfo): Selections {
+    let selections = this.#selections.get(variableValues);
+    if (selections === undefined) {
+      selections = new Selections(Object.values(fragments), variableValues);
+      this.#selections.set(variableValues, selections);
+    }
+    return selections;
   }
 
   #count(bytes: number): void {
@@ -88,10 +101,8 @@ export class MountedRequest extends GraphqlRequest {
       for (const field of selections.fieldsOf(selectionSet)) {
         if (bytes > this.#maxReplyBytes) return bytes;
         if (!isMeasured(field.name.value)) continue;
-        const here = path + keyBytes(field);
-        const isValue = field.selectionSet === undefined;
-        const below = isValue ? undefined : this.#measure([field], selections, here);
-        bytes += fieldBytes(field, here, below);
+        const below = measuredBelow(field, selections);
+        bytes += fieldBytes(field, path + keyBytes(field), below?.bytes);
       }
     }
     return bytes;
