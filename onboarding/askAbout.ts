@@ -2,7 +2,7 @@ import { parseMaxAge, type Lookup } from '../src/domain/question.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
-import { AccessToken } from '../src/tokens/accessToken.ts';
+import { AccessToken, type TokenSubject } from '../src/tokens/accessToken.ts';
 import { asksOwner, scopeOf } from '../src/tokens/authorizationSettings.ts';
 import { readClientReply } from './clientReply.ts';
 import type { Finding } from './finding.ts';
@@ -103,9 +103,8 @@ class Asking {
     number: PhoneNumber,
     tokenNumber: PhoneNumber = number,
   ): Promise<LookupTrial | undefined> {
-    const { operation } = this.#lookup;
     const acquired = await this.#checked.tokens.acquire(
-      { number: tokenNumber, operation },
+      this.#subject(tokenNumber),
       this.#context(),
     );
     switch (acquired.kind) {
@@ -117,6 +116,10 @@ class Asking {
           tokenNumber === number ? acquired.token : readdressed(acquired.token, number),
         );
     }
+  }
+
+  #subject(number: PhoneNumber): TokenSubject {
+    return { number, operation: this.#lookup.operation, purpose: this.#checked.purpose };
   }
 
   async #lookUp(number: PhoneNumber, token: AccessToken): Promise<LookupTrial> {
@@ -137,7 +140,7 @@ class Asking {
   /** One prompt; then polls as the operator paces them, until it is over. */
   async #consent(number: PhoneNumber): Promise<{ probe: ConsentProbe; token?: AccessToken }> {
     const { tokens } = this.#checked;
-    const subject = { number, operation: this.#lookup.operation };
+    const subject = this.#subject(number);
     const { judged } = await tokens.requestConsent(subject, this.#context());
     switch (judged.kind) {
       case 'reply-lost':
@@ -154,7 +157,7 @@ class Asking {
   }
 
   async #poll(
-    subject: { readonly number: PhoneNumber; readonly operation: Lookup['operation'] },
+    subject: TokenSubject,
     acknowledged: { authReqId: string; expiresInSeconds: number; intervalSeconds: number },
   ): Promise<{ probe: ConsentProbe; token?: AccessToken }> {
     const { clock } = this.#parts;
@@ -194,7 +197,8 @@ class Asking {
     if (token === undefined) return [];
     const { settings } = this.#checked;
     const reply = this.#replyOf('cibaToken');
-    const wanted = scopeOf(settings.scopes, this.#lookup.operation);
+    const { operation } = this.#lookup;
+    const wanted = scopeOf(settings.scopes, { operation, purpose: this.#checked.purpose });
     return [judgeScopes(ENDPOINT_LABELS.cibaToken, [{ wanted, reply }])];
   }
 

@@ -37,7 +37,7 @@ export async function checkOperator(trial: OperatorTrial): Promise<OperatorRepor
 /** Tries how far a connection to the company's number directory gets, without a lookup in it. */
 export async function checkDirectory(
   settings: NumberDirectorySettings,
-  parts: Omit<CheckParts, 'settings'>,
+  parts: Omit<CheckParts, 'settings' | 'purposes'>,
 ): Promise<OperatorReport> {
   const { files, findings } = openOwnFiles(settings, parts);
   files.close();

@@ -10,11 +10,16 @@ export type DiscoveryProbe =
   /** By the code of what broke, or the name of the error. */
   | { readonly kind: 'broke'; readonly code: string };
 
-/** Judges a discovery document, except for the addresses in it. Pure. */
+/**
+ * Judges a discovery document, except for the addresses in it. Pure.
+ *
+ * @param purpose as the operator gets it
+ */
 export function judgeDiscovery(
   at: string,
   probe: DiscoveryProbe,
   settings: OperatorSettings,
+  purpose: string,
 ): Finding {
   const row = { step: 'discovery', at } as const;
   switch (probe.kind) {
@@ -29,7 +34,7 @@ export function judgeDiscovery(
     case 'refused':
       return { ...row, verdict: 'failed', found: probe.flaw, advice: ON_FLAW[probe.flaw] };
     case 'read': {
-      const lacking = notSupported(probe.metadata, settings);
+      const lacking = notSupported(probe.metadata, settings, purpose);
       if (lacking.length === 0) return { ...row, verdict: 'ok', found: 'read' };
       return {
         ...row,
@@ -56,18 +61,27 @@ const ON_FLAW: Readonly<Record<DiscoveryFlaw, string>> = {
 };
 
 /** OpenID Connect Discovery 1.0 §3, OpenID CIBA Core §4: a list that is absent says nothing. */
-function notSupported(metadata: unknown, settings: OperatorSettings): readonly string[] {
+function notSupported(
+  metadata: unknown,
+  settings: OperatorSettings,
+  purpose: string,
+): readonly string[] {
   const members: Readonly<Record<string, unknown>> =
     typeof metadata === 'object' && metadata !== null ? { ...metadata } : {};
-  return wantedOf(settings).flatMap(([list, wanted]) => {
+  return wantedOf(settings, purpose).flatMap(([list, wanted]) => {
     const named = members[list];
     return Array.isArray(named) ? wanted.filter((one) => !named.includes(one)) : [];
   });
 }
 
-function wantedOf(settings: OperatorSettings): readonly (readonly [string, readonly string[]])[] {
+function wantedOf(
+  settings: OperatorSettings,
+  purpose: string,
+): readonly (readonly [string, readonly string[]])[] {
   const { grant, scopes, operations, clientAuthentication } = settings;
-  const scopeNames = [...operations].flatMap((operation) => scopeOf(scopes, operation).split(' '));
+  const scopeNames = [...operations].flatMap((operation) =>
+    scopeOf(scopes, { operation, purpose }).split(' '),
+  );
   const { method } = clientAuthentication;
   return [
     ['scopes_supported', [...new Set(scopeNames)].filter((one) => one !== '')],

@@ -10,7 +10,7 @@ import type { Way } from './connection.ts';
 import { placeOf, placeText } from './connectionTrace.ts';
 import { SILENT, type Finding } from './finding.ts';
 import { judgeDiscovery, type DiscoveryProbe } from './judgeMetadata.ts';
-import type { CheckParts } from './operatorUnderCheck.ts';
+import { purposeFor, type CheckParts } from './operatorUnderCheck.ts';
 import { withinTime } from './httpProbe.ts';
 import { openOwnFiles, tryPlace } from './tryPlace.ts';
 
@@ -49,7 +49,7 @@ async function discover(trial: CheckParts, way: Way, source: DiscoverySource): P
     return { addresses: undefined, findings: [...own, ...reached.findings] };
   }
   const probe = await readDocument(trial, source);
-  const row = judgeDiscovery(at, probe, settings);
+  const row = judgeDiscovery(at, probe, settings, purposeFor(trial));
   const addresses = probe.kind === 'read' ? probe.addresses : undefined;
   return { addresses, findings: [...own, ...reached.findings, row] };
 }

@@ -4,7 +4,8 @@ import { IdleDetector } from '../src/http/connections/spareConnections.ts';
 import { DpopExchanges } from '../src/http/resilience/dpopExchanges.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
 import { Operator } from '../src/operator/operator.ts';
-import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
+import type { Purpose } from '../src/domain/identity.ts';
+import { permitsPurpose, type OperatorSettings } from '../src/operator/operatorSettings.ts';
 import type { AuthorizationAddresses } from '../src/tokens/authorizationSettings.ts';
 import { createClientAuthentication } from '../src/tokens/clientAuthentication.ts';
 import { DpopProofs } from '../src/tokens/dpop.ts';
@@ -15,14 +16,26 @@ import { SingleExchange, type Echo } from './singleExchange.ts';
 /** What a check of one operator takes. */
 export interface CheckParts {
   readonly settings: OperatorSettings;
+  /** Tokens are requested for the first that the operator's contract allows. */
+  readonly purposes: readonly [Purpose, ...Purpose[]];
   /** Of each step. */
   readonly timeoutMs: number;
   readonly clock: Clock;
 }
 
+/** As the operator gets it. Pure. */
+export function purposeFor({
+  settings,
+  purposes,
+}: Pick<CheckParts, 'settings' | 'purposes'>): string {
+  return (purposes.find((one) => permitsPurpose(settings, one)) ?? purposes[0]).word;
+}
+
 /** An operator, put together of the service's own parts, whose every exchange is seen. */
 export class OperatorUnderCheck {
   readonly settings: OperatorSettings;
+  /** As the operator gets it. */
+  readonly purpose: string;
   readonly tokens: TokenManager;
   readonly operator: Operator;
   readonly exchanges: {
@@ -34,7 +47,7 @@ export class OperatorUnderCheck {
   };
 
   constructor(
-    { settings, clock, timeoutMs }: CheckParts,
+    { settings, purposes, clock, timeoutMs }: CheckParts,
     files: ConnectionFiles,
     addresses: AuthorizationAddresses,
   ) {
@@ -53,6 +66,7 @@ export class OperatorUnderCheck {
       new SingleExchange(bounded, { name, url }, shared, dpop);
     const { lookupAddresses } = settings;
     this.settings = settings;
+    this.purpose = purposeFor({ settings, purposes });
     this.exchanges = {
       // Never called without a token step.
       token: at('token', addresses.token),

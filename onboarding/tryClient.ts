@@ -27,13 +27,16 @@ async function tryTokens(
   checked: OperatorUnderCheck,
   { number, clock, timeoutMs }: ClientTrialParts,
 ): Promise<readonly Finding[]> {
-  const { settings, tokens, exchanges } = checked;
+  const { settings, purpose, tokens, exchanges } = checked;
   const byScope = new Map(
-    [...settings.operations].map((operation) => [scopeOf(settings.scopes, operation), operation]),
+    [...settings.operations].map((operation) => [
+      scopeOf(settings.scopes, { operation, purpose }),
+      operation,
+    ]),
   );
   const trials: ScopeTrial[] = [];
   for (const [wanted, operation] of byScope) {
-    const subject = { number: number?.number ?? NUMBER_OF_NOBODY, operation };
+    const subject = { number: number?.number ?? NUMBER_OF_NOBODY, operation, purpose };
     await tokens.acquire(subject, exchangeContext(clock, timeoutMs));
     const reply = readClientReply(exchanges.token.exchange, settings, clock.nowMs());
     trials.push({ wanted, reply });
@@ -55,9 +58,9 @@ async function tryPoll(
   checked: OperatorUnderCheck,
   { number, clock, timeoutMs }: ClientTrialParts,
 ): Promise<readonly Finding[]> {
-  const { settings, tokens, exchanges } = checked;
+  const { settings, purpose, tokens, exchanges } = checked;
   const [operation = 'check'] = settings.operations;
-  const subject = { number: NUMBER_OF_NOBODY, operation };
+  const subject = { number: NUMBER_OF_NOBODY, operation, purpose };
   const context = exchangeContext(clock, timeoutMs);
   await tokens.poll(`never-requested-${context.correlator.name}`, subject, context);
   const reply = readClientReply(exchanges.cibaToken.exchange, settings, clock.nowMs());

@@ -27,7 +27,7 @@ const camaraDpop: MakeProfile = (camara) => ({
       parameters: {},
     },
   },
-  scopes: { ...camara.scopes, purpose: 'dpv:FraudPreventionAndDetection' },
+  scopes: { ...camara.scopes, purpose: true },
   tokens: {
     ...camara.tokens,
     types: ['DPoP'],

@@ -24,7 +24,7 @@ const camaraJwtBearer: MakeProfile = (camara) => ({
       parameters: {},
     },
   },
-  scopes: { ...camara.scopes, purpose: 'dpv:FraudPreventionAndDetection' },
+  scopes: { ...camara.scopes, purpose: true },
 });
 
 export default camaraJwtBearer;

@@ -1,4 +1,4 @@
-import type { Camara, LookupAsk } from '../src/domain/profile.ts';
+import type { Camara, LookupAsk, MakeProfile } from '../src/domain/profile.ts';
 
 /*
  * CAMARA SIM Swap 0.4 to 2.1, CAMARA Identity and Consent Management r3.3. What each operator decides for itself is as the
@@ -10,7 +10,7 @@ const body = ({ number, maxAgeHours }: LookupAsk) => ({
   body: { phoneNumber: number, maxAge: maxAgeHours },
 });
 
-/** The base of all profiles: CAMARA as it is written. */
+/** The base of all profiles. */
 export const camara: Camara = {
   authentication: {
     methods: ['basic', 'private_key_jwt', 'both'],
@@ -47,6 +47,7 @@ export const camara: Camara = {
   scopes: {
     operations: { 'retrieve-date': 'sim-swap:retrieve-date', check: 'sim-swap:check' },
     openid: false,
+    purpose: false,
     joinedBy: ' ',
   },
   tokens: {
@@ -91,3 +92,31 @@ export const camara: Camara = {
   tokenMismatch: 'accepted',
   options: {},
 };
+
+/*
+ * An operator of CAMARA as it is written, in both flows: SIM Swap 2.1 with CIBA (poll) or client credentials.
+ *
+ * Sources: CAMARA Security and Interoperability Profile r4.2 ("Client-Initiated Backchannel Authentication Flow", "Client
+ * Credentials Flow", "Client Authentication", "Purpose as a scope"), CAMARA APIs Access and User Consent Management r4.2. It names
+ * no paths: `discovery` of the entry has the addresses; with `authUrl` they are /bc-authorize and /token, as its examples are.
+ * Ask your onboarding contact: the issuer, the flow, which purposes the contract allows (`purposes` of the entry), whether tokens
+ * are bound by DPoP (`tokens.dpop`), and whether a token may be used again.
+ */
+const standard: MakeProfile = (base) => ({
+  ...base,
+  authentication: {
+    ...base.authentication,
+    methods: ['private_key_jwt'],
+    assertion: { ...base.authentication.assertion, audience: 'endpoint' },
+  },
+  grants: {
+    '2-legged': { ...base.grants['2-legged'], path: '/token' },
+    '3-legged': {
+      ...base.grants['3-legged'],
+      paths: { backchannelAuthentication: '/bc-authorize', cibaToken: '/token' },
+    },
+  },
+  scopes: { ...base.scopes, openid: true, purpose: true },
+});
+
+export default standard;

@@ -15,7 +15,7 @@ const orange: MakeProfile = (camara) => ({
   ...camara,
   authentication: { ...camara.authentication, methods: ['private_key_jwt'] },
   grants: { '3-legged': camara.grants['3-legged'] },
-  scopes: { ...camara.scopes, openid: true, purpose: 'dpv:FraudPreventionAndDetection' },
+  scopes: { ...camara.scopes, openid: true, purpose: true },
   maxAgeHours: 168,
 });
 

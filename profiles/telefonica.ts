@@ -25,7 +25,7 @@ const telefonica: MakeProfile = (camara) => ({
   scopes: {
     ...camara.scopes,
     operations: { 'retrieve-date': 'sim-swap', check: 'sim-swap' },
-    purpose: 'dpv:FraudPreventionAndDetection',
+    purpose: true,
   },
   oneCallPerNumber: true,
   errors: {

@@ -1,3 +1,4 @@
+import { purposesOf } from '../src/domain/identity.ts';
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
@@ -37,7 +38,11 @@ describe('without settings', () => {
       },
       load: loadLimits(undefined, 100, true),
       limits: { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 10, maxReplyBytes: 2_000_000 },
-      callers: { tokens: undefined, routerSecrets: [], purposes: ['fraud-prevention'] },
+      callers: {
+        tokens: undefined,
+        routerSecrets: [],
+        purposes: purposesOf(['fraud-prevention=dpv:FraudPreventionAndDetection']),
+      },
       quotas: {
         numbersPerHour: 10_000,
         lookupsPerHour: 50_000,

@@ -17,7 +17,7 @@ import {
   type SimSwapParts,
   type SimSwaps,
 } from '../src/simSwaps/simSwaps.ts';
-import { OPEN_AUTHORIZER } from './values.ts';
+import { OPEN_AUTHORIZER, purposeNamed } from './values.ts';
 import { askField } from './askedFields.ts';
 import { silentLog } from './silentLog.ts';
 import { callerNamed } from './values.ts';
@@ -85,7 +85,7 @@ export class SeveralOperators implements AsyncDisposable {
     const cameInAtMs = this.#clock.monotonicMs();
     return this.simSwaps.forRequest({
       caller: callerNamed(caller),
-      purpose: 'fraud-prevention',
+      purpose: purposeNamed('fraud-prevention'),
       correlator: createCorrelator('asked'),
       cameInAtMs,
       signal,
@@ -111,6 +111,7 @@ export function auditedInto(
   return callerAuthorizers({
     quotas: new Quotas({ ...readConfig({}).quotas, ...limits }, new MemoryCounts(clock), []),
     audit: { auditLog: new AuditLog({ append }, clock), key: 'a-key' },
+    purposeGoesTo: new Set(),
     clock,
     log: silentLog,
   });

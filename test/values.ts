@@ -1,5 +1,10 @@
 import type { LookupAuthorizer } from '../src/lookups/lookupAuthorizer.ts';
-import { tokenIdentity, type TokenIdentity } from '../src/domain/identity.ts';
+import {
+  purposesOf,
+  tokenIdentity,
+  type Purpose,
+  type TokenIdentity,
+} from '../src/domain/identity.ts';
 import type { CheckFact, DateFact, Fact, TimedFact } from '../src/domain/fact.ts';
 import type { MaxAgeHours } from '../src/domain/question.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
@@ -15,6 +20,13 @@ export const CAROL = '+447700900003' as PhoneNumber;
 /** A caller whose token names it so. */
 export function callerNamed(subject: string): TokenIdentity {
   return tokenIdentity('https://issuer.example', subject, 'app');
+}
+
+/** A purpose that is mapped to none. */
+export function purposeNamed(name: string): Purpose {
+  const [purpose] = purposesOf([name]);
+  if (purpose === undefined) throw new Error('There is no purpose.');
+  return purpose;
 }
 
 /** A window, unchecked. */

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import type { Log } from '../log/log.ts';
 import { StandardOutput } from '../log/standardOutput.ts';
 import { observedAuthorizers, type AdmissionObserver } from '../lookups/lookupAuthorizer.ts';
-import type { OperatorSettings } from '../operator/operatorSettings.ts';
+import { permitsPurpose, type OperatorSettings } from '../operator/operatorSettings.ts';
 import { createSimSwaps, type SimSwaps } from '../simSwaps/simSwaps.ts';
 import type { Clock } from '../system/clock.ts';
 import { openStores, type Stores } from './stores.ts';
@@ -38,12 +38,15 @@ export interface App {
 /** Reads no environment, handles no signal and starts no process. */
 export async function openApp(parts: AppParts): Promise<App> {
   const { config, operators, clock, log, observers = [] } = parts;
+  warnOfRefusedPurposes(parts);
   const stores = await openStores({ config, operators, clock, log });
   const names = operators.map(({ name }) => name);
   const quotas = new Quotas(config.quotas, stores.counts, names);
   const auditLog = openAuditLog(config, clock);
   const audit = auditLog && config.audit && { auditLog, key: config.audit.keys[0] };
-  const admissions = callerAuthorizers({ quotas, audit, clock, log });
+  const named = operators.filter(({ scopes }) => scopes.purpose).map(({ name }) => name);
+  const purposeGoesTo = new Set(named);
+  const admissions = callerAuthorizers({ quotas, audit, purposeGoesTo, clock, log });
   const simSwaps = createSimSwaps({
     operators,
     stores,
@@ -68,6 +71,17 @@ export async function openApp(parts: AppParts): Promise<App> {
       stores.close();
     },
   };
+}
+
+function warnOfRefusedPurposes({ config: { callers }, operators, log }: AppParts): void {
+  for (const operator of operators) {
+    const refused = callers.purposes.filter((purpose) => !permitsPurpose(operator, purpose));
+    if (refused.length === 0) continue;
+    log.warn('Lookups for these purposes are refused. Map them in PURPOSES, or see the contract.', {
+      operator: operator.name,
+      purposes: refused.map(({ name }) => name).join(', '),
+    });
+  }
 }
 
 /** On standard output, lines of the audit log differ from those of the log by their member `audit`. */

@@ -1,5 +1,10 @@
 import type { ConnectionSettings } from '../http/wireSettings.ts';
-import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../domain/identity.ts';
+import {
+  ANONYMOUS_IDENTITY,
+  tokenIdentity,
+  type Identity,
+  type Purpose,
+} from '../domain/identity.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 
 export interface CallerSettings {
@@ -10,7 +15,7 @@ export interface CallerSettings {
   /** Each of them proves that a request comes from the router; without any, no proof is required. */
   readonly routerSecrets: readonly string[];
   /** The allowed purposes; the first is the default. */
-  readonly purposes: readonly [string, ...string[]];
+  readonly purposes: readonly [Purpose, ...Purpose[]];
 }
 
 /**
@@ -51,6 +56,7 @@ export interface Caller {
   readonly missingBatchScope?: string | undefined;
   /** The caller's own number, verified by the issuer. */
   readonly ownNumber?: PhoneNumber | undefined;
+  /** As its token states it. */
   readonly purpose?: string | undefined;
 }
 

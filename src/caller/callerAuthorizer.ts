@@ -30,6 +30,8 @@ export interface AdmissionParts {
   readonly quotas: Quotas;
   /** Absent where nothing is recorded: on loopback only. */
   readonly audit: { readonly auditLog: AuditLog; readonly key: string } | undefined;
+  /** Names of the operators that get the purpose of a lookup. */
+  readonly purposeGoesTo: ReadonlySet<string>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -127,7 +129,8 @@ class CallerAuthorizer implements LookupAuthorizer {
       known = auditedCaller(caller, key);
       this.#callers.set(caller, known);
     }
-    return { key, time: this.#time(), operator, caller: known };
+    const sendsPurpose = this.#parts.purposeGoesTo.has(operator);
+    return { key, time: this.#time(), operator, caller: known, sendsPurpose };
   }
 
   /** Formatted once a millisecond, in which a hundred lookups may begin. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { singleValue } from '../http/headers.ts';
 import type { TokenVerifier } from './tokenVerifier.ts';
+import type { Purpose } from '../domain/identity.ts';
 import { ANONYMOUS, type Caller, type CallerSettings } from './caller.ts';
 import { hash, timingSafeEqual } from 'node:crypto';
 
@@ -10,7 +11,7 @@ export const PURPOSE_HEADER = 'x-purpose';
 export interface AdmittedRequest {
   readonly kind: 'admitted';
   readonly caller: Caller;
-  readonly purpose: string;
+  readonly purpose: Purpose;
 }
 
 /** The reply to a request that is refused before its body is read. */
@@ -121,10 +122,11 @@ export class Gate {
   /** The purpose is the token's, or else the header's, or else the first that is allowed. */
   #admitCaller(caller: Caller, headers: IncomingHttpHeaders): AdmittedRequest | HttpRefusal {
     const { purposes } = this.#parts;
-    const purpose = caller.purpose ?? singleValue(headers[PURPOSE_HEADER]) ?? purposes[0];
-    return purposes.includes(purpose)
-      ? { kind: 'admitted', caller, purpose }
-      : refused('no-such-purpose');
+    const stated = caller.purpose ?? singleValue(headers[PURPOSE_HEADER]) ?? purposes[0].name;
+    const purpose = purposes.find(({ name }) => name === stated);
+    return purpose === undefined
+      ? refused('no-such-purpose')
+      : { kind: 'admitted', caller, purpose };
   }
 }
 

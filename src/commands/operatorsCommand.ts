@@ -36,7 +36,7 @@ if (command !== 'check') {
   fail(command === undefined ? USAGE : `The only command is check.\n${USAGE}`);
 }
 const wanted = readArguments();
-const { operators, directory } = readOrFail(readOperatorsConfig);
+const { operators, directory, purposes } = readOrFail(readOperatorsConfig);
 if (operators.length === 0) fail('No operator is set. Set OPERATORS_FILE, or OPERATOR_….');
 const chosen = operators.filter(({ name }) => name === (wanted.operator ?? name));
 if (chosen.length === 0) {
@@ -49,7 +49,7 @@ const parts = { timeoutMs: wanted.timeoutMs, clock: systemClock };
 const reports = await Promise.all([
   ...chosen.map((settings) => {
     const number = trial?.operator === settings ? trial.number : undefined;
-    return checkOperator({ ...parts, settings, number });
+    return checkOperator({ ...parts, settings, purposes, number });
   }),
   ...(needsName ? [checkDirectory(directory, parts)] : []),
 ]);

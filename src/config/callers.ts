@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import type { AuditSettings } from '../caller/audit/auditLog.ts';
 import type { CallerSettings, IssuerSettings } from '../caller/caller.ts';
+import { NO_PURPOSE, purposesOf } from '../domain/identity.ts';
 import { DEVELOPMENT_TOKENS } from '../caller/developmentTokens.ts';
 import type { QuotaSettings } from '../caller/quotas/quotas.ts';
 import type { Role } from '../graphql/typeDefs.ts';
@@ -36,10 +37,18 @@ export function readCallers(
   if (batchScope !== undefined && tokens === undefined && !isEmbedded) {
     read.problem('BATCH_SCOPE', FOR_KNOWN_CALLERS);
   }
-  const [purpose = '', ...others] = read.list('PURPOSES');
-  if (purpose === '') read.unfit('PURPOSES', SETTINGS.PURPOSES.must);
+  const purposes = readPurposes(read);
   const routerSecrets = readRouterSecrets(read, role, exposure);
-  return { tokens, batchScope, routerSecrets, purposes: [purpose, ...others] };
+  return { tokens, batchScope, routerSecrets, purposes };
+}
+
+export function readPurposes(read: EnvironmentReader): CallerSettings['purposes'] {
+  const name = 'PURPOSES';
+  const [first = NO_PURPOSE, ...others] = purposesOf(read.list(name));
+  if (first === NO_PURPOSE) read.unfit(name, SETTINGS.PURPOSES.must);
+  const names = [first, ...others].map((one) => one.name);
+  if (new Set(names).size < names.length) read.problem(name, 'names a purpose twice');
+  return [first, ...others];
 }
 
 function readTokens(

@@ -7,11 +7,11 @@ import {
   type TrustedDocuments,
 } from '../graphql/trustedDocuments.ts';
 import { fail } from '../system/termination.ts';
-import { readAudit } from './callers.ts';
+import { readAudit, readPurposes } from './callers.ts';
 import { configOf, type Config } from './configOf.ts';
 import { readEgress } from './egress.ts';
 import { ConfigError, EnvironmentReader, type Environment } from './environment.ts';
-import { readOperators, type OperatorsConfig } from './operators.ts';
+import { readOperators } from './operators.ts';
 import { readPrices } from './operatorsFile.ts';
 
 export type { Config } from './configOf.ts';
@@ -37,12 +37,12 @@ export function readAuditConfig(environment: Environment = process.env): AuditSe
   return allOf(environment, (read) => readAudit(read, 'a search needs it'));
 }
 
-/** Only the operators, to test them before the other settings exist. */
-export function readOperatorsConfig(
-  environment: Environment = process.env,
-  handedIn?: object,
-): OperatorsConfig {
-  return allOf(environment, (read) => readOperators(read, false, readEgress(read), handedIn));
+/** Only the operators and purposes, to test them before the other settings exist. */
+export function readOperatorsConfig(environment: Environment = process.env, handedIn?: object) {
+  return allOf(environment, (read) => ({
+    purposes: readPurposes(read),
+    ...readOperators(read, false, readEgress(read), handedIn),
+  }));
 }
 
 export function readUsageConfig(environment: Environment = process.env) {

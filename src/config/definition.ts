@@ -175,6 +175,16 @@ const operator = strictObject({
     .describe('an OpenID discovery document with the endpoints, instead of `authUrl`'),
   simSwapUrl: address.describe('`{sim_swap_url}`, the root of the SIM swap API'),
   client,
+  purposes: optional(
+    array(
+      string().regex(
+        /^[A-Za-z][A-Za-z0-9:_-]{0,63}$/,
+        'must be a purpose as PURPOSES maps to it, such as "dpv:FraudPreventionAndDetection"',
+      ),
+    ).min(1),
+  ).describe(
+    'the purposes that the contract allows, such as `"dpv:FraudPreventionAndDetection"`; lookups for others are refused. Any where absent',
+  ),
   operations: optional(array(z.enum(OPERATIONS)).min(1)).describe(
     'what the operator offers, where that is less than the profile has',
   ),
@@ -184,9 +194,14 @@ const operator = strictObject({
     .describe('of each operation, where it differs; empty where there is none'),
   tokens: strictObject({
     use: tokenUse.optional().describe('what one token may be used for, by the contract'),
+    dpop: boolean()
+      .default(false)
+      .describe(
+        'whether they are bound to a key of the process (RFC 9449), also where the profile does not say so',
+      ),
   })
-    .default({})
-    .describe('whether tokens are kept'),
+    .prefault({})
+    .describe('what tokens are like'),
   maxAgeHours: optional(int(1, MAX_MAX_AGE_HOURS)).describe(
     'the largest window that `check` takes',
   ),

@@ -63,6 +63,7 @@ export function settingsOf(
     prefixes: entry.prefixes.filter((prefix) => isNumberPrefix(prefix)),
     others: entry.others,
     price: entry.price,
+    purposes: entry.purposes,
     keepFactsSeconds: entry.keepFactsSeconds ?? keepFactsSeconds ?? (flow === '3-legged' ? 60 : 0),
     ...grantOf(flow, profile),
     authorization: authorizationOf(flow, making, egress),
@@ -70,9 +71,18 @@ export function settingsOf(
     clientAuthentication: authenticationOf(making),
     scopes: {
       ...profile.scopes,
+      openid: profile.scopes.openid && flow === '3-legged',
       operations: { ...profile.scopes.operations, ...entry.scopes },
     },
-    tokens: { ...profile.tokens, use: entry.tokens.use ?? profile.tokens.use },
+    tokens: {
+      ...profile.tokens,
+      use: entry.tokens.use ?? profile.tokens.use,
+      ...(entry.tokens.dpop && DPOP_TOKENS),
+    },
+    authentication: {
+      ...profile.authentication,
+      dpop: entry.tokens.dpop || profile.authentication.dpop,
+    },
     lookupAddresses: { retrieveDate: at('retrieve-date'), check: at('check') },
     operations: new Set(entry.operations ?? operationsOf(profile)),
     lookups,
@@ -94,6 +104,12 @@ export function settingsOf(
     ...connectionOf(entry, pointedTo),
   };
 }
+
+/** RFC 9449 §7.1. An operator that does not bind tokens issues Bearer tokens, which are refused. */
+const DPOP_TOKENS = {
+  types: ['DPoP'],
+  sentIn: { header: 'authorization', prefix: 'DPoP ' },
+} as const;
 
 interface Making {
   readonly entry: OperatorEntry;

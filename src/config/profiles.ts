@@ -285,7 +285,7 @@ const definition = strictObject({
   scopes: strictObject({
     operations: strictObject({ 'retrieve-date': text, check: text }),
     openid: boolean(),
-    purpose: optional(name),
+    purpose: boolean(),
     joinedBy: oneOf([' ', '#']),
   }),
   tokens: strictObject({

@@ -156,12 +156,12 @@ export const SECTIONS = {
       'What the router sends in `x-router-secret`; for `ROLE=subgraph`.',
       'It has 32 characters at least. While one takes the place of another both are set, with a comma between.',
     ),
-    PURPOSES: list(['fraud-prevention'], {
-      fits: /^[A-Za-z][A-Za-z0-9:_-]{0,63}$/,
-      must: 'must be names of letters, digits, colons and hyphens, with commas between',
+    PURPOSES: list(['fraud-prevention=dpv:FraudPreventionAndDetection'], {
+      fits: /^[A-Za-z][A-Za-z0-9:_-]{0,63}(?:=dpv:[A-Za-z][A-Za-z0-9]{0,63})?$/,
+      must: 'must be names of letters, digits, colons and hyphens, each by itself or with `=dpv:` and a purpose of the Data Privacy Vocabulary, with commas between',
     }).sets(
       'The purposes that a caller may give, in the claim `purpose` or the header `x-purpose`.',
-      'The first is the default.',
+      'The first is the default. `NAME=dpv:PURPOSE` maps a name to what operators get whose scopes name a purpose (docs/operators.md): owners consent to that. Names that are mapped to one purpose share consents and answers. A name by itself is for operators without purposes; the others refuse it.',
     ),
     TRUSTED_DOCUMENTS: file({ whenUnset: 'any document is served' }).sets(
       'A manifest of the documents that are served, by id, and no others; for `ROLE=bff`.',

@@ -267,7 +267,7 @@ export class ConsentFlow {
     } else {
       let exchanged: RequestedConsent | undefined;
       try {
-        const subject = { number, operation: lookup.operation };
+        const subject = { number, operation: lookup.operation, purpose: request.purpose.word };
         const deadlineMs = this.#parts.clock.monotonicMs() + operator.exchangeMs;
         const context = { correlator: request.correlator, deadlineMs };
         exchanged = await operator.tokens.requestConsent(subject, context);
@@ -312,10 +312,12 @@ export class ConsentFlow {
       if (claim.kind === 'late') return 'wrote';
       const { lookup, authReqId } = pending;
       let sentAtMs = claim.nowMs;
-      const subject = { number: this.#number, operation: lookup.operation };
+      const { request } = cause.session;
+      const { operation } = lookup;
+      const subject = { number: this.#number, operation, purpose: request.purpose.word };
       const outcome = await operator.tokens.poll(authReqId, subject, {
         // Traced to a request, but not cancelled with it.
-        correlator: cause.session.request.correlator,
+        correlator: request.correlator,
         deadlineMs: this.#parts.clock.monotonicMs() + operator.exchangeMs,
         // A connection may take long to make, and this process may be held up.
         onFirstByte: () => {
@@ -385,7 +387,7 @@ export class ConsentFlow {
     const admitted = await operator.admission.admit(event);
     if (admitted.kind === 'denied') return this.#unspent(claim, claim.consent, admitted.failure);
 
-    const subject = { number, operation: lookup.operation };
+    const subject = { number, operation: lookup.operation, purpose: request.purpose.word };
     let ending: Ending = { outcome: 'STATE_UNAVAILABLE', attempts: 0 };
     let spent: Claim<Redeemed> | undefined;
     let judged: Judgement<Fact>;

@@ -95,7 +95,7 @@ export function reusedConsents(
   return {
     lookUp(lookup, session, recalledAtMs) {
       const { number, request } = session;
-      const subject = { number, operation: lookup.operation };
+      const subject = { number, operation: lookup.operation, purpose: request.purpose.word };
       if (tokens.consentIdOf(subject, request) !== undefined) return direct.lookUp(lookup, session);
       const failure = tokens.refusal(subject, request);
       return failure === undefined

@@ -22,9 +22,41 @@ export function tokenIdentity(
   return { kind: 'token', issuer, subject, client, key: JSON.stringify([issuer, subject, client]) };
 }
 
+/** What a caller needs an answer for (PURPOSES). */
+export interface Purpose {
+  /** As callers state it. */
+  readonly name: string;
+  /** As operators get it, `dpv:` with a purpose of the Data Privacy Vocabulary; the name where it is mapped to none. */
+  readonly word: string;
+  /** Equal for those with the same word, and for no others: what stores know the purpose by. */
+  readonly key: string;
+}
+
 /** A caller with a purpose: what one learned, or was granted, is not another's. */
 export interface CallerKey {
   readonly caller: Identity;
-  /** One of those allowed. */
-  readonly purpose: string;
+  readonly purpose: Purpose;
+}
+
+/** Of a request that has not been admitted. */
+export const NO_PURPOSE: Purpose = { name: '', word: '', key: '' };
+
+/** Before PURPOSES mapped names, owners were prompted for this one, whatever the name. */
+const FORMERLY_SENT = 'dpv:FraudPreventionAndDetection';
+
+/**
+ * The purposes that callers may state, in order. Pure.
+ *
+ * @param mapped each a name, or a name and a word with `=` between
+ */
+export function purposesOf(mapped: readonly string[]): readonly Purpose[] {
+  const stated = mapped.map((text) => {
+    const [name = '', word = name] = text.split('=');
+    return { name, word };
+  });
+  // Their consents and facts are kept under the name, so that those that live are found.
+  const former = stated.find(({ word }) => word === FORMERLY_SENT);
+  return stated.map((one) => {
+    return { ...one, key: one.word === FORMERLY_SENT ? (former ?? one).name : one.word };
+  });
 }

@@ -175,9 +175,10 @@ export interface Ciba {
 export interface Scopes {
   /** Empty where the operator knows none. */
   readonly operations: { readonly [operation in ProfileOperation]: string };
+  /** In the 3-legged flow only: the other has no ID token. */
   readonly openid: boolean;
-  /** Such as `dpv:FraudPreventionAndDetection`. */
-  readonly purpose?: string | undefined;
+  /** Whether it has the purpose that the caller states (PURPOSES), such as `dpv:FraudPreventionAndDetection`. */
+  readonly purpose: boolean;
   /** Between the purpose and the operation's own. */
   readonly joinedBy: ' ' | '#';
 }

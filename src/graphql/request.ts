@@ -3,7 +3,7 @@ import { mayAskAbout, type Caller } from '../caller/caller.ts';
 import type { AdmittedRequest } from '../caller/gate.ts';
 import type { Quotas, QuotaStanding } from '../caller/quotas/quotas.ts';
 import { INTERNAL_ERROR } from '../domain/errors.ts';
-import { ANONYMOUS_IDENTITY, type Identity } from '../domain/identity.ts';
+import { ANONYMOUS_IDENTITY, NO_PURPOSE, type Identity } from '../domain/identity.ts';
 import type { FieldQuestion } from '../domain/fields.ts';
 import type { Question } from '../domain/question.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
@@ -92,7 +92,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
   /** The caller, and the numbers that it may query: none until {@link admit}. */
   rights: Caller = NOBODY;
   caller: Identity = NOBODY.identity;
-  purpose = '';
+  purpose = NO_PURPOSE;
   waitMs?: number;
   /** In the whole operation, once it may be executed. */
   numbersAsked = 0;

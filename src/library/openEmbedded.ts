@@ -93,7 +93,7 @@ export function termsOf(
   { purpose, waitMs, timeoutMs: asked }: AskedTerms,
   { callers: { purposes }, requestTimeoutMs }: Pick<Config, 'callers' | 'requestTimeoutMs'>,
 ) {
-  const found = purposes.find((one) => one === (purpose ?? purposes[0]));
+  const found = purposes.find(({ name }) => name === (purpose ?? purposes[0].name));
   if (found === undefined) throw new RangeError('The purpose is not one of PURPOSES.');
   if (waitMs !== undefined && !(waitMs >= 0)) {
     throw new RangeError('waitMs is a number of milliseconds, from 0.');

@@ -83,7 +83,7 @@ export class SharedLookups implements LookupRoute {
     return others.find(
       ({ lookup, caller, purpose, leftAtMs = Infinity, signal, requests }) =>
         caller.key === request.caller.key &&
-        purpose === request.purpose &&
+        purpose.key === request.purpose.key &&
         leftAtMs >= request.cameInAtMs - this.#parts.keepMs &&
         !signal.aborted &&
         !requests.includes(request) &&
@@ -132,7 +132,7 @@ export class SharedLookups implements LookupRoute {
 class SharedLookup extends SharedWork<LookupOutcome> implements LookupRequest {
   readonly lookup: Lookup;
   readonly caller: LookupRequest['caller'];
-  readonly purpose: string;
+  readonly purpose: LookupRequest['purpose'];
   readonly cameInAtMs: number;
   /** All that ever joined it. */
   readonly requests: LookupRequest[];
@@ -197,7 +197,7 @@ export class DirectLookups implements DirectRoute {
     let outcome: LookupOutcome | undefined;
     let attempts = 0;
     try {
-      const subject = { number, operation: lookup.operation };
+      const subject = { number, operation: lookup.operation, purpose: request.purpose.word };
       const consentId = tokens.consentIdOf?.(subject, request);
       const about = { event: 'lookup', lookup, number, request } as const;
       const admitting = admission.admit(

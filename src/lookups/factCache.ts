@@ -6,7 +6,7 @@ import type { Clock } from '../system/clock.ts';
 
 /** One caller key and one number as one string of fixed length. */
 export function hashedCallerKey({ caller, purpose }: CallerKey, number: PhoneNumber): string {
-  return hash('sha256', JSON.stringify([number, caller.key, purpose]), 'base64url');
+  return hash('sha256', JSON.stringify([number, caller.key, purpose.key]), 'base64url');
 }
 
 /** By an operator's identity; `undefined` where it is no longer configured. */

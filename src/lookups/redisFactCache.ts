@@ -158,7 +158,7 @@ export class RedisFactCache implements FactCache {
   }
 
   #key(seal: StateSeal, { caller, purpose }: CallerKey, number: PhoneNumber): string {
-    const name = seal.name('facts', number, caller.key, purpose);
+    const name = seal.name('facts', number, caller.key, purpose.key);
     return keyIn(bucketOfNumber(number), 'facts-2', name);
   }
 }

@@ -1,4 +1,5 @@
 import type { FromFiles } from '../system/fromFiles.ts';
+import type { Purpose } from '../domain/identity.ts';
 import type { NumberPrefix } from '../domain/phoneNumber.ts';
 import type { Price } from '../domain/price.ts';
 import type { Operation } from '../domain/question.ts';
@@ -33,6 +34,8 @@ export interface LookupSettings extends Omit<OperatorProfile, 'errors' | 'grants
   /** Names of the operators to call in turn about a number that this one does not know; each try is billed. */
   readonly others: readonly string[];
   readonly price: Price | undefined;
+  /** Words of the purposes that its contract allows; any where absent. */
+  readonly purposes: readonly string[] | undefined;
   /** How long after its lookup left a fact answers further requests of its caller and purpose. */
   readonly keepFactsSeconds: number;
 }
@@ -57,6 +60,15 @@ export interface NumberDirectorySettings extends ConnectionSettings {
   readonly fallback: 'none' | 'prefix';
   /** The same with the headers that its files have now; absent where none of them is in a file. */
   readonly fromFiles?: FromFiles<NumberDirectorySettings>;
+}
+
+/** Whether a caller's purpose is one that the contract allows and, where the scopes name it, of CAMARA's vocabulary. Pure. */
+export function permitsPurpose(
+  { scopes, purposes }: Pick<OperatorSettings, 'scopes' | 'purposes'>,
+  { word }: Purpose,
+): boolean {
+  if (scopes.purpose && !word.startsWith('dpv:')) return false;
+  return purposes === undefined || purposes.includes(word);
 }
 
 export function sendsPhoneNumber({

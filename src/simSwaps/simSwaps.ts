@@ -28,7 +28,8 @@ import type { Offer } from '../lookups/planner.ts';
 import type { DateTrust } from '../domain/deduction.ts';
 import type { Ciba } from '../domain/profile.ts';
 import { OPERATIONS } from '../domain/question.ts';
-import type { LookupRequest, LookupRoute } from '../lookups/lookupRoute.ts';
+import { lookupFailed, type LookupRequest, type LookupRoute } from '../lookups/lookupRoute.ts';
+import type { LookupFailure } from '../domain/errors.ts';
 import { NumbersAtWork, type NumberLimits } from '../lookups/numbersAtWork.ts';
 import { OperatorsByPrefix, type Operators } from '../lookups/operators.ts';
 import { OperatorsByDirectory } from '../lookups/operatorsByDirectory.ts';
@@ -37,6 +38,7 @@ import { ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
 import {
   LOOKUP_ENDPOINTS,
   operatorIdentityOf,
+  permitsPurpose,
   type NumberDirectorySettings,
   type OperatorSettings,
 } from '../operator/operatorSettings.ts';
@@ -259,7 +261,7 @@ function createServedOperator(settings: OperatorSettings, own: OwnParts) {
     trusts,
     requestOf: (lookup, number) => operator.requestOf(lookup, number),
   };
-  const route = createRoute({
+  const route = permittedLookups(settings, {
     ...parts,
     settings,
     identity: operatorIdentityOf(settings),
@@ -304,6 +306,23 @@ interface RouteParts extends OwnParts {
   /** Filled as they are made. */
   readonly bulkheads: Map<BulkheadName, Bulkhead>;
 }
+
+/** Refuses purposes that the contract does not allow: nothing is counted or sent for them. */
+function permittedLookups(settings: OperatorSettings, parts: RouteParts): LookupRoute {
+  const route = createRoute(parts);
+  if (!settings.scopes.purpose && settings.purposes === undefined) return route;
+  return {
+    lookUp: (lookup, session, recalledAtMs) =>
+      permitsPurpose(settings, session.request.purpose)
+        ? route.lookUp(lookup, session, recalledAtMs)
+        : Promise.resolve(lookupFailed(lookup, PURPOSE_REFUSED)),
+    told: (facts, about) => route.told?.(facts, about),
+    consent: (number, request) => route.consent(number, request),
+    close: () => route.close(),
+  };
+}
+
+const PURPOSE_REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'number' };
 
 function createRoute(parts: RouteParts): LookupRoute {
   const { settings, offer, stores, admission, marking, consent, clock } = parts;

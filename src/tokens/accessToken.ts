@@ -3,10 +3,12 @@ import { inspect } from 'node:util';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Operation } from '../domain/question.ts';
 
-/** What a token is for: one number and, by its scope, one operation. */
+/** What a token is for: one number and, by its scope, one operation for one purpose. */
 export interface TokenSubject {
   readonly number: PhoneNumber;
   readonly operation: Operation;
+  /** As the operator gets it. */
+  readonly purpose: string;
 }
 
 /** Holds a secret, and shows nothing of it to logs, JSON, templates and debuggers. */
@@ -65,7 +67,7 @@ export class AccessToken extends Redacted {
    *
    * @throws {TokenMisused} on a second use, or for another number or operation
    */
-  spend(subject: TokenSubject): string {
+  spend(subject: Pick<TokenSubject, 'number' | 'operation'>): string {
     if (subject.number !== this.subject.number || subject.operation !== this.subject.operation) {
       throw new TokenMisused('An access token was to be used for another number or operation.');
     }

@@ -102,10 +102,11 @@ export type AuthorizationSettings = AuthorizationBase & FlowSettings;
 
 /** The `scope` of a request; empty where the operator knows no scopes. Pure. */
 export function scopeOf(
-  { operations, openid, purpose, joinedBy }: Scopes,
-  operation: Operation,
+  { operations, openid, purpose: hasPurpose, joinedBy }: Scopes,
+  { operation, purpose }: Pick<TokenSubject, 'operation' | 'purpose'>,
 ): string {
-  const purposed = [purpose, operations[operation]].filter(Boolean).join(joinedBy);
+  const own = operations[operation];
+  const purposed = [hasPurpose ? purpose : '', own].filter(Boolean).join(joinedBy);
   return [openid ? 'openid' : '', purposed].filter(Boolean).join(' ');
 }
 
@@ -125,15 +126,15 @@ export function namesNumber(grant: FlowSettings['grant']): boolean {
 }
 
 /**
- * The scopes of a token and, where it is for one number, that number. A token that was issued for a number serves no
+ * The purpose and scopes of a token and, where it is for one number, that number. A token that was issued for a number serves no
  * other, whatever the settings say: some operators answer by the token, and so about a stranger. Pure.
  */
 export function tokenCoverage(
   { scopes, tokens, grant }: Pick<AuthorizationSettings, 'scopes' | 'tokens' | 'grant'>,
-  { number, operation }: TokenSubject,
+  subject: TokenSubject,
 ): TokenCoverage {
   // `scope` is a set (RFC 6749 §3.3): its order says nothing.
-  const scope = [...new Set(scopeOf(scopes, operation).split(' '))].toSorted().join(' ');
+  const scope = [...new Set(scopeOf(scopes, subject).split(' '))].toSorted().join(' ');
   const isForAny = tokens.use === 'any-number' && !namesNumber(grant);
-  return isForAny ? scope : `${number} ${scope}`;
+  return [subject.purpose, isForAny ? '' : subject.number, scope].join(' ');
 }

@@ -1,6 +1,5 @@
 import { fillTemplate } from '../domain/phoneNumber.ts';
-import type { Ciba, ClientCredentials, Scopes } from '../domain/profile.ts';
-import type { Operation } from '../domain/question.ts';
+import type { Ciba, ClientCredentials } from '../domain/profile.ts';
 import type { Clock } from '../system/clock.ts';
 import type { TokenSubject } from './accessToken.ts';
 import { scopeOf, type AuthorizationSettings } from './authorizationSettings.ts';
@@ -30,20 +29,20 @@ export function createRequest(settings: RequestSettings, clock: Clock): WriteReq
   switch (grant.type) {
     case 'client_credentials': {
       const { username } = grant;
-      const byOperation = clientCredentialsRequests(grant, scopes);
-      return ({ operation, number }) => {
-        const { form, query } = byOperation[operation];
+      const requestFor = clientCredentialsRequests(grant);
+      return (subject) => {
+        const { form, query } = requestFor(scopeOf(scopes, subject));
         if (username === undefined) return { form, query };
-        const named = `username=${encodeURIComponent(fillTemplate(username, number))}`;
+        const named = `username=${encodeURIComponent(fillTemplate(username, subject.number))}`;
         return { form: joinForms(form, named), query };
       };
     }
     case 'jwt-bearer': {
       // As CAMARA profiles RFC 7523 §2.1 ("JWT Bearer Flow"): no `scope` is beside the assertion.
       const sign = createJwtSigner(clientAuthentication.assertion, clock);
-      return async ({ operation, number }, address) => {
-        const scope = scopeOf(scopes, operation);
-        const sub = fillTemplate(grant.subject, number);
+      return async (subject, address) => {
+        const scope = scopeOf(scopes, subject);
+        const sub = fillTemplate(grant.subject, subject.number);
         const assertion = await sign(address, scope === '' ? { sub } : { sub, scope });
         return {
           form: encodeForm({
@@ -63,23 +62,26 @@ export function createRequest(settings: RequestSettings, clock: Clock): WriteReq
   }
 }
 
-/** RFC 6749 §4.4.2: all but the number is encoded once. An empty scope is left out. */
-function clientCredentialsRequests(
-  { inQuery, parameters }: ClientCredentials,
-  scopes: Scopes,
-): Readonly<Record<Operation, Required<AuthorizationRequest>>> {
-  const requestFor = (operation: Operation): Required<AuthorizationRequest> => {
+/** RFC 6749 §4.4.2: all but the number is encoded once for each of the few scopes. An empty scope is left out. */
+function clientCredentialsRequests({
+  inQuery,
+  parameters,
+}: ClientCredentials): (scope: string) => Required<AuthorizationRequest> {
+  const byScope = new Map<string, Required<AuthorizationRequest>>();
+  return (scope) => {
+    const known = byScope.get(scope);
+    if (known !== undefined) return known;
     const query = new URLSearchParams();
     const form = new URLSearchParams();
     const write = (name: 'grant_type' | 'scope', value: string): void =>
       (inQuery.includes(name) ? query : form).set(name, value);
     write('grant_type', 'client_credentials');
-    const scope = scopeOf(scopes, operation);
     if (scope !== '') write('scope', scope);
     for (const [name, value] of Object.entries(parameters)) form.set(name, value);
-    return { form: form.toString(), query: query.toString() };
+    const request = { form: form.toString(), query: query.toString() };
+    byScope.set(scope, request);
+    return request;
   };
-  return { 'retrieve-date': requestFor('retrieve-date'), check: requestFor('check') };
 }
 
 /**
@@ -98,10 +100,10 @@ function consentRequest(
   const { signedRequest } = authentication;
   const sign =
     signedRequest === 'off' ? undefined : createJwtSigner(clientAuthentication.assertion, clock);
-  return ({ operation, number }, address) => {
-    const scope = scopeOf(scopes, operation);
+  return (subject, address) => {
+    const scope = scopeOf(scopes, subject);
     const besides = scope === '' ? {} : { scope };
-    const members = { login_hint: fillTemplate(grant.loginHint, number), ...besides };
+    const members = { login_hint: fillTemplate(grant.loginHint, subject.number), ...besides };
     if (sign === undefined) return written(members);
     // An assertion names the client in `sub`, a signed request does not (RFC 9101 §10.8); only here `nbf` is required.
     const claims = { ...members, sub: undefined, nbf: Math.floor(clock.nowMs() / 1000) };

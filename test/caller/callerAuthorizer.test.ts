@@ -10,7 +10,7 @@ import { createCorrelator } from '../../src/http/correlator.ts';
 import type { AuthorizerRequest, LookupAuthorizer } from '../../src/lookups/lookupAuthorizer.ts';
 import { silentLog } from '../silentLog.ts';
 import { TestClock } from '../testClock.ts';
-import { ALICE, BOB, hours, callerNamed } from '../values.ts';
+import { ALICE, BOB, hours, callerNamed, purposeNamed } from '../values.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 const CHECK = { operation: 'check', maxAgeHours: hours(24) } as const;
@@ -41,6 +41,7 @@ class Admitting {
     const admissions = callerAuthorizers({
       quotas: counted,
       audit: { auditLog: new AuditLog({ append }, this.clock), key: 'a-key' },
+      purposeGoesTo: new Set(),
       clock: this.clock,
       log: silentLog,
     });
@@ -64,7 +65,7 @@ function requestOf(
 ): Pick<AuthorizerRequest, 'number' | 'request'> {
   const request = {
     caller: callerNamed('risk'),
-    purpose: 'fraud-prevention',
+    purpose: purposeNamed('fraud-prevention'),
     correlator: createCorrelator('trace'),
     deadlineMs: Infinity,
     signal: new LightAbortSignal(),
@@ -154,12 +155,18 @@ describe('a request at its deadline', () => {
 
 describe('an answer without a lookup', () => {
   it.each(['shared', 'kept'] as const)('is recorded as %s, and never billed', async (how) => {
-    const asked = requestOf({ purpose: 'account-recovery' });
+    const asked = requestOf({ purpose: purposeNamed('account-recovery') });
     const heard = { how, lookup: CHECK, consentId: 'id', ...asked };
     expect(await test.admission.heard(heard)).toBeUndefined();
     const { purpose, correlator } = asked.request;
     expect(test.lines).toMatchObject([
-      { audit: how, event: 'lookup', purpose, consentId: 'id', correlator: correlator.name },
+      {
+        audit: how,
+        event: 'lookup',
+        purpose: purpose.name,
+        consentId: 'id',
+        correlator: correlator.name,
+      },
     ]);
     expect(test.lines[0]).not.toHaveProperty('attempts');
   });

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ANONYMOUS } from '../../src/caller/caller.ts';
 import { Gate } from '../../src/caller/gate.ts';
+import { purposeNamed } from '../values.ts';
 
 type Name = string | undefined;
 
-const purposes = ['fraud-prevention', 'account-recovery'] as const;
+const purposes = [purposeNamed('fraud-prevention'), purposeNamed('account-recovery')] as const;
 
 describe('the purpose of a request', () => {
   it.each<[what: string, claim?: Name, header?: Name, purpose?: string]>([
@@ -24,7 +25,7 @@ describe('the purpose of a request', () => {
     expect(await gate.admit({ ...headers, authorization: 'Bearer any' })).toMatchObject(
       purpose === undefined
         ? { status: 400, code: 'BAD_USER_INPUT' }
-        : { kind: 'admitted', caller, purpose },
+        : { kind: 'admitted', caller, purpose: { name: purpose } },
     );
   });
 });

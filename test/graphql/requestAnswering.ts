@@ -2,7 +2,7 @@ import { GraphqlRequest, type RequestParts } from '../../src/graphql/request.ts'
 import type { Caller } from '../../src/caller/caller.ts';
 import type { SimSwapLoader } from '../../src/lookups/executor.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { ALICE, callerNamed } from '../values.ts';
+import { ALICE, callerNamed, purposeNamed } from '../values.ts';
 
 /** What a request is, beside its answers. */
 export interface RequestChanges {
@@ -36,6 +36,6 @@ export function requestAnswering(
     { timeoutMs: 60_000, correlator },
   );
   const known = { identity: callerNamed('test'), mayAskAboutAnyone: true, ownNumber: ALICE };
-  request.admit({ caller: { ...known, ...caller }, purpose: 'fraud-prevention' });
+  request.admit({ caller: { ...known, ...caller }, purpose: purposeNamed('fraud-prevention') });
   return request;
 }

@@ -3,7 +3,7 @@ import type { LookupFailure, LookupFailureCode } from '../../src/domain/errors.t
 import type { AcknowledgementJudgement } from '../../src/tokens/tokenResponses.ts';
 import type { Polled } from '../../src/tokens/tokenManager.ts';
 import { settled, START_MS } from '../testClock.ts';
-import { ALICE, BOB, callerNamed, changed, checked } from '../values.ts';
+import { ALICE, BOB, callerNamed, changed, checked, purposeNamed } from '../values.ts';
 import {
   ANOTHERS,
   AskedConsents,
@@ -213,7 +213,7 @@ describe.each([
     await settled();
     expect(isClosed).toBe(false);
     await service.after(SECOND_MS, closing);
-    const anna = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
+    const anna = { caller: callerNamed('anna'), purpose: purposeNamed('fraud-prevention') };
     const recalled = service.factCache.recall(anna, ALICE, service.clock.monotonicMs());
     expect((await recalled).facts).toHaveLength(1);
   });

@@ -17,9 +17,9 @@ import { clientTo } from '../redisCommands.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { TestClock } from '../testClock.ts';
 import { SlowRedis } from './slowRedis.ts';
-import { ALICE, BOB, changed, checked, callerNamed, timed } from '../values.ts';
+import { ALICE, BOB, changed, checked, callerNamed, timed, purposeNamed } from '../values.ts';
 
-const ANNA: CallerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
+const ANNA: CallerKey = { caller: callerNamed('anna'), purpose: purposeNamed('fraud-prevention') };
 const BERT: CallerKey = { ...ANNA, caller: callerNamed('bert') };
 const MINUTE: FactCacheSettings = { keepMs: 60_000, resultMs: 60_000 };
 
@@ -106,12 +106,16 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
 
   it.each<[string, CallerKey, typeof ALICE]>([
     ['another caller', BERT, ALICE],
-    ['the same caller with another purpose', { ...ANNA, purpose: 'marketing' }, ALICE],
+    [
+      'the same caller with another purpose',
+      { ...ANNA, purpose: purposeNamed('marketing') },
+      ALICE,
+    ],
     ['the same caller about another number', ANNA, BOB],
     // A caller's name may have the separator in it.
     [
       'a caller whose joined name is equal',
-      { caller: callerNamed('anna fraud'), purpose: 'x' },
+      { caller: callerNamed('anna fraud'), purpose: purposeNamed('x') },
       ALICE,
     ],
   ])('does not return them to %s', async (_whom, callerKey, number) => {

@@ -7,7 +7,7 @@ import type { Operators, OperatorsInTurn } from '../../src/lookups/operators.ts'
 import type { Offer } from '../../src/lookups/planner.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import { told, type Told } from '../askedFields.ts';
-import { callerNamed, hours } from '../values.ts';
+import { callerNamed, hours, purposeNamed } from '../values.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 export const DATE: Question = { asks: 'date' };
@@ -25,17 +25,20 @@ export const OFFER: Offer = {
 };
 
 /** How a request differs from others. */
-export type RequestSettings = Partial<Omit<LookupRequest, 'caller'>> & { readonly caller?: string };
+export type RequestSettings = Partial<Omit<LookupRequest, 'caller' | 'purpose'>> & {
+  readonly caller?: string;
+  readonly purpose?: string;
+};
 
 /** A request that comes in now. */
 export function requestAt(
   clock: Pick<Clock, 'monotonicMs'>,
-  { caller = 'anna', ...settings }: RequestSettings = {},
+  { caller = 'anna', purpose = 'fraud-prevention', ...settings }: RequestSettings = {},
 ): LookupRequest {
   const cameInAtMs = clock.monotonicMs();
   return {
     caller: callerNamed(caller),
-    purpose: 'fraud-prevention',
+    purpose: purposeNamed(purpose),
     correlator: createCorrelator(undefined),
     cameInAtMs,
     signal: new LightAbortSignal(),

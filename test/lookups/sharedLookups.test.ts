@@ -20,11 +20,19 @@ import {
 import { SharedStateLost } from '../../src/sharedState/redis.ts';
 import type { Told } from '../askedFields.ts';
 import { settled, TestClock } from '../testClock.ts';
-import { ALICE, BOB, checked, hours, callerNamed, OPEN_AUTHORIZER } from '../values.ts';
+import {
+  ALICE,
+  BOB,
+  checked,
+  hours,
+  callerNamed,
+  OPEN_AUTHORIZER,
+  purposeNamed,
+} from '../values.ts';
 import { answersOf, askAll, DATE, executorOn, OFFER, requestAt, window } from './requests.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
-const ANNA: CallerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
+const ANNA: CallerKey = { caller: callerNamed('anna'), purpose: purposeNamed('fraud-prevention') };
 function check(maxAgeHours: number): Lookup {
   return { operation: 'check', maxAgeHours: hours(maxAgeHours) };
 }
@@ -136,7 +144,10 @@ function swappedLongAgo({ lookup }: MadeLookup): Fact {
 describe('requests at the same time', () => {
   const OTHERS: readonly [string, Asking][] = [
     ['another caller', { callerKey: { ...ANNA, caller: callerNamed('bert') } }],
-    ['the same caller with another purpose', { callerKey: { ...ANNA, purpose: 'marketing' } }],
+    [
+      'the same caller with another purpose',
+      { callerKey: { ...ANNA, purpose: purposeNamed('marketing') } },
+    ],
     ['the same caller about another number', { number: BOB }],
   ];
   it.each(OTHERS)('share nothing with %s', async (_whom, other) => {

@@ -20,11 +20,12 @@ export async function check(
   environment: Environment,
   trial: Partial<Omit<OperatorTrial, 'settings'>> = {},
 ): Promise<OperatorReport> {
-  const { operators } = readOperatorsConfig(withEntry(environment));
+  const { operators, purposes } = readOperatorsConfig(withEntry(environment));
   const [settings] = operators;
   if (settings === undefined) throw new Error('No operator is set.');
   return checkOperator({
     settings,
+    purposes,
     timeoutMs: TIMEOUT_MS,
     clock: systemClock,
     ...trial,

@@ -44,7 +44,7 @@ async function startOperator(answer: Answer = replying({ swapped: false, latestS
 }
 
 function tokenFor({ operation }: Lookup): AccessToken {
-  return new AccessToken({ number: ALICE, operation }, 'token-of-alice', undefined);
+  return new AccessToken({ number: ALICE, operation, purpose: '' }, 'token-of-alice', undefined);
 }
 
 it.each<[Lookup, object]>([

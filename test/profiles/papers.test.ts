@@ -59,11 +59,15 @@ const ANSWERS: Readonly<Record<PlayedName, readonly Answers[]>> = {
   // Without a date the account's window is two days.
   'twilio-lookup': [['72 h ago', true, 1], AGO, [null, true, 1], [null, NONE, 1]],
   'camara-dpop': [['72 h ago', true, 2], AGO, [null, true, 2], [null, false, 2]],
+  camara: [['72 h ago', true, 2], AGO, [null, true, 2], [null, false, 2]],
+  'camara, 2-legged': [['72 h ago', true, 2], AGO, [null, true, 2], [null, false, 2]],
 };
 
 /** Whether each lookup takes a token. */
 const takesTokens = (profile: PlayedName): boolean =>
   PLAYED[profile].papers().endpoints.some(({ asks }) => asks === 'token');
+
+const prompts = (profile: PlayedName): boolean => profile === 'camara';
 
 const NAMES = Object.keys(PLAYED) as readonly PlayedName[];
 
@@ -77,7 +81,11 @@ describe.each(NAMES)('%s, as its papers have it', (profile) => {
     expect(Object.values(told)).toEqual([date, tenDays]);
     expect(operator.refused).toEqual([]);
     const token = takesTokens(profile) ? lookups : 0;
-    expect(operator.answered).toEqual({ lookup: lookups, token });
+    expect(operator.answered).toMatchObject({
+      lookup: lookups,
+      token,
+      prompt: prompts(profile) ? lookups : 0,
+    });
   });
 
   it('refuses a client that it does not know', async () => {
@@ -171,6 +179,14 @@ const ODD: Readonly<Record<PlayedName, readonly (readonly [string, StrictReply, 
     ['a proof that is refused', { status: 400, body: REFUSED_PROOF }, 'OPERATOR_REFUSED'],
     ['an unknown line', camara(404, 'IDENTIFIER_NOT_FOUND'), 'NUMBER_NOT_SERVED'],
   ],
+  camara: [
+    ['a text for a boolean', ok({ swapped: 'false' }), INVALID],
+    ['an unknown line', camara(404, 'IDENTIFIER_NOT_FOUND'), 'NUMBER_NOT_SERVED'],
+  ],
+  'camara, 2-legged': [
+    ['an unknown line', camara(404, 'IDENTIFIER_NOT_FOUND'), 'NUMBER_NOT_SERVED'],
+    ['a line that is not served', camara(422, 'SERVICE_NOT_APPLICABLE'), 'NUMBER_NOT_SERVED'],
+  ],
 };
 
 describe.each(NAMES)('%s: the answer of a window', (profile) => {
@@ -179,7 +195,11 @@ describe.each(NAMES)('%s: the answer of a window', (profile) => {
     asking.operator.script.push(reply);
     expect(await asking.tell('003', 240)).toEqual([told]);
     expect(asking.operator.refused).toEqual([]);
-    expect(asking.operator.received.filter(({ path }) => !/token/.test(path))).toHaveLength(1);
+    expect(
+      asking.operator.received.filter(
+        ({ path }) => path.startsWith('/sim-swap') || !/\/(token|oauth|\.well-known)/.test(path),
+      ),
+    ).toHaveLength(1);
   });
 });
 
@@ -234,7 +254,7 @@ describe('a nonce of DPoP', () => {
   ])('%s is taken into the next proof', async (_, nonces, token, lookups) => {
     await using asking = await ask('camara-dpop', { papers: dpopPapers(nonces) });
     expect(await asking.tell('003', 240)).toEqual([true]);
-    expect(asking.operator.answered).toEqual({ token, lookup: lookups });
+    expect(asking.operator.answered).toMatchObject({ token, lookup: lookups });
     expect(asking.operator.refused).toEqual([]);
     const before = asking.operator.received.length;
     // It is known by now.
@@ -250,7 +270,7 @@ it.each(NAMES)(
     const checked = (whose: 'PLAYED' | 'STRANGE', about?: string) => {
       const file = new OperatorsFile([entryOf(profile, operator, whose)]);
       const trial =
-        about === undefined ? {} : { number: { number: number(about), mayPrompt: false } };
+        about === undefined ? {} : { number: { number: number(about), mayPrompt: true } };
       return check({ ...SECRETS, OPERATORS_FILE: file.path }, trial);
     };
     const tokens = takesTokens(profile);

@@ -407,6 +407,205 @@ const tokenOf = ({ received }: Asked): string =>
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
+/** What an operator of CAMARA was asked by its clients, in turn. */
+export interface CamaraRecord {
+  /** Each prompt: the number, and the purpose that its owner consented to. */
+  readonly prompts: [number: string, purpose: string][];
+  /** The scope of each token of client credentials. */
+  readonly scopes: string[];
+}
+
+interface CamaraToken {
+  /** Of whose owner, where there was a consent. */
+  readonly number?: string;
+  readonly scope: readonly string[];
+}
+
+/**
+ * An operator of CAMARA as it is written: Security and Interoperability Profile r4.2 with OpenID Connect Discovery, OpenID
+ * CIBA Core 1.0 in poll mode, and SIM Swap 2.1.
+ */
+export function camaraPapers(
+  { prompts, scopes }: CamaraRecord = { prompts: [], scopes: [] },
+): Papers {
+  const pending = new Map<string, CamaraToken>();
+  const issued = new Map<string, CamaraToken>();
+  const issue = (token: CamaraToken): StrictReply => {
+    const access_token = randomUUID();
+    issued.set(access_token, token);
+    const ofOwner = token.number === undefined ? {} : { id_token: 'ey.ey.sig' };
+    return {
+      status: 200,
+      body: { access_token, token_type: 'Bearer', expires_in: 300, ...ofOwner },
+    };
+  };
+  const isAllowed = (value: unknown, { received }: Asked): boolean => {
+    const token = issued.get(String(value).replace(/^Bearer /, ''));
+    const operation = received.path.endsWith('/check') ? 'check' : 'retrieve-date';
+    return token?.scope.includes(`sim-swap:${operation}`) === true;
+  };
+  const tokenOf = ({ received }: Asked): CamaraToken =>
+    issued.get(String(received.headers.authorization).replace(/^Bearer /, '')) ?? { scope: [] };
+  /** "Identifying the phone number from the access token": named once, by the token or by the body. */
+  const namesNumberOnce = (body: Readonly<Record<string, unknown>>, asked: Asked): boolean => {
+    const { number } = tokenOf(asked);
+    return number === undefined ? isLine(body['phoneNumber']) : !('phoneNumber' in body);
+  };
+  const lineOfToken = (asked: Asked): Line =>
+    known(tokenOf(asked).number ?? asked.body['phoneNumber']);
+  const lookup = { asks: 'lookup', method: 'POST', headers: { authorization: isAllowed } } as const;
+  return {
+    endpoints: [
+      {
+        asks: 'discovery',
+        method: 'GET',
+        path: /^\/\.well-known\/openid-configuration$/,
+        headers: {},
+        body: 'none',
+        answer: ({ operator: { url } }) => ({
+          status: 200,
+          body: {
+            issuer: url,
+            token_endpoint: `${url}/oauth2/token`,
+            backchannel_authentication_endpoint: `${url}/oauth2/bc-authorize`,
+            backchannel_token_delivery_modes_supported: ['poll'],
+            grant_types_supported: [CIBA, 'client_credentials'],
+            token_endpoint_auth_methods_supported: ['private_key_jwt'],
+          },
+        }),
+      },
+      {
+        asks: 'prompt',
+        method: 'POST',
+        path: /^\/oauth2\/bc-authorize$/,
+        headers: {},
+        without: ['authorization'],
+        body: {
+          form: async (_, asked) => {
+            const { login_hint, scope, ...others } = asked.body;
+            const isComplete =
+              /^tel:\+[1-9]\d{4,14}$/.test(String(login_hint)) &&
+              String(scope).split(' ').includes('openid') &&
+              isPurposed(scope);
+            return isComplete && isProofOf(others, asked);
+          },
+        },
+        answer: ({ body }) => {
+          const auth_req_id = randomUUID();
+          const number = String(body['login_hint']).replace('tel:', '');
+          const scope = String(body['scope']).split(' ');
+          prompts.push([number, scope.find((one) => one.startsWith('dpv:')) ?? '']);
+          pending.set(auth_req_id, { number, scope });
+          return { status: 200, body: { auth_req_id, expires_in: 120, interval: 1 } };
+        },
+      },
+      {
+        asks: 'token',
+        method: 'POST',
+        path: /^\/oauth2\/token$/,
+        headers: {},
+        without: ['authorization'],
+        body: {
+          form: async (_, asked) => {
+            const { grant_type, scope, auth_req_id, ...others } = asked.body;
+            const isComplete =
+              grant_type === CIBA
+                ? scope === undefined && typeof auth_req_id === 'string'
+                : grant_type === 'client_credentials' &&
+                  auth_req_id === undefined &&
+                  !String(scope).split(' ').includes('openid') &&
+                  isPurposed(scope);
+            return isComplete && isProofOf(others, asked);
+          },
+        },
+        answer: ({ body }) => {
+          if (body['grant_type'] !== CIBA) {
+            scopes.push(String(body['scope']));
+            return issue({ scope: String(body['scope']).split(' ') });
+          }
+          const id = String(body['auth_req_id']);
+          const token = pending.get(id);
+          pending.delete(id);
+          return token === undefined
+            ? { status: 400, body: { error: 'invalid_grant' } }
+            : issue(token);
+        },
+      },
+      {
+        ...lookup,
+        path: /^\/sim-swap\/v2\/check$/,
+        body: {
+          json: (_, asked) => {
+            const { maxAge, ...others } = asked.body;
+            const isWindow =
+              Number.isInteger(maxAge) && Number(maxAge) >= 1 && Number(maxAge) <= 2400;
+            return isWindow && namesNumberOnce(others, asked);
+          },
+        },
+        answer: (asked) => {
+          const { changedHoursAgo } = lineOfToken(asked);
+          const swapped = changedHoursAgo <= Number(asked.body['maxAge']);
+          return { status: 200, body: { swapped } };
+        },
+      },
+      {
+        ...lookup,
+        path: /^\/sim-swap\/v2\/retrieve-date$/,
+        body: { json: (_, asked) => namesNumberOnce(asked.body, asked) },
+        answer: (asked) => ({
+          status: 200,
+          body: { latestSimChange: dateOf(lineOfToken(asked)) },
+        }),
+      },
+    ],
+    refuse: (part) =>
+      part === 'authorization'
+        ? camaraError(401, 'UNAUTHENTICATED')
+        : { status: 401, body: { error: 'invalid_client' } },
+  };
+}
+
+const CIBA = 'urn:openid:params:grant-type:ciba';
+
+/** "There MUST be exactly one purpose", beside scopes of the API. */
+function isPurposed(scope: unknown): boolean {
+  const values = String(scope).split(' ');
+  const purposes = values.filter((one) => /^dpv:[A-Z][A-Za-z]+$/.test(one));
+  const ofApi = values.filter((one) => /^sim-swap:(check|retrieve-date)$/.test(one));
+  const others = values.length - purposes.length - ofApi.length;
+  return purposes.length === 1 && ofApi.length > 0 && others <= 1;
+}
+
+/** "Client Authentication": private_key_jwt, of 300 seconds at most, for the full URL of the endpoint; nothing beside it. */
+async function isProofOf(
+  { client_id = CLIENT, client_assertion, client_assertion_type, ...others }: Asked['body'],
+  { operator, received }: Asked,
+): Promise<boolean> {
+  const claims = await signedClaims(String(client_assertion), 'ES256', 'PLAYED_EC');
+  return (
+    claims !== undefined &&
+    isOfNow(claims, 300) &&
+    client_id === CLIENT &&
+    client_assertion_type === 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer' &&
+    claims.iss === CLIENT &&
+    claims.sub === CLIENT &&
+    claims.aud === operator.url + received.path &&
+    operator.isFresh(claims.jti) &&
+    Object.keys(others).length === 0
+  );
+}
+
+/** What the owner of a contract with such an operator writes. */
+const camaraEntry =
+  (flow: '2-legged' | '3-legged'): Played['entry'] =>
+  (url, whose) => ({
+    profile: 'camara',
+    flow,
+    discovery: { issuer: url },
+    simSwapUrl: `${url}/sim-swap/v2`,
+    client: { id: CLIENT, key: { variable: `${whose}_EC` } },
+  });
+
 /** `check` and `retrieve-date` of CAMARA. */
 function camaraLookups(
   path: string,
@@ -466,4 +665,6 @@ export const PLAYED = {
   mtn: MTN,
   'twilio-lookup': TWILIO,
   'camara-dpop': DPOP,
+  camara: { papers: () => camaraPapers(), entry: camaraEntry('3-legged') },
+  'camara, 2-legged': { papers: () => camaraPapers(), entry: camaraEntry('2-legged') },
 } as const satisfies Readonly<Record<string, Played>>;

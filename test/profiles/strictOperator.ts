@@ -29,7 +29,7 @@ export interface Asked {
 
 /** One endpoint, as the operator's papers have it. */
 export interface StrictEndpoint {
-  readonly asks: 'token' | 'lookup';
+  readonly asks: 'discovery' | 'prompt' | 'token' | 'lookup';
   readonly method: 'GET' | 'POST';
   readonly path: RegExp;
   /** Without its question mark; none where absent. */
@@ -62,7 +62,7 @@ export class StrictOperator implements AsyncDisposable {
   /** What was not as it must be, in turn: the endpoint, and the part of the request. */
   readonly refused: string[] = [];
   /** Requests that were answered with 200. */
-  readonly answered = { token: 0, lookup: 0 };
+  readonly answered = { discovery: 0, prompt: 0, token: 0, lookup: 0 };
   /** What is answered once in place of the papers' answer to the next lookups, in turn. */
   readonly script: StrictReply[] = [];
   /** Whatever counts once: a `jti`, a token. */

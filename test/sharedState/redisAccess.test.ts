@@ -15,7 +15,7 @@ import { command } from '../redisCommands.ts';
 import { NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { createCertificate } from '../tls/certificate.ts';
 import { TemporaryFiles } from '../temporary.ts';
-import { ALICE, changed } from '../values.ts';
+import { ALICE, changed, purposeNamed } from '../values.ts';
 import { answers, until } from './until.ts';
 
 /** The permissions of the service's user in docs/reliability.md. */
@@ -75,7 +75,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
       seals,
       keptFor: () => ({ keepMs: 60_000, resultMs: 0 }),
     });
-    const callerKey = { caller: ANONYMOUS_IDENTITY, purpose: 'fraud-prevention' };
+    const callerKey = { caller: ANONYMOUS_IDENTITY, purpose: purposeNamed('fraud-prevention') };
     const leftAtMs = systemClock.monotonicMs();
     await facts.keep(callerKey, ALICE, { ...changed(30), leftAtMs });
     expect((await facts.recall(callerKey, ALICE, leftAtMs)).facts).toHaveLength(1);

@@ -17,7 +17,7 @@ import { inForm } from '../forms.ts';
 import { RedisClusterServers } from '../redisCluster.ts';
 import { command } from '../redisCommands.ts';
 import { NO_REDIS, openRedis } from '../redisServer.ts';
-import { ALICE, BOB, callerNamed, CAROL, checked } from '../values.ts';
+import { ALICE, BOB, callerNamed, CAROL, checked, purposeNamed } from '../values.ts';
 import { silentLog } from '../silentLog.ts';
 import { intentOf, RULES } from '../consents/records.ts';
 
@@ -188,7 +188,7 @@ describe.skipIf(NO_REDIS !== undefined)(
 
     it('kept facts are returned once each, and stay marked as heard', async () => {
       const [one, other] = replicas();
-      const callerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
+      const callerKey = { caller: callerNamed('anna'), purpose: purposeNamed('fraud-prevention') };
       const leftAtMs = systemClock.monotonicMs();
       const fact = { ...checked(240, false), leftAtMs };
       await one.factCache.keep(callerKey, ALICE, { ...fact, isHeard: false });
@@ -219,7 +219,7 @@ describe.skipIf(NO_REDIS !== undefined)(
     });
 
     it('a key is in the same slot, whichever STATE_KEY names it', async () => {
-      const callerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
+      const callerKey = { caller: callerNamed('anna'), purpose: purposeNamed('fraud-prevention') };
       const earlier = new Set(await allKeys());
       for (const { consents, factCache, refusals } of [replicas()[0], replicas()[0]]) {
         await consents.open();

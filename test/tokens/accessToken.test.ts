@@ -10,7 +10,11 @@ import {
 import { ReusableToken } from '../../src/tokens/reusedTokens.ts';
 import { ALICE, BOB } from '../values.ts';
 
-const SUBJECT: TokenSubject = { number: ALICE, operation: 'check' };
+const SUBJECT: TokenSubject = {
+  number: ALICE,
+  operation: 'check',
+  purpose: 'dpv:FraudPreventionAndDetection',
+};
 const SECRET = 'secret-value';
 
 describe('an access token', () => {
@@ -23,8 +27,8 @@ describe('an access token', () => {
   });
 
   it.each<[string, TokenSubject]>([
-    ['another number', { number: BOB, operation: 'check' }],
-    ['another operation', { number: ALICE, operation: 'retrieve-date' }],
+    ['another number', { ...SUBJECT, number: BOB }],
+    ['another operation', { ...SUBJECT, operation: 'retrieve-date' }],
   ])('does not return its value for %s, and is not spent by it', (_, subject) => {
     const token = new AccessToken(SUBJECT, SECRET, undefined);
     expect(() => token.spend(subject)).toThrow(

@@ -21,6 +21,7 @@ import { LightAbortSignal } from '../../src/http/urgency.ts';
 const TWO_SCOPES: Scopes = {
   operations: { 'retrieve-date': 'retrieve-sim-swap-date', check: 'check-sim-swap' },
   openid: false,
+  purpose: false,
   joinedBy: ' ',
 };
 /** In two orders: a scope is a set. */
@@ -166,7 +167,12 @@ describe('kept tokens', () => {
 
   function reusable(number: PhoneNumber, value: string, expiresAtMs = 1e9): ReusableToken {
     const coverageOf = tokenCoverage.bind(undefined, settings);
-    return new ReusableToken(value, expiresAtMs, { number, operation: 'check' }, coverageOf);
+    return new ReusableToken(
+      value,
+      expiresAtMs,
+      { number, operation: 'check', purpose: 'p' },
+      coverageOf,
+    );
   }
 
   it('are bounded in bytes: the oldest is dropped first', () => {
@@ -192,8 +198,9 @@ describe('kept tokens', () => {
   it('are lent only for what they cover', () => {
     const token = reusable(ALICE, 'value');
     for (const subject of [
-      { number: BOB, operation: 'check' },
-      { number: ALICE, operation: 'retrieve-date' },
+      { number: BOB, operation: 'check', purpose: 'p' },
+      { number: ALICE, operation: 'retrieve-date', purpose: 'p' },
+      { number: ALICE, operation: 'check', purpose: 'q' },
     ] as const) {
       expect(() => token.lend(subject, () => undefined)).toThrow(TokenMisused);
     }

@@ -113,7 +113,8 @@ export class TestTokens implements AsyncDisposable {
     operation: Operation,
     context: Partial<ExchangeContext> = {},
   ): Promise<Acquired> {
-    const acquiring = this.tokens.acquire({ number, operation }, { ...this.context(), ...context });
+    const subject = { number, operation, purpose: 'dpv:FraudPreventionAndDetection' };
+    const acquiring = this.tokens.acquire(subject, { ...this.context(), ...context });
     return Promise.resolve(acquiring);
   }
 

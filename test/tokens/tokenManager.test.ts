@@ -4,7 +4,7 @@ import { answerJson } from '../http/recordingServer.ts';
 import { ALICE } from '../values.ts';
 import { issuing, TestTokens, tokenOf } from './testTokens.ts';
 
-const CHECK = { number: ALICE, operation: 'check' } as const;
+const CHECK = { number: ALICE, operation: 'check', purpose: '' } as const;
 const CONSENTED = { flow: '3-legged' } as const;
 
 it('each attempt has a client proof of its own, in the form', async () => {

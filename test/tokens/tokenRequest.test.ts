@@ -8,6 +8,11 @@ import { START_MS, TestClock } from '../testClock.ts';
 import { ALICE } from '../values.ts';
 import { ASSERTION, PUBLIC_KEY, settingsFor } from './testTokens.ts';
 
+const SUBJECT = {
+  number: ALICE,
+  operation: 'check',
+  purpose: 'dpv:FraudPreventionAndDetection',
+} as const;
 const ADDRESS = 'https://operator.example/bc-authorize';
 
 interface Changes {
@@ -27,7 +32,7 @@ async function written(flow: Flow, { grant, scopes, signedRequest = 'off' }: Cha
     clientAuthentication: { ...own.clientAuthentication, assertion: ASSERTION },
   } as TokenSettings;
   const write = createRequest(settings, new TestClock());
-  const { form, query = '' } = await write({ number: ALICE, operation: 'check' }, ADDRESS);
+  const { form, query = '' } = await write(SUBJECT, ADDRESS);
   return { form: Object.fromEntries(new URLSearchParams(form)), query };
 }
 
@@ -43,7 +48,7 @@ async function verified(jwt: string) {
 }
 
 const NO_SCOPES = { operations: { 'retrieve-date': '', check: '' } };
-const PURPOSE = { openid: true, purpose: 'dpv:FraudPreventionAndDetection' };
+const PURPOSE = { openid: true, purpose: true };
 const CHECK = { scope: 'check-sim-swap' };
 const CREDENTIALS = { grant_type: 'client_credentials' };
 const USERNAME = { username: 'tel:+447700900001' };

@@ -13,7 +13,10 @@ export interface AuditEntry {
   readonly event: AuthorizerRequest['event'];
   readonly operator: string;
   readonly caller: AuditedCaller;
+  /** As the caller states it. */
   readonly purpose: string;
+  /** As the operator gets it; absent where it gets none. */
+  readonly sentPurpose?: string | undefined;
   /** HMAC-SHA256 under the audit key, in hex. */
   readonly number: string;
   /** Absent for the status of a consent. */
@@ -48,11 +51,13 @@ export interface LineParts {
   readonly time: string;
   readonly operator: string;
   readonly caller: AuditedCaller;
+  /** Whether the operator gets the purpose. */
+  readonly sendsPurpose: boolean;
 }
 
 export function entryBefore(
   asked: AuthorizerRequest,
-  { key, time, operator, caller }: LineParts,
+  { key, time, operator, caller, sendsPurpose }: LineParts,
 ): AuditEntry {
   const { lookup, consentId } = asked.event === 'consent-status' ? NO_LOOKUP : asked;
   return {
@@ -61,7 +66,8 @@ export function entryBefore(
     event: asked.event,
     operator,
     caller,
-    purpose: asked.request.purpose,
+    purpose: asked.request.purpose.name,
+    sentPurpose: sendsPurpose ? asked.request.purpose.word : undefined,
     number: auditHash(key, asked.number),
     operation: lookup?.operation,
     maxAgeHours: lookup?.operation === 'check' ? lookup.maxAgeHours : undefined,

@@ -13,7 +13,7 @@ import { createCorrelator } from '../../../src/http/correlator.ts';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
 import type { LookupToAuthorize } from '../../../src/lookups/lookupAuthorizer.ts';
 import { TestClock } from '../../testClock.ts';
-import { ALICE, BOB, hours } from '../../values.ts';
+import { ALICE, BOB, hours, purposeNamed } from '../../values.ts';
 import { LightAbortSignal } from '../../../src/http/urgency.ts';
 
 const TIME = '2026-01-15T12:00:00.000Z';
@@ -29,7 +29,7 @@ function asked(
     number: ALICE,
     request: {
       caller,
-      purpose: 'fraud-prevention',
+      purpose: purposeNamed('fraud-prevention'),
       correlator: createCorrelator('trace'),
       deadlineMs: Infinity,
       signal: new LightAbortSignal(),
@@ -44,7 +44,13 @@ function callerOf(subject: string, client: string | null = 'app'): Identity {
 
 function before(one = asked()) {
   const caller = auditedCaller(one.request.caller, KEY);
-  return entryBefore(one, { key: KEY, time: TIME, operator: 'first-operator', caller });
+  return entryBefore(one, {
+    key: KEY,
+    time: TIME,
+    operator: 'first-operator',
+    caller,
+    sendsPurpose: false,
+  });
 }
 
 function after(one: LookupToAuthorize) {
