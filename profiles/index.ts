@@ -1,6 +1,6 @@
 import type { MakeProfile } from '../src/domain/profile.ts';
 import aggregatorIn from './aggregator-in.ts';
-import camara from './camara.ts';
+import standard from './camara.ts';
 import camaraDpop from './camara-dpop.ts';
 import camaraJwtBearer from './camara-jwt-bearer.ts';
 import claro from './claro.ts';
@@ -18,7 +18,7 @@ import vonageInsights from './vonage-insights.ts';
 export const PROFILES = {
   vodafone,
   'vodafone-marketplace': vodafoneMarketplace,
-  camara,
+  camara: standard,
   orange,
   telefonica,
   kpn,

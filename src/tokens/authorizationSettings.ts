@@ -9,7 +9,6 @@ import type {
   ProfileFlow,
   Scopes,
 } from '../domain/profile.ts';
-import type { Operation } from '../domain/question.ts';
 import type { ConnectionSettings } from '../http/wireSettings.ts';
 import type { TokenSubject } from './accessToken.ts';
 

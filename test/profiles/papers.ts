@@ -444,15 +444,15 @@ export function camaraPapers(
     const operation = received.path.endsWith('/check') ? 'check' : 'retrieve-date';
     return token?.scope.includes(`sim-swap:${operation}`) === true;
   };
-  const tokenOf = ({ received }: Asked): CamaraToken =>
+  const issuedTo = ({ received }: Asked): CamaraToken =>
     issued.get(String(received.headers.authorization).replace(/^Bearer /, '')) ?? { scope: [] };
   /** "Identifying the phone number from the access token": named once, by the token or by the body. */
   const namesNumberOnce = (body: Readonly<Record<string, unknown>>, asked: Asked): boolean => {
-    const { number } = tokenOf(asked);
+    const { number } = issuedTo(asked);
     return number === undefined ? isLine(body['phoneNumber']) : !('phoneNumber' in body);
   };
   const lineOfToken = (asked: Asked): Line =>
-    known(tokenOf(asked).number ?? asked.body['phoneNumber']);
+    known(issuedTo(asked).number ?? asked.body['phoneNumber']);
   const lookup = { asks: 'lookup', method: 'POST', headers: { authorization: isAllowed } } as const;
   return {
     endpoints: [
