@@ -50,6 +50,9 @@ export interface ConsentFlowParts extends LedgerParts {
   readonly flows: Map<string, ConsentFlow>;
 }
 
+/** Without a reason each abort would make an error, with its stack. */
+const AWAKE = 'awake';
+
 /** What a step has done: never nothing, so that a flow cannot spin. `told` is one waiter or pending step fewer. */
 type Progress = 'told' | 'exchanged' | 'wrote' | 'slept';
 
@@ -98,14 +101,14 @@ export class ConsentFlow {
   join(waiter: Waiter): void {
     this.#waiters.add(waiter);
     // The record may answer the new waiter.
-    this.#sleeping.abort();
+    this.#sleeping.abort(AWAKE);
     this.#running ??= this.#run();
   }
 
   /** A waiter leaves, with what its caller may know of the consent. */
   leave(waiter: Waiter): void {
     this.#waiters.remove(waiter);
-    if (this.#waiters.all.size === 0) this.#sleeping.abort();
+    if (this.#waiters.all.size === 0) this.#sleeping.abort(AWAKE);
     waiter.settle(lookupFailed(waiter.wanted, this.#ledger.failureNow(PENDING)));
   }
 
@@ -205,11 +208,13 @@ export class ConsentFlow {
     const { signal } = this.#sleeping;
     const { clock } = this.#parts;
     let leftMs = Math.max(1, atMs - clock.monotonicMs());
+    this.#waiters.ownerWait(true);
     // A timer may be early by less than a millisecond.
     while (leftMs > 0 && !signal.aborted) {
       await clock.sleep(leftMs, signal).catch(() => undefined);
       leftMs = atMs - clock.monotonicMs();
     }
+    this.#waiters.ownerWait(false);
     return 'slept';
   }
 

@@ -57,6 +57,8 @@ const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
 export class Waiters {
   /** Waiters that have left, and pending steps that are done. Only written here. */
   departures = 0;
+  /** The latest of all that ever joined: a step that leaves later helps no request. */
+  deadlineMs = 0;
   readonly #factCache: Pick<FactCache, 'recall'>;
   readonly #waiting = new Set<Waiter>();
   /** The longest waiting first. */
@@ -67,17 +69,15 @@ export class Waiters {
     this.#factCache = factCache;
   }
 
-  /** The latest of all waiters; none where no request waits. */
-  get deadlineMs(): number {
-    if (this.all.size === 0) return Infinity;
-    let lastMs = 0;
-    for (const { session } of this.all) lastMs = Math.max(lastMs, session.request.deadlineMs);
-    return lastMs;
-  }
-
   add(waiter: Waiter): void {
     this.#waiting.add(waiter);
     this.#pendingStep = waiter;
+    this.deadlineMs = Math.max(this.deadlineMs, waiter.session.request.deadlineMs);
+  }
+
+  /** Whether only the owner's answer is waited for: meanwhile its number is not at work. */
+  ownerWait(isWaiting: boolean): void {
+    for (const { session } of this.all) session.request.onOwnerWait?.(session.number, isWaiting);
   }
 
   /** Its pending step stays. */

@@ -19,6 +19,9 @@ import {
   type LookupRoute,
 } from '../lookups/lookupRoute.ts';
 
+/** Without a reason the timer's abort would make an error, with its stack. */
+const OVER = 'over';
+
 /** The owner is prompted once for all requests of one caller, whatever their operators (docs/design.md, "Consent"). */
 export class ConsentedLookups {
   readonly #parts: ConsentFlowParts;
@@ -95,7 +98,6 @@ export class ConsentedLookups {
     const flow = this.#flows.get(key) ?? new ConsentFlow(number, key, this.#parts);
     this.#flows.set(key, flow);
     flow.join(waiter);
-    request.onOwnerWait?.(number, true);
 
     const over = new LightAbortSignal();
     let isSettled = false;
@@ -111,7 +113,7 @@ export class ConsentedLookups {
     } finally {
       isSettled = true;
       signal.delete(over);
-      over.abort();
+      over.abort(OVER);
       request.onOwnerWait?.(number, false);
     }
   }

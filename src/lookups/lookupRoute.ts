@@ -83,12 +83,9 @@ export type ConsentReading =
 export const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };
 
 export function rejectionFailure(rejection: BulkheadRejection): LookupFailure {
-  switch (rejection) {
-    case 'full':
-      return { code: 'OPERATOR_UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 };
-    case 'late':
-      return OUT_OF_TIME;
-  }
+  if (rejection === 'late') return OUT_OF_TIME;
+  const { retryAfterSeconds } = rejection;
+  return { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds };
 }
 
 export interface LookupRoute {

@@ -1,6 +1,7 @@
 import { inspect, parseArgs } from 'node:util';
 import { chaos } from './chaos.ts';
 import { consentChaos } from './consentChaos.ts';
+import { crowds } from './crowds.ts';
 import { fuzz } from '../fuzz/fuzz.ts';
 import { NotInTime } from '../redisCommands.ts';
 import { NO_REDIS } from '../redisServer.ts';
@@ -21,6 +22,7 @@ const RUNS: Readonly<Record<string, LongRun>> = {
   'consent-chaos': consentChaos,
   'redis-faults': redisFaults,
   scale,
+  crowds,
   mutants: mutation,
 };
 

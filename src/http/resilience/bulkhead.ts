@@ -6,17 +6,26 @@ export interface BulkheadSize {
   readonly queue: number;
 }
 
-/** The queue was full, or the deadline passed before a permit was free. */
-export type BulkheadRejection = 'full' | 'late';
+/** There is more in the queue than can be done by the deadline. */
+export interface Crowded {
+  readonly kind: 'crowded';
+  /** When it would have fitted, by what the work takes now. */
+  readonly retryAfterSeconds: number;
+}
+
+/** Late: the deadline passed before a permit was free. */
+export type BulkheadRejection = Crowded | 'late';
 export type Permit = 'acquired' | BulkheadRejection;
 
-/** A place in the queue. A class: closures would take more memory than the rest of a waiter. */
+/** A place in the queue, which is a linked list: its last place is given up as cheaply as its first. */
 class Ticket implements Abortable {
   readonly urgency: Urgency;
-  readonly #queue: Set<Ticket>;
+  before: Ticket | undefined;
+  after: Ticket | undefined;
+  readonly #queue: Queue;
   readonly #resolve: (permit: Permit) => void;
 
-  constructor(urgency: Urgency, queue: Set<Ticket>, resolve: (permit: Permit) => void) {
+  constructor(urgency: Urgency, queue: Queue, resolve: (permit: Permit) => void) {
     this.urgency = urgency;
     this.#queue = queue;
     this.#resolve = resolve;
@@ -25,7 +34,7 @@ class Ticket implements Abortable {
   }
 
   call(permit: Permit): void {
-    this.#queue.delete(this);
+    this.#queue.remove(this);
     this.urgency.signal?.delete(this);
     this.#resolve(permit);
   }
@@ -35,18 +44,43 @@ class Ticket implements Abortable {
   }
 }
 
+class Queue {
+  size = 0;
+  first: Ticket | undefined;
+  last: Ticket | undefined;
+
+  add(ticket: Ticket): void {
+    ticket.before = this.last;
+    if (this.last === undefined) this.first = ticket;
+    else this.last.after = ticket;
+    this.last = ticket;
+    this.size += 1;
+  }
+
+  remove(ticket: Ticket): void {
+    const { before, after } = ticket;
+    if (before === undefined) this.first = after;
+    else before.after = after;
+    if (after === undefined) this.last = before;
+    else after.before = before;
+    ticket.before = ticket.after = undefined;
+    this.size -= 1;
+  }
+}
+
 /** Weighs the last piece of work against all before it. */
 const SMOOTHING = 0.1;
 
 /**
- * Keeps one kind of work from taking every resource. When the queue is full, the oldest waiter that can no
- * longer meet its deadline is rejected; if all can, the new work is.
+ * Keeps one kind of work from taking every resource. By what a piece of work took lately, it rejects what could not be done
+ * by its deadline: at once, or, of a crowd at the start, as soon as the first pieces are done.
  */
 export class Bulkhead {
   readonly #size: BulkheadSize;
   readonly #clock: Clock;
-  readonly #waiting = new Set<Ticket>();
+  readonly #queue = new Queue();
   #underWay = 0;
+  /** 0 until one is done. */
   #typicalMs = 0;
 
   constructor(size: BulkheadSize, clock: Clock) {
@@ -55,14 +89,19 @@ export class Bulkhead {
   }
 
   get load() {
-    return { underWay: this.#underWay, waiting: this.#waiting.size };
+    return { underWay: this.#underWay, waiting: this.#queue.size };
   }
 
   /** Takes a permit, at once where one is free. It is returned by {@link release}. Never rejects. */
   acquire(urgency: Urgency): Permit | Promise<Permit> {
-    if (this.#underWay >= this.#size.permits) return this.#wait(urgency);
-    this.#underWay += 1;
-    return 'acquired';
+    if (this.#underWay < this.#size.permits) {
+      this.#underWay += 1;
+      return 'acquired';
+    }
+    const place = this.#queue.size + 1;
+    const lateMs = this.#lateMs(place, urgency);
+    if (lateMs > 0 || place > this.#size.queue) return crowded(lateMs);
+    return new Promise((resolve) => void new Ticket(urgency, this.#queue, resolve));
   }
 
   /**
@@ -72,32 +111,34 @@ export class Bulkhead {
    */
   release(acquiredAtMs: number): void {
     const nowMs = this.#clock.monotonicMs();
-    this.#typicalMs += SMOOTHING * (nowMs - acquiredAtMs - this.#typicalMs);
-    for (const ticket of this.#waiting) {
-      if (nowMs < ticket.urgency.deadlineMs) {
-        ticket.call('acquired');
-        return;
-      }
-      ticket.call('late');
+    const tookMs = nowMs - acquiredAtMs;
+    if (this.#typicalMs === 0) this.#typicalMs = tookMs;
+    this.#typicalMs += SMOOTHING * (tookMs - this.#typicalMs);
+    if (!this.#passOn(nowMs)) this.#underWay -= 1;
+    // From the end of the queue, until the last one can be done by its deadline.
+    for (let ticket; (ticket = this.#queue.last) !== undefined;) {
+      const lateMs = this.#lateMs(this.#queue.size, ticket.urgency);
+      if (lateMs <= 0) return;
+      ticket.call(nowMs < ticket.urgency.deadlineMs ? crowded(lateMs) : 'late');
     }
-    this.#underWay -= 1;
   }
 
-  #wait(urgency: Urgency): Promise<Permit> {
-    if (this.#waiting.size >= this.#size.queue && !this.#dropOldestLate()) {
-      return Promise.resolve('full');
-    }
-    return new Promise((resolve) => void new Ticket(urgency, this.#waiting, resolve));
-  }
-
-  #dropOldestLate(): boolean {
-    const nowMs = this.#clock.monotonicMs();
-    for (const ticket of this.#waiting) {
-      if (nowMs + this.#typicalMs > ticket.urgency.deadlineMs) {
-        ticket.call('late');
-        return true;
-      }
+  #passOn(nowMs: number): boolean {
+    for (let ticket; (ticket = this.#queue.first) !== undefined;) {
+      const isInTime = nowMs < ticket.urgency.deadlineMs;
+      ticket.call(isInTime ? 'acquired' : 'late');
+      if (isInTime) return true;
     }
     return false;
   }
+
+  /** By how much the work at a place of the queue would miss its deadline; negative where it would not. */
+  #lateMs(place: number, { deadlineMs }: Urgency): number {
+    const doneInMs = this.#typicalMs * ((place - 1) / this.#size.permits + 1);
+    return this.#clock.monotonicMs() + doneInMs - deadlineMs;
+  }
+}
+
+function crowded(lateMs: number): Crowded {
+  return { kind: 'crowded', retryAfterSeconds: Math.max(1, Math.ceil(lateMs / 1000)) };
 }

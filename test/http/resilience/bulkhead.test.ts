@@ -3,6 +3,8 @@ import { Bulkhead } from '../../../src/http/resilience/bulkhead.ts';
 import { settled, TestClock } from '../../testClock.ts';
 import { LightAbortSignal } from '../../../src/http/urgency.ts';
 
+const crowded = (retryAfterSeconds: number) => ({ kind: 'crowded', retryAfterSeconds });
+
 describe('the bulkhead', () => {
   let clock: TestClock;
   let bulkhead: Bulkhead;
@@ -35,18 +37,36 @@ describe('the bulkhead', () => {
     expect(await Promise.all(all)).toEqual(['done a', 'done b', 'done c', 'done d']);
   });
 
-  it('rejects new work when every waiter in the full queue can still make its deadline', async () => {
+  it('rejects work beyond its queue', async () => {
     const all = ['a', 'b', 'c', 'd', 'e'].map((name) => work(name));
     await clock.advance(2000);
-    expect(await Promise.all(all)).toEqual(['done a', 'done b', 'done c', 'done d', 'full']);
+    expect(await Promise.all(all)).toEqual(['done a', 'done b', 'done c', 'done d', crowded(1)]);
   });
 
-  it('drops the oldest waiter that cannot make its deadline', async () => {
-    const all = [work('a'), work('b'), work('c', 500), work('d')];
-    await clock.advance(600);
-    all.push(work('e'));
+  it('rejects at once what could not be done by its deadline, as work takes now', async () => {
+    bulkhead = new Bulkhead({ permits: 2, queue: 100 }, clock);
+    const first = [work('a'), work('b')];
+    await clock.advance(1000);
+    expect(await Promise.all(first)).toEqual(['done a', 'done b']);
+    const others = [work('c'), work('d'), work('e', 2000), work('f', 2000)];
+    // The third in the queue, with two at a time, would be done in two seconds.
+    expect(await work('g', 1900)).toEqual(crowded(1));
+    expect(await work('h', 500)).toEqual(crowded(2));
     await clock.advance(2000);
-    expect(await Promise.all(all)).toEqual(['done a', 'done b', 'late', 'done d', 'done e']);
+    expect(await Promise.all(others)).toEqual(['done c', 'done d', 'done e', 'done f']);
+  });
+
+  it('rejects the end of a crowd as soon as it knows what its work takes', async () => {
+    bulkhead = new Bulkhead({ permits: 2, queue: 10_000 }, clock);
+    const all = Array.from({ length: 8000 }, (_, n) => work(String(n)));
+    await clock.advance(1000);
+    // Nine seconds are left, for two each.
+    expect(bulkhead.load).toEqual({ underWay: 2, waiting: 16 });
+    expect(await all.at(-1)).toEqual(crowded(3990));
+    await clock.advance(9000);
+    const done = (await Promise.all(all)).filter((end) => typeof end === 'string');
+    expect(done.filter((end) => end === 'late')).toEqual([]);
+    expect(done).toHaveLength(20);
   });
 
   it('does not start a waiter whose deadline has passed', async () => {
