@@ -208,7 +208,7 @@ export const SECTIONS = {
     ),
     MAX_NUMBERS_AT_WORK: integer(100, 1_000_000).sets(
       'How many numbers all requests together may look up at a time; more is UNAVAILABLE.',
-      'By default one for each 64 KiB of heap (`--max-old-space-size`), 5,000 at most. While others are refused no caller gets more than half. Numbers that wait for their owners are counted separately.',
+      'By default one for each 64 KiB of heap (`--max-old-space-size`, or what the memory of the container leaves), 5,000 at most. While others are refused no caller gets more than half. A number that only waits for its owner is not at work.',
     ),
     MAX_QUESTIONS_PER_NUMBER: integer(1, 1000, { default: 10 }).sets(
       'How many questions about one number an operation may have.',

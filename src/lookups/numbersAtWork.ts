@@ -29,6 +29,14 @@ export class NumbersAtWork {
     this.#clock = clock;
   }
 
+  get load() {
+    const { atWork: atWorkPlaces, held: heldPlaces } = this.#limits;
+    return [
+      { kind: 'at-work', numbers: this.#atWork, places: atWorkPlaces },
+      { kind: 'held', numbers: this.#held, places: heldPlaces },
+    ] as const;
+  }
+
   take(caller: string): boolean {
     const holding = this.#holdings.get(caller) ?? { atWork: 0, held: 0 };
     const { atWork, held } = this.#limits;

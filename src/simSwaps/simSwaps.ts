@@ -148,6 +148,7 @@ export function createSimSwaps(parts: SimSwapParts) {
     forRequest: (request: LookupRequest): SimSwapLoader =>
       new Executor(routing, request, numbersAtWork),
     asksOwners: operators.some(({ flow }) => asksOwner(flow)),
+    numbers: () => numbersAtWork.load,
     load: () => served.flatMap((one) => one.load()),
     connections: () => served.flatMap((one) => one.connections()),
     /** By how much our clock is ahead of those of operators that have shown theirs. */

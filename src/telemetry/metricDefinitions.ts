@@ -128,6 +128,16 @@ export const METRICS = {
     help: 'What waits for a permit.',
     labels: ['operator', 'work'],
   },
+  numbers: {
+    name: 'sim_swap_numbers',
+    help: 'Numbers at work, and all that are held: with those that wait for their owners.',
+    labels: ['kind'],
+  },
+  numberPlaces: {
+    name: 'sim_swap_number_places',
+    help: 'How many numbers may be at work, and be held; further ones are UNAVAILABLE.',
+    labels: ['kind'],
+  },
   connections: {
     name: 'sim_swap_operator_connections',
     help: 'Open connections by protocol: http1 in use or kept, spare ready and unused, http2.',

@@ -51,7 +51,7 @@ export class Metrics {
   /** By server, on the monotonic clock. */
   readonly #awaySinceMs = new Map<string, number>();
   readonly #unlisten: readonly (() => void)[];
-  #sources: Pick<SimSwaps, 'load' | 'connections' | 'clocks'> | undefined;
+  #sources: Pick<SimSwaps, 'numbers' | 'load' | 'connections' | 'clocks'> | undefined;
 
   constructor(parts: MetricsParts) {
     this.#parts = parts;
@@ -81,13 +81,17 @@ export class Metrics {
     ];
   }
 
-  watch(sources: Pick<SimSwaps, 'load' | 'connections' | 'clocks'>): void {
+  watch(sources: Pick<SimSwaps, 'numbers' | 'load' | 'connections' | 'clocks'>): void {
     this.#sources = sources;
   }
 
   async text(): Promise<string> {
     const { workUnderWay, workWaiting, connections, streams, ...meters } = this.#meters;
     for (const meter of [workUnderWay, workWaiting, connections, streams]) meter.reset();
+    for (const { kind, numbers, places } of this.#sources?.numbers() ?? []) {
+      meters.numbers.set({ kind }, numbers);
+      meters.numberPlaces.set({ kind }, places);
+    }
     for (const { operator, work, underWay, waiting } of this.#sources?.load() ?? []) {
       workUnderWay.add({ operator, work }, underWay);
       workWaiting.add({ operator, work }, waiting);

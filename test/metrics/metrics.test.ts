@@ -132,11 +132,14 @@ test('work under way and work that waits are read at each scrape', async () => {
   expect(sumOf(values, METRICS.workUnderWay.name, /work="retrieve-date"/)).toBe(2);
   expect(sumOf(values, METRICS.workWaiting.name, /work="retrieve-date"/)).toBe(1);
   expect(sumOf(values, METRICS.workUnderWay.name, /work="check"/)).toBe(0);
+  expect(sumOf(values, METRICS.numbers.name, /kind="at-work"/)).toBe(3);
+  expect(sumOf(values, METRICS.numberPlaces.name, /kind="at-work"/)).toBeGreaterThan(100);
   for (const end of held) end();
   await expect.poll(() => held.length).toBe(3);
   for (const end of held) end();
   await asked;
   await expect.poll(async () => sumOf(await scrape(service), METRICS.workUnderWay.name)).toBe(0);
+  expect(sumOf(await scrape(service), METRICS.numbers.name)).toBe(0);
 });
 
 describe('/metrics', () => {

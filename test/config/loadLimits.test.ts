@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { heapForRequestsBytes, loadLimits } from '../../src/config/loadLimits.ts';
+
+const MIB = 1024 * 1024;
+const LIMITS = new URL('../../src/config/loadLimits.ts', import.meta.url).href;
+const PRINTS = `
+  import { getHeapStatistics } from 'node:v8';
+  import { loadLimits, youngGenerationBytes } from ${JSON.stringify(LIMITS)};
+  const memoryBytes = process.constrainedMemory();
+  const heapLimitBytes = getHeapStatistics().heap_size_limit;
+  const youngBytes = youngGenerationBytes(memoryBytes);
+  console.log(JSON.stringify({ memoryBytes, heapLimitBytes, youngBytes, limits: loadLimits(undefined, 100, true) }));`;
+
+interface Printed {
+  readonly memoryBytes: number;
+  readonly heapLimitBytes: number;
+  readonly youngBytes: number;
+  readonly limits: ReturnType<typeof loadLimits>;
+}
+
+/** The hierarchy of memory groups that this process may write: version 2, or else 1. */
+const GROUPS = [
+  { folder: '/sys/fs/cgroup', limit: 'memory.max' },
+  { folder: '/sys/fs/cgroup/memory', limit: 'memory.limit_in_bytes' },
+] as const;
+
+/** Runs Node in a group with so much memory; `undefined` where no group can be made here. */
+function inContainer(memoryMib: number, flags: readonly string[]): Printed | undefined {
+  for (const { folder, limit } of GROUPS) {
+    const group = join(folder, `sim-swap-${process.pid}-${memoryMib}-${flags.length}`);
+    try {
+      mkdirSync(group);
+    } catch {
+      continue;
+    }
+    try {
+      writeFileSync(join(group, limit), String(memoryMib * MIB), { flag: 'r+' });
+      const enter = `echo $$ > ${join(group, 'cgroup.procs')} && exec "$0" "$@"`;
+      const words = [process.execPath, ...flags, '--input-type=module', '--eval', PRINTS];
+      return JSON.parse(execFileSync('sh', ['-c', enter, ...words]).toString()) as Printed;
+    } catch {
+      // The group has no limit of memory: another hierarchy has it.
+    } finally {
+      rmdirSync(group);
+    }
+  }
+  return undefined;
+}
+
+const CAN_CONTAIN = inContainer(512, []) !== undefined;
+
+describe.skipIf(!CAN_CONTAIN)('in a container, by its memory group', () => {
+  it.each([
+    [256, 2232],
+    // That of deploy/.
+    [512, 4096],
+    [1024, 5000],
+  ])('of %i MiB, a process has %i places', (memoryMib, places) => {
+    const printed = inContainer(memoryMib, []);
+    expect(printed?.memoryBytes).toBe(memoryMib * MIB);
+    expect(printed?.limits.numbers.atWork).toBe(places);
+  });
+
+  it.each([256, 512, 600, 1024, 2048])(
+    'of %i MiB, V8 has the young generation that is taken off its limit',
+    (memoryMib) => {
+      const printed = inContainer(memoryMib, ['--max-old-space-size=128']);
+      const youngMib = Math.round((printed?.youngBytes ?? 0) / MIB);
+      expect(Math.round((printed?.heapLimitBytes ?? 0) / MIB) - 128).toBe(youngMib);
+      expect(printed?.limits.numbers.atWork).toBe(2048);
+    },
+  );
+});
+
+describe('the heap for requests', () => {
+  it.each([
+    ['a large machine', 4288, 24_105, 4096],
+    ['--max-old-space-size=2048 on it', 2240, 24_105, 2048],
+    ['a container that is smaller than its heap may be', 2240, 990, 752],
+    ['hardly any memory', 259, 100, 16],
+  ])('follows %s', (_what, heapLimitMib, memoryMib, mib) => {
+    expect(heapForRequestsBytes(heapLimitMib * MIB, memoryMib * MIB)).toBe(mib * MIB);
+  });
+});
