@@ -246,6 +246,19 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
+    file: 'src/caller/quotas/sharedCounts.ts',
+    tests: ['test/caller/quotas/counts'],
+    mutants: [
+      ['if known then return known end', ''],
+      ['if result[1] > 0 then return result end', ''],
+      ['waiting.splice(0, MAX_OPERATIONS)', 'waiting.splice(0)'],
+      ['operation.isDropped = outcome === undefined;', ''],
+      ['await new Promise<void>((resolve) => process.nextTick(resolve));', ''],
+      ['late === undefined || late.over !== undefined', 'late !== undefined'],
+      ["from == '' or tonumber(from) == tonumber(opened)", 'true'],
+    ],
+  },
+  {
     file: 'src/caller/quotas/quotas.ts',
     tests: ['test/caller/quotas/quotas', 'test/caller/callerAuthorizer'],
     mutants: [['await giveBack();\n        return', 'return']],
