@@ -253,8 +253,14 @@ if known then return known end
 local left = redis.call('PTTL', window)
 local opened = redis.call('HGET', window, 'opened') or '0'
 
+-- Read once, and written at the end.
+local values, changed = {}, {}
 local function valueOf(name)
-  return tonumber(redis.call('HGET', window, name) or '0')
+  values[name] = values[name] or tonumber(redis.call('HGET', window, name) or '0')
+  return values[name]
+end
+local function add(name, value)
+  values[name], changed[name] = valueOf(name) + value, true
 end
 
 -- From here on claims use current names, with the counts and members under the older ones.
@@ -262,14 +268,10 @@ local function adopted(names)
   if not string.find(names, '\\n', 1, true) then return names end
   local current
   for name in string.gmatch(names, '[^\\n]+') do
-    if not current then
-      current = name
-    else
-      local count = redis.call('HGET', window, name)
-      if count then
-        redis.call('HINCRBY', window, current, count)
-        redis.call('HDEL', window, name)
-      end
+    current = current or name
+    if name ~= current and valueOf(name) > 0 then
+      add(current, valueOf(name))
+      add(name, -valueOf(name))
     end
   end
   return current
@@ -280,15 +282,17 @@ local function claim(claims)
   local result, raised = { 0 }, {}
   for place, one in ipairs(claims) do
     local count, limit, member = one[1], one[2], one[3]
-    local value = valueOf(count)
-    raised[place] = member == '' or redis.call('HEXISTS', window, member) == 0
-    if raised[place] and value >= limit and result[1] == 0 then result[1] = place end
-    result[place + 1] = value
+    result[place + 1] = valueOf(count)
+    raised[place] = member == '' or valueOf(member) == 0
+    if raised[place] and valueOf(count) >= limit and result[1] == 0 then result[1] = place end
   end
   if result[1] > 0 then return result end
   for place, one in ipairs(claims) do
-    if raised[place] then result[place + 1] = redis.call('HINCRBY', window, one[1], 1) end
-    if one[3] ~= '' then redis.call('HINCRBY', window, one[3], 1) end
+    if raised[place] then
+      add(one[1], 1)
+      result[place + 1] = valueOf(one[1])
+    end
+    if one[3] ~= '' then add(one[3], 1) end
   end
   if left < 0 and #claims > 0 then
     opened, left = nowText, tonumber(ARGV[1])
@@ -298,21 +302,13 @@ local function claim(claims)
   return result
 end
 
-local function lower(count)
-  if valueOf(count) > 0 then redis.call('HINCRBY', window, count, -1) end
-end
-
 -- A member of other claims stays counted.
 local function giveBack(claims)
   for _, one in ipairs(claims) do
     local count, member = one[1], one[3]
     local claimedBy = member == '' and 1 or valueOf(member)
-    if claimedBy > 1 then
-      redis.call('HINCRBY', window, member, -1)
-    elseif claimedBy == 1 then
-      if member ~= '' then redis.call('HDEL', window, member) end
-      lower(count)
-    end
+    if member ~= '' and claimedBy > 0 then add(member, -1) end
+    if claimedBy == 1 and valueOf(count) > 0 then add(count, -1) end
   end
   return { 0 }
 end
@@ -328,8 +324,19 @@ for _, operation in ipairs(cjson.decode(ARGV[2])) do
   end
   lines[#lines + 1] = table.concat(result, ' ')
 end
+local kept, gone = { 'HSET', window }, { 'HDEL', window }
+for name in pairs(changed) do
+  if values[name] > 0 then
+    kept[#kept + 1], kept[#kept + 2] = name, values[name]
+  else
+    gone[#gone + 1] = name
+  end
+end
+for _, command in ipairs({ kept, gone }) do
+  if #command > 2 then redis.call(unpack(command)) end
+end
 local state = { left < 0 and ARGV[1] or left, opened }
-for i = 3, #ARGV do state[i] = redis.call('HGET', window, ARGV[i]) or '0' end
+for i = 3, #ARGV do state[i] = valueOf(ARGV[i]) end
 lines[1] = table.concat(state, ' ')
 local result = table.concat(lines, '\\n')
 redis.call('HSET', KEYS[2], 'result', result)

@@ -63,17 +63,20 @@ describe.skipIf(NO_REDIS !== undefined)(`counts that replicas share ${NO_REDIS ?
   it('take a few scripts for a list of a hundred numbers, whose headers come from them', async () => {
     const proxy = await RedisProxy.before(redis.port);
     onTestFinished(() => proxy.close());
-    await start(1, { REDIS_URL: proxy.url });
+    await start(1, {
+      REDIS_URL: proxy.url,
+      REQUEST_TIMEOUT_MS: '60000',
+      OPERATOR_TIMEOUT_MS: '20000',
+    });
     const hundred = Array.from(
       { length: 100 },
       (_, n) => `+4477009005${String(n).padStart(2, '0')}`,
     );
-    expect((await ask(hundred)).codes).toEqual([]);
     const before = proxy.scripts;
     const { codes, headers } = await ask(hundred);
     expect([codes, headers.get('ratelimit')?.replaceAll(/t=\d+/g, 't')]).toEqual([
       [],
-      '"numbers";r=9900;t, "lookups";r=49800;t',
+      '"numbers";r=9900;t, "lookups";r=49900;t',
     ]);
     expect(proxy.scripts - before).toBeLessThanOrEqual(6);
   });
