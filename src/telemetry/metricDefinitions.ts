@@ -77,6 +77,11 @@ export const METRICS = {
     help: 'Prompts to owners of numbers by operator and outcome.',
     labels: ['operator', 'outcome'],
   },
+  unansweredConsents: {
+    name: 'sim_swap_consents_unanswered_total',
+    help: 'Consents of owners whose lookup left and brought no answer, by its code: they were prompted in vain.',
+    labels: ['operator', 'code'],
+  },
   deducedAnswers: {
     name: 'sim_swap_deduced_answers_total',
     help: 'Questions about a number that were answered by what another question had looked up.',

@@ -34,6 +34,7 @@ const HELD_UP_SECONDS = 0.5;
 const FEW_DESCRIPTORS_LEFT = 0.8;
 
 const REFUSED: ErrorCode = 'OPERATOR_REFUSED';
+const OPERATOR_CODES = Object.keys(ERRORS).filter((code) => code.startsWith('OPERATOR_'));
 
 export interface MetricsParts {
   readonly operators: readonly OperatorSettings[];
@@ -158,12 +159,15 @@ export class Metrics {
 
   /** Gets every lookup and prompt, and every answer without one: the bill, and what was saved. */
   get observer(): AdmissionObserver {
-    const { prompts, denied, answersWithoutLookup } = this.#meters;
+    const { prompts, denied, answersWithoutLookup, unansweredConsents } = this.#meters;
     return {
       ended: (operator, asked, { outcome, attempts }) => {
         switch (asked.event) {
           case 'lookup':
             this.#lookedUp(operator, asked.lookup.operation, outcome, attempts);
+            if (asked.consentId !== undefined && attempts > 0 && outcome !== 'answered') {
+              unansweredConsents.add({ operator, code: outcome });
+            }
             return;
           case 'consent-request':
             prompts.add({ operator, outcome });
@@ -196,6 +200,7 @@ export class Metrics {
       if (!asksOwner(flow)) continue;
       meters.consentsWaiting.add({ operator }, 0);
       meters.prompts.add({ operator, outcome: REFUSED }, 0);
+      for (const code of OPERATOR_CODES) meters.unansweredConsents.add({ operator, code }, 0);
     }
   }
 

@@ -9,7 +9,7 @@ import { IS_LONG } from '../forms.ts';
 import { freePort } from '../freePort.ts';
 import { command } from '../redisCommands.ts';
 import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
-import { answerNever, answerText, WiredOperator } from '../wiredOperator.ts';
+import { answerNever, answerText, replying, WiredOperator } from '../wiredOperator.ts';
 import { NO_PROMETHEUS, startPrometheus } from './prometheus.ts';
 
 type Settings = Readonly<Record<string, string>>;
@@ -131,6 +131,19 @@ const FAULTS = {
       settings: { OPERATOR_FLOW: '3-legged', CONSENT_DENIED_SECONDS: '60' },
       number: '+447700900052',
     }),
+  },
+  'operator-limits-us-after-consent': {
+    alerts: ['SimSwapErrorBudgetBurn', 'SimSwapPromptsInVain'],
+    line: 'Rate-limited by the operator.',
+    prepare: (started) =>
+      withOperator(
+        started,
+        (received, response) => {
+          response.setHeader('retry-after', '1');
+          replying({ status: 429, code: 'TOO_MANY_REQUESTS' }, 429)(received, response);
+        },
+        { OPERATOR_FLOW: '3-legged' },
+      ),
   },
   'audit-log-full': {
     alerts: ['SimSwapAuditLogNotWritable', 'SimSwapErrorBudgetBurn'],
