@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { prettyLine, type Log } from '../src/log/log.ts';
 import { sumUpRepeats } from '../src/log/logDeduplication.ts';
+import { follow } from '../src/system/fromFiles.ts';
 import { Program } from './program.ts';
 import { RecordedLog } from './recordedLog.ts';
+import { TemporaryFiles } from './temporary.ts';
 import { TestClock } from './testClock.ts';
 
 const IMPORT = `import { createLog } from ${JSON.stringify(new URL('../src/log/log.ts', import.meta.url).href)};`;
@@ -86,6 +88,27 @@ function summing() {
 }
 
 describe('a log with summed repeats', () => {
+  it('has a line for each rotation of a secret, also for two within a minute', async () => {
+    const { lines, clock, summed } = summing();
+    const files = new TemporaryFiles();
+    const path = files.write('secret', 'one');
+    const texts = new Map([[path, 'one']]);
+    const read = () => ({ kind: 'read', value: undefined }) as const;
+    const unfollow = follow({ texts, read }, { clock, log: summed }, () => undefined);
+    for (const times of [1, 2]) {
+      files.write('secret', `rotated ${times} times`);
+      await vi.waitUntil(
+        async () => {
+          await clock.advance(500);
+          return lines.length === times;
+        },
+        { interval: 2, timeout: 10_000 },
+      );
+    }
+    unfollow();
+    expect(lines.map(({ times }) => times)).toEqual([1, 2]);
+  });
+
   it('writes the first of a kind at once, and the others as one line after a minute', async () => {
     const { lines, clock, summed } = summing();
 

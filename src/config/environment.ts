@@ -168,7 +168,7 @@ export class EnvironmentReader {
     if (path === undefined) return value;
     if (value !== undefined) this.problem(fileName, `is set as well as ${name}: set one of them`);
     const text = this.#readFile(fileName, path)?.replace(/\r?\n$/, '');
-    if (text === '') this.problem(fileName, 'names a file that is empty');
+    if (text?.trim() === '') this.problem(fileName, 'names a file that is empty');
     return text;
   }
 

@@ -173,7 +173,7 @@ function* secretProblems(
     // Where a header holds it, a line break in it would begin another header.
     const fits = at.includes('headers') ? /^[\t\x20-\x7e]*$/ : /^[^\r\n]*$/;
     const isPem = PEM_MEMBERS.has(at.at(-1));
-    if (text === '') {
+    if (text.trim() === '') {
       yield { path: [...at, secret.kind], what: MISSING[secret.kind] };
     } else if (!isPem && !fits.test(text)) {
       const what = 'leads to more than one line, or to what no header carries';

@@ -16,7 +16,7 @@ export type Reread<T> =
 interface FollowParts {
   readonly clock: Pick<Clock, 'sleep'>;
   readonly log: {
-    info(message: string): void;
+    info(message: string, details: { readonly times: number }): void;
     error(message: string, details: { readonly flaw: string }): void;
   };
 }
@@ -32,6 +32,7 @@ export function follow<T>(
   putInForce: (value: T) => void,
 ): () => void {
   if (from === undefined) return () => undefined;
+  let times = 0;
   const watch = watchFiles(
     [...from.texts.keys()],
     () => {
@@ -44,7 +45,11 @@ export function follow<T>(
           return;
         case 'read':
           putInForce(reread.value);
-          log.info('Files have changed and were read again: what they hold is in force.');
+          times += 1;
+          // Each with its count: the line of a second change within a minute is not one of its repeats.
+          log.info('Files have changed and were read again: what they hold is in force.', {
+            times,
+          });
       }
     },
     clock,

@@ -1,5 +1,5 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { rmSync, truncateSync } from 'node:fs';
+import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { jwtVerify } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hurriedClock } from '../hurriedClock.ts';
@@ -142,6 +142,7 @@ describe('a file that cannot be used leaves the last one in force, and is logged
   it.each([
     ['gone', (path: string) => rmSync(path)],
     ['empty', (path: string) => truncateSync(path)],
+    ['blank', (path: string) => writeFileSync(path, ' \n')],
   ])('a secret that is %s', async (_, spoil) => {
     const path = files.write('secret', 'the-first');
     await using service = await serve(oneOperator({ OPERATOR_CLIENT_SECRET_FILE: path }));

@@ -27,6 +27,8 @@ export class ConnectionFiles {
   readonly #watched: FileWatch;
   readonly #listeners = new Set<() => void>();
   readonly #closing = new AbortController();
+  /** How often they were read again: each line of it is one of its own. */
+  #times = 0;
   /** `undefined` until the files can be used. Another object whenever they have changed. */
   material: ConnectionMaterial | undefined;
   /** Of the files as they are, without their contents. */
@@ -60,7 +62,11 @@ export class ConnectionFiles {
 
   #changed(): void {
     if (!this.#read()) return;
-    this.#parts.log.info('The TLS and proxy files were read again: new connections use them.');
+    this.#times += 1;
+    const times = this.#times;
+    this.#parts.log.info('The TLS and proxy files were read again: new connections use them.', {
+      times,
+    });
     for (const listener of this.#listeners) listener();
   }
 
