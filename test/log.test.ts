@@ -87,14 +87,15 @@ function summing() {
   return { lines: log.lines, clock, summed: sumUpRepeats(log, clock) };
 }
 
+const READ = { kind: 'read', value: undefined } as const;
+
 describe('a log with summed repeats', () => {
   it('has a line for each rotation of a secret, also for two within a minute', async () => {
     const { lines, clock, summed } = summing();
     const files = new TemporaryFiles();
     const path = files.write('secret', 'one');
     const texts = new Map([[path, 'one']]);
-    const read = () => ({ kind: 'read', value: undefined }) as const;
-    const unfollow = follow({ texts, read }, { clock, log: summed }, () => undefined);
+    const unfollow = follow({ texts, read: () => READ }, { clock, log: summed }, () => undefined);
     for (const times of [1, 2]) {
       files.write('secret', `rotated ${times} times`);
       await vi.waitUntil(
