@@ -136,8 +136,16 @@ describe('a lookup is published', () => {
       { endpoint: 'token', url: `${url}/oauth/v1/token`, ...replied },
       { endpoint: 'check', url: `${new URL(url).origin}${checkPath}`, ...replied },
     ]);
-    const result = { outcome: 'replied', status: 200, code: 'ok' };
-    const request = { correlator: CORRELATOR, method: 'POST', parent: undefined, result };
+    const result = { outcome: 'replied', status: 200, code: 'ok', operation: 'query' };
+    const { hostname: name, port } = new URL(service.url);
+    const request = {
+      correlator: CORRELATOR,
+      method: 'POST',
+      httpVersion: '1.1',
+      host: { name, port: Number(port) },
+      parent: undefined,
+      result,
+    };
     expect([subscriber.ended('request'), subscriber.ended('consent')]).toEqual([[request], []]);
   });
 });

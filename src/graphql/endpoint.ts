@@ -9,7 +9,7 @@ import {
 import type { Log } from '../log/log.ts';
 import { DeadlineExceeded } from '../http/urgency.ts';
 import { Body, type BodyFault } from './body.ts';
-import { singleValue, preferredWaitMs, readTraceparent } from '../http/headers.ts';
+import { singleValue, preferredWaitMs, readHost, readTraceparent } from '../http/headers.ts';
 import { admitOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import { FairShares, UNKNOWN_CALLER, type RequestLoad, type Share } from './fairShares.ts';
@@ -100,20 +100,27 @@ export function createEndpoint(
 }
 
 function messageOf(
-  { method, headers: { traceparent } }: IncomingMessage,
+  { method, httpVersion, headers: { host, traceparent, tracestate } }: IncomingMessage,
   { correlator }: GraphqlRequest,
 ): RequestMessage {
   return {
     correlator: correlator.name,
     method: method === 'GET' || method === 'POST' ? method : '_OTHER',
-    parent: traceparent === undefined ? undefined : readTraceparent(singleValue(traceparent)),
+    httpVersion,
+    host: readHost(host),
+    parent: readTraceparent(singleValue(traceparent), singleValue(tracestate)),
   };
 }
 
-function resultOf({ status, codes, document }: RequestReport): RequestResult {
+function resultOf({ status, codes, document, operation }: RequestReport): RequestResult {
   const [code = 'ok'] = codes.keys();
-  const result = { outcome: 'replied', status, code } as const;
-  return document === undefined ? result : { ...result, document };
+  return {
+    outcome: 'replied',
+    status,
+    code,
+    ...(document === undefined ? {} : { document }),
+    ...(operation === undefined ? {} : { operation }),
+  };
 }
 
 interface Endpoint extends EndpointParts {

@@ -31,6 +31,7 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
   const listener: GraphQLRequestListener<RequestContext> = {
     async didResolveOperation({ schema, document, operation, request, contextValue }) {
       if (operation === undefined) return;
+      contextValue.request.operation = operation.operation;
       // Left to itself, graphql-js would call this a defect of ours.
       if (schema.getRootType(operation.operation) === undefined) {
         throw badOperation('This service answers queries only.');

@@ -9,6 +9,7 @@ import type { Question } from '../domain/question.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { createCorrelator, type Correlator } from '../http/correlator.ts';
 import { RequestLife } from '../http/urgency.ts';
+import type { RequestResult } from '../log/diagnostics.ts';
 import { OUT_OF_TIME, type LookupRequest } from '../lookups/lookupRoute.ts';
 import type { FieldAnswer, SimSwapLoader } from '../lookups/executor.ts';
 import type { SimSwaps } from '../simSwaps/simSwaps.ts';
@@ -41,6 +42,8 @@ export interface RequestReport {
   readonly caller: Identity | undefined;
   /** The name of the trusted document; absent for every other. */
   readonly document: string | undefined;
+  /** Absent when the request was refused before its operation was known. */
+  readonly operation: RequestResult['operation'];
   readonly status: number;
   readonly tookMs: number;
   readonly codes: ReadonlyMap<string, number>;
@@ -89,6 +92,7 @@ const CONSENT = 1;
 export class GraphqlRequest extends RequestLife implements LookupRequest {
   readonly correlator: Correlator;
   document: string | undefined;
+  operation: RequestResult['operation'];
   /** The caller, and the numbers that it may query: none until {@link admit}. */
   rights: Caller = NOBODY;
   caller: Identity = NOBODY.identity;
@@ -223,6 +227,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
       correlator: this.correlator,
       caller: this.rights === NOBODY ? undefined : this.caller,
       document: this.document,
+      operation: this.operation,
       status,
       tookMs: this.#parts.clock.monotonicMs() - this.cameInAtMs,
       codes: this.#codes,

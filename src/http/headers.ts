@@ -1,3 +1,4 @@
+import { maskPhoneNumbers } from '../domain/phoneNumber.ts';
 import type { HttpReply } from './exchange.ts';
 import type { TraceParent } from '../log/diagnostics.ts';
 
@@ -49,14 +50,49 @@ const NOTHING = /^0+$/;
 /** May be a padded phone number. One random span in 1800 matches as well: its trace starts again here. */
 const MAY_BE_NUMBER = /^[0-9]+$/;
 
-/** Reads the header `traceparent` (W3C Trace Context §3.2); `undefined` where a new trace starts. Pure. */
-export function readTraceparent(text: string | undefined): TraceParent | undefined {
+/** Reads the headers `traceparent` and `tracestate` (W3C Trace Context §3); `undefined` where a new trace starts. Pure. */
+export function readTraceparent(text: string | undefined, state?: string): TraceParent | undefined {
   const { version, traceId, spanId, flags, rest } = TRACEPARENT.exec(text ?? '')?.groups ?? {};
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
   if (version === '00' && rest !== undefined) return undefined;
   if (NOTHING.test(traceId) || NOTHING.test(spanId)) return undefined;
   if (MAY_BE_NUMBER.test(traceId) || MAY_BE_NUMBER.test(spanId)) return undefined;
-  return { traceId, spanId, isSampled: Number.parseInt(flags, 16) % 2 === 1 };
+  const parent = { traceId, spanId, isSampled: Number.parseInt(flags, 16) % 2 === 1 };
+  return state === undefined || !isTracestate(state) ? parent : { ...parent, state };
+}
+
+/** What every implementation passes on (W3C Trace Context §3.3.1.5). */
+const MAX_STATE_CHARACTERS = 512;
+const MAX_STATE_MEMBERS = 32;
+
+/** W3C Trace Context §3.3.1.3. */
+const STATE_MEMBER =
+  /^([a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
+
+/** Whether it is a list of members with different keys, of the usual length and without a phone number. */
+function isTracestate(text: string): boolean {
+  if (text.length > MAX_STATE_CHARACTERS || maskPhoneNumbers(text) !== text) return false;
+  const members = text.split(',').map((member) => member.trim());
+  const keys = new Set(members.map((member) => STATE_MEMBER.exec(member)?.[1]));
+  return (
+    members.length <= MAX_STATE_MEMBERS && keys.size === members.length && !keys.has(undefined)
+  );
+}
+
+/** The host of a request, by its header (RFC 9110 §7.2). */
+export interface NamedHost {
+  readonly name: string;
+  readonly port: number;
+}
+
+const HOST = /^([\w.-]{1,253})(?::(\d{1,5}))?$/;
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+
+/** A name or an IPv4 address and its port; `undefined` for all else, and for what may be a phone number. Pure. */
+export function readHost(text: string | undefined): NamedHost | undefined {
+  const [, name, port = '80'] = HOST.exec(text ?? '') ?? [];
+  if (name === undefined || (!IPV4.test(name) && maskPhoneNumbers(name) !== name)) return undefined;
+  return { name, port: Number(port) };
 }
 
 export function writeTraceparent({ traceId, spanId, isSampled }: TraceParent): string {

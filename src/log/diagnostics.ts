@@ -28,10 +28,16 @@ export interface TraceParent {
   readonly traceId: string;
   readonly spanId: string;
   readonly isSampled: boolean;
+  /** Its `tracestate`, where that is valid, short, and holds no number. */
+  readonly state?: string;
 }
 
 export interface RequestMessage extends Traced<RequestResult> {
   readonly method: 'GET' | 'POST' | '_OTHER';
+  /** Of HTTP, such as `1.1`. */
+  readonly httpVersion: string;
+  /** As the header `host` names it; `undefined` where that may hold a number. */
+  readonly host: { readonly name: string; readonly port: number } | undefined;
   /** `undefined` where the caller names none. */
   readonly parent: TraceParent | undefined;
 }
@@ -42,6 +48,8 @@ export interface RequestResult {
   /** `ok`, or the first error code of the reply. */
   readonly code: string;
   readonly document?: string;
+  /** Of the operation, where the reply was not made before it was known. */
+  readonly operation?: 'query' | 'mutation' | 'subscription';
 }
 
 /** The questions of one request about one number are planned and looked up. */

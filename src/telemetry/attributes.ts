@@ -29,7 +29,7 @@ export interface SpanShape<Message> {
 const FAULTS =
   /^(?:broken|INTERNAL_SERVER_ERROR|UNAVAILABLE|OPERATOR_.*|AUDIT_UNAVAILABLE|STATE_UNAVAILABLE)$/;
 
-/** Semantic conventions, "HTTP server". */
+/** Semantic conventions, "HTTP server" and "GraphQL server". */
 export const REQUEST: SpanShape<RequestMessage> = {
   begin: (message) => ({
     name: `${message.method} /graphql`,
@@ -38,12 +38,23 @@ export const REQUEST: SpanShape<RequestMessage> = {
       ...ofMessage(message),
       'http.request.method': message.method,
       'http.route': '/graphql',
+      'url.path': '/graphql',
+      'url.scheme': 'http',
+      'server.address': message.host?.name,
+      'server.port': message.host?.port,
+      'network.protocol.version': message.httpVersion,
     },
   }),
   end({ result }) {
     if (result?.outcome !== 'replied') return endingOf('broken');
-    const { status, code, document = 'other' } = result;
-    return endingOf(code, { 'http.response.status_code': status, 'sim_swap.document': document });
+    const { status, code, document, operation } = result;
+    return endingOf(code, {
+      'http.response.status_code': status,
+      'graphql.operation.type': operation,
+      // The name in an untrusted document is a caller's text.
+      'graphql.operation.name': document,
+      'sim_swap.document': document ?? 'other',
+    });
   },
 };
 

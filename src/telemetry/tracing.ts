@@ -1,5 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
 import {
+  createTraceState,
   ROOT_CONTEXT,
   trace,
   TraceFlags,
@@ -9,7 +11,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
-import { resourceFromAttributes } from '@opentelemetry/resources';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
@@ -18,6 +20,7 @@ import {
   TracerProvider,
   type Sampler,
 } from '@opentelemetry/sdk-trace';
+import { BUILD } from '../system/build.ts';
 import { withinTime, type Clock } from '../system/clock.ts';
 import {
   consentChannel,
@@ -85,7 +88,7 @@ export class Tracing {
       told: (...what) => this.#told(...what),
     });
     const provider = new TracerProvider({
-      resource: resourceFromAttributes(Object.fromEntries(settings.resource)),
+      resource: resourceOf(settings.resource),
       sampler: samplerOf(settings.sampler),
       spanProcessors: [this.#queue],
     });
@@ -185,15 +188,26 @@ const NO_BYTES = new Uint8Array();
 
 const SERIALIZERS = { 'http/protobuf': ProtobufTraceSerializer, 'http/json': JsonTraceSerializer };
 
-/** Without the `tracestate`, which is a caller's text. */
+/** The SDK, this build and this process, unless the settings name others. */
+function resourceOf(attributes: TracingSettings['resource']) {
+  return defaultResource().merge(
+    resourceFromAttributes({
+      'service.version': BUILD.version,
+      'service.instance.id': randomUUID(),
+      ...Object.fromEntries(attributes),
+    }),
+  );
+}
+
 function remoteContext(parent: TraceParent | undefined): Context {
   if (parent === undefined) return ROOT_CONTEXT;
-  const { traceId, spanId, isSampled } = parent;
+  const { traceId, spanId, isSampled, state } = parent;
   return trace.setSpanContext(ROOT_CONTEXT, {
     traceId,
     spanId,
     traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
     isRemote: true,
+    ...(state === undefined ? {} : { traceState: createTraceState(state) }),
   });
 }
 

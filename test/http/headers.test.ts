@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   preferredWaitMs,
+  readHost,
   readTraceparent,
   retryAfterSeconds,
   writeTraceparent,
@@ -95,12 +96,60 @@ describe('traceparent (W3C Trace Context)', () => {
     expect(readTraceparent(text)).toBeUndefined();
   });
 
+  it.each([
+    'rojo=00f067aa0ba902b7',
+    'congo=t61rcWkgMzE , rojo=00f067aa0ba902b7',
+    'tenant@system=a b,x=_',
+    `a=${'x'.repeat(256)}`,
+    Array.from({ length: 32 }, (_, n) => `k${n}=v`).join(),
+  ])('with the state %j has it', (state) => {
+    const text = `00-${TRACE_ID}-${SPAN_ID}-01`;
+    const parent = { traceId: TRACE_ID, spanId: SPAN_ID, isSampled: true };
+    expect(readTraceparent(text, state)).toEqual({ ...parent, state });
+    expect(readTraceparent('', state)).toBeUndefined();
+  });
+
+  it.each([
+    '',
+    'rojo',
+    'Rojo=1',
+    'rojo=1,rojo=2',
+    'rojo=a=b',
+    'rojo=a,,b',
+    'rojo=\u00e9',
+    `a=${'x'.repeat(257)}`,
+    Array.from({ length: 33 }, (_, n) => `k${n}=v`).join(),
+    Array.from({ length: 20 }, (_, n) => `k${n}=${'v'.repeat(25)}`).join(),
+    'number=447700900123',
+    'number=07700-900-123',
+    'k+447700900123=v',
+  ])('without the state %j, which is invalid, too long or may hold a number', (state) => {
+    const parent = { traceId: TRACE_ID, spanId: SPAN_ID, isSampled: true };
+    expect(readTraceparent(`00-${TRACE_ID}-${SPAN_ID}-01`, state)).toEqual(parent);
+  });
+
   it('is written as it is read', () => {
     for (const isSampled of [true, false]) {
       const parent = { traceId: TRACE_ID, spanId: SPAN_ID, isSampled };
       expect(readTraceparent(writeTraceparent(parent))).toEqual(parent);
     }
   });
+});
+
+it.each([
+  ['sim-swap.example:8080', { name: 'sim-swap.example', port: 8080 }],
+  ['127.0.0.1', { name: '127.0.0.1', port: 80 }],
+  ['10.20.30.255:81', { name: '10.20.30.255', port: 81 }],
+  ['447.700.900.123', undefined],
+  ['07.70.90.01', undefined],
+  ['+447700900123', undefined],
+  ['447700900123.example:80', undefined],
+  ['07700-900-123', undefined],
+  ['a host', undefined],
+  ['', undefined],
+  [undefined, undefined],
+])('the host %j is %j', (text, host) => {
+  expect(readHost(text)).toEqual(host);
 });
 
 it.each<[string | undefined, number | undefined]>([

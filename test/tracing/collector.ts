@@ -6,6 +6,7 @@ export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
+  readonly traceState?: string;
   readonly name: string;
   readonly kind: number;
   readonly startMs: number;

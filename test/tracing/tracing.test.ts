@@ -3,6 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { deadUrl } from '../http/recordingServer.ts';
 import { startService } from '../service.ts';
+import { BUILD } from '../../src/system/build.ts';
 import { WiredOperator, type OperatorScript } from '../wiredOperator.ts';
 import { Collector, pathOf } from './collector.ts';
 
@@ -61,6 +62,12 @@ describe('a trace that arrives by OTLP', () => {
       attributes: {
         'http.request.method': 'POST',
         'http.route': '/graphql',
+        'url.path': '/graphql',
+        'url.scheme': 'http',
+        'server.address': '127.0.0.1',
+        'server.port': expect.any(Number) as number,
+        'network.protocol.version': '1.1',
+        'graphql.operation.type': 'query',
         'http.response.status_code': 200,
         'sim_swap.outcome': 'ok',
         'sim_swap.correlator': expect.stringMatching(/^ticket-4711-\w{12}$/) as string,
@@ -160,6 +167,11 @@ describe('a trace that arrives by OTLP', () => {
     });
     expect(resource).toEqual({
       'service.name': 'sim-swap-uk',
+      'service.version': BUILD.version,
+      'service.instance.id': expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+      'telemetry.sdk.name': 'opentelemetry',
+      'telemetry.sdk.language': 'nodejs',
+      'telemetry.sdk.version': expect.any(String),
       'deployment.environment.name': 'staging',
       team: 'fraud desk',
     });
@@ -185,6 +197,15 @@ describe('a trace that arrives by OTLP', () => {
 });
 
 describe('the context of a trace', () => {
+  it('has the `tracestate` of its caller, which reaches no operator', async () => {
+    const tracestate = 'vendor=t61rcWkgMzE,tenant@sys=a:b';
+    const headers = { ...parent('01'), tracestate };
+    const { spans, operator } = await spansOf({ TRACE_OPERATORS: 'true' }, headers);
+    expect(new Set(spans.map(({ traceState }) => traceState))).toEqual(new Set([tracestate]));
+    for (const { headers: sent } of operator.received)
+      expect(sent).not.toHaveProperty('tracestate');
+  });
+
   it('that a caller sends is continued, and reaches operators with TRACE_OPERATORS', async () => {
     const { spans, operator } = await spansOf({ TRACE_OPERATORS: 'true' }, parent('01'));
     expect(spans[0]).toMatchObject({ traceId: TRACE_ID, parentSpanId: SPAN_ID });
