@@ -27,7 +27,10 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=secret,id=ca,t
     && npm ci --omit=dev --omit=optional --no-audit --no-fund --ignore-scripts
 
 FROM docker.io/library/node:24-slim
+ARG COMMIT=unknown
 LABEL org.opencontainers.image.title="SIM swap subgraph" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.revision="$COMMIT" \
       org.opencontainers.image.description="SIM swap answers for a supergraph, or a BFF of their own"
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000
 WORKDIR /app

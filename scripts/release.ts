@@ -2,12 +2,22 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { publishedSdl, releasedFile, ROLES } from './publishedSdl.ts';
 
-// `npm version` runs it before it sets the version, and again between that and its commit: docs/upgrading.md.
+// `npm version` runs it before it sets the version, and again between that and its commit: docs/upgrading.md. Once the image
+// is pushed, `scripts/node scripts/release.ts digest sha256:…` names it by its digest in the overlays of deploy/kubernetes.
+
+const OVERLAYS = ['bff', 'rehearsal', 'subgraph'].map(
+  (name) => `deploy/kubernetes/${name}/kustomization.yaml`,
+);
 
 const { npm_lifecycle_event: step, npm_old_version: before, npm_new_version: after } = process.env;
 const changelog = readFileSync('CHANGELOG.md', 'utf8');
 
-if (step === 'preversion') {
+const [, , word, digest = ''] = process.argv;
+if (word === 'digest') {
+  if (!/^sha256:[0-9a-f]{64}$/.test(digest))
+    throw new Error('Give the digest of the image: sha256:…');
+  for (const overlay of OVERLAYS) rewrite(overlay, /(?:newTag|digest): \S+/, `digest: ${digest}`);
+} else if (step === 'preversion') {
   const [, unreleased = ''] = /^## Unreleased\n(.*?)(?=^## |$(?![^]))/ms.exec(changelog) ?? [];
   if (unreleased.replaceAll(/^#.*$/gm, '').trim() === '') {
     throw new Error('Write into CHANGELOG.md, below "## Unreleased", what changes.');
@@ -20,10 +30,16 @@ if (step === 'preversion') {
   const heading = `## Unreleased\n\n## ${after} (${day})\n`;
   writeFileSync('CHANGELOG.md', changelog.replace('## Unreleased\n', heading));
   for (const role of ROLES) writeFileSync(releasedFile(role), publishedSdl(role));
-  const manifests = ['kubernetes/bff', 'kubernetes/rehearsal', 'kubernetes/subgraph', 'compose'];
-  for (const file of manifests.map((name) => `deploy/${name}.yaml`)) {
-    const text = readFileSync(file, 'utf8');
-    writeFileSync(file, text.replaceAll(`subgraph:${before}`, `subgraph:${after}`));
-  }
-  execFileSync('git', ['add', 'CHANGELOG.md', 'schema/released', 'deploy']);
+  rewrite('deploy/compose.yaml', `subgraph:${before}`, `subgraph:${after}`);
+  rewrite('Dockerfile', /(image\.version=)"[^"]+"/, `$1"${after}"`);
+  for (const overlay of OVERLAYS) rewrite(overlay, /(?:newTag|digest): \S+/, `newTag: ${after}`);
+  execFileSync('git', ['add', 'CHANGELOG.md', 'Dockerfile', 'schema/released', 'deploy']);
+}
+
+/** @throws Error when the file has nothing to replace */
+function rewrite(file: string, old: string | RegExp, now: string): void {
+  const text = readFileSync(file, 'utf8');
+  const rewritten = text.replaceAll(typeof old === 'string' ? old : new RegExp(old, 'g'), now);
+  if (rewritten === text) throw new Error(`${file} names no version to replace.`);
+  writeFileSync(file, rewritten);
 }

@@ -6,7 +6,7 @@ import { freePort } from '../freePort.ts';
 import { NO_PROMETHEUS, promtool } from '../monitoring/prometheus.ts';
 import { Program } from '../program.ts';
 import { problemsOf } from '../config/problems.ts';
-import { documentsIn, podsOf, settingsOf } from './files.ts';
+import { documentsIn, NO_KUBECTL, podsOf, settingsOf } from './files.ts';
 import { temporaryFolder } from '../temporary.ts';
 
 const words = z.array(z.string());
@@ -49,7 +49,7 @@ const composition = z.strictObject({
 
 const { services } = composition.parse(documentsIn('compose.yaml')[0]);
 
-it('is the rehearsal of deploy/kubernetes on one machine', () => {
+it.skipIf(NO_KUBECTL !== undefined)('is the rehearsal of deploy/kubernetes on one machine', () => {
   const [{ spec }] = podsOf('rehearsal');
   const [container] = spec.containers;
   expect(services['sim-swap'].environment).toEqual(settingsOf(container));

@@ -9,7 +9,7 @@ import { freePort } from '../freePort.ts';
 import { Program } from '../program.ts';
 import { NO_REDIS, startRedis } from '../redisServer.ts';
 import { askAt } from '../service.ts';
-import { manifestsOf, podsOf, settingsOf } from './files.ts';
+import { manifestsOf, NO_KUBECTL, podsOf, settingsOf } from './files.ts';
 import { temporaryFolder } from '../temporary.ts';
 
 /** The paths of the Secret and the ConfigMap in the container. */
@@ -37,7 +37,7 @@ async function mounted(
 
 const ROUTER_SECRET = 'a-router-secret-of-thirty-two-characters-and-more';
 
-it.skipIf(NO_REDIS !== undefined).each([
+it.skipIf((NO_REDIS ?? NO_KUBECTL) !== undefined).each([
   [
     'subgraph',
     '{ _entities(representations: [{ __typename: "PhoneNumber", e164: "+447700900001" }]) { ... on PhoneNumber { simSwappedWithin(maxAgeHours: 240) } } }',
@@ -45,7 +45,7 @@ it.skipIf(NO_REDIS !== undefined).each([
   ],
   ['bff', '{ phoneNumber(e164: "+447700900001") { lastSimSwap }}', 'PERSISTED_QUERY_ID_REQUIRED'],
 ] as const)(
-  'the settings of deploy/kubernetes/%s.yaml start a service that answers',
+  'the settings of deploy/kubernetes/%s start a service that answers',
   async (variant, query, expected) => {
     const settings = manifestsOf(variant).find(({ kind }) => kind === 'ConfigMap');
     const settingsFiles = settings?.['data'] as Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -14,17 +14,16 @@ const COPIED = [
   'scripts',
   'schema',
   'deploy',
+  'Dockerfile',
   'package.json',
   'package-lock.json',
   'src/requireNode.js',
   'src/endWithParent.js',
 ];
-const MANIFESTS = [
-  'deploy/compose.yaml',
-  'deploy/kubernetes/bff.yaml',
-  'deploy/kubernetes/rehearsal.yaml',
-  'deploy/kubernetes/subgraph.yaml',
-];
+const OVERLAYS = ['bff', 'rehearsal', 'subgraph'].map(
+  (name) => `deploy/kubernetes/${name}/kustomization.yaml`,
+);
+const MANIFESTS = ['Dockerfile', 'deploy/compose.yaml', ...OVERLAYS];
 
 class Repository {
   readonly folder: string;
@@ -80,12 +79,18 @@ beforeAll(() => {
       repository
         .read(path)
         .replaceAll(/("name": "sim-swap-subgraph",\n *"version": )"[^"]+"/g, '$1"1.4.2"')
-        // Types and lint take the sources.
-        .replace(/"check": "[^"]*"/, '"check": "npm run schema:check"'),
+        // Types, lint and tarballs take the sources.
+        .replace(/"check": "[^"]*"/, '"check": "npm run schema:check"')
+        .replace(/"pack": "[^"]*"/, '"pack": "echo packed"'),
     );
   }
   for (const path of MANIFESTS) {
-    repository.write(path, repository.read(path).replaceAll(/(subgraph:)[\d.]+$/gm, '$11.4.2'));
+    repository.write(
+      path,
+      repository
+        .read(path)
+        .replaceAll(/(subgraph:|newTag: |image\.version=")[\d.]+(?="|$)/gm, '$11.4.2'),
+    );
   }
   for (const role of ['bff', 'subgraph']) {
     const sdl = repository.read(`schema/${role}.graphql`);
@@ -119,6 +124,7 @@ describe('a release', () => {
   test.concurrent.each([
     ['major', '2.0.0'],
     ['patch', '1.4.3'],
+    ['2.0.0-rc.1', '2.0.0-rc.1'],
   ])('%s: commits and tags %s', async (kind, version) => {
     const repository = repositoryOf();
     const before = repository.git('rev-parse', 'HEAD');
@@ -138,7 +144,9 @@ describe('a release', () => {
       CHANGELOG.replace('## Unreleased\n', `## Unreleased\n\n## ${version} (${day})\n`),
     );
     for (const path of MANIFESTS) {
-      expect(repository.read(path)).toContain(`sim-swap-subgraph:${version}\n`);
+      expect(repository.read(path)).toMatch(
+        new RegExp(`(?:sim-swap-subgraph:|newTag: |image\\.version=")${version}(?:"|$)`, 'm'),
+      );
     }
     // Nothing else has changed.
     expect(repository.git('diff', '--name-only', 'HEAD~1').split('\n')).toEqual([
@@ -154,6 +162,43 @@ describe('a release', () => {
     expect(await repository.release('major')).toMatchObject({ code: 0 });
     expect(repository.read('schema/released/bff.graphql')).toContain('  lastSwap: DateTime\n');
   });
+});
+
+test('a pre-release of all of it, in a clone: tag, changelog, tarballs with their SBOMs', async () => {
+  const folder = join(temporaryFolder(), 'clone');
+  execFileSync('git', ['clone', '--quiet', PROJECT, folder]);
+  symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
+  const repository = new Repository(folder);
+  repository.commit('.gitignore', `${repository.read('.gitignore')}/node_modules\n`);
+  const manifest = repository.read('package.json');
+  repository.commit('package.json', manifest.replace(/"check": "[^"]*"/, '"check": "true"'));
+
+  const { code, err } = await repository.release('1.0.0-rc.1');
+
+  expect({ code, err }).toMatchObject({ code: 0 });
+  expect(repository.git('describe', '--exact-match')).toBe('v1.0.0-rc.1');
+  expect(repository.read('CHANGELOG.md')).toMatch(/^## Unreleased\n\n## 1\.0\.0-rc\.1 \(/m);
+  const names = ['sim-swap-subgraph', 'sim-swap-subgraph-mocks', 'sim-swap-subgraph-service'];
+  expect(readdirSync(join(folder, 'packed')).toSorted()).toEqual(
+    names.flatMap((name) => [`${name}-1.0.0-rc.1.cdx.json`, `${name}-1.0.0-rc.1.tgz`]).toSorted(),
+  );
+  expect(repository.git('status', '--porcelain')).toBe('');
+});
+
+test('once the image is pushed, the overlays name it by its digest', async () => {
+  const repository = repositoryOf();
+  const digest = `sha256:${'0a'.repeat(32)}`;
+  const run = (given: string): Promise<Run> =>
+    Program.run('node', ['scripts/release.ts', 'digest', given], {}, { folder: repository.folder });
+
+  expect(await run('latest')).toMatchObject({ code: 1 });
+  expect(await run(digest)).toMatchObject({ code: 0 });
+
+  for (const path of OVERLAYS) expect(repository.read(path)).toContain(`    digest: ${digest}\n`);
+  // The next release names its own.
+  repository.git('commit', '--quiet', '--all', '--message', 'digest');
+  expect(await repository.release('patch')).toMatchObject({ code: 0 });
+  for (const path of OVERLAYS) expect(repository.read(path)).toContain('    newTag: 1.4.3\n');
 });
 
 test.concurrent.each<[string, string, (repository: Repository) => void, string]>([
