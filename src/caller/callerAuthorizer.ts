@@ -95,8 +95,10 @@ class CallerAuthorizer implements LookupAuthorizer {
       await counted.giveBack();
       return { kind: 'denied', failure };
     }
-    // The operator is not called for a status: it has no line after it.
-    if (asked.event === 'consent-status') return OPEN;
+    // The operator is not called: there is no line after it.
+    if (asked.event === 'consent-status' || asked.event === 'routing') {
+      return { kind: 'admitted', ended: giveBack };
+    }
     return {
       kind: 'admitted',
       ended: async (ending) => {
@@ -171,6 +173,7 @@ function countingsOf(asked: AuthorizerRequest): readonly Counting[] {
     case 'consent-request':
       return isAnonymous ? ['prompt'] : ['lookup', 'prompt'];
     case 'consent-status':
+    case 'routing':
       return isAnonymous ? [] : ['number'];
   }
 }

@@ -29,7 +29,7 @@ export interface SharedLookupsParts {
   readonly factCache: Pick<FactCache, 'keep'>;
   /** KEEP_FACTS_SECONDS, in milliseconds. */
   readonly keepMs: number;
-  readonly admission: Pick<LookupAuthorizer, 'heard'>;
+  readonly admission: Pick<LookupAuthorizer, 'admit' | 'heard'>;
 }
 
 /**
@@ -65,8 +65,13 @@ export class SharedLookups implements LookupRoute {
     return shared.outcomeFor(request, late);
   }
 
-  consent(): Promise<ConsentReading> {
-    return Promise.resolve({ kind: 'read', status: { state: 'NOT_NEEDED' } });
+  /** Counts against the quota of numbers, and is audited: it says which operator has the number. */
+  async consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
+    const { admission } = this.#parts;
+    const admitted = await admission.admit({ event: 'consent-status', number, request });
+    return admitted.kind === 'denied'
+      ? { kind: 'failed', failure: admitted.failure }
+      : { kind: 'read', status: { state: 'NOT_NEEDED' } };
   }
 
   /** Facts are kept and lines written, although no request waits any more. */

@@ -5,6 +5,7 @@ import type { FieldQuestion, ConsentStatus } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { lookupFor, lookupKey, type Lookup, type Question } from '../domain/question.ts';
 import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
+import type { Admitted, Denied, LookupAuthorizer } from './lookupAuthorizer.ts';
 import type { LookupSession, LookupOutcome, LookupRequest } from './lookupRoute.ts';
 import type { NumbersAtWork } from './numbersAtWork.ts';
 import type { Operators, RoutedOperator, Routing } from './operators.ts';
@@ -28,6 +29,7 @@ export class Executor {
   readonly #operators: Operators;
   readonly #request: LookupRequest;
   readonly #numbersAtWork: NumbersAtWork | undefined;
+  readonly #admission: Pick<LookupAuthorizer, 'admit'> | undefined;
   /** Facts live as long as the request, so a later question finds the facts of an earlier one. */
   readonly #sessions = new Map<PhoneNumber, NumberSession>();
   /** Gathers the questions of one tick. Each number is done as soon as its own operator has answered. */
@@ -40,9 +42,18 @@ export class Executor {
     { cache: false },
   );
 
-  /** @param numbersAtWork bounds the numbers of all requests together; no bound where absent */
-  constructor(operators: Operators, request: LookupRequest, numbersAtWork?: NumbersAtWork) {
+  /**
+   * @param numbersAtWork bounds the numbers of all requests together; no bound where absent
+   * @param admission of numbers whose operator no prefix says; all are admitted where absent
+   */
+  constructor(
+    operators: Operators,
+    request: LookupRequest,
+    numbersAtWork?: NumbersAtWork,
+    admission?: Pick<LookupAuthorizer, 'admit'>,
+  ) {
     this.#operators = operators;
+    this.#admission = admission;
     this.#request = request;
     this.#numbersAtWork = numbersAtWork;
     if (numbersAtWork === undefined) return;
@@ -160,10 +171,18 @@ export class Executor {
     try {
       let routing = (session.routing ??= this.#operators.of(session.number, this.#request));
       const isRouted = typeof routing !== 'function' && routing.kind === 'served';
+      // Which operator has a number is said of those only that count for the caller.
+      const claim = isRouted ? undefined : await this.#claim(session);
+      if (claim?.kind === 'denied') {
+        session.unrouted = claim.failure;
+        return;
+      }
       if (!isRouted && (await this.#isKept(session))) return;
       const { questions } = session;
       if (typeof routing === 'function') session.routing = routing = await routing();
       if (routing.kind === 'failed') {
+        const attempts = routing.isUnsent === true ? 0 : 1;
+        await claim?.ended({ outcome: routing.failure.code, attempts });
         // Kept facts may answer questions that arrived meanwhile, although no operator can be called.
         if (session.questions !== questions) await this.#isKept(session);
         session.unrouted = routing.failure;
@@ -194,6 +213,10 @@ export class Executor {
       session.taken = session.questions;
       this.#leavePlace(session);
     }
+  }
+
+  #claim({ number }: NumberSession): Promise<Admitted | Denied> | Admitted | Denied | undefined {
+    return this.#admission?.admit({ event: 'routing', number, request: this.#request });
   }
 
   /** Whether kept facts answer everything, so that no operator has to be chosen. */

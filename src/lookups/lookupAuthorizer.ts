@@ -28,8 +28,8 @@ export type AuthorizerRequest =
       readonly lookup: Lookup;
       readonly consentId: string;
     })
-  /** No exchange with the operator. */
-  | (AboutNumber & { readonly event: 'consent-status' });
+  /** No exchange with the operator: a consent's state; which operator serves the number, where its prefix does not say. */
+  | (AboutNumber & { readonly event: 'consent-status' | 'routing' });
 
 /** An answer to a request for which no lookup was made. */
 export interface CachedAnswer extends AboutNumber {

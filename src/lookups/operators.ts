@@ -21,7 +21,12 @@ export type OperatorsInTurn = readonly [RoutedOperator, ...RoutedOperator[]];
 
 export type Routing =
   | { readonly kind: 'served'; readonly inTurn: OperatorsInTurn }
-  | { readonly kind: 'failed'; readonly failure: LookupFailure };
+  | {
+      readonly kind: 'failed';
+      readonly failure: LookupFailure;
+      /** Nothing about the number has left this process. */
+      readonly isUnsent?: boolean;
+    };
 
 export interface Operators {
   /** The routing, or a function that looks it up. Never rejects. */

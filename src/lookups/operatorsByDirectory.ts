@@ -87,7 +87,8 @@ export class OperatorsByDirectory implements Operators {
     const { operators, settings, log } = this.#parts;
     switch (said.kind) {
       case 'failed':
-        return settings.fallback === 'prefix' ? operators.of(number) : DIRECTORY_DOWN;
+        if (settings.fallback === 'prefix') return operators.of(number);
+        return said.isUnsent === true ? { ...DIRECTORY_DOWN, isUnsent: true } : DIRECTORY_DOWN;
       case 'none':
         return NOT_SERVED;
       case 'named': {
@@ -103,10 +104,10 @@ export class OperatorsByDirectory implements Operators {
 const UNKNOWN_OPERATOR =
   'The number directory names an operator that is not in OPERATORS_FILE: its numbers are not served.';
 
-const DIRECTORY_DOWN: Routing = {
+const DIRECTORY_DOWN = {
   kind: 'failed',
   failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' },
-};
+} as const satisfies Routing;
 
 /** The request ended before the directory answered. */
 const LATE: DirectoryJudgement = { kind: 'failed', failure: OUT_OF_TIME };

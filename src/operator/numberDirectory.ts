@@ -7,7 +7,12 @@ import type { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import type { Urgency } from '../http/urgency.ts';
 
 export type DirectoryJudgement =
-  { readonly kind: 'named'; readonly operator: string } | { readonly kind: 'none' } | Failed;
+  | { readonly kind: 'named'; readonly operator: string }
+  | { readonly kind: 'none' }
+  | (Failed & {
+      /** The directory has not got the number. */
+      readonly isUnsent?: boolean;
+    });
 
 /**
  * Which operator serves a number, by the company's number directory: `POST {phoneNumber}`, until the deadline. Nothing of
@@ -19,7 +24,7 @@ export async function operatorOf(
   urgency: Urgency,
   correlator: Correlator,
 ): Promise<DirectoryJudgement> {
-  const { judged } = await endpoint.post({
+  const { judged, attempts } = await endpoint.post({
     about: number,
     urgency,
     make: () => ({
@@ -31,7 +36,7 @@ export async function operatorOf(
     }),
     judge: judgeDirectoryReply,
   });
-  return judged;
+  return judged.kind === 'failed' && attempts === 0 ? { ...judged, isUnsent: true } : judged;
 }
 
 /** `{operator: name | null}` with status 200, and nothing else. Pure. */

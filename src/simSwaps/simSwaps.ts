@@ -143,10 +143,11 @@ export function createSimSwaps(parts: SimSwapParts) {
     opened === undefined
       ? byPrefix
       : new OperatorsByDirectory({ ...opened, operators: byPrefix, kept: keptOf(own), clock, log });
+  const admission = parts.admissions.of('none');
   const numbersAtWork = new NumbersAtWork(parts.numberLimits, clock);
   return {
     forRequest: (request: LookupRequest): SimSwapLoader =>
-      new Executor(routing, request, numbersAtWork),
+      new Executor(routing, request, numbersAtWork, admission),
     asksOwners: operators.some(({ flow }) => asksOwner(flow)),
     numbers: () => numbersAtWork.load,
     load: () => served.flatMap((one) => one.load()),

@@ -173,6 +173,7 @@ export class Metrics {
             prompts.add({ operator, outcome });
             return;
           case 'consent-status':
+          case 'routing':
         }
       },
       denied: (operator, { event }, { code }) => denied.add({ operator, event, code }),

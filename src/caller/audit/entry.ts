@@ -59,7 +59,7 @@ export function entryBefore(
   asked: AuthorizerRequest,
   { key, time, operator, caller, sendsPurpose }: LineParts,
 ): AuditEntry {
-  const { lookup, consentId } = asked.event === 'consent-status' ? NO_LOOKUP : asked;
+  const { lookup, consentId } = 'lookup' in asked ? asked : NO_LOOKUP;
   return {
     audit: 'before',
     time,
