@@ -109,6 +109,8 @@ function adviceOnProof({ clientAuthentication, grant }: ClientSettings): string 
       return `${start} ${ON_KEY}`;
     case 'both':
       return `${start} ${ON_SECRET} ${ON_KEY}`;
+    case 'tls':
+      return `${start} Compare client.id and the certificate of tls with what the operator has registered, and its end; ask whether the address for certificates is another.`;
     case 'headers':
       return `${start} Compare client.secret, and the headers of the profile, with the onboarding papers; ask whether a key was renewed.`;
   }

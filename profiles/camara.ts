@@ -106,7 +106,8 @@ const standard: MakeProfile = (base) => ({
   ...base,
   authentication: {
     ...base.authentication,
-    methods: ['private_key_jwt'],
+    // The standard names the first; some take certificates of clients in its place (RFC 8705).
+    methods: ['private_key_jwt', 'tls'],
     assertion: { ...base.authentication.assertion, audience: 'endpoint' },
   },
   grants: {

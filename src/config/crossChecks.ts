@@ -209,6 +209,9 @@ function checkClient({ at, tell, profileName }: Entry, profile: OperatorProfile)
   const isInHeader =
     method === 'headers' && Object.values(headers).some((text) => text.includes('{id}'));
   if (isAssertion || isInHeader) needed.add('id');
+  if (method === 'tls' && at('tls', 'certificate') === undefined) {
+    tell(['tls', 'certificate'], `is missing: ${profileName} authenticates by tls`);
+  }
   for (const member of needed) {
     if (members[member] === undefined) {
       tell(['client', member], `is missing: ${profileName} authenticates by ${method}`);

@@ -91,6 +91,7 @@ export const authenticationMethod = z.enum([
   'both',
   'bearer_jwt',
   'headers',
+  'tls',
 ]);
 
 export const tokenUse = z.enum(['once', 'per-number', 'any-number']);

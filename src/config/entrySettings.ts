@@ -162,7 +162,8 @@ function authorizationOf(
   const ofIssuer = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const { documentUrl = ofIssuer } = discovery;
   const connection = egressTo(egress, documentUrl);
-  return { from: 'discovery', issuer, documentUrl, hosts, connection };
+  const hasCertificate = entry.tls?.certificate !== undefined;
+  return { from: 'discovery', issuer, documentUrl, hosts, hasCertificate, connection };
 }
 
 type ClientMember = 'id' | 'secret' | 'key';
@@ -174,11 +175,12 @@ export const METHOD_NEEDS: Readonly<Record<AuthenticationMethod, readonly Client
   both: ['id', 'secret', 'key'],
   bearer_jwt: ['id', 'key'],
   headers: ['secret'],
+  tls: ['id'],
 };
 
 /**
  * The authentication of the client: the one of the entry, or the first of the profile that its secret and key are for, both
- * before one of them. Pure.
+ * before one of them. A certificate may be there for the connection only: `tls` is named. Pure.
  */
 export function methodOf(
   named: AuthenticationMethod | undefined,
@@ -188,7 +190,7 @@ export function methodOf(
   if (named !== undefined) return named;
   const has = (member: ClientMember): boolean => client[member] !== undefined;
   const isFor = (method: AuthenticationMethod): boolean =>
-    METHOD_NEEDS[method].every((member) => member === 'id' || has(member));
+    method !== 'tls' && METHOD_NEEDS[method].every((member) => member === 'id' || has(member));
   // Both a secret and a key are used, unless the grant uses the key.
   const isKeyOfGrant = grants['2-legged']?.type === 'jwt-bearer';
   const isLeftOver = (method: AuthenticationMethod): boolean =>

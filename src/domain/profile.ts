@@ -99,9 +99,10 @@ export interface Authentication {
  * - `both`: Basic, and an assertion beside it.
  * - `bearer_jwt`: the JWT as `authorization: Bearer`.
  * - `headers`: headers of the operator's own.
+ * - `tls`: `client_id` in the form, and the certificate of the connection (RFC 8705 §2).
  */
 export type AuthenticationMethod =
-  'basic' | 'post' | 'private_key_jwt' | 'both' | 'bearer_jwt' | 'headers';
+  'basic' | 'post' | 'private_key_jwt' | 'both' | 'bearer_jwt' | 'headers' | 'tls';
 
 /** JWTs that the client's key signs. */
 export interface AssertionProfile {

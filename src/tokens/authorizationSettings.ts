@@ -41,6 +41,8 @@ export interface DiscoverySource {
   readonly documentUrl: string;
   /** Where endpoints may lie beside the hosts of these two: our credentials are sent there. */
   readonly hosts: readonly string[];
+  /** Whether exchanges carry a client certificate: then its addresses for those count (RFC 8705 §5). */
+  readonly hasCertificate: boolean;
   readonly connection: ConnectionSettings;
 }
 

@@ -47,6 +47,9 @@ export function createClientAuthentication(
         form: '',
       });
     }
+    // RFC 8705 §2: the certificate is the connection's.
+    case 'tls':
+      return { headers: [], form: encodeForm({ client_id: clientId }) };
     case 'headers':
       return { headers: Object.entries(headers).flat(), form: '' };
   }

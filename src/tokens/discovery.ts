@@ -149,11 +149,12 @@ const MEMBERS: Readonly<Record<AuthorizationEndpointName, string>> = {
 /**
  * Reads the addresses of the endpoints that are needed. The document is that of the configured issuer (OpenID Connect
  * Discovery 1.0 §4.3), and its endpoints lie on hosts and ports that the settings name: our credentials are sent there,
- * and a document that was tampered with must not choose where. Pure.
+ * and a document that was tampered with must not choose where. With a client certificate those of `mtls_endpoint_aliases`
+ * come first (RFC 8705 §5). Pure.
  */
 export function readDiscovery(
   document: unknown,
-  { issuer, documentUrl, hosts }: Omit<DiscoverySource, 'connection'>,
+  { issuer, documentUrl, hosts, hasCertificate }: Omit<DiscoverySource, 'connection'>,
   needed: readonly AuthorizationEndpointName[],
 ): DiscoveredAddresses | DiscoveryFlaw {
   if (typeof document !== 'object' || document === null) return 'no JSON object';
@@ -161,8 +162,10 @@ export function readDiscovery(
   if (metadata['issuer'] !== issuer) return 'another issuer';
   const trusted = [issuer, documentUrl, ...hosts.map((host) => `https://${host}`)].map(hostOf);
   const addresses: Partial<Record<AuthorizationEndpointName, string>> = {};
+  const forCertificates = hasCertificate ? Object(metadata['mtls_endpoint_aliases']) : {};
+  const named: Readonly<Record<string, unknown>> = { ...metadata, ...forCertificates };
   for (const name of needed) {
-    const address = metadata[MEMBERS[name]];
+    const address = named[MEMBERS[name]];
     if (typeof address !== 'string') return 'an endpoint is missing';
     if (addressProblem(address) !== undefined) return 'an endpoint without https';
     if (!trusted.includes(hostOf(address))) return 'an endpoint on another host';

@@ -314,6 +314,10 @@ describe('a problem with the file', () => {
     'client.method must be one of basic, private_key_jwt, both, or left out: so has the profile vodafone.':
       withClient({ ...BASIC, method: 'post' }),
     'client.key is missing: the profile orange authenticates by private_key_jwt.': of('orange'),
+    'tls.certificate is missing: the profile camara authenticates by tls.': of('camara', {
+      flow: '2-legged',
+      client: { id, method: 'tls' },
+    }),
     'client.secret is missing: the profile vodafone authenticates by basic.': withClient({ id }),
     'client.id is missing: the profile vodafone authenticates by basic.': withClient({ secret }),
     'client.key must be a private key for ES256 or PS256 or RS256 in PEM.': withClient({

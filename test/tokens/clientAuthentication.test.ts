@@ -125,3 +125,8 @@ it('headers sends the configured headers', async () => {
   const sent = await authenticate({ method: 'headers', headers })();
   expect(sent).toMatchObject({ headers: Object.entries(headers).flat(), form: {} });
 });
+
+it('tls sends the client id alone: the certificate is the proof (RFC 8705 §2)', async () => {
+  const sent = await authenticate({ method: 'tls', secret: 'secret' })();
+  expect(sent).toMatchObject({ headers: [], form: { client_id: 'client' } });
+});

@@ -23,7 +23,13 @@ class Published implements AsyncDisposable {
   constructor(...script: (() => Promise<unknown>)[]) {
     this.script = script;
     this.discovery = new Discovery({
-      source: { issuer: ISSUER, documentUrl: `${ISSUER}/doc`, hosts: [], connection: {} },
+      source: {
+        issuer: ISSUER,
+        documentUrl: `${ISSUER}/doc`,
+        hosts: [],
+        hasCertificate: false,
+        connection: {},
+      },
       needed: ['token'],
       fetch: () => {
         this.fetchedAtMs.push(this.clock.monotonicMs() - this.#beganAtMs);

@@ -5,6 +5,7 @@ const SOURCE = {
   issuer: 'https://auth.example/realm',
   documentUrl: 'https://config.example/.well-known/openid-configuration',
   hosts: ['tokens.example', 'ports.example:8443', 'written.example:443'],
+  hasCertificate: false,
 };
 const DOCUMENT = {
   issuer: SOURCE.issuer,
@@ -21,6 +22,23 @@ describe('a discovery document', () => {
       backchannelAuthentication: 'https://config.example/bc-authorize',
       cibaToken: token,
     });
+  });
+
+  it('has the addresses for clients with a certificate, where it names them', () => {
+    const token_endpoint = 'https://tokens.example/mtls/token';
+    const document = { ...DOCUMENT, mtls_endpoint_aliases: { token_endpoint } };
+    const needed = ['backchannelAuthentication', 'cibaToken'] as const;
+    const plain = readDiscovery(document, SOURCE, needed);
+    expect(plain).toEqual(readDiscovery(DOCUMENT, SOURCE, needed));
+    const source = { ...SOURCE, hasCertificate: true };
+    expect(readDiscovery(document, source, needed)).toEqual({
+      ...Object(plain),
+      cibaToken: token_endpoint,
+    });
+    expect(readDiscovery(DOCUMENT, source, needed)).toEqual(plain);
+    const elsewhere = { token_endpoint: 'https://elsewhere.example/token' };
+    const moved = { ...DOCUMENT, mtls_endpoint_aliases: elsewhere };
+    expect(readDiscovery(moved, source, needed)).toBe('an endpoint on another host');
   });
 
   it.each<[string, unknown, string]>([
