@@ -253,7 +253,7 @@ export const PARTS: readonly Part[] = [
       ['if result[1] > 0 then return result end', ''],
       ['waiting.splice(0, MAX_OPERATIONS)', 'waiting.splice(0)'],
       ['operation.isDropped = outcome === undefined;', ''],
-      ['await new Promise<void>((resolve) => process.nextTick(resolve));', ''],
+      ['await afterReads();', ''],
       ['late === undefined || late.over !== undefined', 'late !== undefined'],
       ["from == '' or tonumber(from) == tonumber(opened)", 'true'],
     ],

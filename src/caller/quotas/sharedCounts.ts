@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as afterReads } from 'node:timers/promises';
 import { withinTime, type Clock } from '../../system/clock.ts';
 import type { Log } from '../../log/log.ts';
 import { bucketOf, COMMAND_TIMEOUT_MS, keyIn, type Redis } from '../../sharedState/redis.ts';
@@ -48,7 +49,7 @@ const SEEN_FOR_MS = 1000;
 
 /**
  * Counts that replicas share in one Redis, under names that only holders of STATE_KEY can make. What comes for one window in
- * one tick, or while a script for it is under way, is the next script. While the server of a window is away or full, each
+ * one turn of the event loop, or while a script for it is under way, is the next script. While the server of a window is away or full, each
  * replica counts for itself, and only the first script waits for the server.
  */
 export class SharedCounts implements HourlyCounts {
@@ -165,7 +166,8 @@ export class SharedCounts implements HourlyCounts {
 
   async #runAll(window: string, waiting: Operation[]): Promise<void> {
     this.#waiting.set(window, waiting);
-    await new Promise<void>((resolve) => process.nextTick(resolve));
+    // Later than in this tick: the requests whose bytes are read in one turn have one script.
+    await afterReads();
     while (waiting.length > 0) {
       const operations = waiting.splice(0, MAX_OPERATIONS).filter(({ isDropped }) => !isDropped);
       const outcomes = operations.length === 0 ? [] : await this.#run(window, operations);
