@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
+import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { laidOut } from '../../bench/report/markdown.ts';
@@ -11,7 +12,16 @@ import { freshStateKey, startRedis } from '../redisServer.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { Counts } from './counts.ts';
 import type { CrowdCounts } from './crowdOperator.ts';
-import { count, duration, longRun, report, someOf, tallied, wrongIf, type Row } from './longRun.ts';
+import {
+  count,
+  duration,
+  longRun,
+  report,
+  someOf,
+  tallied,
+  type Row,
+  type Verdict,
+} from './longRun.ts';
 import { ProbedServer } from './probedServer.ts';
 import { callingOperator } from './settings.ts';
 
@@ -69,8 +79,8 @@ export const crowds = longRun({
     const rows: string[][] = [];
     for (const flow of flows) {
       for (const store of stores) {
-        const { faults, figures } = await seen({ flow, store, lists, heapMib });
-        yield wrongIf(faults.length > 0);
+        const { verdict, figures } = await seen({ flow, store, lists, heapMib });
+        yield verdict;
         rows.push([flow, store, String(heapMib), String(lists), ...figures.map(String)]);
       }
     }
@@ -79,8 +89,11 @@ export const crowds = longRun({
 });
 
 /** What came of one crowd, and what of it must not be. */
-async function seen(crowd: Crowd) {
+async function seen(
+  crowd: Crowd,
+): Promise<{ verdict: Verdict; figures: readonly (string | number | undefined)[] }> {
   const { flow, store, lists, heapMib } = crowd;
+  const isBusy = (loadavg()[0] ?? 0) > availableParallelism();
   await using stage = new AsyncDisposableStack();
   const issuer = await TestIssuer.start();
   stage.defer(() => issuer.close());
@@ -161,13 +174,16 @@ async function seen(crowd: Crowd) {
     answers.wrong > 0 && `wrong answers: ${answers.wrong}`,
     counts.secondPrompts > 0 && `second prompts: ${counts.secondPrompts}`,
     ofNoUse > 0 && `owners prompted whose answer nobody received: ${ofNoUse}`,
-    ownTurnMs > MAX_TURN_MS && `the event loop was held up: ${ownTurnMs.toFixed(0)} ms`,
-    lastMs > DEADLINE_MS + MAX_LATE_MS && `the last reply: ${lastMs.toFixed(0)} ms`,
     (outcomes.of('OPERATOR_UNAVAILABLE') > 0 || outcomes.of('OPERATOR_TIMEOUT') > 0) &&
       'the operator is blamed',
   ].filter((fault) => fault !== false);
+  const late = [
+    ownTurnMs > MAX_TURN_MS && `the event loop was held up: ${ownTurnMs.toFixed(0)} ms`,
+    lastMs > DEADLINE_MS + MAX_LATE_MS && `the last reply: ${lastMs.toFixed(0)} ms`,
+  ].filter((fault) => fault !== false);
   report(`${flow}, ${store}, ${lists} lists, ${heapMib} MiB`, [
     ...faults.map((fault): Row => [`WRONG: ${fault}`]),
+    ...late.map((fault): Row => [`${isBusy ? 'busy' : 'WRONG'}: ${fault}`]),
     ...tallied('numbers', outcomes),
   ]);
   const [right, refused, pending] = ['right', 'UNAVAILABLE', 'CONSENT_PENDING'].map((outcome) =>
@@ -185,7 +201,8 @@ async function seen(crowd: Crowd) {
     prompted.length,
     ofNoUse,
   ];
-  return { faults, figures };
+  const isLate: Verdict = late.length === 0 ? 'nothing wrong' : isBusy ? 'INCONCLUSIVE' : 'WRONG';
+  return { verdict: faults.length > 0 ? 'WRONG' : isLate, figures };
 }
 
 /** 555-0100 to 555-0199 are reserved for fiction in every North American area. */

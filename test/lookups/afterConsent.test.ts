@@ -291,6 +291,38 @@ describe('a prompt that had to wait for a permit', () => {
     await ahead;
   });
 
+  it('is not made, and its request refused at once, where it would leave too late', async () => {
+    service = new AskedConsents({ permits: 1 });
+    service.operator.latencyMs = 2 * SECOND_MS;
+    const hasty = { waitMs: 20 * SECOND_MS, timeLeftMs: 3 * SECOND_MS };
+    await service.heard(20 * SECOND_MS, WINDOW, { number: BOB });
+    const crowd = [4, 5].map((last) =>
+      service.ask(WINDOW, { ...hasty, number: `+44770090000${last}` as PhoneNumber }),
+    );
+    const beyond = service.ask(WINDOW, hasty);
+    await settled();
+    const unavailable = { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 };
+    expect(failureOf(await beyond)).toEqual(unavailable);
+    await service.clock.advance(20 * SECOND_MS);
+    await Promise.all(crowd);
+    expect(service.operator.prompts).toHaveLength(3);
+  });
+
+  it('is work, and so are its polls: a number only waits for its owner in between', async () => {
+    service = new AskedConsents();
+    service.operator.latencyMs = SECOND_MS;
+    service.operator.polled = [PENDING, 'granted'];
+    const waits: boolean[] = [];
+    const onOwnerWait = (_number: PhoneNumber, isWaiting: boolean) => waits.push(isWaiting);
+    const answered = service.ask(WINDOW, { waitMs: 20 * SECOND_MS, onOwnerWait });
+    await service.clock.advance(500);
+    expect(waits).toEqual([]);
+    await service.clock.advance(20 * SECOND_MS);
+    expect(await answered).toEqual(FALSE);
+    expect(waits.at(0)).toBe(true);
+    expect(waits.at(-1)).toBe(false);
+  });
+
   it('is not made when the operator has refused us meanwhile', async () => {
     service = new AskedConsents({ permits: 1 });
     service.operator.latencyMs = SECOND_MS;
