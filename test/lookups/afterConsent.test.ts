@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Ending } from '../../src/lookups/lookupAuthorizer.ts';
@@ -231,6 +232,39 @@ describe('a process that ends after the token', () => {
     expect(await service.heard(SECOND_MS, WINDOW, {}, 1)).toEqual([{ swapped: true }]);
     expect([prompts(), service.operator.lookups.length]).toEqual([1, 1]);
   });
+});
+
+describe('an owner who has answered, in a store that has gone back to a snapshot and has noticed it', () => {
+  it.each(['requested', 'pending', 'granted', 'redeemed', 'none'] as const)(
+    'is not prompted within the doubt, where the snapshot has the consent as %s',
+    async (state) => {
+      service = new AskedConsents({ replicas: 2, isShared: true, keepMs: 0 });
+      const { operator, store, clock } = service;
+      operator.latencyMs = 100;
+      const expired = { code: 'CONSENT_EXPIRED', reach: 'number' } as const;
+      operator.polled = ['granted', { kind: 'failed', failure: expired }];
+      const snapshots = new Map<string, ConsentRecord>();
+      const write = store.write.bind(store);
+      store.write = (number, version, record, ...rest) => {
+        snapshots.set(record.consent?.state ?? 'none', record);
+        return write(number, version, record, ...rest);
+      };
+      expect(await service.heard(SECOND_MS, WINDOW)).toEqual(FALSE);
+
+      const { version } = await store.read(ALICE);
+      const snapshot = snapshots.get(state) ?? { ends: [] };
+      await write(ALICE, version, snapshot, 10 * MINUTE_MS);
+      store.doubtUntilMs = clock.monotonicMs() + 5 * MINUTE_MS;
+      for (let seconds = 1; seconds < 270; seconds += 20) {
+        const told = failureOf(await service.heard(20 * SECOND_MS, WINDOW, {}, seconds % 2));
+        // A lookup whose process died reads as expired once.
+        const { code, expiresAtMs } = told ?? {};
+        const isPending = code === 'CONSENT_PENDING' && expiresAtMs !== undefined;
+        expect(isPending || (state === 'redeemed' && code === 'CONSENT_EXPIRED')).toBe(true);
+      }
+      expect([prompts(), operator.lookups.length]).toEqual([1, 1]);
+    },
+  );
 });
 
 describe('OPERATOR_REFUSED at a lookup', () => {
