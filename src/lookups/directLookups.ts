@@ -3,9 +3,12 @@ import type { Clock } from '../system/clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup, Operation } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
+import type { Fact } from '../domain/fact.ts';
 import { Bulkhead } from '../http/resilience/bulkhead.ts';
+import type { Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { Operator } from '../operator/operator.ts';
-import type { TokenSubject } from '../tokens/accessToken.ts';
+import type { Judgement } from '../operator/responses.ts';
+import type { AccessToken, TokenSubject } from '../tokens/accessToken.ts';
 import type { Acquired } from '../tokens/tokenManager.ts';
 import {
   lookupFailed,
@@ -165,7 +168,7 @@ export interface LookupTokens {
   acquire(
     subject: TokenSubject,
     request: LookupRequest,
-    isRetry: boolean,
+    earlier?: AccessToken,
   ): Promise<Acquired> | Acquired;
   consentIdOf?(subject: TokenSubject, request: LookupRequest): string | undefined;
 }
@@ -212,18 +215,27 @@ export class DirectLookups implements DirectRoute {
       if (authorization.kind === 'denied') return lookupFailed(lookup, authorization.failure);
       admitted = authorization;
 
-      for (let isRetry = false; outcome === undefined; isRetry = true) {
-        const issuing = tokens.acquire(subject, request, isRetry);
+      for (let earlier: AccessToken | undefined; outcome === undefined;) {
+        const issuing = tokens.acquire(subject, request, earlier);
         const acquired = issuing instanceof Promise ? await issuing : issuing;
         const leftAtMs = clock.monotonicMs();
         if (acquired.kind === 'failed') {
           outcome = lookupFailed(lookup, acquired.failure);
         } else if (acquired.token.isExpired(leftAtMs)) {
+          acquired.token.settled();
           outcome = lookupFailed(lookup, STALE_TOKEN);
         } else {
           request.onLeaving?.(leftAtMs);
-          const order = { lookup, number, token: acquired.token, isRetry };
-          const exchanged = await operator.lookUp(order, request);
+          const { token } = acquired;
+          const order = { lookup, number, token, isRetry: earlier !== undefined };
+          earlier = token;
+          let exchanged: Outcome<Judgement<Fact>>;
+          try {
+            exchanged = await operator.lookUp(order, request);
+          } finally {
+            // Other lookups may wait for its end.
+            token.settled();
+          }
           attempts += exchanged.attempts;
           const { judged } = exchanged;
           if (judged.kind === 'answered') {

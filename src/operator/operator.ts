@@ -103,6 +103,7 @@ export class Operator {
       urgency: context,
       isRetry,
       isTokenUnproven: token.isUnproven,
+      isTokenShared: token.sharedSinceMs !== undefined,
       make: () => this.#make(order, context, profile, path, value),
       judge: (exchange) => this.#judge(exchange, order, profile),
     };

@@ -5,7 +5,7 @@ import { Circuit } from '../http/resilience/circuit.ts';
 import type { DpopExchanges } from '../http/resilience/dpopExchanges.ts';
 import { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import { RequestRate } from '../http/resilience/requestRate.ts';
-import { RetryBudget, type ExchangeKind } from '../http/resilience/retries.ts';
+import type { ExchangeKind, RetryBudget } from '../http/resilience/retries.ts';
 import type { ProfileHeader } from '../domain/profile.ts';
 import type { EndpointName } from '../http/wireSettings.ts';
 import { createOperatorEndpoint, ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
@@ -64,15 +64,17 @@ export function endpointNames({ grant }: Pick<OperatorSettings, 'grant'>): reado
 export function guardedEndpoints(
   settings: OperatorSettings,
   headers: () => readonly ProfileHeader[],
-  shared: SharedByEndpoints,
-  dpop?: DpopExchanges,
+  shared: SharedByEndpoints & {
+    readonly budget: RetryBudget;
+    readonly dpop: DpopExchanges | undefined;
+  },
 ): CreateEndpoint {
-  const { clock, log } = shared;
+  const { budget, dpop, clock, log } = shared;
   const { correlator, limits } = settings;
   const { requestsPerSecond } = limits;
   const common = {
     operator: settings.name,
-    budget: new RetryBudget(clock),
+    budget,
     rules: {
       canTakeNewToken: !asksOwner(settings.flow) && settings.grant.type !== 'none',
       retriesDoubtfulLookups: settings.retryLookups,

@@ -235,7 +235,8 @@ function createServedOperator(settings: OperatorSettings, own: OwnParts) {
   let { headers } = settings;
   const shared = { ...parts, idleDetector: new IdleDetector(), files };
   const dpop = settings.authentication.dpop ? new DpopExchanges(new DpopProofs(clock)) : undefined;
-  const guarded = guardedEndpoints(settings, () => headers, shared, dpop);
+  const budget = new RetryBudget(clock);
+  const guarded = guardedEndpoints(settings, () => headers, { ...shared, budget, dpop });
   /** The latest of each name: one that is discovered may move. */
   const endpoints = new Map<string, GuardedEndpoint>();
   const create: CreateEndpoint = (endpoint, url) => {
@@ -249,6 +250,7 @@ function createServedOperator(settings: OperatorSettings, own: OwnParts) {
   let authenticate = createClientAuthentication(settings, clock);
   const tokens = new TokenManager(settings, authorization.endpoints, authenticate, clock, {
     seenTokens,
+    budget,
   });
   const unfollow = follow(settings.fromFiles, parts, (renewed) => {
     authenticate = createClientAuthentication(renewed, clock);

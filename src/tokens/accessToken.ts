@@ -31,6 +31,13 @@ export class TokenMisused extends Error {
   override readonly name = 'TokenMisused';
 }
 
+export interface TokenOrigin {
+  readonly isUnproven?: boolean;
+  readonly sharedSinceMs?: number | undefined;
+  readonly onRefused?: () => void;
+  readonly onSettled?: ((isRefused: boolean) => void) | undefined;
+}
+
 /**
  * The right to one lookup (docs/design.md, "A token works once"): an access token that hands out its value once,
  * for its own number and operation, and shows it nowhere else. A reusable token lends each lookup one of these.
@@ -41,20 +48,26 @@ export class AccessToken extends Redacted {
   readonly isUnproven: boolean;
   #value: string | undefined;
   readonly #expiresAtMonotonicMs: number | undefined;
+  /** When the reusable token that lent it came, on the monotonic clock. */
+  readonly sharedSinceMs: number | undefined;
   readonly #onRefused: (() => void) | undefined;
+  readonly #onSettled: ((isRefused: boolean) => void) | undefined;
+  #isRefused = false;
 
   constructor(
     subject: TokenSubject,
     value: string,
     expiresAtMonotonicMs: number | undefined,
-    origin: { readonly isUnproven?: boolean; readonly onRefused?: () => void } = {},
+    origin: TokenOrigin = {},
   ) {
     super();
     this.subject = subject;
     this.#value = value;
     this.#expiresAtMonotonicMs = expiresAtMonotonicMs;
     this.isUnproven = origin.isUnproven ?? false;
+    this.sharedSinceMs = origin.sharedSinceMs;
     this.#onRefused = origin.onRefused;
+    this.#onSettled = origin.onSettled;
   }
 
   isExpired(monotonicMs: number): boolean {
@@ -79,7 +92,17 @@ export class AccessToken extends Redacted {
 
   /** The operator has refused it: the reusable token that lent it is dropped. */
   refused(): void {
+    this.#isRefused = true;
     this.#onRefused?.();
+  }
+
+  get isRefused(): boolean {
+    return this.#isRefused;
+  }
+
+  /** Its lookup is over, or was not made. */
+  settled(): void {
+    this.#onSettled?.(this.#isRefused);
   }
 }
 

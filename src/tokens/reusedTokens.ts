@@ -1,5 +1,6 @@
 import type { Clock } from '../system/clock.ts';
 import { AccessToken, Redacted, TokenMisused, type TokenSubject } from './accessToken.ts';
+import type { LightAbortSignal } from '../http/urgency.ts';
 import type { TokenCoverage } from './authorizationSettings.ts';
 
 /* Tokens that an operator lets us use again (docs/decisions/0012). */
@@ -7,7 +8,8 @@ import type { TokenCoverage } from './authorizationSettings.ts';
 /** An access token that may be used again, for what it covers. It shows its value nowhere. */
 export class ReusableToken extends Redacted {
   readonly coverage: TokenCoverage;
-  /** On the monotonic clock. */
+  /** Both on the monotonic clock. */
+  readonly issuedAtMs: number;
   readonly expiresAtMs: number;
   readonly #value: string;
   readonly #coverageOf: (subject: TokenSubject) => TokenCoverage;
@@ -18,9 +20,11 @@ export class ReusableToken extends Redacted {
     expiresAtMs: number,
     subject: TokenSubject,
     coverageOf: (subject: TokenSubject) => TokenCoverage,
+    issuedAtMs = 0,
   ) {
     super();
     this.coverage = coverageOf(subject);
+    this.issuedAtMs = issuedAtMs;
     this.expiresAtMs = expiresAtMs;
     this.#value = value;
     this.#coverageOf = coverageOf;
@@ -32,11 +36,17 @@ export class ReusableToken extends Redacted {
   }
 
   /** @throws {TokenMisused} for a lookup that it does not cover */
-  lend(subject: TokenSubject, onRefused: () => void): AccessToken {
+  lend(
+    subject: TokenSubject,
+    onRefused: () => void,
+    onSettled?: (isRefused: boolean) => void,
+  ): AccessToken {
     if (this.#coverageOf(subject) !== this.coverage) {
       throw new TokenMisused('An access token was to be used for another number or operation.');
     }
-    return new AccessToken(subject, this.#value, this.expiresAtMs, { onRefused });
+    const { issuedAtMs: sharedSinceMs } = this;
+    const origin = { sharedSinceMs, onRefused, onSettled };
+    return new AccessToken(subject, this.#value, this.expiresAtMs, origin);
   }
 }
 
@@ -96,4 +106,69 @@ export class KeptTokens {
 
 function bytesOf(key: string, token: ReusableToken): number {
   return ENTRY_BYTES + 2 * key.length + token.bytes;
+}
+
+/** How long no refused token is replaced, once its replacement was refused as well. */
+const BARRED_MS = 60_000;
+
+/**
+ * Whether reusable tokens that the operator refused may be replaced (docs/design.md, "Retries"). One lookup tries a new
+ * token, and the others wait for its end: if that token is refused too, none of them is sent again.
+ */
+export class TokenRefreshes {
+  readonly #clock: Clock;
+  readonly #charge: () => boolean;
+  #trial: PromiseWithResolvers<boolean> | undefined;
+  #trialBeganAtMs = -Infinity;
+  /** When the latest trial that succeeded began. */
+  #triedAtMs = -Infinity;
+  #barredUntilMs = -Infinity;
+
+  /** @param charge takes a token and its lookup out of the retry budget; `false` where it does not hold them */
+  constructor(clock: Clock, charge: () => boolean) {
+    this.#clock = clock;
+    this.#charge = charge;
+  }
+
+  /** Resolves when the trial under way is over, with whether it succeeded. */
+  get trial(): Promise<boolean> | undefined {
+    return this.#trial?.promise;
+  }
+
+  /** Refused tokens stay where they are meanwhile: another number may still be served. */
+  get isBarred(): boolean {
+    return this.#clock.monotonicMs() < this.#barredUntilMs;
+  }
+
+  /**
+   * `first` for the lookup that tries a new token, after which {@link ended} must be called.
+   *
+   * @param issuedAtMs when the refused token came
+   */
+  async begin(
+    issuedAtMs: number,
+    signal: LightAbortSignal | undefined,
+  ): Promise<'first' | 'again' | 'refused'> {
+    if (this.#trial !== undefined) {
+      const { promise } = this.#trial;
+      const isTaken = await (signal?.unlessAborted(promise) ?? promise);
+      return isTaken === true ? 'again' : 'refused';
+    }
+    if (this.isBarred) return 'refused';
+    // One that came before the latest trial: what replaces it is known to work.
+    if (issuedAtMs < this.#triedAtMs) return 'again';
+    if (!this.#charge()) return 'refused';
+    this.#trial = Promise.withResolvers();
+    this.#trialBeganAtMs = this.#clock.monotonicMs();
+    return 'first';
+  }
+
+  ended(isRefused: boolean): void {
+    const trial = this.#trial;
+    if (trial === undefined) return;
+    this.#trial = undefined;
+    if (isRefused) this.#barredUntilMs = this.#clock.monotonicMs() + BARRED_MS;
+    else this.#triedAtMs = this.#trialBeganAtMs;
+    trial.resolve(!isRefused);
+  }
 }

@@ -8,6 +8,7 @@ import type { ErrorMap } from '../http/errorMap.ts';
 import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
 import { errorWord, failed, type Failed } from '../http/refusal.ts';
 import type { GuardedEndpoint, Judged, Outcome } from '../http/resilience/guardedEndpoint.ts';
+import type { RetryBudget } from '../http/resilience/retries.ts';
 import { WorkByKey, type Sharing } from '../http/urgency.ts';
 import { AccessToken, type SeenTokens, type TokenSubject } from './accessToken.ts';
 import {
@@ -22,7 +23,7 @@ import {
   type ClientAuthentication,
   type ClientProof,
 } from './clientAuthentication.ts';
-import { KeptTokens, ReusableToken } from './reusedTokens.ts';
+import { KeptTokens, ReusableToken, TokenRefreshes } from './reusedTokens.ts';
 import { createRequest, joinForms, type AuthorizationRequest } from './tokenRequest.ts';
 import {
   judgeAcknowledgement,
@@ -53,6 +54,9 @@ export type Acquired =
 /** As many owners in a row are unlikely to have opted out: the assertion is at fault. */
 const MAX_OPTED_OUT_IN_A_ROW = 5;
 
+/** A token and its lookup. */
+const REFRESH_EXCHANGES = 2;
+
 /** Repeated tokens beyond this: the operator issues one token several times, or replies stay out of step. */
 const MAX_TOKEN_REQUESTS = 3;
 
@@ -67,6 +71,8 @@ export type TokenSettings = AuthorizationSettings & {
 export interface TokenParts {
   /** Present where the reply to a token request may be another request's. */
   readonly seenTokens?: SeenTokens | undefined;
+  /** Of the operator's retries, where tokens are reused; without bound where absent. */
+  readonly budget?: Pick<RetryBudget, 'take'>;
 }
 
 /** How a request for consent was acknowledged, and how many of its exchanges may have prompted. */
@@ -91,6 +97,7 @@ export class TokenManager {
   readonly #optedOut = new Set<PhoneNumber>();
   /** Reusable tokens of the 2-legged flow; absent where a token works once. */
   readonly #kept: KeptTokens | undefined;
+  readonly #refreshes: TokenRefreshes;
   /** Requests for reusable tokens: each is made once, however many lookups wait for it. */
   readonly #underWay = new WorkByKey<TokenCoverage, Acquired>();
 
@@ -109,6 +116,8 @@ export class TokenManager {
     this.#clock = clock;
     const { use, marginSeconds } = settings.tokens;
     this.#kept = use === 'once' ? undefined : new KeptTokens(clock, marginSeconds * 1000);
+    const { budget } = parts;
+    this.#refreshes = new TokenRefreshes(clock, () => budget?.take(REFRESH_EXCHANGES) ?? true);
   }
 
   /** Later exchanges use these credentials; no other setting changes. */
@@ -122,12 +131,12 @@ export class TokenManager {
    * 2-legged: by client_credentials (docs/operator-api.md, "A token without consent"), or with a JWT as the grant (RFC
    * 7523 §2.1). Nothing is sent where there is no token step, or a reusable token is held.
    *
-   * @param isRetry whether the lookup is a second attempt: no third one follows
+   * @param earlier the token of the lookup's first attempt: no third one follows
    */
   acquire(
     subject: TokenSubject,
     context: ExchangeContext,
-    isRetry = false,
+    earlier?: AccessToken,
   ): Promise<Acquired> | Acquired {
     const { type } = this.#settings.grant;
     if (type === 'ciba') {
@@ -136,9 +145,38 @@ export class TokenManager {
     if (type === 'none') {
       return { kind: 'acquired', token: new AccessToken(subject, '', undefined) };
     }
-    return this.#kept === undefined
-      ? this.#request(subject, context, isRetry)
-      : this.#acquireShared(this.#kept, subject, context, isRetry);
+    const isRetry = earlier !== undefined;
+    const kept = this.#kept;
+    if (kept === undefined) return this.#request(subject, context, isRetry);
+    if (earlier?.isRefused === true) return this.#replace(earlier, kept, subject, context);
+    const { trial } = this.#refreshes;
+    if (trial === undefined) return this.#acquireShared(kept, subject, context, isRetry);
+    return (context.signal?.unlessAborted(trial) ?? trial).then((isTaken) =>
+      isTaken === true ? this.#acquireShared(kept, subject, context, isRetry) : REFUSED,
+    );
+  }
+
+  /** What replaces a shared token that was refused. */
+  async #replace(
+    { sharedSinceMs = Infinity }: AccessToken,
+    kept: KeptTokens,
+    subject: TokenSubject,
+    context: ExchangeContext,
+  ): Promise<Acquired> {
+    const refreshes = this.#refreshes;
+    const turn = await refreshes.begin(sharedSinceMs, context.signal);
+    switch (turn) {
+      case 'refused':
+        return REFUSED;
+      case 'again':
+        return this.#acquireShared(kept, subject, context, true);
+      case 'first': {
+        const onSettled = (isRefused: boolean): void => refreshes.ended(isRefused);
+        const acquired = await this.#acquireShared(kept, subject, context, true, onSettled);
+        if (acquired.kind === 'failed') refreshes.ended(false);
+        return acquired;
+      }
+    }
   }
 
   /** A token serves all lookups that wait for it; a failure reaches them too, and is not kept. */
@@ -147,10 +185,17 @@ export class TokenManager {
     subject: TokenSubject,
     context: ExchangeContext,
     isRetry: boolean,
+    onSettled?: (isRefused: boolean) => void,
   ): Promise<Acquired> | Acquired {
     const coverage = tokenCoverage(this.#settings, subject);
+    const lend = (token: ReusableToken): Acquired => {
+      const onRefused = (): void => {
+        if (!this.#refreshes.isBarred && onSettled === undefined) kept.drop(coverage, token);
+      };
+      return { kind: 'acquired', token: token.lend(subject, onRefused, onSettled) };
+    };
     const known = kept.find(coverage);
-    if (known !== undefined) return lent(known, kept, coverage, subject);
+    if (known !== undefined) return lend(known);
     const request = async (shared: ExchangeContext): Promise<Acquired> => {
       const issued = await this.#request(subject, shared, isRetry);
       if ('reusable' in issued) kept.keep(coverage, issued.reusable);
@@ -158,9 +203,7 @@ export class TokenManager {
     };
     return this.#underWay
       .join(coverage, context, TIME_OVER, request)
-      .then((issued) =>
-        'reusable' in issued ? lent(issued.reusable, kept, coverage, subject) : issued,
-      );
+      .then((issued) => ('reusable' in issued ? lend(issued.reusable) : issued));
   }
 
   #request(subject: TokenSubject, context: ExchangeContext, isRetry: boolean): Promise<Acquired> {
@@ -238,7 +281,8 @@ export class TokenManager {
     if (this.#settings.tokens.use === 'once') return { kind: 'acquired', token };
     const endsAtMs = expiresAtMs ?? this.#assumedEndMs(issued);
     const coverageOf = (other: TokenSubject) => tokenCoverage(this.#settings, other);
-    const reusable = new ReusableToken(value, endsAtMs, subject, coverageOf);
+    const { leftAtMs } = issued;
+    const reusable = new ReusableToken(value, endsAtMs, subject, coverageOf, leftAtMs);
     return { kind: 'acquired', token, reusable };
   }
 
@@ -359,6 +403,9 @@ function resultOf(polled: Polled | Acquired): TokenResult {
   }
 }
 
+/** No refused token is replaced now. */
+const REFUSED = failed({ code: 'OPERATOR_REFUSED', reach: 'number' });
+
 /** The request ended before the token was issued. */
 const TIME_OVER = failed({ code: 'OPERATOR_TIMEOUT', reach: 'number' });
 
@@ -375,15 +422,4 @@ function credentialsOf(settings: TokenSettings, authenticate: ClientAuthenticati
 function cibaOf({ grant }: AuthorizationSettings): Ciba {
   if (grant.type !== 'ciba') throw new Error('A consent was polled for in the 2-legged flow.');
   return grant;
-}
-
-/** The right to one lookup with a reusable token, which is dropped when the operator refuses it. */
-function lent(
-  token: ReusableToken,
-  kept: KeptTokens,
-  coverage: TokenCoverage,
-  subject: TokenSubject,
-): Acquired {
-  const onRefused = (): void => kept.drop(coverage, token);
-  return { kind: 'acquired', token: token.lend(subject, onRefused) };
 }

@@ -67,6 +67,15 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
+    file: 'src/tokens/reusedTokens.ts',
+    tests: ['test/endToEnd/revokedTokens', 'test/tokens/reuse'],
+    mutants: [
+      ["if (this.isBarred) return 'refused';", ''],
+      ['if (issuedAtMs < this.#triedAtMs) return', 'if (false) return'],
+      ['trial.resolve(!isRefused);', 'trial.resolve(true);'],
+    ],
+  },
+  {
     file: 'src/domain/fact.ts',
     tests: ['test/lookups/planner'],
     mutants: [

@@ -78,6 +78,7 @@ export interface GuardedPost<J extends Judged> {
   readonly make: (address: string) => Promise<OutgoingRequest> | OutgoingRequest;
   readonly judge: (exchange: Exchange) => J;
   readonly isTokenUnproven?: boolean;
+  readonly isTokenShared?: boolean;
   readonly isRetry?: boolean;
 }
 
@@ -194,7 +195,7 @@ export class GuardedEndpoint {
     first: Outcome<J>,
   ): Promise<Outcome<J>> {
     const { budget, kind, rules, clock, random } = this.#guards;
-    const { urgency, isTokenUnproven = false } = request;
+    const { urgency, isTokenUnproven = false, isTokenShared = false } = request;
     const reply = exchange.kind === 'reply' ? exchange.reply : undefined;
     const decision = decideRetry(
       {
@@ -204,10 +205,13 @@ export class GuardedEndpoint {
           reply === undefined ? undefined : retryAfterSeconds(reply, clock.nowMs()),
         timeLeftMs: urgency.deadlineMs - clock.monotonicMs(),
         isTokenUnproven,
+        isTokenShared,
       },
       rules,
     );
     if (decision.retry === 'none') return first;
+    // Charged where the token is replaced, once for all lookups that had it.
+    if (decision.retry === 'refresh') return { ...first, mayRetryWithNewToken: true };
     // A lookup with a new token is two exchanges.
     if (!budget.take(decision.retry === 'new-token' ? 2 : 1)) return first;
     // Full jitter on top of the operator's Retry-After.

@@ -13,6 +13,8 @@ export interface FinishedExchange {
   readonly timeLeftMs: number;
   /** Whether the token of a lookup may have been issued for another number. */
   readonly isTokenUnproven?: boolean;
+  /** Whether other lookups have the same token. */
+  readonly isTokenShared?: boolean;
 }
 
 export interface RetryRules {
@@ -24,10 +26,11 @@ export interface RetryRules {
 
 /**
  * Whether and how to try again: `same` sends the same request again, `new-token` first takes another
- * token; `atLeastMs` is the wait that the operator requires, without jitter.
+ * token, `refresh` one that replaces a shared token for all who have it; `atLeastMs` is the wait that the operator requires, without jitter.
  */
 export type RetryDecision =
-  { readonly retry: 'none' } | { readonly retry: 'same' | 'new-token'; readonly atLeastMs: number };
+  | { readonly retry: 'none' }
+  | { readonly retry: 'same' | 'new-token' | 'refresh'; readonly atLeastMs: number };
 
 const NONE: RetryDecision = { retry: 'none' };
 
@@ -64,14 +67,17 @@ function byFault(
 
 function byStatus(
   status: number,
-  { kind, retryAfterSeconds, isTokenUnproven = false }: FinishedExchange,
+  { kind, exchange, retryAfterSeconds, isTokenUnproven, isTokenShared }: FinishedExchange,
   rules: RetryRules,
 ): RetryDecision {
   const afterMs = retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000;
   switch (kind) {
     case 'lookup':
-      if (status === 401 || (status === 403 && isTokenUnproven))
-        return rules.canTakeNewToken ? again('new-token') : NONE;
+      if (status === 401 || (status === 403 && isTokenUnproven === true)) {
+        if (!rules.canTakeNewToken) return NONE;
+        const isProven = exchange.kind === 'reply' && exchange.isUnproven !== true;
+        return again(isTokenShared === true && isProven ? 'refresh' : 'new-token');
+      }
       return isServerError(status) ? onDoubt(rules, afterMs) : NONE;
     case 'client-credentials':
     case 'directory':
@@ -96,7 +102,7 @@ export function isServerError(status: number): boolean {
   return leavesInDoubt(status) && status !== 501;
 }
 
-function again(retry: 'same' | 'new-token', atLeastMs = 0): RetryDecision {
+function again(retry: 'same' | 'new-token' | 'refresh', atLeastMs = 0): RetryDecision {
   return { retry, atLeastMs };
 }
 

@@ -105,6 +105,17 @@ describe('the table of retries in docs/design.md', () => {
   });
 });
 
+test('a shared token that was refused is replaced for all who have it, where the refusal is proven', () => {
+  const rules = { canTakeNewToken: true, retriesDoubtfulLookups: false };
+  const shared = { kind: 'lookup', retryAfterSeconds: undefined, isTokenShared: true } as const;
+  for (const exchange of EXCHANGES['401'] ?? []) {
+    const decided = (one: Exchange) =>
+      decideRetry({ ...shared, exchange: one, timeLeftMs: 5000 }, rules).retry;
+    expect(decided(exchange)).toBe('refresh');
+    expect(decided({ ...exchange, isUnproven: true } as Exchange)).toBe('new-token');
+  }
+});
+
 test.each(COLUMNS.flat())('%s is not retried in vain, or too early', (kind) => {
   const rules = { canTakeNewToken: true, retriesDoubtfulLookups: true };
   const decided = (exchange: Exchange | undefined, retryAfterSeconds?: number) =>
