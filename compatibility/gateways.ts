@@ -4,8 +4,8 @@ import { createGatewayRuntime, type GatewayConfigSupergraph } from '@graphql-hiv
 import { unifiedGraphHandler } from '@graphql-hive/router-runtime';
 import { findingsIn, type Body } from './answers.ts';
 import { COMPOSERS } from './composers.ts';
-import { QUERY, startSubgraphs } from './graph.ts';
-import { finding, versionsOf, type Judge } from './judge.ts';
+import { QUERY, startSubgraphs, type Subgraph } from './graph.ts';
+import { finding, versionsOf, type Finding, type Judge } from './judge.ts';
 
 /** A gateway by the packages that it is, and by whom its supergraph is composed. */
 interface Gateway {
@@ -69,16 +69,21 @@ export const GATEWAY_JUDGES: readonly Judge[] = Object.entries(GATEWAYS).map(
     name,
     version: versionsOf(packages),
     form: 'long',
-    async judge() {
-      await using subgraphs = await startSubgraphs();
-      const { supergraph = '' } = COMPOSERS[composer].compose(subgraphs.of('2.3'));
-      const answers = findingsIn(await ask(supergraph));
-      const { requests, lookups } = subgraphs.calls();
-      return [
-        ...answers,
-        finding('one request to the subgraph', requests === 1, `${requests}`),
-        finding('one lookup a number', lookups === 3, `${lookups}`),
-      ];
-    },
+    judge: () =>
+      judgeGateway((subgraphs) => ask(COMPOSERS[composer].compose(subgraphs).supergraph ?? '')),
   }),
 );
+
+/** What a client of a gateway gets, and what that costs. */
+export async function judgeGateway(
+  ask: (subgraphs: readonly Subgraph[]) => Promise<Body>,
+): Promise<readonly Finding[]> {
+  await using subgraphs = await startSubgraphs();
+  const answers = findingsIn(await ask(subgraphs.of('2.3')));
+  const { requests, lookups } = subgraphs.calls();
+  return [
+    ...answers,
+    finding('one request to the subgraph', requests === 1, `${requests}`),
+    finding('one lookup a number', lookups === 3, `${lookups}`),
+  ];
+}

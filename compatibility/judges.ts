@@ -1,7 +1,19 @@
 import { COMPOSER_JUDGES } from './composers.ts';
 import { GATEWAY_JUDGES } from './gateways.ts';
+import { GRAFBASE } from './grafbase.ts';
+import { GRAPHQL_OVER_HTTP } from './graphqlOverHttp.ts';
 import type { Judge } from './judge.ts';
+import { OPEN_TELEMETRY } from './openTelemetry.ts';
+import { PROMETHEUS } from './prometheus.ts';
 import { SERVER_JUDGES } from './servers.ts';
 
 /** All of them, in the order of the page. */
-export const JUDGES: readonly Judge[] = [...COMPOSER_JUDGES, ...GATEWAY_JUDGES, ...SERVER_JUDGES];
+export const JUDGES: readonly Judge[] = [
+  ...COMPOSER_JUDGES,
+  ...GATEWAY_JUDGES,
+  GRAFBASE,
+  ...SERVER_JUDGES,
+  GRAPHQL_OVER_HTTP,
+  OPEN_TELEMETRY,
+  PROMETHEUS,
+];

@@ -20,6 +20,8 @@ const NOTES = `- CAMARA's texts are not part of this project: clone camaraprojec
 - Composers and gateways have the graph of \`ROLE=subgraph\` beside a subgraph that owns customers and their numbers, and one query about three: a number with a swap, one without, and one that the operator does not serve. Where an error is not at the path of its number, another customer would be blamed. Configuring a gateway: [graph.md](graph.md#configuring-a-router).
 - Federation 1 does not know \`@link\`: leave out the line of the SDL that begins with \`extend schema\`.
 - Servers have the graph of \`ROLE=bff\`, or of \`ROLE=subgraph\`, mounted beside types of another program as their own guides say ([library.md](library.md#mounting)), each error of a reply handed to \`maskError\`.
+- GraphQL over HTTP recommends status 200 for what is refused before execution where a client accepts only \`application/json\`; here it is 4xx ([graph.md](graph.md#errors)).
+- Names of metrics that begin with \`nodejs_\` are those of @prometheus-io/client.
 - Apollo Router and Cosmo Router are programs that could not be had where this was written.`;
 
 export function rowOf(name: string, version: string, findings: readonly Finding[]): Row {

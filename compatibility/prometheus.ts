@@ -1,0 +1,60 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { startSimulated } from '../test/service.ts';
+import { finding, type Judge } from './judge.ts';
+
+/** What Prometheus' own checker makes of the rules, and of the metrics of a service. */
+export const PROMETHEUS: Judge = {
+  name: 'Prometheus, by promtool',
+  version: versionOfPromtool() ?? 'promtool',
+  form: 'short',
+  async judge() {
+    if (versionOfPromtool() === undefined) {
+      return { notHere: 'Install promtool: apt-get install -y prometheus.' };
+    }
+    const rules = await complaintsOf(['check', 'rules', pathOf('monitoring/rules.yml')]);
+    const metrics = await complaintsOf(['check', 'metrics'], await scraped());
+    const ofNode = metrics.filter((line) => line.startsWith('nodejs_'));
+    const ours = metrics.filter((line) => !ofNode.includes(line));
+    return [
+      finding('the rules', rules.length === 0, rules.join(' ')),
+      finding('the metrics', ours.length === 0, ours.join(' ')),
+      finding('those of Node, by @prometheus-io/client', ofNode.length === 0, ofNode.join(' ')),
+    ];
+  },
+};
+
+function versionOfPromtool(): string | undefined {
+  try {
+    const said = execFileSync('promtool', ['--version'], { encoding: 'utf8' });
+    return /^promtool, version [\w.~-]+/.exec(said)?.[0].replace(', version', '');
+  } catch {
+    return undefined;
+  }
+}
+
+function pathOf(file: string): string {
+  return fileURLToPath(new URL(`../${file}`, import.meta.url));
+}
+
+async function scraped(): Promise<string> {
+  const service = await startSimulated({ METRICS_PORT: '0' });
+  try {
+    await service.ask('{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }');
+    const [, port] = /^info metrics .*"port":(\d+)/m.exec(service.logged.join('\n')) ?? [];
+    return await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  } finally {
+    await service.stop();
+  }
+}
+
+/** What promtool writes to standard error; it may end with 0 after that. */
+function complaintsOf(words: readonly string[], input = ''): Promise<readonly string[]> {
+  const { promise, resolve } = Promise.withResolvers<readonly string[]>();
+  const program = execFile('promtool', words, (error, _out, problems) => {
+    const lines = problems.split('\n').filter((line) => line !== '');
+    resolve(error !== null && lines.length === 0 ? [error.message] : lines);
+  });
+  program.stdin?.end(input);
+  return promise;
+}
