@@ -12,6 +12,7 @@ import {
 import { askAbout, type AskedFindings, type NumberTrial } from './askAbout.ts';
 import { STEPS, type Finding, type OperatorReport } from './finding.ts';
 import { judgeEcho } from './judgeEcho.ts';
+import { judgePapers } from './judgePapers.ts';
 import { locate } from './locate.ts';
 import { OperatorUnderCheck, type CheckParts } from './operatorUnderCheck.ts';
 import { tryClient } from './tryClient.ts';
@@ -28,7 +29,8 @@ export async function checkOperator(trial: OperatorTrial): Promise<OperatorRepor
   const own = openOwnFiles(trial.settings, trial);
   try {
     const { findings, billedLookups } = await tryAll(trial, own.files);
-    return report(trial.settings, [...own.findings, ...findings], billedLookups);
+    const papers = judgePapers(trial.settings.papers, trial.clock.nowMs());
+    return report(trial.settings, [...papers, ...own.findings, ...findings], billedLookups);
   } finally {
     own.files.close();
   }

@@ -2,6 +2,7 @@ import type { Log } from '../src/log/log.ts';
 
 /** What is tried of an operator, in this order; each step needs those before it. */
 export const STEPS = [
+  'papers',
   'files',
   'proxy',
   'name',

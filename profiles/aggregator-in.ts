@@ -12,6 +12,7 @@ import type { LookupAsk, MakeProfile } from '../src/domain/profile.ts';
  */
 const aggregatorIn: MakeProfile = (camara) => ({
   ...camara,
+  papers: [{ title: 'API pages of an Indian aggregator, SIM Swap', readOn: '2026-11-22' }],
   grants: {
     '2-legged': {
       ...camara.grants['2-legged'],

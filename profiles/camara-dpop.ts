@@ -13,6 +13,14 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  */
 const camaraDpop: MakeProfile = (camara) => ({
   ...camara,
+  papers: [
+    {
+      title: 'CAMARA Security and Interoperability Profile',
+      version: 'r4.2',
+      readOn: '2026-11-28',
+    },
+    { title: 'RFC 9449, RFC 7523', readOn: '2026-11-28' },
+  ],
   authentication: {
     ...camara.authentication,
     methods: ['private_key_jwt'],

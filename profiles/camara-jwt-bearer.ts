@@ -11,6 +11,10 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  */
 const camaraJwtBearer: MakeProfile = (camara) => ({
   ...camara,
+  papers: [
+    { title: 'CAMARA SimSwap', version: 'r3.2', readOn: '2026-11-22' },
+    { title: 'CAMARA Identity and Consent Management', version: 'r3.3', readOn: '2026-11-22' },
+  ],
   authentication: {
     ...camara.authentication,
     methods: ['private_key_jwt'],

@@ -12,6 +12,10 @@ const body = ({ number, maxAgeHours }: LookupAsk) => ({
 
 /** The base of all profiles. */
 export const camara: Camara = {
+  papers: [
+    { title: 'CAMARA SIM Swap', version: '0.4 to 2.1', readOn: '2026-11-22' },
+    { title: 'CAMARA Identity and Consent Management', version: 'r3.3', readOn: '2026-11-22' },
+  ],
   authentication: {
     methods: ['basic', 'private_key_jwt', 'both'],
     assertion: {
@@ -104,6 +108,14 @@ export const camara: Camara = {
  */
 const standard: MakeProfile = (base) => ({
   ...base,
+  papers: [
+    { title: 'CAMARA SIM Swap', version: '2.1', readOn: '2026-11-28' },
+    {
+      title: 'CAMARA Security and Interoperability Profile',
+      version: 'r4.2',
+      readOn: '2026-11-28',
+    },
+  ],
   authentication: {
     ...base.authentication,
     // The standard names the first; some take certificates of clients in its place (RFC 8705).

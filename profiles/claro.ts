@@ -12,6 +12,9 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  */
 const claro: MakeProfile = (camara) => ({
   ...camara,
+  papers: [
+    { title: 'Claro developer portal, SIM Swap', version: 'CAMARA 0.4', readOn: '2026-11-22' },
+  ],
   authentication: {
     ...camara.authentication,
     methods: ['basic', 'headers'],

@@ -15,6 +15,7 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  */
 const kpn: MakeProfile = (camara) => ({
   ...camara,
+  papers: [{ title: 'SwaggerHub kpn/SimSwap-KPN', version: '1.0.2', readOn: '2026-11-22' }],
   authentication: { ...camara.authentication, methods: ['basic', 'post'] },
   grants: {
     '2-legged': {

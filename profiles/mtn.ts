@@ -18,6 +18,7 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  */
 const mtn: MakeProfile = (camara) => ({
   ...camara,
+  papers: [{ title: 'MTN SIM Swap Verification', version: '0.1', readOn: '2026-11-22' }],
   authentication: { ...camara.authentication, methods: ['post'] },
   grants: {
     '2-legged': {

@@ -14,6 +14,7 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  */
 const nokia: MakeProfile = (camara) => ({
   ...camara,
+  papers: [{ title: 'Nokia Network as Code, SIM Swap', version: '1.0.0', readOn: '2026-11-22' }],
   authentication: {
     ...camara.authentication,
     methods: ['headers'],

@@ -13,6 +13,7 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  */
 const orange: MakeProfile = (camara) => ({
   ...camara,
+  papers: [{ title: 'Orange developer pages, SIM Swap', readOn: '2026-11-22' }],
   authentication: { ...camara.authentication, methods: ['private_key_jwt'] },
   grants: { '3-legged': camara.grants['3-legged'] },
   scopes: { ...camara.scopes, openid: true, purpose: true },

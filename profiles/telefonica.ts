@@ -12,6 +12,7 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  */
 const telefonica: MakeProfile = (camara) => ({
   ...camara,
+  papers: [{ title: 'Telefonica Open Gateway documentation', readOn: '2026-11-22' }],
   authentication: { ...camara.authentication, methods: ['basic'] },
   grants: {
     '3-legged': {

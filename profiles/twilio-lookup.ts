@@ -17,6 +17,7 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  */
 const twilioLookup: MakeProfile = (camara) => ({
   ...camara,
+  papers: [{ title: 'Twilio Lookup, SIM Swap', version: 'v2', readOn: '2026-11-22' }],
   authentication: { ...camara.authentication, methods: ['basic'] },
   grants: { '2-legged': { type: 'none' } },
   lookups: { 'retrieve-date': LOOKUP, check: LOOKUP },

@@ -15,6 +15,7 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  */
 const vodafoneMarketplace: MakeProfile = (camara) => ({
   ...camara,
+  papers: [{ title: 'Vodafone developer marketplace, SIM Swap and OAuth', readOn: '2026-11-22' }],
   authentication: { ...camara.authentication, methods: ['basic'] },
   grants: { '3-legged': camara.grants['3-legged'] },
   scopes: {

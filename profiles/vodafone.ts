@@ -10,6 +10,7 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  */
 const vodafone: MakeProfile = (camara) => ({
   ...camara,
+  papers: [{ title: 'Vodafone SIM Swap', version: '1.0.0', readOn: '2026-11-21' }],
   grants: {
     '2-legged': { ...camara.grants['2-legged'], username: 'tel:{number}' },
     '3-legged': {

@@ -1,7 +1,7 @@
 import type { LookupAsk, LookupReading, MakeProfile } from '../src/domain/profile.ts';
 
 /*
- * Vonage Identity Insights v0.1, which took the place of its SIM Swap API on 23 November 2025.
+ * Vonage Identity Insights (paths of v0.1), which took the place of its SIM Swap API on 23 November 2025.
  *
  * Sources: the API reference and the guides of Identity Insights (developer.vonage.com/en/api/identity-insights, "Using Multiple
  * Insights", "Check Risk Before Verification"), Vonage's client libraries (vonage-node-sdk, vonage-python-sdk, vonage-dotnet-sdk) for
@@ -18,6 +18,7 @@ import type { LookupAsk, LookupReading, MakeProfile } from '../src/domain/profil
  */
 const vonageInsights: MakeProfile = (camara) => ({
   ...camara,
+  papers: [{ title: 'Vonage Identity Insights', version: '1.0.0', readOn: '2026-11-28' }],
   authentication: {
     ...camara.authentication,
     methods: ['bearer_jwt'],
@@ -39,6 +40,7 @@ const vonageInsights: MakeProfile = (camara) => ({
     rules: [
       { status: 200, word: 'NO_COVERAGE', code: 'NUMBER_NOT_SERVED' },
       { status: 200, word: 'NOT_FOUND', code: 'NUMBER_NOT_SERVED' },
+      { status: 200, word: 'UNSUPPORTED_NETWORK_TYPE', code: 'NUMBER_NOT_SERVED' },
       { status: 200, word: 'INVALID_NUMBER_FORMAT', code: 'NUMBER_NOT_SERVED' },
       // Said of the application, the supplier and the number together.
       { status: 200, word: 'UNAUTHORIZED', code: 'OPERATOR_REFUSED', reach: 'number' },

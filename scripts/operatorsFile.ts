@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
+import { camara } from '../profiles/camara.ts';
+import { PROFILES } from '../profiles/index.ts';
 import { operatorsFile } from '../src/config/definition.ts';
 import { pretty, type MadeFile } from './madeFile.ts';
 
@@ -33,17 +35,29 @@ export function jsonSchema(): JsonSchema {
 const SCHEMA = fileURLToPath(new URL('../schema/operators.schema.json', import.meta.url));
 const DOCS = fileURLToPath(new URL('../docs/operators.md', import.meta.url));
 
-/** The table is between these two. */
+/** The tables are between these. */
+const PAPERS = /(?<=<!-- papers -->\n)[^]*?(?=<!-- \/papers -->)/;
 const TABLE = /(?<=<!-- members -->\n)[^]*?(?=<!-- \/members -->)/;
 
-/** Makes the JSON Schema for editors, and docs/operators.md with the table of all members. */
+/** Makes the JSON Schema for editors, and docs/operators.md with the tables of papers and of all members. */
 export async function makeFiles(): Promise<readonly MadeFile[]> {
   const schema = jsonSchema();
-  const docs = readFileSync(DOCS, 'utf8').replace(TABLE, () => `\n${membersTable(schema)}\n`);
+  const docs = readFileSync(DOCS, 'utf8')
+    .replace(PAPERS, () => `\n${papersTable()}\n`)
+    .replace(TABLE, () => `\n${membersTable(schema)}\n`);
   return [
     { path: SCHEMA, text: await pretty(JSON.stringify(schema), SCHEMA) },
     { path: DOCS, text: await pretty(docs, DOCS) },
   ];
+}
+
+function papersTable(): string {
+  const rows = Object.entries(PROFILES).map(([name, make]) => {
+    const { papers } = make(camara);
+    const titles = papers.map(({ title, version }) => [title, version].join(' ').trim());
+    return `| [${name}](../profiles/${name}.ts) | ${titles.join('; ')} | ${papers[0]?.readOn} |`;
+  });
+  return ['| profile | papers | read |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
 /** The schema itself, or what it may be one of, references followed. Pure. */

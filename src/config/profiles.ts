@@ -312,6 +312,7 @@ const definition = strictObject({
   trustMonitoredPeriod: boolean(),
   retryLookups: boolean(),
   oneCallPerNumber: boolean(),
+  papers: array(strictObject({ title: name, version: optional(name), readOn: z.iso.date() })),
   http2: oneOf(['auto', 'never']),
   tokenMismatch: oneOf(['accepted', 'refused']),
   options: record(

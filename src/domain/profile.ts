@@ -21,11 +21,21 @@ export type Options = Readonly<Record<string, string>>;
 /** A JSON object of the operator's, whose members are not checked yet; frozen. */
 export type Body = Readonly<Record<string, unknown>>;
 
+/** A document that an operator, or a standard, has published. */
+export interface Paper {
+  readonly title: string;
+  readonly version?: string | undefined;
+  /** When it was last compared with the profile: `YYYY-MM-DD`. */
+  readonly readOn: string;
+}
+
 /** A way into a JSON body, by the names of members: `/data/lastSimSwapDate` (RFC 6901, without escapes). */
 export type Pointer = `/${string}`;
 
 /** How one operator is called and read. `camara` is the base; each profile is its differences. */
 export interface OperatorProfile {
+  /** What it was written from. A year after they were read, a check of the operator says so. */
+  readonly papers: readonly Paper[];
   readonly authentication: Authentication;
   /** How tokens come about, in each flow that the operator has; the entry names the flow where there are two. */
   readonly grants: {

@@ -133,6 +133,7 @@ const ODD: Readonly<Record<PlayedName, readonly (readonly [string, StrictReply, 
     // As a guide has it.
     ['NO_COVERAGE', saysStatus('NO_COVERAGE', { is_swapped: true }), 'NUMBER_NOT_SERVED'],
     ['NOT_FOUND', saysStatus('NOT_FOUND'), 'NUMBER_NOT_SERVED'],
+    ['UNSUPPORTED_NETWORK_TYPE', saysStatus('UNSUPPORTED_NETWORK_TYPE'), 'NUMBER_NOT_SERVED'],
     ['INVALID_NUMBER_FORMAT', saysStatus('INVALID_NUMBER_FORMAT'), 'NUMBER_NOT_SERVED'],
     ['UNAUTHORIZED', saysStatus('UNAUTHORIZED'), 'OPERATOR_REFUSED'],
     ['INVALID_PURPOSE', saysStatus('INVALID_PURPOSE'), 'OPERATOR_REFUSED'],
