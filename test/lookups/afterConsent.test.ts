@@ -335,7 +335,7 @@ describe('a prompt that had to wait for a permit', () => {
     );
     const beyond = service.ask(WINDOW, hasty);
     await settled();
-    const unavailable = { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 };
+    const unavailable = { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds: 2 };
     expect(failureOf(await beyond)).toEqual(unavailable);
     await service.clock.advance(20 * SECOND_MS);
     await Promise.all(crowd);

@@ -70,6 +70,8 @@ class Queue {
 
 /** Weighs the last piece of work against all before it. */
 const SMOOTHING = 0.1;
+/** For the work before a piece, which may take longer by then: a process or an operator under load slows down. */
+const TO_SPARE = 1.25;
 
 /**
  * Keeps one kind of work from taking every resource. By what a piece of work took lately, it rejects what could not be done
@@ -134,7 +136,8 @@ export class Bulkhead {
 
   /** By how much the work at a place of the queue would miss its deadline; negative where it would not. */
   #lateMs(place: number, { deadlineMs }: Urgency): number {
-    const doneInMs = this.#typicalMs * ((place - 1) / this.#size.permits + 1);
+    const before = (place - 1) / this.#size.permits;
+    const doneInMs = this.#typicalMs * (TO_SPARE * before + 1);
     return this.#clock.monotonicMs() + doneInMs - deadlineMs;
   }
 }
