@@ -26,8 +26,8 @@ export interface ConsentView {
 /** Times are the store's. */
 export type PromptView =
   | { readonly state: 'free' }
-  /** Another caller's consent or denial, which is not revealed. */
-  | { readonly state: 'anothers' }
+  /** Another caller's consent or denial, which is not revealed; without an id where failures of this caller bar it. */
+  | { readonly state: 'anothers'; readonly id?: string }
   /** The store has lost writes: until then a prompt may live, or an answer may have been given, that has no record. */
   | { readonly state: 'forgotten'; readonly againAtMs: number; readonly endsAtMs: number }
   | LivingView
@@ -66,9 +66,13 @@ export function consentViewOf(
   let prompt: PromptView = { state: 'free' };
   if (consent !== undefined) {
     prompt =
-      consent.asker === callerKey ? ownView(consent, nowMs, doubtUntilMs, operators) : ANOTHERS;
+      consent.asker === callerKey
+        ? ownView(consent, nowMs, doubtUntilMs, operators)
+        : { state: 'anothers', id: consent.id };
   } else if (ends.filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS) {
-    prompt = ANOTHERS;
+    const [{ id } = { id: '' }] = ends;
+    const isOwn = ends.some(({ asker }) => asker === callerKey);
+    prompt = isOwn ? { state: 'anothers' } : { state: 'anothers', id };
   } else if (doubtUntilMs > nowMs) {
     prompt = { state: 'forgotten', againAtMs: doubtUntilMs, endsAtMs: doubtUntilMs };
   }
@@ -80,8 +84,6 @@ export function consentViewOf(
     barred: failed.filter((end) => end.asker !== callerKey),
   };
 }
-
-const ANOTHERS = { state: 'anothers' } as const;
 
 function ownView(
   consent: Consent,
@@ -187,16 +189,32 @@ function secondsUntil(atMs: number, nowMs: number): number {
   return Math.max(1, Math.ceil((atMs - nowMs) / 1000));
 }
 
-/** Another caller's consent or denial shows as pending, without its times. `operator` is the current one. Pure. */
+/** The consents of other callers that bar a prompt for this one. */
+export function othersIn({ prompt, barred }: ConsentView): readonly string[] {
+  if (prompt.state !== 'anothers') return barred.map(({ id }) => id);
+  return prompt.id === undefined ? [] : [prompt.id];
+}
+
+/**
+ * Another caller's consent or denial shows as pending, without its times, once a question of this caller has met it; before
+ * that as nothing, since it would reveal that somebody else queries the number. Pure.
+ *
+ * @param operator the current one
+ * @param met the ids of {@link othersIn} when this caller's question failed
+ */
 export function consentStatus(
   { prompt, ends, barred }: ConsentView,
   operator: string,
   nowMs: number,
   wallNowMs: number,
+  met: readonly string[],
 ): ConsentStatus {
   if (prompt.state === 'closed') {
     const retryAfterSeconds = secondsUntil(prompt.untilMs, nowMs);
     return { state: closedState(prompt.failure), retryAfterSeconds };
+  }
+  if (prompt.state === 'anothers' && prompt.id !== undefined && !met.includes(prompt.id)) {
+    return { state: 'NOT_ASKED' };
   }
   if (prompt.state !== 'free') return pendingStatus(pendingFailure(prompt, nowMs, wallNowMs));
 
@@ -208,7 +226,8 @@ export function consentStatus(
   if (failed !== undefined) {
     return { state: 'NOT_ASKED', retryAfterSeconds: secondsUntil(failed.untilMs, nowMs) };
   }
-  return barred.some(closesNumber) ? pendingStatus(ANOTHERS_PENDING) : { state: 'NOT_ASKED' };
+  const isMet = barred.some((end) => closesNumber(end) && met.includes(end.id));
+  return isMet ? pendingStatus(ANOTHERS_PENDING) : { state: 'NOT_ASKED' };
 }
 
 /** A denial, or the operator's refusal to go on with a consent or to start one. */

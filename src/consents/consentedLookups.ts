@@ -1,10 +1,11 @@
 import { consentChannel, traced } from '../log/diagnostics.ts';
+import type { LookupFailure } from '../domain/errors.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import { LightAbortSignal } from '../http/urgency.ts';
 import { unlessLost } from '../sharedState/redis.ts';
 import type { ConsentOperator } from './consentLedger.ts';
-import { consentStatus, consentViewOf } from './consentView.ts';
+import { ANOTHERS_PENDING, consentStatus, consentViewOf, othersIn } from './consentView.ts';
 import { hashedCallerKey } from '../lookups/factCache.ts';
 import { ConsentFlow, type ConsentFlowParts } from './consentFlow.ts';
 import type { Waiter } from './consentWaiters.ts';
@@ -22,6 +23,14 @@ import {
 /** Without a reason the timer's abort would make an error, with its stack. */
 const OVER = 'over';
 
+/** Callers and numbers whose question met another caller's consent; the oldest reads NOT_ASKED again. */
+const MAX_MET = 10_000;
+
+function isAnothers({ code, expiresAtMs, retryAfterSeconds }: LookupFailure): boolean {
+  const { code: pending, retryAfterSeconds: seconds } = ANOTHERS_PENDING;
+  return code === pending && retryAfterSeconds === seconds && expiresAtMs === undefined;
+}
+
 /** The owner is prompted once for all requests of one caller, whatever their operators (docs/design.md, "Consent"). */
 export class ConsentedLookups {
   readonly #parts: ConsentFlowParts;
@@ -29,6 +38,8 @@ export class ConsentedLookups {
   readonly #waitMs: number;
   readonly #closing = new AbortController();
   readonly #flows = new Map<string, ConsentFlow>();
+  /** By caller and number, the consents of others that its last question met. Of this process: another one says NOT_ASKED. */
+  readonly #met = new Map<string, readonly string[]>();
   /** Patience counts once for a request and number, over all consents and operators that it takes. */
   readonly #patienceEnds = new WeakMap<LookupRequest, Map<PhoneNumber, number>>();
 
@@ -67,9 +78,23 @@ export class ConsentedLookups {
     const reading = this.#parts.store.read(number).catch(unlessLost);
     const snapshot = await request.signal.unlessAborted(reading);
     if (snapshot === undefined) return { kind: 'read', status: undefined };
-    const view = consentViewOf(snapshot, hashedCallerKey(request, number), rules, this.#operators);
-    const status = consentStatus(view, identity, snapshot.nowMs, clock.nowMs());
+    const key = hashedCallerKey(request, number);
+    const view = consentViewOf(snapshot, key, rules, this.#operators);
+    const met = this.#met.get(key) ?? [];
+    const status = consentStatus(view, identity, snapshot.nowMs, clock.nowMs(), met);
     return { kind: 'read', status };
+  }
+
+  /** Before the answer leaves: a status that is read after it says the same. */
+  async #meet(number: PhoneNumber, key: string, { signal }: LookupRequest): Promise<void> {
+    const reading = this.#parts.store.read(number).catch(unlessLost);
+    const snapshot = await signal.unlessAborted(reading);
+    if (snapshot === undefined) return;
+    const others = othersIn(consentViewOf(snapshot, key, this.#parts.rules, this.#operators));
+    this.#met.delete(key);
+    if (others.length > 0) this.#met.set(key, others);
+    const [oldest] = this.#met.keys();
+    if (this.#met.size > MAX_MET && oldest !== undefined) this.#met.delete(oldest);
   }
 
   /** Exchanges on the wire run to their end: their outcome must be stored. */
@@ -109,7 +134,11 @@ export class ConsentedLookups {
       .then(leave, leave)
       .catch(reject);
     try {
-      return await outcome;
+      const ended = await outcome;
+      if (ended.kind === 'failed' && isAnothers(ended.failed.failure)) {
+        await this.#meet(number, key, request);
+      }
+      return ended;
     } finally {
       isSettled = true;
       signal.delete(over);

@@ -6,6 +6,7 @@ import {
   consentStatus,
   pendingFailure,
   consentViewOf,
+  othersIn,
   type PromptView,
 } from '../../src/consents/consentView.ts';
 import { START_MS } from '../testClock.ts';
@@ -126,7 +127,14 @@ describe.each(CASES)('the view of %s', (_, record, own, others) => {
   ] as const)('%s', (_name, callerKey, [state, status]) => {
     const view = viewOf(record, callerKey);
     expect(view.prompt.state).toBe(state);
-    expect(consentStatus(view, IDENTITY.operator, NOW, START_MS)).toEqual(status);
+    const met = othersIn(view);
+    expect(consentStatus(view, IDENTITY.operator, NOW, START_MS, met)).toEqual(status);
+  });
+
+  it('another caller whose question has not met it', () => {
+    const view = viewOf(record, 'shop');
+    const status = consentStatus(view, IDENTITY.operator, NOW, START_MS, ['another consent']);
+    expect(status).toEqual({ state: 'NOT_ASKED' });
   });
 });
 
@@ -159,7 +167,7 @@ describe('what bars a prompt', () => {
   it('is the doubt of a store that has lost its memory, until the doubt is over', () => {
     const view = viewOf(undefined, 'bank', NOW + 7000);
     expect(view.prompt.state).toBe('forgotten');
-    expect(consentStatus(view, IDENTITY.operator, NOW, START_MS)).toEqual(pendingWith(7, 7000));
+    expect(consentStatus(view, IDENTITY.operator, NOW, START_MS, [])).toEqual(pendingWith(7, 7000));
     expect(viewOf(undefined, 'bank', NOW).prompt.state).toBe('free');
     // What is on record may be older than what was lost.
     expect(viewOf({ ends: [] }, 'bank', NOW + 7000).prompt.state).toBe('forgotten');

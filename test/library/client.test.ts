@@ -146,7 +146,13 @@ describe('a client', () => {
     expect(another).not.toHaveProperty('expiresAt');
     await expect.poll(() => simulator.stats().prompts).toBe(1);
     const consent = { kind: 'answered', state: 'PENDING' };
-    expect(await client.simSwapConsent(CONSENTS_LATE, { caller })).toMatchObject(consent);
+    const statusFor = (subject: string) =>
+      client.simSwapConsent(CONSENTS_LATE, { caller: { ...caller, subject } });
+    expect(await statusFor('one')).toMatchObject(consent);
+    // It has met it; to others it reveals nothing, and prompts nobody.
+    expect(await statusFor('another')).toEqual({ ...consent, retryAfterSeconds: 60 });
+    expect(await statusFor('third')).toEqual({ kind: 'answered', state: 'NOT_ASKED' });
+    expect(simulator.stats().prompts).toBe(1);
 
     const waited = await client.simSwappedWithin('+447700900059', 24, { waitMs: 8000 });
     expect(waited).toMatchObject({ kind: 'answered', swapped: false });
