@@ -3,12 +3,14 @@ import { GATEWAY_JUDGES } from './gateways.ts';
 import { GRAFBASE } from './grafbase.ts';
 import { GRAPHQL_OVER_HTTP } from './graphqlOverHttp.ts';
 import type { Judge } from './judge.ts';
+import { OIDC_PROVIDER_JUDGES } from './oidcProvider.ts';
 import { OPEN_TELEMETRY } from './openTelemetry.ts';
 import { PROMETHEUS } from './prometheus.ts';
 import { SERVER_JUDGES } from './servers.ts';
 
 /** All of them, in the order of the page. */
 export const JUDGES: readonly Judge[] = [
+  ...OIDC_PROVIDER_JUDGES,
   ...COMPOSER_JUDGES,
   ...GATEWAY_JUDGES,
   GRAFBASE,

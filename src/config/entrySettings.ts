@@ -105,9 +105,9 @@ export function settingsOf(
   };
 }
 
-/** RFC 9449 §7.1. An operator that does not bind tokens issues Bearer tokens, which are refused. */
+/** RFC 9449 §5 and §7.1, with types in small letters as those of profiles. An operator that does not bind tokens issues Bearer tokens, which are refused. */
 const DPOP_TOKENS = {
-  types: ['DPoP'],
+  types: ['dpop'],
   sentIn: { header: 'authorization', prefix: 'DPoP ' },
 } as const;
 

@@ -136,7 +136,7 @@ describe('a file of operators', () => {
         openid: false,
         purpose: true,
       },
-      tokens: { use: 'per-number', marginSeconds: 5, types: ['DPoP'] },
+      tokens: { use: 'per-number', marginSeconds: 5, types: ['dpop'] },
       authentication: { dpop: true },
       purposes: ['dpv:FraudPreventionAndDetection'],
       operations: new Set(['check']),
