@@ -1,4 +1,4 @@
-import type { MakeProfile } from '../src/domain/profile.ts';
+import type { Body, MakeProfile } from '../src/domain/profile.ts';
 
 /*
  * MTN SIM Swap Verification 0.1, behind Apigee.
@@ -16,6 +16,14 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  * Ask your onboarding contact: these three, which countries are served, and whether the product wants its key as x-api-key as well
  * (`headers` of the entry).
  */
+/** `1022` may come without a date, and without `data`. */
+const dated = (body: Body): Body => {
+  const { statusCode, data } = body;
+  const hasDate = typeof data === 'object' && data !== null && 'lastSimSwapDate' in data;
+  if (hasDate || String(statusCode) !== '1022') return body;
+  return { ...body, data: { lastSimSwapDate: '' } };
+};
+
 const mtn: MakeProfile = (camara) => ({
   ...camara,
   papers: [{ title: 'MTN SIM Swap Verification', version: '0.1', readOn: '2026-11-22' }],
@@ -35,6 +43,7 @@ const mtn: MakeProfile = (camara) => ({
       path: '/{digits}/simswap-date',
       write: () => ({}),
       read: {
+        pick: dated,
         date: {
           at: '/data/lastSimSwapDate',
           form: 'rfc3339',

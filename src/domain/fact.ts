@@ -35,6 +35,8 @@ export type TimedFact = Fact & {
   readonly replyId: string;
   /** Whether its caller has had it in an answer, or needs no prompt to have it again. Never taken back. */
   readonly isHeard: boolean;
+  /** For how long it answers once it was heard, by the settings of when it was kept. */
+  readonly keepMs?: number | undefined;
 };
 
 export function isSameFact(one: TimedFact, other: TimedFact): boolean {

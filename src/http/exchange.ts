@@ -92,6 +92,7 @@ export type ReplyFlaw =
   | 'an encoding that was not requested'
   | 'no JSON'
   | 'no JSON object'
+  | 'nested too deeply'
   | 'a member twice'
   | 'a problem document with a status of success'
   | 'an error beside the answer'

@@ -30,14 +30,50 @@ export function readJsonObject(reply: HttpReply): ReadBody {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return flawed('no JSON object');
   }
+  if (isTooDeep(reply.body)) return flawed('nested too deeply');
   if (hasDuplicateMember(reply.body)) return flawed('a member twice');
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON has no other objects
   return { kind: 'read', body: value as JsonObject };
 }
 
+/** No operator, directory or issuer nests deeper. */
+const MAX_DEPTH = 64;
+
+/**
+ * Whether a JSON text has more than {@link MAX_DEPTH} objects and lists inside each other: what walks through its value may
+ * recurse. Without recursion itself.
+ *
+ * @param json a text that `JSON.parse` accepts
+ */
+export function isTooDeep(json: string): boolean {
+  // Each takes two characters.
+  if (json.length <= 2 * MAX_DEPTH) return false;
+  let depth = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    switch (json.charCodeAt(at)) {
+      case OPENING_BRACE:
+      case OPENING_BRACKET:
+        depth += 1;
+        if (depth > MAX_DEPTH) return true;
+        break;
+      case CLOSING_BRACE:
+      case CLOSING_BRACKET:
+        depth -= 1;
+        break;
+      case QUOTE:
+        at = endOfString(json, at);
+        break;
+      default:
+    }
+  }
+  return false;
+}
+
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
+const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
@@ -62,9 +98,7 @@ export function hasDuplicateMember(json: string): boolean {
         open.pop();
         break;
       case QUOTE: {
-        let end = json.indexOf('"', at + 1);
-        while (json.charCodeAt(end - 1) === BACKSLASH && isEscaped(json, end))
-          end = json.indexOf('"', end + 1);
+        const end = endOfString(json, at);
         let next = end + 1;
         while (json.charCodeAt(next) <= SPACE) next += 1;
         // In valid JSON a string before a colon is a name, and belongs to the innermost open object.
@@ -82,6 +116,15 @@ export function hasDuplicateMember(json: string): boolean {
     }
   }
   return false;
+}
+
+/** @param at where a string begins, by its quote */
+function endOfString(json: string, at: number): number {
+  let end = json.indexOf('"', at + 1);
+  while (json.charCodeAt(end - 1) === BACKSLASH && isEscaped(json, end)) {
+    end = json.indexOf('"', end + 1);
+  }
+  return end;
 }
 
 function isEscaped(json: string, at: number): boolean {

@@ -53,7 +53,8 @@ const NOT_KEPT: FactCacheSettings = { keepMs: 0, resultMs: 0 };
 
 /**
  * Which retained facts answer a request. How far to believe the dates of an operator that is no longer configured is
- * not known: of its facts only a swap answers, and a date only counts beside the facts of others. Pure.
+ * not known: of its facts only a swap answers, for as long as when it was kept, and a date only counts beside the facts of
+ * others. Pure.
  */
 export function recalledFor(
   kept: readonly TimedFact[],
@@ -62,8 +63,9 @@ export function recalledFor(
 ): Pick<RecalledFacts, 'facts' | 'besides'> {
   const mayAnswer = (fact: TimedFact): boolean => {
     const settings = keptFor(fact.toldBy);
-    if (settings === undefined) return saysSwapped(fact);
-    return !fact.isHeard || fact.leftAtMs >= cameInAtMs - settings.keepMs;
+    if (settings === undefined && !saysSwapped(fact)) return false;
+    const keepMs = settings?.keepMs ?? fact.keepMs ?? 0;
+    return !fact.isHeard || fact.leftAtMs >= cameInAtMs - keepMs;
   };
   return { facts: kept.filter(mayAnswer), besides: kept.filter((fact) => !mayAnswer(fact)) };
 }

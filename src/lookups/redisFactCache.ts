@@ -65,7 +65,7 @@ export interface RedisFactCacheSettings {
 }
 
 interface SealedFact {
-  readonly fact: Fact & Pick<TimedFact, 'toldBy' | 'replyId' | 'isHeard'>;
+  readonly fact: Fact & Pick<TimedFact, 'toldBy' | 'replyId' | 'isHeard' | 'keepMs'>;
   readonly leftAtMs: number;
   readonly repliedAtMs: number;
   /** Checked when the fact is recalled; Redis only removes it at that time. */
@@ -92,7 +92,8 @@ export class RedisFactCache implements FactCache {
   }
 
   async keep(callerKey: CallerKey, number: PhoneNumber, timedFact: TimedFact): Promise<void> {
-    const { leftAtMs, repliedAtMs, ...fact } = timedFact;
+    const { keepMs } = this.#settings.keptFor(timedFact.toldBy) ?? timedFact;
+    const { leftAtMs, repliedAtMs, ...fact } = { ...timedFact, keepMs };
     const keptMs = retentionMs(timedFact, this.#settings.keptFor);
     if (leftAtMs + keptMs < this.#clock.monotonicMs()) return;
     const seals = this.#settings.seals.all;

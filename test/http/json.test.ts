@@ -33,6 +33,8 @@ describe('readJsonObject', () => {
     ['half an object', '{"swapped":tr', 'no JSON'],
     ['two objects', '{"swapped":true}{"swapped":true}', 'no JSON'],
     ['null', 'null', 'no JSON object'],
+    ['30,000 lists', `{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}`, 'nested too deeply'],
+    ['65 objects', `${'{"a":'.repeat(64)}{}${'}'.repeat(64)}`, 'nested too deeply'],
     ['a number', '0', 'no JSON object'],
     ['an array', '[{"swapped":true}]', 'no JSON object'],
     ['a member twice', '{"error":"slow_down","error":"access_denied"}', 'a member twice'],

@@ -170,10 +170,16 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
   });
 });
 
-it('a fact of an operator that is no longer configured answers only where it is a swap', () => {
-  const [swap, ...others] = [checked(240, true), FALSE, changed(9000)] as const;
-  const recalled = recalledFor([swap, ...others], 0, () => undefined);
+it('a fact of an operator that is no longer configured answers only where it is a swap, and no longer than when it was kept', () => {
+  const keepMs = 60_000;
+  const [swap, ...others] = [
+    { ...timed(checked(240, true), 0), isHeard: true, keepMs },
+    timed(FALSE, 0),
+    timed(changed(9000), 0),
+  ] as const;
+  const recalled = recalledFor([swap, ...others], keepMs, () => undefined);
   expect(recalled).toEqual({ facts: [swap], besides: others });
+  expect(recalledFor([swap], keepMs + 1, () => undefined).facts).toEqual([]);
 });
 
 it('MemoryFactCache is bounded in bytes, and uses only its monotonic clock', async () => {

@@ -3,7 +3,7 @@ import type { Clock } from '../../system/clock.ts';
 import { ConnectionFiles, type ConnectionFilesParts } from './connectionFiles.ts';
 import type { ConnectionSettings } from '../wireSettings.ts';
 import { handTo } from './http1Connections.ts';
-import { hasDuplicateMember } from '../json.ts';
+import { hasDuplicateMember, isTooDeep } from '../json.ts';
 import { TlsConnector } from './tlsConnector.ts';
 
 const TIMEOUT_MS = 5000;
@@ -22,6 +22,10 @@ export class UnexpectedStatus extends Error {
 }
 
 /** The document has a member twice: which of the two counts is undefined (RFC 8259 §4). */
+class NestedTooDeeply extends Error {
+  override readonly name = 'NestedTooDeeply';
+}
+
 class DuplicateMember extends Error {
   override readonly name = 'DuplicateMember';
 }
@@ -96,6 +100,7 @@ export class PublishedJson {
     }
     const text = await body.text();
     const document: unknown = JSON.parse(text);
+    if (isTooDeep(text)) throw new NestedTooDeeply();
     if (hasDuplicateMember(text)) throw new DuplicateMember();
     return document;
   }
