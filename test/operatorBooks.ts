@@ -146,6 +146,16 @@ export class OperatorBooks {
     }
   }
 
+  /** Ends closures by then that the service may not know of any longer. */
+  shorten(untilMs: number, isLost: (closure: Closure) => boolean): void {
+    for (const [number, all] of this.#closures) {
+      const known = all.map((closure) =>
+        isLost(closure) ? { ...closure, untilMs: Math.min(closure.untilMs, untilMs) } : closure,
+      );
+      this.#closures.set(number, known);
+    }
+  }
+
   /** The consent about a number that lives. */
   livingOf(number: string): Consent | undefined {
     const last = this.#prompted.get(number);

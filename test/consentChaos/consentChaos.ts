@@ -1,3 +1,5 @@
+import { existsSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
@@ -8,6 +10,8 @@ import { Random, randomOf } from '../random.ts';
 import type { RedisSettings } from '../../src/sharedState/redis.ts';
 import { Counts } from '../long/counts.ts';
 import { RedisClusterServers } from '../redisCluster.ts';
+import { command } from '../redisCommands.ts';
+import { temporaryFolder } from '../temporary.ts';
 import { addressOf, freshStateKey, openRedis, startRedis } from '../redisServer.ts';
 import { askAt, type Reply } from '../service.ts';
 import { Chronicle } from './chronicle.ts';
@@ -82,18 +86,23 @@ const MAX_WAIT_SECONDS = 20;
 const KILL_EVERY_MS = 1500;
 const FREEZE_EVERY_MS = 7000;
 const FREEZE_MS = 1500;
+/** At the first of so many freezes the store is saved, and at the next one it goes back to that. */
+const SAVE_EVERY_FREEZES = 3;
+const AUDIT_FULL_EVERY_MS = 8000;
+const AUDIT_FULL_MS = 3000;
 /** From the end of one handover to the next. */
 const HANDED_OVER_EVERY_MS = 3000;
 /** How long faults go on after the last number was begun. */
 const TROUBLED_MS = 25_000;
 const KEEP_FACTS_SECONDS = 10;
+const DOUBT_SECONDS = 14;
 const ENVIRONMENT = {
   JWT_ISSUER: ISSUER,
   JWT_AUDIENCE: AUDIENCE,
   REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
   CONSENT_WAIT_MS: '1500',
   // Longer than a prompt lives, after an exchange of two tries.
-  CONSENT_DOUBT_SECONDS: '14',
+  CONSENT_DOUBT_SECONDS: String(DOUBT_SECONDS),
   CONSENT_DENIED_SECONDS: '3',
   CONSENT_RESULT_SECONDS: '10',
 };
@@ -117,19 +126,23 @@ export async function runConsentChaos(run: ConsentChaosRun): Promise<Findings> {
   const operators = new StrictOperators(KEEP_FACTS_SECONDS * 1000, chronicle, seed);
   const directory = new FlappingDirectory(OPERATORS, chronicle, seed);
   const asked = { operators: await operators.listen(), directory: await directory.listen() };
-  const opened = await OPEN[store](scene);
+  const opened = await OPEN[store](scene, operators);
+  const auditDisk = new AuditDisk();
   const shared = without === 'shared-store' ? {} : opened?.settings;
-  const fleet = new Fleet({ ...environment, ...shared }, asked);
+  const fleet = new Fleet({ ...environment, ...auditDisk.settings, ...shared }, asked);
   const apps = new Apps({ ...scene, fleet, operators, opened, tokens: await tokensOf(issuer) });
   const peace = new AbortController();
-  let troubled: Promise<void> | undefined;
+  let troubled: Promise<unknown> | undefined;
   const inPeace = async (): Promise<void> => {
     peace.abort();
     await troubled;
   };
   try {
     await fleet.start(opened === undefined ? 1 : REPLICAS);
-    if (opened !== undefined) troubled = trouble(scene, opened, fleet, operators, peace.signal);
+    troubled = Promise.all([
+      trouble([new Random(seed + 3), AUDIT_FULL_EVERY_MS, () => auditDisk.fillUp(scene)], peace),
+      ...(opened === undefined ? [] : troublesOf(scene, opened, fleet, operators, peace)),
+    ]);
     const numbers = ALL_NUMBERS.slice(0, consents);
     const lastTaken = Promise.withResolvers<void>();
     const worker = async (): Promise<void> => {
@@ -161,7 +174,7 @@ export async function runConsentChaos(run: ConsentChaosRun): Promise<Findings> {
     lookups,
     givenUp,
     kills: fleet.kills,
-    store: opened?.counts ?? {},
+    store: { ...opened?.counts, auditDiskFull: auditDisk.times },
     hangUps,
     heard,
     ends,
@@ -190,11 +203,15 @@ interface Befalling {
   readonly trouble: () => Promise<void>;
 }
 
-const OPEN: Readonly<Record<Store, (scene: Scene) => Promise<OpenedStore | undefined>>> = {
+const OPEN: Readonly<
+  Record<Store, (scene: Scene, operators: StrictOperators) => Promise<OpenedStore | undefined>>
+> = {
   memory: () => Promise.resolve(undefined),
-  redis: async (scene) => {
-    const redis = await startRedis();
-    const counts = { frozen: 0 };
+  redis: async (scene, operators) => {
+    const dir = temporaryFolder();
+    const redis = await startRedis(undefined, { dir, 'enable-debug-command': 'local' });
+    const counts = { frozen: 0, wentBack: 0 };
+    let savedAtMs: number | undefined;
     const topology = { kind: 'single', server: addressOf(redis.url), database: 0 } as const;
     return openShared(redis.url, topology, () => redis.kill(), {
       counts,
@@ -206,6 +223,17 @@ const OPEN: Readonly<Record<Store, (scene: Scene) => Promise<OpenedStore | undef
         await sleep(FREEZE_MS);
         redis.thaw();
         scene.chronicle.happened('the store is thawed');
+        if (counts.frozen % SAVE_EVERY_FREEZES === 1) {
+          savedAtMs = Date.now();
+          await command(redis.port, ['SAVE']);
+        } else if (savedAtMs !== undefined) {
+          // As a snapshot that is restored, or a replica that was behind.
+          await command(redis.port, ['DEBUG', 'RELOAD', 'NOSAVE']);
+          counts.wentBack += 1;
+          scene.chronicle.happened('the store has gone back to its snapshot');
+          operators.storeWentBack(savedAtMs, DOUBT_SECONDS * 1000);
+          savedAtMs = undefined;
+        }
       },
     });
   },
@@ -266,29 +294,55 @@ async function openShared(
 const READ_RECORD = "return redis.call('HGET', KEYS[1], 'sealed')";
 const UNKNOWN = Symbol('the store does not reply');
 
-/** Kills replicas and makes the store fail, now and then, until `peace` is aborted. */
+/** The disk of the audit log, which is full now and then: no lookup leaves meanwhile, and no prompt. */
+class AuditDisk {
+  times = 0;
+  readonly #log = join(temporaryFolder(), 'audit.jsonl');
+  readonly settings = { AUDIT_LOG: this.#log, AUDIT_KEY: freshStateKey() };
+
+  async fillUp({ chronicle }: Scene): Promise<void> {
+    this.times += 1;
+    chronicle.happened('the audit disk is full');
+    const full = `${this.#log}.${this.times}`;
+    symlinkSync('/dev/full', full);
+    if (existsSync(this.#log)) renameSync(this.#log, `${this.#log}.before`);
+    renameSync(full, this.#log);
+    await sleep(AUDIT_FULL_MS);
+    rmSync(this.#log);
+    chronicle.happened('the audit disk has room');
+  }
+}
+
+type Trouble = readonly [random: Random, everyMs: number, act: () => Promise<void>];
+
+/** Does it now and then, until there is peace. */
 async function trouble(
-  { chronicle, seed }: Scene,
+  [random, everyMs, act]: Trouble,
+  { signal }: AbortController,
+): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(everyMs * (0.5 + random.next()), undefined, { signal }).catch(() => '');
+    if (!signal.aborted) await act();
+  }
+}
+
+/** Replicas are killed, and the store fails. */
+function troublesOf(
+  scene: Scene,
   store: OpenedStore,
   fleet: Fleet,
   operators: StrictOperators,
-  peace: AbortSignal,
-): Promise<void> {
-  const everyNow = async (ms: number, random: Random, act: () => Promise<void>): Promise<void> => {
-    while (!peace.aborted) {
-      await sleep(ms * (0.5 + random.next()), undefined, { signal: peace }).catch(() => '');
-      if (!peace.aborted) await act();
-    }
-  };
-  const [kills, befalls] = [new Random(seed + 1), new Random(seed + 2)];
+  peace: AbortController,
+): readonly Promise<void>[] {
+  const [kills, befalls] = [new Random(scene.seed + 1), new Random(scene.seed + 2)];
   const onKill = (name: string): void => {
-    chronicle.happened(`${name} is killed`);
+    scene.chronicle.happened(`${name} is killed`);
     operators.replicaKilled(name);
   };
-  await Promise.all([
-    everyNow(KILL_EVERY_MS, kills, () => fleet.killOne(kills, onKill)),
-    everyNow(store.everyMs, befalls, store.trouble),
-  ]);
+  return [
+    trouble([kills, KILL_EVERY_MS, () => fleet.killOne(kills, onKill)], peace),
+    trouble([befalls, store.everyMs, store.trouble], peace),
+  ];
 }
 
 const CALLERS = ['anna', 'bert'] as const;

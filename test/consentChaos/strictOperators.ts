@@ -62,12 +62,13 @@ const MANNERS: readonly Manner[] = [
   { grantedAfterMs: 0 },
   { grantedAfterMs: 300, lookup: { status: 503 } },
   { grantedAfterMs: 2500 },
-  { grantedAfterMs: 0, lookup: { status: 429, retryAfterSeconds: 4 } },
+  { grantedAfterMs: 0, lookup: { status: 429, retryAfterSeconds: 1 } },
   { grantedAfterMs: 1200, lookup: { status: 500 } },
 ];
 
 const EXPIRES_IN_SECONDS = 8;
 const INTERVAL_SECONDS = 1;
+const TOKEN_SECONDS = 60;
 const SLOWEST_REPLY_MS = 60;
 /** Longer than a request's patience is then, shorter than an exchange may take. */
 const LATE_MS = 800;
@@ -78,7 +79,7 @@ const LAG_WINDOW_MS = 7000;
 const MAX_STORIES = 20;
 /** Longer than a store is frozen. */
 const ORPHANED_AFTER_MS = 3000;
-/** How long a failure after consent is returned where the operator names no time. */
+/** How long a failure after consent is returned at the least, whatever time the operator names. */
 const FAILURE_SECONDS = 60;
 /** What a replica learned within so long before it was killed may not be stored: Redis may be frozen. */
 const UNSTORED_MS = 3000;
@@ -126,6 +127,8 @@ export class StrictOperators {
   /** The callers that had an answer, by number and caller. */
   readonly #answered = new Set<string>();
   readonly #limited = new Set<string>();
+  /** Consents whose lookups have left. */
+  readonly #spent = new Set<Consent>();
   /** They get no more replies. */
   readonly #killed = new Set<string>();
   readonly #keepMs: number;
@@ -182,6 +185,20 @@ export class StrictOperators {
     for (const consent of this.#books.consents.values()) {
       const asked = this.#asked.get(consent);
       if (asked?.lastPollBy === name && consent.polledAtMs > unstoredFromMs) asked.mayBeLost = true;
+    }
+  }
+
+  /**
+   * The store has lost what was written since then, which is noticed: nobody is prompted before the doubt is over, and what
+   * was learned since is not known after it.
+   */
+  storeWentBack(sinceMs: number, doubtMs: number): void {
+    const doubtUntilMs = Date.now() + doubtMs;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all are made below
+    this.#books.shorten(doubtUntilMs, (closure) => (closure as Learned).atMs > sinceMs);
+    for (const consent of this.#books.consents.values()) {
+      const asked = this.#asked.get(consent);
+      if (asked !== undefined) asked.mayBeLost = true;
     }
   }
 
@@ -286,6 +303,12 @@ export class StrictOperators {
     const text = JSON.stringify(body);
     this.#books.answered(received, status, text);
     const said = status === 200 ? 'token' : text;
+    // Its token can be spent, by any replica, as long as its lookup has not left: nobody needs to be prompted.
+    if (status === 200) {
+      const by = { caller: asked.caller, replica };
+      const forMs = TOKEN_SECONDS * 1000 - 2 * GIVEN_UP_MS;
+      this.#close(consent.number, by, forMs, () => !this.#spent.has(consent));
+    }
     const { number } = consent;
     this.#chronicle.happened(`${replica} polls for ${asked.caller} at ${name}: ${said}`, number);
     return [status, body];
@@ -295,6 +318,7 @@ export class StrictOperators {
     this.lookups += 1;
     const consent = this.#books.consentOf(received);
     const asked = consent && this.#asked.get(consent);
+    if (consent !== undefined) this.#spent.add(consent);
     if (consent === undefined || asked === undefined) {
       return [401, { status: 401, code: 'UNAUTHENTICATED' }];
     }
@@ -305,8 +329,7 @@ export class StrictOperators {
     const fate = typeof fault === 'object' ? String(fault.status) : (fault ?? 'answered');
     this.#chronicle.happened(`${replica} looks up for ${caller}: ${scope}, ${fate}`, number);
     if (fault === 'lost reply' || typeof fault === 'object') {
-      const { retryAfterSeconds = FAILURE_SECONDS } = typeof fault === 'object' ? fault : {};
-      this.#learned(number, { caller, replica }, retryAfterSeconds * 1000, () => true);
+      this.#learned(number, { caller, replica }, FAILURE_SECONDS * 1000, () => true);
       const status = typeof fault === 'object' ? fault.status : 200;
       return [status, { status, code: 'UNAVAILABLE' }, fault];
     }
@@ -338,15 +361,24 @@ export class StrictOperators {
     forMs: number,
     answers: (scope: string) => boolean,
   ): void {
+    const closes: Closure['closes'] = ({ caller, scope }) => caller === by.caller && answers(scope);
+    this.#close(number, by, forMs, closes);
+  }
+
+  #close(
+    number: string,
+    by: Pick<Learned, 'caller' | 'replica'>,
+    forMs: number,
+    closes: Closure['closes'],
+  ): void {
     if (this.#killed.has(by.replica)) return;
     const atMs = Date.now();
-    const learned: Learned = {
+    this.#books.close(number, {
       ...by,
       atMs,
       untilMs: atMs + forMs - GIVEN_UP_MS,
-      closes: ({ caller, scope }) => caller === by.caller && answers(scope),
-    };
-    this.#books.close(number, learned);
+      closes,
+    } as Learned);
   }
 }
 
@@ -368,7 +400,7 @@ function decided({ number, promptedAtMs, intervalMs, isOver, endsAtMs }: Consent
   }
   if (isDue(deniedAfterMs)) return [400, { error: 'access_denied' }];
   if (!isDue(grantedAfterMs)) return [400, { error: 'authorization_pending' }];
-  return [200, { access_token: randomUUID(), token_type: 'Bearer', expires_in: 60 }];
+  return [200, { access_token: randomUUID(), token_type: 'Bearer', expires_in: TOKEN_SECONDS }];
 }
 
 /** Whether it was swapped within a day. */
