@@ -4,6 +4,7 @@ import { GRAFBASE } from './grafbase.ts';
 import { GRAPHQL_OVER_HTTP } from './graphqlOverHttp.ts';
 import type { Judge } from './judge.ts';
 import { OIDC_PROVIDER_JUDGES } from './oidcProvider.ts';
+import { NODE } from './node.ts';
 import { OPEN_TELEMETRY } from './openTelemetry.ts';
 import { PROMETHEUS } from './prometheus.ts';
 import { SERVER_JUDGES } from './servers.ts';
@@ -18,4 +19,5 @@ export const JUDGES: readonly Judge[] = [
   GRAPHQL_OVER_HTTP,
   OPEN_TELEMETRY,
   PROMETHEUS,
+  NODE,
 ];
