@@ -124,3 +124,15 @@ export function callerId(subjectHash: string): string {
   const digits = Array.from(subjectHash.slice(0, 16));
   return digits.map((digit) => LETTERS[Number.parseInt(digit, 16)]).join('');
 }
+
+/** What moves a cursor, turns the direction of a text or ends a line: also of older lines of the log. */
+const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
+/** The same JSON of one line, without characters that a terminal shows as something else. */
+export function visible(json: string): string {
+  return json.replaceAll(UNSEEN, (character) =>
+    Array.from({ length: character.length }, (_, at) => {
+      return `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
+    }).join(''),
+  );
+}

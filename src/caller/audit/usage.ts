@@ -179,7 +179,7 @@ function plain(text: string): string {
 const FORMULA = /^[\t\r]|^[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]/u;
 
 function csvCell(text: string): string {
-  const line = text.replaceAll(/[\r\n]+/g, ' ');
+  const line = text.replaceAll(/[\r\n]+/g, ' ').replaceAll(/[\p{Cc}\p{Cf}]/gu, '�');
   const harmless = FORMULA.test(line) && line !== '-' ? `'${line}` : line;
   return /[",;]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

@@ -125,7 +125,7 @@ describe('usage', () => {
 
 describe('the report', () => {
   const FORMULAS = ['=1+1', '+1', '-1', '@x', '\tx', ' =1', '\n=1', '\uff1d1'];
-  const NASTY = [...FORMULAS, 'a,b', 'a"b', 'a\nb', '\u001b[2J'];
+  const NASTY = [...FORMULAS, 'a,b', 'a"b', 'a\nb', '\u001b[2J', '\u009b2J', 'a\u202eb'];
   const lines = NASTY.map((client) => line({ client }));
   const { usages } = reportOf(lines, ['client']);
 
@@ -133,6 +133,7 @@ describe('the report', () => {
     const csv = usageCsv(['client'], usages, 'EUR');
     expect(csv).not.toMatch(/(?:^|\n)[=+@\t]/);
     expect(csv).not.toMatch(/(?:^|[\n"])\s*[=+@\uff1d]/);
+    expect(csv.replaceAll('\r\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     expect(csv.split('\r\n')).toHaveLength(NASTY.length + 2);
     expect(csv).toContain(`"a,b",1,1,0,0,0,0.0155,answered 1`);
   });
