@@ -1,3 +1,4 @@
+import { CAMARA_JUDGES } from './camaraTexts.ts';
 import { COMPOSER_JUDGES } from './composers.ts';
 import { GATEWAY_JUDGES } from './gateways.ts';
 import { GRAFBASE } from './grafbase.ts';
@@ -11,6 +12,7 @@ import { SERVER_JUDGES } from './servers.ts';
 
 /** All of them, in the order of the page. */
 export const JUDGES: readonly Judge[] = [
+  ...CAMARA_JUDGES,
   ...OIDC_PROVIDER_JUDGES,
   ...COMPOSER_JUDGES,
   ...GATEWAY_JUDGES,

@@ -16,7 +16,7 @@ const LEAD = `# Compatibility
 
 What others make of this project: texts, programs and packages that it did not write judge it. \`npm run compatibility\` runs them and writes this page; \`npm run compatibility -- --short --check\`, in CI, runs those that take seconds, and fails where a row fell. \`npm run compatibility -- WORD…\` runs the judges whose names contain one of the words.`;
 
-const NOTES = `- CAMARA's texts are not part of this project: clone camaraproject/SimSwap, and set \`CAMARA_TEXTS\` to it. Without them their rows stay as they are.
+const NOTES = `- CAMARA's texts are not part of this project: \`CAMARA_TEXTS\` names a folder with a folder for each release of camaraproject/SimSwap, such as \`r3.3/sim-swap.yaml\` (\`../shared/camara\` where it is not set). Without them their rows stay as they are. Judged are our requests, by its schemas, and whether each refusal that it has an example of becomes an error, and not an answer or OPERATOR_INVALID_REPLY.
 - Composers and gateways have the graph of \`ROLE=subgraph\` beside a subgraph that owns customers and their numbers, and one query about three: a number with a swap, one without, and one that the operator does not serve. Where an error is not at the path of its number, another customer would be blamed. Configuring a gateway: [graph.md](graph.md#configuring-a-router).
 - Federation 1 does not know \`@link\`: leave out the line of the SDL that begins with \`extend schema\`.
 - Servers have the graph of \`ROLE=bff\`, or of \`ROLE=subgraph\`, mounted beside types of another program as their own guides say ([library.md](library.md#mounting)), each error of a reply handed to \`maskError\`.
