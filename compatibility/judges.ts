@@ -7,6 +7,7 @@ import type { Judge } from './judge.ts';
 import { OIDC_PROVIDER_JUDGES } from './oidcProvider.ts';
 import { NODE } from './node.ts';
 import { OPEN_TELEMETRY } from './openTelemetry.ts';
+import { PACKED_JUDGES } from './packed.ts';
 import { PROMETHEUS } from './prometheus.ts';
 import { SERVER_JUDGES } from './servers.ts';
 
@@ -22,4 +23,5 @@ export const JUDGES: readonly Judge[] = [
   OPEN_TELEMETRY,
   PROMETHEUS,
   NODE,
+  ...PACKED_JUDGES,
 ];
