@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 import { settled } from '../testClock.ts';
 import { replying } from '../wiredOperator.ts';
-import { answerJson, deadUrl, RecordingServer } from './recordingServer.ts';
+import { answerJson, deadUrl, RecordingServer, type Received } from './recordingServer.ts';
 import { DEPARTURE, TestEndpoint } from './testEndpoint.ts';
 
 const LIMIT_BYTES = 64 * 1024;
@@ -58,6 +58,19 @@ describe('an exchange', () => {
     const received = { method: 'GET', path: `${path}?fields=swap`, body: '' };
     expect(server.received).toMatchObject([received]);
     expect(Object.keys(server.received[0]?.headers ?? {}).join()).not.toContain('content-');
+  });
+
+  it('skips 100 Continue, in pieces and several times, before each reply on a kept connection', async () => {
+    await using server = await RecordingServer.start(
+      (...request) => void continueAndReply(...request),
+    );
+    await using client = new TestEndpoint(server.url);
+    for (const correlator of ['one', 'two', 'three', 'four']) {
+      expect(await client.post({ correlator })).toMatchObject({
+        reply: { status: 200, body: '{}' },
+      });
+    }
+    expect(server.connections.length).toBeLessThan(4);
   });
 
   it('joins characters that arrive in pieces', async () => {
@@ -305,3 +318,12 @@ describe('a signal that is aborted', () => {
     expect(server.connections).toHaveLength(1);
   });
 });
+
+async function continueAndReply({ correlator }: Received, response: ServerResponse): Promise<void> {
+  for (const letter of 'HTTP/1.1 100\r\nx-a: b\r\n\r\n') {
+    response.socket?.write(letter);
+    await settled();
+  }
+  response.writeContinue();
+  response.writeHead(200, { 'x-correlator': correlator }).end('{}');
+}

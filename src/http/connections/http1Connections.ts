@@ -1,8 +1,9 @@
 import type { TLSSocket } from 'node:tls';
-import { Pool, type buildConnector } from 'undici';
+import { buildConnector, Pool } from 'undici';
 import type { Clock } from '../../system/clock.ts';
 import type { ReplyReader } from '../replyReader.ts';
 import { ConnectFailure } from '../connectFailure.ts';
+import { withoutContinue } from './interimReplies.ts';
 import { SpareConnections, type IdleDetector } from './spareConnections.ts';
 import type { OnConnected, TlsConnector } from './tlsConnector.ts';
 
@@ -12,7 +13,7 @@ const KEEP_ALIVE_MS = 30_000;
  * A connection that is never idle lives until something breaks it, and changes since it was made (of the
  * addresses of the name, of the server's certificate) never take effect. After so long it is replaced.
  */
-export const MAX_CONNECTION_AGE_MS = 10 * 60_000;
+export const MAX_CONNECTION_AGE_MS = 60_000;
 
 export interface ConnectionsParts {
   readonly url: URL;
@@ -122,11 +123,19 @@ function createPool(
   { url, connections, timeoutMs }: Http1Parts,
   connect: ((onConnected: OnConnected) => void) | undefined,
 ): Pool {
+  const inPlainText = buildConnector({ timeout: timeoutMs });
   return new Pool(url.origin, {
     connections,
     pipelining: 1,
     allowH2: false,
-    connect: connect ? (_, callback) => connect(handTo(callback)) : { timeout: timeoutMs },
+    connect(to, callback) {
+      if (connect) connect(handTo(callback));
+      else {
+        inPlainText(to, (error, socket) =>
+          error === null ? callback(null, withoutContinue(socket)) : callback(error, null),
+        );
+      }
+    },
     keepAliveTimeout: KEEP_ALIVE_MS,
     // One timer of ours spans the whole exchange; undici's own would restart with every byte dripped.
     headersTimeout: 0,
@@ -142,6 +151,6 @@ export function handTo(callback: buildConnector.Callback): OnConnected {
   return (connected) => {
     if (connected instanceof Error) callback(connected, null);
     else if (connected.destroyed) callback(new ConnectFailure('tls', 'CLOSED'), null);
-    else callback(null, connected);
+    else callback(null, withoutContinue(connected));
   };
 }

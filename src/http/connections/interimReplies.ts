@@ -1,0 +1,52 @@
+import type { Socket } from 'node:net';
+
+const START = 'HTTP/1.1 100';
+const CONTINUE = /^HTTP\/1\.1 100(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/;
+/** A longer one is passed on, and refused. */
+const MAX_CHARACTERS = 4096;
+
+/**
+ * Skips each `100 Continue` before a reply. A client has to parse one that it did not expect (RFC 9110 §15.2), and undici
+ * breaks the connection. One exchange at a time: the first bytes that are read after some were written begin a reply.
+ */
+export function withoutContinue<Connected extends Socket>(socket: Connected): Connected {
+  const read = socket.read.bind(socket);
+  const write = socket.write.bind(socket);
+  let isAtStart = true;
+  let held: Buffer = Buffer.alloc(0);
+  return Object.assign(socket, {
+    write(...written: Parameters<Socket['write']>) {
+      isAtStart = true;
+      return write(...written);
+    },
+    read(size?: number): unknown {
+      for (;;) {
+        const chunk: unknown = read(size);
+        if (!isAtStart || !Buffer.isBuffer(chunk)) return chunk;
+        held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+        for (let found = continueIn(held); found > 0; found = continueIn(held)) {
+          held = held.subarray(found);
+        }
+        if (mayBecomeContinue(held)) continue;
+        isAtStart = false;
+        const reply = held;
+        held = Buffer.alloc(0);
+        return reply;
+      }
+    },
+  });
+}
+
+/** The length of the `100 Continue` that they begin with; 0 where they begin with none. Pure. */
+function continueIn(bytes: Buffer): number {
+  if (startOf(bytes) !== START) return 0;
+  return CONTINUE.exec(bytes.toString('latin1', 0, MAX_CHARACTERS))?.[0].length ?? 0;
+}
+
+function mayBecomeContinue(bytes: Buffer): boolean {
+  return START.startsWith(startOf(bytes)) && bytes.length < MAX_CHARACTERS;
+}
+
+function startOf(bytes: Buffer): string {
+  return bytes.toString('latin1', 0, START.length);
+}
