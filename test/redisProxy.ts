@@ -27,6 +27,8 @@ export class RedisProxy {
   readonly renames = new Map<string, string>();
   /** Clients use TLS on further connections while it has one. */
   certificate: Certificate | undefined;
+  /** How long replies take on their way, in milliseconds. */
+  delayMs = 0;
   cuts = 0;
   copies = 0;
   /** Seen on their way, copies not included. */
@@ -114,6 +116,7 @@ export class RedisProxy {
       if (this.#silent.has(client)) return;
       // The command has had its effect when the server replies.
       if (isCut) end();
+      else if (this.delayMs > 0) setTimeout(() => client.write(this.#renamed(chunk)), this.delayMs);
       else client.write(this.#renamed(chunk));
     });
   }

@@ -136,12 +136,21 @@ export interface QuotaMessage {
 /** A failure of the shared store, a loss that puts numbers in doubt, or a server that went or came back. */
 export type StoreMessage =
   | { readonly event: 'lost' | 'full' }
+  /** A script ran, or was given up. */
+  | { readonly event: 'command'; readonly tookMs: number }
   | { readonly event: 'away' | 'back'; readonly host: string }
   | {
       readonly event: 'doubt';
       /** When it ends, in milliseconds since 1970. */
       readonly untilMs: number;
     };
+
+/** Files that are read again were read, and can or cannot be used. Published by `system/fromFiles.ts` too. */
+export interface FilesMessage {
+  /** The same whenever the same files are read. */
+  readonly source: object;
+  readonly isUsable: boolean;
+}
 
 export interface Channel<Message> extends Pick<
   NodeChannel,
@@ -169,6 +178,9 @@ export const consentChannel: WorkChannel<ConsentMessage> = tracingChannel('sim-s
 export const circuitChannel: Channel<CircuitMessage> = channel('sim-swap:circuit');
 export const quotaChannel: Channel<QuotaMessage> = channel('sim-swap:quota');
 export const storeChannel: Channel<StoreMessage> = channel('sim-swap:store');
+/** A write to the audit log has returned. */
+export const auditChannel: Channel<{ readonly tookMs: number }> = channel('sim-swap:audit');
+export const filesChannel: Channel<FilesMessage> = channel('sim-swap:files');
 
 /** Returns what ends it. */
 export function listen<Message>(

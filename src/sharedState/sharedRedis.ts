@@ -56,7 +56,12 @@ export class SharedRedis implements Redis {
       const sentAtMs = this.#clock.monotonicMs();
       try {
         const sent = timedValues(values, sentAtMs, endsAtMs, this.#clocks.get(server));
-        const reply = await this.#redis.run(timed(script), keys, sent, endsAtMs - sentAtMs);
+        const reply = await this.#redis
+          .run(timed(script), keys, sent, endsAtMs - sentAtMs)
+          .finally(() => {
+            const tookMs = this.#clock.monotonicMs() - sentAtMs;
+            storeChannel.publish({ event: 'command', tookMs });
+          });
         const [nowText, outcome, result] = Array.isArray(reply) ? (reply as unknown[]) : [];
         const nowMs = typeof nowText === 'string' ? Number(nowText) : Number.NaN;
         if (!Number.isFinite(nowMs)) throw new SharedStateLost();

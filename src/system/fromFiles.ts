@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import type { Clock } from './clock.ts';
 import { watchFiles, type FileTexts } from './watchedFiles.ts';
 
@@ -37,6 +38,7 @@ export function follow<T>(
     [...from.texts.keys()],
     () => {
       const reread = from.read(watch.texts);
+      channel('sim-swap:files').publish({ source: from, isUsable: reread.kind === 'read' });
       switch (reread.kind) {
         case 'flawed':
           log.error('Files have changed and cannot be used: what was read before stays in force.', {

@@ -9,6 +9,8 @@ export interface MetricDefinition<Label extends string = string> {
 
 const OPERATOR_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 const REQUEST_SECONDS = [0.005, ...OPERATOR_SECONDS, 30] as const;
+/** From the shared store and the audit log, whose alerts are at 0.2 and 0.5. */
+const STORE_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5] as const;
 const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 0.999] as const;
 const CONSENT_SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300] as const;
 
@@ -167,6 +169,20 @@ export const METRICS = {
     name: 'sim_swap_shared_store_failures_total',
     help: 'What was not done in the shared store: it was lost, or full.',
     labels: ['reason'],
+  },
+  storeSeconds: {
+    name: 'sim_swap_shared_store_command_duration_seconds',
+    help: 'How long scripts in the shared store take until their reply, or until they are given up.',
+    buckets: STORE_SECONDS,
+  },
+  auditSeconds: {
+    name: 'sim_swap_audit_write_duration_seconds',
+    help: 'How long writes to the audit log take; one has all lines that came during the one before.',
+    buckets: STORE_SECONDS,
+  },
+  unusableFiles: {
+    name: 'sim_swap_unusable_files',
+    help: 'Groups of files (secrets, certificates, trusted documents) that have changed and cannot be used: what was read before stays in force.',
   },
   storeDoubt: {
     name: 'sim_swap_shared_store_doubt_end_timestamp_seconds',

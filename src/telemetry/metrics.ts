@@ -1,9 +1,11 @@
 import { collectDefaultMetrics, Registry } from '@prometheus-io/client';
 import { REFUSALS, type RefusalReason } from '../caller/gate.ts';
 import {
+  auditChannel,
   circuitChannel,
   consentChannel,
   exchangeChannel,
+  filesChannel,
   listen,
   listenTimed,
   planChannel,
@@ -30,6 +32,8 @@ const MICROS = 1_000_000;
 
 /** As in the rules of monitoring/rules.yml. */
 const SLOW_SECONDS = 1;
+const SLOW_STORE_SECONDS = 0.2;
+const SLOW_AUDIT_SECONDS = 0.5;
 const HELD_UP_SECONDS = 0.5;
 const FEW_DESCRIPTORS_LEFT = 0.8;
 
@@ -51,6 +55,7 @@ export class Metrics {
   readonly #parts: MetricsParts;
   /** By server, on the monotonic clock. */
   readonly #awaySinceMs = new Map<string, number>();
+  readonly #unusableFiles = new Set<object>();
   readonly #unlisten: readonly (() => void)[];
   #sources: Pick<SimSwaps, 'numbers' | 'load' | 'connections' | 'clocks'> | undefined;
 
@@ -79,6 +84,17 @@ export class Metrics {
       ),
       listen(quotaChannel, ({ quota, used }) => meters.quotaUsed.observe({ quota }, used)),
       listen(storeChannel, (message) => this.#stored(message)),
+      listen(auditChannel, ({ tookMs }) => {
+        meters.auditSeconds.observe({}, tookMs / 1000);
+        if (tookMs > SLOW_AUDIT_SECONDS * 1000) {
+          parts.log.warn('the audit log took more than half a second to write');
+        }
+      }),
+      listen(filesChannel, ({ source, isUsable }) => {
+        if (isUsable) this.#unusableFiles.delete(source);
+        else this.#unusableFiles.add(source);
+        meters.unusableFiles.set({}, this.#unusableFiles.size);
+      }),
     ];
   }
 
@@ -234,6 +250,12 @@ export class Metrics {
       case 'lost':
       case 'full':
         this.#meters.storeFailures.add({ reason: message.event });
+        return;
+      case 'command':
+        this.#meters.storeSeconds.observe({}, message.tookMs / 1000);
+        if (message.tookMs > SLOW_STORE_SECONDS * 1000) {
+          this.#parts.log.warn('the shared store took more than 0.2 seconds');
+        }
         return;
       case 'doubt':
         this.#meters.storeDoubt.set({}, message.untilMs / 1000);

@@ -9,8 +9,11 @@ import { IS_LONG } from '../forms.ts';
 import { freePort } from '../freePort.ts';
 import { command } from '../redisCommands.ts';
 import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
+import { RedisProxy } from '../redisProxy.ts';
+import { TemporaryFiles } from '../temporary.ts';
 import { answerNever, answerText, replying, WiredOperator } from '../wiredOperator.ts';
 import { NO_PROMETHEUS, startPrometheus } from './prometheus.ts';
+import { NO_COMPILER, slowDisk } from './slowWrites.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -150,6 +153,22 @@ const FAULTS = {
     line: 'the audit log cannot be written',
     prepare: () => ({ settings: { AUDIT_LOG: '/dev/full', AUDIT_KEY: freshStateKey() } }),
   },
+  'audit-log-slow': {
+    alerts: ['SimSwapAuditLogSlow'],
+    line: 'the audit log took more than half a second to write',
+    prepare() {
+      const { file, prefix } = slowDisk(700);
+      return { settings: { AUDIT_LOG: file, AUDIT_KEY: freshStateKey() }, prefix };
+    },
+  },
+  // No line: the log is written to the same output.
+  'audit-log-output-closed': {
+    alerts: ['SimSwapAuditLogNotWritable', 'SimSwapErrorBudgetBurn', 'SimSwapLogLinesLost'],
+    prepare: () => ({
+      settings: { AUDIT_KEY: freshStateKey() },
+      breaks: (server) => server.stdout.destroy(),
+    }),
+  },
   'quota-used-up': {
     alerts: ['SimSwapQuotaExhausted'],
     line: 'request',
@@ -179,6 +198,16 @@ const FAULTS = {
       return { settings: issuer.settings, headers: await bearer(other) };
     },
   },
+  'issuer-keys-empty': {
+    alerts: ['SimSwapCallersRefused'],
+    line: 'the keys of JWT_JWKS_URL cannot be fetched',
+    async prepare(started) {
+      const issuer = await withIssuer(started);
+      const headers = await bearer(issuer);
+      issuer.keys = [];
+      return { settings: issuer.settings, headers };
+    },
+  },
   'redis-away': {
     alerts: ['SimSwapErrorBudgetBurn', 'SimSwapSharedStateLost'],
     line: 'the shared store is lost',
@@ -202,6 +231,45 @@ const FAULTS = {
       withRedis(started, '3-legged', (redis) =>
         command(redis.port, ['CONFIG', 'SET', 'maxmemory', '1']),
       ),
+  },
+  'redis-slow': {
+    alerts: ['SimSwapSharedStoreSlow'],
+    line: 'the shared store took more than 0.2 seconds',
+    async prepare(started) {
+      const redis = await startRedis();
+      started.defer(() => redis.kill());
+      const proxy = await RedisProxy.before(redis.port);
+      started.defer(() => proxy.close());
+      const issuer = await withIssuer(started);
+      return {
+        settings: { ...issuer.settings, REDIS_URL: proxy.url, STATE_KEY: freshStateKey() },
+        headers: await bearer(issuer),
+        breaks() {
+          proxy.delayMs = 700;
+        },
+      };
+    },
+  },
+  'secret-file-unusable': {
+    alerts: ['SimSwapFilesUnusable'],
+    line: 'Files have changed and cannot be used: what was read before stays in force.',
+    prepare() {
+      const files = new TemporaryFiles();
+      const OPERATOR_CLIENT_SECRET_FILE = files.write('secret', DEMO_CLIENT.clientSecret);
+      return {
+        // Only an entry of OPERATORS_FILE has the file in place of the secret.
+        settings: { OPERATOR_DATE_MARGIN_HOURS: '1', OPERATOR_CLIENT_SECRET_FILE },
+        breaks: () => files.write('secret', ''),
+      };
+    },
+  },
+  'collector-away': {
+    alerts: ['SimSwapTracesLost'],
+    line: 'spans could not be sent: see OTEL_EXPORTER_OTLP_ENDPOINT',
+    async prepare() {
+      const OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${await freePort()}`;
+      return { settings: { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TIMEOUT: '500' } };
+    },
   },
   'process-gone': {
     alerts: ['SimSwapProcessGone'],
@@ -325,7 +393,7 @@ function wordsToSearch(line: string): string {
   return line.replace(/ \(.*|:.*/, '');
 }
 
-const LEFT_OUT = NO_PROMETHEUS ?? NO_REDIS;
+const LEFT_OUT = NO_PROMETHEUS ?? NO_REDIS ?? NO_COMPILER;
 
 /** 100 ms each: long enough for alerts that should not be raised, and an end where one is missing. */
 const MIN_TURNS = 100;

@@ -1,4 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises';
+import { auditChannel } from '../../log/diagnostics.ts';
 import type { Clock } from '../../system/clock.ts';
 import type { AuditEntry, AuditStart } from './entry.ts';
 
@@ -95,6 +96,7 @@ export class AuditLog {
     await new Promise<void>((resolve) => process.nextTick(resolve));
     for (let batch = this.#waiting; batch !== undefined; batch = this.#waiting) {
       this.#waiting = undefined;
+      const begunAtMs = this.#clock.monotonicMs();
       try {
         await this.#target.append((this.#isTorn ? '\n' : '') + batch.text);
         this.#isTorn = false;
@@ -103,6 +105,7 @@ export class AuditLog {
         this.#isTorn = true;
         batch.reject(error);
       }
+      auditChannel.publish({ tookMs: this.#clock.monotonicMs() - begunAtMs });
       batch.settled();
       this.#isStuck = false;
     }

@@ -3,6 +3,7 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { Clock } from '../../system/clock.ts';
 import type { Reread } from '../../system/fromFiles.ts';
 import { watchFiles, type FileTexts, type FileWatch } from '../../system/watchedFiles.ts';
+import { filesChannel } from '../../log/diagnostics.ts';
 import type { Log } from '../../log/log.ts';
 import type { ConnectionSettings, TextSource } from '../wireSettings.ts';
 
@@ -61,7 +62,9 @@ export class ConnectionFiles {
   }
 
   #changed(): void {
-    if (!this.#read()) return;
+    const isRead = this.#read();
+    filesChannel.publish({ source: this, isUsable: this.flaw === undefined });
+    if (!isRead) return;
     this.#times += 1;
     const times = this.#times;
     this.#parts.log.info('The TLS and proxy files were read again: new connections use them.', {
