@@ -8,7 +8,7 @@ import { follow } from '../system/fromFiles.ts';
 import { logAbout, type Log } from '../log/log.ts';
 import { RedisFactCache } from '../lookups/redisFactCache.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
-import { operatorIdentityOf } from '../operator/operatorSettings.ts';
+import { operatorIdentitiesOf } from '../operator/operatorSettings.ts';
 import type { Redis } from '../sharedState/redis.ts';
 import { StateSeals } from '../sharedState/stateSeals.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
@@ -71,7 +71,7 @@ async function sharedStores(
     seals,
     doubtMs: consent.doubtMs,
     deniedMs: consent.deniedMs,
-    operators: asking.map(operatorIdentityOf),
+    operators: asking.flatMap(operatorIdentitiesOf),
     // Records of numbers are lost: all of them, or the last writes.
     onDoubt: (untilMs) => {
       storeChannel.publish({ event: 'doubt', untilMs });

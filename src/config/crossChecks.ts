@@ -71,6 +71,11 @@ function checkTogether(entries: readonly Entry[]): void {
       tell(['name'], 'is the name of another operator as well');
     }
     names.add(at('name'));
+    for (const [index, former] of listOf(at('formerly')).entries()) {
+      if (isText(former) && othersOf.has(former)) {
+        tell(['formerly', index], 'is the name of an operator in this file');
+      }
+    }
     for (const [index, prefix] of listOf(at('prefixes')).entries()) {
       const owner = owners.get(prefix);
       const what = `is a prefix of ${owner} as well: a number belongs to one operator`;

@@ -137,6 +137,9 @@ const proxy = strictObject({
 
 const operator = strictObject({
   name: name.describe('for log, audit log and the keys of stores; clients never see it'),
+  formerly: array(name)
+    .default([])
+    .describe('names that it had: consents and facts of these continue, with `REDIS_URL`'),
   profile: z.preprocess(
     nameOfProfile,
     string()

@@ -61,6 +61,7 @@ export function settingsOf(
     name: entry.name,
     profile: { name: profileName, sha256 },
     prefixes: entry.prefixes.filter((prefix) => isNumberPrefix(prefix)),
+    formerly: entry.formerly,
     others: entry.others,
     price: entry.price,
     purposes: entry.purposes,

@@ -53,6 +53,8 @@ export interface LedgerParts {
 export interface ConsentOperator {
   /** Its name in consents and facts. */
   readonly identity: string;
+  /** That, and those by which consents under way may name it. */
+  readonly identities?: readonly string[];
   /** Its name in the settings. */
   readonly name: string;
   readonly tokens: Pick<TokenManager, 'requestConsent' | 'poll' | 'holds' | 'rightTo'>;

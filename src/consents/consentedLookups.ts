@@ -51,7 +51,8 @@ export class ConsentedLookups {
   }
 
   routeTo(operator: ConsentOperator): LookupRoute {
-    this.#operators.set(operator.identity, operator);
+    const { identities = [operator.identity] } = operator;
+    for (const identity of identities) this.#operators.set(identity, operator);
     return {
       lookUp: (lookup, session, recalledAtMs) => {
         const correlator = session.request.correlator.name;

@@ -27,6 +27,8 @@ export interface LookupSettings extends Omit<OperatorProfile, 'errors' | 'grants
   readonly limits: LimitSettings;
   /** In settings, log and audit lines and keys of stores; never visible to clients. */
   readonly name: string;
+  /** Names that it had, in keys of stores. */
+  readonly formerly: readonly string[];
   /** A custom one has the SHA-256 of its file. */
   readonly profile: { readonly name: string; readonly sha256: string | undefined };
   /** The longest prefix of all operators that matches a number decides. */
@@ -101,6 +103,13 @@ export function operatorIdentityOf({
 }: OperatorSettings): string {
   const { origin } = new URL(lookupAddresses.check);
   return [name, origin, clientId, flow, ...placesOf(authorization)].join(' ');
+}
+
+/** By its present name, and by those that it had. Pure. */
+export function operatorIdentitiesOf(settings: OperatorSettings): readonly string[] {
+  return [settings.name, ...settings.formerly].map((name) =>
+    operatorIdentityOf({ ...settings, name }),
+  );
 }
 
 /** The name in an identity: names have no spaces. Pure. */

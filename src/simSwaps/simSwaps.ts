@@ -37,6 +37,7 @@ import { Operator } from '../operator/operator.ts';
 import { ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
 import {
   LOOKUP_ENDPOINTS,
+  operatorIdentitiesOf,
   operatorIdentityOf,
   permitsPurpose,
   type NumberDirectorySettings,
@@ -94,10 +95,10 @@ export function keptFor(
   { resultMs }: Pick<ConsentSettings, 'resultMs'>,
 ): KeptFor {
   const byIdentity = new Map(
-    operators.map((operator) => {
+    operators.flatMap((operator) => {
       const keepMs = operator.keepFactsSeconds * 1000;
       const settings = { keepMs, resultMs: asksOwner(operator.flow) ? resultMs : 0 };
-      return [operatorIdentityOf(operator), settings];
+      return operatorIdentitiesOf(operator).map((identity) => [identity, settings] as const);
     }),
   );
   return (operator) => byIdentity.get(operator);
@@ -134,7 +135,9 @@ export function createSimSwaps(parts: SimSwapParts) {
     operatorClocks: new Set(),
     consented: new ConsentedLookups({ store, factCache, rules: consent, clock }, consent.waitMs),
     marking: new Map(),
-    trusts: new Map(operators.map((operator) => [operatorIdentityOf(operator), operator])),
+    trusts: new Map(
+      operators.flatMap((one) => operatorIdentitiesOf(one).map((identity) => [identity, one])),
+    ),
   };
   const served = operators.map((operator) => createServedOperator(operator, own));
   const byPrefix = new OperatorsByPrefix(served);
@@ -381,6 +384,7 @@ function consentedLookups(
   const exchangeMs = 2 * settings.limits.timeoutMs;
   return parts.consented.routeTo({
     identity,
+    identities: operatorIdentitiesOf(settings),
     name: settings.name,
     tokens,
     consentTokens,

@@ -399,6 +399,9 @@ describe('a problem with the file', () => {
       'operators[1].others[0] leads back to beta, by the others of alpha: a number would be looked up in circles.',
       'operators[1].price.currency must be the currency of all other prices in this file.',
     ]);
+    expect(problemsOf(ALPHA, { ...BETA, formerly: ['gamma', 'alpha'] })).toEqual([
+      'operators[1].formerly[1] is the name of an operator in this file.',
+    ]);
     expect(problemsOf(ALPHA, { ...BETA, name: 'alpha' })).toEqual([
       'operators[1].name is the name of another operator as well.',
     ]);

@@ -10,6 +10,7 @@ import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
 import { Program } from '../program.ts';
 import { askAt, startServiceWith, type Service } from '../service.ts';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
+import { entryAt, startServiceOf } from '../operatorsFile.ts';
 import { TemporaryFiles } from '../temporary.ts';
 import { answerNever, grant, pend, WiredOperator } from '../wiredOperator.ts';
 import { ALICE } from '../values.ts';
@@ -163,6 +164,29 @@ test('a rolling restart with another secret, limits and STATE_KEY prompts once',
   expect(operator.prompts).toHaveLength(1);
   expect(operator.lookups).toHaveLength(1);
   for (const replica of replicas) await replica.stop();
+  await redis.kill();
+}, 60_000);
+
+test('a rolling restart with another name of the operator continues a consent by formerly', async (context) => {
+  context.skip(NO_REDIS !== undefined, NO_REDIS);
+  const redis = await startRedis();
+  operator.script = { token: pend };
+  const shared = { REDIS_URL: redis.url, STATE_KEY: freshStateKey(), CONSENT_WAIT_MS: '0' };
+  const startNamed = (name: string, formerly: readonly string[]) =>
+    startServiceOf([entryAt(operator.url, { name, formerly, flow: '3-legged' })], shared);
+  const before = await startNamed('alpha', []);
+  expect(await ask(before.url)).toBe('CONSENT_PENDING');
+  await before.stop();
+  operator.script = { token: grant, lookUp: answerNever };
+  {
+    await using renamed = await startNamed('beta', []);
+    // Its prompt is still on the phone.
+    expect(await ask(renamed.url)).toBe('CONSENT_PENDING');
+    expect(operator.lookups).toEqual([]);
+  }
+  await using renamed = await startNamed('beta', ['alpha']);
+  await expect.poll(() => ask(renamed.url), { timeout: 15_000 }).toBe(false);
+  expect([operator.prompts.length, operator.lookups.length]).toEqual([1, 1]);
   await redis.kill();
 }, 60_000);
 
