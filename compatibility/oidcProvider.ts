@@ -47,10 +47,7 @@ const CERTIFICATE = {
   key: { file: files.write('client.key', CLIENT.key) },
 };
 const AUTHORITIES = files.write('ca.pem', AUTHORITY.pem);
-const KEY = files.write(
-  'signing.key',
-  SIGNING.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-);
+const KEY = files.write('signing.key', SIGNING.privateKey.export({ type: 'pkcs8', format: 'pem' }));
 
 export const OIDC_PROVIDER_JUDGES: readonly Judge[] = [
   {
