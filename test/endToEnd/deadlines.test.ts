@@ -98,8 +98,9 @@ describe('a request ends in its time', () => {
       JWT_AUDIENCE: 'sim-swap',
       REQUEST_TIMEOUT_MS: String(TIMEOUT_MS),
     });
-    // Well formed, so that the keys are fetched.
-    const token = `${part({ alg: 'ES256', typ: 'at+jwt', kid: 'k' })}.${part({ sub: 's' })}.AAAA`;
+    // Of this issuer and not expired, so that the keys are fetched.
+    const claims = { sub: 's', iss: issuer.url, aud: 'sim-swap', exp: Date.now() / 1000 + 60 };
+    const token = `${part({ alg: 'ES256', typ: 'at+jwt', kid: 'k' })}.${part(claims)}.AAAA`;
 
     const askedAtMs = performance.now();
     const reply = await server.ask(QUERY, {}, { authorization: `Bearer ${token}` });

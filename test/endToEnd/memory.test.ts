@@ -2,13 +2,14 @@ import { expect, test } from 'vitest';
 import { PARSE_LIMITS } from '../../src/graphql/documents.ts';
 import { ServerProcess } from './serverProcess.ts';
 
-const MEBIBYTE = 1024 * 1024;
+/** What a body may have by default. */
+const MAX_BODY_BYTES = 366_240;
 
 /** A document of comments, whose body has as many bytes as a body may have. */
 function comments(index: number): string {
   const start = `{ a${index}: __typename }`;
   // Three bytes each: in JSON a line break is two characters.
-  return start + '#\n'.repeat(Math.floor((MEBIBYTE - start.length - '{"query":""}'.length) / 3));
+  return start + '#\n'.repeat(Math.floor((MAX_BODY_BYTES - start.length - '{"query":""}'.length) / 3));
 }
 
 /** A document as long, and of as many tokens, as one may be. */
@@ -18,7 +19,7 @@ function largest(index: number): string {
   return document + ' '.repeat(PARSE_LIMITS.maxSourceLength - document.length);
 }
 
-test('neither 3 documents of a megabyte of comments nor 60 that are served and kept end a process', async () => {
+test('neither 3 documents of comments, as long as a body may be, nor 60 that are served and kept end a process', async () => {
   await using server = await ServerProcess.start('http://127.0.0.1:1', {
     NODE_OPTIONS: '--max-old-space-size=48',
   });
