@@ -9,7 +9,9 @@ const MAX_BODY_BYTES = 366_240;
 function comments(index: number): string {
   const start = `{ a${index}: __typename }`;
   // Three bytes each: in JSON a line break is two characters.
-  return start + '#\n'.repeat(Math.floor((MAX_BODY_BYTES - start.length - '{"query":""}'.length) / 3));
+  return (
+    start + '#\n'.repeat(Math.floor((MAX_BODY_BYTES - start.length - '{"query":""}'.length) / 3))
+  );
 }
 
 /** A document as long, and of as many tokens, as one may be. */
