@@ -150,7 +150,7 @@ test.each(['16.6.0', '16.15.0'])('the library is mounted beside graphql %s', asy
 
 test.each([
   ['20.20.2', '16.6.0'],
-  ['24.21.0', '16.15.0'],
+  ['24.22.3', '16.15.0'],
   ['26.12.1', '17.1.0'],
 ])('the mocks run on Node %s, beside graphql %s', async (node, version) => {
   const folder = await installed(
