@@ -73,7 +73,6 @@ export const crowds = longRun({
     flow: someOf('the flow', FLOWS),
     store: someOf('the store', STORES),
   },
-  short: ['--lists', '200'],
   needsRedis: true,
   async *run({ lists, heap: heapMib, flow: flows, store: stores }) {
     const rows: string[][] = [];
