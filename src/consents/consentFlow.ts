@@ -25,6 +25,7 @@ import {
   type ConsentOperator,
   type ConsentSnapshot,
   type LedgerParts,
+  type Spent,
 } from './consentLedger.ts';
 import {
   answered,
@@ -360,6 +361,8 @@ export class ConsentFlow {
     if (permit !== 'acquired') return this.#waiters.fail(rejectionFailure(permit));
     const acquiredAtMs = clock.monotonicMs();
     try {
+      // While it waited for the permit.
+      if (granted.untilMs <= this.#ledger.nowMs()) return 'slept';
       const claim = await this.#ledger.claimGranted(page, granted, operator);
       if (claim.kind === 'conflict') return await this.#lookAgain();
       const leftAtMs = clock.monotonicMs();
@@ -394,13 +397,14 @@ export class ConsentFlow {
 
     const subject = { number, operation: lookup.operation, purpose: request.purpose.word };
     let ending: Ending = { outcome: 'STATE_UNAVAILABLE', attempts: 0 };
-    let spent: Claim<Redeemed> | undefined;
+    let spent: Spent | undefined;
     let judged: Judgement<Fact>;
     let fact: TimedFact | undefined;
     let keeping: Promise<void> | undefined;
     try {
-      spent = await this.#ledger.spend(claim, operator.rules);
+      spent = await this.#ledger.spend(claim, operator);
       if (spent === undefined) return;
+      if (spent.isLate) return await this.#unspent(spent, claim.consent, STORE_LOST);
       const { token, reusable } = operator.tokens.rightTo(subject, issued);
       const leftAtMs = clock.monotonicMs();
       const context = {

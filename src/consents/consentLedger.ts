@@ -101,6 +101,11 @@ export interface Claim<C extends Consent = Consent> {
   readonly leaseUntilMs: number;
 }
 
+export interface Spent extends Claim<Redeemed> {
+  /** We were held up: the exchange could outlast the lease, or the token has ended. */
+  readonly isLate: boolean;
+}
+
 export type Unclaimed =
   /** Another process, or another caller, was first. */
   | { readonly kind: 'conflict' }
@@ -286,17 +291,22 @@ export class ConsentLedger {
 
   /**
    * Writes that the lookup leaves: no process makes another one with the token. `undefined` where another process has claimed
-   * it meanwhile. Until this is written the lookup does not leave.
+   * it meanwhile. Until this is written the lookup does not leave, and not after it where {@link Spent.isLate}.
    */
   async spend(
     claim: Claim<Granted>,
-    { leaseMs }: ConsentRules,
-  ): Promise<Claim<Redeemed> | undefined> {
-    const leaseUntilMs = this.nowMs() + leaseMs;
+    { rules, exchangeMs }: LedgerOperator,
+  ): Promise<Spent | undefined> {
+    const leaseUntilMs = this.nowMs() + rules.leaseMs;
     const identity = identityOf(claim.consent);
     const consent = { ...identity, state: 'redeemed', leaseUntilMs } as const;
     const left = await this.learn(claim, { kind: 'lives', lives: consent });
-    return left && { kind: 'claimed', consent, ...left, leaseUntilMs };
+    if (left === undefined) return undefined;
+    // A token that has just arrived is spent, however short its life.
+    const claimedAtMs = claim.leaseUntilMs - rules.leaseMs;
+    const tokenEndsAtMs = Math.max(claim.consent.untilMs, claimedAtMs) + exchangeMs;
+    const isLate = left.nowMs >= Math.min(leaseUntilMs - exchangeMs, tokenEndsAtMs);
+    return { kind: 'claimed', consent, ...left, leaseUntilMs, isLate };
   }
 
   /**

@@ -222,6 +222,28 @@ describe('a process that ends after the token', () => {
     expect([prompts(), service.operator.lookups.length]).toEqual([1, 1]);
   });
 
+  it.each([
+    // Nobody else prompts its owner.
+    ['the lease', 120, 12, 1],
+    ['the token', 1, 11, 2],
+  ])('makes no lookup where %s would end before it', async (_, seconds, lostSeconds, asked) => {
+    const { operator, admission, store, clock } = service;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    admission.lookupsWait = promise;
+    operator.tokenSeconds = seconds;
+    void service.ask(WINDOW);
+    await clock.advance(500);
+    store.isLost = true;
+    resolve();
+    admission.lookupsWait = undefined;
+    await clock.advance(lostSeconds * SECOND_MS);
+    store.isLost = false;
+    operator.latencyMs = 8 * SECOND_MS;
+    const others = { caller: 'bert', waitMs: 0 } as const;
+    for (let second = 0; second < 4; second += 1) await service.heard(SECOND_MS, WINDOW, others, 1);
+    expect([prompts(), operator.lookups.length]).toEqual([asked, 0]);
+  });
+
   it('and after the reply to its lookup leaves the answer to another one', async () => {
     // Its line in the audit log takes long.
     service.admission.endsWait = new Promise(() => undefined);
