@@ -64,10 +64,11 @@ class Asking {
   }
 
   async withTokens({ number, otherNumber }: NumberTrial): Promise<readonly Finding[]> {
-    const { errors, tokenMismatch } = this.#checked.settings;
+    const { settings } = this.#checked;
+    const { tokenMismatch } = settings;
     const first = await this.#ask(number);
     if (first === undefined) return [this.#noToken()];
-    const rows = [judgeLookup(first, errors)];
+    const rows = [judgeLookup(first, settings)];
     if (otherNumber === undefined) return rows;
     const idle = whyMismatchIsIdle(this.#checked.settings);
     if (idle !== undefined) return [...rows, mismatchNotTried(`does not matter: ${idle}`)];
@@ -95,7 +96,7 @@ class Asking {
     const rows = [judgeConsent(probe), ...this.#scopesRow(token), ...mismatch];
     if (token === undefined) return rows;
     const trial = await this.#lookUp(number, token);
-    return [...rows, judgeLookup(trial, this.#checked.settings.errors)];
+    return [...rows, judgeLookup(trial, this.#checked.settings)];
   }
 
   /** @param tokenNumber whom the token is issued for; the number itself where absent */

@@ -1,10 +1,10 @@
 import type { Operation } from '../src/domain/question.ts';
 import { formatAmount, type Price } from '../src/domain/price.ts';
 import { ERRORS, type LookupFailure, type LookupFailureCode } from '../src/domain/errors.ts';
-import type { ErrorMap } from '../src/http/errorMap.ts';
 import type { Exchange, ReplyFlaw } from '../src/http/exchange.ts';
 import { leavesInDoubt } from '../src/http/refusal.ts';
 import { findingOf } from '../src/http/resilience/finding.ts';
+import { settingName, type OperatorSettings } from '../src/operator/operatorSettings.ts';
 import type { Finding, Verdict } from './finding.ts';
 
 /** What became of one lookup that was sent. */
@@ -17,11 +17,14 @@ export interface LookupTrial {
 }
 
 /** Judges a lookup; the answer itself is not shown. Pure. */
-export function judgeLookup(trial: LookupTrial, errors: ErrorMap): Finding {
+export function judgeLookup(trial: LookupTrial, settings: OperatorSettings): Finding {
   const { operation, exchange, failure, flaw } = trial;
   const row = { step: 'lookup', at: operation } as const;
   if (failure === undefined) return { ...row, verdict: 'ok', found: 'answered' };
-  const told = findingOf({ endpoint: operation, kind: 'lookup', exchange, errors, failure, flaw });
+  const nameSetting = (member: string): string => settingName(settings, member);
+  const { errors } = settings;
+  const about = { endpoint: operation, kind: 'lookup', errors, nameSetting } as const;
+  const told = findingOf({ ...about, exchange, failure, flaw });
   const { status, word, detail, setting } = told?.details ?? {};
   const parts = [status, word, detail, flaw].filter((part) => part !== undefined);
   const found = [failure.code, ...parts].join(', ');

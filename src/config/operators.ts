@@ -133,7 +133,7 @@ function shortForm(
   };
   // Members without a value are absent, as in JSON.
   const value: unknown = JSON.parse(JSON.stringify({ operators: [entry] }));
-  return operatorsIn(value, ({ path: [, , ...member], what }) => {
+  const source = operatorsIn(value, ({ path: [, , ...member], what }) => {
     const where = member.join('.');
     const of = Object.keys(VARIABLES).find((one) => `${where}.`.startsWith(`${one}.`)) ?? '';
     const name = VARIABLES[of];
@@ -145,6 +145,7 @@ function shortForm(
     const isMissing = of.endsWith('Url') && what.startsWith('is missing');
     return [name, isMissing ? `is missing: ${whyAddresses}` : what];
   });
+  return { ...source, variables: VARIABLES };
 }
 
 const VARIABLES: Readonly<Record<string, VariableName>> = {

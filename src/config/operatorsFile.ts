@@ -28,6 +28,8 @@ export interface OperatorsSource extends JsonDocument {
   readonly folder: string;
   /** A problem as a sentence, and its first name. */
   readonly told: (problem: FileProblem) => readonly [name: string, what: string];
+  /** By the members of the entry that they set. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** The file in OPERATORS_FILE; `undefined` where it cannot be read. */
@@ -58,6 +60,7 @@ export function readOperatorsOf(
   forAll: ForAllOperators,
   secretsBy = (reader: EnvironmentReader) => secretsOf(reader, source.folder),
 ) {
+  const { variables } = source;
   const { file, profiles } = parse(source, read, secretsBy(read));
   /** Settings that can be made again from their files. */
   const made = <T extends object>(
@@ -84,7 +87,11 @@ export function readOperatorsOf(
     operators: (file?.operators ?? []).flatMap((entry, index) => {
       const profile = profiles[index];
       if (profile === undefined) return [];
-      return made(['operators', index], (to) => settingsOf(entry, profile, to, forAll), profile);
+      return made(
+        ['operators', index],
+        (to) => ({ ...settingsOf(entry, profile, to, forAll), variables }),
+        profile,
+      );
     }),
     directory: directory && made(['directory'], (to) => directoryOf(directory, to, forAll.egress)),
   };

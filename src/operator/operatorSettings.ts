@@ -31,6 +31,8 @@ export interface LookupSettings extends Omit<OperatorProfile, 'errors' | 'grants
   readonly formerly: readonly string[];
   /** A custom one has the SHA-256 of its file. */
   readonly profile: { readonly name: string; readonly sha256: string | undefined };
+  /** Which set the members of its entry, by these; absent where an entry of OPERATORS_FILE does. */
+  readonly variables?: Readonly<Record<string, string>> | undefined;
   /** The longest prefix of all operators that matches a number decides. */
   readonly prefixes: readonly NumberPrefix[];
   /** Names of the operators to call in turn about a number that this one does not know; each try is billed. */
@@ -62,6 +64,20 @@ export interface NumberDirectorySettings extends ConnectionSettings {
   readonly fallback: 'none' | 'prefix';
   /** The same with the headers that its files have now; absent where none of them is in a file. */
   readonly fromFiles?: FromFiles<NumberDirectorySettings>;
+}
+
+/** A member of an entry as its setting: an entry has the addresses of its authorization server, or `discovery`. Pure. */
+export function settingName(
+  {
+    name,
+    variables,
+    authorization,
+  }: Pick<OperatorSettings, 'name' | 'variables' | 'authorization'>,
+  member: string,
+): string {
+  if (variables !== undefined) return variables[member] ?? member;
+  const isDiscovered = member === 'authUrl' && authorization.from === 'discovery';
+  return `${isDiscovered ? 'discovery' : member} of "${name}"`;
 }
 
 /** Whether a caller's purpose is one that the contract allows and, where the scopes name it, of CAMARA's vocabulary. Pure. */

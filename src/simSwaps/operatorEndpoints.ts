@@ -12,6 +12,7 @@ import { createOperatorEndpoint, ENDPOINT_LABELS } from '../operator/operatorEnd
 import {
   LOOKUP_ENDPOINTS,
   sendsPhoneNumber,
+  settingName,
   type OperatorSettings,
 } from '../operator/operatorSettings.ts';
 import {
@@ -82,6 +83,7 @@ export function guardedEndpoints(
     rate: requestsPerSecond === undefined ? undefined : new RequestRate(requestsPerSecond, clock),
     dpop,
     errors: settings.errors,
+    nameSetting: (member: string) => settingName(settings, member),
     correlatorForm: correlator.form,
     clock,
     log,

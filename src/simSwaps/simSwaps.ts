@@ -214,6 +214,7 @@ function openDirectory(settings: NumberDirectorySettings, parts: OwnParts) {
     rules: { canTakeNewToken: false, retriesDoubtfulLookups: false },
     rate: undefined,
     errors: COMMON_ERRORS,
+    nameSetting: (member) => member,
     correlatorForm: 'traceable',
     clock,
     log,

@@ -81,6 +81,7 @@ describe('a file of operators', () => {
     expect(operatorOf({ ...ALPHA, flow })).toEqual({
       ...short,
       name: 'alpha',
+      variables: undefined,
       clientAuthentication: { ...others, assertion: { ...assertion, claims } },
     });
   });

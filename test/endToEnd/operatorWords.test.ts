@@ -18,19 +18,27 @@ function logged(service: Service, message: RegExp): readonly string[] {
 describe('NOT_FOUND, which a wrong path may also answer,', () => {
   const NOT_FOUND = replying({ code: 'NOT_FOUND' }, 404);
 
-  test('is logged as a wrong address once nothing else came over ten numbers', async () => {
-    await using service = await startWired({ lookUp: NOT_FOUND }, CHECK_ONLY);
-    const suspected = () => logged(service, /nothing but NOT_FOUND/);
+  test.each([
+    [{}, 'OPERATOR_SIM_SWAP_URL'],
+    [CHECK_ONLY, 'simSwapUrl of "operator"'],
+  ])(
+    'is logged as a wrong address once nothing else came over ten numbers',
+    async (environment, setting) => {
+      await using service = await startWired({ lookUp: NOT_FOUND }, environment);
+      const suspected = () => logged(service, /nothing but NOT_FOUND/);
 
-    for (let index = 0; index < 9; index += 1) {
-      expect(await tell(service, line(index))).toBe('NUMBER_NOT_SERVED');
-      expect(await tell(service, line(index))).toBe('NUMBER_NOT_SERVED');
-    }
-    expect(suspected()).toEqual([]);
-    await tell(service, line(9));
-    expect(suspected()).toEqual([expect.stringContaining('"setting":"OPERATOR_SIM_SWAP_URL"')]);
-    expect(service.logged.join()).not.toContain('44770090');
-  });
+      for (let index = 0; index < 9; index += 1) {
+        expect(await tell(service, line(index))).toBe('NUMBER_NOT_SERVED');
+        expect(await tell(service, line(index))).toBe('NUMBER_NOT_SERVED');
+      }
+      expect(suspected()).toEqual([]);
+      await tell(service, line(9));
+      expect(suspected()).toEqual([
+        expect.stringContaining(`"setting":${JSON.stringify(setting)}`),
+      ]);
+      expect(service.logged.join()).not.toContain('44770090');
+    },
+  );
 
   test('is about the number after one answer', async () => {
     await using service = await startWired({}, CHECK_ONLY);

@@ -104,6 +104,7 @@ export class TestEndpoint implements AsyncDisposable {
       rules: { canTakeNewToken: true, retriesDoubtfulLookups: false },
       rate: undefined,
       errors: COMMON_ERRORS,
+      nameSetting: (member) => member,
       correlatorForm: 'traceable',
       clock,
       log,

@@ -21,14 +21,25 @@ export interface JudgedExchange {
   readonly failure?: LookupFailure | undefined;
   readonly flaw?: ReplyFlaw | undefined;
   readonly isUnproven?: boolean | undefined;
+  readonly nameSetting: NameSetting;
 }
 
+/** How whoever runs the service writes a member of an operator's entry, such as `simSwapUrl`. */
+export type NameSetting = (member: string) => string;
+
 export function findingOf(judged: JudgedExchange): Finding | undefined {
-  const { endpoint, exchange } = judged;
-  if (judged.kind === 'directory') return findingOfDirectory(judged);
-  return exchange.kind === 'fault'
-    ? findingOfFault(endpoint, exchange.fault)
-    : findingOfReply(judged, exchange.reply);
+  const { kind, exchange, nameSetting } = judged;
+  const finding =
+    kind === 'directory'
+      ? findingOfDirectory(judged)
+      : exchange.kind === 'fault'
+        ? findingOfFault(judged.endpoint, exchange.fault)
+        : findingOfReply(judged, exchange.reply);
+  const setting = finding?.details['setting'];
+  if (finding === undefined || typeof setting !== 'string') return finding;
+  // With a value, perhaps; what is of the profile or the directory says so itself.
+  const named = setting.replace(/^\w+(?=:|$)/, nameSetting);
+  return { ...finding, details: { ...finding.details, setting: named } };
 }
 
 /** The directory is the company's own: its refusals are for the company to fix. */
@@ -195,16 +206,16 @@ function settingFor(
   status: number,
   word: OperatorWord | undefined,
 ): string | undefined {
-  if (kind === 'client-credentials' && word === 'unsupported_grant_type') return 'OPERATOR_FLOW';
+  if (kind === 'client-credentials' && word === 'unsupported_grant_type') return 'flow';
   if (word !== undefined && SETTING_FOR_WORD[word] !== undefined) return SETTING_FOR_WORD[word];
   const isAboutAddress = status === 404 || status === 405 || (status >= 300 && status < 400);
   return isAboutAddress ? ADDRESS_SETTINGS[kind] : undefined;
 }
 
 export const ADDRESS_SETTINGS: Readonly<Record<ExchangeKind, string>> = {
-  lookup: 'OPERATOR_SIM_SWAP_URL',
+  lookup: 'simSwapUrl',
   directory: 'directory.url of OPERATORS_FILE',
-  'backchannel-authentication': 'OPERATOR_AUTH_URL',
-  'token-poll': 'OPERATOR_AUTH_URL',
-  'client-credentials': 'OPERATOR_AUTH_URL',
+  'backchannel-authentication': 'authUrl',
+  'token-poll': 'authUrl',
+  'client-credentials': 'authUrl',
 };

@@ -24,7 +24,7 @@ import { retryAfterSeconds } from '../headers.ts';
 import type { CorrelatorSettings } from '../wireSettings.ts';
 import type { Bind, DpopExchanges } from './dpopExchanges.ts';
 import type { Circuit, Health, Switched } from './circuit.ts';
-import { ADDRESS_SETTINGS, findingOf } from './finding.ts';
+import { ADDRESS_SETTINGS, findingOf, type NameSetting } from './finding.ts';
 import type { RequestRate } from './requestRate.ts';
 import {
   isServerError,
@@ -50,6 +50,7 @@ export interface Guards {
   /** Shared by all endpoints of an operator, where exchanges carry a proof of possession. */
   readonly dpop?: DpopExchanges | undefined;
   readonly errors: ErrorMap;
+  readonly nameSetting: NameSetting;
   readonly correlatorForm: CorrelatorSettings['form'];
   readonly clock: Clock;
   readonly log: Log;
@@ -288,8 +289,9 @@ export class GuardedEndpoint {
   #report(about: PhoneNumber, names: ExchangeNames, exchange: Exchange, judged: Judged): void {
     const { failure, flaw, isUnproven } = judged;
     const reply = exchange.kind === 'reply' ? exchange.reply : undefined;
-    const { name: endpoint, kind, errors, log } = this.#guards;
-    const finding = findingOf({ endpoint, kind, exchange, errors, failure, flaw, isUnproven });
+    const { name: endpoint, kind, errors, nameSetting, log } = this.#guards;
+    const common = { endpoint, kind, exchange, errors, nameSetting };
+    const finding = findingOf({ ...common, failure, flaw, isUnproven });
     if (finding !== undefined) {
       log[finding.level](finding.message, { ...finding.details, ...names });
     }
@@ -301,7 +303,7 @@ export class GuardedEndpoint {
     } else if (failure.code === 'NUMBER_NOT_SERVED' && this.#notFound !== undefined) {
       if (this.#notFound.size < MIN_NUMBERS) this.#notFound.add(about);
       if (this.#notFound.size < MIN_NUMBERS) return;
-      const setting = ADDRESS_SETTINGS[kind];
+      const setting = nameSetting(ADDRESS_SETTINGS[kind]);
       log.error(NOTHING_BUT_NOT_FOUND, { endpoint, status: reply.status, setting, ...names });
     }
   }

@@ -27,6 +27,12 @@ const GRANT_TYPE = 'grantType of the profile';
 const PROMPT = 'backchannel-authentication';
 const TOKEN = 'client-credentials';
 
+const COMMON = {
+  endpoint: 'here',
+  errors: COMMON_ERRORS,
+  nameSetting: (member: string) => `${member} of "theirs"`,
+} as const;
+
 interface Judged {
   readonly failure?: LookupFailure;
   readonly isUnproven?: boolean;
@@ -35,7 +41,7 @@ interface Judged {
 /** Judges an exchange as its endpoint does, and finds what the log says of it, in short. */
 function told(kind: ExchangeKind, exchange: Exchange): string {
   const judged: Judged = judge(kind, exchange);
-  const finding = findingOf({ ...judged, endpoint: 'here', kind, exchange, errors: COMMON_ERRORS });
+  const finding = findingOf({ ...judged, ...COMMON, kind, exchange });
   if (finding === undefined) return 'nothing';
   const { endpoint: _, ...details } = finding.details;
   const said = Object.entries(details).filter(([, value]) => value !== undefined);
@@ -74,11 +80,11 @@ describe('the log names the check that a reply failed', () => {
     [{ ...INVALID_REPLY, flaw: 'too large' }, 'warn, check: too large'],
     [
       { ...INVALID_REPLY, flaw: 'another correlator, never ours' },
-      'warn, check: another correlator, never ours, setting: echo: never',
+      'warn, check: another correlator, never ours, setting: echo of "theirs": never',
     ],
     [
       { ...INVALID_REPLY, flaw: 'no correlator, never ours' },
-      'warn, check: no correlator, never ours, setting: echo: auto',
+      'warn, check: no correlator, never ours, setting: echo of "theirs": auto',
     ],
     [{ cause: 'connection', sent: true, detail: 'ECONNRESET' }, 'warn, detail: ECONNRESET'],
     // Plain text has no stages.
@@ -94,12 +100,12 @@ describe("the log names the operator's word, from a list, and the setting that h
     [503, 'UNAVAILABLE', 'warn'],
     [401, 'UNAUTHENTICATED', 'error'],
     [401, 'AUTHENTICATION_REQUIRED', 'warn'],
-    [403, 'PERMISSION_DENIED', 'error', 'scopes'],
+    [403, 'PERMISSION_DENIED', 'error', 'scopes of "theirs"'],
     [422, 'UNIDENTIFIABLE_PHONE_NUMBER', 'error', 'sendPhoneNumber of the profile: always'],
     [422, 'MISSING_IDENTIFIER', 'error', 'sendPhoneNumber of the profile: always'],
     [422, 'UNNECESSARY_IDENTIFIER', 'error', 'sendPhoneNumber of the profile: never'],
-    [400, 'OUT_OF_RANGE', 'info', 'maxAgeHours'],
-    [501, 'NOT_IMPLEMENTED', 'warn', 'operations'],
+    [400, 'OUT_OF_RANGE', 'info', 'maxAgeHours of "theirs"'],
+    [501, 'NOT_IMPLEMENTED', 'warn', 'operations of "theirs"'],
   ])('lookup: %d with %s at level %s, setting: %s', (status, code, level, setting) => {
     const helps = setting === undefined ? '' : `, setting: ${setting}`;
     const expected = `${level}, status: ${status}, word: ${code}${helps}`;
@@ -108,15 +114,20 @@ describe("the log names the operator's word, from a list, and the setting that h
 
   it.each<[ExchangeKind, number, unknown, string]>([
     ['lookup', 500, {}, 'warn, status: 500'],
-    ['lookup', 404, { error: 'Not Found' }, 'error, status: 404, setting: OPERATOR_SIM_SWAP_URL'],
-    ['lookup', 307, '', 'error, status: 307, setting: OPERATOR_SIM_SWAP_URL'],
+    ['lookup', 404, { error: 'Not Found' }, 'error, status: 404, setting: simSwapUrl of "theirs"'],
+    ['lookup', 307, '', 'error, status: 307, setting: simSwapUrl of "theirs"'],
     ['lookup', 404, { code: 'IDENTIFIER_NOT_FOUND' }, 'nothing'],
     ['lookup', 403, DENIED, 'warn, status: 403, word: access_denied'],
     ['lookup', 400, { code: 'the number +447700900001 is malformed' }, 'error, status: 400'],
     ['lookup', 200, { swapped: false }, 'nothing'],
-    [TOKEN, 401, INVALID_CLIENT, 'error, status: 401, word: invalid_client, setting: client'],
-    [TOKEN, 400, UNSUPPORTED, `error, status: 400, ${WORD}, setting: OPERATOR_FLOW`],
-    [TOKEN, 404, { error: 'Not Found' }, 'error, status: 404, setting: OPERATOR_AUTH_URL'],
+    [
+      TOKEN,
+      401,
+      INVALID_CLIENT,
+      'error, status: 401, word: invalid_client, setting: client of "theirs"',
+    ],
+    [TOKEN, 400, UNSUPPORTED, `error, status: 400, ${WORD}, setting: flow of "theirs"`],
+    [TOKEN, 404, { error: 'Not Found' }, 'error, status: 404, setting: authUrl of "theirs"'],
     [PROMPT, 403, DENIED, 'warn, status: 403, word: access_denied'],
     [PROMPT, 429, {}, 'warn, status: 429'],
     ['token-poll', 400, { error: 'authorization_pending' }, 'nothing'],
@@ -150,8 +161,7 @@ describe('a connection that was not made', () => {
     expect(told('client-credentials', exchange)).toBe(
       `${level}, stage: ${stage}, detail: ${detail}`,
     );
-    const common = { endpoint: 'here', errors: COMMON_ERRORS };
-    const finding = findingOf({ ...common, kind: 'lookup', exchange });
+    const finding = findingOf({ ...COMMON, kind: 'lookup', exchange });
     expect(finding?.message.includes('proxy')).toBe(stage.startsWith('proxy') || stage === 'files');
   });
 });
