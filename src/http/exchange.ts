@@ -54,8 +54,11 @@ export interface Replied extends Departure {
    * echoes, on a connection that has carried other exchanges. It must not decide about a consent.
    */
   readonly isUnproven?: boolean;
-  /** The server wants a proof with another nonce (RFC 9449): it carried nothing out, and refused no token. */
-  readonly isChallenge?: true;
+  /**
+   * The server wants a proof with this nonce (RFC 9449), `undefined` where that cannot be used: it carried nothing out, and
+   * refused no token.
+   */
+  readonly challenge?: { readonly nonce: string | undefined };
 }
 
 /** One request, before its endpoint adds what it sends with each. */

@@ -182,11 +182,11 @@ export class Operator {
     { read: reading }: LookupProfile,
   ): Judgement<Fact> {
     if (exchange.kind === 'fault') return failed(judgeFault(exchange.fault));
-    const { reply, sentAtMs, isUnproven = false, isChallenge = false } = exchange;
+    const { reply, sentAtMs, isUnproven = false, challenge } = exchange;
     const { status } = reply;
     // A token of another number is refused with 403 as well.
     const isRefused = status === 401 || (status === 403 && token.isUnproven);
-    if (isRefused && !isUnproven && !isChallenge) token.refused();
+    if (isRefused && !isUnproven && challenge === undefined) token.refused();
     const { flow, errors } = this.#settings;
     const nowMs = this.#clock.nowMs();
     const made = { sentAtMs, nowMs, flow, number, reading, errors, isUnproven };

@@ -171,6 +171,8 @@ export function judgePoll(
   }
   const { reply } = exchange;
   if (isSuccess(exchange)) return readToken(exchange, errors, types);
+  // It may have changed again on the way, and the owner was prompted for this.
+  if (exchange.challenge?.nonce !== undefined) return goOn('no_reply');
   if (reply.status === 429 || leavesInDoubt(reply.status)) {
     return goOn(reply.status === 429 ? 'slow_down' : 'no_reply', retryAfterSeconds(reply, nowMs));
   }

@@ -167,7 +167,10 @@ describe('a challenge that is not one', () => {
   ];
   it.each(
     CASES.flatMap((one) =>
-      (['token', 'lookup', 'bc-authorize', 'poll'] as const).map((at) => [at, ...one] as const),
+      (['token', 'lookup', 'bc-authorize', 'poll'] as const)
+        // There it goes on.
+        .filter((at) => at !== 'poll' || one[0] !== 'a second time')
+        .map((at) => [at, ...one] as const),
     ),
   )('at %s, %s: OPERATOR_REFUSED', async (at, _, challenge, exchanges) => {
     const flow = at === 'token' || at === 'lookup' ? '2-legged' : '3-legged';
@@ -210,6 +213,18 @@ describe('a challenge that may be the reply to another request', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(900);
     expect([operator.count('/bc-authorize'), operator.count('/token')]).toEqual([2, 3]);
   });
+});
+
+it('a poll that is challenged twice is polled again after its interval: one prompt, one answer', async () => {
+  const operator = await scripted('3-legged', ({ path }) =>
+    path.endsWith('/token') && operator.count('/token') <= 2
+      ? { nonce: `n${operator.count('/token')}` }
+      : undefined,
+  );
+  const startedAt = performance.now();
+  expect(await window(operator.service.request(), ALICE)).toBe(true);
+  expect(performance.now() - startedAt).toBeGreaterThan(900);
+  expect([operator.count('/bc-authorize'), operator.count('/token')]).toEqual([1, 3]);
 });
 
 it('a prompt that is challenged has one audit pair, which counts both exchanges', async () => {

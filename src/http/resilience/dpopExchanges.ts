@@ -49,27 +49,35 @@ export class DpopExchanges {
   ): Promise<Sent & { readonly challenges: 0 | 1 }> {
     const server = this.#serverOf(isLookup, address);
     const turn = await server.begin(signal);
-    try {
-      const { nonce } = server;
-      const first = await send(this.#binder(turn, nonce), false);
-      const challenge = nonceOfChallenge(first.exchange, isLookup, nonce);
-      if (challenge === undefined) {
-        return { ...first, exchange: ended(first.exchange, isLookup, turn), challenges: 0 };
+    const offer = async (challenge?: string): Promise<Sent> => {
+      await server.enter(signal);
+      let exchange: Exchange | undefined;
+      try {
+        const sent = await send(this.#binder(turn, challenge), challenge !== undefined);
+        exchange = turn.read(sent.exchange, isLookup);
+        return { ...sent, exchange };
+      } finally {
+        server.left(exchange);
       }
-      turn.goFirst();
-      const second = await send(this.#binder(turn, challenge), true);
-      const exchange = ended(second.exchange, isLookup, turn);
+    };
+    try {
+      const first = await offer();
+      const nonce = first.exchange.kind === 'reply' ? first.exchange.challenge?.nonce : undefined;
+      if (nonce === undefined) return { ...first, challenges: 0 };
+      const second = await offer(nonce);
       // Before, another exchange would use up a nonce that counts once.
-      if (exchange.kind === 'reply' && exchange.isChallenge !== true) turn.taken(challenge);
-      return { ...second, exchange, challenges: 1 };
+      const { exchange } = second;
+      if (exchange.kind === 'reply' && exchange.challenge === undefined) turn.taken(nonce);
+      return { ...second, challenges: 1 };
     } finally {
       turn.end();
     }
   }
 
-  #binder(turn: Turn, nonce: string | undefined): Bind {
+  /** Signs with the nonce that the server has named last by then, or with that of a challenge. */
+  #binder(turn: Turn, challenge?: string): Bind {
     return async (request, url) => ({
-      ...(await this.#signer.bind(request, url, nonce)),
+      ...(await this.#signer.bind(request, url, turn.choose(challenge))),
       onHeaders: (status, headers) => {
         // Whether that is a challenge, its body says.
         if (!MAY_CHALLENGE.has(status)) turn.learn(headers);
@@ -88,16 +96,27 @@ export class DpopExchanges {
   }
 }
 
+/** So many at a server do not delay each other by as much as a nonce lasts. */
+const FEW = 4;
+
 /**
  * The nonce of one server. It may have changed since the last exchange ended: then one goes first, and the others wait
- * until the headers of its reply have come, or it has ended.
+ * until the headers of its reply have come, or it has ended. It may change again while many wait at the server: until all
+ * that were challenged are repeated, few are there at a time.
  */
 class ServerNonce {
   nonce: string | undefined;
   /** `undefined` until its first reply. */
   givesNonces: boolean | undefined;
+  /** Whether a nonce of it counts for several exchanges. */
+  sharesNonces = false;
   underWay = 0;
   first: Turn | undefined;
+  #there = 0;
+  /** Challenged, and not repeated yet. */
+  readonly challenged = new Set<Turn>();
+  #lastNamed: string | undefined;
+  readonly #waiting = new Set<() => void>();
 
   async begin(signal: LightAbortSignal | undefined): Promise<Turn> {
     const turn = new Turn(this);
@@ -110,6 +129,40 @@ class ServerNonce {
     }
     return turn;
   }
+
+  /** One that is named twice counts more than once. */
+  named(nonce: string): void {
+    this.sharesNonces ||= nonce === this.#lastNamed;
+    this.#lastNamed = nonce;
+  }
+
+  /** Waits until one more may leave, or it is aborted. */
+  async enter(signal: LightAbortSignal | undefined): Promise<void> {
+    if (this.#isFull) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#waiting.add(resolve);
+      await (signal?.unlessAborted(promise) ?? promise);
+      // Unless aborted, it was counted as it was let go.
+      if (!this.#waiting.delete(resolve)) return;
+    }
+    this.#there += 1;
+  }
+
+  get #isFull(): boolean {
+    return this.challenged.size > 0 && this.#there >= FEW;
+  }
+
+  /** @param exchange absent where none was made */
+  left(exchange: Exchange | undefined): void {
+    this.#there -= 1;
+    for (const letGo of this.#waiting) {
+      // Nobody waits for a server that does not reply.
+      if (this.#isFull && exchange?.kind === 'reply') return;
+      this.#waiting.delete(letGo);
+      this.#there += 1;
+      letGo();
+    }
+  }
 }
 
 class Turn {
@@ -117,6 +170,8 @@ class Turn {
   readonly #known = Promise.withResolvers<void>();
   /** Whether a reply to this exchange has brought a nonce. */
   #hasLearned = false;
+  /** The nonce of its last proof. */
+  #sent: string | undefined;
 
   constructor(server: ServerNonce) {
     this.#server = server;
@@ -130,13 +185,44 @@ class Turn {
     this.#server.first ??= this;
   }
 
+  /** A nonce that counts once is that of the exchange that was challenged with it; any other may have changed since. */
+  choose(challenge: string | undefined): string | undefined {
+    const { nonce, sharesNonces } = this.#server;
+    this.#sent = sharesNonces ? nonce : (challenge ?? nonce);
+    return this.#sent;
+  }
+
+  /** A challenge is a refusal of the exchange, and says nothing of its token. */
+  read(exchange: Exchange, isLookup: boolean): Exchange {
+    const server = this.#server;
+    const isRepeated = server.challenged.delete(this);
+    if (exchange.kind === 'fault') return exchange;
+    const { reply, isUnproven } = exchange;
+    if (!wantsNonce(reply, isLookup)) {
+      if (MAY_CHALLENGE.has(reply.status) && isUnproven !== true) this.learn(reply.headers);
+      return exchange;
+    }
+    if (isUnproven === true) return LOST;
+    const named = nonceIn(reply.headers);
+    const nonce = named === this.#sent ? undefined : named;
+    if (nonce !== undefined) {
+      this.goFirst();
+      if (!isRepeated) server.challenged.add(this);
+      server.named(nonce);
+      if (server.sharesNonces) server.nonce = nonce;
+    }
+    return { ...exchange, challenge: { nonce } };
+  }
+
   learn(headers: HttpReply['headers']): void {
     const nonce = nonceIn(headers);
+    const server = this.#server;
     if (nonce !== undefined) {
-      this.#server.nonce = nonce;
+      server.named(nonce);
+      server.nonce = nonce;
       this.#hasLearned = true;
     }
-    this.#server.givesNonces ||= nonce !== undefined;
+    server.givesNonces ||= nonce !== undefined;
     this.#letGo();
   }
 
@@ -148,6 +234,7 @@ class Turn {
 
   end(): void {
     this.#server.underWay -= 1;
+    this.#server.challenged.delete(this);
     this.#letGo();
   }
 
@@ -159,17 +246,6 @@ class Turn {
 
 const MAY_CHALLENGE: ReadonlySet<number> = new Set([400, 401]);
 
-/** A challenge that is left is a refusal of the exchange, and says nothing of its token. */
-function ended(exchange: Exchange, isLookup: boolean, turn: Turn): Exchange {
-  if (exchange.kind === 'fault') return exchange;
-  if (wantsNonce(exchange.reply, isLookup)) {
-    return exchange.isUnproven === true ? LOST : { ...exchange, isChallenge: true };
-  }
-  const { status, headers } = exchange.reply;
-  if (MAY_CHALLENGE.has(status) && exchange.isUnproven !== true) turn.learn(headers);
-  return exchange;
-}
-
 const LOST: Exchange = {
   kind: 'fault',
   fault: {
@@ -179,18 +255,6 @@ const LOST: Exchange = {
     flaw: 'no correlator',
   },
 };
-
-/** `undefined` where the exchange was not challenged, or not by a nonce that can be used. Pure. */
-function nonceOfChallenge(
-  exchange: Exchange,
-  isLookup: boolean,
-  sent: string | undefined,
-): string | undefined {
-  if (exchange.kind === 'fault' || exchange.isUnproven === true) return undefined;
-  if (!wantsNonce(exchange.reply, isLookup)) return undefined;
-  const nonce = nonceIn(exchange.reply.headers);
-  return nonce === sent ? undefined : nonce;
-}
 
 /** RFC 9449 §8 at the authorization server, and §9 at lookups. Pure. */
 function wantsNonce(reply: HttpReply, isLookup: boolean): boolean {

@@ -229,16 +229,15 @@ export class GuardedEndpoint {
     bind?: Bind,
   ): Promise<Sent> {
     const making = make(this.#endpoint.address);
-    const made = making instanceof Promise ? await making : making;
-    const post = bind === undefined ? made : await bind(made, this.#endpoint.urlOf(made));
+    const post = making instanceof Promise ? await making : making;
     const { correlator } = post;
     const isRenamed = this.#guards.correlatorForm === 'uuid';
     const names = isRenamed ? { correlator, sentAs: randomUUID() } : { correlator };
     const sent = isRenamed ? { ...post, correlator: names.sentAs ?? correlator } : post;
     // Of a thousand numbers each message costs, and mostly has no subscriber.
     const exchange = await (exchangeChannel.hasSubscribers
-      ? this.#sendTraced(correlator, sent, isRetry, urgency)
-      : this.#send(sent, urgency));
+      ? this.#sendTraced(correlator, sent, isRetry, urgency, bind)
+      : this.#send(sent, urgency, bind));
     return { exchange, names };
   }
 
@@ -247,6 +246,7 @@ export class GuardedEndpoint {
     post: OutgoingRequest,
     isRetry: boolean,
     urgency: Urgency,
+    bind?: Bind,
   ): Promise<Exchange> {
     const { operator, name: endpoint } = this.#guards;
     const { address: url } = this.#endpoint;
@@ -256,21 +256,32 @@ export class GuardedEndpoint {
       sent = { ...sent, headers: sent.headers.concat(name, value) };
     };
     const message = { operator, correlator, endpoint, method, url, isRetry, addHeader };
-    return traced(exchangeChannel, message, () => this.#send(sent, urgency), resultOf);
+    return traced(exchangeChannel, message, () => this.#send(sent, urgency, bind), resultOf);
   }
 
-  #send(post: OutgoingRequest, urgency: Urgency): Promise<Exchange> {
+  #send(post: OutgoingRequest, urgency: Urgency, bind?: Bind): Promise<Exchange> {
     const { rate } = this.#guards;
-    return rate === undefined ? this.#exchange(post, urgency) : this.#inTurn(rate, post, urgency);
+    return rate === undefined && bind === undefined
+      ? this.#exchange(post, urgency)
+      : this.#inTurn(post, urgency, rate, bind);
   }
 
-  async #inTurn(rate: RequestRate, post: OutgoingRequest, urgency: Urgency): Promise<Exchange> {
+  async #inTurn(
+    post: OutgoingRequest,
+    urgency: Urgency,
+    rate: RequestRate | undefined,
+    bind: Bind | undefined,
+  ): Promise<Exchange> {
     const { deadlineMs, signal } = urgency;
     const { kind, clock } = this.#guards;
     // At most half of what is left is waited for: an exchange that leaves has time for its reply.
     const halfMs = (clock.monotonicMs() + deadlineMs) / 2;
-    const seconds = await rate.turn(kind, { deadlineMs: halfMs, signal });
-    if (seconds === undefined) return this.#exchange(post, urgency);
+    const seconds = await rate?.turn(kind, { deadlineMs: halfMs, signal });
+    if (seconds === undefined) {
+      // Last of all: a proof may be out of date soon.
+      const bound = await bind?.(post, this.#endpoint.urlOf(post));
+      return this.#exchange(bound ?? post, urgency);
+    }
     if (signal?.aborted === true) return CANCELLED;
     const detail = 'the rate of the contract is reached';
     const fault = { cause: 'rate', sent: false, detail, retryAfterSeconds: seconds } as const;

@@ -38,7 +38,7 @@ const NONE: RetryDecision = { retry: 'none' };
 export function decideRetry(finished: FinishedExchange, rules: RetryRules): RetryDecision {
   const { exchange, timeLeftMs } = finished;
   // It was repeated with its nonce already.
-  if (exchange.kind === 'reply' && exchange.isChallenge === true) return NONE;
+  if (exchange.kind === 'reply' && exchange.challenge !== undefined) return NONE;
   const decision =
     exchange.kind === 'reply'
       ? byStatus(exchange.reply.status, finished, rules)

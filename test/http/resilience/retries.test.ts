@@ -35,7 +35,10 @@ const EXCHANGES: Readonly<Record<string, readonly Exchange[]>> = {
   '5xx but 501, 408': replies(500, 502, 503, 504, 599, 408),
   '401': replies(401),
   // Sent once more with its nonce before it is judged.
-  'a challenge: `use_dpop_nonce`': replies(400, 401).map((one) => ({ ...one, isChallenge: true })),
+  'a challenge: `use_dpop_nonce`': replies(400, 401).map((one) => ({
+    ...one,
+    challenge: { nonce: 'next' },
+  })),
   '429': replies(429),
   'any other reply': replies(200, 204, 302, 307, 400, 403, 404, 409, 415, 422, 501),
 };
