@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { resolve, sep } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 import * as z from 'zod';
 import { camara } from '../../profiles/camara.ts';
 import { PROFILES } from '../../profiles/index.ts';
@@ -32,7 +32,7 @@ import {
 export interface LoadedProfile {
   /** As the entry names it. */
   readonly name: string;
-  /** Of your own profile: the SHA-256 of its file, in hex. */
+  /** Of your own profile: the SHA-256 of its file and of what it imports, as `hashOf` makes it. */
   readonly sha256: string | undefined;
   readonly profile: OperatorProfile;
 }
@@ -76,16 +76,50 @@ function readOwn(named: string, folder: string): ProfileReading {
   } catch {
     return refused('names a file that cannot be read');
   }
-  if (!path.startsWith(realpathSync(folder) + sep)) {
+  const root = realpathSync(folder);
+  if (!path.startsWith(root + sep)) {
     return refused('must be below the folder of the file that names it');
   }
-  const sha256 = createHash('sha256').update(text).digest('hex');
+  const sha256 = hashOf(path, text, root);
   try {
     const exported: unknown = createRequire(import.meta.url)(path);
     return made(named, valueAt(exported, ['default']), sha256);
   } catch (error) {
     return refused(whyNotImported(error));
   }
+}
+
+/**
+ * Of a profile that imports nothing, the SHA-256 of its file, in hex. Otherwise it is that of a line for each file, as
+ * `sha256sum` prints it: the profile, then what is imported from below the folder, in order of path. Every relative path in
+ * quotes counts as an import, so that a wrong guess covers a file too many, and none too few.
+ */
+function hashOf(path: string, text: string, root: string): string {
+  const texts = new Map([[path, text]]);
+  // Files that are added on the way are walked too.
+  for (const [importer, source] of texts) {
+    for (const [, specifier = ''] of source.matchAll(/['"`](\.{1,2}\/[^'"`\n?#]+)/g)) {
+      try {
+        const imported = createRequire(importer).resolve(specifier);
+        if (imported.startsWith(root + sep) && !texts.has(imported)) {
+          texts.set(imported, readTextNow(imported));
+        }
+      } catch {
+        // It is no file: its import says so.
+      }
+    }
+  }
+  texts.delete(path);
+  if (texts.size === 0) return sha256Of(text);
+  const imports = [...texts].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const lines = [[path, text] as const, ...imports].map(
+    ([file, its]) => `${sha256Of(its)}  ${relative(root, file)}\n`,
+  );
+  return sha256Of(lines.join(''));
+}
+
+function sha256Of(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** Without the error's message, which may quote the file. */

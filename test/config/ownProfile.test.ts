@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { camara } from '../../profiles/camara.ts';
 import { readConfig } from '../../src/config/config.ts';
@@ -85,6 +86,35 @@ describe('the example of docs/operators.md', () => {
     const [line] = await server.written(/^.*"msg":"starting".*(?=\n)/m);
     const sha256 = createHash('sha256').update(text).digest('hex');
     expect(JSON.parse(line)).toMatchObject({ profiles: `./own.ts sha256:${sha256}` });
+  });
+
+  it('has a hash that covers what it imports from below its folder, through other files too', () => {
+    const text = "export { ours as default } from './parts/ours.ts';";
+    const settings = settingsWith(text);
+    const within = dirname(settings.OPERATORS_FILE);
+    mkdirSync(join(within, 'parts'));
+    const write = (name: string, its: string) => writeFileSync(join(within, name), its);
+    write(
+      'parts/ours.ts',
+      "import { hours } from './hours.cjs';\nexport const ours = (camara) => " +
+        '({ ...camara, maxAgeHours: hours });',
+    );
+    write('parts/hours.cjs', "exports.hours = require('../hours').hours;");
+    write('hours.js', 'exports.hours = 100;');
+    write('beside.js', 'exports.hours = 1;');
+    const hash = () => readConfig(settings).operators[0]?.profile.sha256;
+
+    const first = hash();
+    const printed = execFileSync(
+      'sha256sum',
+      ['own.ts', 'hours.js', 'parts/hours.cjs', 'parts/ours.ts'],
+      { cwd: within },
+    );
+    expect(first).toBe(createHash('sha256').update(printed).digest('hex'));
+    write('beside.js', 'exports.hours = 2;');
+    expect(hash()).toBe(first);
+    write('hours.js', 'exports.hours = 99;');
+    expect(hash()).not.toBe(first);
   });
 
   it('may be passed as a function', async () => {
