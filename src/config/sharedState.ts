@@ -29,7 +29,10 @@ export function readSharedState(read: EnvironmentReader) {
     return found;
   });
   if (redis === undefined) return undefined;
-  read.requireSecret('STATE_KEY', 'what lies in the Redis of REDIS_URL is encrypted with it');
+  read.requireSecret(
+    'STATE_KEY',
+    'without it, a writer in the Redis of REDIS_URL could forge answers and consents',
+  );
   return {
     /** With credentials: never shown. */
     redis,

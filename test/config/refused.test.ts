@@ -147,7 +147,7 @@ const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
   [
     { REDIS_URL },
     [
-      [{}, 'STATE_KEY is missing'],
+      [{}, 'STATE_KEY is missing: without it, a writer in the Redis of REDIS_URL could forge'],
       [{ STATE_KEY: 'c2hvcnQ=' }, 'STATE_KEY must be 32 bytes'],
       [{ STATE_KEY: 'hidden' }, 'STATE_KEY must be 32 bytes'],
     ],
