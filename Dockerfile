@@ -42,4 +42,4 @@ EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Node is the first process: it starts no other, and ends on SIGTERM by draining.
-ENTRYPOINT ["node", "--disallow-code-generation-from-strings", "dist/src/main.js"]
+ENTRYPOINT ["node", "--disallow-code-generation-from-strings", "--disable-sigusr1", "dist/src/main.js"]

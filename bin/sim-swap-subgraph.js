@@ -32,9 +32,10 @@ if (!Object.hasOwn(PROGRAMS, word)) {
   process.exit(isAsked ? 0 : 1);
 }
 
-// Whether strings may become code is settled when Node starts, so Node starts anew.
+// Whether strings may become code, and whether SIGUSR1 opens a debugger, is settled when Node starts: start it again.
 const options = [
   '--disallow-code-generation-from-strings',
+  '--disable-sigusr1',
   // npx that is killed, rather than asked to end, tells its programs nothing.
   ...(process.env.npm_lifecycle_event === 'npx'
     ? [`--import=${urlOf('../dist/src/endWithParent.js')}`]

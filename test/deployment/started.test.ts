@@ -88,7 +88,7 @@ it.skipIf((NO_REDIS ?? NO_KUBECTL) !== undefined).each([
       );
 
       await using program = Program.node(
-        ['--disallow-code-generation-from-strings', 'src/main.ts'],
+        ['--disallow-code-generation-from-strings', '--disable-sigusr1', 'src/main.ts'],
         local,
       );
       await program.written(/"msg":"ready"/);

@@ -8,6 +8,7 @@ import { temporaryFolder } from '../temporary.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FLAG = '--disallow-code-generation-from-strings';
+const NO_DEBUGGER = '--disable-sigusr1';
 
 /** graphql-jit's own mark for a date: a literal behind it once became source code. */
 const MAGIC_DATE = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d';
@@ -18,20 +19,20 @@ const PROBE = `data:text/javascript,${encodeURIComponent(`
   let refused = false;
   try { new Function('return 1'); } catch { refused = true; }
   const program = (process.argv[1] ?? '').split('/').slice(-3).join('/');
-  appendFileSync(process.env.PROBE_FILE, program + ' ' + (refused ? 'refused' : 'allowed') + '\\n');
+  appendFileSync(process.env.PROBE_FILE, process.pid + ' ' + program + ' ' + (refused ? 'refused' : 'allowed') + '\\n');
 `)}`;
 
-async function npmStart(settings: Readonly<Record<string, string>>): Promise<string> {
+async function npmStart(settings: Readonly<Record<string, string>>) {
   const npm = new NpmProcess(['start'], { PORT: '0', ...settings });
   const [url] = await npm.written(/http:\/\/127\.0\.0\.1:\d+(?=\/graphql)/);
-  return url;
+  return { npm, url };
 }
 
 describe('what a caller writes', () => {
   test('never becomes code: a repeated literal is data', async () => {
     const file = join(temporaryFolder(), 'written-by-a-literal');
     const code = `process.getBuiltinModule('fs').writeFileSync('${file}','x')`;
-    const url = await npmStart({});
+    const { url } = await npmStart({});
 
     for (let time = 0; time < 6; time += 1) {
       await askAt(url, `{ phoneNumber(e164: "${MAGIC_DATE}${code}") { e164 } }`);
@@ -42,13 +43,19 @@ describe('what a caller writes', () => {
     expect((await askAt(url, query)).data).toEqual({ phoneNumber: { simSwappedWithin: true } });
   });
 
-  test('could not become code: npm start runs Node without code from strings, the simulator too', async () => {
+  test('could not become code: npm start runs Node without code from strings, the simulator too, and SIGUSR1 opens no debugger', async () => {
     const file = join(temporaryFolder(), 'probe');
-    await npmStart({ NODE_OPTIONS: `--import "${PROBE}"`, PROBE_FILE: file });
+    const { npm, url } = await npmStart({ NODE_OPTIONS: `--import "${PROBE}"`, PROBE_FILE: file });
 
     const lines = readFileSync(file, 'utf8').split('\n');
     const programs = lines.filter((line) => /\b(?:src|simulator)\/main\.ts /.test(line));
     expect(programs.map((line) => line.split(' ').at(-1))).toEqual(['refused', 'refused']);
+
+    for (const line of programs) process.kill(Number.parseInt(line, 10), 'SIGUSR1');
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+    npm.signal('SIGTERM');
+    await npm.ended;
+    expect(npm.err).not.toContain('Debugger listening');
   });
 });
 
@@ -67,6 +74,8 @@ describe('every script that starts a program of ours', () => {
   );
 
   test('by scripts/node has it too', () => {
-    expect(readFileSync(join(ROOT, 'scripts/node'), 'utf8')).toContain(`exec node ${FLAG} `);
+    expect(readFileSync(join(ROOT, 'scripts/node'), 'utf8')).toContain(
+      `exec node ${FLAG} ${NO_DEBUGGER} `,
+    );
   });
 });
