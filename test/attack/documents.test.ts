@@ -1,14 +1,17 @@
 import { attack, isAtMost, isEqual } from './stage.ts';
 import { number, times } from './values.ts';
 
-/** JSON writes a line's end with two characters. */
-const PADDING = 1_000_000;
+/** In bytes: almost the greatest document that a body may have. JSON writes a line's end with two characters. */
+const PADDING = 250_000;
 const MAX_GROWTH_MB = 64;
 const MAX_OWN_DELAY_MS = 250;
 const MAX_HEAP_MB = 512;
 const AT_ONCE = 4;
 
 const X = 'x'.repeat(PADDING);
+
+/** 3 bytes each on the wire, some 64 on the heap. */
+const JUNK = Array.from({ length: PADDING / 3 }, () => ({}));
 
 interface Body {
   readonly query: string;
@@ -20,7 +23,7 @@ function typename(beside: Omit<Body, 'query'>): Body {
   return { query: '{ __typename }', ...beside };
 }
 
-/** Different bodies of a megabyte that hold next to nothing: a document, or all of a body. */
+/** Different bodies, almost the greatest, that hold next to nothing: a document, or all of a body. */
 const FLOODS: Readonly<Record<string, (index: number) => string | Body>> = {
   comments: (index) => `${'#\n'.repeat(PADDING / 3)}{ a${index}: __typename }`,
   'one long comment': (index) => `#${X}\n{ a${index}: __typename }`,
@@ -36,14 +39,21 @@ const FLOODS: Readonly<Record<string, (index: number) => string | Body>> = {
   'deep variables': (index) => typename({ variables: { a: nested(1000, index) } }),
   extensions: (index) =>
     typename({ extensions: { persistedQuery: { version: 1, sha256Hash: `${index}${X}` } } }),
+  'junk in variables': (index) => typename({ variables: { a: [index, ...JUNK] } }),
+  'junk in extensions': (index) => typename({ extensions: { a: [index, ...JUNK] } }),
+  'junk in the body': (index) => ({ ...typename({}), [`a${index}`]: JUNK }),
+  'junk in a representation': (index) => ({
+    query: 'query ($r: [_Any!]!) { _entities(representations: $r) { __typename } }',
+    variables: { r: [{ __typename: 'PhoneNumber', e164: number(index), junk: JUNK }] },
+  }),
   'documents as large as tokens allow': (index) =>
     `{ ${times(190, (field) => `a${index}b${field}: phoneNumber(e164: "${number(field)}") { e164 }`)} }`,
 };
 
 /** How many bodies are sent; more of those that are kept as they are. */
-const BODIES = 8;
+const BODIES = 32;
 const MORE: Readonly<Record<string, number>> = {
-  comments: 24,
+  comments: 96,
   'documents as large as tokens allow': 120,
 };
 
@@ -66,6 +76,7 @@ attack('heap-of-documents', async (stage) => {
     }
     const broken = statuses.filter((status) => status >= 500 || status === 0);
     isEqual(`${kind}, broken replies`, broken, []);
+    isEqual(`${kind}, over the greatest body`, statuses.includes(413), false);
     if (target.hasEnded) return;
     const { ownTurnMs } = await target.figures();
     isAtMost(`${kind}, ms of delay`, ownTurnMs, MAX_OWN_DELAY_MS);
