@@ -99,21 +99,21 @@ describe('the example of docs/operators.md', () => {
       "import { hours } from './hours.cjs';\nexport const ours = (camara) => " +
         '({ ...camara, maxAgeHours: hours });',
     );
-    write('parts/hours.cjs', "exports.hours = require('../hours').hours;");
-    write('hours.js', 'exports.hours = 100;');
-    write('beside.js', 'exports.hours = 1;');
+    write('parts/hours.cjs', "exports.hours = require('../hours.cjs').hours;");
+    write('hours.cjs', 'exports.hours = 100;');
+    write('beside.cjs', 'exports.hours = 1;');
     const hash = () => readConfig(settings).operators[0]?.profile.sha256;
 
     const first = hash();
     const printed = execFileSync(
       'sha256sum',
-      ['own.ts', 'hours.js', 'parts/hours.cjs', 'parts/ours.ts'],
+      ['own.ts', 'hours.cjs', 'parts/hours.cjs', 'parts/ours.ts'],
       { cwd: within },
     );
     expect(first).toBe(createHash('sha256').update(printed).digest('hex'));
-    write('beside.js', 'exports.hours = 2;');
+    write('beside.cjs', 'exports.hours = 2;');
     expect(hash()).toBe(first);
-    write('hours.js', 'exports.hours = 99;');
+    write('hours.cjs', 'exports.hours = 99;');
     expect(hash()).not.toBe(first);
   });
 
