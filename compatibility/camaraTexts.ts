@@ -27,6 +27,31 @@ const OPERATIONS: readonly Operation[] = [
   { path: '/retrieve-date', field: 'lastSimSwap' },
 ];
 
+/** What a client must get for a refusal, by CAMARA's code: docs/errors.md says what each of ours means. */
+const CODES: Readonly<Record<string, string>> = {
+  // The number's own.
+  NOT_FOUND: 'NUMBER_NOT_SERVED',
+  NOT_SUPPORTED: 'NUMBER_NOT_SERVED',
+  SERVICE_NOT_APPLICABLE: 'NUMBER_NOT_SERVED',
+  // Of the window. The definitions list it for a date too, which has none.
+  OUT_OF_RANGE: 'PERIOD_NOT_SUPPORTED',
+  // Of our request, credentials or contract: nothing that the client sends could change it.
+  INVALID_ARGUMENT: 'OPERATOR_REFUSED',
+  UNAUTHENTICATED: 'OPERATOR_REFUSED',
+  AUTHENTICATION_REQUIRED: 'OPERATOR_REFUSED',
+  PERMISSION_DENIED: 'OPERATOR_REFUSED',
+  INVALID_TOKEN_CONTEXT: 'OPERATOR_REFUSED',
+  UNIDENTIFIABLE_PHONE_NUMBER: 'OPERATOR_REFUSED',
+  MISSING_IDENTIFIER: 'OPERATOR_REFUSED',
+  UNNECESSARY_IDENTIFIER: 'OPERATOR_REFUSED',
+  // These pass.
+  QUOTA_EXCEEDED: 'OPERATOR_RATE_LIMITED',
+  TOO_MANY_REQUESTS: 'OPERATOR_RATE_LIMITED',
+  INTERNAL: 'OPERATOR_UNAVAILABLE',
+  UNAVAILABLE: 'OPERATOR_UNAVAILABLE',
+  TIMEOUT: 'OPERATOR_UNAVAILABLE',
+};
+
 export const CAMARA_JUDGES: readonly Judge[] = RELEASES.map((release) => ({
   name: `CAMARA's definition of SIM Swap, ${release}`,
   version: versionOf(release),
@@ -46,7 +71,7 @@ function versionOf(release: string): string {
   return version;
 }
 
-/** Our requests are what it defines, and each refusal that it has an example of becomes an error of ours. */
+/** Our requests are what it defines, and each refusal that it has an example of becomes the error of ours that says so, in the 2-legged flow. */
 async function judgeRelease(release: string): Promise<readonly Finding[]> {
   const texts = new Map<string, Node>();
   const read = (name: string): Node => {
@@ -102,8 +127,9 @@ async function judgeRelease(release: string): Promise<readonly Finding[]> {
         script.length = 0;
         script.push(value, value);
         const code = await ask(field);
-        const isUnderstood = code !== 'no error' && code !== 'OPERATOR_INVALID_REPLY';
-        found.push(finding(`${path}: ${status} ${name}`, isUnderstood, code));
+        const expected = CODES[String(value['code'])];
+        const failure = `${code}, not ${expected ?? 'a code that is known here'}`;
+        found.push(finding(`${path}: ${status} ${name}`, code === expected, failure));
       }
     }
     script.length = 0;
