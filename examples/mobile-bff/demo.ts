@@ -6,6 +6,7 @@ import { screen } from './app/screen.ts';
 import { smsCode } from './app/smsCode.ts';
 import { startIdentityProvider } from './identityProvider.ts';
 import { askBff, startCodeServer } from './server/codes.ts';
+import { userByToken } from './server/user.ts';
 
 /** Test numbers of the simulator, and whom they play here. */
 const SWAPPED = '+447700900001';
@@ -38,9 +39,14 @@ async function run(): Promise<void> {
   await using identityProvider = await startIdentityProvider();
   await using bff = await startBff(identityProvider);
   let sent = 0;
-  await using server = await startCodeServer(askBff(bff.url), async (e164) => {
-    sent += 1;
-    say(`          the server sends a code to …${e164.slice(-3)}`);
+  await using server = await startCodeServer({
+    userOf: userByToken(identityProvider.settings),
+    askAbout: askBff(bff.url),
+    sendSms: async (e164) => {
+      sent += 1;
+      say(`          the server sends a code to …${e164.slice(-3)}`);
+    },
+    note: (user, reason) => say(`          the server notes: no code for ${user}, ${reason}`),
   });
   say(`A mobile app, the server at ${server.url} that sends its SMS codes, and the BFF at ${bff.url}, which it queries first.
 The app decides nothing and sends no number: the access token of the user who signed in says whose it is.`);

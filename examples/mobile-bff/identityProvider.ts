@@ -13,7 +13,7 @@ export interface User {
 /** Stands for your identity provider: signs users in, and publishes the key that it signs with. */
 export interface IdentityProvider extends AsyncDisposable {
   /** The settings by which the BFF believes its tokens. */
-  readonly settings: Readonly<Record<string, string>>;
+  readonly settings: Readonly<Record<'JWT_JWKS_URL' | 'JWT_ISSUER' | 'JWT_AUDIENCE', string>>;
   /** The access token that the app gets when this user signs in; their number is verified unless said otherwise. */
   signIn(user: User, isVerified?: boolean): Promise<string>;
 }

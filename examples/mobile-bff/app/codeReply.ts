@@ -1,9 +1,10 @@
-/** What the server makes of a request for an SMS code; a union, so that no screen can forget a case. */
+/**
+ * What the server makes of a request for an SMS code; a union, so that no screen can forget a case. Whoever holds the
+ * phone reads it, a thief with a new SIM card among them: why there is no code is not in it.
+ */
 export type CodeReply =
   /** The SMS is on its way to the number that ends so. */
   | { readonly kind: 'sent'; readonly ending: string }
-  /** The SIM card changed lately: an SMS code may reach a thief. */
-  | { readonly kind: 'swapped' }
   /** The owner was prompted on the phone, and has not answered yet. */
   | {
       readonly kind: 'pending';
@@ -11,20 +12,19 @@ export type CodeReply =
       /** Until when the owner can answer, where that is known. */
       readonly expiresAt: string | null;
     }
-  /** The owner said no, or said nothing in time. */
-  | { readonly kind: 'declined' }
-  | { readonly kind: 'unanswered' }
+  /** No SMS: the SIM card is new, the owner declined or did not answer, or nothing is known. */
+  | { readonly kind: 'anotherWay' }
+  /** The user had as many codes as a user may have; nothing was looked up. */
+  | { readonly kind: 'tooManyCodes'; readonly retryAfterSeconds: number }
   /** The server takes no token that the app has: its user signs in first. */
-  | { readonly kind: 'signedOut' }
-  /** Not known, and so no SMS. */
-  | { readonly kind: 'unknown'; readonly code: string; readonly retryAfterSeconds?: number };
+  | { readonly kind: 'signedOut' };
 
-/** Asks the server for a code; the signal ends the request. */
+/** Requests a code of the server; the signal ends the request. */
 export type RequestCode = (leaving?: AbortSignal) => Promise<CodeReply>;
 
 /**
- * Asks by `POST /codes` with the user's access token, and nothing else: whose number it is, and whether an SMS can be
- * trusted, is the server's to find out.
+ * Requests it by `POST /codes` with the user's access token, and nothing else: whose number it is, and whether an SMS
+ * can be trusted, is the server's to find out.
  *
  * @param url of the server
  * @param accessToken fetched for each request: a token that is over is renewed
@@ -41,7 +41,7 @@ export function codesAt(url: string, accessToken: () => Promise<string | undefin
       return (await reply.json()) as CodeReply;
     } catch {
       // Offline, or a proxy's page.
-      return { kind: 'unknown', code: 'NO_ANSWER' };
+      return { kind: 'anotherWay' };
     }
   };
 }

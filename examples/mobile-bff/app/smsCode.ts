@@ -41,7 +41,7 @@ export async function* smsCode(
     const endsAtMs = reply.expiresAt === null ? givesUpAtMs : Date.parse(reply.expiresAt);
     const leftMs = Math.min(endsAtMs, givesUpAtMs) - nowMs;
     if (leftMs <= 0) {
-      yield { kind: 'unanswered' };
+      yield { kind: 'anotherWay' };
       return;
     }
     yield { ...reply, offersAnotherWay: nowMs - startedAtMs >= PATIENCE_MS };

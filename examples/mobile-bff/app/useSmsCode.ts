@@ -75,6 +75,6 @@ async function tellStates(
       tell(state);
     }
   } catch {
-    if (!leaving.aborted) tell({ kind: 'unknown', code: 'NO_ANSWER' });
+    if (!leaving.aborted) tell({ kind: 'anotherWay' });
   }
 }

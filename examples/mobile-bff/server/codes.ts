@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { CodeReply } from '../app/codeReply.ts';
 import { MySimSwapDocument } from '../generated/graphql.ts';
 import { createClient } from './client.ts';
+import { CodeLimits } from './codeLimits.ts';
+import type { UserOf } from './user.ts';
 import { judge, type Verdict } from './verdict.ts';
 
 /** Ten days: how long banks commonly distrust a new SIM card. */
@@ -15,30 +17,55 @@ export type SendSms = (e164: string) => Promise<void>;
 /** Finds out what is known of the SIM card of the user who has this access token. */
 export type AskAbout = (accessToken: string | undefined) => Promise<Verdict>;
 
+/** What a server of codes is made of. */
+export interface CodeServerParts {
+  readonly userOf: UserOf;
+  readonly askAbout: AskAbout;
+  readonly sendSms: SendSms;
+  /** Notes why this user got no code: for your log and your fraud team. */
+  readonly note: (user: string, reason: string) => void;
+  /** Of the codes that were sent; new where absent. */
+  readonly limits?: CodeLimits;
+}
+
+const ANOTHER_WAY: CodeReply = { kind: 'anotherWay' };
+
 /**
  * The decision. It is made here, where no client can patch it, each time that an SMS is requested: only a number whose
  * SIM card the operator vouches for now is sent one, and only the user's own, as the access token says it. An app sends
- * nothing that counts.
+ * nothing that counts, and does not learn why there is no code: whoever holds a new SIM card would learn it.
  */
-export async function requestCode(
+async function requestCode(
   accessToken: string | undefined,
-  askAbout: AskAbout,
-  sendSms: SendSms,
+  { userOf, askAbout, sendSms, note, limits }: Required<CodeServerParts>,
 ): Promise<CodeReply> {
+  const user = await userOf(accessToken);
+  if (user === undefined) return { kind: 'signedOut' };
+  // Before the operator is asked: it costs nothing, and depends on the user's own codes alone.
+  const retryAfterSeconds = limits.retryAfterSeconds(user);
+  if (retryAfterSeconds > 0) return { kind: 'tooManyCodes', retryAfterSeconds };
   const verdict = await askAbout(accessToken);
   switch (verdict.kind) {
-    case 'trusted':
-      await sendSms(verdict.e164);
-      return { kind: 'sent', ending: verdict.e164.slice(-3) };
+    case 'trusted': {
+      const claim = limits.claim(user, verdict.e164);
+      switch (claim.kind) {
+        case 'claimed':
+          await sendSms(verdict.e164);
+          return { kind: 'sent', ending: verdict.e164.slice(-3) };
+        case 'userLimit':
+          return { kind: 'tooManyCodes', retryAfterSeconds: claim.retryAfterSeconds };
+        case 'numberLimit':
+          note(user, 'NUMBER_LIMIT');
+          return ANOTHER_WAY;
+      }
+    }
+    // No SMS: unknown is never "not swapped". RATE_LIMITED and an operator's outage are among the reasons.
+    case 'withheld':
+      note(user, verdict.reason);
+      return ANOTHER_WAY;
     // No SMS. The app requests again: that joins the consent, without a prompt.
     case 'pending':
-    // No SMS, and another way to sign in.
-    case 'swapped':
-    case 'declined':
-    case 'unanswered':
     case 'signedOut':
-    // No SMS: unknown is never "not swapped". RATE_LIMITED and an operator's outage are among them.
-    case 'unknown':
       return verdict;
   }
 }
@@ -61,12 +88,10 @@ export function askBff(url: string): AskAbout {
 
 const STATUS: Readonly<Record<CodeReply['kind'], number>> = {
   sent: 200,
+  anotherWay: 200,
   pending: 202,
-  swapped: 403,
-  declined: 403,
-  unanswered: 403,
   signedOut: 401,
-  unknown: 503,
+  tooManyCodes: 429,
 };
 
 /** `POST /codes`, on a free port. */
@@ -75,22 +100,25 @@ export interface CodeServer extends AsyncDisposable {
 }
 
 /** Starts the server of which the app requests a code. */
-export async function startCodeServer(askAbout: AskAbout, sendSms: SendSms): Promise<CodeServer> {
-  const replyTo = async ({ method, url, headers }: IncomingMessage): Promise<CodeReply> => {
-    if (method !== 'POST' || url !== '/codes') return { kind: 'unknown', code: 'NOT_FOUND' };
+export async function startCodeServer(given: CodeServerParts): Promise<CodeServer> {
+  const parts = { limits: new CodeLimits(), ...given };
+  const replyTo = async ({ headers }: IncomingMessage): Promise<CodeReply> => {
     const [, accessToken] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? [];
     try {
-      return await requestCode(accessToken, askAbout, sendSms);
+      return await requestCode(accessToken, parts);
     } catch {
-      return { kind: 'unknown', code: 'NO_ANSWER' };
+      return ANOTHER_WAY;
     }
   };
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // The body is not read: what a patched app writes there changes nothing.
     request.resume();
+    if (request.method !== 'POST' || request.url !== '/codes') {
+      response.writeHead(404).end();
+      return;
+    }
     const reply = await replyTo(request);
-    const wait = 'retryAfterSeconds' in reply ? reply.retryAfterSeconds : undefined;
-    if (wait !== undefined) response.setHeader('retry-after', wait);
+    if ('retryAfterSeconds' in reply) response.setHeader('retry-after', reply.retryAfterSeconds);
     response.writeHead(STATUS[reply.kind], {
       'content-type': 'application/json',
       'cache-control': 'no-store',

@@ -2,11 +2,13 @@ import { CombinedGraphQLErrors, ServerError, type ApolloClient } from '@apollo/c
 import type { CodeReply } from '../app/codeReply.ts';
 import type { MySimSwapQuery } from '../generated/graphql.ts';
 
-/** The verdict on an answer: the reply to the app, and the one case in which an SMS is sent. */
+/** The verdict on an answer: the one case in which an SMS is sent, and why not in the others. */
 export type Verdict =
   /** The operator vouches that the SIM card behind this number is the old one: a code reaches its owner. */
   | { readonly kind: 'trusted'; readonly e164: string }
-  | Exclude<CodeReply, { readonly kind: 'sent' }>;
+  /** No SMS. The reason (`SWAPPED`, or the code of what is not known) is for your log and your fraud team, never for the app. */
+  | { readonly kind: 'withheld'; readonly reason: string }
+  | Extract<CodeReply, { readonly kind: 'pending' | 'signedOut' }>;
 
 const MIN_RETRY_SECONDS = 1;
 
@@ -19,19 +21,19 @@ export function judge({ data, error }: ApolloClient.QueryResult<MySimSwapQuery>)
   const check = number?.simSwapCheck;
   switch (check?.result) {
     case 'SWAPPED':
-      return { kind: 'swapped' };
+      return { kind: 'withheld', reason: 'SWAPPED' };
     case 'NOT_SWAPPED':
       if (number !== undefined && number !== null && error === undefined) {
         return { kind: 'trusted', e164: number.e164 };
       }
-      return { kind: 'unknown', code: codeOf(error) };
+      return { kind: 'withheld', reason: codeOf(error) };
     case 'UNKNOWN':
       return unknown(check);
     default:
       // No answer, or a result that a later version of the BFF has.
       return isUnauthenticated(error)
         ? { kind: 'signedOut' }
-        : { kind: 'unknown', code: codeOf(error) };
+        : { kind: 'withheld', reason: codeOf(error) };
   }
 }
 
@@ -44,25 +46,13 @@ function isUnauthenticated(error: unknown): boolean {
 type Check = NonNullable<NonNullable<MySimSwapQuery['myPhoneNumber']>['simSwapCheck']>;
 
 function unknown({ reason, retryAfterSeconds, expiresAt }: Check): Verdict {
-  switch (reason) {
-    case 'CONSENT_PENDING':
-      return {
-        kind: 'pending',
-        retryAfterSeconds: Math.max(retryAfterSeconds ?? 0, MIN_RETRY_SECONDS),
-        expiresAt,
-      };
-    case 'CONSENT_DENIED':
-      return { kind: 'declined' };
-    case 'CONSENT_EXPIRED':
-      return { kind: 'unanswered' };
-    default:
-      // Reasons are added in time: one that this version does not know is unknown as well.
-      return {
-        kind: 'unknown',
-        code: reason ?? NO_ANSWER,
-        ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
-      };
-  }
+  // Reasons are added in time: one that this version does not know is unknown as well.
+  if (reason !== 'CONSENT_PENDING') return { kind: 'withheld', reason: reason ?? NO_ANSWER };
+  return {
+    kind: 'pending',
+    retryAfterSeconds: Math.max(retryAfterSeconds ?? 0, MIN_RETRY_SECONDS),
+    expiresAt,
+  };
 }
 
 const NO_ANSWER = 'NO_ANSWER';

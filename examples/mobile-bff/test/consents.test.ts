@@ -4,20 +4,37 @@ import { codesAt } from '../app/codeReply.ts';
 import { smsCode, type CodeState } from '../app/smsCode.ts';
 import { startBff, type Bff } from '../bff.ts';
 import { startIdentityProvider, type IdentityProvider } from '../identityProvider.ts';
-import { askBff, startCodeServer, type CodeServer } from '../server/codes.ts';
+import { askBff, startCodeServer, type CodeServer, type CodeServerParts } from '../server/codes.ts';
+import { CodeLimits } from '../server/codeLimits.ts';
+import { userByToken } from '../server/user.ts';
 import type { Verdict } from '../server/verdict.ts';
 
 let identityProvider: IdentityProvider;
 let bff: Bff;
 let server: CodeServer;
 const sent: string[] = [];
+const noted: string[] = [];
 const sendSms = async (e164: string): Promise<void> => void sent.push(e164);
+
+function startCodes(parts: Partial<CodeServerParts>): Promise<CodeServer> {
+  return startCodeServer({
+    userOf: userByToken(identityProvider.settings),
+    askAbout: askBff(bff.url),
+    sendSms,
+    note: (_user, reason) => void noted.push(reason),
+    ...parts,
+  });
+}
+
 beforeAll(async () => {
   identityProvider = await startIdentityProvider();
   bff = await startBff(identityProvider);
-  server = await startCodeServer(askBff(bff.url), sendSms);
+  server = await startCodes({});
 });
-beforeEach(() => void sent.splice(0));
+beforeEach(() => {
+  sent.splice(0);
+  noted.splice(0);
+});
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await bff[Symbol.asyncDispose]();
@@ -49,27 +66,23 @@ describe('the app, from the first state to the last', () => {
     expect(after).toMatchObject({ doublePrompts: 0, earlyPolls: 0, overlappingPolls: 0 });
   });
 
-  it('waits, then hears that the owner declined', async () => {
+  it('waits for an owner who declines, and then offers another way', async () => {
     const before = await stats();
     const states = await statesFor('+447700900052');
 
     expect(states.at(0)?.kind).toBe('pending');
-    expect(states.at(-1)).toEqual({ kind: 'declined' });
-    expect(sent).toEqual([]);
+    expect(states.at(-1)).toEqual({ kind: 'anotherWay' });
+    expect([sent, noted]).toEqual([[], ['CONSENT_DENIED']]);
     expect(difference(await stats(), before)).toMatchObject({ prompts: 1, tokens: 0, lookups: 0 });
   });
 
   it.each([
-    ['a SIM card that changed lately', '+447700900001', { kind: 'swapped' }],
-    [
-      'a number that is not served',
-      '+447700900010',
-      { kind: 'unknown', code: 'NUMBER_NOT_SERVED' },
-    ],
-    ['a number without its country code', '07700 900001', { kind: 'unknown', code: 'FORBIDDEN' }],
-  ])('needs one request for %s, and no SMS is sent', async (_, phoneNumber, state) => {
-    expect(await statesFor(phoneNumber)).toEqual([state]);
-    expect(sent).toEqual([]);
+    ['a SIM card that changed lately', '+447700900001', 'SWAPPED'],
+    ['a number that is not served', '+447700900010', 'NUMBER_NOT_SERVED'],
+    ['a number without its country code', '07700 900001', 'FORBIDDEN'],
+  ])('needs one request for %s, and no SMS is sent', async (_, phoneNumber, reason) => {
+    expect(await statesFor(phoneNumber)).toEqual([{ kind: 'anotherWay' }]);
+    expect([sent, noted]).toEqual([[], [reason]]);
   });
 });
 
@@ -89,9 +102,9 @@ it('the BFF serves nothing but the server’s document', async () => {
 });
 
 it('without a server there is no answer, and without a BFF no SMS', async () => {
-  const noAnswer = [{ kind: 'unknown', code: 'NO_ANSWER' }];
+  const noAnswer = [{ kind: 'anotherWay' }];
   expect(await statesFor('+447700900004', 'http://127.0.0.1:1')).toEqual(noAnswer);
-  await using alone = await startCodeServer(askBff('http://127.0.0.1:1/graphql'), sendSms);
+  await using alone = await startCodes({ askAbout: askBff('http://127.0.0.1:1/graphql') });
   expect(await statesFor('+447700900004', alone.url)).toEqual(noAnswer);
   expect(sent).toEqual([]);
 });
@@ -139,23 +152,16 @@ describe('a patched app gets no SMS', () => {
   it('for a number that is not verified', async () => {
     const token = await identityProvider.signIn({ subject: 'm', phoneNumber: OTHER }, false);
     const reply = await fetch(`${server.url}/codes`, post(token));
-    expect([reply.status, await reply.json()]).toEqual([
-      503,
-      { kind: 'unknown', code: 'FORBIDDEN' },
-    ]);
-    expect(sent).toEqual([]);
+    expect([reply.status, await reply.json()]).toEqual([200, { kind: 'anotherWay' }]);
+    expect([sent, noted]).toEqual([[], ['FORBIDDEN']]);
   });
 });
 
 describe('an SMS is sent on NOT_SWAPPED and on nothing else', () => {
   it.each<[number, Verdict]>([
-    [403, { kind: 'swapped' }],
+    [200, { kind: 'withheld', reason: 'SWAPPED' }],
     [202, { kind: 'pending', retryAfterSeconds: 5, expiresAt: null }],
-    [403, { kind: 'declined' }],
-    [403, { kind: 'unanswered' }],
     [401, { kind: 'signedOut' }],
-    [503, { kind: 'unknown', code: 'RATE_LIMITED', retryAfterSeconds: 60 }],
-    [503, { kind: 'unknown', code: 'OPERATOR_RATE_LIMITED', retryAfterSeconds: 60 }],
   ])('%i %o', async (status, verdict) => {
     expect(await statusFor(verdict)).toBe(status);
     expect(sent).toEqual([]);
@@ -167,24 +173,138 @@ describe('an SMS is sent on NOT_SWAPPED and on nothing else', () => {
   });
 
   it('an SMS that cannot be sent is not said to be', async () => {
-    await using given = await startCodeServer(
-      () => Promise.resolve({ kind: 'trusted', e164: OWN }),
-      () => Promise.reject(new Error('no credit')),
-    );
+    await using given = await startCodes({
+      userOf: () => Promise.resolve('alice'),
+      askAbout: () => Promise.resolve({ kind: 'trusted', e164: OWN }),
+      sendSms: () => Promise.reject(new Error('no credit')),
+    });
     const states = await Array.fromAsync(
       smsCode(
         codesAt(given.url, () => Promise.resolve('token')),
         (ms) => setTimeout(ms),
       ),
     );
-    expect(states).toEqual([{ kind: 'unknown', code: 'NO_ANSWER' }]);
+    expect(states).toEqual([{ kind: 'anotherWay' }]);
   });
 });
 
 async function statusFor(verdict: Verdict): Promise<number> {
-  await using given = await startCodeServer(() => Promise.resolve(verdict), sendSms);
+  await using given = await startCodes({
+    userOf: () => Promise.resolve('alice'),
+    askAbout: () => Promise.resolve(verdict),
+  });
   return (await fetch(`${given.url}/codes`, post('token'))).status;
 }
+
+describe('the thief is not told', () => {
+  it('swapped, declined, unknown and unreachable are one reply, byte for byte', async () => {
+    // A BFF of its own: what was asked before it, of the same numbers, differs by number.
+    await using fresh = await startBff(identityProvider);
+    await using given = await startCodes({ askAbout: askBff(fresh.url) });
+    await using alone = await startCodes({ askAbout: askBff('http://127.0.0.1:1/graphql') });
+    const replies = await Promise.all([
+      finalReply(given.url, '+447700900001'),
+      finalReply(given.url, '+447700900052'),
+      finalReply(given.url, '+447700900010'),
+      finalReply(given.url, '+447700900013'),
+      finalReply(alone.url, '+447700900500'),
+    ]);
+
+    const [first] = replies;
+    expect(first).toMatchObject({ status: 200, body: '{"kind":"anotherWay"}' });
+    expect(first.headers).not.toHaveProperty('retry-after');
+    for (const reply of replies) expect(reply).toEqual(first);
+    expect(sent).toEqual([]);
+    expect(noted).toEqual(
+      expect.arrayContaining(['SWAPPED', 'CONSENT_DENIED', 'NUMBER_NOT_SERVED', 'NO_ANSWER']),
+    );
+  });
+});
+
+/** The reply to the first request that is not pending, but for the second at which it was written. */
+async function finalReply(url: string, phoneNumber: string) {
+  const token = await identityProvider.signIn({ subject: 'alice', phoneNumber });
+  for (;;) {
+    const reply = await fetch(`${url}/codes`, post(token));
+    const body = await reply.text();
+    if (reply.status === 202) {
+      await setTimeout(Number(reply.headers.get('retry-after')) * 1000);
+      continue;
+    }
+    const { date, ...headers } = Object.fromEntries(reply.headers);
+    expect(date).toBeDefined();
+    return { status: reply.status, headers, body };
+  }
+}
+
+describe('codes are limited', () => {
+  const HOUR_MS = 3_600_000;
+
+  it('a thousand requests of a user are three SMS; then the operator is not asked', async () => {
+    await using given = await startCodes({});
+    const user = { subject: 'alice', phoneNumber: '+447700900500' };
+    const token = await identityProvider.signIn(user);
+    const statuses = new Map<number, number>();
+    const requests = Array.from({ length: 50 }, async () => {
+      for (let times = 0; times < 20; times += 1) {
+        const reply = await fetch(`${given.url}/codes`, post(token));
+        await reply.text();
+        statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
+      }
+    });
+    await Promise.all(requests);
+    expect(sent).toEqual(Array(3).fill(user.phoneNumber));
+    expect(statuses.get(200)).toBe(3);
+    expect((statuses.get(429) ?? 0) + (statuses.get(202) ?? 0)).toBe(997);
+
+    const before = await stats();
+    const reply = await fetch(`${given.url}/codes`, post(token));
+    const { kind, retryAfterSeconds } = (await reply.json()) as Record<string, unknown>;
+    expect([reply.status, kind]).toEqual([429, 'tooManyCodes']);
+    expect(reply.headers.get('retry-after')).toBe(String(retryAfterSeconds));
+    expect(await stats()).toEqual(before);
+  });
+
+  it('a number has five of all users; a sixth user does not learn that others had them', async () => {
+    let nowMs = 0;
+    await using given = await startCodes({
+      userOf: (token) => Promise.resolve(token),
+      askAbout: () => Promise.resolve({ kind: 'trusted', e164: OWN }),
+      limits: new CodeLimits(() => nowMs),
+    });
+    const reply = async (user: string) =>
+      (await fetch(`${given.url}/codes`, post(user))).json() as Promise<Record<string, unknown>>;
+    for (const user of ['a', 'b', 'c', 'd', 'e'])
+      expect(await reply(user)).toHaveProperty('ending');
+    expect(await reply('f')).toEqual({ kind: 'anotherWay' });
+    expect(noted).toEqual(['NUMBER_LIMIT']);
+    nowMs = HOUR_MS;
+    expect(await reply('f')).toHaveProperty('ending');
+    expect(sent).toHaveLength(6);
+  });
+
+  it('a user has three an hour whatever their number is, and the next when the first is an hour old', () => {
+    let nowMs = 0;
+    const limits = new CodeLimits(() => nowMs);
+    for (const e164 of ['+1', '+2', '+3']) {
+      expect(limits.claim('alice', e164)).toEqual({ kind: 'claimed' });
+      nowMs += 1_000;
+    }
+    expect(limits.claim('alice', '+4')).toEqual({ kind: 'userLimit', retryAfterSeconds: 3_597 });
+    expect(limits.claim('bob', '+4')).toEqual({ kind: 'claimed' });
+    nowMs = HOUR_MS;
+    expect(limits.claim('alice', '+4')).toEqual({ kind: 'claimed' });
+    expect(limits.retryAfterSeconds('alice')).toBe(1);
+  });
+});
+
+it('nobody is signed out because the identity provider’s keys cannot be fetched', async () => {
+  const userOf = userByToken({ ...identityProvider.settings, JWT_JWKS_URL: 'http://127.0.0.1:1/' });
+  const token = await identityProvider.signIn({ subject: 'alice', phoneNumber: OWN });
+  await using given = await startCodes({ userOf });
+  const reply = await fetch(`${given.url}/codes`, post(token));
+  expect(await reply.json()).toEqual({ kind: 'anotherWay' });
+});
 
 const OWN = '+447700900004';
 

@@ -27,13 +27,13 @@ function statesUntil(
 
 it('ends when the question to the owner does', async () => {
   const states = await statesUntil(new Date(START_MS + 100_000).toISOString());
-  expect(states.map(({ kind }) => kind)).toEqual(['pending', 'pending', 'unanswered']);
+  expect(states.map(({ kind }) => kind)).toEqual(['pending', 'pending', 'anotherWay']);
   expect(Date.now()).toBe(START_MS + 100_000);
 });
 
 it('ends after ten minutes where the reply does not say when the question ends', async () => {
   const states = await statesUntil(null);
-  expect(states.at(-1)).toEqual({ kind: 'unanswered' });
+  expect(states.at(-1)).toEqual({ kind: 'anotherWay' });
   expect(Date.now()).toBe(START_MS + 600_000);
 });
 

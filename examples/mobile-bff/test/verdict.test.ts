@@ -40,7 +40,7 @@ function status(code: number): ServerError {
 
 const EXPIRES_AT = '2026-01-15T12:00:00Z';
 
-const unknown = (code: string) => ({ kind: 'unknown', code }) as const;
+const withheld = (reason: string) => ({ kind: 'withheld', reason }) as const;
 
 describe('judging an answer', () => {
   it.each([...SIM_SWAP_MOCK_REASONS, 'SWAPPED'] as const)('%s is never trusted', (mock) => {
@@ -58,7 +58,7 @@ describe('judging an answer', () => {
       answered({ result: 'NOT_SWAPPED' }),
       { kind: 'trusted', e164: '+447700900001' },
     ],
-    ['SWAPPED', answered({ result: 'SWAPPED' }), { kind: 'swapped' }],
+    ['SWAPPED', answered({ result: 'SWAPPED' }), withheld('SWAPPED')],
     [
       'pending',
       answered({ reason: 'CONSENT_PENDING', retryAfterSeconds: 4, expiresAt: EXPIRES_AT }),
@@ -69,30 +69,30 @@ describe('judging an answer', () => {
       answered({ reason: 'CONSENT_PENDING' }),
       { kind: 'pending', retryAfterSeconds: 1, expiresAt: null },
     ],
-    ['denied', answered({ reason: 'CONSENT_DENIED' }), { kind: 'declined' }],
-    ['expired', answered({ reason: 'CONSENT_EXPIRED' }), { kind: 'unanswered' }],
-    ['another reason', answered({ reason: 'OPERATOR_TIMEOUT' }), unknown('OPERATOR_TIMEOUT')],
+    ['denied', answered({ reason: 'CONSENT_DENIED' }), withheld('CONSENT_DENIED')],
+    ['expired', answered({ reason: 'CONSENT_EXPIRED' }), withheld('CONSENT_EXPIRED')],
+    ['another reason', answered({ reason: 'OPERATOR_TIMEOUT' }), withheld('OPERATOR_TIMEOUT')],
     [
       'a reason of a later version',
       answered({ reason: 'SOMETHING_NEW' as 'OPERATOR_TIMEOUT' }),
-      unknown('SOMETHING_NEW'),
+      withheld('SOMETHING_NEW'),
     ],
     [
       'a quota that is used up',
       answered({ reason: 'RATE_LIMITED', retryAfterSeconds: 60 }),
-      { kind: 'unknown', code: 'RATE_LIMITED', retryAfterSeconds: 60 },
+      withheld('RATE_LIMITED'),
     ],
-    ['no reason', answered({}), unknown('NO_ANSWER')],
+    ['no reason', answered({}), withheld('NO_ANSWER')],
     [
       'a result of a later version',
       answered({ result: 'SOMETHING_NEW' as 'UNKNOWN' }),
-      unknown('NO_ANSWER'),
+      withheld('NO_ANSWER'),
     ],
-    ['no check, and an error', answered(null, failure('FORBIDDEN')), unknown('FORBIDDEN')],
-    ['no check, and no error', answered(null), unknown('NO_ANSWER')],
-    ['no number', { data: { __typename: 'Query', myPhoneNumber: null } }, unknown('NO_ANSWER')],
-    ['no data', { data: undefined }, unknown('NO_ANSWER')],
-    ['a server that is down', { data: undefined, error: status(503) }, unknown('NO_ANSWER')],
+    ['no check, and an error', answered(null, failure('FORBIDDEN')), withheld('FORBIDDEN')],
+    ['no check, and no error', answered(null), withheld('NO_ANSWER')],
+    ['no number', { data: { __typename: 'Query', myPhoneNumber: null } }, withheld('NO_ANSWER')],
+    ['no data', { data: undefined }, withheld('NO_ANSWER')],
+    ['a server that is down', { data: undefined, error: status(503) }, withheld('NO_ANSWER')],
     [
       'a token that is not taken',
       { data: undefined, error: failure('UNAUTHENTICATED') },
@@ -106,7 +106,7 @@ describe('judging an answer', () => {
     [
       'NOT_SWAPPED beside an error',
       answered({ result: 'NOT_SWAPPED' }, failure('OPERATOR_TIMEOUT')),
-      unknown('OPERATOR_TIMEOUT'),
+      withheld('OPERATOR_TIMEOUT'),
     ],
   ] as const)('%s', (_, answer, verdict) => {
     expect(judge(answer)).toEqual(verdict);
@@ -115,15 +115,20 @@ describe('judging an answer', () => {
 
 it('says that an SMS was sent in no state but that', () => {
   const others = [
-    { kind: 'swapped' },
     { kind: 'pending', retryAfterSeconds: 1, expiresAt: null, offersAnotherWay: true },
-    { kind: 'declined' },
-    { kind: 'unanswered' },
+    { kind: 'anotherWay' },
+    { kind: 'tooManyCodes', retryAfterSeconds: 60 },
     { kind: 'signedOut' },
-    { kind: 'unknown', code: 'NO_ANSWER' },
   ] as const;
   for (const state of others) expect(screen(state)).not.toMatch(/sent you a code/);
   expect(screen({ kind: 'sent', ending: '001' })).toMatch(/sent you a code/);
+});
+
+it('says when there may be another code, in minutes that are over by then', () => {
+  expect(screen({ kind: 'tooManyCodes', retryAfterSeconds: 1 })).toMatch('Try again in a minute,');
+  expect(screen({ kind: 'tooManyCodes', retryAfterSeconds: 61 })).toMatch(
+    'Try again in 2 minutes,',
+  );
 });
 
 it('tells until when it waits, where that is known', () => {
