@@ -5,6 +5,7 @@ import { GRAFBASE } from './grafbase.ts';
 import { GRAPHQL_OVER_HTTP } from './graphqlOverHttp.ts';
 import type { Judge } from './judge.ts';
 import { OIDC_PROVIDER_JUDGES } from './oidcProvider.ts';
+import { MERMAID } from './mermaid.ts';
 import { NODE } from './node.ts';
 import { OPEN_TELEMETRY } from './openTelemetry.ts';
 import { PACKED_JUDGES } from './packed.ts';
@@ -23,5 +24,6 @@ export const JUDGES: readonly Judge[] = [
   OPEN_TELEMETRY,
   PROMETHEUS,
   NODE,
+  MERMAID,
   ...PACKED_JUDGES,
 ];

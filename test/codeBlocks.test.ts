@@ -43,6 +43,9 @@ const RUNNERS: readonly (readonly [page: string, begins: string, runner: Runner]
   ['docs/operators.md', 'import type { MakeProfile }', 'test/config/ownProfile.test.ts'],
   ['docs/operators.md', 'echo demo-secret', twoOperators],
   ['docs/operators.md', 'curl http://127.0.0.1:4000/graphql', twoOperators],
+  ['docs/supergraph.md', 'type PhoneNumber @key', composes],
+  ['docs/supergraph.md', 'type Customer @key', composes],
+  ['docs/supergraph.md', 'query Checkout', validates],
   ['docs/tls.md', 'upstream sim_swap', 'test/tls/nginx.test.ts'],
   ['examples/supergraph/README.md', '{\n  customers', validates],
   ['examples/supergraph/README.md', 'type PhoneNumber @key', composes],
@@ -197,7 +200,7 @@ function isTheExamples({ text }: CodeBlock): void {
 }
 
 const FEDERATION = `extend schema
-  @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@external", "@requires"])
+  @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@external", "@requires", "@shareable"])
 type Query { yours: [PhoneNumber!]! }
 `;
 

@@ -207,8 +207,8 @@ export const SECTIONS = {
       'So is an operation whose reply could be longer than 2 MB, or than 20 KB for each of that many numbers.',
     ),
     MAX_NUMBERS_AT_WORK: integer(100, 1_000_000).sets(
-      'How many numbers all requests together may look up at a time; more is UNAVAILABLE.',
-      'By default one for each 64 KiB of heap (`--max-old-space-size`, or what the memory of the container leaves), 5,000 at most. While others are refused no caller gets more than half. A number that only waits for its owner is not at work.',
+      'How many numbers the process looks up at the same time, for all requests; beyond that a number is UNAVAILABLE.',
+      'The default is the heap divided by 64 KiB, 5,000 at most; the heap is `--max-old-space-size`, or what the container leaves. While others are refused, one caller gets at most half. A number that waits for its owner does not count.',
     ),
     MAX_QUESTIONS_PER_NUMBER: integer(1, 1000, { default: 10 }).sets(
       'How many questions about one number an operation may have.',

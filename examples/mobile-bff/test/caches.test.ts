@@ -5,15 +5,11 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { launchSimulator } from '../../../simulator/launch.ts';
 import { startProgram } from '../../processes.ts';
+import type { MySimSwapQuery } from '../generated/graphql.ts';
 import { typePolicies } from '../server/typePolicies.ts';
 
-/** As a typed client has it; the service may know more results and reasons. */
-interface Check {
-  readonly result: string;
-  readonly reason: string | null;
-  readonly retryAfterSeconds: number | null;
-  readonly expiresAt: string | null;
-}
+/** As codegen has it, so that the loop of docs/adopting.md compiles with its output. */
+type Check = NonNullable<NonNullable<MySimSwapQuery['myPhoneNumber']>['simSwapCheck']>;
 
 interface Data {
   readonly phoneNumber: { readonly e164: string; readonly simSwapCheck: Check | null } | null;
