@@ -45,7 +45,7 @@ const PROFILES = fc.record({
 
 const QUESTIONS = fc.uniqueArray(fc.constantFrom(undefined, 1, 24, 48, 240, 720), { minLength: 1 });
 
-const RUNS = inForm({ short: 50, long: 3000 });
+const RUNS = inForm({ short: 50, long: 600 });
 
 it('no two requests of an operation to one operator about one number are equal', async () => {
   let script: readonly { status: number; body: object }[] = [];

@@ -401,7 +401,7 @@ const MAX_TURNS = 600;
 
 // In npm test, files.test.ts holds the rules against a real scrape, and promtool against series.
 describe.skipIf(!IS_LONG || LEFT_OUT !== undefined)(`a real Prometheus ${LEFT_OUT ?? ''}`, () => {
-  it('raises for each fault its alerts and no others', { timeout: 180_000 }, async () => {
+  it('raises for each fault its alerts and no others', { timeout: 300_000 }, async () => {
     await using started = new AsyncDisposableStack();
     const all = await Promise.all(ALL.map((name) => startFaulty(name, started)));
     const jobs = Object.fromEntries(all.map(({ name, port }) => [name, `127.0.0.1:${port}`]));
