@@ -56,10 +56,10 @@ describe('chaos', { timeout: 300_000 }, () => {
     const { wrong, answers, answeredOf } = await runChaos({ ...RUN, ...run });
     expect(Object.entries(wrong).filter(([, count]) => count > 0)).toEqual([]);
     expect(answers).toBeGreaterThan(0);
-    // The worst of three operators does not affect the others.
-    const shares = run.operators === 3 ? Object.fromEntries(answeredOf) : {};
-    const { once = 1, 'any-number': worse = 0 } = shares;
-    expect(once).toBeGreaterThan(worse);
+    // The worst of three operators takes nobody's answers away. How many, `npm run long -- chaos` prints.
+    if (run.operators === 3) {
+      expect([...answeredOf].filter(([, share]) => share === 0)).toEqual([]);
+    }
   });
 
   it.each(WITHOUT_GUARDS)('without $guard finds $finds', async ({ guard, finds, against, run }) => {
