@@ -114,7 +114,9 @@ const ISSUERS: Readonly<Record<string, (socket: Socket) => void>> = {
 attack('hostile-issuer', async (stage) => {
   const operator = await stage.operator();
   const known = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE, AUDIT_KEY };
-  const token = `${encoded({ alg: 'RS256', kid: 'x' })}.${encoded({ sub: 'x' })}.AAAA`;
+  // Another issuer's token, or an expired one, is refused without a fetch.
+  const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'x', exp: Math.floor(Date.now() / 1000) + 600 };
+  const token = `${encoded({ alg: 'RS256', kid: 'x' })}.${encoded(claims)}.AAAA`;
   for (const [name, answer] of Object.entries(ISSUERS)) {
     const { origin } = await stage.impostor((socket) => {
       socket.once('data', () => answer(socket));
