@@ -16,7 +16,7 @@ import { exchangeContext } from './singleExchange.ts';
 /** The numbers of a trial. */
 export interface NumberTrial {
   readonly number: PhoneNumber;
-  /** To be named beside a token of the first. */
+  /** To be named with a token of the first. */
   readonly otherNumber?: PhoneNumber | undefined;
   /** Whether the owner may be prompted, in the 3-legged flow. */
   readonly mayPrompt: boolean;
@@ -210,12 +210,12 @@ class Asking {
     const reply = readClientReply(exchanges.token.exchange, settings, nowMs);
     if (reply.standing === 'number refused') return NO_TOKEN;
     const { advice } = judgeCredentials('token', '', reply, settings);
-    const row = { ...NO_TOKEN, found: `no token: ${reply.told}` };
+    const row = { ...NO_TOKEN, found: `no token: ${reply.statement}` };
     return advice === undefined ? row : { ...row, advice };
   }
 
   #toldBy(endpoint: 'backchannelAuthentication' | 'cibaToken'): string {
-    return this.#replyOf(endpoint).told;
+    return this.#replyOf(endpoint).statement;
   }
 
   #replyOf(endpoint: 'backchannelAuthentication' | 'cibaToken') {

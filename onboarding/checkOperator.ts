@@ -18,7 +18,7 @@ import { OperatorUnderCheck, type CheckParts } from './operatorUnderCheck.ts';
 import { tryClient } from './tryClient.ts';
 import { openOwnFiles, tryPlace, type PlaceToTry } from './tryPlace.ts';
 
-/** What to try of an operator beside its connections and credentials. */
+/** What to try of an operator in addition to its connections and credentials. */
 export interface OperatorTrial extends CheckParts {
   /** Looked up once; no number is looked up where it is absent. */
   readonly number?: NumberTrial | undefined;

@@ -31,7 +31,7 @@ export type ClientStanding =
 export interface ClientReply {
   readonly standing: ClientStanding;
   /** Status and error word, or what broke: in words from lists of ours. */
-  readonly told: string;
+  readonly statement: string;
   /** `scope` of a token (RFC 6749 §5.1); absent where it is as requested. */
   readonly grantedScope?: string;
   /** How far the server's clock is ahead of ours, in seconds, where it says the time. */
@@ -49,10 +49,13 @@ export function readClientReply(
 ): ClientReply {
   switch (exchange?.kind) {
     case undefined:
-      return { standing: 'no reply', told: 'no address is known' };
+      return { standing: 'no reply', statement: 'no address is known' };
     case 'fault': {
       const { cause, detail } = exchange.fault;
-      return { standing: 'no reply', told: cause === 'timeout' ? 'no answer in time' : detail };
+      return {
+        standing: 'no reply',
+        statement: cause === 'timeout' ? 'no answer in time' : detail,
+      };
     }
     case 'reply': {
       const { reply } = exchange;
@@ -72,20 +75,23 @@ function readReply(
   const judged = judgeToken(exchange, nowMs, errors, tokens.types);
   if (judged.kind === 'issued') {
     const scope = textIn(reply, 'scope');
-    const told = 'a token was issued';
+    const statement = 'a token was issued';
     return scope === undefined
-      ? { standing: 'token issued', told }
-      : { standing: 'token issued', told, grantedScope: scope };
+      ? { standing: 'token issued', statement: statement }
+      : { standing: 'token issued', statement: statement, grantedScope: scope };
   }
   if (judged.flaw === 'wrong token_type' && textIn(reply, 'access_token') !== undefined) {
-    return { standing: 'token not taken', told: `${reply.status}, ${judged.flaw}` };
+    return { standing: 'token not taken', statement: `${reply.status}, ${judged.flaw}` };
   }
   if (reply.status < 300) {
-    return { standing: 'not understood', told: `${reply.status}, ${judged.flaw ?? 'no token'}` };
+    return {
+      standing: 'not understood',
+      statement: `${reply.status}, ${judged.flaw ?? 'no token'}`,
+    };
   }
   const word = knownTo(errors, errorWord(reply, { wordIn: 'error', errors }));
   const told = word === undefined ? String(reply.status) : `${reply.status} ${word}`;
-  return { standing: consentViewOf(reply, word, errors, nowMs), told };
+  return { standing: consentViewOf(reply, word, errors, nowMs), statement: told };
 }
 
 function consentViewOf(

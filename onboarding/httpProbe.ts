@@ -24,8 +24,8 @@ export type HttpProbe =
 export async function probeHttp(socket: Socket, url: URL, timeoutMs: number): Promise<HttpProbe> {
   const isHttp2 = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
   try {
-    const asked = isHttp2 ? getByHttp2(socket, url) : getByHttp1(socket, url);
-    return { kind: 'replied', facts: await withinTime(asked, timeoutMs) };
+    const exchange = isHttp2 ? getByHttp2(socket, url) : getByHttp1(socket, url);
+    return { kind: 'replied', facts: await withinTime(exchange, timeoutMs) };
   } catch (error) {
     return { kind: 'broke', stage: stageOf(error), code: errorName(error) };
   } finally {
@@ -40,14 +40,14 @@ function stageOf(error: unknown): ConnectStage {
 
 function getByHttp1(socket: Socket, url: URL): Promise<HttpFacts> {
   return new Promise((resolve, reject) => {
-    const asked = request({
+    const outgoing = request({
       createConnection: () => socket,
       path: url.pathname,
       headers: { host: url.host, accept: 'application/json', connection: 'keep-alive' },
     });
     // To the end: what comes once the reply is in, such as our own hanging up, is nothing to end the program.
-    asked.on('error', reject);
-    asked.once('response', (response) => {
+    outgoing.on('error', reject);
+    outgoing.once('response', (response) => {
       response.resume();
       const { connection = 'keep-alive', 'keep-alive': kept = '' } = response.headers;
       const seconds = /timeout=(\d{1,6})/.exec(String(kept))?.[1];
@@ -57,7 +57,7 @@ function getByHttp1(socket: Socket, url: URL): Promise<HttpFacts> {
         keepAlive: keepAliveOf(response.httpVersion, connection, seconds),
       });
     });
-    asked.end();
+    outgoing.end();
   });
 }
 

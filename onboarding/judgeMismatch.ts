@@ -11,7 +11,7 @@ import { isBilled, type LookupTrial } from './judgeLookup.ts';
 export function whyMismatchIsIdle(settings: OperatorSettings): string | undefined {
   if (asksOwner(settings.flow)) return 'consent tokens have connections of their own';
   if (!namesNumber(settings.grant)) return 'tokens name no number';
-  if (!sendsPhoneNumber(settings)) return 'lookups name no number beside the token';
+  if (!sendsPhoneNumber(settings)) return 'lookups name no number in addition to the token';
   return settings.tokens.use === 'once' ? undefined : 'tokens are used again';
 }
 

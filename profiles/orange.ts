@@ -8,7 +8,7 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  * purpose. Older documents join purpose and scope by "#". Orange Spain takes Basic, "#" and
  * POST /es/openapi/oauth/v2/bc-authorize: a profile of your own. The token replies have `expires_in` as a text.
  * Ask your onboarding contact: both addresses, the audience of assertions (here: the address of the authorization server),
- * whether retrieve-date is offered beside check (the lab has only check: "operations": ["check"]), and whether a token may be
+ * whether retrieve-date is offered as well as check (the lab has only check: "operations": ["check"]), and whether a token may be
  * used again.
  */
 const orange: MakeProfile = (camara) => ({

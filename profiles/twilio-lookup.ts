@@ -6,7 +6,7 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  * Sources: twilio.com/docs: "SIM Swap" of Lookup v2 and its overview, "Testing SIM Swap with Magic Numbers", the definition in
  * twilio/twilio-oai (lookups v2), and the pages of the errors 20003, 60008, 60606, 60607 and 60620. `simSwapUrl` is
  * https://lookups.twilio.com/v2/PhoneNumbers; the client's id is the account SID, its secret the auth token, sent at each lookup.
- * - The window is the reply's (`swapped_period`), never the question's: what the account was set up with, or, where the date is told
+ * - The window is the reply's (`swapped_period`), never the question's: what the account was set up with, or, where the date is stated
  *   (GB, DE, ES and NL), the time since that date, with `swapped_in_period` true. Another window is PERIOD_NOT_SUPPORTED unless the
  *   date answers.
  * - A carrier or country that is not supported is null, and not billed. 60620 is an answer that its carrier left incomplete: it is

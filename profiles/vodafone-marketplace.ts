@@ -10,7 +10,7 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  * - the OAuth page says that a token may be used again for 59 min 59 s. If your contract says once, write
  *   "tokens": { "use": "once" } into the entry.
  * Ask your onboarding contact: the addresses for production, the numbers that are served (a token counts for one country),
- * requests a second (the sandbox tells 1,000 in x-rate-limit-limit, without the span), and how far back a check
+ * requests a second (the sandbox states 1,000 in x-rate-limit-limit, without the span), and how far back a check
  * may reach. Its samples repeat X-Correlator.
  */
 const vodafoneMarketplace: MakeProfile = (camara) => ({

@@ -10,7 +10,7 @@ import type { LookupAsk, LookupReading, MakeProfile } from '../src/domain/profil
  * - It has no tokens: each request carries a JWT of the application, whose id is the client's id.
  * - One reply has the date and whether it was swapped in the period that was asked about, which is 240 hours where only the date is
  *   asked for.
- * - A status other than OK is not an answer, also beside one: a guide shows NO_COVERAGE beside `"is_swapped": true`. PARTIAL_SUCCESS says
+ * - A status other than OK is not an answer, even with one: a guide shows NO_COVERAGE with `"is_swapped": true`. PARTIAL_SUCCESS says
  *   that members were left out; what is there counts.
  * Not confirmed by public text: whether a member that does not apply is null or absent (both are read alike), which codes are
  * billed, and the form of 401 and 429, which are read by their status.

@@ -6,7 +6,7 @@ import { CompileError, makePublicApi } from './publicApi.ts';
 import { makeSchemaFiles } from './schemaFiles.ts';
 import { makeSettingsFiles } from './settings.ts';
 
-// `npm run generate`: writes what is made from a definition. A test beside each definition finds drift.
+// `npm run generate`: writes what is made from a definition. A test of each definition finds drift.
 const makers = [
   makeSchemaFiles,
   makeResolverTypes,

@@ -15,7 +15,7 @@ interface JsonSchema {
   readonly required?: readonly string[];
   readonly additionalProperties?: JsonSchema | boolean;
   readonly items?: JsonSchema;
-  /** Of one schema, which has a description of its own beside it. */
+  /** Of one schema, which has a description of its own as well. */
   readonly allOf?: readonly JsonSchema[];
   readonly anyOf?: readonly JsonSchema[];
   readonly oneOf?: readonly JsonSchema[];
@@ -76,8 +76,8 @@ function membersOf({ properties = {} }: JsonSchema): Readonly<Record<string, Jso
 function membersTable(root: JsonSchema): string {
   return rowsOf(root, root, '')
     .map(([member, kind, fallback, meaning]) => {
-      const told = [kind, fallback].filter((one) => one !== '').join('; ');
-      return `- ${member} (${told})${meaning === '' ? '' : `: ${meaning}`}`;
+      const notes = [kind, fallback].filter((one) => one !== '').join('; ');
+      return `- ${member} (${notes})${meaning === '' ? '' : `: ${meaning}`}`;
     })
     .join('\n');
 }
@@ -121,7 +121,7 @@ function membersOfAll(variants: readonly JsonSchema[]): readonly Member[] {
     const [schema = {}] = schemas;
     const isRequired = variants.every((one) => one.required?.includes(name) === true);
     if (schema.const !== undefined) {
-      // What tells the variants apart.
+      // What distinguishes the variants.
       const all = schemas.map((one) => one.const);
       return { name, schema: { enum: all }, isRequired, only: '' };
     }
@@ -131,8 +131,8 @@ function membersOfAll(variants: readonly JsonSchema[]): readonly Member[] {
 }
 
 function variantName(variant: JsonSchema): string {
-  const told = Object.values(membersOf(variant)).find((one) => one.const !== undefined);
-  return `\`${String(told?.const)}\``;
+  const constant = Object.values(membersOf(variant)).find((one) => one.const !== undefined);
+  return `\`${String(constant?.const)}\``;
 }
 
 function takes(root: JsonSchema, schema: JsonSchema): string {

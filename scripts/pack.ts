@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { init, parse } from 'es-module-lexer';
 
-// `npm run pack [-- FOLDER]` makes the three tarballs in packed/, or FOLDER, each with its SBOM beside it. All are of one
+// `npm run pack [-- FOLDER]` makes the three tarballs in packed/, or FOLDER, each with its SBOM. All are of one
 // build: a package is the files that its entries import, and its manifest names only what these import.
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
@@ -22,7 +22,7 @@ const PROGRAMS = [
   'dist/src/commands/operatorsCommand.js',
 ];
 
-/** What each has beside its exports. Its manifest, without version and dependencies, and its README are in packages/. */
+/** What each has in addition to its exports. Its manifest, without version and dependencies, and its README are in packages/. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   service: ['bin/sim-swap-subgraph.js', ...PROGRAMS],
   library: [],

@@ -12,7 +12,8 @@ while (process.argv[2] === '--with') others.push(...process.argv.splice(2, 2).sl
 const [, , program = ''] = process.argv;
 if (!existsSync(program)) fail(`There is no ${program}.`);
 const own = folderOf(program);
-if (own === undefined) fail(`${program} is not a program beside a package.json of its own.`);
+if (own === undefined)
+  fail(`${program} is not a program in a folder with a package.json of its own.`);
 for (const directory of [...others, own]) {
   if (!existsSync(`${directory}/package-lock.json`))
     fail(`${directory} has no packages of its own.`);

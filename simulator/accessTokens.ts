@@ -92,7 +92,7 @@ export class AccessTokens {
     this.#issued.clear();
   }
 
-  /** Tokens are kept for a while after their end, to tell a second use from an unknown one. */
+  /** Tokens are kept for a while after their end, to distinguish a second use from an unknown token. */
   #dropExpired(): void {
     for (const [value, { expiresAtMs }] of this.#issued) {
       if (expiresAtMs + this.#rule.lifetimeSeconds * 1000 > this.#nowMs()) return;

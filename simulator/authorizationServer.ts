@@ -69,7 +69,7 @@ export class AuthorizationServer {
 
   async #jwtBearer(form: URLSearchParams, request: AuthorizationRequest): Promise<Outcome> {
     if (form.get('grant_type') !== JWT_BEARER) return this.#refused(400, 'unsupported_grant_type');
-    // Scope and client are in the assertion: beside it each would be there twice.
+    // Scope and client are in the assertion: as parameters each would be there twice.
     if (form.has('scope') || form.has('client_assertion')) {
       return this.#refused(400, 'invalid_request');
     }

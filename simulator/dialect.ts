@@ -32,7 +32,7 @@ export interface TokenRule {
   readonly expiresInAsText?: boolean;
 }
 
-/** How an operator departs from another: all that a client must know beside its credentials. */
+/** How an operator departs from another: all that a client must know in addition to its credentials. */
 export interface Dialect {
   readonly paths: DialectPaths;
   /** Whose words refuse lookups, and whose rules they follow. */

@@ -5,9 +5,9 @@ export interface Line {
   /** Hours since the SIM was last swapped; absent for a line that never swapped. */
   readonly swappedHoursAgo?: number;
   readonly activatedHoursAgo: number;
-  /** Local law forbids telling the date. */
+  /** Local law forbids stating the date. */
   readonly withholdsDate?: boolean;
-  /** With a withheld date: says so many days in which nothing happened, if that is so. */
+  /** With a withheld date: states the days in which nothing happened, if that is so. */
   readonly monitoredPeriodDays?: number;
   /** How far back `check` may look; 2400 hours unless local law says less. */
   readonly checksBackHours?: number;
@@ -19,7 +19,7 @@ export interface RetrieveDateAnswer {
   readonly monitoredPeriod?: number;
 }
 
-/** Whether the last swap is at most so many hours ago, the bound included. */
+/** Whether the last swap is at most `maxAgeHours` ago, the bound included. */
 export function swappedWithin({ swappedHoursAgo }: Line, maxAgeHours: number): boolean {
   return swappedHoursAgo !== undefined && swappedHoursAgo <= maxAgeHours;
 }

@@ -22,7 +22,7 @@ export type Proven =
 /** Of the time that a proof says. */
 const LEEWAY_SECONDS = 300;
 
-/** Checks the proof of possession beside each request (RFC 9449 §4.3), and gives nonces. */
+/** Checks the proof of possession of each request (RFC 9449 §4.3), and gives nonces. */
 export class Proofs {
   readonly #rule: NonceRule;
   readonly #counts: Counts;
@@ -39,7 +39,7 @@ export class Proofs {
     this.#nowMs = nowMs;
   }
 
-  /** Begins so many periods of nonces at once. */
+  /** Begins that many periods of nonces at once. */
   rotate(periods: number): void {
     this.#periodsAhead += periods;
   }

@@ -89,7 +89,7 @@ const IN_1_0: Readonly<Record<Refusal, Wording>> = {
     code: 'UNIDENTIFIABLE_PHONE_NUMBER',
     message: 'The phone number cannot be identified.',
   },
-  // In 1.0 a number that fits the token may be named beside it.
+  // In 1.0 a number that fits the token may be named as well.
   'number not needed': COMMON['invalid argument'],
 };
 

@@ -53,7 +53,7 @@ export interface Simulator {
   resetStats(): void;
   /** Takes none of the tokens that were issued so far. */
   revokeTokens(): void;
-  /** Begins so many periods of nonces at once. */
+  /** Begins that many periods of nonces at once. */
   rotateNonces(periods: number): void;
   close(): Promise<void>;
 }
@@ -136,7 +136,7 @@ class SimulatedOperator {
   readonly #authorizationServer: AuthorizationServer;
   readonly #lookups: Lookups;
   /** The numbers that a lookup is under way about, where there may be but one. */
-  readonly #asked = new Set<string>();
+  readonly #queried = new Set<string>();
 
   constructor(dialect: Dialect, settings: SimulatorSettings) {
     const nowMs = settings.nowMs ?? Date.now;
@@ -275,14 +275,14 @@ class SimulatedOperator {
   /** Two lookups about a number at a time are a conflict, where the dialect has it so. */
   #inTurn({ number }: NumberGrant, request: LookupRequest): Outcome {
     if (!this.#dialect.oneCallPerNumber) return this.#answer(number, request);
-    if (this.#asked.has(number)) {
+    if (this.#queried.has(number)) {
       this.counts.conflicts += 1;
       return this.#refused(refuse(this.#dialect, 'another request under way'));
     }
-    this.#asked.add(number);
+    this.#queried.add(number);
     return {
       ...this.#answer(number, request),
-      afterwards: () => this.#asked.delete(number),
+      afterwards: () => this.#queried.delete(number),
     };
   }
 

@@ -5,7 +5,7 @@ import type { Line } from './line.ts';
 
 /** How the owner of a line, and the operator's authorization server, take a request for consent. */
 export interface ConsentManner {
-  /** The owner consents so long after the prompt; never, where absent. */
+  /** From the prompt to the owner's consent; never, where absent. */
   readonly grantedAfterMs?: number;
   readonly deniedAfterMs?: number;
   readonly expiresInSeconds?: number;
@@ -50,13 +50,13 @@ function testNumber(
 
 function refusing(
   status: number,
-  told: { error?: string; retryAfterSeconds?: number } = {},
+  members: { error?: string; retryAfterSeconds?: number } = {},
 ): Fault {
-  return { kind: 'refuse', status, ...told };
+  return { kind: 'refuse', status, ...members };
 }
 
-function refusingLookups(refusal: Refusal, told: { retryAfterSeconds?: number } = {}): Fault {
-  return { kind: 'refuse a lookup', refusal, ...told };
+function refusingLookups(refusal: Refusal, members: { retryAfterSeconds?: number } = {}): Fault {
+  return { kind: 'refuse a lookup', refusal, ...members };
 }
 
 function talking(body: unknown): Fault {

@@ -103,18 +103,18 @@ function giveUp(): void {
 }
 
 /** Code of others that runs in this process. */
-function ownProfiles({ operators: asked }: Config): { readonly profiles?: string } {
-  const own = asked.flatMap(({ profile: { name, sha256 } }) =>
+function ownProfiles({ operators: serving }: Config): { readonly profiles?: string } {
+  const own = serving.flatMap(({ profile: { name, sha256 } }) =>
     sha256 === undefined ? [] : [`${name} sha256:${sha256}`],
   );
   return own.length === 0 ? {} : { profiles: [...new Set(own)].join(', ') };
 }
 
-function hostsOf(asked: readonly OperatorSettings[]): string {
-  return asked
+function hostsOf(serving: readonly OperatorSettings[]): string {
+  return serving
     .map(({ name, lookupAddresses }) => {
       const { hostname } = new URL(lookupAddresses.check);
-      return asked.length === 1 ? hostname : `${name} at ${hostname}`;
+      return serving.length === 1 ? hostname : `${name} at ${hostname}`;
     })
     .join(', ');
 }

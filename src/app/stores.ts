@@ -66,12 +66,12 @@ async function sharedStores(
   redis: Redis,
   seals: StateSeals,
 ): Promise<Stores> {
-  const asking = operators.filter(({ flow }) => asksOwner(flow));
+  const withConsent = operators.filter(({ flow }) => asksOwner(flow));
   const consents = new RedisConsentStore(redis, clock, {
     seals,
     doubtMs: consent.doubtMs,
     deniedMs: consent.deniedMs,
-    operators: asking.flatMap(operatorIdentitiesOf),
+    operators: withConsent.flatMap(operatorIdentitiesOf),
     // Records of numbers are lost: all of them, or the last writes.
     onDoubt: (untilMs) => {
       storeChannel.publish({ event: 'doubt', untilMs });
@@ -79,7 +79,7 @@ async function sharedStores(
     },
   });
   // No owner is prompted in the 2-legged flow.
-  if (asking.length > 0) await consents.open();
+  if (withConsent.length > 0) await consents.open();
   return {
     counts: new SharedCounts(redis, seals, clock, log),
     consents,

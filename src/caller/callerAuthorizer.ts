@@ -142,7 +142,7 @@ class CallerAuthorizer implements LookupAuthorizer {
     return this.#now.text;
   }
 
-  /** Waits so long, at most {@link AUDIT_TIMEOUT_MS}; the work continues. */
+  /** Waits at most that time, and {@link AUDIT_TIMEOUT_MS}; the work continues. */
   #inTime<T, L>(timeLimitMs: number, running: Promise<T>, late: L): Promise<T | L> {
     return timeLimitMs >= AUDIT_TIMEOUT_MS
       ? running

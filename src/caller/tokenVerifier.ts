@@ -156,7 +156,7 @@ export class TokenVerifier {
   }
 }
 
-/** Of a cached token beside its claims. */
+/** What a cached token takes in addition to its claims. */
 const SEEN_BYTES = 512;
 
 function bytesOf({ caller: { identity, purpose = '' } }: Verified): number {

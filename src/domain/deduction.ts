@@ -22,13 +22,13 @@ export interface Deduced {
 
 /**
  * `undefined` where nothing follows (docs/design.md, "What a fact answers"). Where facts contradict each other, `true`
- * wins: the safe side. `besides` answer nothing, but a `false` must count beside them.
+ * wins: the safe side. `unrequested` facts answer nothing, but a `false` must agree with them.
  */
 export function deduceSwapped(
   maxAgeHours: MaxAgeHours,
   facts: readonly TimedFact[],
   trust: DateTrust,
-  besides: readonly TimedFact[] = [],
+  unrequested: readonly TimedFact[] = [],
 ): Deduced | undefined {
   if (facts.length === 0) return undefined;
   const windowMs = maxAgeHours * HOUR_MS;
@@ -39,14 +39,16 @@ export function deduceSwapped(
   }
   const isFalse = (fact: TimedFact): boolean => {
     const isOutdated = (other: TimedFact): boolean => outdates(other, fact, trust);
-    return saysFalse(fact, windowMs, trust) && !facts.some(isOutdated) && !besides.some(isOutdated);
+    return (
+      saysFalse(fact, windowMs, trust) && !facts.some(isOutdated) && !unrequested.some(isOutdated)
+    );
   };
   // Most numbers have one fact, and need no second list.
   const sayingFalse = facts.every(isFalse) ? facts : facts.filter(isFalse);
   return sayingFalse.length > 0 ? deduced(false, sayingFalse, sayingFalse) : undefined;
 }
 
-/** @param from beside those that say so, what makes a date that of a swap */
+/** @param from what makes a date that of a swap, in addition to facts that say so */
 function deduced(
   swapped: boolean,
   saying: readonly TimedFact[],
@@ -56,7 +58,7 @@ function deduced(
   return { kind: 'window', swapped, asOfMs, from };
 }
 
-/** A date may be the SIM's activation: it is known to be a swap since a check beside it said `true`. */
+/** A date may be the SIM's activation: it is known to be a swap since a check said `true`. */
 function saysTrue(fact: TimedFact, windowMs: number, trust: DateTrust): boolean {
   switch (fact.operation) {
     case 'check':

@@ -140,7 +140,7 @@ export interface LookupFailure {
   readonly quota?: keyof typeof QUOTA_MESSAGES;
   /** Of NUMBER_NOT_SERVED: another operator may know the number. Not for callers. */
   readonly isUnknownNumber?: true;
-  /** Of OPERATOR_REFUSED: with so many numbers refused it is about us, and no owner is prompted for a while. Not for callers. */
+  /** Of OPERATOR_REFUSED: with that many numbers refused it is about us, and no owner is prompted for a while. Not for callers. */
   readonly barsAfterNumbers?: number;
   /** When a pending consent ends, milliseconds since 1970. */
   readonly expiresAtMs?: number;

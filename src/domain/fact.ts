@@ -8,7 +8,7 @@ export interface DateFact {
   readonly operation: 'retrieve-date';
   /** The last swap, or the SIM's activation if it never changed; `null` when not disclosed. */
   readonly latestSimChange: Instant | null;
-  /** With `null`: no swap happened within so many days (CAMARA SIM Swap 2.1). */
+  /** With `null`: no swap happened within this number of days (CAMARA SIM Swap 2.1). */
   readonly monitoredPeriodDays?: number;
   /** Whether it is not known how long ago that was: our clock and the operator's disagree. */
   readonly isUndated?: true;
@@ -35,7 +35,7 @@ export type TimedFact = Fact & {
   readonly replyId: string;
   /** Whether its caller has had it in an answer, or needs no prompt to have it again. Never taken back. */
   readonly isHeard: boolean;
-  /** For how long it answers once it was heard, by the settings of when it was kept. */
+  /** For how long it answers from its reply on, by the settings of when it was kept. */
   readonly keepMs?: number | undefined;
 };
 
@@ -50,7 +50,7 @@ export function unknownFacts(
   return facts.filter((fact) => !known.some((one) => isSameFact(one, fact)));
 }
 
-/** The operator itself said that the SIM changed: a date beside it is then that of a swap. */
+/** The operator itself said that the SIM changed: a date in the same reply is then that of a swap. */
 export function saysSwapped(fact: Fact): boolean {
   switch (fact.operation) {
     case 'retrieve-date':
@@ -75,25 +75,25 @@ export interface FailedLookup {
 }
 
 /** Whether a failure closes another lookup about the same number (docs/design.md, "What a failure closes"). */
-export function closes({ lookup, failure }: FailedLookup, asked: Lookup): boolean {
+export function closes({ lookup: failed, failure }: FailedLookup, lookup: Lookup): boolean {
   switch (failure.reach) {
     case 'number':
       return true;
     case 'operation':
-      return lookup.operation === asked.operation;
+      return failed.operation === lookup.operation;
     case 'question':
-      return closesQuestion({ lookup, failure }, asked);
+      return closesQuestion(failed, failure.code, lookup);
   }
 }
 
-function closesQuestion({ lookup, failure }: FailedLookup, asked: Lookup): boolean {
-  switch (lookup.operation) {
+function closesQuestion(failed: Lookup, code: LookupFailure['code'], lookup: Lookup): boolean {
+  switch (failed.operation) {
     case 'retrieve-date':
-      return asked.operation === lookup.operation;
+      return lookup.operation === failed.operation;
     case 'check':
-      if (asked.operation !== lookup.operation) return false;
-      return failure.code === 'PERIOD_NOT_SUPPORTED'
-        ? lookup.maxAgeHours <= asked.maxAgeHours
-        : lookup.maxAgeHours === asked.maxAgeHours;
+      if (lookup.operation !== failed.operation) return false;
+      return code === 'PERIOD_NOT_SUPPORTED'
+        ? failed.maxAgeHours <= lookup.maxAgeHours
+        : failed.maxAgeHours === lookup.maxAgeHours;
   }
 }

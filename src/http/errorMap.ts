@@ -22,7 +22,7 @@ export const COMMON_ERRORS: ErrorMap = { wordAt: [], rules: [] };
 export interface ErrorWording {
   /**
    * Which member names the error where both are present: CAMARA's `code` at lookups, OAuth's `error` at
-   * the authorization server, where some operators put a `code` of their own beside it.
+   * the authorization server, where some operators add a `code` of their own.
    */
   readonly wordIn: 'code' | 'error';
   readonly errors: ErrorMap;

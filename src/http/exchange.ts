@@ -67,9 +67,9 @@ export interface OutgoingRequest {
   readonly method?: 'GET' | 'POST';
   /** Replaces the endpoint's path where that has a placeholder for a number; encoded, with a leading slash. */
   readonly path?: string | undefined;
-  /** Names and values in turn, beside those that the endpoint itself sends. */
+  /** Names and values in turn, in addition to those that the endpoint itself sends. */
   readonly headers: readonly string[];
-  /** Members of the URL's query, encoded, beside those of the endpoint's own address. */
+  /** Members of the URL's query, encoded, in addition to those of the endpoint's own address. */
   readonly query?: string;
   /** A GET has neither. */
   readonly contentType?: 'application/json' | 'application/x-www-form-urlencoded' | undefined;

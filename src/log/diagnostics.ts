@@ -188,9 +188,9 @@ export function listen<Message>(
   listener: (message: Message) => void,
 ): () => void {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is published on it
-  const heard = (message: unknown): void => listener(message as Message);
-  to.subscribe(heard);
-  return () => to.unsubscribe(heard);
+  const onMessage = (message: unknown): void => listener(message as Message);
+  to.subscribe(onMessage);
+  return () => to.unsubscribe(onMessage);
 }
 
 /** Subscribes to the end of work, with its duration. Returns what ends it. */

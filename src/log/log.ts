@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { maskPhoneNumbers } from '../domain/phoneNumber.ts';
 import { StandardOutput } from './standardOutput.ts';
 
-/** Beside a message: names and counts, never a phone number, a token, a URL or a body. */
+/** What goes with a message: names and counts, never a phone number, a token, a URL or a body. */
 export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** By pino's numbers, which tools that read logs know. */
@@ -39,14 +39,14 @@ export function createLog(lowest: LogLevel = 'info'): ProgramLog {
   const { stdout } = process;
   const textOf = (line: LogLine): string =>
     stdout.isTTY ? prettyLine(line, stdout.hasColors()) : `${JSON.stringify(line)}\n`;
-  let told = 0;
+  let reportedLines = 0;
   const writer = (at: LogLevel): Log['info'] => {
     const level = LEVELS[at];
     if (level < LEVELS[lowest]) return () => undefined;
     return (message, details = {}) => {
-      const lines = output.lostLines - told;
+      const lines = output.lostLines - reportedLines;
       if (lines > 0 && output.hasRoom) {
-        told += lines;
+        reportedLines += lines;
         warn('lines of the log were lost: what reads standard output was too slow', { lines });
       }
       const time = new Date().toISOString();
@@ -121,11 +121,11 @@ export function prettyLine({ level, time, msg, ...details }: LogLine, hasColors:
   const styled = (how: Parameters<typeof styleText>[0], text: string): string =>
     hasColors ? styleText(how, text, { validateStream: false }) : text;
   const { name, style } = SHOWN[level];
-  const beside = Object.entries(details)
+  const members = Object.entries(details)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => `${styled('dim', `${shown(key)}=`)}${valueOf(value)}`);
   const clock = styled('dim', time.slice(11, 19));
-  return `${[clock, styled(style, name), shown(msg), ...beside].join(' ')}\n`;
+  return `${[clock, styled(style, name), shown(msg), ...members].join(' ')}\n`;
 }
 
 function valueOf(value: LogDetails[string]): string {

@@ -45,22 +45,22 @@ export function sumUpRepeats(log: Log, clock: Clock): SummedLog {
     }
     kinds.set(key, { level, message, details, repeats: 0 });
     log[level](message, details);
-    if (kinds.size === 1) void tellEachMinute();
+    if (kinds.size === 1) void reportEachMinute();
   }
 
-  async function tellEachMinute(): Promise<void> {
+  async function reportEachMinute(): Promise<void> {
     while (kinds.size > 0) {
       try {
         await clock.sleep(EVERY_MS, closing.signal);
       } catch {
         return;
       }
-      tell();
+      reportRepeats();
     }
   }
 
   /** A kind without a repeat is forgotten: its next line is written at once. */
-  function tell(): void {
+  function reportRepeats(): void {
     for (const [key, kind] of kinds) {
       const { level, message, details, repeats } = kind;
       if (repeats === 0) kinds.delete(key);
@@ -72,7 +72,7 @@ export function sumUpRepeats(log: Log, clock: Clock): SummedLog {
   return {
     ...logOf(write),
     close() {
-      tell();
+      reportRepeats();
       closing.abort();
     },
   };
@@ -84,8 +84,8 @@ function keyFor(
   message: string,
   details: LogDetails,
 ): string {
-  const told = Object.entries(details).filter(([name]) => !CHANGING.has(name));
-  const keys = [JSON.stringify([level, message, told]), JSON.stringify([level, message])];
+  const steady = Object.entries(details).filter(([name]) => !CHANGING.has(name));
+  const keys = [JSON.stringify([level, message, steady]), JSON.stringify([level, message])];
   return (
     keys
       .map((key) => key.slice(0, MAX_KEY_CHARACTERS))

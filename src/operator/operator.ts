@@ -54,7 +54,7 @@ export interface LookupOrder {
 /** The operator's SIM swap API: one billed call each time. */
 export class Operator {
   readonly #settings: LookupManner;
-  /** Whether lookups name the number beside the token. */
+  /** Whether lookups name the number as well as the token. */
   readonly #isNamed: boolean;
   readonly #endpoints: Readonly<Record<LookupEndpointName, LookupEndpoint>>;
   readonly #clock: Clock;
@@ -229,7 +229,7 @@ function resultOf({ judged, attempts }: Outcome<Judgement<Fact>>): LookupResult 
 type WrittenLookup = Pick<OutgoingRequest, 'method' | 'query' | 'contentType' | 'body' | 'headers'>;
 
 /**
- * @param number where the lookup names it beside its token
+ * @param number where the lookup names it as well as its token
  * @throws {ProfileFault} where the profile's function does not keep to its type
  */
 export function writeLookup(

@@ -99,7 +99,7 @@ export function sendsPhoneNumber({
     case 'client_credentials':
     case 'none':
       return true;
-    // The API knows the number by the token: then CAMARA 2 answers 422 to a number beside it.
+    // The API knows the number by the token: then CAMARA 2 answers 422 to a number in the request.
     case 'jwt-bearer':
     case 'ciba':
       return false;

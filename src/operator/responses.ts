@@ -41,7 +41,7 @@ export type Judgement<F> =
     }
   | Failed;
 
-/** What a judge knows of an exchange beside its reply. Times are milliseconds since 1970. */
+/** What a judge knows of an exchange in addition to its reply. Times are milliseconds since 1970. */
 export interface LookupExchange {
   readonly sentAtMs: number;
   readonly nowMs: number;
@@ -159,7 +159,7 @@ function readDateFact(
   if (date === undefined) return undefined;
   const value = valueAt(body, date.at);
   if (isPartial && (value === undefined || value === null)) {
-    // Beside an answer the date is withheld.
+    // With an answer in the same reply, the date is withheld.
     return saysSwapped
       ? { operation: 'retrieve-date', latestSimChange: null, sentAtMs }
       : undefined;

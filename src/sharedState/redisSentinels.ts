@@ -43,8 +43,8 @@ export class Sentinels {
     const { clock, masterName } = this.#parts;
     const told = await Promise.all(
       this.#clients.map((client) => {
-        const asking = client.call('SENTINEL', 'MASTER', masterName);
-        return inTime(clock, asking, SENTINEL_TIMEOUT_MS).then(knownMaster, () => undefined);
+        const replying = client.call('SENTINEL', 'MASTER', masterName);
+        return inTime(clock, replying, SENTINEL_TIMEOUT_MS).then(knownMaster, () => undefined);
       }),
     );
     const [newest] = told

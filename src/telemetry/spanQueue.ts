@@ -14,7 +14,7 @@ const EVERY_MS = 5000;
 export interface SpanTarget {
   send(spans: readonly ReadableSpan[]): Promise<Delivery>;
   /** Gets the outcome of each span once. */
-  told(outcome: SpanOutcome, spans: number, reason?: string): void;
+  report(outcome: SpanOutcome, spans: number, reason?: string): void;
 }
 
 /**
@@ -38,7 +38,7 @@ export class SpanQueue implements SpanProcessor {
 
   onEnd(span: ReadableSpan): void {
     if (this.#isClosed || this.#waiting.length >= MAX_WAITING) {
-      this.#target.told('dropped', 1);
+      this.#target.report('dropped', 1);
       return;
     }
     this.#waiting.push(span);
@@ -60,10 +60,10 @@ export class SpanQueue implements SpanProcessor {
   drop(): void {
     const { length } = this.#waiting;
     this.#waiting = [];
-    if (length > 0) this.#target.told('dropped', length);
+    if (length > 0) this.#target.report('dropped', length);
   }
 
-  /** Sends batches while at least so many wait. */
+  /** Sends batches while at least that many wait. */
   async #send(atLeast: number): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -71,7 +71,7 @@ export class SpanQueue implements SpanProcessor {
       const batch = this.#waiting.splice(0, BATCH);
       const delivery = await this.#deliver(batch);
       const reason = delivery.kind === 'failed' ? delivery.reason : undefined;
-      this.#target.told(delivery.kind, batch.length, reason);
+      this.#target.report(delivery.kind, batch.length, reason);
     }
     this.#sending = undefined;
     if (this.#waiting.length > 0 && !this.#isClosed) this.#flushLater();

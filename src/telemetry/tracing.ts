@@ -85,7 +85,7 @@ export class Tracing {
     this.#queue = new SpanQueue({
       send: (spans) =>
         this.#sender.send(SERIALIZERS[settings.protocol].serializeRequest([...spans]) ?? NO_BYTES),
-      told: (...what) => this.#told(...what),
+      report: (...what) => this.#report(...what),
     });
     const provider = new TracerProvider({
       resource: resourceOf(settings.resource),
@@ -100,7 +100,9 @@ export class Tracing {
     this.#listen(lookupChannel, LOOKUP);
     this.#listen(exchangeChannel, EXCHANGE);
     if (settings.tellsOperators) {
-      const unlisten = listen(exchangeChannel.start, (message) => tell(message, this.#scopes));
+      const unlisten = listen(exchangeChannel.start, (message) =>
+        addTraceparent(message, this.#scopes),
+      );
       this.#undo.push(unlisten);
     }
   }
@@ -169,7 +171,7 @@ export class Tracing {
     return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
   }
 
-  #told(outcome: SpanOutcome, spans: number, reason: string | undefined): void {
+  #report(outcome: SpanOutcome, spans: number, reason: string | undefined): void {
     const { log, onSpans } = this.#parts;
     onSpans(outcome, spans);
     switch (outcome) {
@@ -211,7 +213,10 @@ function remoteContext(parent: TraceParent | undefined): Context {
   });
 }
 
-function tell(message: ExchangeMessage, scopes: AsyncLocalStorage<Scope | undefined>): void {
+function addTraceparent(
+  message: ExchangeMessage,
+  scopes: AsyncLocalStorage<Scope | undefined>,
+): void {
   const scope = scopes.getStore();
   if (scope === undefined) return;
   const { traceId, spanId, traceFlags } = scope.span.spanContext();

@@ -39,7 +39,7 @@ export interface DiscoverySource {
   readonly issuer: string;
   /** Of the document; by §4 the issuer with `/.well-known/openid-configuration`. */
   readonly documentUrl: string;
-  /** Where endpoints may lie beside the hosts of these two: our credentials are sent there. */
+  /** Where endpoints may lie in addition to the hosts of these two: our credentials are sent there. */
   readonly hosts: readonly string[];
   /** Whether exchanges carry a client certificate: then its addresses for those count (RFC 8705 §5). */
   readonly hasCertificate: boolean;

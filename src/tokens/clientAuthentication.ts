@@ -31,9 +31,9 @@ export function createClientAuthentication(
     case 'private_key_jwt':
     case 'both': {
       const sign = createJwtSigner(assertion, clock);
-      const beside = method === 'both' ? basic(clientId, secret) : [];
+      const authorization = method === 'both' ? basic(clientId, secret) : [];
       return async (address) => ({
-        headers: beside,
+        headers: authorization,
         form: encodeForm({
           client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
           client_assertion: await sign(address),
@@ -61,7 +61,7 @@ function basic(clientId: string, secret: string): readonly string[] {
   return ['authorization', `Basic ${credentials}`];
 }
 
-/** Signs a JWT for the exchange with an address; the claims are beside those that each JWT of ours has. */
+/** Signs a JWT for the exchange with an address; the claims are in addition to those that each JWT of ours has. */
 type JwtSigner = (address: string, claims?: Readonly<Record<string, unknown>>) => Promise<string>;
 
 /** Makes JWTs with the claims of the profile, each with a `jti` of its own, since one counts once. */

@@ -23,7 +23,7 @@ export class DpopProofs implements ProofSigner {
   }
 
   /**
-   * The request with a proof beside it, which names its body and its query as well (CAMARA Security and
+   * The request with a proof, which names its body and its query as well (CAMARA Security and
    * Interoperability Profile, "Request Binding to DPoP Proofs"; operators that do not know these claims ignore them).
    */
   async bind(request: OutgoingRequest, url: string, nonce?: string): Promise<OutgoingRequest> {

@@ -53,7 +53,7 @@ export class ReusableToken extends Redacted {
 /** What tokens of one operator may take up, values and keys together. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Beside its value and its key. */
+/** What a kept token takes in addition to its value and its key. */
 const ENTRY_BYTES = 512;
 
 /** Keeps each until shortly before its end. When there are too many, the oldest is dropped first. */

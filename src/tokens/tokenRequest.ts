@@ -38,7 +38,7 @@ export function createRequest(settings: RequestSettings, clock: Clock): WriteReq
       };
     }
     case 'jwt-bearer': {
-      // As CAMARA profiles RFC 7523 §2.1 ("JWT Bearer Flow"): no `scope` is beside the assertion.
+      // As CAMARA profiles RFC 7523 §2.1 ("JWT Bearer Flow"): there is no `scope` with the assertion.
       const sign = createJwtSigner(clientAuthentication.assertion, clock);
       return async (subject, address) => {
         const scope = scopeOf(scopes, subject);
@@ -86,7 +86,7 @@ function clientCredentialsRequests({
 
 /**
  * Backchannel authentication requests (OpenID CIBA Core §7.1), their parameters as they are or in a signed `request`
- * (§7.1.1). `strict` sends nothing beside it; `on` repeats `scope`, which some operators
+ * (§7.1.1). `strict` sends nothing else; `on` repeats `scope`, which some operators
  * require (docs/operator-api.md, "Requesting consent").
  */
 function consentRequest(
@@ -102,13 +102,13 @@ function consentRequest(
     signedRequest === 'off' ? undefined : createJwtSigner(clientAuthentication.assertion, clock);
   return (subject, address) => {
     const scope = scopeOf(scopes, subject);
-    const besides = scope === '' ? {} : { scope };
-    const members = { login_hint: fillTemplate(grant.loginHint, subject.number), ...besides };
+    const scopeMember = scope === '' ? {} : { scope };
+    const members = { login_hint: fillTemplate(grant.loginHint, subject.number), ...scopeMember };
     if (sign === undefined) return written(members);
     // An assertion names the client in `sub`, a signed request does not (RFC 9101 §10.8); only here `nbf` is required.
     const claims = { ...members, sub: undefined, nbf: Math.floor(clock.nowMs() / 1000) };
     return sign(address, claims).then((request) =>
-      written(signedRequest === 'strict' ? { request } : { request, ...besides }),
+      written(signedRequest === 'strict' ? { request } : { request, ...scopeMember }),
     );
   };
 }

@@ -22,7 +22,7 @@ class HeldTarget {
     return new Promise((resolve) => this.#held.push(resolve));
   }
 
-  told(outcome: SpanOutcome, spans: number): void {
+  report(outcome: SpanOutcome, spans: number): void {
     this.counts[outcome] += spans;
   }
 
@@ -91,13 +91,13 @@ it.each([
   ],
   ['rejects', () => Promise.reject(new TypeError('no bytes'))],
 ])('continues after a batch at which its target %s', async (_, send: () => Promise<Delivery>) => {
-  const told: unknown[] = [];
-  const queue = new SpanQueue({ send, told: (...what) => void told.push(what) });
+  const reported: unknown[] = [];
+  const queue = new SpanQueue({ send, report: (...what) => void reported.push(what) });
   queue.onEnd(span());
   await queue.forceFlush();
   queue.onEnd(span());
   await queue.shutdown();
-  expect(told).toEqual([
+  expect(reported).toEqual([
     ['failed', 1, 'TypeError'],
     ['failed', 1, 'TypeError'],
   ]);

@@ -74,7 +74,7 @@ export class AuditLog {
     return batch;
   }
 
-  /** In parts, of which a stalled process misses one: a single timer would fire before its write is heard. */
+  /** In parts, of which a stalled process misses one: a single timer would fire before its write's end is seen. */
   #limit(batch: Batch, parts: number): void {
     batch.settled = this.#clock.after(AUDIT_TIMEOUT_MS / TIMEOUT_PARTS, () => {
       if (parts > 1) this.#limit(batch, parts - 1);
@@ -118,7 +118,7 @@ function textOf(entry: AuditEntry | AuditStart): string {
   return JSON.stringify(entry).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
-/** A renamed file is still written to for so long; opening it for each write would cost more. */
+/** A renamed file is still written to for this time; opening it for each write would cost more. */
 const REOPEN_AFTER_MS = 1000;
 
 /** May be rotated at any time. Only its owner may read it. */

@@ -56,22 +56,22 @@ export interface LineParts {
 }
 
 export function entryBefore(
-  asked: AuthorizerRequest,
+  request: AuthorizerRequest,
   { key, time, operator, caller, sendsPurpose }: LineParts,
 ): AuditEntry {
-  const { lookup, consentId } = 'lookup' in asked ? asked : NO_LOOKUP;
+  const { lookup, consentId } = 'lookup' in request ? request : NO_LOOKUP;
   return {
     audit: 'before',
     time,
-    event: asked.event,
+    event: request.event,
     operator,
     caller,
-    purpose: asked.request.purpose.name,
-    sentPurpose: sendsPurpose ? asked.request.purpose.word : undefined,
-    number: auditHash(key, asked.number),
+    purpose: request.request.purpose.name,
+    sentPurpose: sendsPurpose ? request.request.purpose.word : undefined,
+    number: auditHash(key, request.number),
     operation: lookup?.operation,
     maxAgeHours: lookup?.operation === 'check' ? lookup.maxAgeHours : undefined,
-    correlator: asked.request.correlator.name,
+    correlator: request.request.correlator.name,
     consentId,
   };
 }

@@ -41,7 +41,7 @@ interface Outcome extends Pick<Claimed, 'over' | 'counts'> {
   readonly seen: Seen;
 }
 
-/** So many operations are one script at most: a larger one would hold up other callers. */
+/** Operations of one script: a larger one would hold up other callers. */
 const MAX_OPERATIONS = 100;
 
 /** What a standing may be behind other replicas; an answer that took less since its claim needs no script of its own. */
@@ -241,7 +241,7 @@ return 1
 `;
 
 /**
- * A window is a hash: its counts by name, the number of claims of each member, and when it was opened, which tells it
+ * A window is a hash: its counts by name, the number of claims of each member, and when it was opened, which distinguishes it
  * from the next one. It ends as a whole. A script that arrives twice runs once: its result is under the second key.
  *
  * KEYS: the window, the result. ARGV: windowMs; the operations as JSON; names of counts to show.

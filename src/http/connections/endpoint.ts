@@ -17,7 +17,7 @@ import { ReplyReader } from '../replyReader.ts';
 export const NO_TIME = notBegun('timeout', 'no time left to start');
 export const CANCELLED = notBegun('cancelled', 'the request ended');
 
-/** HTTP/2 is not offered for so long to a server that does not accept it, or breaks it. */
+/** HTTP/2 is not offered for this time to a server that does not accept it, or breaks it. */
 export const HTTP1_FOR_MS = 10 * 60_000;
 
 const NO_HTTP2 = { http2: 0, streams: 0 };

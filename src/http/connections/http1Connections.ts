@@ -11,7 +11,7 @@ const KEEP_ALIVE_MS = 30_000;
 
 /**
  * A connection that is never idle lives until something breaks it, and changes since it was made (of the
- * addresses of the name, of the server's certificate) never take effect. After so long it is replaced.
+ * addresses of the name, of the server's certificate) never take effect. After this time it is replaced.
  */
 export const MAX_CONNECTION_AGE_MS = 60_000;
 

@@ -16,10 +16,10 @@ import { singleValue } from '../headers.ts';
 import { noteLateRefusal } from '../connectFailure.ts';
 import { MAX_CONNECTION_AGE_MS } from './http1Connections.ts';
 
-/** At most so many on one connection, whatever the server allows. */
+/** At most this many on one connection, whatever the server allows. */
 const MAX_STREAMS = 100;
 
-/** After so many cancelled streams a connection is retired: servers take more for an attack (CVE-2023-44487). */
+/** After this many cancelled streams a connection is retired: servers take more for an attack (CVE-2023-44487). */
 const MAX_CANCELLED = 100;
 
 /** Shorter than the idle limits of common gateways (60 to 75 s), which may cut silently. */
@@ -38,7 +38,7 @@ export interface ConnectionParts {
   /** Names and values in turn. */
   readonly head: () => readonly string[];
   readonly correlatorHeader: string;
-  /** After so long without any data, a connection may be dead. */
+  /** After this time without any data, a connection may be dead. */
   readonly silentAfterMs: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }

@@ -23,7 +23,7 @@ const MAX_BROKEN_CONNECTIONS = 2;
 /** A connection that is silent for longer, while an exchange waits, is retired. */
 const MAX_SILENCE_MS = 1000;
 
-/** Where an old connection could not be replaced, it is tried again after so long. */
+/** Where an old connection could not be replaced, it is tried again after this time. */
 const REPLACES_AFTER_MS = 60_000;
 
 /**

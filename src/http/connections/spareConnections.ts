@@ -15,12 +15,12 @@ const WITHOUT_FOR_MS = 10 * 60_000;
 /** In a longer burst, connections are taken in place of those that were given back. */
 const MAX_BURST_MS = 500;
 
-/** So few taken within that time are replaced one by one, without waiting until the connections are idle. */
+/** Up to this many taken within that time are replaced one by one, without waiting until the connections are idle. */
 const FEW = 4;
 const FEW_WITHIN_MS = 60;
 
 /**
- * Each is replaced so long after it was taken: a handshake that begins with the exchange ends with it, and
+ * Each is replaced this long after it was taken: a handshake that begins with the exchange ends with it, and
  * would take the processor first.
  */
 const BESIDE_MS = 5;
@@ -224,7 +224,7 @@ function afterReading(handle: () => void): void {
   setImmediate(() => setImmediate(handle));
 }
 
-/** An endpoint is idle when its operator's connections were neither taken nor returned for so long. */
+/** An endpoint is idle when its operator's connections were neither taken nor returned for this time. */
 const QUIET_MS = 60;
 
 /**

@@ -278,7 +278,7 @@ function portOf(url: URL): number {
 
 const ignore = (): void => undefined;
 
-/** A resumed handshake does not verify the certificate: after so long it is verified again. */
+/** A resumed handshake does not verify the certificate: after this time it is verified again. */
 const MAX_RESUMED_MS = 3_600_000;
 
 /**

@@ -50,10 +50,10 @@ function findingOfDirectory({ endpoint, exchange, failure, flaw }: JudgedExchang
     if (cause === 'cancelled') return undefined;
     return warn(NO_DIRECTORY, { endpoint, stage, detail, check });
   }
-  const told = { endpoint, status: exchange.reply.status, check: flaw };
-  if (failure.code !== 'OPERATOR_REFUSED') return warn(NO_DIRECTORY, told);
+  const details = { endpoint, status: exchange.reply.status, check: flaw };
+  if (failure.code !== 'OPERATOR_REFUSED') return warn(NO_DIRECTORY, details);
   const setting = ADDRESS_SETTINGS.directory;
-  return error('The number directory refused our request.', { ...told, setting });
+  return error('The number directory refused our request.', { ...details, setting });
 }
 
 const NO_DIRECTORY = 'The number directory gave no answer that can be used.';

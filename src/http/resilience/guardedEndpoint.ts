@@ -34,7 +34,7 @@ import {
   type RetryRules,
 } from './retries.ts';
 
-/** Spreads retries over so long, so that many that failed together do not come back together. */
+/** Spreads retries over this time, so that many that failed together do not come back together. */
 const JITTER_MS = 200;
 
 export interface Guards {
@@ -121,7 +121,7 @@ export class GuardedEndpoint {
   readonly #guards: Guards;
   /**
    * Numbers that were not found, until a reply shows that the address is right. NOT_FOUND is CAMARA's word for an
-   * unknown number, and many a gateway's for a wrong path: a mistyped URL would tell every user that their number is
+   * unknown number, and many a gateway's for a wrong path: a mistyped URL would answer every user that their number is
    * not served.
    */
   #notFound: Set<PhoneNumber> | undefined = new Set();

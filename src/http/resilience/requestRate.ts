@@ -31,7 +31,7 @@ export function rateLimitOf(requestsPerSecond: number): RateLimit {
 }
 
 /**
- * When an exchange may begin that has so many others before it.
+ * When an exchange may begin that has `others` before it.
  *
  * @param begunAtMs when the latest exchanges began, in their order, as many as the limit allows or fewer
  * @returns on the same clock; `nowMs` where it may begin at once. Pure.

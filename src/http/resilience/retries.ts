@@ -133,7 +133,7 @@ export class RetryBudget {
     this.#earned = Math.min(MAX_EARNED, this.#earned + EARNED_PER_EXCHANGE);
   }
 
-  /** Takes a retry of so many exchanges out of the budget; `false` when it does not hold them all. */
+  /** Takes a retry of that many exchanges out of the budget; `false` when it does not hold them all. */
   take(exchanges = 1): boolean {
     this.#grant();
     if (Math.max(this.#earned, this.#granted) < exchanges - ROUNDING) return false;
