@@ -32,7 +32,7 @@ export interface OperatorProfile {
   readonly lookups: {
     readonly [operation in ProfileOperation]?: LookupProfile | undefined;
   };
-  /** Whether lookups name the number beside the token; `auto` where the token does not hold it. */
+  /** Whether lookups name the number as well as the token; `auto` where the token does not hold it. */
   readonly sendPhoneNumber: 'auto' | 'always' | 'never';
   readonly errors: Errors;
   /** How exchanges are named, and whether replies repeat it. */
@@ -42,13 +42,13 @@ export interface OperatorProfile {
     readonly form: 'traceable' | 'uuid';
     readonly echo: 'auto' | 'always' | 'never';
   };
-  /** Beside those of each lookup. */
+  /** In addition to those of each lookup. */
   readonly headers: readonly ProfileHeader[];
   /** The largest window that `check` takes, in hours: 2400 at most. */
   readonly maxAgeHours: number;
   /** How far its dates may be off: rounding, mislabelled zones, clocks. */
   readonly dateMarginHours: number;
-  /** Whether a monitored period beside a null date says that no swap fell in it. */
+  /** Whether a monitored period with a null date says that no swap fell in it. */
   readonly trustMonitoredPeriod: boolean;
   /** Whether a lookup whose outcome is unknown is made once more, at the price of a second bill. */
   readonly retryLookups: boolean;
@@ -78,7 +78,7 @@ export interface Authentication {
    */
   readonly methods: readonly [AuthenticationMethod, ...AuthenticationMethod[]];
   readonly assertion: AssertionProfile;
-  /** Whether bc-authorize carries a signed `request` (CIBA Core §7.1.1); `on` repeats `scope` beside it. */
+  /** Whether bc-authorize carries a signed `request` (CIBA Core §7.1.1); `on` repeats `scope` outside it. */
   readonly signedRequest: 'off' | 'on' | 'strict';
   /** Whether tokens are bound to a key (RFC 9449): a proof goes with each token request and each lookup. */
   readonly dpop: boolean;
@@ -89,7 +89,7 @@ export interface Authentication {
  * - `basic`: base64(id:secret) in `authorization`.
  * - `post`: `client_id` and `client_secret` in the form (client_secret_post).
  * - `private_key_jwt`: an assertion in the form (RFC 7523).
- * - `both`: Basic, and an assertion beside it.
+ * - `both`: Basic, and an assertion.
  * - `bearer_jwt`: the JWT as `authorization: Bearer`.
  * - `headers`: headers of the operator's own.
  * - `tls`: `client_id` in the form, and the certificate of the connection (RFC 8705 §2).
@@ -229,7 +229,7 @@ export interface LookupReading {
   /** Where the reply says so, for either operation. */
   readonly swapped?: SwappedReading | undefined;
   /**
-   * Whether these members may be null or absent where the operator knows nothing: a date that is left out beside `swapped`
+   * Whether these members may be null or absent where the operator knows nothing: a date that is left out where there is `swapped`
    * is withheld; with nothing known at all it is NUMBER_NOT_SERVED.
    */
   readonly isPartial?: boolean | undefined;
