@@ -9,7 +9,7 @@ import {
   authorizationEndpointsOf,
   type AuthorizationAddresses,
 } from '../src/tokens/authorizationSettings.ts';
-import { askAbout, type AskedFindings, type NumberTrial } from './askAbout.ts';
+import { tryNumber, type TrialFindings, type NumberTrial } from './tryNumber.ts';
 import { STEPS, type Finding, type OperatorReport } from './finding.ts';
 import { judgeEcho } from './judgeEcho.ts';
 import { judgePapers } from './judgePapers.ts';
@@ -52,7 +52,7 @@ export async function checkDirectory(
   };
 }
 
-async function tryAll(trial: OperatorTrial, files: ConnectionFiles): Promise<AskedFindings> {
+async function tryAll(trial: OperatorTrial, files: ConnectionFiles): Promise<TrialFindings> {
   const { settings } = trial;
   const way = { ...trial, http2: settings.http2 };
   const located = await locate(trial, way);
@@ -71,21 +71,21 @@ async function tryAll(trial: OperatorTrial, files: ConnectionFiles): Promise<Ask
   const isKnown = client.every(
     ({ step, verdict }) => step !== 'credentials' || verdict !== 'failed',
   );
-  const asked = await askIf(isKnown && broken.length === 0, checked, trial);
+  const tried = await tryIf(isKnown && broken.length === 0, checked, trial);
   const echo = judgeEcho(checked.echoes, settings.correlator.echo);
   return {
-    findings: [...findings, ...client, ...asked.findings, ...echo],
-    billedLookups: asked.billedLookups,
+    findings: [...findings, ...client, ...tried.findings, ...echo],
+    billedLookups: tried.billedLookups,
   };
 }
 
-async function askIf(
+async function tryIf(
   isWell: boolean,
   checked: OperatorUnderCheck,
   trial: OperatorTrial,
-): Promise<AskedFindings> {
+): Promise<TrialFindings> {
   if (trial.number === undefined) return { findings: [], billedLookups: 0 };
-  if (isWell) return askAbout(checked, trial.number, trial);
+  if (isWell) return tryNumber(checked, trial.number, trial);
   return { findings: [NOT_ASKED], billedLookups: 0 };
 }
 

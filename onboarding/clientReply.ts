@@ -90,8 +90,8 @@ function readReply(
     };
   }
   const word = knownTo(errors, errorWord(reply, { wordIn: 'error', errors }));
-  const told = word === undefined ? String(reply.status) : `${reply.status} ${word}`;
-  return { standing: consentViewOf(reply, word, errors, nowMs), statement: told };
+  const statement = word === undefined ? String(reply.status) : `${reply.status} ${word}`;
+  return { standing: consentViewOf(reply, word, errors, nowMs), statement: statement };
 }
 
 function consentViewOf(

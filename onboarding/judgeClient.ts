@@ -20,9 +20,9 @@ export function judgeCredentials(
   return advice === undefined ? row : { ...row, advice };
 }
 
-function foundIn(trial: ClientTrial, { standing, statement: told }: ClientReply): string {
+function foundIn(trial: ClientTrial, { standing, statement: statement }: ClientReply): string {
   const isExpected = trial === 'poll' && standing === 'grant refused';
-  return isExpected ? `known; ${told}, as a made-up auth_req_id should be` : told;
+  return isExpected ? `known; ${statement}, as a made-up auth_req_id should be` : statement;
 }
 
 interface Opinion {

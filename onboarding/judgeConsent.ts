@@ -5,7 +5,7 @@ import type { Finding, Verdict } from './finding.ts';
 /** The outcome of a prompt. */
 export type ConsentProbe =
   | { readonly kind: 'not allowed' }
-  | { readonly kind: 'refused'; readonly code: LookupFailureCode; readonly told: string }
+  | { readonly kind: 'refused'; readonly code: LookupFailureCode; readonly statement: string }
   | { readonly kind: 'reply lost' }
   | {
       readonly kind: 'over';
@@ -14,7 +14,7 @@ export type ConsentProbe =
       readonly interval: number;
       readonly expiresIn: number;
       readonly polls: number;
-      readonly told: string;
+      readonly statement: string;
     };
 
 const LABEL = 'bc-authorize';
@@ -41,12 +41,12 @@ export function judgeConsent(probe: ConsentProbe): Finding {
       return {
         ...row,
         verdict: 'failed',
-        found: `${probe.code}, ${probe.told}`,
+        found: `${probe.code}, ${probe.statement}`,
         advice: `bc-authorize refused the request. ${ERRORS[probe.code].message} Compare scopes, and loginHint and signedRequest of the profile, with the onboarding papers.`,
       };
     case 'over': {
-      const { end, interval, expiresIn, polls, told } = probe;
-      const found = `prompted once; ${END[end] ?? told} after ${polls} ${polls === 1 ? 'poll' : 'polls'}, interval ${interval} s, expires in ${expiresIn} s`;
+      const { end, interval, expiresIn, polls, statement: statement } = probe;
+      const found = `prompted once; ${END[end] ?? statement} after ${polls} ${polls === 1 ? 'poll' : 'polls'}, interval ${interval} s, expires in ${expiresIn} s`;
       const { verdict, advice } = OPINIONS[end] ?? FAILED;
       return advice === undefined ? { ...row, verdict, found } : { ...row, verdict, found, advice };
     }

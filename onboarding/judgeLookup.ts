@@ -24,12 +24,12 @@ export function judgeLookup(trial: LookupTrial, settings: OperatorSettings): Fin
   const nameSetting = (member: string): string => settingName(settings, member);
   const { errors } = settings;
   const about = { endpoint: operation, kind: 'lookup', errors, nameSetting } as const;
-  const told = findingOf({ ...about, exchange, failure, flaw });
-  const { status, word, detail, setting } = told?.details ?? {};
+  const finding = findingOf({ ...about, exchange, failure, flaw });
+  const { status, word, detail, setting } = finding?.details ?? {};
   const parts = [status, word, detail, flaw].filter((part) => part !== undefined);
   const found = [failure.code, ...parts].join(', ');
   const look = setting === undefined ? '' : ` Look at ${String(setting)} (docs/operators.md).`;
-  const advice = `${told?.message ?? ERRORS[failure.code].message}${look}`;
+  const advice = `${finding?.message ?? ERRORS[failure.code].message}${look}`;
   return { ...row, verdict: VERDICTS[failure.code] ?? 'failed', found, advice };
 }
 

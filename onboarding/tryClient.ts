@@ -1,7 +1,7 @@
 import { parsePhoneNumber, type PhoneNumber } from '../src/domain/phoneNumber.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
 import { asksOwner, scopeOf } from '../src/tokens/authorizationSettings.ts';
-import type { NumberTrial } from './askAbout.ts';
+import type { NumberTrial } from './tryNumber.ts';
 import { readClientReply } from './clientReply.ts';
 import type { Finding } from './finding.ts';
 import { judgeClock, judgeCredentials, judgeScopes, type ScopeTrial } from './judgeClient.ts';

@@ -8,7 +8,7 @@ import type { ConsentManner } from './testNumbers.ts';
 interface Request {
   readonly grant: NumberGrant;
   readonly manner: ConsentManner;
-  readonly askedAtMs: number;
+  readonly promptedAtMs: number;
   readonly expiresAtMs: number;
   intervalMs: number;
   lastPollAtMs: number | undefined;
@@ -59,7 +59,7 @@ export class Consents {
     this.#requests.set(authReqId, {
       grant,
       manner,
-      askedAtMs: nowMs,
+      promptedAtMs: nowMs,
       expiresAtMs: nowMs + expiresInSeconds * 1000,
       intervalMs: (intervalSeconds ?? UNTOLD_INTERVAL_SECONDS) * 1000,
       lastPollAtMs: undefined,
@@ -109,7 +109,11 @@ export class Consents {
     else this.#pollsUnderWay.delete(authReqId);
   }
 
-  #decide(authReqId: string, { grant, manner, askedAtMs }: Request, nowMs: number): Reply {
+  #decide(
+    authReqId: string,
+    { grant, manner, promptedAtMs: askedAtMs }: Request,
+    nowMs: number,
+  ): Reply {
     const isDue = (afterMs: number | undefined): boolean =>
       afterMs !== undefined && nowMs - askedAtMs >= afterMs;
     if (manner.pollError !== undefined) return this.#end(authReqId, manner.pollError);
@@ -125,7 +129,7 @@ export class Consents {
   }
 
   #forgetOld(nowMs: number): void {
-    for (const [authReqId, { askedAtMs }] of this.#requests) {
+    for (const [authReqId, { promptedAtMs: askedAtMs }] of this.#requests) {
       if (askedAtMs + REMEMBERED_MS > nowMs) return;
       this.#requests.delete(authReqId);
     }

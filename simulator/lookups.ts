@@ -122,12 +122,12 @@ export class Lookups {
     if (typeof maxAge !== 'number' || !Number.isInteger(maxAge) || maxAge < 1) {
       return refuse(this.#dialect, 'invalid argument');
     }
-    const askedHours = maxAge / hour;
-    if (askedHours > Math.min(maxAgeHours, line.checksBackHours ?? maxAgeHours)) {
+    const requestedHours = maxAge / hour;
+    if (requestedHours > Math.min(maxAgeHours, line.checksBackHours ?? maxAgeHours)) {
       return refuse(this.#dialect, 'period out of range');
     }
     this.#bill('check');
-    return { status: 200, body: { [swappedMember]: swappedWithin(line, askedHours) } };
+    return { status: 200, body: { [swappedMember]: swappedWithin(line, requestedHours) } };
   }
 
   #misused(refusal: 'no permission' | 'token of another number'): Reply {

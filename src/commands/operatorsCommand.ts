@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { argumentsOf, integerOf, numberOf } from './arguments.ts';
 import { readOperatorsConfig, readOrFail } from '../config/config.ts';
 import { byLongestPrefix, type PhoneNumber } from '../domain/phoneNumber.ts';
-import type { NumberTrial } from '../../onboarding/askAbout.ts';
+import type { NumberTrial } from '../../onboarding/tryNumber.ts';
 import { checkDirectory, checkOperator } from '../../onboarding/checkOperator.ts';
 import { areAllWell, type Verdict } from '../../onboarding/finding.ts';
 import { checkTable, type Paint } from '../../onboarding/table.ts';

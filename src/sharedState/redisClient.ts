@@ -200,7 +200,7 @@ export class RedisClient implements PlainRedis {
     const isMoved = before.some(
       (master, slot) => master !== undefined && master !== this.#masters[slot],
     );
-    if (isMoved) this.#tellBack();
+    if (isMoved) this.#reportBack();
   }
 
   async #beatOn(): Promise<void> {
@@ -248,14 +248,14 @@ export class RedisClient implements PlainRedis {
     this.#forget(server);
     const awaySeconds = Math.round((this.#clock.monotonicMs() - sinceMs) / 1000);
     this.#log.info(`${name} is back`, { host: server, awaySeconds });
-    if (name === SHARED_STORE) this.#tellBack();
+    if (name === SHARED_STORE) this.#reportBack();
   }
 
   #forget(server: string): void {
     if (this.#lostSinceMs.delete(server)) storeChannel.publish({ event: 'back', host: server });
   }
 
-  #tellBack(): void {
+  #reportBack(): void {
     for (const listener of this.#backListeners) listener();
   }
 

@@ -136,14 +136,14 @@ class ReplyBound {
  */
 function endInSilence(socket: Socket): void {
   let answeredBytes = 0;
-  let heardAtMs = performance.now();
+  let receivedAtMs = performance.now();
   socket.on('data', () => {
     answeredBytes = socket.bytesWritten;
-    heardAtMs = performance.now();
+    receivedAtMs = performance.now();
   });
   const look = (): void => {
-    if (socket.bytesWritten === answeredBytes) heardAtMs = performance.now();
-    else if (performance.now() - heardAtMs > SILENCE_MS) socket.destroy(badReply('NO_REPLY'));
+    if (socket.bytesWritten === answeredBytes) receivedAtMs = performance.now();
+    else if (performance.now() - receivedAtMs > SILENCE_MS) socket.destroy(badReply('NO_REPLY'));
   };
   // Sockets are read before `look`, even where the timer is late.
   const looking = setInterval(() => setImmediate(look), LOOK_EVERY_MS).unref();

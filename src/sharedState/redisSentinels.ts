@@ -4,7 +4,7 @@ import { hostAndPort, type RedisAddress } from './redis.ts';
 import { inTime, RedisConnector, type ClientOptions } from './redisConnector.ts';
 
 const SENTINEL_TIMEOUT_MS = 500;
-const ASK_AGAIN_MS = 250;
+const RETRY_AFTER_MS = 250;
 
 export interface SentinelParts {
   readonly sentinels: readonly RedisAddress[];
@@ -41,13 +41,13 @@ export class Sentinels {
   /** The master's address by the newest configuration, or the last known one while no sentinel answers. */
   async newest(): Promise<RedisAddress | undefined> {
     const { clock, masterName } = this.#parts;
-    const told = await Promise.all(
+    const masters = await Promise.all(
       this.#clients.map((client) => {
         const replying = client.call('SENTINEL', 'MASTER', masterName);
         return inTime(clock, replying, SENTINEL_TIMEOUT_MS).then(knownMaster, () => undefined);
       }),
     );
-    const [newest] = told
+    const [newest] = masters
       .filter((one) => one !== undefined)
       .toSorted((one, other) => other.epoch - one.epoch);
     this.#known = newest?.server ?? this.#known;
@@ -76,7 +76,7 @@ export class Sentinels {
         this.found = address;
         return address;
       }
-      await this.#parts.clock.sleep(ASK_AGAIN_MS);
+      await this.#parts.clock.sleep(RETRY_AFTER_MS);
     }
     throw new Error('The master is wanted no more.');
   }

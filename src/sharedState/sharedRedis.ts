@@ -70,7 +70,7 @@ export class SharedRedis implements Redis {
         if (outcome === 'done') return result;
         // The server's clock was set, or another server has taken over; its time is known now.
       } catch (error) {
-        this.#tell(error, server);
+        this.#reportFailure(error, server);
         const isLost = error instanceof SharedStateLost && !(error instanceof OutOfMemory);
         if (!(isLost && this.#isLostLately(server))) throw error;
         await this.#clock.sleep(TRY_AGAIN_MS, this.#closing.signal).catch(() => undefined);
@@ -118,7 +118,7 @@ export class SharedRedis implements Redis {
         await next.run('return 1', [READY]);
         return this.#next === next;
       } catch (error) {
-        this.#tell(error, next.serverOf(READY));
+        this.#reportFailure(error, next.serverOf(READY));
         await this.#clock.sleep(TRY_NEXT_MS, this.#closing.signal).catch(() => undefined);
       }
     }
@@ -133,7 +133,7 @@ export class SharedRedis implements Redis {
     return nowMs - sinceMs < COMMAND_TIMEOUT_MS;
   }
 
-  #tell(error: unknown, host: string): void {
+  #reportFailure(error: unknown, host: string): void {
     const isFull = error instanceof OutOfMemory;
     storeChannel.publish({ event: isFull ? 'full' : 'lost' });
     if (isFull) this.#log.warn(FULL, { host });

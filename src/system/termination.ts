@@ -26,20 +26,20 @@ export function onTermination(
 ): void {
   const hadTerminal = hasTerminal();
   const isHangUpDue = process.listeners('SIGHUP').includes(hasCome);
-  let askedAtMs: number | undefined;
+  let requestedAtMs: number | undefined;
   for (const signal of SIGNALS) {
     const before = process.listeners(signal);
     process.on(signal, () => {
       // On Windows it has no other meaning.
       const isTerminalGone = process.platform === 'win32' || (hadTerminal && !hasTerminal());
       if (signal === 'SIGHUP' && hangUp !== undefined && !isTerminalGone) {
-        if (askedAtMs === undefined) hangUp();
+        if (requestedAtMs === undefined) hangUp();
         return;
       }
-      if (askedAtMs === undefined) {
-        askedAtMs = performance.now();
+      if (requestedAtMs === undefined) {
+        requestedAtMs = performance.now();
         stop(signal);
-      } else if (performance.now() - askedAtMs > SAME_REQUEST_MS) {
+      } else if (performance.now() - requestedAtMs > SAME_REQUEST_MS) {
         process.removeAllListeners(signal);
         process.kill(process.pid, signal);
       }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
-import type { NumberTrial } from '../../onboarding/askAbout.ts';
+import type { NumberTrial } from '../../onboarding/tryNumber.ts';
 import { checkTable } from '../../onboarding/table.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { check, number } from './checked.ts';

@@ -46,7 +46,7 @@ export class ConnectionFiles {
     );
     this.#watched = watch([...new Set(paths)], () => this.#changed(), clock);
     this.#read();
-    if (tls?.certificate !== undefined) void this.#tellValidityEachDay();
+    if (tls?.certificate !== undefined) void this.#reportValidityEachDay();
   }
 
   /** Calls the listener whenever the material changes; returns a function that ends this. */
@@ -82,7 +82,7 @@ export class ConnectionFiles {
     if (flaw !== undefined && !isReplaced) return this.#refuse(flaw);
     this.material = read.value;
     this.flaw = flaw;
-    this.#tellValidity();
+    this.#reportValidity();
     return true;
   }
 
@@ -109,7 +109,7 @@ export class ConnectionFiles {
   }
 
   /** A certificate out of date is used where there is no better one: servers judge it by their own clocks. */
-  #tellValidity(): void {
+  #reportValidity(): void {
     const { validity } = this.material ?? {};
     if (this.material === undefined || validity === undefined) return;
     const { clock, log } = this.#parts;
@@ -122,11 +122,11 @@ export class ConnectionFiles {
     }
   }
 
-  async #tellValidityEachDay(): Promise<void> {
+  async #reportValidityEachDay(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       await this.#parts.clock.sleep(DAY_MS, signal).catch(() => undefined);
-      if (!signal.aborted) this.#tellValidity();
+      if (!signal.aborted) this.#reportValidity();
     }
   }
 }

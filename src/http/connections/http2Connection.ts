@@ -76,7 +76,7 @@ export class Http2Connection {
   refusal: Error | undefined;
   #cancelled = 0;
   /** Counts what arrived on any stream: a connection that stays silent may be dead. */
-  heard = 0;
+  receivedFrames = 0;
 
   constructor(socket: TLSSocket, parts: ConnectionParts, events: ConnectionEvents) {
     this.#socket = socket;
@@ -175,7 +175,7 @@ export class Http2Connection {
     this.#cancelled += 1;
     const { clock, silentAfterMs } = this.#parts;
     const isLong = clock.monotonicMs() - stream.beganAtMs >= silentAfterMs;
-    const isSilent = isLong && this.heard === stream.heardBefore;
+    const isSilent = isLong && this.receivedFrames === stream.receivedBefore;
     if (isSilent) this.#broke(false, 'nothing came');
     if (isSilent || this.#cancelled >= MAX_CANCELLED) this.retire();
     this.ended(stream);
@@ -232,7 +232,7 @@ class Http2Stream implements Carrier {
   readonly #reader: ReplyReader;
   readonly beganAtMs: number;
   /** `heard` of its connection at its start. */
-  readonly heardBefore: number;
+  readonly receivedBefore: number;
   /** Part of a reply arrived, perhaps interim: the server has acted, whatever it sends later. */
   #isActedOn = false;
   #hasReply = false;
@@ -250,7 +250,7 @@ class Http2Stream implements Carrier {
     this.#stream = stream;
     this.#reader = reader;
     this.beganAtMs = beganAtMs;
-    this.heardBefore = connection.heard;
+    this.receivedBefore = connection.receivedFrames;
     reader.way = 'stream';
     reader.onRequestStart(this);
     stream
@@ -301,7 +301,7 @@ class Http2Stream implements Carrier {
   /** Part of the reply arrived; `false` where the exchange is over. */
   #isHeard(): boolean {
     if (this.#isOver) return false;
-    this.#connection.heard += 1;
+    this.#connection.receivedFrames += 1;
     this.#isActedOn = true;
     return true;
   }

@@ -23,7 +23,7 @@ const FEW_WITHIN_MS = 60;
  * Each is replaced this long after it was taken: a handshake that begins with the exchange ends with it, and
  * would take the processor first.
  */
-const BESIDE_MS = 5;
+const TOGETHER_MS = 5;
 
 interface SpareParts {
   readonly connector: TlsConnector;
@@ -142,7 +142,7 @@ export class SpareConnections {
     const isFirst = this.#toReplace === 0;
     // There was no spare in time: the next one would be late as well.
     this.#toReplace += this.#spares.size === 0 ? 2 : 1;
-    if (isFirst) setTimeout(() => this.#replaceFew(), BESIDE_MS).unref();
+    if (isFirst) setTimeout(() => this.#replaceFew(), TOGETHER_MS).unref();
   }
 
   #takenOfLate(nowMs: number): number {

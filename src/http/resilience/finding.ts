@@ -114,10 +114,10 @@ function findingOfReply(
   if (failure === undefined && (status < 300 || !isNotable)) return undefined;
   const wordIn = kind === 'lookup' || kind === 'directory' ? 'code' : 'error';
   const word = knownTo(errors, errorWord(reply, { wordIn, errors }));
-  const told = { endpoint, status, word };
+  const details = { endpoint, status, word };
   if (isUnproven === true) return untrusted(endpoint, 'no correlator', status);
   if (status === 429 || failure?.code === 'OPERATOR_RATE_LIMITED') {
-    return warn('Rate-limited by the operator.', told);
+    return warn('Rate-limited by the operator.', details);
   }
   const setting = settingFor(kind, status, knownWord(word));
   switch (failure?.code) {
@@ -125,21 +125,21 @@ function findingOfReply(
     case undefined:
     case 'OPERATOR_UNAVAILABLE':
     case 'OPERATOR_TIMEOUT':
-      return warn(UNAVAILABLE, told);
+      return warn(UNAVAILABLE, details);
     case 'OPERATOR_REFUSED':
-      return error('The operator refused our request.', { ...told, setting });
+      return error('The operator refused our request.', { ...details, setting });
     case 'OPERATOR_INVALID_REPLY':
       return untrusted(endpoint, flaw, status);
     case 'OPERATION_NOT_OFFERED':
-      return warn(NOT_IMPLEMENTED, { ...told, setting: 'operations' });
+      return warn(NOT_IMPLEMENTED, { ...details, setting: 'operations' });
     case 'PERIOD_NOT_SUPPORTED':
-      return { level: 'info', message: PERIOD_TOO_LONG, details: { ...told, setting } };
+      return { level: 'info', message: PERIOD_TOO_LONG, details: { ...details, setting } };
     case 'CONSENT_DENIED': {
       const message = DENIALS[kind];
-      return message === undefined ? undefined : warn(message, told);
+      return message === undefined ? undefined : warn(message, details);
     }
     case 'CONSENT_EXPIRED':
-      return kind === 'lookup' ? warn(CONSENT_AGAIN, told) : undefined;
+      return kind === 'lookup' ? warn(CONSENT_AGAIN, details) : undefined;
     // Regular replies, or not the operator's doing.
     case 'NUMBER_NOT_SERVED':
     case 'CONSENT_PENDING':

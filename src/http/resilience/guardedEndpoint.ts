@@ -63,7 +63,7 @@ export interface Judged {
   readonly flaw?: ReplyFlaw;
   /** Whether it was left out, as it may be another request's: the next exchange takes a fresh connection. */
   readonly isUnproven?: boolean;
-  readonly [told: string]: unknown;
+  readonly [name: string]: unknown;
 }
 
 export interface GuardedPost<J extends Judged> {
@@ -171,7 +171,7 @@ export class GuardedEndpoint {
       return unsent(judge(notBegun('invalid-reply', detail)));
     } finally {
       const switched = isTrial ? circuit.tried(health, about) : circuit.count(health, about);
-      if (switched !== undefined) this.#tellSwitched(switched);
+      if (switched !== undefined) this.#reportSwitched(switched);
     }
     const attempts = challenges + (exchange.kind === 'fault' && !exchange.fault.sent ? 0 : 1);
     const outcome = { judged, attempts, mayRetryWithNewToken: false };
@@ -319,7 +319,7 @@ export class GuardedEndpoint {
     }
   }
 
-  #tellSwitched(switched: Switched): void {
+  #reportSwitched(switched: Switched): void {
     const { operator, name: endpoint, log } = this.#guards;
     const isOpen = switched === 'opened';
     circuitChannel.publish({ operator, endpoint, state: isOpen ? 'open' : 'closed' });

@@ -23,7 +23,7 @@ export interface NumberTrial {
 }
 
 /** The outcome of a trial. */
-export interface AskedFindings {
+export interface TrialFindings {
   readonly findings: readonly Finding[];
   readonly billedLookups: number;
 }
@@ -34,25 +34,25 @@ const MAX_CONSENT_WAIT_SECONDS = 120;
 /** The window of a `check`, unless the operator takes none as large: CAMARA's own default. */
 const WINDOW_HOURS = 240;
 
-/** Asks about a number once; with another number, once about that, and once about it with the token of the first. */
-export async function askAbout(
+/** Looks a number up once; with another number, that once, and that with the token of the first. */
+export async function tryNumber(
   checked: OperatorUnderCheck,
   trial: NumberTrial,
   parts: CheckParts,
-): Promise<AskedFindings> {
-  const asking = new Asking(checked, parts);
+): Promise<TrialFindings> {
+  const made = new Trials(checked, parts);
   const findings = asksOwner(checked.settings.flow)
-    ? await asking.withConsent(trial)
-    : await asking.withTokens(trial);
-  const { trials } = asking;
+    ? await made.withConsent(trial)
+    : await made.withTokens(trial);
+  const { lookups: trials } = made;
   const bill = trials.length === 0 ? [] : [judgeBill(trials, checked.settings.price)];
   return { findings: [...findings, ...bill], billedLookups: trials.filter(isBilled).length };
 }
 
 /** Tokens and lookups of one check. */
-class Asking {
+class Trials {
   /** The lookups that were sent. */
-  readonly trials: LookupTrial[] = [];
+  readonly lookups: LookupTrial[] = [];
   readonly #checked: OperatorUnderCheck;
   readonly #parts: CheckParts;
   readonly #lookup: Lookup;
@@ -66,7 +66,7 @@ class Asking {
   async withTokens({ number, otherNumber }: NumberTrial): Promise<readonly Finding[]> {
     const { settings } = this.#checked;
     const { tokenMismatch } = settings;
-    const first = await this.#ask(number);
+    const first = await this.#acquireAndLookUp(number);
     if (first === undefined) return [this.#noToken()];
     const rows = [judgeLookup(first, settings)];
     if (otherNumber === undefined) return rows;
@@ -74,11 +74,11 @@ class Asking {
     if (idle !== undefined) return [...rows, mismatchNotTried(`does not matter: ${idle}`)];
     if (first.failure !== undefined)
       return [...rows, mismatchNotTried('needs an answer about --number')];
-    const other = await this.#ask(otherNumber);
+    const other = await this.#acquireAndLookUp(otherNumber);
     if (other === undefined || other.failure !== undefined) {
       return [...rows, mismatchNotTried('needs an answer about --other-number with its own token')];
     }
-    const crossed = await this.#ask(otherNumber, number);
+    const crossed = await this.#acquireAndLookUp(otherNumber, number);
     return [
       ...rows,
       crossed === undefined
@@ -100,7 +100,7 @@ class Asking {
   }
 
   /** @param tokenNumber whom the token is issued for; the number itself where absent */
-  async #ask(
+  async #acquireAndLookUp(
     number: PhoneNumber,
     tokenNumber: PhoneNumber = number,
   ): Promise<LookupTrial | undefined> {
@@ -134,7 +134,7 @@ class Asking {
       judged.kind === 'answered'
         ? { operation, exchange }
         : { operation, exchange, failure: judged.failure, flaw: judged.flaw };
-    this.trials.push(trial);
+    this.lookups.push(trial);
     return trial;
   }
 
@@ -149,7 +149,7 @@ class Asking {
       case 'failed': {
         const { code } = judged.failure;
         return {
-          probe: { kind: 'refused', code, told: this.#toldBy('backchannelAuthentication') },
+          probe: { kind: 'refused', code, statement: this.#statedBy('backchannelAuthentication') },
         };
       }
       case 'acknowledged':
@@ -174,7 +174,7 @@ class Asking {
         interval,
         expiresIn,
         polls,
-        told: this.#toldBy('cibaToken'),
+        statement: this.#statedBy('cibaToken'),
       } as const;
       switch (polled.kind) {
         case 'issued': {
@@ -214,7 +214,7 @@ class Asking {
     return advice === undefined ? row : { ...row, advice };
   }
 
-  #toldBy(endpoint: 'backchannelAuthentication' | 'cibaToken'): string {
+  #statedBy(endpoint: 'backchannelAuthentication' | 'cibaToken'): string {
     return this.#replyOf(endpoint).statement;
   }
 
