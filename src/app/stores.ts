@@ -8,7 +8,6 @@ import { follow } from '../system/fromFiles.ts';
 import { logAbout, type Log } from '../log/log.ts';
 import { RedisFactCache } from '../lookups/redisFactCache.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
-import { operatorIdentitiesOf } from '../operator/operatorSettings.ts';
 import type { Redis } from '../sharedState/redis.ts';
 import { StateSeals } from '../sharedState/stateSeals.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
@@ -66,12 +65,9 @@ async function sharedStores(
   redis: Redis,
   seals: StateSeals,
 ): Promise<Stores> {
-  const withConsent = operators.filter(({ flow }) => asksOwner(flow));
   const consents = new RedisConsentStore(redis, clock, {
     seals,
     doubtMs: consent.doubtMs,
-    deniedMs: consent.deniedMs,
-    operators: withConsent.flatMap(operatorIdentitiesOf),
     // Records of numbers are lost: all of them, or the last writes.
     onDoubt: (untilMs) => {
       storeChannel.publish({ event: 'doubt', untilMs });
@@ -79,7 +75,7 @@ async function sharedStores(
     },
   });
   // No owner is prompted in the 2-legged flow.
-  if (withConsent.length > 0) await consents.open();
+  if (operators.some(({ flow }) => asksOwner(flow))) await consents.open();
   return {
     counts: new SharedCounts(redis, seals, clock, log),
     consents,

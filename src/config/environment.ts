@@ -2,7 +2,6 @@ import type { FromFiles, Reread } from '../system/fromFiles.ts';
 import { addressProblem, withoutLastSlash } from '../http/wireSettings.ts';
 import { readTextIfThere } from '../system/textFile.ts';
 import type { FileTexts } from '../system/watchedFiles.ts';
-import { GONE_SETTINGS } from './gone.ts';
 import { findTypos } from './settingNames.ts';
 import {
   ALL_SETTINGS,
@@ -189,20 +188,11 @@ export class EnvironmentReader {
     return this.#valueOf(name);
   }
 
-  /** Finds removed settings, and variables that resemble settings. To be called after every setting was read. */
+  /** Finds variables that resemble settings. To be called after every setting was read. */
   findUnknown(): void {
     const hasRedis = this.isSet('REDIS_URL') || this.isSet('REDIS_URL_FILE');
     const names = Object.keys(this.#environment).filter((name) => !this.#named.has(name));
-    for (const name of names) {
-      const what = GONE_SETTINGS.get(name);
-      // Other programs have settings of a Redis as well.
-      const isOurs = hasRedis || !name.startsWith('REDIS_');
-      if (what !== undefined && isOurs && this.#valueOf(name) !== undefined) {
-        this.problem(name, what);
-      }
-    }
-    const unknown = names.filter((name) => !GONE_SETTINGS.has(name));
-    for (const { name, hint } of findTypos(unknown, VARIABLE_NAMES)) {
+    for (const { name, hint } of findTypos(names, VARIABLE_NAMES, hasRedis)) {
       this.problem(name, `is not a known setting${hint}`);
     }
   }

@@ -19,7 +19,6 @@ import {
   type PointedTo,
 } from './entrySettings.ts';
 import type { EnvironmentReader } from './environment.ts';
-import { GONE_MEMBERS } from './gone.ts';
 import { readProfile, type LoadedProfile } from './profiles.ts';
 
 /** The source of operators: a file, another program, or OPERATOR_…. */
@@ -138,15 +137,11 @@ function parse(
   const ofProfiles = readings.flatMap((reading, index) =>
     reading.problems.map((what) => ({ path: ['operators', index, 'profile'], what })),
   );
-  const inMembers = problems.map(({ path, what }) => ({
-    path,
-    what: GONE_MEMBERS.get(path.slice(2).join('.')) ?? what,
-  }));
   // A file that is not JSON has no members.
   const found =
     source.problems.length > 0
       ? source.problems
-      : [...inMembers, ...crossProblems(value, profiles), ...ofProfiles, ...withSecrets].toSorted(
+      : [...problems, ...crossProblems(value, profiles), ...ofProfiles, ...withSecrets].toSorted(
           (a, b) => source.lineOf(a.path) - source.lineOf(b.path),
         );
   for (const problem of found) read.problem(...source.told(problem));

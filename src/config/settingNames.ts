@@ -9,16 +9,24 @@ const SHARED_WORDS: ReadonlySet<string> = new Set(
 const SERVICE_LINK =
   /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
 
+/** How to reach a Redis, as other programs have it in variables: left out, the connection would be another. */
+const OF_REDIS_URL = /^REDIS_(?:CLUSTER|PASSWORD|SENTINEL|TLS|TOPOLOGY|USER)/;
+const IN_REDIS_URL =
+  '. User, password, sentinels and the name of the server belong into REDIS_URL, certificates into the files of REDIS_TLS_CA_FILE, REDIS_TLS_CERT_FILE and REDIS_TLS_KEY_FILE';
+
 /** A suggestion differs by at most so many letters. */
 const MAX_LETTERS = 3;
 
 /**
  * Finds typos among the names of variables, each with a hint that ends a sentence: unknown names with a first word of ours,
  * and names one letter away from a setting. Pure.
+ *
+ * @param hasRedis without it, what is set for a Redis is for another program
  */
 export function findTypos(
   names: readonly string[],
   settings: ReadonlySet<string>,
+  hasRedis: boolean,
 ): readonly { readonly name: string; readonly hint: string }[] {
   const ownWords = new Set([...settings].map(firstWord).filter((word) => !SHARED_WORDS.has(word)));
   return names
@@ -26,6 +34,7 @@ export function findTypos(
     .flatMap((name) => {
       const typo = didYouMean(name, settings, 1);
       if (typo !== '') return [{ name, hint: typo }];
+      if (hasRedis && OF_REDIS_URL.test(name)) return [{ name, hint: IN_REDIS_URL }];
       if (!name.includes('_') || !ownWords.has(firstWord(name))) return [];
       const longer = [...settings].find((setting) => setting.startsWith(`${name}_`));
       return [{ name, hint: didYouMean(name, settings) || hintOf(longer) }];

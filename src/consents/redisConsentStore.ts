@@ -11,17 +11,14 @@ import {
 } from '../sharedState/redis.ts';
 import { newWriteId, type ConsentStore, type Snapshot, type Written } from './consentStore.ts';
 import type { Clock } from '../system/clock.ts';
-import { MAX_LIFE_MS, type ConsentRecord } from './consentRecord.ts';
-import { READ, REMOVE, SUCCEED, WRITE } from './redisScripts.ts';
+import type { ConsentRecord } from './consentRecord.ts';
+import { READ, REMOVE, WRITE } from './redisScripts.ts';
 import type { StateSeal, StateSeals } from '../sharedState/stateSeals.ts';
 
 export interface RedisConsentStoreSettings {
   readonly seals: StateSeals;
   /** No prompt for so long after the store has lost its memory. */
   readonly doubtMs: number;
-  readonly deniedMs: number;
-  /** Identities, by which an earlier release named its memories. */
-  readonly operators: readonly string[];
   /** Called when a doubt begins or is found, with its end in milliseconds since 1970. */
   readonly onDoubt?: (untilMs: number) => void;
 }
@@ -140,7 +137,6 @@ export class RedisConsentStore implements ConsentStore {
   async #read({ bucket, keys }: Place) {
     const { doubtMs } = this.#settings;
     const known = this.#epochs[bucket] ?? '';
-    if (known === '') await this.#succeedEarlier(bucket, keys);
     const values = [known, this.#writes[bucket] ?? 0, doubtMs, newEpoch()];
     const reply = texts(await this.#redis.run(READ, keys, values));
     const [now, epoch = '', doubt = '', version = '', sealed = ''] = reply;
@@ -158,17 +154,6 @@ export class RedisConsentStore implements ConsentStore {
       // A record is first written only while the store remembers what it did when it was read.
       blank: Number(epoch) + 2 * Number(removals) + (doubt === '' ? 0 : 1),
     };
-  }
-
-  /** An earlier release kept records that are not read: a prompt or a denial may live that has no record here. */
-  async #succeedEarlier(bucket: number, [, memory = '']: readonly string[]): Promise<void> {
-    const { seals, operators, doubtMs, deniedMs } = this.#settings;
-    if (operators.length === 0) return;
-    const earlier = seals.all.flatMap((seal) =>
-      operators.map((operator) => keyIn(bucket, 'memory', seal.name(operator))),
-    );
-    const values = [newEpoch(), Math.max(doubtMs, MAX_LIFE_MS, deniedMs)];
-    await this.#redis.run(SUCCEED, [memory, ...earlier], values);
   }
 
   #tellDoubt(leftMs: number): void {

@@ -47,22 +47,6 @@ return { now, epoch, doubtUntilMs or '', record[1] or '', record[2] or '', write
 `;
 
 /**
- * KEYS: memory, and the memories that an earlier release kept of the bucket. ARGV: a new epoch, and for how long these
- * cast doubt on it. They are removed: it is done once, and a store that never had any casts none.
- */
-export const SUCCEED = `
-local earlier = 0
-for i = 2, #KEYS do earlier = earlier + redis.call('DEL', KEYS[i]) end
-if earlier > 0 then
-  now = math.floor(now)
-  if redis.call('HEXISTS', KEYS[1], 'epoch') == 0 then redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'bornMs', now) end
-  local untilMs = math.max(now + ARGV[2], tonumber(redis.call('HGET', KEYS[1], 'doubtUntilMs') or '0'))
-  redis.call('HSET', KEYS[1], 'doubtUntilMs', string.format('%.0f', untilMs))
-end
-return 'done'
-`;
-
-/**
  * KEYS: record, memory. ARGV: as REMEMBER has them, the version as read, the new one, the sealed record, keepMs.
  * Returns 'written', for the same write once more as well, or 'conflict', also for a process that knows of writes which are
  * lost; now, how many writes there were, and 'behind' or ''.

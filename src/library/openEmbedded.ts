@@ -2,7 +2,6 @@ import { openApp, type App } from '../app/app.ts';
 import type { Config } from '../config/config.ts';
 import { configOf } from '../config/configOf.ts';
 import { ConfigError, EnvironmentReader, type Environment } from '../config/environment.ts';
-import { GONE_SETTINGS } from '../config/gone.ts';
 import { SECTIONS, variablesOf, type Setting, type SettingName } from '../config/settings.ts';
 import type { Log } from '../log/log.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
@@ -43,7 +42,7 @@ function textsOf(settings: EmbeddedParts['settings']): Environment {
   const given = Object.entries(settings).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
     given.map(([name, value]) => [
-      NOT_EMBEDDED.has(name) ? `not read: ${name}` : name,
+      NOT_EMBEDDED.has(name) || OF_SERVERS.test(name) ? `not read: ${name}` : name,
       String(value),
     ]),
   );
@@ -63,15 +62,14 @@ const EMBEDDED: ReadonlySet<string> = new Set<SettingName>([
   'DOCS_URL',
 ]);
 
-/** Names of removed settings that were ignored here while they existed. */
-const WENT_FROM_SERVER = /^(?:ALLOWED|JWT|LOG|OTEL|RELOAD|ROUTER)_/;
+/** First words that only settings of a server have: the other program may have further ones, such as JWT_SECRET. */
+const OF_SERVERS = /^(?:ALLOWED|JWT|LOG|OTEL|ROUTER)_/;
 
 /** The other program may have settings of the same names for itself: `LOG_LEVEL`, `OTEL_…`. */
 const NOT_EMBEDDED: ReadonlySet<string> = new Set(
   Object.entries<Setting>(OF_SERVER)
     .filter(([name]) => !EMBEDDED.has(name))
-    .flatMap(([name, setting]) => variablesOf(name, setting))
-    .concat([...GONE_SETTINGS.keys()].filter((name) => WENT_FROM_SERVER.test(name))),
+    .flatMap(([name, setting]) => variablesOf(name, setting)),
 );
 
 /** As `REQUEST_TIMEOUT_MS`. A timer takes little more, and fires at once for what it does not take. */

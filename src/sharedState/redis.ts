@@ -129,7 +129,7 @@ export function bucketOfNumber(number: PhoneNumber): number {
 /** The bucket is the hash tag. */
 export function keyIn(
   bucket: number,
-  kind: 'consent-2' | 'memory-2' | 'facts-2' | 'counts' | 'refusals' | 'memory',
+  kind: 'consent-2' | 'memory-2' | 'facts-2' | 'counts' | 'refusals',
   name: string,
 ): string {
   return `sim-swap:{${bucket}}:${kind}:${name}`;

@@ -2,9 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { PROFILES } from '../../profiles/index.ts';
 import { readConfig, readUsageConfig } from '../../src/config/config.ts';
-import type { Path } from '../../src/config/document.ts';
 import type { Environment } from '../../src/config/environment.ts';
-import { GONE_MEMBERS } from '../../src/config/gone.ts';
 import { operatorIdentityOf } from '../../src/operator/operatorSettings.ts';
 import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
 import { TemporaryFiles } from '../temporary.ts';
@@ -33,13 +31,6 @@ const BETA = { ...ALPHA, name: 'beta', prefixes: ['+44'] };
 
 const withClient = (client: object) => ({ client });
 const of = (profile: string, members?: object) => ({ profile, flow: undefined, ...members });
-
-/** With something at the path of a removed member. */
-function withMember(entry: object, [name = '', ...further]: Path): object {
-  const member: unknown = Reflect.get(entry, name);
-  const inner = typeof member === 'object' && member !== null ? member : {};
-  return { ...entry, [name]: further.length === 0 ? {} : withMember(inner, further) };
-}
 
 /** The settings that name a file with this text. */
 function written(text: string, environment: Environment = {}): Environment {
@@ -350,12 +341,6 @@ describe('a problem with the file', () => {
     'headers.K is there twice.': { headers: { k: 'abc', K: 'def' } },
     'headers["x-api-key"] looks like a secret: put it into a file and write { "file": … }, or { "variable": … }.':
       { headers: { 'x-api-key': 'abc' } },
-    ...Object.fromEntries(
-      Array.from(GONE_MEMBERS, ([path, what]) => [
-        `${path} ${what}.`,
-        withMember(ALPHA, path.split('.')),
-      ]),
-    ),
     'name must be up to 32 small letters, digits and hyphens.': { name: 'Alpha' },
     'prefixes[0] must be "default", or + and 1 to 14 digits such as "+44".': { prefixes: ['44'] },
     'prefixes must not be empty.': { prefixes: [] },

@@ -171,9 +171,9 @@ const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
       [{ ...TLS, REDIS_TLS_CERT_FILE, REDIS_TLS_KEY_FILE }, 'the certificate is of another key'],
       [{ ...TLS, REDIS_TLS_CA_FILE: FILE }, '_CA_FILE cannot be used: the CA file holds no cert'],
       [
-        { REDIS_URL, REDIS_PASSWORD: 'hidden', REDIS_TOPOLOGY: 'cluster' },
-        'REDIS_PASSWORD was removed: write it in REDIS_URL',
-        'REDIS_TOPOLOGY was removed: write it in REDIS_URL',
+        { REDIS_URL, REDIS_PASSWORD: 'hidden', REDIS_TLS_CA: 'hidden' },
+        'REDIS_PASSWORD is not a known setting. User, password, sentinels',
+        'REDIS_TLS_CA is not a known setting. User, password, sentinels',
       ],
     ],
   ],

@@ -70,7 +70,7 @@ test.each([
   ['an unknown flow', { flow: '3-leged' }, false],
   ['a prefix without +', { prefixes: ['44'] }, false],
   ['a secret in the file', { client: { id: 'c', secret: 'hunter2' } }, false],
-  ['a member that was removed', { reading: {} }, false],
+  ['a member of profiles', { reading: {} }, false],
 ])('the schema for editors checks %s', (_, members, isWell) => {
   const schema = z.fromJSONSchema(jsonSchema() as Parameters<typeof z.fromJSONSchema>[0]);
   const file = { $schema: 'x', operators: [entryAt('https://operator.example', members)] };

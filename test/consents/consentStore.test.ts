@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/system/clock.ts';
 import { acknowledged, type ConsentRecord } from '../../src/consents/consentRecord.ts';
-import { BUCKETS, keyIn, SharedStateLost, type Redis } from '../../src/sharedState/redis.ts';
+import { SharedStateLost, type Redis } from '../../src/sharedState/redis.ts';
 import {
   MemoryConsentStore,
   MemoryRefusals,
@@ -21,9 +21,6 @@ import { ALICE, BOB, CAROL } from '../values.ts';
 import { IDENTITY, intentOf, RULES } from './records.ts';
 
 const KEEP_MS = 60_000;
-
-/** An operator for which an earlier release kept records of its own. */
-const EARLIER = 'https://operator.example client';
 
 function intent(nowMs: number, id = 'one'): ConsentRecord {
   return { ends: [], consent: intentOf(id, nowMs) };
@@ -80,9 +77,7 @@ async function connect(
   connections.push(connection);
   const store = new RedisConsentStore(connection, systemClock, {
     seals: new StateSeals([stateKey]),
-    operators: [EARLIER],
     doubtMs: RULES.doubtMs,
-    deniedMs: RULES.deniedMs,
     onDoubt,
   });
   await store.open();
@@ -322,21 +317,6 @@ describe('RedisConsentStore', () => {
     for (const stale of [version, unaware.version]) {
       expect(await newcomer.write(ALICE, stale, intent(nowMs), KEEP_MS)).toBe('conflict');
     }
-  });
-
-  it('is in doubt for a while after a release that kept a record for each operator', async () => {
-    const stateKey = randomBytes(32);
-    const name = new StateSeals([stateKey]).current.name(EARLIER);
-    const earlier = Array.from({ length: BUCKETS }, (_, bucket) => keyIn(bucket, 'memory', name));
-    for (const key of earlier) await reader.hset(key, 'epoch', '2');
-
-    const first = await connect(stateKey);
-    const { doubtUntilMs = 0, nowMs } = await first.read(ALICE);
-    expect(doubtUntilMs - nowMs).toBeGreaterThan(RULES.deniedMs - 60_000);
-    expect(await reader.exists(...earlier)).toBe(0);
-    expect((await (await connect(stateKey)).read(ALICE)).doubtUntilMs).toBe(doubtUntilMs);
-    // A new installation does not wait.
-    expect((await (await connect()).read(ALICE)).doubtUntilMs).toBeUndefined();
   });
 
   it('is in doubt for a while after it has lost its last writes', async () => {

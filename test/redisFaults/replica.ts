@@ -90,7 +90,7 @@ export class Replica {
     this.#random = random;
     this.#redis = createRedis(settings, systemClock, silentLog);
     const counted = this.#counted(this.#redis);
-    const parts = { ...RULES, seals, operators: [] };
+    const parts = { ...RULES, seals };
     this.#store = new RedisConsentStore(counted, systemClock, parts);
     this.#quotas = new SharedCounts(counted, seals, systemClock, silentLog);
   }

@@ -62,7 +62,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
     const credentials = { username: 'sim-swap', password };
     const connection = await connect(redis.port, { credentials });
     const seals = new StateSeals([randomBytes(32)]);
-    const settings = { seals, operators: ['one'], doubtMs: 1000, deniedMs: 1000 };
+    const settings = { seals, doubtMs: 1000 };
     const consents = new RedisConsentStore(connection, systemClock, settings);
     await consents.open();
     const { version } = await consents.read(ALICE);

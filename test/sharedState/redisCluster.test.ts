@@ -141,7 +141,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a cluster without replicas ${NO_REDIS ?
 
 async function storeOn(cluster: Redis, stateKey: Uint8Array): Promise<RedisConsentStore> {
   const seals = new StateSeals([stateKey]);
-  const settings = { seals, doubtMs: DOUBT_MS, deniedMs: DOUBT_MS, operators: [] };
+  const settings = { seals, doubtMs: DOUBT_MS };
   const store = new RedisConsentStore(cluster, systemClock, settings);
   await store.open();
   return store;

@@ -55,7 +55,7 @@ class Replica {
 
   restart(keys: StateKeys): void {
     const seals = new StateSeals(keys);
-    const parts = { ...RULES, seals, operators: [] };
+    const parts = { ...RULES, seals };
     this.consents = new RedisConsentStore(connection, systemClock, parts);
     this.refusals = new RedisRefusals(connection, systemClock, { seals, operator: 'operator' });
     this.factCache = new RedisFactCache(connection, systemClock, { seals, keptFor });
