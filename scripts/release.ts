@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { publishedSdl, releasedFile, ROLES } from './publishedSdl.ts';
 
 // `npm version` runs it before it sets the version, and again between that and its commit: docs/upgrading.md. Once the image
@@ -29,6 +29,7 @@ if (word === 'digest') {
   const day = new Date().toISOString().slice(0, 'yyyy-mm-dd'.length);
   const heading = `## Unreleased\n\n## ${after} (${day})\n`;
   writeFileSync('CHANGELOG.md', changelog.replace('## Unreleased\n', heading));
+  mkdirSync('schema/released', { recursive: true });
   for (const role of ROLES) writeFileSync(releasedFile(role), publishedSdl(role));
   rewrite('deploy/compose.yaml', `subgraph:${before}`, `subgraph:${after}`);
   rewrite('Dockerfile', /(image\.version=)"[^"]+"/, `$1"${after}"`);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -92,6 +92,7 @@ beforeAll(() => {
         .replaceAll(/(subgraph:|newTag: |image\.version=")[\d.]+(?="|$)/gm, '$11.4.2'),
     );
   }
+  mkdirSync(join(template, 'schema/released'));
   for (const role of ['bff', 'subgraph']) {
     const sdl = repository.read(`schema/${role}.graphql`);
     repository.write(`schema/released/${role}.graphql`, sdl);
@@ -178,6 +179,9 @@ test('a pre-release of all of it, in a clone: tag, changelog, tarballs with thei
   expect({ code, err }).toMatchObject({ code: 0 });
   expect(repository.git('describe', '--exact-match')).toBe('v1.0.0-rc.1');
   expect(repository.read('CHANGELOG.md')).toMatch(/^## Unreleased\n\n## 1\.0\.0-rc\.1 \(/m);
+  expect(repository.read('schema/released/bff.graphql')).toBe(
+    repository.read('schema/bff.graphql'),
+  );
   const names = ['sim-swap-subgraph', 'sim-swap-subgraph-mocks', 'sim-swap-subgraph-service'];
   expect(readdirSync(join(folder, 'packed')).toSorted()).toEqual(
     names.flatMap((name) => [`${name}-1.0.0-rc.1.cdx.json`, `${name}-1.0.0-rc.1.tgz`]).toSorted(),
