@@ -11,7 +11,8 @@ import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import type { Redis } from '../sharedState/redis.ts';
 import { StateSeals } from '../sharedState/stateSeals.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
-import { keptFor, storesInMemory, type SimSwapStores } from '../simSwaps/simSwaps.ts';
+import type { SimSwapStores } from '../simSwaps/operatorRoute.ts';
+import { keptFor, storesInMemory } from '../simSwaps/simSwaps.ts';
 import { RedisConsentStore } from '../consents/redisConsentStore.ts';
 import { RedisRefusals } from '../consents/redisRefusals.ts';
 

@@ -1,22 +1,15 @@
-import { EchoPolicy, type SilentReplies } from '../http/echo.ts';
+import type { SilentReplies } from '../http/echo.ts';
 import type { SharedByEndpoints } from '../http/connections/endpoint.ts';
 import { PublishedJson } from '../http/connections/publishedJson.ts';
-import { Circuit } from '../http/resilience/circuit.ts';
-import type { DpopExchanges } from '../http/resilience/dpopExchanges.ts';
-import { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
-import { RequestRate } from '../http/resilience/requestRate.ts';
-import type { ExchangeKind, RetryBudget } from '../http/resilience/retries.ts';
-import type { ProfileHeader } from '../domain/profile.ts';
+import type { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import type { EndpointName } from '../http/wireSettings.ts';
-import { createOperatorEndpoint, ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
+import { ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
 import {
   LOOKUP_ENDPOINTS,
   sendsPhoneNumber,
-  settingName,
   type OperatorSettings,
 } from '../operator/operatorSettings.ts';
 import {
-  asksOwner,
   AUTHORIZATION_ENDPOINTS,
   authorizationEndpointsOf,
   namesNumber,
@@ -47,55 +40,11 @@ export function silentReplies(settings: OperatorSettings, endpoint: EndpointName
 
 export type CreateEndpoint = (name: EndpointName, url: string) => GuardedEndpoint;
 
-const KINDS: Readonly<Record<EndpointName, ExchangeKind>> = {
-  token: 'client-credentials',
-  backchannelAuthentication: 'backchannel-authentication',
-  cibaToken: 'token-poll',
-  retrieveDate: 'lookup',
-  check: 'lookup',
-};
-
 /** As the log, metrics and diagnostics call them. */
 export function endpointNames({ grant }: Pick<OperatorSettings, 'grant'>): readonly string[] {
   return [...authorizationEndpointsOf(grant), ...LOOKUP_ENDPOINTS].map(
     (name) => ENDPOINT_LABELS[name],
   );
-}
-
-export function guardedEndpoints(
-  settings: OperatorSettings,
-  headers: () => readonly ProfileHeader[],
-  shared: SharedByEndpoints & {
-    readonly budget: RetryBudget;
-    readonly dpop: DpopExchanges | undefined;
-  },
-): CreateEndpoint {
-  const { budget, dpop, clock, log } = shared;
-  const { correlator, limits } = settings;
-  const { requestsPerSecond } = limits;
-  const common = {
-    operator: settings.name,
-    budget,
-    rules: {
-      canTakeNewToken: !asksOwner(settings.flow) && settings.grant.type !== 'none',
-      retriesDoubtfulLookups: settings.retryLookups,
-    },
-    rate: requestsPerSecond === undefined ? undefined : new RequestRate(requestsPerSecond, clock),
-    dpop,
-    errors: settings.errors,
-    nameSetting: (member: string) => settingName(settings, member),
-    correlatorForm: correlator.form,
-    clock,
-    log,
-    random: Math.random,
-  };
-  return (name, url) => {
-    const silent = silentReplies(settings, name);
-    const replyCheck = new EchoPolicy(correlator.echo, silent, clock, correlator.header);
-    const endpoint = createOperatorEndpoint(settings, { name, url, headers, replyCheck }, shared);
-    const own = { name: ENDPOINT_LABELS[name], kind: KINDS[name], circuit: new Circuit(clock) };
-    return new GuardedEndpoint(endpoint, { ...common, ...own });
-  };
 }
 
 /** At the addresses of the settings, or at those of the discovery document as it is by then. */

@@ -15,7 +15,7 @@ import type {
 } from '../../src/lookups/lookupRoute.ts';
 import type { Offer } from '../../src/lookups/planner.ts';
 import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
-import { SharedLookups } from '../../src/lookups/directLookups.ts';
+import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { SlowRedis } from '../lookups/slowRedis.ts';
 import { askAll, executorOn, OFFER, requestAt } from '../lookups/requests.ts';

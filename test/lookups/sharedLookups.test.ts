@@ -7,7 +7,7 @@ import type { CachedAnswer } from '../../src/lookups/lookupAuthorizer.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
 import { type FactCache, MemoryFactCache } from '../../src/lookups/factCache.ts';
 import { isWorthWaitingFor } from '../../src/lookups/planner.ts';
-import { SharedLookups } from '../../src/lookups/directLookups.ts';
+import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
 import {
   lookupFailed,
   OUT_OF_TIME,
