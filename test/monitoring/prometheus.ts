@@ -80,13 +80,12 @@ export async function startPrometheus(jobs: Readonly<Record<string, string>>) {
   const exited = once(child, 'exit');
   const api = `http://127.0.0.1:${port}/api/v1`;
   return {
-    /** The alerts of one job that are raised now, each once. */
-    async firing(job: string): Promise<readonly string[]> {
+    /** The alerts that are raised now, with the job of each. */
+    async firing(): Promise<readonly (readonly [job: string, alert: string])[]> {
       const { alerts = [] } = (await dataAt<Alerts>(`${api}/alerts`)) ?? {};
-      const names = alerts
-        .filter(({ state, labels }) => state === 'firing' && labels['job'] === job)
-        .map(({ labels }) => labels['alertname'] ?? '');
-      return [...new Set(names)].toSorted();
+      return alerts
+        .filter(({ state }) => state === 'firing')
+        .map(({ labels }) => [labels['job'] ?? '', labels['alertname'] ?? '']);
     },
     /** Whether each job has been scraped. */
     async hasScraped(): Promise<boolean> {
