@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
-  defaultOf,
   SECTIONS as SETTINGS,
   variablesOf,
   type Audience,
@@ -83,7 +82,7 @@ function sectionsText(): string {
 function tableOf(settings: readonly Named[]): string {
   const rows = settings.map(([name, setting]) => {
     const names = variablesOf(name, setting).map(code).join(' or ');
-    const cells = [names, takes(setting), defaultCell(setting), setting.description];
+    const cells = [names, setting.takes, defaultCell(setting), setting.description];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   });
   return ['| name | takes | default | what it sets |', '| - | - | - | - |', ...rows].join('\n');
@@ -97,33 +96,9 @@ function detailsOf(settings: readonly Named[]): readonly string[] {
 }
 
 function defaultCell(setting: Setting): string {
-  const value = defaultOf(setting);
   if (setting.whenUnset !== undefined) return setting.whenUnset;
-  return value === undefined || value === '' ? '' : code(value);
-}
-
-/** Allowed values, for a cell of the table. */
-function takes(setting: Setting): string {
-  switch (setting.kind) {
-    case 'integer':
-      return [setting.min, 'to', setting.max, setting.unit].join(' ').trim();
-    case 'boolean':
-      return '`true`, `false`';
-    case 'oneOf':
-      return setting.values.map(code).join(', ');
-    case 'list':
-      return 'a list';
-    case 'text':
-      return 'a text';
-    case 'url':
-      return 'an address';
-    case 'file':
-      return 'a file';
-    case 'json':
-      return 'JSON';
-    case 'secret':
-      return 'a secret';
-  }
+  const value = String(setting.default ?? '');
+  return value === '' ? '' : code(value);
 }
 
 function exampleText(): string {
@@ -159,26 +134,13 @@ function commentOf(setting: Setting): string {
     .replaceAll('`', '');
 }
 
-function boundsOf(setting: Setting): string {
-  switch (setting.kind) {
-    case 'integer':
-      return `From ${takes(setting)}.`;
-    case 'boolean':
-    case 'oneOf':
-      return `One of ${takes(setting)}.`;
-    case 'list':
-    case 'text':
-    case 'url':
-    case 'file':
-    case 'json':
-    case 'secret':
-      return '';
-  }
+function boundsOf({ takes }: Setting): string {
+  if (/^\d/.test(takes)) return `From ${takes}.`;
+  return takes.startsWith('`') ? `One of ${takes}.` : '';
 }
 
-function exampleValue(setting: Setting): string {
-  const isLeftEmpty = setting.kind === 'oneOf' && setting.isLeftEmpty === true;
-  return isLeftEmpty ? '' : (defaultOf(setting) ?? '');
+function exampleValue({ default: value, isLeftEmpty }: Setting): string {
+  return isLeftEmpty === true || value === undefined ? '' : String(value);
 }
 
 /** A comment, broken between words. */

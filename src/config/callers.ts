@@ -11,7 +11,7 @@ import type { Role } from '../graphql/typeDefs.ts';
 import { parsed, readDocument, sentence } from './document.ts';
 import { egressTo, type Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
-import { SETTINGS } from './settings.ts';
+import { MAX_QUOTA } from './settings.ts';
 
 /** Of a secret that is our own choice: 24 random bytes in base64. */
 const MIN_SECRET_CHARACTERS = 32;
@@ -32,9 +32,9 @@ export function readCallers(
   isEmbedded: boolean,
   egress: Egress,
 ): CallerSettings {
-  const batchScope = read.text('BATCH_SCOPE');
+  const batchScope = read.value('BATCH_SCOPE');
   const tokens = readTokens(read, exposure, egress);
-  if (batchScope !== undefined && tokens === undefined && !isEmbedded) {
+  if (read.isSet('BATCH_SCOPE') && tokens === undefined && !isEmbedded) {
     read.problem('BATCH_SCOPE', FOR_KNOWN_CALLERS);
   }
   const purposes = readPurposes(read);
@@ -44,8 +44,7 @@ export function readCallers(
 
 export function readPurposes(read: EnvironmentReader): CallerSettings['purposes'] {
   const name = 'PURPOSES';
-  const [first = NO_PURPOSE, ...others] = purposesOf(read.list(name));
-  if (first === NO_PURPOSE) read.unfit(name, SETTINGS.PURPOSES.must);
+  const [first = NO_PURPOSE, ...others] = purposesOf(read.value(name));
   const names = [first, ...others].map((one) => one.name);
   if (new Set(names).size < names.length) read.problem(name, 'names a purpose twice');
   return [first, ...others];
@@ -57,7 +56,7 @@ function readTokens(
   egress: Egress,
 ): IssuerSettings | undefined {
   const isAnySet = TOKEN_NAMES.some((name) => read.isSet(name));
-  if (read.boolean('DEV_TOKENS')) {
+  if (read.value('DEV_TOKENS')) {
     if (isAnySet)
       read.problem('DEV_TOKENS', 'cannot be set together with JWT_…: tokens come from one issuer');
     return DEVELOPMENT_TOKENS;
@@ -68,12 +67,12 @@ function readTokens(
   for (const name of TOKEN_NAMES) {
     if (!read.isSet(name)) read.problem(name, `is missing: ${why}`);
   }
-  const jwksUrl = read.url('JWT_JWKS_URL') ?? '';
+  const jwksUrl = read.value('JWT_JWKS_URL') ?? '';
   return {
     jwksUrl,
     jwksConnection: egressTo(egress, jwksUrl),
-    issuer: read.text('JWT_ISSUER') ?? '',
-    audience: read.text('JWT_AUDIENCE') ?? '',
+    issuer: read.value('JWT_ISSUER') ?? '',
+    audience: read.value('JWT_AUDIENCE') ?? '',
   };
 }
 
@@ -108,7 +107,7 @@ export function readAudit(
   read: EnvironmentReader,
   exposure: string | undefined,
 ): AuditSettings | undefined {
-  const file = read.text('AUDIT_LOG');
+  const file = read.value('AUDIT_LOG');
   const secret = read.secret('AUDIT_KEY');
   if (exposure !== undefined || file !== undefined) {
     read.requireSecret('AUDIT_KEY', exposure ?? 'AUDIT_LOG needs it');
@@ -139,16 +138,15 @@ export function readQuotas(read: EnvironmentReader, areCallersKnown: boolean): Q
   const clients = readClientQuotas(read);
   if (clients.size > 0 && !areCallersKnown) read.problem('QUOTA_CLIENTS', FOR_KNOWN_CALLERS);
   return {
-    numbersPerHour: read.integer('QUOTA_NUMBERS_PER_HOUR'),
-    lookupsPerHour: read.integer('QUOTA_LOOKUPS_PER_HOUR'),
-    promptsPerHour: read.integer('QUOTA_PROMPTS_PER_HOUR'),
-    promptsPerHourAllCallers: read.integer('QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS'),
+    numbersPerHour: read.value('QUOTA_NUMBERS_PER_HOUR'),
+    lookupsPerHour: read.value('QUOTA_LOOKUPS_PER_HOUR'),
+    promptsPerHour: read.value('QUOTA_PROMPTS_PER_HOUR'),
+    promptsPerHourAllCallers: read.value('QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS'),
     clients,
   };
 }
 
-const { min, max } = SETTINGS.QUOTA_NUMBERS_PER_HOUR;
-const quota = z.exactOptional(z.int().min(min).max(max));
+const quota = z.exactOptional(z.int().min(1).max(MAX_QUOTA));
 const clientQuotas = z.strictObject({
   numbersPerHour: quota,
   lookupsPerHour: quota,
@@ -159,7 +157,7 @@ const clientIds = z.record(z.string().min(1, 'must be the id of a client'), z.un
 
 function readClientQuotas(read: EnvironmentReader): QuotaSettings['clients'] {
   const name = 'QUOTA_CLIENTS';
-  const document = readDocument(read.text(name));
+  const document = readDocument(read.value(name));
   const problems = [...document.problems];
   if (problems.length === 0) problems.push(...parsed(clientIds, document.value).problems);
   const clients = Object.entries(Object(document.value)).map(([client, value]) => {

@@ -47,7 +47,7 @@ export function readOperatorsConfig(environment: Environment = process.env, hand
 
 export function readUsageConfig(environment: Environment = process.env) {
   return allOf(environment, (read) => ({
-    auditLog: read.text('AUDIT_LOG'),
+    auditLog: read.value('AUDIT_LOG'),
     ...readPrices(read),
   }));
 }

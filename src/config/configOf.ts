@@ -1,6 +1,5 @@
 import type { Role } from '../graphql/typeDefs.ts';
 import type { TrustedDocuments } from '../graphql/trustedDocuments.ts';
-import { MAX_DOCS_URL_CHARACTERS } from '../domain/errors.ts';
 import { isLoopback } from '../http/wireSettings.ts';
 import { readAudit, readCallers, readQuotas } from './callers.ts';
 import { readEgress } from './egress.ts';
@@ -28,10 +27,10 @@ export function configOf(
   if (!isEmbedded && read.namedVariable(CHECKS_CERTIFICATES) === '0') {
     read.problem(CHECKS_CERTIFICATES, 'must not be 0: certificates are always checked. Unset it');
   }
-  const production = read.oneOf('NODE_ENV') === 'production';
-  const host = read.text('HOST');
-  const port = read.integer('PORT');
-  const role = read.oneOf('ROLE');
+  const production = read.value('NODE_ENV') === 'production';
+  const host = read.value('HOST');
+  const port = read.value('PORT');
+  const role = read.value('ROLE');
   const exposure = exposureOf(host, production);
   const egress = readEgress(read);
   const callers = readCallers(read, role, exposure, isEmbedded, egress);
@@ -40,54 +39,49 @@ export function configOf(
     read.problem('DEV_TOKENS', FOR_REHEARSALS);
   }
   const documents = read.made((reader) => readDocuments?.(reader, role));
-  const maxNumbersPerOperation = read.integer('MAX_NUMBERS_PER_OPERATION');
-  const metricsPort = read.integer('METRICS_PORT');
+  const maxNumbersPerOperation = read.value('MAX_NUMBERS_PER_OPERATION');
+  const metricsPort = read.value('METRICS_PORT');
   // On the service's port a proxy may pass them on to anyone.
   if (metricsPort === port && port !== 0) {
     read.problem('METRICS_PORT', 'must be another port than PORT');
-  }
-  const docsUrl = read.url('DOCS_URL');
-  // Each error of a reply has it.
-  if (docsUrl !== undefined && docsUrl.length > MAX_DOCS_URL_CHARACTERS) {
-    read.problem('DOCS_URL', `must have ${MAX_DOCS_URL_CHARACTERS} characters at most`);
   }
   const config = {
     ...operators,
     listen: { host, port },
     role,
     production,
-    allowedOrigins: readAllowedOrigins(read),
-    logLevel: read.oneOf('LOG_LEVEL'),
+    allowedOrigins: read.value('ALLOWED_ORIGINS'),
+    logLevel: read.value('LOG_LEVEL'),
     /** With them, only they are served. */
     trustedDocuments: documents.value,
     /** The same, as their file has them now. */
     trustedDocumentsFile: documents.fromFiles,
-    requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS'),
+    requestTimeoutMs: read.value('REQUEST_TIMEOUT_MS'),
     /** The address of docs/, without a slash at its end; errors and alerts link there. */
-    docsUrl,
+    docsUrl: read.value('DOCS_URL'),
     /** The port that Prometheus scrapes; nothing is counted where absent. */
     metricsPort,
     /** The collector of traces; none where absent. Another program may have OpenTelemetry's variables for itself. */
     tracing: isEmbedded ? undefined : readTracing(read, egress),
     /** How long to serve after /readyz fails, for the load balancer to notice. */
-    drainGraceMs: read.integer('DRAIN_GRACE_MS'),
+    drainGraceMs: read.value('DRAIN_GRACE_MS'),
     consent: {
-      waitMs: read.integer('CONSENT_WAIT_MS'),
-      doubtMs: read.integer('CONSENT_DOUBT_SECONDS') * 1000,
-      deniedMs: read.integer('CONSENT_DENIED_SECONDS') * 1000,
-      failureMs: read.integer('CONSENT_FAILURE_SECONDS') * 1000,
-      resultMs: read.integer('CONSENT_RESULT_SECONDS') * 1000,
+      waitMs: read.value('CONSENT_WAIT_MS'),
+      doubtMs: read.value('CONSENT_DOUBT_SECONDS') * 1000,
+      deniedMs: read.value('CONSENT_DENIED_SECONDS') * 1000,
+      failureMs: read.value('CONSENT_FAILURE_SECONDS') * 1000,
+      resultMs: read.value('CONSENT_RESULT_SECONDS') * 1000,
     },
     /** The Redis of consents that processes share; they are in the process where absent. */
     sharedState: readSharedState(read),
     load: loadLimits(
-      read.integer('MAX_NUMBERS_AT_WORK'),
+      read.value('MAX_NUMBERS_AT_WORK'),
       maxNumbersPerOperation,
       documents.value === undefined,
     ),
     limits: {
       maxNumbersPerOperation,
-      maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER'),
+      maxQuestionsPerNumber: read.value('MAX_QUESTIONS_PER_NUMBER'),
       maxReplyBytes: Math.min(
         MAX_REPLY_BYTES,
         Math.max(MIN_REPLY_BYTES, maxNumbersPerOperation * REPLY_BYTES_PER_NUMBER),
@@ -119,19 +113,3 @@ function exposureOf(host: string, production: boolean): string | undefined {
 
 const FOR_REHEARSALS =
   'is for rehearsals: anyone can sign a development token, so they are accepted only while every operator is the simulator. Leave it out, or set SIMULATOR in the place of the operator';
-
-function readAllowedOrigins(read: EnvironmentReader): readonly string[] {
-  const origins = read.list('ALLOWED_ORIGINS');
-  if (!origins.every(isOrigin)) {
-    const what = 'must be origins such as https://app.example, with commas between';
-    read.problem('ALLOWED_ORIGINS', `${what}; http:// is for this machine only`);
-  }
-  return origins;
-}
-
-/** In the form of the header `origin`. */
-function isOrigin(text: string): boolean {
-  const { protocol, hostname = '', origin } = URL.parse(text) ?? {};
-  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
-  return isSafe && origin === text;
-}

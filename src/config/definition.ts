@@ -26,7 +26,7 @@ const textWithout = (problemOf: (text: string) => string | undefined) =>
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   });
 
-const address = textWithout((text) => addressProblem(text)?.what);
+export const address = textWithout((text) => addressProblem(text)?.what);
 
 export const headerName = string().regex(
   /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/,

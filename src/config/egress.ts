@@ -14,10 +14,10 @@ export interface Egress {
 
 /** Reads EGRESS_…. The files must exist; their contents are checked where they are used. */
 export function readEgress(read: EnvironmentReader): Egress {
-  const url = read.text('EGRESS_PROXY_URL');
+  const url = read.value('EGRESS_PROXY_URL');
   const credentials = fileOf(read, 'EGRESS_PROXY_CREDENTIALS_FILE');
   const ca = fileOf(read, 'EGRESS_CA_FILE');
-  const noProxy = read.list('EGRESS_NO_PROXY').map((host) => host.toLowerCase());
+  const noProxy = read.value('EGRESS_NO_PROXY').map((host) => host.toLowerCase());
   for (const name of ['EGRESS_PROXY_CREDENTIALS_FILE', 'EGRESS_NO_PROXY'] as const) {
     if (url !== undefined || !read.isSet(name)) continue;
     read.problem(name, 'is for the proxy of EGRESS_PROXY_URL, which is missing');
@@ -43,5 +43,5 @@ export function egressTo({ proxy, noProxy, ca }: Egress, address: string): Conne
 }
 
 function fileOf(read: EnvironmentReader, name: NamesOf<'file'>): TextSource | undefined {
-  return read.file(name) === undefined ? undefined : { kind: 'file', path: read.text(name) ?? '' };
+  return read.file(name) === undefined ? undefined : { kind: 'file', path: read.value(name) ?? '' };
 }

@@ -1,5 +1,5 @@
 import type { FromFiles, Reread } from '../system/fromFiles.ts';
-import { addressProblem, withoutLastSlash } from '../http/wireSettings.ts';
+import type * as z from 'zod';
 import { readTextIfThere } from '../system/textFile.ts';
 import type { FileTexts } from '../system/watchedFiles.ts';
 import { findTypos } from './settingNames.ts';
@@ -7,13 +7,10 @@ import {
   ALL_SETTINGS,
   SETTINGS,
   VARIABLE_NAMES,
-  defaultOf,
   type NamesOf,
-  type Setting,
   type SettingName,
-  type ValuesOf,
+  type ValueOf,
   type VariableName,
-  type Yields,
 } from './settings.ts';
 
 /** The environment's variables; an empty one counts as absent. */
@@ -39,8 +36,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads settings by the table and collects their problems, which are reported together. For a bad setting a reader returns
- * its default, which is never used. A message quotes the value unless it is a secret.
+ * Reads settings by the table and collects their problems, which are reported together. For a bad setting
+ * the default is returned, which is never used. A message quotes the value unless it is a secret.
  */
 export class EnvironmentReader {
   readonly #environment: Environment;
@@ -97,66 +94,18 @@ export class EnvironmentReader {
     return this.#valueOf(name) !== undefined;
   }
 
-  text<Name extends NamesOf<'text' | 'file' | 'json'>>(name: Name): Yields<Name, string>;
-  text(name: NamesOf<'text' | 'file' | 'json'>): string | undefined {
-    const value = this.#valueOf(name) ?? defaultOf(SETTINGS[name]);
-    if (value !== undefined) this.#fit(name, [value]);
-    return value;
+  /** The value of a setting; of a bad one, which is reported, and of one that is not set, its default. */
+  value<Name extends SettingName>(name: Name): ValueOf<Name> {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of all schemas it is the one of the name
+    return this.parsed(name, SETTINGS[name].schema as z.ZodType<ValueOf<Name>>);
   }
 
-  oneOf<Name extends NamesOf<'oneOf'>>(name: Name): ValuesOf<Name> {
-    return this.namedOneOf<ValuesOf<Name>>(name, SETTINGS[name].values);
-  }
-
-  /** Of any variable; the first value is the default. */
-  namedOneOf<Value extends string>(
-    name: string,
-    values: readonly [Value, ...(readonly Value[])],
-  ): Value {
-    const value = this.namedVariable(name) ?? values[0];
-    const found = values.find((one) => one === value);
-    if (found === undefined) this.unfit(name, `must be one of ${values.join(', ')}`);
-    return found ?? values[0];
-  }
-
-  boolean(name: NamesOf<'boolean'>): boolean {
-    const value = this.#valueOf(name) ?? String(SETTINGS[name].default);
-    if (value !== 'true' && value !== 'false') this.unfit(name, 'must be true or false');
-    return value === 'true';
-  }
-
-  integer<Name extends NamesOf<'integer'>>(name: Name): Yields<Name, number>;
-  integer(name: NamesOf<'integer'>): number | undefined {
-    const { min, max, default: fallback }: Extract<Setting, { kind: 'integer' }> = SETTINGS[name];
-    const text = this.#valueOf(name);
-    if (text === undefined) return fallback;
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= min && value <= max) return value;
-    this.unfit(name, `must be a whole number from ${min} to ${max}`);
-    return fallback;
-  }
-
-  /**
-   * An https address without credentials, query and fragment; a slash at its end is dropped. On loopback
-   * it may be http, since the traffic does not leave the machine.
-   */
-  url(name: NamesOf<'url'>): string | undefined {
-    const text = this.#valueOf(name);
-    if (text === undefined) return undefined;
-    const problem = addressProblem(text);
-    if (problem === undefined) return withoutLastSlash(text);
-    if (problem.isQuotable) this.unfit(name, problem.what);
-    else this.problem(name, problem.what);
-    return undefined;
-  }
-
-  /** Texts with commas between; none of them is empty. */
-  list(name: NamesOf<'list'>): readonly string[] {
-    const value = this.#valueOf(name);
-    if (value === undefined) return SETTINGS[name].default;
-    const texts = value.split(',').flatMap((one) => one.trim() || []);
-    this.#fit(name, texts);
-    return texts;
+  /** Of any variable, by a schema that has a value for `undefined`. */
+  parsed<Value>(name: string, schema: z.ZodType<Value>): Value {
+    const { data, error } = schema.safeParse(this.namedVariable(name));
+    if (error === undefined) return data;
+    this.unfit(name, error.issues[0]?.message ?? '');
+    return schema.parse(undefined);
   }
 
   /** The value of the variable, or the text of the file in `<name>_FILE` without the line break at its end. */
@@ -229,15 +178,10 @@ export class EnvironmentReader {
     return text;
   }
 
-  #fit(name: SettingName, texts: readonly string[]): void {
-    const { fits, must = '' }: Setting = SETTINGS[name];
-    if (fits !== undefined && !texts.every((one) => fits.test(one))) this.unfit(name, must);
-  }
-
   #isQuotable(value: string): boolean {
     if (value === '' || value.length > MAX_QUOTED_CHARACTERS) return false;
     // User and password, or a key in a query.
-    if (/[@?]/.test(value) || LOOKS_RANDOM.test(value)) return false;
+    if (/[@?#]/.test(value) || LOOKS_RANDOM.test(value)) return false;
     return Object.entries(this.#environment).every(
       ([name, other]) =>
         other !== value || !(SECRET_NAMES.test(name) || ALL_SETTINGS.get(name)?.kind === 'secret'),

@@ -36,12 +36,12 @@ export function readOperators(
   egress: Egress,
   handedIn?: object,
 ): OperatorsConfig {
-  const forAll = { keepFactsSeconds: read.integer('KEEP_FACTS_SECONDS'), egress };
+  const forAll = { keepFactsSeconds: read.value('KEEP_FACTS_SECONDS'), egress };
   const hasFile = read.isSet('OPERATORS_FILE') || handedIn !== undefined;
   const simulator = readSimulator(read);
   const hasAddresses = ADDRESSING.some((name) => read.isSet(name));
   // `.env.example` names the default.
-  const isIntended = hasAddresses || read.text('OPERATOR_PROFILE') !== 'vodafone';
+  const isIntended = hasAddresses || read.value('OPERATOR_PROFILE') !== 'vodafone';
   const nobody = { operators: [], directory: undefined };
   if (simulator !== 'auto' || (!hasFile && !isIntended && !production)) {
     if (hasFile || hasAddresses) read.problem('SIMULATOR', BESIDE_AN_OPERATOR);
@@ -98,20 +98,20 @@ function shortForm(
   inItsPlace: object,
   whyAddresses = '',
 ): OperatorsSource {
-  const profile = read.text('OPERATOR_PROFILE');
+  const profile = read.value('OPERATOR_PROFILE');
   const { loaded } = readProfile(profile, process.cwd());
   const isOpen = loaded !== undefined && flowsOf(loaded.profile).length > 1;
-  const flow = isOpen || read.isSet('OPERATOR_FLOW') ? read.oneOf('OPERATOR_FLOW') : undefined;
+  const flow = isOpen || read.isSet('OPERATOR_FLOW') ? read.value('OPERATOR_FLOW') : undefined;
   const secretFile = read.namedVariable('OPERATOR_CLIENT_SECRET_FILE');
   const hasSecret = read.isSet('OPERATOR_CLIENT_SECRET');
   if (hasSecret && secretFile !== undefined) {
     const what = 'is set as well as OPERATOR_CLIENT_SECRET: set one of them';
     read.problem('OPERATOR_CLIENT_SECRET_FILE', what);
   }
-  const keyFile = read.text('OPERATOR_ASSERTION_KEY_FILE');
+  const keyFile = read.value('OPERATOR_ASSERTION_KEY_FILE');
   // An invalid one is reported already, and replaced by a valid one.
   const addressOf = (name: 'OPERATOR_AUTH_URL' | 'OPERATOR_SIM_SWAP_URL') =>
-    read.isSet(name) ? (read.url(name) ?? 'https://unreadable.invalid') : undefined;
+    read.isSet(name) ? (read.value(name) ?? 'https://unreadable.invalid') : undefined;
   const entry = {
     name: 'operator',
     profile,
@@ -120,7 +120,7 @@ function shortForm(
     authUrl: addressOf('OPERATOR_AUTH_URL'),
     simSwapUrl: addressOf('OPERATOR_SIM_SWAP_URL'),
     client: {
-      id: read.text('OPERATOR_CLIENT_ID'),
+      id: read.value('OPERATOR_CLIENT_ID'),
       secret: secretFile
         ? { file: secretFile }
         : hasSecret
@@ -128,7 +128,7 @@ function shortForm(
           : undefined,
       key: keyFile && { file: keyFile },
     },
-    limits: { timeoutMs: read.integer('OPERATOR_TIMEOUT_MS') },
+    limits: { timeoutMs: read.value('OPERATOR_TIMEOUT_MS') },
     ...inItsPlace,
   };
   // Members without a value are absent, as in JSON.
@@ -162,7 +162,7 @@ const VARIABLES: Readonly<Record<string, VariableName>> = {
 /** The address of a simulator, `built-in`, or `auto`. */
 function readSimulator(read: EnvironmentReader): string {
   const name = 'SIMULATOR';
-  const text = read.text(name);
+  const text = read.value(name);
   if (text === 'auto' || text === 'built-in') return text;
   const url = URL.parse(text);
   // Without secrets and real answers plain HTTP is enough.

@@ -39,7 +39,7 @@ export function operatorsInFile(read: EnvironmentReader): OperatorsSource | unde
   const document = readDocument(text);
   return {
     ...document,
-    folder: dirname(resolve(read.text(name) ?? '')),
+    folder: dirname(resolve(read.value(name) ?? '')),
     told: (problem) => [name, sentence(problem, `(line ${document.lineOf(problem.path)}): `)],
   };
 }

@@ -1,84 +1,109 @@
-import { DEFAULT_LIMITS } from './definition.ts';
+import * as z from 'zod';
+import { MAX_DOCS_URL_CHARACTERS } from '../domain/errors.ts';
+import { isLoopback, withoutLastSlash } from '../http/wireSettings.ts';
+import { address, DEFAULT_LIMITS } from './definition.ts';
 
-interface Common {
+export interface Setting<Value = unknown> {
+  /** Of the variable's text; `undefined` is the default, or `undefined` where there is none. */
+  readonly schema: z.ZodType<Value>;
+  /** A secret comes as NAME, or as NAME_FILE with the path of the file that holds it; no message quotes it. */
+  readonly kind: Kind;
+  /** Allowed values, for a cell of a table. */
+  readonly takes: string;
+  readonly default?: string | number | boolean | readonly string[];
+  /** What holds where it is not set, in words, and no value of this setting says the same. */
+  readonly whenUnset?: string;
+  /** Where it says something to set even the default, .env.example leaves it empty. */
+  readonly isLeftEmpty?: true;
   /** What it sets, in one sentence of at most 100 characters, which a cell of a table holds. */
   readonly description: string;
   /** What else there is to know, in Markdown: it is below the table. */
   readonly detail: string;
-  /** What holds where it is not set, in words, and no value of this setting says the same. */
-  readonly whenUnset?: string;
-  /** What each text is, and the end of a sentence about one that is not. */
-  readonly fits?: RegExp;
-  readonly must?: string;
 }
 
-interface IntegerKind {
-  readonly kind: 'integer';
-  readonly min: number;
-  readonly max: number;
-  readonly unit: 'ms' | 's' | '';
-  readonly default?: number;
+type Kind = 'value' | 'file' | 'secret';
+type Given = Pick<Setting, 'default' | 'whenUnset' | 'isLeftEmpty'>;
+
+/** Without a default a setting may be `undefined`. */
+type Yields<Value, More> = More extends { readonly default: unknown } ? Value : Value | undefined;
+
+/** Settings that are read by a schema, and with a message that ends a sentence about the name. */
+function settingBy<Value, const K extends Kind = 'value'>(
+  takes: string,
+  schema: z.ZodType<Value>,
+  kind?: K,
+) {
+  return <const More extends Given>(more?: More) => ({
+    sets: (description: string, detail = '') => ({
+      // oxlint-disable typescript/no-unsafe-type-assertion -- where nothing is given, the types say the same
+      schema: schema.optional().transform((value) => value ?? more?.default) as z.ZodType<
+        Yields<Value, More>
+      >,
+      kind: (kind ?? 'value') as K,
+      ...(more as More),
+      // oxlint-enable typescript/no-unsafe-type-assertion
+      takes,
+      description,
+      detail,
+    }),
+  });
 }
 
-interface TextKind {
-  /**
-   * A url is an https address; on loopback it may be http. A file is the path of one, and json an object. A secret comes
-   * as NAME, or as NAME_FILE with the path of the file that holds it; no message quotes it.
-   */
-  readonly kind: 'text' | 'url' | 'file' | 'json' | 'secret';
-  readonly default?: string;
-}
+const string = z.string();
+const text = settingBy('a text', string);
+const url = settingBy('an address', address.transform(withoutLastSlash));
+const file = settingBy('a file', string, 'file');
+const json = settingBy('JSON', string);
+const secret = settingBy('a secret', string, 'secret');
 
-/** A setting that has a value where none is set has a `default`; of the values of a `oneOf` it is the first. */
-export type Setting = Common &
-  (
-    | IntegerKind
-    | TextKind
-    | { readonly kind: 'boolean'; readonly default: boolean }
-    | {
-        readonly kind: 'oneOf';
-        readonly values: readonly [string, ...string[]];
-        /** Where it says something to set even the default, .env.example leaves it empty. */
-        readonly isLeftEmpty?: true;
-      }
-    /** Texts, with commas between in a variable. */
-    | { readonly kind: 'list'; readonly default: readonly string[] }
-  );
+export const oneOfTexts = <const Value extends string>(values: readonly Value[]) =>
+  z.enum(values, `must be one of ${values.join(', ')}`);
 
-type Fit = Pick<Common, 'fits' | 'must'>;
-type Further<Default> = Omit<Common, 'description' | 'detail'> & { readonly default?: Default };
+const oneOf = <const Value extends string>(
+  values: readonly [Value, ...Value[]],
+  given?: Pick<Setting, 'isLeftEmpty'>,
+) => {
+  const takes = values.map((value) => `\`${value}\``).join(', ');
+  return settingBy(takes, oneOfTexts(values))({ ...given, default: values[0] });
+};
 
-function settingOf<const Kind extends object, Given extends object>(kind: Kind, given?: Given) {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is not given adds nothing
-  const setting = { ...kind, ...given } as Kind & Given;
-  return { sets: (description: string, detail = '') => ({ ...setting, description, detail }) };
-}
+const boolean = () =>
+  settingBy(
+    '`true`, `false`',
+    z.enum(['true', 'false'], 'must be true or false').transform((one) => one === 'true'),
+  )({ default: false });
 
-function textOf<const Kind extends TextKind['kind']>(kind: Kind) {
-  return <const Given extends Further<string>>(given?: Given) => settingOf({ kind }, given);
-}
+const integerIn =
+  (unit: string) =>
+  <const More extends Given>(min: number, max: number, given?: More) => {
+    const must = `must be a whole number from ${min} to ${max}`;
+    const digits = string.regex(/^\d{1,9}$/, must).transform(Number);
+    const number = digits.refine((one) => one >= min && one <= max, must);
+    return settingBy(`${min} to ${max} ${unit}`.trim(), number)(given);
+  };
 
-function integerIn<const Unit extends IntegerKind['unit']>(unit: Unit) {
-  return <const Given extends Further<number>>(min: number, max: number, given?: Given) =>
-    settingOf({ kind: 'integer', min, max, unit }, given);
-}
-
-const text = textOf('text');
-const url = textOf('url');
-const file = textOf('file');
-const json = textOf('json');
-const secret = textOf('secret');
 const integer = integerIn('');
 const milliseconds = integerIn('ms');
 const seconds = integerIn('s');
-const perHour = (quota: number) => integer(1, 999_999_999, { default: quota });
-const boolean = () => settingOf({ kind: 'boolean', default: false });
-const list = <const Given extends Fit>(values: readonly string[], given?: Given) =>
-  settingOf({ kind: 'list', default: values }, given);
-const oneOf = <const Values extends readonly [string, ...string[]]>(
-  values: Values,
-  given?: { readonly isLeftEmpty: true },
-) => settingOf({ kind: 'oneOf', values }, given);
+
+export const MAX_QUOTA = 999_999_999;
+const perHour = (quota: number) => integer(1, MAX_QUOTA, { default: quota });
+
+/** Texts with commas between; none of them is empty, and there is one at least. */
+const list = (values: readonly string[], isFit: (text: string) => boolean, must: string) =>
+  settingBy(
+    'a list',
+    string
+      .transform((all) => all.split(',').flatMap((one) => one.trim() || []))
+      .refine((all): boolean => all.length > 0 && all.every(isFit), must),
+  )({ default: values });
+
+/** In the form of the header `origin`. */
+function isOrigin(given: string): boolean {
+  const { protocol, hostname = '', origin } = URL.parse(given) ?? {};
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+  return isSafe && origin === given;
+}
 
 /*
  * Every setting there is, in the order in which people read them. The reader of the environment, docs/settings.md,
@@ -147,19 +172,21 @@ export const SECTIONS = {
     JWT_ISSUER: text().sets('The issuer whose access tokens are accepted.'),
     JWT_AUDIENCE: text().sets('The audience of access tokens for this service.'),
     // RFC 6749 §3.3.
-    BATCH_SCOPE: text({
-      whenUnset: 'no scope is required',
-      fits: /^[\x21\x23-\x5b\x5d-\x7e]+$/,
-      must: 'must be one scope, as an access token names it',
-    }).sets('The scope that an operation about several numbers requires: `sim-swap:batch`.'),
+    BATCH_SCOPE: settingBy(
+      'a text',
+      string.regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be one scope, as an access token names it'),
+    )({ whenUnset: 'no scope is required' }).sets(
+      'The scope that an operation about several numbers requires: `sim-swap:batch`.',
+    ),
     ROUTER_SECRET: secret({ whenUnset: 'no proof is required' }).sets(
       'What the router sends in `x-router-secret`; for `ROLE=subgraph`.',
       'It has 32 characters at least. While one takes the place of another both are set, with a comma between.',
     ),
-    PURPOSES: list(['fraud-prevention=dpv:FraudPreventionAndDetection'], {
-      fits: /^[A-Za-z][A-Za-z0-9:_-]{0,63}(?:=dpv:[A-Za-z][A-Za-z0-9]{0,63})?$/,
-      must: 'must be names of letters, digits, colons and hyphens, each by itself or with `=dpv:` and a purpose of the Data Privacy Vocabulary, with commas between',
-    }).sets(
+    PURPOSES: list(
+      ['fraud-prevention=dpv:FraudPreventionAndDetection'],
+      (one) => /^[A-Za-z][A-Za-z0-9:_-]{0,63}(?:=dpv:[A-Za-z][A-Za-z0-9]{0,63})?$/.test(one),
+      'must be names of letters, digits, colons and hyphens, each by itself or with `=dpv:` and a purpose of the Data Privacy Vocabulary, with commas between',
+    ).sets(
       'The purposes that a caller may give, in the claim `purpose` or the header `x-purpose`.',
       'The first is the default. `NAME=dpv:PURPOSE` maps a name to what operators get whose scopes name a purpose (docs/operators.md): owners consent to that. Names that are mapped to one purpose share consents and answers. A name by itself is for operators without purposes; the others refuse it.',
     ),
@@ -232,7 +259,16 @@ export const SECTIONS = {
     METRICS_PORT: integer(0, 65_535, { whenUnset: 'nothing is counted' }).sets(
       'The port of `/metrics` for Prometheus, other than `PORT`.',
     ),
-    DOCS_URL: url({ whenUnset: 'errors and alerts have no link' }).sets(
+    // Each error of a reply has it.
+    DOCS_URL: settingBy(
+      'an address',
+      address
+        .transform(withoutLastSlash)
+        .refine(
+          (one) => one.length <= MAX_DOCS_URL_CHARACTERS,
+          `must have ${MAX_DOCS_URL_CHARACTERS} characters at most`,
+        ),
+    )({ whenUnset: 'errors and alerts have no link' }).sets(
       'Where your people read this folder: each error links to its code, each alert to what to do.',
       'Such as `https://git.example/sim-swap/blob/main/docs`; 100 characters at most. Errors have it as `extensions.docs`, and rules and dashboard find it in `sim_swap_build_info`.',
     ),
@@ -273,19 +309,22 @@ export const SECTIONS = {
     EGRESS_PROXY_CREDENTIALS_FILE: file().sets(
       'A file with `user:password`, sent to that proxy only.',
     ),
-    EGRESS_NO_PROXY: list([], {
-      fits: /^\.?[a-z\d_-]+(?:\.[a-z\d_-]+)*$|^\[[\da-f:.]+\]$/i,
-      must: 'must be hosts, or domains with a dot before them, with commas between and without ports',
-    }).sets('Hosts that are called without it; `.internal` is all hosts of that domain.'),
+    EGRESS_NO_PROXY: list(
+      [],
+      (one) => /^\.?[a-z\d_-]+(?:\.[a-z\d_-]+)*$|^\[[\da-f:.]+\]$/i.test(one),
+      'must be hosts, or domains with a dot before them, with commas between and without ports',
+    ).sets('Hosts that are called without it; `.internal` is all hosts of that domain.'),
     EGRESS_CA_FILE: file({ whenUnset: 'those that Node trusts' }).sets(
       'The authorities that may sign these certificates, in PEM, and no others.',
       'They apply to all four, and to a proxy with `https://`: an authority for the number directory can also sign for the issuer.',
     ),
   },
   web: {
-    ALLOWED_ORIGINS: list([]).sets(
-      'Origins whose pages may call this service from a browser: `https://app.example`.',
-    ),
+    ALLOWED_ORIGINS: list(
+      [],
+      isOrigin,
+      'must be origins such as https://app.example, with commas between; http:// is for this machine only',
+    ).sets('Origins whose pages may call this service from a browser: `https://app.example`.'),
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Setting>>>>;
 
@@ -307,30 +346,17 @@ type Settings = typeof SETTINGS;
 
 export type SettingName = keyof Settings;
 
-export type NamesOf<Kind extends Setting['kind']> = {
-  [Name in SettingName]: Settings[Name]['kind'] extends Kind ? Name : never;
+export type NamesOf<K extends Kind> = {
+  [Name in SettingName]: Settings[Name]['kind'] extends K ? Name : never;
 }[SettingName];
 
-/** What a setting yields: `T`, and `undefined` only where it has no default. */
-export type Yields<Name extends SettingName, T> = Settings[Name] extends {
-  readonly default: unknown;
-}
-  ? T
-  : T | undefined;
-
-export type ValuesOf<Name extends NamesOf<'oneOf'>> = Settings[Name]['values'][number];
+export type ValueOf<Name extends SettingName> = z.output<Settings[Name]['schema']>;
 
 /** A variable that the program reads: the setting itself, or NAME_FILE for a secret. */
 export type VariableName = SettingName | `${NamesOf<'secret'>}_FILE`;
 
 /** The table for those that go through all of it. */
 export const ALL_SETTINGS: ReadonlyMap<string, Setting> = new Map(Object.entries(SETTINGS));
-
-/** What holds where nothing is set, as a variable has it; `undefined` where no value does. Pure. */
-export function defaultOf(setting: Setting): string | undefined {
-  if (setting.kind === 'oneOf') return setting.values[0];
-  return 'default' in setting ? setting.default?.toString() : undefined;
-}
 
 /** The variables by which a setting may come: its own name, and NAME_FILE for a secret. Pure. */
 export function variablesOf(name: string, { kind }: Setting): readonly string[] {

@@ -1,5 +1,7 @@
+import * as z from 'zod';
 import { egressTo, type Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
+import { oneOfTexts } from './settings.ts';
 import { isHeaderName, isHeaderText } from '../http/headers.ts';
 
 /** The first is the default. */
@@ -24,9 +26,9 @@ const OTLP = 'OTEL_EXPORTER_OTLP_';
  * Configuration"); `undefined` without an endpoint.
  */
 export function readTracing(read: EnvironmentReader, egress: Egress) {
-  const tellsOperators = read.boolean('TRACE_OPERATORS');
+  const tellsOperators = read.value('TRACE_OPERATORS');
   const isDisabled = read.namedVariable('OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
-  const exporter = read.namedOneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none']);
+  const exporter = oneOf(read, 'OTEL_TRACES_EXPORTER', ['otlp', 'none']);
   const url = readUrl(read);
   const attributes = readPairs(read, 'OTEL_RESOURCE_ATTRIBUTES');
   const service =
@@ -34,19 +36,19 @@ export function readTracing(read: EnvironmentReader, egress: Egress) {
     attributes.get('service.name') ??
     'sim-swap-subgraph';
   const settings = {
-    protocol: read.namedOneOf(ofTraces(read, 'PROTOCOL'), PROTOCOLS),
+    protocol: oneOf(read, ofTraces(read, 'PROTOCOL'), PROTOCOLS),
     /** By name; they may hold a secret. */
     headers: new Map([
       ...readHeaders(read, `${OTLP}HEADERS`),
       ...readHeaders(read, `${OTLP}TRACES_HEADERS`),
     ]),
     /** For one batch, with its retries. */
-    timeoutMs: numberIn(read, ofTraces(read, 'TIMEOUT'), 10_000, TIMEOUT),
+    timeoutMs: read.parsed(ofTraces(read, 'TIMEOUT'), TIMEOUT),
     resource: new Map([...attributes, ['service.name', service]]),
     /** Which traces are recorded; the ratio, from 0 to 1, is for samplers by the trace's id. */
     sampler: {
-      name: read.namedOneOf('OTEL_TRACES_SAMPLER', SAMPLERS),
-      ratio: numberIn(read, 'OTEL_TRACES_SAMPLER_ARG', 1, RATIO),
+      name: oneOf(read, 'OTEL_TRACES_SAMPLER', SAMPLERS),
+      ratio: read.parsed('OTEL_TRACES_SAMPLER_ARG', RATIO),
     },
     /** Whether exchanges send their trace and span to operators. */
     tellsOperators,
@@ -61,26 +63,35 @@ function ofTraces(read: EnvironmentReader, what: string): string {
   return read.namedVariable(own) === undefined ? common : own;
 }
 
-/** @param form of the number, and what it must be in words */
-function numberIn(
+/** The first value is the default. */
+function oneOf<const Value extends string>(
   read: EnvironmentReader,
   name: string,
-  fallback: number,
-  [form, min, max, what]: readonly [RegExp, number, number, string],
-): number {
-  const text = read.namedVariable(name) ?? String(fallback);
-  const value = form.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= min && value <= max)) read.unfit(name, what);
-  return value;
+  values: readonly [Value, ...Value[]],
+): Value {
+  return read.parsed(name, oneOfTexts(values).default(values[0]));
 }
 
-const TIMEOUT = [/^\d{1,6}$/, 1, 300_000, 'must be a whole number from 1 to 300000'] as const;
-const RATIO = [
+/** A number in the form, or the default. */
+function numberIn(form: RegExp, min: number, max: number, fallback: number, must: string) {
+  const number = z.string().regex(form, must).transform(Number);
+  return number.refine((one) => one >= min && one <= max, must).default(fallback);
+}
+
+const TIMEOUT = numberIn(
+  /^\d{1,6}$/,
+  1,
+  300_000,
+  10_000,
+  'must be a whole number from 1 to 300000',
+);
+const RATIO = numberIn(
   /^(?:\d+(?:\.\d*)?|\.\d+)$/,
   0,
   1,
+  1,
   'must be a number from 0 to 1, such as 0.01',
-] as const;
+);
 
 /** The endpoint of traces is the whole address; that of all signals is the folder of a known path. */
 function readUrl(read: EnvironmentReader): string | undefined {
