@@ -2,7 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { heapForRequestsBytes, loadLimits } from '../../src/config/loadLimits.ts';
+import {
+  heapForRequestsBytes,
+  loadLimits,
+  youngGenerationBytes,
+} from '../../src/config/loadLimits.ts';
 
 const MIB = 1024 * 1024;
 const LIMITS = new URL('../../src/config/loadLimits.ts', import.meta.url).href;
@@ -53,15 +57,17 @@ function inContainer(memoryMib: number, flags: readonly string[]): Printed | und
 const CAN_CONTAIN = inContainer(512, []) !== undefined;
 
 describe.skipIf(!CAN_CONTAIN)('in a container, by its memory group', () => {
+  // What of the memory is young differs from one Node to the next.
   it.each([
-    [256, 2232],
+    [256, 2170, 2232],
     // That of deploy/.
-    [512, 4096],
-    [1024, 5000],
-  ])('of %i MiB, a process has %i places', (memoryMib, places) => {
+    [512, 4096, 4096],
+    [1024, 5000, 5000],
+  ])('of %i MiB, a process has %i to %i places', (memoryMib, min, max) => {
     const printed = inContainer(memoryMib, []);
     expect(printed?.memoryBytes).toBe(memoryMib * MIB);
-    expect(printed?.limits.numbers.atWork).toBe(places);
+    expect(printed?.limits.numbers.atWork).toBeGreaterThanOrEqual(min);
+    expect(printed?.limits.numbers.atWork).toBeLessThanOrEqual(max);
   });
 
   it.each([256, 512, 600, 1024, 2048])(
@@ -77,11 +83,16 @@ describe.skipIf(!CAN_CONTAIN)('in a container, by its memory group', () => {
 
 describe('the heap for requests', () => {
   it.each([
-    ['a large machine', 4288, 24_105, 4096],
-    ['--max-old-space-size=2048 on it', 2240, 24_105, 2048],
-    ['a container that is smaller than its heap may be', 2240, 990, 752],
-    ['hardly any memory', 259, 100, 16],
-  ])('follows %s', (_what, heapLimitMib, memoryMib, mib) => {
-    expect(heapForRequestsBytes(heapLimitMib * MIB, memoryMib * MIB)).toBe(mib * MIB);
+    ['a large machine', 4096, 24_105, 4096, 4096],
+    ['--max-old-space-size=2048 on it', 2048, 24_105, 2048, 2048],
+    // What is left of it differs by what is young.
+    ['a container that is smaller than its heap may be', 2048, 990, 752, 774],
+    ['hardly any memory', 256, 100, 16, 16],
+  ])('follows %s', (_what, oldMib, memoryMib, minMib, maxMib) => {
+    const memoryBytes = memoryMib * MIB;
+    const limitBytes = oldMib * MIB + youngGenerationBytes(memoryBytes);
+    const heapMib = heapForRequestsBytes(limitBytes, memoryBytes) / MIB;
+    expect(heapMib).toBeGreaterThanOrEqual(minMib);
+    expect(heapMib).toBeLessThanOrEqual(maxMib);
   });
 });
