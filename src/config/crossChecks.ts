@@ -1,94 +1,92 @@
-import { withoutLastSlash } from '../http/wireSettings.ts';
-import { OWN_HEADERS } from '../http/headers.ts';
 import type { OperatorProfile } from '../domain/profile.ts';
-import { isText, listOf, valueAt, type FileProblem, type Path } from './document.ts';
+import { OWN_HEADERS } from '../http/headers.ts';
+import { withoutLastSlash } from '../http/wireSettings.ts';
+import type { OperatorEntry, OperatorsFile } from './definition.ts';
+import type { FileProblem, Path } from './document.ts';
 import { flowsOf, METHOD_NEEDS, methodOf, operationsOf } from './entrySettings.ts';
 import type { LoadedProfile } from './profiles.ts';
 import { didYouMean } from './settingNames.ts';
 
-/*
- * Checks of several members. Each reads the file as it is and ignores missing members and other types, which are reported
- * by themselves.
- */
+/* Checks of several members, and of several operators. */
 
-interface Entry {
-  readonly at: (...path: Path) => unknown;
-  readonly tell: (path: Path, what: string) => void;
+/** An entry of the file; without its members where one of them has a problem, which is reported by itself. */
+export interface ReadEntry {
   readonly name: string;
-  /** Such as `the profile kpn`. */
-  readonly profileName: string;
-  readonly profile: OperatorProfile | undefined;
+  readonly entry: OperatorEntry | undefined;
+  /** Absent where it cannot be used. */
+  readonly loaded: LoadedProfile | undefined;
 }
 
-/** @param profiles of the operators in order, where they can be used */
+type Report = (path: Path, what: string) => void;
+
+interface Checked {
+  readonly entry: OperatorEntry;
+  readonly report: Report;
+}
+
+interface WithProfile extends Checked {
+  readonly profile: OperatorProfile;
+  /** Such as `the profile kpn`. */
+  readonly profileName: string;
+}
+
 export function crossProblems(
-  file: unknown,
-  profiles: readonly (LoadedProfile | undefined)[],
+  entries: readonly ReadEntry[],
+  directory: OperatorsFile['directory'],
 ): readonly FileProblem[] {
   const problems: FileProblem[] = [];
-  const entries = listOf(valueAt(file, ['operators'])).map((operator, index): Entry => {
-    const at = (...path: Path): unknown => valueAt(operator, path);
-    const name = at('name');
-    return {
-      at,
-      tell: (path, what) => problems.push({ path: ['operators', index, ...path], what }),
-      name: isText(name) ? name : 'another operator',
-      profileName: `the profile ${profiles[index]?.name}`,
-      profile: profiles[index]?.profile,
-    };
-  });
-  checkTogether(entries);
-  for (const entry of entries) {
-    checkConnection(entry);
-    checkHeaders(entry.at('headers'), headersTaken(entry), entry.tell);
-    // Without these it has another problem, which is reported.
-    const isEntry = entry.at('name') !== undefined || entry.at('simSwapUrl') !== undefined;
-    if (entry.profile === undefined || !isEntry) continue;
-    checkContract(entry, entry.profile);
-    checkOptions(entry, entry.profile);
-    checkPaths(entry, entry.profile);
-    checkClient(entry, entry.profile);
+  const below =
+    (...root: Path): Report =>
+    (path, what) =>
+      problems.push({ path: [...root, ...path], what });
+  checkTogether(entries, below);
+  for (const [index, { entry, loaded }] of entries.entries()) {
+    if (entry === undefined) continue;
+    const checked = { entry, report: below('operators', index) };
+    const profileName = `the profile ${loaded?.name}`;
+    checkConnection(checked);
+    checkHeaders(entry.headers, headersTaken(loaded?.profile, profileName), checked.report);
+    if (loaded === undefined) continue;
+    const withProfile = { ...checked, profile: loaded.profile, profileName };
+    checkContract(withProfile);
+    checkOptions(withProfile);
+    checkPaths(withProfile);
+    checkClient(withProfile);
   }
   // The directory authenticates us by `authorization`, which the service sets itself elsewhere.
   const taken = [...OWN_HEADERS].filter((name) => name !== 'authorization');
   const ofDirectory = new Map(taken.map((name) => [name, OWN]));
-  checkHeaders(valueAt(file, ['directory', 'headers']), ofDirectory, (path, what) =>
-    problems.push({ path: ['directory', ...path], what }),
-  );
+  checkHeaders(directory?.headers ?? {}, ofDirectory, below('directory'));
   return problems;
 }
 
-function checkTogether(entries: readonly Entry[]): void {
-  const names = new Set<unknown>();
-  const owners = new Map<unknown, string>();
-  const othersOf = new Map(
-    entries.map(({ name, at }) => [name, listOf(at('others')).filter(isText)] as const),
-  );
+function checkTogether(entries: readonly ReadEntry[], below: (...root: Path) => Report): void {
+  const names = new Set<string>();
+  const owners = new Map<string, string>();
+  const othersOf = new Map(entries.map(({ name, entry }) => [name, entry?.others ?? []]));
   // Prices are summed over all operators.
-  const currency = entries.map(({ at }) => at('price', 'currency')).find(isText);
-  for (const { at, tell, name } of entries) {
-    if (isText(at('name')) && names.has(name)) {
-      tell(['name'], 'is the name of another operator as well');
-    }
-    names.add(at('name'));
-    for (const [index, former] of listOf(at('formerly')).entries()) {
-      if (isText(former) && othersOf.has(former)) {
-        tell(['formerly', index], 'is the name of an operator in this file');
+  const currency = entries.find(({ entry }) => entry?.price !== undefined)?.entry?.price?.currency;
+  for (const [operator, { name, entry }] of entries.entries()) {
+    const report = below('operators', operator);
+    if (names.has(name)) report(['name'], 'is the name of another operator as well');
+    names.add(name);
+    for (const [index, former] of entry?.formerly.entries() ?? []) {
+      if (othersOf.has(former)) {
+        report(['formerly', index], 'is the name of an operator in this file');
       }
     }
-    for (const [index, prefix] of listOf(at('prefixes')).entries()) {
+    for (const [index, prefix] of entry?.prefixes.entries() ?? []) {
       const owner = owners.get(prefix);
       const what = `is a prefix of ${owner} as well: a number belongs to one operator`;
-      if (owner !== undefined) tell(['prefixes', index], what);
+      if (owner !== undefined) report(['prefixes', index], what);
       owners.set(prefix, owner ?? name);
     }
-    for (const [index, other] of listOf(at('others')).entries()) {
-      const what = isText(other) ? problemWithOther(name, other, othersOf) : undefined;
-      if (what !== undefined) tell(['others', index], what);
+    for (const [index, other] of entry?.others.entries() ?? []) {
+      const what = problemWithOther(name, other, othersOf);
+      if (what !== undefined) report(['others', index], what);
     }
-    const own = at('price', 'currency');
-    if (isText(own) && own !== currency) {
-      tell(['price', 'currency'], 'must be the currency of all other prices in this file');
+    if (entry?.price !== undefined && entry.price.currency !== currency) {
+      report(['price', 'currency'], 'must be the currency of all other prices in this file');
     }
   }
 }
@@ -109,61 +107,58 @@ function problemWithOther(
     : undefined;
 }
 
-function checkContract({ at, tell, profileName }: Entry, profile: OperatorProfile): void {
-  const flows: readonly unknown[] = flowsOf(profile);
-  const flow = at('flow');
+function checkContract({ entry, report, profile, profileName }: WithProfile): void {
+  const { flow, authUrl, discovery } = entry;
+  const flows = flowsOf(profile);
   if (flow === undefined && flows.length > 1) {
-    tell(['flow'], `is missing: ${profileName} has both`);
-  } else if ((flow === '2-legged' || flow === '3-legged') && !flows.includes(flow)) {
-    tell(['flow'], `must be ${String(flows[0])}, or left out: ${profileName} has no other`);
+    report(['flow'], `is missing: ${profileName} has both`);
+  } else if (flow !== undefined && !flows.includes(flow)) {
+    report(['flow'], `must be ${flows[0]}, or left out: ${profileName} has no other`);
   }
   const direct = profile.grants['2-legged'];
-  const places = ['authUrl', 'discovery'].filter((place) => at(place) !== undefined);
+  const places = Object.entries({ authUrl, discovery }).filter(([, value]) => value !== undefined);
   if (flow !== '3-legged' && direct?.type === 'none') {
-    for (const place of places) {
-      tell([place], `is for tokens, and ${profileName} has no token step`);
+    for (const [place] of places) {
+      report([place], `is for tokens, and ${profileName} has no token step`);
     }
   } else if (places.length > 1) {
-    tell(['authUrl'], 'cannot be set together with discovery: one of them names the endpoints');
+    report(['authUrl'], 'cannot be set together with discovery: one of them names the endpoints');
   } else if (places.length === 0) {
-    tell(['authUrl'], 'is missing, and so is discovery in its place');
+    report(['authUrl'], 'is missing, and so is discovery in its place');
   }
-  const operations: readonly unknown[] = operationsOf(profile);
-  for (const [index, operation] of listOf(at('operations')).entries()) {
-    if (!operations.includes(operation)) {
-      tell(['operations', index], `is not an operation of ${profileName}`);
+  for (const [index, operation] of entry.operations?.entries() ?? []) {
+    if (!operationsOf(profile).includes(operation)) {
+      report(['operations', index], `is not an operation of ${profileName}`);
     }
   }
   const isFree = direct?.type === 'client_credentials' && direct.username === undefined;
-  if (at('tokens', 'use') === 'any-number' && !(isFree && flow !== '3-legged')) {
+  if (entry.tokens.use === 'any-number' && !(isFree && flow !== '3-legged')) {
     const what = `would answer about another number: tokens of ${profileName} hold theirs. Write "per-number"`;
-    tell(['tokens', 'use'], what);
+    report(['tokens', 'use'], what);
   }
-  const margin = at('dateMarginHours') ?? profile.dateMarginHours;
+  const margin = entry.dateMarginHours ?? profile.dateMarginHours;
   const hasDays = Object.values(profile.lookups).some((one) => one?.read.date?.form === 'day');
-  if (hasDays && typeof margin === 'number' && margin < MIN_DAY_MARGIN_HOURS) {
+  if (hasDays && margin < MIN_DAY_MARGIN_HOURS) {
     const what = `must be ${MIN_DAY_MARGIN_HOURS} or more: ${profileName} has days without a time and a zone`;
-    tell(['dateMarginHours'], what);
+    report(['dateMarginHours'], what);
   }
 }
 
 /** A day, and its possible time zones. */
 const MIN_DAY_MARGIN_HOURS = 38;
 
-function checkOptions({ at, tell, profileName }: Entry, profile: OperatorProfile): void {
-  const given = at('options') ?? {};
-  if (typeof given !== 'object' || given === null) return;
-  for (const key of Object.keys(given)) {
+function checkOptions({ entry: { options }, report, profile, profileName }: WithProfile): void {
+  for (const key of Object.keys(options)) {
     if (Object.hasOwn(profile.options, key)) continue;
     const hint = didYouMean(key, Object.keys(profile.options));
-    tell(['options', key], `is not an option of ${profileName}${hint}`);
+    report(['options', key], `is not an option of ${profileName}${hint}`);
   }
   for (const [key, option] of Object.entries(profile.options)) {
-    const value = valueAt(given, [key]) ?? option.default;
+    const value = options[key] ?? option.default;
     if (value === undefined) {
-      tell(['options', key], `is missing: ${option.description}`);
-    } else if (isText(value) && value !== option.default && !isFit(value, option.pattern)) {
-      tell(['options', key], `does not fit: ${option.description}`);
+      report(['options', key], `is missing: ${option.description}`);
+    } else if (value !== option.default && !isFit(value, option.pattern)) {
+      report(['options', key], `does not fit: ${option.description}`);
     }
   }
 }
@@ -174,84 +169,74 @@ function isFit(value: string, pattern = /^[\x20-\x7e]{1,200}$/): boolean {
 }
 
 /** No path leads to another host than that of the entry. */
-function checkPaths({ at, tell, profileName }: Entry, profile: OperatorProfile): void {
+function checkPaths({ entry, report, profile, profileName }: WithProfile): void {
   const { '2-legged': direct, '3-legged': ciba } = profile.grants;
-  const paths = {
-    authUrl: [
-      ...(direct !== undefined && 'path' in direct ? [direct.path] : []),
-      ...Object.values(ciba?.paths ?? {}),
-    ],
-    simSwapUrl: Object.values(profile.lookups).flatMap((one) => one?.path ?? []),
-  };
-  for (const [root, below] of Object.entries(paths)) {
-    const url = at(root);
-    // An invalid address is reported elsewhere.
-    if (!isText(url) || !URL.canParse(url)) continue;
+  const ofTokens = [
+    ...(direct !== undefined && 'path' in direct ? [direct.path] : []),
+    ...Object.values(ciba?.paths ?? {}),
+  ];
+  const ofLookups = Object.values(profile.lookups).flatMap((one) => one?.path ?? []);
+  for (const [root, url, paths] of [
+    ['authUrl', entry.authUrl, ofTokens],
+    ['simSwapUrl', entry.simSwapUrl, ofLookups],
+  ] as const) {
+    if (url === undefined) continue;
     const { origin } = new URL(url);
-    if (below.some((path) => URL.parse(withoutLastSlash(url) + path)?.origin !== origin)) {
-      tell([root], `leads to another host with a path of ${profileName}`);
+    if (paths.some((path) => URL.parse(withoutLastSlash(url) + path)?.origin !== origin)) {
+      report([root], `leads to another host with a path of ${profileName}`);
     }
   }
 }
 
-function checkClient({ at, tell, profileName }: Entry, profile: OperatorProfile): void {
-  if (typeof at('client') !== 'object') return;
+function checkClient({ entry, report, profile, profileName }: WithProfile): void {
+  const { client, flow, tls } = entry;
   const { methods, signedRequest, headers } = profile.authentication;
-  const named = at('client', 'method');
-  const known = methods.find((one) => one === named);
-  if (isText(named) && known === undefined) {
+  if (client.method !== undefined && !methods.includes(client.method)) {
     const what = `must be one of ${methods.join(', ')}, or left out: so has ${profileName}`;
-    tell(['client', 'method'], what);
+    report(['client', 'method'], what);
     return;
   }
-  const [id, secret, key] = ['id', 'secret', 'key'].map((member) => at('client', member));
-  const members = { id, secret, key };
-  const method = methodOf(known, members, profile);
-  const isAssertion =
-    at('flow') !== '3-legged' && profile.grants['2-legged']?.type === 'jwt-bearer';
+  const method = methodOf(client.method, client, profile);
+  const isAssertion = flow !== '3-legged' && profile.grants['2-legged']?.type === 'jwt-bearer';
   const needed = new Set(METHOD_NEEDS[method]);
-  if (isAssertion || (at('flow') !== '2-legged' && signedRequest !== 'off')) needed.add('key');
+  if (isAssertion || (flow !== '2-legged' && signedRequest !== 'off')) needed.add('key');
   const isInHeader =
     method === 'headers' && Object.values(headers).some((text) => text.includes('{id}'));
   if (isAssertion || isInHeader) needed.add('id');
-  if (method === 'tls' && at('tls', 'certificate') === undefined) {
-    tell(['tls', 'certificate'], `is missing: ${profileName} authenticates by tls`);
-  }
+  const why = `is missing: ${profileName} authenticates by ${method}`;
+  if (method === 'tls' && tls?.certificate === undefined) report(['tls', 'certificate'], why);
   for (const member of needed) {
-    if (members[member] === undefined) {
-      tell(['client', member], `is missing: ${profileName} authenticates by ${method}`);
-    }
+    if (client[member] === undefined) report(['client', member], why);
   }
 }
 
-function checkConnection({ at, tell }: Entry): void {
+function checkConnection({ entry: { tls, proxy, authUrl, simSwapUrl }, report }: Checked): void {
   for (const [name, other] of [
     ['certificate', 'key'],
     ['key', 'certificate'],
     ['passphrase', 'key'],
   ] as const) {
-    if (at('tls', name) !== undefined && at('tls', other) === undefined) {
-      tell(['tls', other], `is missing: ${name} is there`);
+    if (tls?.[name] !== undefined && tls[other] === undefined) {
+      report(['tls', other], `is missing: ${name} is there`);
     }
   }
-  const proxyUrl = at('proxy', 'url');
-  if (at('proxy', 'ca') !== undefined && isText(proxyUrl) && !proxyUrl.startsWith('https:')) {
-    tell(['proxy', 'ca'], 'is for a proxy whose url starts with https://');
+  if (proxy?.ca !== undefined && !proxy.url.startsWith('https:')) {
+    report(['proxy', 'ca'], 'is for a proxy whose url starts with https://');
   }
-  const plain = ['authUrl', 'simSwapUrl'].find((name) => {
-    const url = at(name);
-    return isText(url) && url.startsWith('http:');
-  });
-  for (const block of ['tls', 'proxy']) {
-    if (at(block) !== undefined && plain !== undefined) {
-      tell([block], `is for addresses with https://, and ${plain} has http://`);
+  const plain = Object.entries({ authUrl, simSwapUrl }).find(([, url]) => url?.startsWith('http:'));
+  for (const [block, value] of Object.entries({ tls, proxy })) {
+    if (value !== undefined && plain !== undefined) {
+      report([block], `is for addresses with https://, and ${plain[0]} has http://`);
     }
   }
 }
 
 const OWN = 'is a header that this service sets itself';
 
-function headersTaken({ profile, profileName }: Entry): ReadonlyMap<string, string> {
+function headersTaken(
+  profile: OperatorProfile | undefined,
+  profileName: string,
+): ReadonlyMap<string, string> {
   const taken = new Map(Array.from(OWN_HEADERS, (name) => [name, OWN]));
   if (profile === undefined) return taken;
   for (const { name } of profile.headers) {
@@ -264,21 +249,20 @@ const SECRET_HEADER = /auth|secret|key|token|password|cookie|credential/i;
 
 /** @param taken in lower case, each with the problem of a header of that name */
 function checkHeaders(
-  named: unknown,
+  headers: OperatorEntry['headers'],
   taken: ReadonlyMap<string, string>,
-  tell: Entry['tell'],
+  report: Report,
 ): void {
-  if (typeof named !== 'object' || named === null || Array.isArray(named)) return;
   // Each name has one value: with two, the receiver would choose.
   const seen = new Map(taken);
-  for (const [name, value] of Object.entries(named)) {
+  for (const [name, { kind }] of Object.entries(headers)) {
     const what = seen.get(name.toLowerCase());
-    if (what !== undefined) tell(['headers', name], what);
+    if (what !== undefined) report(['headers', name], what);
     seen.set(name.toLowerCase(), 'is there twice');
-    if (isText(value) && SECRET_HEADER.test(name)) {
+    if (kind === 'text' && SECRET_HEADER.test(name)) {
       const file =
         'looks like a secret: put it into a file and write { "file": … }, or { "variable": … }';
-      tell(['headers', name], file);
+      report(['headers', name], file);
     }
   }
 }

@@ -135,7 +135,7 @@ const proxy = strictObject({
   ),
 }).describe('the egress proxy that connections are made through, by HTTP CONNECT');
 
-const operator = strictObject({
+export const operatorEntry = strictObject({
   name: name.describe('for log, audit log and the keys of stores; clients never see it'),
   formerly: array(name)
     .default([])
@@ -249,7 +249,7 @@ const operator = strictObject({
   options: record(string(), string().max(200)).default({}).describe('what the profile requires'),
 }).meta({ id: 'operator' });
 
-const directory = strictObject({
+export const directoryEntry = strictObject({
   url: address.describe('takes `POST {"phoneNumber": …}` and answers `{"operator": …}`'),
   headers: headers.describe('by name; each a text or where the secret is'),
   timeoutMs: int(10, 60_000).default(1000).describe('for one call'),
@@ -264,8 +264,8 @@ const directory = strictObject({
 
 export const operatorsFile = strictObject({
   $schema: string().optional().describe('where an editor finds the schema of this file'),
-  directory: directory.optional(),
-  operators: array(operator).min(1).describe('one or more'),
+  directory: directoryEntry.optional(),
+  operators: array(operatorEntry).min(1).describe('one or more'),
 }).describe('The operators of the SIM swap subgraph (OPERATORS_FILE; docs/operators.md).');
 
 export type OperatorsFile = z.output<typeof operatorsFile>;

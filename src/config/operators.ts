@@ -109,16 +109,21 @@ function shortForm(
     read.problem('OPERATOR_CLIENT_SECRET_FILE', what);
   }
   const keyFile = read.value('OPERATOR_ASSERTION_KEY_FILE');
-  // An invalid one is reported already, and replaced by a valid one.
+  // Once an address has been reported, problems of the other members are found with a valid one.
   const addressOf = (name: 'OPERATOR_AUTH_URL' | 'OPERATOR_SIM_SWAP_URL') =>
     read.isSet(name) ? (read.value(name) ?? 'https://unreadable.invalid') : undefined;
+  const authUrl = addressOf('OPERATOR_AUTH_URL');
+  const simSwapUrl = addressOf('OPERATOR_SIM_SWAP_URL');
+  if (simSwapUrl === undefined && !('simSwapUrl' in inItsPlace)) {
+    read.problem('OPERATOR_SIM_SWAP_URL', `is missing: ${whyAddresses}`);
+  }
   const entry = {
     name: 'operator',
     profile,
     prefixes: ['default'],
     flow,
-    authUrl: addressOf('OPERATOR_AUTH_URL'),
-    simSwapUrl: addressOf('OPERATOR_SIM_SWAP_URL'),
+    authUrl,
+    simSwapUrl: simSwapUrl ?? 'https://unreadable.invalid',
     client: {
       id: read.value('OPERATOR_CLIENT_ID'),
       secret: secretFile
@@ -142,7 +147,7 @@ function shortForm(
       return ['OPERATOR_PROFILE', why];
     }
     if (of === 'client.secret' && secretFile !== undefined) return [`${name}_FILE`, what];
-    const isMissing = of.endsWith('Url') && what.startsWith('is missing');
+    const isMissing = of === 'authUrl' && what.startsWith('is missing');
     return [name, isMissing ? `is missing: ${whyAddresses}` : what];
   });
   return { ...source, variables: VARIABLES };

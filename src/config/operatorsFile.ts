@@ -1,7 +1,14 @@
 import { dirname, resolve } from 'node:path';
 import { crossProblems } from './crossChecks.ts';
-import { operatorsFile, type OperatorsFile, type SecretEntry } from './definition.ts';
 import {
+  directoryEntry,
+  operatorEntry,
+  operatorsFile,
+  type OperatorsFile,
+  type SecretEntry,
+} from './definition.ts';
+import {
+  isText,
   listOf,
   parsed,
   readDocument,
@@ -128,6 +135,18 @@ function parse(
   const { value } = source;
   const profiles = readings.map(({ loaded }) => loaded);
   const { data: file, problems } = parsed(operatorsFile, value);
+  const entries = listOf(valueAt(value, ['operators'])).map((one, index) => {
+    const name = valueAt(one, ['name']);
+    return {
+      name: isText(name) ? name : `operator ${index}`,
+      entry: parsed(operatorEntry, one).data,
+      loaded: profiles[index],
+    };
+  });
+  const crossing = crossProblems(
+    entries,
+    parsed(directoryEntry, valueAt(value, ['directory'])).data,
+  );
   const withSecrets = [
     ...secretProblems(valueAt(value, ['directory']), ['directory'], secrets),
     ...listOf(valueAt(value, ['operators'])).flatMap((entry, index) =>
@@ -141,7 +160,7 @@ function parse(
   const found =
     source.problems.length > 0
       ? source.problems
-      : [...problems, ...crossProblems(value, profiles), ...ofProfiles, ...withSecrets].toSorted(
+      : [...problems, ...crossing, ...ofProfiles, ...withSecrets].toSorted(
           (a, b) => source.lineOf(a.path) - source.lineOf(b.path),
         );
   for (const problem of found) read.problem(...source.told(problem));

@@ -7,7 +7,8 @@ import { JWT, OPERATOR } from './problems.ts';
 
 /*
  * messages.txt has what is said about wrong settings, one case after the other. Where a message has changed, the line with
- * a minus is what it was, and that with a plus below it what it is: none says less than before.
+ * a minus is what it was, and that with a plus below it what it is: none says less than before. A problem between members, or
+ * with another operator, is reported once an entry's own problems are fixed.
  */
 
 const WRONG = `no|0.5|x y|,|/nowhere|http://plain.example|https://u:p@a.example`;

@@ -288,7 +288,7 @@ describe('a problem with the file', () => {
       ],
     });
     const problems = problemsWith(text);
-    expect(problems).toHaveLength(8);
+    expect(problems).toHaveLength(6);
     expect(problems.join('\n')).not.toContain(secret);
   });
 
