@@ -29,6 +29,10 @@ const MEMBERS_BYTES = 4 * 1024;
 /** A representation with room to spare; an operation with more numbers than it may have is refused by their count. */
 const NUMBER_BYTES = 100;
 const MAX_NUMBERS_TIMES = 10;
+/** In JSON: the representation, `__typename` and `e164`. */
+const VALUES_PER_NUMBER = 3;
+/** Of a body, beside its numbers. */
+const MEMBER_VALUES = 512;
 
 /**
  * @param atWork by the settings; by the heap where absent
@@ -54,6 +58,7 @@ export function loadLimits(
     heldBytes: heapBytes,
     bodyBytes: Math.max(Math.floor(heapBytes / BODIES_SHARE), CALLERS * maxBodyBytes),
     maxBodyBytes,
+    maxBodyValues: MEMBER_VALUES + MAX_NUMBERS_TIMES * maxNumbersPerOperation * VALUES_PER_NUMBER,
   };
   return { numbers: { atWork: enough, held: Math.max(byHeap, CALLERS * enough) }, requests };
 }

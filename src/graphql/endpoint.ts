@@ -70,7 +70,7 @@ export function createEndpoint(
     ...parts,
     names: derived(parts.trustedDocuments, (documents = new Map()) => documentNames(documents)),
     bodies: new FairShares(parts.load.bodyBytes),
-    turns: new Turns(),
+    turns: new Turns(parts.clock),
   };
   return (incoming, response, headers) => {
     const request = new GraphqlRequest(parts, {
@@ -290,8 +290,8 @@ async function readRequest(
   if (method === 'POST') {
     const type = headers['content-type'] ?? '';
     if (type !== 'application/json' && !JSON_TYPE.test(type)) return NOT_JSON;
-    const read = await Body.read(incoming, key, bodies, load.maxBodyBytes);
-    if (!(read instanceof Body)) return faultOf(read, load.maxBodyBytes);
+    const read = await Body.read(incoming, key, bodies, load);
+    if (!(read instanceof Body)) return faultOf(read, load);
     body = read;
   }
   if (mediaType === undefined) {
@@ -342,10 +342,12 @@ async function readRequest(
 const JSON_TYPE =
   /^application\/json\s*(?:$|;(?!(?:.*;)?\s*charset\s*=(?!\s*"?utf-?8"?\s*(?:;|$))))/i;
 
-function faultOf(fault: BodyFault, maxBodyBytes: number): Refusal {
+function faultOf(fault: BodyFault, { maxBodyBytes, maxBodyValues }: RequestLoad): Refusal {
   switch (fault) {
     case 'too-long':
       return badRequest(413, `A body may have ${maxBodyBytes} bytes at most.`);
+    case 'too-many-values':
+      return badRequest(413, `A body may have ${maxBodyValues} values at most. ${WHAT_TO_SEND}`);
     case 'no-room':
       return NO_ROOM;
     case 'late':
@@ -353,6 +355,9 @@ function faultOf(fault: BodyFault, maxBodyBytes: number): Refusal {
       return NO_BODY_IN_TIME;
   }
 }
+
+const WHAT_TO_SEND =
+  'Send no more than the operation reads: of a representation, __typename and e164.';
 
 /** The body, or a text that says what is wrong with it. */
 function parseBody(text: string): Members | string {

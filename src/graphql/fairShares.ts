@@ -5,6 +5,7 @@ export interface RequestLoad {
   readonly heldBytes: number;
   readonly bodyBytes: number;
   readonly maxBodyBytes: number;
+  readonly maxBodyValues: number;
 }
 
 /** Of a request whose caller is not known yet. */

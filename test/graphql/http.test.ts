@@ -11,6 +11,8 @@ const GET = `/graphql?query=${encodeURIComponent(QUERY)}`;
 const MEBIBYTE = 1024 * 1024;
 /** A document, 1,000 numbers, and the rest. */
 const MAX_BODY_BYTES = 256 * 1024 + 1000 * 100 + 4 * 1024;
+/** Ten times 100 representations, and 512 beside them. */
+const MAX_VALUES = 3512;
 const TOO_LONG = new RegExp(`^A body may have ${MAX_BODY_BYTES} bytes`);
 
 const post = (body: string, headers: Record<string, string> = JSON_TYPE): RequestInit => ({
@@ -21,6 +23,9 @@ const post = (body: string, headers: Record<string, string> = JSON_TYPE): Reques
 
 const asked = (type: string) => post('{}', { 'content-type': type });
 const about = (members: object) => post(JSON.stringify(members));
+/** A body with this many commas and opening brackets, and some that are in strings. */
+const withValues = (values: number) =>
+  about({ query: QUERY, text: '[,\\",{"', junk: Array.from({ length: values - 3 }, () => 0) });
 
 describe('an invalid request', () => {
   it.each<[string, RequestInit, number, RegExp, path?: string]>([
@@ -54,6 +59,7 @@ describe('an invalid request', () => {
     // It is refused before it is read, and its sender can read why.
     ['a byte too long', post(' '.repeat(MAX_BODY_BYTES + 1)), 413, TOO_LONG],
     ['20 MiB', post(' '.repeat(20 * MEBIBYTE)), 413, TOO_LONG],
+    ['a value too many', withValues(MAX_VALUES + 1), 413, /^A body may have 3512 values/],
     ['20 MiB of text', post(' '.repeat(20 * MEBIBYTE), { 'content-type': 'text/plain' }), 415, /./],
   ])(
     '%s is refused with what to do, and the next one is answered',
@@ -91,6 +97,7 @@ describe('a valid request', () => {
     ],
     ['null for variables', '/graphql', about({ query: QUERY, variables: null })],
     ['the longest body', '/graphql', post(BODY.padEnd(MAX_BODY_BYTES))],
+    ['the most values', '/graphql', withValues(MAX_VALUES)],
   ])('%s is answered', async (_, path, request) => {
     const reply = await service.send(path, request);
     expect(reply.status).toBe(200);

@@ -1,20 +1,74 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Turns } from '../../src/graphql/turns.ts';
+import { systemClock } from '../../src/system/clock.ts';
 
-it('requests begin one a turn, of the callers that wait one after the other, without those that have ended', async () => {
-  const turns = new Turns();
+/** Requests by name: the first letter is their caller. */
+function waiting(requests: readonly (readonly [name: string, tookMs?: number | 'aborted'])[]) {
+  let nowMs = 0;
+  const turns = new Turns({ ...systemClock, monotonicMs: () => nowMs });
   const begun: string[] = [];
-  const take = async (name: string, aborted = false): Promise<void> => {
-    await turns.take(name.slice(0, 1), { aborted });
+  const take = async ([name, tookMs = 0]: (typeof requests)[number]): Promise<void> => {
+    await turns.take(name.slice(0, 1), { aborted: tookMs === 'aborted' });
     begun.push(name);
+    // A request goes on in promises and ticks of its turn.
+    await new Promise<void>((resolve) => {
+      process.nextTick(resolve);
+    });
+    if (tookMs !== 'aborted') nowMs += tookMs;
   };
-  expect(turns.take('a', { aborted: false })).toBeUndefined();
-  const waiting = [take('a1'), take('a2'), take('a3'), take('b1', true), take('b2'), take('c1')];
-  await nextTurn();
-  expect(begun).toEqual(['a1']);
-  await Promise.all(waiting);
-  expect(begun).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
-  await nextTurn();
-  expect(turns.take('a', { aborted: false })).toBeUndefined();
+  const isFree = (): boolean => turns.take('z', { aborted: false }) === undefined;
+  expect(isFree()).toBe(true);
+  return { begun, take, isFree, all: Promise.all(requests.map(take)) };
+}
+
+describe('requests begin one a turn', () => {
+  it('of the callers that wait one after the other, without those that have ended', async () => {
+    const { begun, isFree, all } = waiting([
+      ['a1'],
+      ['a2'],
+      ['a3'],
+      ['b1', 'aborted'],
+      ['b2'],
+      ['c1'],
+    ]);
+    await nextTurn();
+    expect(begun).toEqual(['a1']);
+    await all;
+    expect(begun).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+    await nextTurn();
+    await nextTurn();
+    expect(isFree()).toBe(true);
+  });
+
+  it('of the caller whose turns took the least time, also when it comes back', async () => {
+    const { begun, take, all } = waiting([
+      ['a1', 50],
+      ['a2', 50],
+      ['a3', 50],
+      ['b1', 20],
+      ['b2', 20],
+      ['b3', 20],
+      ['b4', 20],
+      ['c1', 10],
+    ]);
+    await nextTurn();
+    const later = [take(['d1', 65]), take(['d2', 65])];
+    await Promise.all([all, ...later]);
+    expect(begun).toEqual(['a1', 'b1', 'c1', 'd1', 'b2', 'b3', 'a2', 'b4', 'd2', 'a3']);
+  });
+
+  it('and after a long one the loop turns without any, to accept connections', async () => {
+    const { begun, all } = waiting([
+      ['a1', 3],
+      ['b1', 0],
+    ]);
+    const seen: number[] = [];
+    for (let turn = 0; turn < 6; turn += 1) {
+      await nextTurn();
+      seen.push(begun.length);
+    }
+    await all;
+    expect(seen).toEqual([1, 1, 1, 1, 2, 2]);
+  });
 });

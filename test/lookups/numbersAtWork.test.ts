@@ -185,6 +185,7 @@ describe('the bound', () => {
           heldBytes: heldMib * MIB,
           bodyBytes: bodyMib * MIB,
           maxBodyBytes,
+          maxBodyValues: 512 + 30 * perOperation,
         },
       });
     },
