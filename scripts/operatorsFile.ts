@@ -35,20 +35,29 @@ export function jsonSchema(): JsonSchema {
 const SCHEMA = fileURLToPath(new URL('../schema/operators.schema.json', import.meta.url));
 const DOCS = fileURLToPath(new URL('../docs/operators.md', import.meta.url));
 
-/** The tables are between these. */
-const PAPERS = /(?<=<!-- papers -->\n)[^]*?(?=<!-- \/papers -->)/;
-const TABLE = /(?<=<!-- members -->\n)[^]*?(?=<!-- \/members -->)/;
+const MEMBERS = fileURLToPath(new URL('../docs/api/operators-file.md', import.meta.url));
 
-/** Makes the JSON Schema for editors, and docs/operators.md with the tables of papers and of all members. */
+/** The table is between these. */
+const PAPERS = /(?<=<!-- papers -->\n)[^]*?(?=<!-- \/papers -->)/;
+
+/** Makes the JSON Schema for editors, docs/operators.md with the table of papers, and the page of all members. */
 export async function makeFiles(): Promise<readonly MadeFile[]> {
   const schema = jsonSchema();
-  const docs = readFileSync(DOCS, 'utf8')
-    .replace(PAPERS, () => `\n${papersTable()}\n`)
-    .replace(TABLE, () => `\n${membersTable(schema)}\n`);
+  const docs = readFileSync(DOCS, 'utf8').replace(PAPERS, () => `\n${papersTable()}\n`);
   return [
     { path: SCHEMA, text: await pretty(JSON.stringify(schema), SCHEMA) },
     { path: DOCS, text: await pretty(docs, DOCS) },
+    { path: MEMBERS, text: await pretty(membersPage(schema), MEMBERS) },
   ];
+}
+
+function membersPage(schema: JsonSchema): string {
+  return `# The operators' file
+
+All members of the file that \`OPERATORS_FILE\` names; [operators.md](../operators.md) says how to write one. Members without a prefix are those of an entry of \`operators\`. A secret is \`{ "file": … }\` or \`{ "variable": … }\`.
+
+${membersTable(schema)}
+`;
 }
 
 function papersTable(): string {

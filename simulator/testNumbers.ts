@@ -24,7 +24,7 @@ export interface ConsentManner {
 /** A number to try things with, from a range that is reserved for fiction. */
 export interface TestNumber {
   readonly number: string;
-  /** What it does, for docs/test-numbers.md. */
+  /** What it does, for docs/testing.md. */
   readonly does: string;
   readonly line: Line;
   /** What happens to its lookups, of one operation or of both. */

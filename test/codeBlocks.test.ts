@@ -35,6 +35,7 @@ const RUNNERS: readonly (readonly [page: string, begins: string, runner: Runner]
   ['docs/adopting.md', 'async function untilAnswered', 'examples/mobile-bff/test/caches.test.ts'],
   ['docs/adopting.md', 'node --disallow-code-generation', 'test/package/npmStart.check.ts'],
   ['docs/adopting.md', 'type PhoneNumber @key', composes],
+  ['docs/deploying.md', 'upstream sim_swap', 'test/tls/nginx.test.ts'],
   ['docs/diagnostics.md', '// observe.mjs', 'test/diagnostics.test.ts'],
   ['docs/graph.md', 'type PhoneNumber @key', composesWithResult],
   ['docs/mobile-apps.md', 'query MySimSwap', isTheExamples],
@@ -46,7 +47,7 @@ const RUNNERS: readonly (readonly [page: string, begins: string, runner: Runner]
   ['docs/supergraph.md', 'type PhoneNumber @key', composes],
   ['docs/supergraph.md', 'type Customer @key', composes],
   ['docs/supergraph.md', 'query Checkout', validates],
-  ['docs/tls.md', 'upstream sim_swap', 'test/tls/nginx.test.ts'],
+  ['docs/testing.md', 'config: {', isTheExamplesConfig],
   ['examples/supergraph/README.md', '{\n  customers', validates],
   ['examples/supergraph/README.md', 'type PhoneNumber @key', composes],
 ];
@@ -197,6 +198,12 @@ function validates({ text }: CodeBlock): void {
 /** The document of the mobile example, whose tests send it. */
 function isTheExamples({ text }: CodeBlock): void {
   expect(text.trim()).toBe(textOf('examples/mobile-bff/server/mySimSwap.graphql').trim());
+}
+
+/** The settings of codegen with which the mobile example, and the loop of docs/adopting.md, compile. */
+function isTheExamplesConfig({ text }: CodeBlock): void {
+  const indented = text.trimEnd().replaceAll(/^/gm, '      ');
+  expect(textOf('examples/mobile-bff/codegen.ts')).toContain(indented);
 }
 
 const FEDERATION = `extend schema

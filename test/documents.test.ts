@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   anchorsOf,
@@ -78,13 +78,23 @@ describe('documents', () => {
     expect(missing).toEqual([]);
   });
 
+  test('docs/decisions/README.md lists each decision, in their order', () => {
+    const decisions = filesOfProject(/^\d.+\.md$/, ['docs/decisions']);
+    expect(relativeLinksOf(textOf('docs/decisions/README.md'))).toEqual(
+      decisions.map((path) => basename(path)).toSorted(),
+    );
+  });
+
   test.each(PAGES)('%s: links have a target', (page) => {
     const broken = relativeLinksOf(textOf(page)).filter((link) => !isThere(page, link));
     expect(broken).toEqual([]);
   });
 
   test('the glossary has each word once, in alphabetical order', () => {
-    for (const section of textOf('docs/glossary.md').split('\n## ').slice(1)) {
+    const [, glossary = ''] = textOf('docs/design.md').split('\n## Glossary\n');
+    const sections = glossary.split('\n### ').slice(1);
+    expect(sections.length).toBeGreaterThan(2);
+    for (const section of sections) {
       const words = Array.from(section.matchAll(/^- \*\*([^*]+)\*\*: /gm), ([, word = '']) => word);
       expect(words.length).toBeGreaterThan(3);
       expect(words).toEqual(

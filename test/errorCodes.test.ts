@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorDescription } from '../src/domain/errors.ts';
 import { createSchema } from '../src/graphql/schema.ts';
-import { rowsOf, textOf } from './documents.ts';
+import { textOf } from './documents.ts';
 
 const CODES = Object.entries<ErrorDescription>(ERRORS);
 
@@ -39,11 +39,5 @@ describe('every code', () => {
     const known = [...placed('field'), ...placed('operation')];
     expect(placed('field').filter((code) => !described.includes(code))).toEqual([]);
     expect(described.filter((code) => !known.includes(code))).toEqual([]);
-  });
-
-  test('is in docs/adopting.md, for those who can do something about it, and no other is', () => {
-    const named = rowsOf(textOf('docs/adopting.md')).flatMap(([first = '']) => codesIn(first));
-
-    expect([...new Set(named)].toSorted()).toEqual(CODES.map(([code]) => code).toSorted());
   });
 });

@@ -6,9 +6,9 @@ import { heardAbout } from './endToEnd/testNumberRows.ts';
 import { rowsOf, textOf } from './documents.ts';
 import { VARIABLE_NAMES } from '../src/config/settings.ts';
 
-describe('docs/test-numbers.md', () => {
+describe('docs/testing.md', () => {
   test('lists the test numbers as they are, and no others', () => {
-    const listed = rowsOf(textOf('docs/test-numbers.md')).filter(([first]) =>
+    const listed = rowsOf(textOf('docs/testing.md')).filter(([first]) =>
       first?.startsWith('`+'),
     );
 

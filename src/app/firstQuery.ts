@@ -66,7 +66,7 @@ The same by curl:
   curl -s ${url}/graphql -H 'content-type: application/json' \\
 ${headerLines.join('')}    -d '${JSON.stringify({ query })}'
 
-Numbers to try (all of them: docs/test-numbers.md):
+Numbers to try (all of them: docs/testing.md):
 ${numbers.map(({ number, does }) => `  ${number}  ${does}`).join('\n')}
 
 Ctrl-C ends both.

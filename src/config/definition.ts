@@ -7,7 +7,7 @@ import { proxyProblem, serverNameProblem, addressProblem } from '../http/wireSet
 const { array, boolean, optional, record, strictObject, string, union } = z;
 
 /*
- * The definition of OPERATORS_FILE, from which the reader, the JSON Schema for editors and the table of docs/operators.md
+ * The definition of OPERATORS_FILE, from which the reader, the JSON Schema for editors and docs/api/operators-file.md
  * are made; each description is a line of that table.
  */
 

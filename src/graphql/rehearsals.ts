@@ -5,7 +5,7 @@ import { forbidden } from './answerErrors.ts';
 /** A test number for an answer that no operator gives. */
 export interface Rehearsal {
   readonly number: string;
-  /** What it does, for docs/test-numbers.md. */
+  /** What it does, for docs/testing.md. */
   readonly does: string;
   readonly answer: 'FORBIDDEN' | Omit<LookupFailure, 'reach'>;
 }

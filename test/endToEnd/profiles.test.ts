@@ -23,7 +23,7 @@ const NAMELESS_TOKENS = Object.fromEntries(
 /** Before CAMARA 2 a period out of range has no code of its own: 400 INVALID_ARGUMENT is our fault. */
 const NO_WORD_FOR_PERIODS = { '009': ['72 h ago', 'OPERATOR_REFUSED'] } as const;
 
-/** Where an operator departs from what docs/test-numbers.md says of a test number. */
+/** Where an operator departs from what docs/testing.md says of a test number. */
 const DIFFERENCES: Readonly<Record<ProfileName, Readonly<Record<string, Difference>>>> = {
   vodafone: NO_WORD_FOR_PERIODS,
   // Its law allows no longer windows than that line's.

@@ -86,7 +86,7 @@ export const ROWS = [
     [flow, lastDigits, date, tenDays, settings] as const,
 );
 
-/** The answer about a test number for docs/test-numbers.md, equal in each flow that it is for. */
+/** The answer about a test number for docs/testing.md, equal in each flow that it is for. */
 export function heardAbout(lastDigits: string): string {
   const row = ROWS.find(([, digits]) => digits === lastDigits);
   if (row === undefined) throw new Error(`There is no row for ${lastDigits}.`);

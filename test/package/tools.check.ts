@@ -130,9 +130,9 @@ test('Jest, with ES modules', async () => {
   expect(err).toContain('1 passed');
 });
 
-test('MSW answers as docs/mocking.md says', async () => {
+test('MSW answers as docs/testing.md says', async () => {
   const folder = inject('mounted');
-  const page = readFileSync(new URL('../../docs/mocking.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../docs/testing.md', import.meta.url), 'utf8');
   const [, block = ''] = /```ts\n([\s\S]*?)```/.exec(page) ?? [];
   const asking = `
     server.listen();

@@ -12,7 +12,7 @@ import { createCertificate } from './certificate.ts';
 import { TemporaryFiles } from '../temporary.ts';
 
 const NGINX = '/usr/sbin/nginx';
-const PAGE = readFileSync(new URL('../../docs/tls.md', import.meta.url), 'utf8');
+const PAGE = readFileSync(new URL('../../docs/deploying.md', import.meta.url), 'utf8');
 const [, CONFIGURATION = ''] = /```nginx\n(.*?)```/s.exec(PAGE) ?? [];
 
 const HOST = 'sim-swap.example';
@@ -41,7 +41,7 @@ async function send(
 }
 
 it.skipIf(!existsSync(NGINX))(
-  'nginx with the configuration of docs/tls.md passes on only /graphql, without a router proof',
+  'nginx with the configuration of docs/deploying.md passes on only /graphql, without a router proof',
   async () => {
     const files = new TemporaryFiles();
     const { cert, key } = createCertificate();
