@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { NonceRule } from '../../simulator/proofs.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
@@ -91,6 +92,22 @@ describe('a list of 50 after the nonces have changed', () => {
   });
 });
 
+it('a list is answered by a server that takes the nonces of its last eight requests', async () => {
+  let requests = 0;
+  const operator = await scripted('2-legged', ({ path, headers }) => {
+    if (!path.endsWith('/check')) return undefined;
+    requests += 1;
+    const period = Math.floor(requests / 4);
+    const { nonce } = decodeJwt<{ nonce?: string }>(String(headers['dpop']));
+    const isAccepted = nonce === `n${period}` || nonce === `n${period - 1}`;
+    return { nonce: `n${period}`, isAccepted };
+  });
+  const loader = operator.service.request();
+  const answers = Array.from({ length: 200 }, (_, index) => window(loader, numberOf(index), 24));
+  expect(new Set(await Promise.all(answers))).toEqual(new Set([true]));
+  expect(operator.count('/token')).toBe(200);
+});
+
 describe('3-legged, a nonce that is wanted', () => {
   it.each<readonly [string, NonceRule, tokenChallenges: number, lookupChallenges: number]>([
     ['at the authorization server', { at: 'tokens', counts: PERIOD }, 1, 0],
@@ -117,9 +134,9 @@ async function scripted(
   const server = await RecordingServer.start((received, response) => {
     const challenge = reply(received);
     const isLookup = received.path.endsWith('/check');
-    if (challenge !== undefined) {
-      const { nonce, isEchoed = true, error = 'use_dpop_nonce' } = challenge;
-      if (nonce !== undefined) response.setHeader('dpop-nonce', nonce);
+    if (challenge?.nonce !== undefined) response.setHeader('dpop-nonce', challenge.nonce);
+    if (challenge !== undefined && challenge.isAccepted !== true) {
+      const { isEchoed = true, error = 'use_dpop_nonce' } = challenge;
       if (isEchoed) response.setHeader('x-correlator', received.correlator);
       if (isLookup) response.setHeader('www-authenticate', `DPoP error="${error}"`);
       response.writeHead(isLookup ? 401 : 400, { 'content-type': 'application/json' });
@@ -146,6 +163,8 @@ async function scripted(
 
 interface Challenge {
   readonly nonce?: string;
+  /** Only names the next nonce. */
+  readonly isAccepted?: boolean;
   readonly isEchoed?: boolean;
   readonly error?: string;
 }
@@ -163,13 +182,13 @@ describe('a challenge that is not one', () => {
     ['with a nonce that is too long', () => ({ nonce: 'n'.repeat(513) }), 1],
     ['with a nonce that no header carries as one', () => ({ nonce: 'a nonce' }), 1],
     ['with the nonce that was sent', () => ({ nonce: 'same' }), 2],
-    ['a second time', (count) => ({ nonce: `n${count}` }), 2],
+    ['a fourth time', (count) => ({ nonce: `n${count}` }), 4],
   ];
   it.each(
     CASES.flatMap((one) =>
       (['token', 'lookup', 'bc-authorize', 'poll'] as const)
         // There it goes on.
-        .filter((at) => at !== 'poll' || one[0] !== 'a second time')
+        .filter((at) => at !== 'poll' || one[0] !== 'a fourth time')
         .map((at) => [at, ...one] as const),
     ),
   )('at %s, %s: OPERATOR_REFUSED', async (at, _, challenge, exchanges) => {
@@ -215,16 +234,26 @@ describe('a challenge that may be the reply to another request', () => {
   });
 });
 
-it('a poll that is challenged twice is polled again after its interval: one prompt, one answer', async () => {
+it('a poll that is challenged four times is polled again after its interval: one prompt, one answer', async () => {
   const operator = await scripted('3-legged', ({ path }) =>
-    path.endsWith('/token') && operator.count('/token') <= 2
+    path.endsWith('/token') && operator.count('/token') <= 4
       ? { nonce: `n${operator.count('/token')}` }
       : undefined,
   );
   const startedAt = performance.now();
   expect(await window(operator.service.request(), ALICE)).toBe(true);
   expect(performance.now() - startedAt).toBeGreaterThan(900);
-  expect([operator.count('/bc-authorize'), operator.count('/token')]).toEqual([1, 3]);
+  expect([operator.count('/bc-authorize'), operator.count('/token')]).toEqual([1, 5]);
+});
+
+it('a lookup after consent is offered again while each challenge names another nonce: one prompt, one answer', async () => {
+  const operator = await scripted('3-legged', ({ path }) =>
+    path.endsWith('/check') && operator.count('/check') <= 3
+      ? { nonce: `n${operator.count('/check')}` }
+      : undefined,
+  );
+  expect(await window(operator.service.request(), ALICE)).toBe(true);
+  expect([operator.count('/bc-authorize'), operator.count('/token')]).toEqual([1, 1]);
 });
 
 it('a prompt that is challenged has one audit pair, which counts both exchanges', async () => {

@@ -25,8 +25,14 @@ export interface DpopPlace {
 }
 
 /**
+ * How often an exchange may be challenged and repeated. Twice is a nonce that changed while the repetition was under way;
+ * a server that refuses each nonce that it has just named does not mean what it says.
+ */
+const MAX_CHALLENGES = 3;
+
+/**
  * Exchanges that carry a proof of possession (RFC 9449). A server may want its nonce in the proof: a challenge carries
- * nothing out, so the same right is offered once more, with the nonce of the challenge (§8 and §9).
+ * nothing out, so the same right is offered again, with the nonce of the challenge (§8 and §9).
  */
 export class DpopExchanges {
   readonly #signer: ProofSigner;
@@ -37,8 +43,9 @@ export class DpopExchanges {
   }
 
   /**
-   * Sends once, and once more after a challenge; `challenges` is how often it was challenged before the exchange that it
-   * returns. A challenge that may be the reply to another request is a lost reply.
+   * Sends once, and again after each challenge with a new nonce, {@link MAX_CHALLENGES} times at most; `challenges` is how
+   * often it was challenged before the exchange that it returns. A challenge that may be the reply to another request is
+   * a lost reply.
    *
    * @param send makes the request, binds it and sends it
    */
@@ -46,10 +53,10 @@ export class DpopExchanges {
     { isLookup, address }: DpopPlace,
     signal: LightAbortSignal | undefined,
     send: (bind: Bind, isRepeated: boolean) => Promise<Sent>,
-  ): Promise<Sent & { readonly challenges: 0 | 1 }> {
+  ): Promise<Sent & { readonly challenges: number }> {
     const server = this.#serverOf(isLookup, address);
     const turn = await server.begin(signal);
-    const offer = async (challenge?: string): Promise<Sent> => {
+    const offer = async (challenge: string | undefined): Promise<Sent> => {
       await server.enter(signal);
       let exchange: Exchange | undefined;
       try {
@@ -61,14 +68,20 @@ export class DpopExchanges {
       }
     };
     try {
-      const first = await offer();
-      const nonce = first.exchange.kind === 'reply' ? first.exchange.challenge?.nonce : undefined;
-      if (nonce === undefined) return { ...first, challenges: 0 };
-      const second = await offer(nonce);
-      // Before, another exchange would use up a nonce that counts once.
-      const { exchange } = second;
-      if (exchange.kind === 'reply' && exchange.challenge === undefined) turn.taken(nonce);
-      return { ...second, challenges: 1 };
+      let nonce: string | undefined;
+      for (let challenges = 0; ; challenges += 1) {
+        const sent = await offer(nonce);
+        const { exchange } = sent;
+        const challenge = exchange.kind === 'reply' ? exchange.challenge : undefined;
+        // Before, another exchange would use up a nonce that counts once.
+        if (nonce !== undefined && exchange.kind === 'reply' && challenge === undefined) {
+          turn.taken(nonce);
+        }
+        if (challenge?.nonce === undefined || challenges === MAX_CHALLENGES) {
+          return { ...sent, challenges };
+        }
+        ({ nonce } = challenge);
+      }
     } finally {
       turn.end();
     }
@@ -195,7 +208,7 @@ class Turn {
   /** A challenge is a refusal of the exchange, and says nothing of its token. */
   read(exchange: Exchange, isLookup: boolean): Exchange {
     const server = this.#server;
-    const isRepeated = server.challenged.delete(this);
+    server.challenged.delete(this);
     if (exchange.kind === 'fault') return exchange;
     const { reply, isUnproven } = exchange;
     if (!wantsNonce(reply, isLookup)) {
@@ -207,7 +220,7 @@ class Turn {
     const nonce = named === this.#sent ? undefined : named;
     if (nonce !== undefined) {
       this.goFirst();
-      if (!isRepeated) server.challenged.add(this);
+      server.challenged.add(this);
       server.named(nonce);
       if (server.sharesNonces) server.nonce = nonce;
     }
