@@ -1,4 +1,9 @@
-import { FIELDS, type AskingField, type FieldArguments } from '../src/domain/fields.ts';
+import {
+  FIELDS,
+  type AskingField,
+  type FieldArguments,
+  type FieldQuestion,
+} from '../src/domain/fields.ts';
 import type { Instant } from '../src/domain/instant.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
 import type { LookupFailure } from '../src/domain/errors.ts';
@@ -12,10 +17,20 @@ export async function askField(
 ): Promise<FieldAnswer> {
   const asked = FIELDS[field](args);
   if (asked.kind === 'refused') throw new RangeError(asked.reason);
-  await loader.ask(number, asked.value);
-  const answer = loader.answerTo(number, asked.value);
-  if (answer instanceof Error) throw answer;
+  const answer = await loader.answer(number, asked.value);
+  if (answer.kind === 'defect') throw answer.error;
   return answer;
+}
+
+/** The answer to a question that was asked and answered. */
+export function answerKnown(
+  loader: Pick<SimSwapLoader, 'answer'>,
+  number: PhoneNumber,
+  question: FieldQuestion,
+): FieldAnswer | Error {
+  const answer = loader.answer(number, question);
+  if (answer instanceof Promise) return new Error('A question is still open.');
+  return answer.kind === 'defect' ? answer.error : answer;
 }
 
 /** An answer without what most tests are not about: its kind, and when the operator was called. */

@@ -14,7 +14,7 @@ import { admitOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import { FairShares, UNKNOWN_CALLER, type RequestLoad, type Share } from './fairShares.ts';
 import { cutOperation, isMembers, type Members } from './operation.ts';
-import { limitExceeded } from './operationCost.ts';
+import { limitExceeded, type OperationLimits } from './operationCost.ts';
 import {
   statusOfRefusal,
   replyMediaType,
@@ -43,6 +43,7 @@ const LAST_WORDS_MS = 1000;
 export interface EndpointParts extends RequestParts {
   readonly apollo: ApolloServer<RequestContext>;
   readonly config: RequestParts['config'] & {
+    readonly limits: Pick<OperationLimits, 'maxNumbersPerOperation'>;
     readonly requestTimeoutMs: number;
     readonly allowedOrigins: readonly string[];
   };
@@ -164,16 +165,16 @@ async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
   const { gate, apollo, log, observation, names } = endpoint;
   const { incoming, response, headers, request, place } = arrived;
   let isExecuted = false;
-  request.begin();
+  request.life.begin();
   response.once('close', () => {
-    request.pause();
+    request.life.pause();
     // A caller that is cut off before the last byte has no answer: its next request must not cost another prompt.
-    if (!response.writableFinished) request.hangUp();
+    if (!response.writableFinished) request.life.hangUp();
     else if (isExecuted) request.told();
   });
 
   const admission = gate.admit(incoming.headers);
-  const admitted = admission instanceof Promise ? await request.within(admission) : admission;
+  const admitted = admission instanceof Promise ? await request.life.within(admission) : admission;
   if (admitted === undefined) {
     tellOverdue(log, request, 'who asks');
     return refuse({ ...NOT_IN_TIME, headers: CLOSE }, arrived);
@@ -185,7 +186,7 @@ async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
   request.admit(admitted, preferredWaitMs(singleValue(incoming.headers.prefer)));
   if (!place.moveTo(request.caller.key)) return refuse(NO_ROOM, arrived);
 
-  const asked = await request.within(readRequest(endpoint, arrived));
+  const asked = await request.life.within(readRequest(endpoint, arrived));
   if (asked === undefined) {
     const refusal = incoming.complete ? NOT_IN_TIME : NO_BODY_IN_TIME;
     return refuse({ ...refusal, headers: CLOSE }, arrived);
@@ -206,7 +207,7 @@ async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
       return Promise.resolve({ request });
     },
   });
-  const executed = await request.within(executing, LAST_WORDS_MS);
+  const executed = await request.life.within(executing, LAST_WORDS_MS);
   if (executed === undefined) {
     arrived.overdue = executing;
     tellOverdue(log, request, 'its answers');

@@ -67,8 +67,6 @@ interface AskedBelow {
   readonly fields: number;
   readonly questions: ReadonlySet<Asked>;
   readonly asksConsent: boolean;
-  /** The questions about each number; none beside a consent's status, which is read last. */
-  readonly ahead: readonly Question[];
   /** Of the reply, for each number. */
   readonly bytes: number;
 }
@@ -269,8 +267,7 @@ function askedBelow(
     below.bytes += fieldBytes(asked, pathHere, nested?.bytes);
     if (below.fields > maxFields) break;
   }
-  const ahead = below.asksConsent ? [] : [...questions].filter((asked) => asked !== 'refused');
-  return { ...below, questions, ahead };
+  return { ...below, questions };
 }
 
 /** The number itself, also of a representation: its spellings count once. An invalid one counts by itself. */

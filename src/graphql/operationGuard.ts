@@ -56,7 +56,6 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
         throw limitExceeded(excess, { status: statusOfRefusal(accept, 400) });
       }
       contextValue.request.numbersAsked = cost.numbers;
-      contextValue.request.roots = readBefore.get(operation);
     },
 
     async willSendResponse({ response, contextValue: { request } }) {

@@ -1,26 +1,18 @@
-import type { FieldNode } from 'graphql';
 import { mayAskAbout, type Caller } from '../caller/caller.ts';
 import type { AdmittedRequest } from '../caller/gate.ts';
 import type { Quotas, QuotaStanding } from '../caller/quotas/quotas.ts';
 import { INTERNAL_ERROR } from '../domain/errors.ts';
 import { ANONYMOUS_IDENTITY, NO_PURPOSE, type Identity } from '../domain/identity.ts';
 import type { FieldQuestion } from '../domain/fields.ts';
-import type { Question } from '../domain/question.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { createCorrelator, type Correlator } from '../http/correlator.ts';
 import { RequestLife } from '../http/urgency.ts';
 import type { RequestResult } from '../log/diagnostics.ts';
-import { OUT_OF_TIME, type LookupRequest } from '../lookups/lookupRoute.ts';
-import type { FieldAnswer, SimSwapLoader } from '../lookups/executor.ts';
+import type { LookupRequest } from '../lookups/lookupRoute.ts';
+import type { Defect, FieldAnswer, SimSwapLoader } from '../lookups/executor.ts';
 import type { SimSwaps } from '../simSwaps/simSwaps.ts';
 import type { Clock } from '../system/clock.ts';
 import { forbidden, type FieldPlace } from './answerErrors.ts';
-import {
-  limitExceeded,
-  severalForbidden,
-  type OperationLimits,
-  type RootField,
-} from './operationCost.ts';
 import { rehearsedAnswer, type Rehearsal } from './rehearsals.ts';
 
 export interface PhoneNumberEntity {
@@ -59,10 +51,7 @@ export interface RequestContext {
 }
 
 export interface RequestParts {
-  readonly config: {
-    readonly limits: OperationLimits;
-    readonly docsUrl: string | undefined;
-  };
+  readonly config: { readonly docsUrl: string | undefined };
   readonly simSwaps: Pick<SimSwaps, 'forRequest' | 'asksOwners'>;
   readonly quotas: Pick<Quotas, 'standingOf'>;
   readonly clock: Clock;
@@ -72,6 +61,9 @@ export interface RequestParts {
 
 /** Turns an answer into the value of a field. @throws {AnswerError} when there is no value */
 export type TellAnswer<T> = (answer: FieldAnswer, place: FieldPlace, asked: FieldQuestion) => T;
+
+/** Counts a question that the caller may ask, before it is looked up. @throws {AnswerError} beyond a limit */
+export type CountQuestion = (number: PhoneNumber, asked: FieldQuestion) => void;
 
 export interface RequestTerms {
   readonly timeoutMs: number;
@@ -85,11 +77,12 @@ const QUOTA_READ_TIMEOUT_MS = 250;
 
 const NOBODY: Caller = { identity: ANONYMOUS_IDENTITY, mayAskAboutAnyone: false };
 
-/** The consent's status is queried beside the questions, and is not a lookup. */
-const CONSENT = 1;
-
 /** One GraphQL request, from its headers to its reply: what resolvers query, and what lookups know of it. */
-export class GraphqlRequest extends RequestLife implements LookupRequest {
+export class GraphqlRequest implements LookupRequest {
+  readonly life: RequestLife;
+  readonly signal: RequestLife['signal'];
+  readonly deadlineMs: number;
+  readonly cameInAtMs: number;
   readonly correlator: Correlator;
   document: string | undefined;
   operation: RequestResult['operation'];
@@ -100,20 +93,27 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
   waitMs?: number;
   /** In the whole operation, once it may be executed. */
   numbersAsked = 0;
-  /** The root fields of its operation, where no variable decides what they query. */
-  roots: readonly RootField[] | undefined;
   onOwnerWait?: LookupRequest['onOwnerWait'];
   readonly #parts: RequestParts;
   readonly #codes = new Map<string, number>();
   readonly #answers = new Map<string, number>();
-  readonly #questions = new Map<PhoneNumber, readonly FieldQuestion[]>();
-  #repeatedQuestions = 0;
+  readonly #countQuestion: CountQuestion | undefined;
   #loader: SimSwapLoader | undefined;
+  #fields = 0;
 
-  constructor(parts: RequestParts, { timeoutMs, correlator, signal }: RequestTerms) {
-    super(timeoutMs, parts.clock, signal);
+  /** @param countQuestion absent where the whole operation is counted before it is executed */
+  constructor(
+    parts: RequestParts,
+    { timeoutMs, correlator, signal }: RequestTerms,
+    countQuestion?: CountQuestion,
+  ) {
+    this.life = new RequestLife(timeoutMs, parts.clock, signal);
+    this.signal = this.life.signal;
+    this.deadlineMs = this.life.deadlineMs;
+    this.cameInAtMs = this.life.cameInAtMs;
     this.#parts = parts;
     this.correlator = createCorrelator(correlator);
+    this.#countQuestion = countQuestion;
   }
 
   /** @param waitMs how long the caller is prepared to wait for the owner of a number (RFC 7240, `wait`) */
@@ -122,14 +122,13 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     this.caller = caller.identity;
     this.purpose = purpose;
     if (waitMs === undefined || !this.#parts.simSwaps.asksOwners) return;
-    this.waitMs = Math.min(waitMs, this.timeoutMs);
+    this.waitMs = Math.min(waitMs, this.life.timeoutMs);
   }
 
   /**
    * The value of a field. Every question passes here, whichever field, router or representation its number came from. A
    * question that the caller may not ask is refused before it is counted, and one beyond the limits before it is looked
-   * up. The service counts the whole operation before executing it; inside another program numbers also come from that
-   * program's own fields, and are counted only here.
+   * up.
    *
    * @throws {AnswerError}
    */
@@ -140,57 +139,59 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     place: FieldPlace,
   ): Promise<T> | T {
     if (!mayAskAbout(this.rights, number)) throw forbidden();
-    this.#countQuestion(number, asked);
+    this.#countQuestion?.(number, asked);
+    this.#fields += 1;
     const rehearsal = this.#parts.rehearsals?.get(number);
-    const isAnswered = this.#loader?.isAnswered(number, asked) === true;
-    let loader: Answering;
-    if (rehearsal !== undefined) loader = answering(rehearsedAnswer(rehearsal));
-    else if (this.signal.aborted && !isAnswered) loader = OVER;
-    else loader = this.#loader ??= this.#parts.simSwaps.forRequest(this);
-    const answered = (): T => {
-      const answer = loader.answerTo(number, asked);
-      const isDefect = answer instanceof Error;
-      if (isDefect) this.countAnswer(INTERNAL_ERROR);
-      else this.countAnswer(answer.kind === 'failure' ? answer.failure.code : 'answered');
-      if (isDefect) throw answer;
-      return tell(answer, place, asked);
+    const answer =
+      rehearsal === undefined ? this.#looked().answer(number, asked) : rehearsedAnswer(rehearsal);
+    const answered = (known: FieldAnswer | Defect): T => {
+      switch (known.kind) {
+        case 'defect':
+          this.countAnswer(INTERNAL_ERROR);
+          throw known.error;
+        case 'failure':
+          this.countAnswer(known.failure.code);
+          break;
+        case 'date':
+        case 'window':
+        case 'consent':
+          this.countAnswer('answered');
+      }
+      return tell(known, place, asked);
     };
-    return isAnswered ? answered() : loader.ask(number, asked).then(answered);
+    return answer instanceof Promise ? answer.then(answered) : answered(answer);
   }
-
   /**
-   * The numbers of a list, once the questions of their fields are answered, where these are known beforehand: the fields
-   * then need no promises of their own, which counts in a list of a thousand. A single number gains nothing.
+   * The numbers of a list, once the questions of all their fields are answered: the fields then return values, which
+   * counts in a list of a thousand. A single number gains nothing, and what is counted only as its field comes waits for it.
    */
-  askedAhead<E extends PhoneNumberEntity>(
+  planned<E extends PhoneNumberEntity>(
     entities: (E | Promise<never>)[],
-    nodes: readonly FieldNode[],
+    questions: () => readonly FieldQuestion[],
   ): Promise<(E | Promise<never>)[]> | (E | Promise<never>)[] {
-    const questions = entities.length < 2 ? [] : this.#knownBelow(nodes);
-    if (questions.length === 0) return entities;
+    if (entities.length < 2 || this.#countQuestion !== undefined || this.signal.aborted) {
+      return entities;
+    }
+    const asked = questions();
     const numbers: PhoneNumber[] = [];
     for (const entity of entities) {
       // Until graphql reaches it, its rejection would count as unhandled.
       if (entity instanceof Promise) entity.catch(() => undefined);
-      else if (this.#mayAskAhead(entity.e164)) numbers.push(entity.e164);
+      else if (this.#mayPlan(entity.e164)) numbers.push(entity.e164);
     }
     // In this tick, or the field that comes next would claim its places of a quota first.
-    if (numbers.length === 0) return entities;
-    this.#loader ??= this.#parts.simSwaps.forRequest(this);
-    return this.#loader.askAhead(numbers, questions).then(() => entities);
+    if (numbers.length === 0 || asked.length === 0) return entities;
+    return this.#looked()
+      .plan(numbers, asked)
+      .then(() => entities);
   }
 
-  /** The questions about each number of a root field; none where variables decide them. */
-  #knownBelow([node, ...merged]: readonly FieldNode[]): readonly Question[] {
-    if (this.signal.aborted || merged.length > 0) return [];
-    for (const root of this.roots ?? []) {
-      if (root.kind === 'numbers' && root.node === node) return root.below.ahead;
-    }
-    return [];
-  }
-
-  #mayAskAhead(number: PhoneNumber): boolean {
+  #mayPlan(number: PhoneNumber): boolean {
     return mayAskAbout(this.rights, number) && this.#parts.rehearsals?.has(number) !== true;
+  }
+
+  #looked(): SimSwapLoader {
+    return (this.#loader ??= this.#parts.simSwaps.forRequest(this));
   }
 
   /** Call when the answers have reached the caller; until then they count as not delivered. */
@@ -232,41 +233,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
       tookMs: this.#parts.clock.monotonicMs() - this.cameInAtMs,
       codes: this.#codes,
       answers: this.#answers,
-      repeatedQuestions: this.#repeatedQuestions,
+      repeatedQuestions: Math.max(0, this.#fields - (this.#loader?.questions ?? 0)),
     };
   }
-
-  #countQuestion(number: PhoneNumber, question: FieldQuestion): void {
-    const { maxNumbersPerOperation, maxQuestionsPerNumber } = this.#parts.config.limits;
-    const questions = this.#questions.get(number);
-    if (questions?.includes(question) === true) {
-      this.#repeatedQuestions += 1;
-    } else if (questions !== undefined) {
-      if (questions.length >= maxQuestionsPerNumber + CONSENT) {
-        throw tooMuch('questionsPerNumber', maxQuestionsPerNumber);
-      }
-      this.#questions.set(number, [...questions, question]);
-    } else {
-      const numbers = this.#questions.size;
-      const { missingBatchScope } = this.rights;
-      if (numbers >= 1 && missingBatchScope !== undefined) {
-        throw severalForbidden(missingBatchScope);
-      }
-      if (numbers >= maxNumbersPerOperation) throw tooMuch('numbers', maxNumbersPerOperation);
-      this.#questions.set(number, [question]);
-    }
-  }
-}
-
-type Answering = Pick<SimSwapLoader, 'ask' | 'answerTo'>;
-
-function answering(answer: FieldAnswer): Answering {
-  return { ask: () => Promise.resolve(), answerTo: () => answer };
-}
-
-/** After its end a request gets no answers, not even known ones. */
-const OVER = answering({ kind: 'failure', failure: OUT_OF_TIME });
-
-function tooMuch(limited: 'numbers' | 'questionsPerNumber', limit: number): Error {
-  return limitExceeded({ limited, limit, asked: limit + 1 });
 }

@@ -13,6 +13,7 @@ import type {
   SimSwapCheck,
 } from './generated/resolvers.ts';
 import type { PhoneNumberEntity, RequestContext, TellAnswer } from './request.ts';
+import { questionsBelow } from './selections.ts';
 import { GraphQLScalarType, type GraphQLResolveInfo } from 'graphql';
 import { instantAt, type Instant } from '../domain/instant.ts';
 import type { FieldAnswer } from '../lookups/executor.ts';
@@ -63,8 +64,8 @@ const SimSwapConsent: SimSwapConsentResolvers = {
 
 const Query: QueryResolvers = {
   phoneNumber: (_root, { e164 }) => phoneNumber(e164),
-  phoneNumbers: (_root, { e164s }, { request }, { fieldNodes }) =>
-    request.askedAhead(e164s.map(phoneNumber), fieldNodes),
+  phoneNumbers: (_root, { e164s }, { request }, info) =>
+    request.planned(e164s.map(phoneNumber), () => questionsBelow(info)),
   myPhoneNumber: (_root, _args, { request }) => {
     const { ownNumber } = request.rights;
     if (ownNumber === undefined) {
@@ -90,8 +91,8 @@ export const subgraphResolvers = {
       _root: unknown,
       { representations }: { representations: readonly unknown[] },
       { request }: RequestContext,
-      { fieldNodes }: GraphQLResolveInfo,
-    ) => request.askedAhead(representations.map(resolveReference), fieldNodes),
+      info: GraphQLResolveInfo,
+    ) => request.planned(representations.map(resolveReference), () => questionsBelow(info)),
   },
 };
 

@@ -1,4 +1,5 @@
 import {
+  assertObjectType,
   getArgumentValues,
   getDirectiveValues,
   GraphQLIncludeDirective,
@@ -9,9 +10,11 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
+  type GraphQLResolveInfo,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { FIELDS, isAskingField, type FieldQuestion } from '../domain/fields.ts';
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
@@ -104,4 +107,27 @@ export class Selections {
     const include = getDirectiveValues(GraphQLIncludeDirective, node, this.#variables);
     return skip?.['if'] !== true && include?.['if'] !== false;
   }
+}
+
+/** The questions about each number of a list, as the fields below it are about to ask them. */
+export function questionsBelow({
+  fieldNodes,
+  fragments,
+  variableValues,
+  schema,
+}: GraphQLResolveInfo): readonly FieldQuestion[] {
+  const fields = assertObjectType(schema.getType('PhoneNumber')).getFields();
+  const selections = new Selections(Object.values(fragments), variableValues);
+  const questions = new Set<FieldQuestion>();
+  for (const { selectionSet } of fieldNodes) {
+    if (selectionSet === undefined) continue;
+    for (const node of selections.fieldsOf(selectionSet)) {
+      const definition = fields[node.name.value];
+      if (definition === undefined || !isAskingField(definition.name)) continue;
+      const asked = FIELDS[definition.name](selections.argumentsOf(definition, node));
+      // The resolver says why one is refused.
+      if (asked.kind === 'parsed') questions.add(asked.value);
+    }
+  }
+  return [...questions];
 }

@@ -9,7 +9,7 @@ import { ERRORS, QUOTA_MESSAGES } from '../domain/errors.ts';
 import { createCorrelator } from '../http/correlator.ts';
 import { RequestLife } from '../http/urgency.ts';
 import type { FieldAnswer } from '../lookups/executor.ts';
-import { OUT_OF_TIME } from '../lookups/lookupRoute.ts';
+import { OUT_OF_TIME, type LookupRequest } from '../lookups/lookupRoute.ts';
 
 export interface SimSwapClientOptions {
   /**
@@ -250,12 +250,16 @@ function requestOf(
 ): SimSwapRequest {
   const { purpose, waitMs, timeoutMs } = termsOf(options, config);
   const life = new RequestLife(timeoutMs, clock, options.signal);
-  const request = Object.assign(life, {
+  const { signal, deadlineMs, cameInAtMs } = life;
+  const request: LookupRequest = {
+    signal,
+    deadlineMs,
+    cameInAtMs,
     caller: identityOf(options.caller),
     purpose,
     correlator: createCorrelator(options.correlator),
     ...(waitMs === undefined ? {} : { waitMs: Math.min(waitMs, life.timeoutMs) }),
-  });
+  };
   const loader = simSwaps.forRequest(request);
   const ask = async (field: AskingField, text: string, hours?: number): Promise<FieldReply> => {
     // Without types it may be anything, as a row of a database has it.
@@ -264,17 +268,16 @@ function requestOf(
     const asked = FIELDS[field]({ maxAgeHours: hours });
     if (asked.kind === 'refused') return asked;
     // It runs only during a question; after its end it returns nothing, not even what it has learned.
-    request.begin();
+    life.begin();
     try {
-      if (request.signal.aborted) return { kind: 'failure', failure: OUT_OF_TIME };
-      await loader.ask(number.value, asked.value);
-      const answer = loader.answerTo(number.value, asked.value);
-      if (answer instanceof Error) throw answer;
+      if (signal.aborted) return { kind: 'failure', failure: OUT_OF_TIME };
+      const answer = await loader.answer(number.value, asked.value);
+      if (answer.kind === 'defect') throw answer.error;
       // The caller has the answer here: there is no reply to wait for.
       loader.told();
       return answer;
     } finally {
-      request.pause();
+      life.pause();
     }
   };
   return {

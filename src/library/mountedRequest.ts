@@ -1,8 +1,7 @@
 import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import type { FieldQuestion } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { FieldPlace } from '../graphql/answerErrors.ts';
-import { limitExceeded } from '../graphql/operationCost.ts';
+import { limitExceeded, severalForbidden, type OperationLimits } from '../graphql/operationCost.ts';
 import {
   failedNumberBytes,
   fieldBytes,
@@ -11,46 +10,42 @@ import {
   MAX_INDEX_BYTES,
   measuredBelow,
 } from '../graphql/replyBytes.ts';
-import {
-  GraphqlRequest,
-  type RequestContext,
-  type RequestParts,
-  type RequestTerms,
-  type TellAnswer,
-} from '../graphql/request.ts';
+import { GraphqlRequest, type RequestParts, type RequestTerms } from '../graphql/request.ts';
 import { Selections } from '../graphql/selections.ts';
 
+/** Reading a consent's status is not a lookup. */
+const CONSENT = 1;
+
 /** What the context of a request has under `simSwap`; of use to our own resolvers only. */
-export class MountedRequest extends GraphqlRequest {
-  readonly context: RequestContext = { request: this };
-  readonly #maxReplyBytes: number;
+export class MountedRequest {
+  readonly request: GraphqlRequest;
+  readonly #limits: OperationLimits;
+  readonly #questions = new Map<PhoneNumber, readonly FieldQuestion[]>();
   readonly #bytesBelow = new WeakMap<readonly FieldNode[], number>();
   /** By the variables of an execution: a batch has several. */
   readonly #selections = new WeakMap<object, Selections>();
   #replyBytes = 0;
 
-  constructor(parts: RequestParts, terms: RequestTerms) {
-    super(parts, terms);
-    this.#maxReplyBytes = parts.config.limits.maxReplyBytes;
+  constructor(
+    parts: RequestParts & { readonly config: { readonly limits: OperationLimits } },
+    terms: RequestTerms,
+  ) {
+    this.#limits = parts.config.limits;
+    this.request = new GraphqlRequest(parts, terms, (...question) =>
+      this.#countQuestion(...question),
+    );
   }
 
   /** The end of a request of another program is not known: it runs only during a question. */
-  override async answer<T>(
-    number: PhoneNumber,
-    asked: FieldQuestion,
-    tell: TellAnswer<T>,
-    place: FieldPlace,
-  ): Promise<T> {
-    this.begin();
+  async during<T>(answer: () => T | Promise<T>): Promise<T> {
+    const { life, signal } = this.request;
+    life.begin();
     try {
-      const telling: TellAnswer<T> = (...heard) => {
-        // The caller has the answer here: there is no reply to wait for.
-        if (!this.signal.aborted) this.told();
-        return tell(...heard);
-      };
-      return await super.answer(number, asked, telling, place);
+      return await answer();
     } finally {
-      this.pause();
+      // The caller has the answer here: there is no reply to wait for.
+      if (!signal.aborted) this.request.told();
+      life.pause();
     }
   }
 
@@ -85,9 +80,26 @@ export class MountedRequest extends GraphqlRequest {
     return selections;
   }
 
+  /** Numbers also come from that program's own fields: each is counted as it comes. */
+  #countQuestion(number: PhoneNumber, question: FieldQuestion): void {
+    const { maxNumbersPerOperation, maxQuestionsPerNumber } = this.#limits;
+    const known = this.#questions.get(number);
+    if (known?.includes(question) === true) return;
+    if (known === undefined) {
+      const numbers = this.#questions.size;
+      const { missingBatchScope } = this.request.rights;
+      if (numbers >= 1 && missingBatchScope !== undefined)
+        throw severalForbidden(missingBatchScope);
+      if (numbers >= maxNumbersPerOperation) throw tooMuch('numbers', maxNumbersPerOperation);
+    } else if (known.length >= maxQuestionsPerNumber + CONSENT) {
+      throw tooMuch('questionsPerNumber', maxQuestionsPerNumber);
+    }
+    this.#questions.set(number, [...(known ?? []), question]);
+  }
+
   #count(bytes: number): void {
     this.#replyBytes += bytes;
-    const limit = this.#maxReplyBytes;
+    const limit = this.#limits.maxReplyBytes;
     if (this.#replyBytes <= limit) return;
     // The path of each such error would be as long as the client chooses.
     throw limitExceeded({ limited: 'replyBytes', limit, asked: this.#replyBytes }, { path: [] });
@@ -99,7 +111,7 @@ export class MountedRequest extends GraphqlRequest {
     for (const { selectionSet } of nodes) {
       if (selectionSet === undefined) continue;
       for (const field of selections.fieldsOf(selectionSet)) {
-        if (bytes > this.#maxReplyBytes) return bytes;
+        if (bytes > this.#limits.maxReplyBytes) return bytes;
         if (!isMeasured(field.name.value)) continue;
         const below = measuredBelow(field, selections);
         bytes += fieldBytes(field, path + keyBytes(field), below?.bytes);
@@ -107,6 +119,10 @@ export class MountedRequest extends GraphqlRequest {
     }
     return bytes;
   }
+}
+
+function tooMuch(limited: 'numbers' | 'questionsPerNumber', limit: number): Error {
+  return limitExceeded({ limited, limit, asked: limit + 1 });
 }
 
 /** How long the path of what an error is about becomes. */

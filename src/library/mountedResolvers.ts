@@ -1,4 +1,5 @@
 import { isObjectType, type GraphQLResolveInfo } from 'graphql';
+import { isAskingField } from '../domain/fields.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
 import { AnswerError, badUserInput, internalError } from '../graphql/answerErrors.ts';
 import { logDefect } from '../graphql/errors.ts';
@@ -32,10 +33,12 @@ export function mountedResolvers(role: Role, log: Log) {
     const type = schema.getType('PhoneNumber');
     if (isObjectType(type)) type.isTypeOf ??= isTypeOf;
   };
-  const number = eachField(PhoneNumber, (resolve) =>
+  const number = eachField(PhoneNumber, (resolve, field) =>
     safely((source, args, context, info) => {
       boundNumbers(info);
-      return resolve(entityOf(source), args, requestOf(context).context, info);
+      const mounted = requestOf(context);
+      const answer = () => resolve(entityOf(source), args, mounted, info);
+      return isAskingField(field) ? mounted.during(answer) : answer();
     }),
   );
   const shared = { DateTime, SimSwapConsent: eachField(SimSwapConsent, safely) };
@@ -47,10 +50,10 @@ export function mountedResolvers(role: Role, log: Log) {
         Query: eachField(Query, (resolve) =>
           safely((source, args, context, info) => {
             boundNumbers(info);
-            const request = requestOf(context);
+            const mounted = requestOf(context);
             const { e164s } = args;
-            request.countTexts(Array.isArray(e164s) ? e164s.length : 1, info);
-            return resolve(source, args, request.context, info);
+            mounted.countTexts(Array.isArray(e164s) ? e164s.length : 1, info);
+            return resolve(source, args, mounted, info);
           }),
         ),
       };
@@ -78,9 +81,15 @@ function entityOf(source: unknown): PhoneNumberEntity {
   return { e164: parsed.value };
 }
 
-function eachField(fields: object, mount: (resolve: Resolve) => Resolve): Record<string, Resolve> {
+function eachField(
+  fields: object,
+  mount: (resolve: Resolve, name: string) => Resolve,
+): Record<string, Resolve> {
   return Object.fromEntries(
-    Object.entries(fields).map(([name, resolve]: [string, Resolve]) => [name, mount(resolve)]),
+    Object.entries(fields).map(([name, resolve]: [string, Resolve]) => [
+      name,
+      mount(resolve, name),
+    ]),
   );
 }
 
@@ -89,8 +98,8 @@ function boundary(log: Log) {
   const ours = (error: unknown, args: readonly unknown[]): AnswerError => {
     const known = error instanceof AnswerError ? error : internalError();
     if (known !== error) logDefect(error, log);
-    const request = requestIn(args.find(requestIn));
-    Object.assign(known.extensions, request?.reference(String(known.extensions['code'])));
+    const mounted = requestIn(args.find(requestIn));
+    Object.assign(known.extensions, mounted?.request.reference(String(known.extensions['code'])));
     return known;
   };
   return <Args extends readonly unknown[], T>(work: (...args: Args) => T) =>

@@ -162,7 +162,7 @@ function mountedRequest(app: App, request: SimSwapGraphqlRequest): MountedReques
   const { purpose, waitMs, timeoutMs } = termsOf(request, app.config);
   const { correlator, signal } = request;
   const mounted = new MountedRequest(app, { timeoutMs, correlator, signal });
-  mounted.admit({ caller, purpose }, waitMs);
+  mounted.request.admit({ caller, purpose }, waitMs);
   return mounted;
 }
 

@@ -4,40 +4,57 @@ import type { FailedLookup, TimedFact } from '../domain/fact.ts';
 import type { FieldQuestion, ConsentStatus } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { lookupFor, lookupKey, type Lookup, type Question } from '../domain/question.ts';
-import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
-import type { Admitted, Denied, LookupAuthorizer } from './lookupAuthorizer.ts';
-import type { LookupSession, LookupOutcome, LookupRequest } from './lookupRoute.ts';
+import type { LookupFailureCode } from '../domain/errors.ts';
+import type { LookupAuthorizer } from './lookupAuthorizer.ts';
+import {
+  OUT_OF_TIME,
+  type ConsentReading,
+  type LookupSession,
+  type LookupOutcome,
+  type LookupRequest,
+} from './lookupRoute.ts';
 import type { NumbersAtWork } from './numbersAtWork.ts';
-import type { Operators, RoutedOperator, Routing } from './operators.ts';
+import { NOT_SERVED, type Operators, type RoutedOperator, type Routing } from './operators.ts';
 import {
   answerTo,
   heardIn,
   mayBeElsewhere,
   nextLookup,
   type Answer,
+  type Offer,
   type Plan,
 } from './planner.ts';
 
-/** An answer, or the consent's status; `undefined` where that cannot be said. */
+/** An answer, or the consent's status; `undefined` where that cannot be said. A lookup that failed is an answer. */
 export type FieldAnswer =
   Answer | { readonly kind: 'consent'; readonly consent: ConsentStatus | undefined };
 
-export type SimSwapLoader = Pick<Executor, 'ask' | 'askAhead' | 'isAnswered' | 'answerTo' | 'told'>;
+export interface Defect {
+  readonly kind: 'defect';
+  readonly error: Error;
+}
 
-/** Answers the questions of one request: plans, looks up and adds the facts, until nothing is open. */
+export type SimSwapLoader = Pick<Executor, 'answer' | 'plan' | 'questions' | 'told'>;
+
+/**
+ * Answers the questions of one request: plans, looks up and adds the facts, until nothing is open (docs/design.md, "From
+ * questions to lookups"). DataLoader gathers the questions of one tick; each number is done as soon as its own operator
+ * has answered.
+ */
 export class Executor {
   readonly #operators: Operators;
   readonly #request: LookupRequest;
   readonly #numbersAtWork: NumbersAtWork | undefined;
   readonly #admission: Pick<LookupAuthorizer, 'admit'> | undefined;
   /** Facts live as long as the request, so a later question finds the facts of an earlier one. */
-  readonly #sessions = new Map<PhoneNumber, NumberSession>();
-  /** Gathers the questions of one tick. Each number is done as soon as its own operator has answered. */
-  readonly #loader = new DataLoader<() => Promise<unknown>, void>(
-    (begins) => {
-      const over = begins.map((begin) => begin());
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- resolved with a promise, a promise takes it over
-      return Promise.resolve(over as unknown as void[]);
+  readonly #numbers = new Map<PhoneNumber, NumberSession>();
+  /** A list is one plan: with one promise for all of its numbers. */
+  readonly #lists = new DataLoader<readonly NumberSession[], undefined>(
+    async (lists) => {
+      const sessions = lists.flat();
+      for (const session of sessions) void this.#begin(session);
+      for (const session of sessions) await session.run;
+      return lists.map(() => undefined);
     },
     { cache: false },
   );
@@ -58,216 +75,220 @@ export class Executor {
     this.#numbersAtWork = numbersAtWork;
     if (numbersAtWork === undefined) return;
     request.onOwnerWait = (number, isWaiting) => {
-      const session = this.#sessions.get(number);
-      if (session === undefined || session.openAnswers === 0) return;
-      if (isWaiting !== session.waitsForOwner) numbersAtWork.wait(request.caller.key, isWaiting);
-      session.waitsForOwner = isWaiting;
+      const state = this.#numbers.get(number)?.state;
+      if (state?.kind !== 'at work' || isWaiting === state.waitsForOwner) return;
+      numbersAtWork.wait(request.caller.key, isWaiting);
+      state.waitsForOwner = isWaiting;
     };
   }
 
-  /** Resolves once {@link answerTo} knows the answer (docs/design.md, "From questions to lookups"). Never rejects. */
-  ask(number: PhoneNumber, asked: FieldQuestion): Promise<void> {
-    const session = this.#noted(number, asked.asks === 'consent' ? NOTHING : [asked]);
-    if (asked.asks !== 'consent') return this.#loader.load(() => this.#run(session));
-    session.asksConsent = true;
-    return this.#loader.load(() => (session.consent ??= this.#readConsent(session)));
+  /** At once where it is known. Never rejects: an `Error` of ours is a defect. */
+  answer(
+    number: PhoneNumber,
+    asked: FieldQuestion,
+  ): FieldAnswer | Defect | Promise<FieldAnswer | Defect> {
+    const known = this.#numbers.get(number);
+    if (known?.isDone(asked) === true) return this.#answerTo(asked, known);
+    // After its end a request gets no further answers.
+    if (this.#request.signal.aborted) return OVER;
+    const session = this.#noted(number, [asked]);
+    session.loader ??= new DataLoader(
+      async (questions) => {
+        await this.#begin(session);
+        return questions.map((question) => this.#answerTo(question, session));
+      },
+      // An answer may change by a later fact.
+      { cache: false },
+    );
+    return session.loader.load(asked);
   }
 
-  /** The same for many numbers at once, with one promise for all; their fields need none once it is resolved. */
-  askAhead(numbers: readonly PhoneNumber[], questions: readonly Question[]): Promise<void> {
-    const sessions: NumberSession[] = [];
-    for (const number of numbers) sessions.push(this.#noted(number, questions));
-    return this.#loader.load(async () => {
-      for (const session of sessions) void this.#run(session);
-      for (const session of sessions) await session.run;
-    });
+  /** Resolves once {@link answer} knows all answers about these numbers. Never rejects. */
+  async plan(numbers: readonly PhoneNumber[], questions: readonly FieldQuestion[]): Promise<void> {
+    await this.#lists.load(numbers.map((number) => this.#noted(number, questions)));
   }
 
-  /** Whether a run that included it is over. */
-  isAnswered(number: PhoneNumber, asked: FieldQuestion): boolean {
-    const session = this.#sessions.get(number);
-    return session !== undefined && (session.isRefused || session.taken.includes(asked));
-  }
-
-  #noted(number: PhoneNumber, questions: readonly Question[]): NumberSession {
-    let session = this.#sessions.get(number);
-    if (session === undefined) {
-      session = new NumberSession(number, this.#request);
-      this.#sessions.set(number, session);
+  /** How many there are; equal ones count once. */
+  get questions(): number {
+    let count = 0;
+    for (const { questions, asksConsent } of this.#numbers.values()) {
+      count += questions.length + (asksConsent ? 1 : 0);
     }
-    for (const asked of questions) {
-      if (!session.questions.includes(asked)) session.questions = [...session.questions, asked];
-    }
-    return session;
-  }
-
-  /** A lookup that failed is an answer; an `Error` is a defect of ours. */
-  answerTo(number: PhoneNumber, asked: FieldQuestion): FieldAnswer | Error {
-    const session = this.#sessions.get(number);
-    if (session === undefined) return new Error('A number was not asked about.');
-    if (session.isRefused) return REFUSED;
-    const { operator, unrouted, defect, consentAnswer } = session;
-    let answer: FieldAnswer | undefined;
-    if (asked.asks === 'consent') answer = consentAnswer;
-    else if (operator !== undefined) answer = answerTo(asked, session, operator.offer);
-    if (answer !== undefined) return answer;
-    if (unrouted !== undefined) return { kind: 'failure', failure: unrouted };
-    return defect ?? new Error('A question was left open.');
+    return count;
   }
 
   /** The answers so far have reached the caller; without this call they count as not heard. */
   told(): void {
-    for (const session of this.#sessions.values()) {
+    const { kept } = this.#operators;
+    for (const session of this.#numbers.values()) {
       const { operator } = session;
-      operator?.route.told?.(heardIn(session, operator.offer), session);
+      const offer = this.#offerTo(session);
+      if (offer !== undefined) {
+        (operator?.route ?? kept)?.told?.(heardIn(session, offer), session);
+      }
     }
   }
 
-  /** After the answers, which take precedence: an expiry is reported once, and a pending consent may have ended since. */
-  async #readConsent(session: NumberSession): Promise<void> {
-    if (!this.#takePlace(session)) return;
-    try {
-      await this.#run(session);
-      // Kept facts may have answered everything before the consent became a question.
-      const { kept } = this.#operators;
-      if (kept !== undefined && session.operator === kept && session.unrouted === undefined) {
-        await this.#run(session);
-      }
-      const { operator, unrouted, number } = session;
-      if (unrouted !== undefined || operator === undefined) return;
-      const reading = await operator.route.consent(number, this.#request);
-      session.consentAnswer =
-        reading.kind === 'failed'
-          ? { kind: 'failure', failure: reading.failure }
-          : { kind: 'consent', consent: statusBeside(session, reading.status) };
-    } catch (defect) {
-      session.defect = errorOf(defect);
-    } finally {
-      this.#leavePlace(session);
+  #noted(number: PhoneNumber, questions: readonly FieldQuestion[]): NumberSession {
+    let session = this.#numbers.get(number);
+    if (session === undefined) {
+      session = new NumberSession(number, this.#request);
+      this.#numbers.set(number, session);
     }
+    for (const asked of questions) {
+      if (session.has(asked)) continue;
+      if (asked.asks === 'consent') session.asksConsent = true;
+      else session.questions = [...session.questions, asked];
+      if (session.state.kind === 'done') session.state = ASKED;
+    }
+    return session;
+  }
+
+  #answerTo(asked: FieldQuestion, session: NumberSession): FieldAnswer | Defect {
+    const { state, consentAnswer } = session;
+    if (state.kind === 'refused') return REFUSED;
+    const offer = this.#offerTo(session);
+    const answer =
+      asked.asks === 'consent' ? consentAnswer : offer && answerTo(asked, session, offer);
+    if (answer !== undefined) return answer;
+    const open = state.kind === 'done' ? state.open : undefined;
+    return open ?? { kind: 'defect', error: new Error('A question was left open.') };
+  }
+
+  /** Kept facts may have answered before any operator was chosen. */
+  #offerTo({ operator }: NumberSession): Offer | undefined {
+    return operator?.offer ?? this.#operators.kept?.offer;
   }
 
   /** A run under way includes the questions that arrive meanwhile. Never rejects. */
-  #run(session: NumberSession): Promise<void> {
-    if (session.isRunning || !this.#takePlace(session)) return session.run;
-    session.isRunning = true;
-    session.run = planChannel.hasSubscribers ? this.#lookUpTraced(session) : this.#lookUp(session);
+  #begin(session: NumberSession): Promise<void> {
+    if (session.state.kind !== 'asked') return session.run;
+    if (this.#numbersAtWork?.take(this.#request.caller.key) === false) {
+      session.state = NO_PLACE;
+      return session.run;
+    }
+    session.state = { kind: 'at work', waitsForOwner: false };
+    session.run = planChannel.hasSubscribers ? this.#runTraced(session) : this.#run(session);
     return session.run;
   }
 
-  #lookUpTraced(session: NumberSession): Promise<void> {
+  #runTraced(session: NumberSession): Promise<void> {
     const { correlator } = this.#request;
     const message = { correlator: correlator.name, questions: session.questions.length };
-    const work = () => this.#lookUp(session);
-    return traced(planChannel, message, work, () => planned(session));
+    return traced(
+      planChannel,
+      message,
+      () => this.#run(session),
+      () => planned(session),
+    );
   }
 
   /**
-   * Tries kept facts first where the number's operator is not known at once. Where an operator does not know the number
-   * the next one is called; what the first said no longer counts, since a number that moved has another SIM.
+   * One lookup at a time: the next one may not be needed, and some operators refuse a second. Where an operator does not
+   * know the number the next one is called; what the first said no longer counts, since a number that moved has another
+   * SIM. The consent's status is read last: answers take precedence, an expiry is reported once, and a pending consent may
+   * have ended since.
    */
-  async #lookUp(session: NumberSession): Promise<void> {
-    const { kept } = this.#operators;
+  async #run(session: NumberSession): Promise<void> {
+    let open: Done['open'];
     try {
-      let routing = (session.routing ??= this.#operators.of(session.number, this.#request));
-      const isRouted = typeof routing !== 'function' && routing.kind === 'served';
-      // Which operator has a number is said of those only that count for the caller.
-      const claim = isRouted ? undefined : await this.#claim(session);
-      if (claim?.kind === 'denied') {
-        session.unrouted = claim.failure;
-        return;
-      }
-      if (!isRouted && (await this.#isKept(session))) return;
-      const { questions } = session;
-      if (typeof routing === 'function') session.routing = routing = await routing();
-      if (routing.kind === 'failed') {
-        const attempts = routing.isUnsent === true ? 0 : 1;
-        await claim?.ended({ outcome: routing.failure.code, attempts });
-        // Kept facts may answer questions that arrived meanwhile, although no operator can be called.
-        if (session.questions !== questions) await this.#isKept(session);
-        session.unrouted = routing.failure;
-        return;
-      }
-      const { inTurn } = routing;
-      let { operator } = session;
-      if (operator === undefined || operator === kept) [operator] = inTurn;
-      for (;;) {
-        session.operator = operator;
-        const { offer, route }: RoutedOperator = operator;
-        // One lookup at a time: the next one may not be needed, and some operators refuse a second.
-        for (let lookup; (lookup = nextLookup(session, offer)) !== undefined;) {
-          learn(session, await route.lookUp(lookup, session));
+      const routing = (session.routing ??= this.#operators.of(session.number));
+      const routed = routing?.kind === 'served' ? routing : await this.#route(session);
+      if (routed?.kind !== 'served') open = routed;
+      else {
+        const { inTurn } = routed;
+        let operator: RoutedOperator | undefined = session.operator ?? inTurn[0];
+        while (operator !== undefined) {
+          session.operator = operator;
+          const { offer, route }: RoutedOperator = operator;
+          for (let lookup; (lookup = nextLookup(session, offer)) !== undefined;) {
+            learn(session, await route.lookUp(lookup, session));
+          }
+          const next: RoutedOperator | undefined = inTurn[inTurn.indexOf(operator) + 1];
+          if (next !== undefined && mayBeElsewhere(session)) {
+            session.forgetReplies();
+            operator = next;
+          } else if (session.asksConsent && session.consentAnswer === undefined) {
+            const reading = await route.consent(session.number, this.#request);
+            session.consentAnswer = asAnswer(reading, session);
+          } else operator = undefined;
         }
-        if (!mayBeElsewhere(session)) return;
-        operator = inTurn[inTurn.indexOf(operator) + 1];
-        if (operator === undefined) return;
-        session.facts = session.besides = [];
-        session.failures = [];
-        session.answered = [];
       }
     } catch (defect) {
-      session.defect = errorOf(defect);
-    } finally {
-      // In one turn with the end: a question that comes later begins another run.
-      session.isRunning = false;
-      session.taken = session.questions;
-      this.#leavePlace(session);
+      const error = defect instanceof Error ? defect : new Error('A lookup broke.');
+      open = { kind: 'defect', error };
     }
+    // In one turn with the end: a question that comes later begins another run.
+    this.#leavePlace(session);
+    session.state = open === undefined ? DONE : { kind: 'done', open };
   }
 
-  #claim({ number }: NumberSession): Promise<Admitted | Denied> | Admitted | Denied | undefined {
-    return this.#admission?.admit({ event: 'routing', number, request: this.#request });
+  #leavePlace({ state }: NumberSession): void {
+    const { key } = this.#request.caller;
+    if (state.kind === 'at work' && state.waitsForOwner) this.#numbersAtWork?.wait(key, false);
+    this.#numbersAtWork?.giveBack(key);
+  }
+
+  /** Where no prefix says whose the number is: kept facts first; `undefined` when they answer everything. */
+  async #route(
+    session: NumberSession,
+  ): Promise<Exclude<Routing, { kind: 'failed' }> | Done['open']> {
+    const { number } = session;
+    const event = { event: 'routing', number, request: this.#request } as const;
+    // Which operator has a number is said of those only that count for the caller.
+    const claim = await this.#admission?.admit(event);
+    if (claim?.kind === 'denied') return { kind: 'failure', failure: claim.failure };
+    if (await this.#isKept(session)) return undefined;
+    const { questions } = session;
+    session.routing ??= await this.#operators.find?.(number, this.#request);
+    const { routing = NOT_SERVED } = session;
+    if (routing.kind === 'served') return routing;
+    const attempts = routing.isUnsent === true ? 0 : 1;
+    await claim?.ended({ outcome: routing.failure.code, attempts });
+    // Kept facts may answer questions that arrived meanwhile, although no operator can be called.
+    if (session.questions !== questions) await this.#isKept(session);
+    return { kind: 'failure', failure: routing.failure };
   }
 
   /** Whether kept facts answer everything, so that no operator has to be chosen. */
   async #isKept(session: NumberSession): Promise<boolean> {
     const { kept } = this.#operators;
     if (kept === undefined || session.questions.length === 0) return false;
-    session.operator ??= kept;
-    for (let lookup; (lookup = nextLookup(session, kept.offer)) !== undefined;) {
-      learn(session, await kept.route.lookUp(lookup, session));
+    if (nextLookup(session, kept.offer) !== undefined) {
+      const recalled = await kept.recall(session);
+      if (recalled.kind === 'answers') learn(session, { ...recalled, kind: 'facts' });
     }
-    const isAnswered = session.failures.length === 0;
-    // Everything else is still to be looked up, and the consent's status to be read.
-    session.failures = [];
-    return isAnswered && !session.asksConsent;
-  }
-
-  /** A number has one place until its run and the reading of its consent are over; `false` where no place is free. */
-  #takePlace(session: NumberSession): boolean {
-    // For good where a number was refused once: its fields say the same.
-    if (session.openAnswers === 0) {
-      session.isRefused ||= this.#numbersAtWork?.take(this.#request.caller.key) === false;
-    }
-    if (session.isRefused) return false;
-    session.openAnswers += 1;
-    return true;
-  }
-
-  #leavePlace(session: NumberSession): void {
-    session.openAnswers -= 1;
-    if (session.openAnswers > 0) return;
-    const { key } = this.#request.caller;
-    if (session.waitsForOwner) this.#numbersAtWork?.wait(key, false);
-    session.waitsForOwner = false;
-    this.#numbersAtWork?.giveBack(key);
+    return nextLookup(session, kept.offer) === undefined && !session.asksConsent;
   }
 }
 
-const NOTHING: readonly never[] = [];
-const NOT_BEGUN = Promise.resolve();
+/** A number has a place among those at work as long as it is `at work`; `refused` is for good: all its fields say the same. */
+type NumberState =
+  | { readonly kind: 'asked' }
+  | { readonly kind: 'at work'; waitsForOwner: boolean }
+  | Done
+  | { readonly kind: 'refused' };
 
-function errorOf(defect: unknown): Error {
-  return defect instanceof Error ? defect : new Error('A lookup broke.');
+interface Done {
+  readonly kind: 'done';
+  /** The answer to what facts leave open. */
+  readonly open?: (FieldAnswer & { readonly kind: 'failure' }) | Defect | undefined;
 }
+
+const ASKED: NumberState = { kind: 'asked' };
+const DONE: NumberState = { kind: 'done' };
+const NO_PLACE: NumberState = { kind: 'refused' };
 
 const REFUSED: FieldAnswer = {
   kind: 'failure',
   failure: { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 },
 };
 
+const OVER: FieldAnswer = { kind: 'failure', failure: OUT_OF_TIME };
+
 function planned(session: NumberSession): PlanResult | Broken {
-  if (session.defect !== undefined) return BROKEN;
+  const { state } = session;
+  if (state.kind === 'done' && state.open?.kind === 'defect') return BROKEN;
   // A number may have several runs: counts what was deduced since the last one.
   const { deducedBefore } = session;
   session.deducedBefore = deducedOf(session);
@@ -310,6 +331,12 @@ function learn(session: NumberSession, outcome: LookupOutcome): void {
   }
 }
 
+function asAnswer(reading: ConsentReading, plan: Plan): FieldAnswer {
+  return reading.kind === 'failed'
+    ? { kind: 'failure', failure: reading.failure }
+    : { kind: 'consent', consent: statusBeside(plan, reading.status) };
+}
+
 function statusBeside(
   { facts, failures }: Plan,
   stored: ConsentStatus | undefined,
@@ -331,6 +358,9 @@ const STATES: Readonly<Partial<Record<LookupFailureCode, ConsentStatus['state']>
   CONSENT_EXPIRED: 'EXPIRED',
 };
 
+const NOTHING: readonly never[] = [];
+const NOT_BEGUN = Promise.resolve();
+
 /**
  * The questions about one number, and what its current operator has said. Its lists are replaced and never
  * added to: a list that grows makes room for seventeen, and most have one member.
@@ -338,31 +368,37 @@ const STATES: Readonly<Partial<Record<LookupFailureCode, ConsentStatus['state']>
 class NumberSession implements LookupSession {
   readonly number: PhoneNumber;
   readonly request: LookupRequest;
+  state: NumberState = ASKED;
+  /** The latest. */
+  run = NOT_BEGUN;
+  loader: DataLoader<FieldQuestion, FieldAnswer | Defect> | undefined;
   questions: readonly Question[] = NOTHING;
-  /** Those that the latest run took up. */
-  taken: readonly FieldQuestion[] = NOTHING;
+  asksConsent = false;
+  /** Read once for all fields. */
+  consentAnswer: FieldAnswer | undefined;
+  routing: Routing | undefined;
+  operator: RoutedOperator | undefined;
   facts: readonly TimedFact[] = NOTHING;
   besides: readonly TimedFact[] = NOTHING;
   failures: readonly FailedLookup[] = NOTHING;
   answered: readonly Lookup[] = NOTHING;
-  operator: RoutedOperator | undefined;
-  routing: Routing | (() => Promise<Routing>) | undefined;
-  unrouted: LookupFailure | undefined;
-  run = NOT_BEGUN;
-  isRunning = false;
-  /** A run, a reading of the consent, or both: the number has a place among those at work as long as there are any. */
-  openAnswers = 0;
-  defect: Error | undefined;
-  isRefused = false;
-  waitsForOwner = false;
-  asksConsent = false;
-  /** Read once for all fields. */
-  consent: Promise<void> | undefined;
-  consentAnswer: FieldAnswer | undefined;
   deducedBefore = 0;
 
   constructor(number: PhoneNumber, request: LookupRequest) {
     this.number = number;
     this.request = request;
+  }
+
+  has(asked: FieldQuestion): boolean {
+    return asked.asks === 'consent' ? this.asksConsent : this.questions.includes(asked);
+  }
+
+  isDone(asked: FieldQuestion): boolean {
+    const { kind } = this.state;
+    return (kind === 'done' || kind === 'refused') && this.has(asked);
+  }
+
+  forgetReplies(): void {
+    this.facts = this.besides = this.failures = this.answered = NOTHING;
   }
 }

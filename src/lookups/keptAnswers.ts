@@ -13,10 +13,11 @@ import {
   type LookupOutcome,
   type LookupRequest,
   type LookupRoute,
+  type NumberOfRequest,
 } from './lookupRoute.ts';
 import { closesMore, type Offer } from './planner.ts';
 
-export interface KeptAnswersParts {
+export interface KeptFactsParts {
   /** By caller and number, the facts that are being marked as heard; shared by all operators. */
   readonly marking?: Map<string, Promise<unknown>>;
   readonly factCache: Pick<FactCache, 'recall' | 'keep'>;
@@ -24,42 +25,47 @@ export interface KeptAnswersParts {
   readonly offer: Offer;
 }
 
-/** Questions that kept facts answer take no lookup and no prompt. A store that is not available counts as empty. */
-export class KeptAnswers implements LookupRoute {
-  readonly #route: LookupRoute;
-  readonly #parts: KeptAnswersParts;
+/** Facts that answer nothing are not returned as answers: the audit log would say that they were. */
+export type Recalled =
+  | {
+      readonly kind: 'answers';
+      readonly facts: readonly TimedFact[];
+      readonly besides: readonly TimedFact[];
+    }
+  | {
+      readonly kind: 'nothing';
+      readonly besides: readonly TimedFact[];
+      readonly recalledAtMs: number;
+    }
+  | { readonly kind: 'failed'; readonly failure: LookupFailure };
+
+/** Facts of this caller and purpose that are young enough. A store that is not available counts as empty. */
+export class KeptFacts {
+  readonly offer: Offer;
+  readonly #parts: KeptFactsParts;
   readonly #marking: Map<string, Promise<unknown>>;
 
-  constructor(route: LookupRoute, parts: KeptAnswersParts) {
-    this.#route = route;
+  constructor(parts: KeptFactsParts) {
+    this.offer = parts.offer;
     this.#parts = parts;
     this.#marking = parts.marking ?? new Map();
   }
 
-  async lookUp(lookup: Lookup, session: LookupSession): Promise<LookupOutcome> {
+  /** Those that answer an open question of the session are audited. */
+  async recall(session: LookupSession): Promise<Recalled> {
     const { facts, besides, recalledAtMs } = await this.#recall(session);
-    // Facts that answer nothing are not returned: the audit log would say that they were.
-    if (!closesMore({ ...session, besides }, this.#parts.offer, facts)) {
-      const outcome = await this.#route.lookUp(lookup, session, recalledAtMs);
-      if (outcome.kind === 'failed') return outcome;
-      // No `false` may pass over a change that is known, whether or not that answers anything.
-      return { ...outcome, besides: facts.concat(besides, outcome.besides ?? []) };
+    // No `false` may pass over a change that is known, whether or not that answers anything.
+    if (!closesMore({ ...session, besides }, this.offer, facts)) {
+      return { kind: 'nothing', besides: facts.concat(besides), recalledAtMs };
     }
     const failure = await this.#heard(facts, session);
     return failure === undefined
-      ? { kind: 'facts', facts, besides }
-      : lookupFailed(lookup, failure);
-  }
-
-  consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
-    return this.#route.consent(number, request);
+      ? { kind: 'answers', facts, besides }
+      : { kind: 'failed', failure };
   }
 
   /** Facts that cannot be marked are heard again. */
-  told(
-    facts: readonly TimedFact[],
-    { number, request }: Pick<LookupSession, 'number' | 'request'>,
-  ): void {
+  told(facts: readonly TimedFact[], { number, request }: NumberOfRequest): void {
     const { factCache } = this.#parts;
     const marking = this.#marking;
     const unheard = facts.filter(({ isHeard }) => !isHeard);
@@ -75,7 +81,6 @@ export class KeptAnswers implements LookupRoute {
 
   async close(): Promise<void> {
     await Promise.all(this.#marking.values());
-    await this.#route.close();
   }
 
   async #recall({ number, request, facts: known }: LookupSession): Promise<RecalledFacts> {
@@ -110,10 +115,41 @@ export class KeptAnswers implements LookupRoute {
 
 const NOT_RECALLED: RecalledFacts = { facts: [], besides: [], recalledAtMs: -Infinity };
 
-/** Behind kept facts, while the operator is not known yet. */
-export const NOBODY: LookupRoute = {
-  lookUp: (lookup) =>
-    Promise.resolve(lookupFailed(lookup, { code: 'NUMBER_NOT_SERVED', reach: 'number' })),
-  consent: () => Promise.resolve({ kind: 'read', status: undefined }),
-  close: () => Promise.resolve(),
-};
+/** Questions that kept facts answer take no lookup and no prompt. */
+export class KeptAnswers implements LookupRoute {
+  readonly #route: LookupRoute;
+  readonly #kept: KeptFacts;
+
+  constructor(route: LookupRoute, parts: KeptFactsParts) {
+    this.#route = route;
+    this.#kept = new KeptFacts(parts);
+  }
+
+  async lookUp(lookup: Lookup, session: LookupSession): Promise<LookupOutcome> {
+    const recalled = await this.#kept.recall(session);
+    switch (recalled.kind) {
+      case 'answers':
+        return { ...recalled, kind: 'facts' };
+      case 'failed':
+        return lookupFailed(lookup, recalled.failure);
+      case 'nothing': {
+        const outcome = await this.#route.lookUp(lookup, session, recalled.recalledAtMs);
+        if (outcome.kind === 'failed') return outcome;
+        return { ...outcome, besides: recalled.besides.concat(outcome.besides ?? []) };
+      }
+    }
+  }
+
+  told(facts: readonly TimedFact[], about: NumberOfRequest): void {
+    this.#kept.told(facts, about);
+  }
+
+  consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
+    return this.#route.consent(number, request);
+  }
+
+  async close(): Promise<void> {
+    await this.#kept.close();
+    await this.#route.close();
+  }
+}

@@ -1,5 +1,6 @@
 import { byLongestPrefix, type NumberPrefix, type PhoneNumber } from '../domain/phoneNumber.ts';
 import type { LookupFailure } from '../domain/errors.ts';
+import type { KeptFacts } from './keptAnswers.ts';
 import type { LookupRequest, LookupRoute } from './lookupRoute.ts';
 import type { Offer } from './planner.ts';
 
@@ -29,10 +30,12 @@ export type Routing =
     };
 
 export interface Operators {
-  /** The routing, or a function that looks it up. Never rejects. */
-  of(number: PhoneNumber, request: LookupRequest): Routing | (() => Promise<Routing>);
-  /** Answers only from kept facts, before a number's operator is looked up. Absent where nothing is kept. */
-  readonly kept?: RoutedOperator | undefined;
+  /** `undefined` where {@link find} has to look it up. */
+  of(number: PhoneNumber): Routing | undefined;
+  /** Never rejects. */
+  find?(number: PhoneNumber, request: LookupRequest): Promise<Routing>;
+  /** Of all operators, before a number's own is looked up. Absent where nothing is kept. */
+  readonly kept?: KeptFacts | undefined;
 }
 
 export const NOT_SERVED: Routing = {

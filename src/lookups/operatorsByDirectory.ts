@@ -5,20 +5,15 @@ import type { Log } from '../log/log.ts';
 import type { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import { operatorOf, type DirectoryJudgement } from '../operator/numberDirectory.ts';
 import type { NumberDirectorySettings } from '../operator/operatorSettings.ts';
+import type { KeptFacts } from './keptAnswers.ts';
 import { OUT_OF_TIME, type LookupRequest } from './lookupRoute.ts';
-import {
-  NOT_SERVED,
-  type Operators,
-  type OperatorsByPrefix,
-  type RoutedOperator,
-  type Routing,
-} from './operators.ts';
+import { NOT_SERVED, type Operators, type OperatorsByPrefix, type Routing } from './operators.ts';
 
 export interface ByDirectoryParts {
   readonly directory: GuardedEndpoint;
   readonly settings: Pick<NumberDirectorySettings, 'timeoutMs' | 'keepSeconds' | 'fallback'>;
   readonly operators: OperatorsByPrefix;
-  readonly kept: RoutedOperator | undefined;
+  readonly kept: KeptFacts | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -34,7 +29,7 @@ const MAX_NAME_CHARACTERS = 100;
  * reply is kept for a while; the routing is not, since operators are added and removed.
  */
 export class OperatorsByDirectory implements Operators {
-  readonly kept: RoutedOperator | undefined;
+  readonly kept: KeptFacts | undefined;
   readonly #parts: ByDirectoryParts;
   /** In the order in which they came. */
   readonly #said = new Map<PhoneNumber, { said: DirectoryJudgement; untilMs: number }>();
@@ -45,17 +40,16 @@ export class OperatorsByDirectory implements Operators {
     this.#parts = parts;
   }
 
-  of(number: PhoneNumber, request: LookupRequest): Routing | (() => Promise<Routing>) {
+  of(number: PhoneNumber): Routing | undefined {
     const kept = this.#said.get(number);
-    if (kept !== undefined && this.#parts.clock.monotonicMs() < kept.untilMs) {
-      return this.#routingOf(kept.said, number);
-    }
-    return async () => {
-      const said = await this.#underWay.join(number, request, LATE, (work) =>
-        this.#ask(number, work),
-      );
-      return said === LATE ? NOT_IN_TIME : this.#routingOf(said, number);
-    };
+    const isKept = kept !== undefined && this.#parts.clock.monotonicMs() < kept.untilMs;
+    return isKept ? this.#routingOf(kept.said, number) : undefined;
+  }
+
+  async find(number: PhoneNumber, request: LookupRequest): Promise<Routing> {
+    const ask = (work: Sharing) => this.#ask(number, work);
+    const said = await this.#underWay.join(number, request, LATE, ask);
+    return said === LATE ? NOT_IN_TIME : this.#routingOf(said, number);
   }
 
   async #ask(number: PhoneNumber, { signal, correlator }: Sharing): Promise<DirectoryJudgement> {

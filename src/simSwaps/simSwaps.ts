@@ -4,13 +4,14 @@ import type { ConsentSettings } from '../consents/consentRecord.ts';
 import { MemoryConsentStore, MemoryRefusals } from '../consents/consentStore.ts';
 import { ConsentedLookups } from '../consents/consentedLookups.ts';
 import type { DateTrust } from '../domain/deduction.ts';
+import type { Operation } from '../domain/question.ts';
 import { Executor, type SimSwapLoader } from '../lookups/executor.ts';
 import { MemoryFactCache, type KeptFor } from '../lookups/factCache.ts';
-import { KeptAnswers, NOBODY, type KeptAnswersParts } from '../lookups/keptAnswers.ts';
+import { KeptFacts, type KeptFactsParts } from '../lookups/keptAnswers.ts';
 import type { LookupAuthorizers } from '../lookups/lookupAuthorizer.ts';
 import type { LookupRequest } from '../lookups/lookupRoute.ts';
 import { NumbersAtWork, type NumberLimits } from '../lookups/numbersAtWork.ts';
-import { OperatorsByPrefix, type Operators, type RoutedOperator } from '../lookups/operators.ts';
+import { OperatorsByPrefix, type Operators } from '../lookups/operators.ts';
 import { OperatorsByDirectory } from '../lookups/operatorsByDirectory.ts';
 import type { Offer } from '../lookups/planner.ts';
 import type { OperatorClock } from '../operator/operatorClock.ts';
@@ -119,22 +120,22 @@ export function createSimSwaps(parts: SimSwapParts) {
   };
 }
 
-/** Answers from the kept facts of all operators; `undefined` where nothing is kept. */
+/** Of all operators; `undefined` where nothing is kept. */
 function anyKept(
   operators: readonly OperatorSettings[],
-  parts: Omit<KeptAnswersParts, 'offer'>,
+  parts: Omit<KeptFactsParts, 'offer'>,
   trusts: ReadonlyMap<string, DateTrust>,
-): RoutedOperator | undefined {
+): KeptFacts | undefined {
   if (operators.every(({ keepFactsSeconds }) => keepFactsSeconds === 0)) return undefined;
-  const offer: Offer = {
-    operations: new Set(['retrieve-date', 'check']),
+  const offer = {
+    operations: new Set<Operation>(['retrieve-date', 'check']),
     maxAgeHours: Infinity,
     // For an operator that is no longer configured.
     dateMarginHours: Infinity,
     trustMonitoredPeriod: false,
     trusts,
   };
-  return { name: 'none', offer, route: new KeptAnswers(NOBODY, { ...parts, offer }) };
+  return new KeptFacts({ ...parts, offer });
 }
 
 export function storesInMemory(

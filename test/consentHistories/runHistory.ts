@@ -8,7 +8,7 @@ import type {
 } from '../../src/lookups/lookupAuthorizer.ts';
 import { ConsentedLookups } from '../../src/consents/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
-import { KeptAnswers, NOBODY } from '../../src/lookups/keptAnswers.ts';
+import { KeptAnswers, KeptFacts } from '../../src/lookups/keptAnswers.ts';
 import type { FactCache } from '../../src/lookups/factCache.ts';
 import type { LookupRequest } from '../../src/lookups/lookupRoute.ts';
 import type { Operators, RoutedOperator } from '../../src/lookups/operators.ts';
@@ -16,6 +16,7 @@ import type { ConsentStore } from '../../src/consents/consentStore.ts';
 import type { Ask, History, OperatorName } from './history.ts';
 import { StrictOperators, SWAPPED_HOURS_AGO } from './strictOperator.ts';
 import { consentOperator, LEASE_MS, RULES } from '../lookups/askedConsents.ts';
+import { answerKnown } from '../askedFields.ts';
 import { askAll, OFFER, requestAt } from '../lookups/requests.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 import type { TestClock } from '../testClock.ts';
@@ -134,7 +135,7 @@ async function makeRequest(
     return maxAgeHours < SWAPPED_HOURS_AGO && !operators.knewOfSwap(askerName, cameInAtMs);
   };
   for (const question of questions) {
-    const answer = executor.answerTo(ALICE, question);
+    const answer = answerKnown(executor, ALICE, question);
     if (answer instanceof Error) {
       wrong.defects += 1;
       continue;
@@ -158,7 +159,7 @@ async function makeRequest(
 /** One process of a replica: its operators and their routes. */
 class ServingProcess {
   readonly #operators: Readonly<Record<OperatorName, RoutedOperator>>;
-  readonly #kept: RoutedOperator;
+  readonly #kept: KeptFacts;
   readonly #sleep: (ms: number) => Promise<void>;
 
   constructor(
@@ -172,7 +173,7 @@ class ServingProcess {
     const consented = new ConsentedLookups({ store, factCache, rules, clock }, 0);
     const parts = { factCache, admission, offer: OFFER, marking: new Map() };
     this.#sleep = (ms) => clock.sleep(ms);
-    this.#kept = { name: 'none', offer: OFFER, route: new KeptAnswers(NOBODY, parts) };
+    this.#kept = new KeptFacts(parts);
     const operatorOf = (name: OperatorName): RoutedOperator => {
       const operator = consentOperator(name, operators.at(name), clock, { admission, rules });
       return { name, offer: OFFER, route: new KeptAnswers(consented.routeTo(operator), parts) };
@@ -187,7 +188,11 @@ class ServingProcess {
     ] as const;
     const served = { kind: 'served', inTurn } as const;
     if (directoryMs === undefined) return { of: () => served };
-    return { of: () => () => this.#sleep(directoryMs).then(() => served), kept: this.#kept };
+    return {
+      of: () => undefined,
+      find: () => this.#sleep(directoryMs).then(() => served),
+      kept: this.#kept,
+    };
   }
 
   async close(): Promise<void> {

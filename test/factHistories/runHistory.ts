@@ -5,7 +5,7 @@ import type { LookupFailureCode } from '../../src/domain/errors.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import type { Executor } from '../../src/lookups/executor.ts';
-import { KeptAnswers, NOBODY } from '../../src/lookups/keptAnswers.ts';
+import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
 import { type FactCache, MemoryFactCache } from '../../src/lookups/factCache.ts';
 import type {
   LookupSession,
@@ -18,6 +18,7 @@ import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { SlowRedis } from '../lookups/slowRedis.ts';
+import { answerKnown } from '../askedFields.ts';
 import { askAll, executorOn, OFFER, requestAt } from '../lookups/requests.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, HOUR_MS, OPEN_AUTHORIZER } from '../values.ts';
@@ -152,7 +153,8 @@ class World {
     const { keepMs } = this.#history;
     const parts = { factCache, keepMs, admission: OPEN_AUTHORIZER, offer: this.#offer };
     const direct: LookupRoute = {
-      ...NOBODY,
+      consent: () => Promise.resolve({ kind: 'read', status: undefined }),
+      close: () => Promise.resolve(),
       lookUp: (lookup, session) => this.#lookUp(lookup, session, clock, factCache),
     };
     const route = this.#history.isConsented ? direct : new SharedLookups(direct, parts);
@@ -279,7 +281,7 @@ class World {
   }
 
   #judge(question: Question, executor: Executor, asked: Asked): void {
-    const answer = executor.answerTo(ALICE, question);
+    const answer = answerKnown(executor, ALICE, question);
     if (answer instanceof Error) {
       this.#verdict.withoutAnswer += 1;
       return;

@@ -54,7 +54,7 @@ function longWindedContext(failsEach: number): RequestContext {
   };
   const request = requestAnswering(answerTo, {
     correlator: long(300),
-    config: { limits: LIMITS, docsUrl: `https://${long(92)}` },
+    config: { docsUrl: `https://${long(92)}` },
   });
   return { request };
 }

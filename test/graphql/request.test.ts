@@ -1,11 +1,13 @@
+import { execute, parse } from 'graphql';
 import { expect, test, vi } from 'vitest';
 import { FIELDS, type FieldQuestion } from '../../src/domain/fields.ts';
 import type { FieldPlace } from '../../src/graphql/answerErrors.ts';
-import { GraphqlRequest } from '../../src/graphql/request.ts';
-import type { FieldAnswer, SimSwapLoader } from '../../src/lookups/executor.ts';
+import { GraphqlRequest, type CountQuestion } from '../../src/graphql/request.ts';
+import { createSchema } from '../../src/graphql/schema.ts';
+import type { FieldAnswer } from '../../src/lookups/executor.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { ALICE, BOB } from '../values.ts';
-import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import type { Parsed, PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { requestAnswering } from './requestAnswering.ts';
 
 const SWAPPED: FieldAnswer = { kind: 'window', swapped: true, asOfMs: 0, from: [] };
@@ -13,6 +15,9 @@ const TIMED_OUT: FieldAnswer = {
   kind: 'failure',
   failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' },
 };
+
+const DATE: FieldQuestion = parsed(FIELDS.lastSimSwap());
+const CONSENT: FieldQuestion = parsed(FIELDS.simSwapConsent());
 
 const PLACE: FieldPlace = { fieldNodes: [], path: { prev: undefined, key: 0, typename: 'Query' } };
 
@@ -25,37 +30,70 @@ async function ask(
 }
 
 function window(maxAgeHours: number): FieldQuestion {
-  const asked = FIELDS.simSwappedWithin({ maxAgeHours });
+  return parsed(FIELDS.simSwappedWithin({ maxAgeHours }));
+}
+
+function parsed(asked: Parsed<FieldQuestion>): FieldQuestion {
   if (asked.kind === 'refused') throw new Error(asked.reason);
   return asked.value;
 }
 
 test('a question passes the permission first, then the count, then the lookup', async () => {
-  const lookUp = vi.fn<SimSwapLoader['answerTo']>(() => SWAPPED);
-  const limits = { maxNumbersPerOperation: 1, maxQuestionsPerNumber: 1, maxReplyBytes: 1e6 };
+  const lookUp = vi.fn<() => FieldAnswer>(() => SWAPPED);
+  const countQuestion = vi.fn<CountQuestion>((_number, asked) => {
+    if (asked === window(3)) throw new Error('1');
+  });
   const request = requestAnswering(lookUp, {
     caller: { mayAskAboutAnyone: false },
-    config: { limits },
+    countQuestion,
   });
 
-  // Bob's number is neither queried nor counted: Alice's is still the first.
+  // Bob's number is neither queried nor counted.
   await expect(ask(request, BOB, window(1))).rejects.toThrow(
     expect.objectContaining({ extensions: { code: 'FORBIDDEN' } }),
   );
   expect(lookUp).not.toHaveBeenCalled();
+  expect(countQuestion).not.toHaveBeenCalled();
   expect(await ask(request, ALICE, window(1))).toBe(SWAPPED);
   expect(await ask(request, ALICE, window(1))).toBe(SWAPPED);
   await ask(request, ALICE, window(2));
   await expect(ask(request, ALICE, window(3))).rejects.toThrow('1');
   expect(lookUp).toHaveBeenCalledTimes(3);
-  expect(request.report(200)).toMatchObject({
-    answers: new Map([['answered', 3]]),
-    repeatedQuestions: 1,
-  });
+  expect(request.report(200).answers).toEqual(new Map([['answered', 3]]));
+});
+
+test.each([
+  ['{ phoneNumbers(e164s: $l) { simSwappedWithin(maxAgeHours: $h) } }', [window(3)]],
+  [
+    '{ phoneNumbers(e164s: $l) { ...F a: simSwapCheck(maxAgeHours: 3) b: simSwappedWithin } }',
+    [window(3), window(240), DATE],
+  ],
+  ['{ phoneNumbers(e164s: $l) { simSwapConsent { state } lastSimSwap @skip(if: $s) } }', [CONSENT]],
+  ['{ x: phoneNumbers(e164s: $l) { lastSimSwap } x: phoneNumbers(e164s: $l) { ...F } }', [DATE]],
+  ['{ phoneNumbers(e164s: $l) { e164 simSwappedWithin(maxAgeHours: 0) } }', []],
+])('the questions of a list are known before its fields: %s', async (selected, expected) => {
+  let questions: readonly FieldQuestion[] = [];
+  const planned: GraphqlRequest['planned'] = (entities, below) => {
+    questions = below();
+    return entities;
+  };
+  const answering = requestAnswering(() => SWAPPED);
+  const query = `query ($l: [ID!]!, $h: Int! = 3, $s: Boolean! = true) ${selected}
+    fragment F on PhoneNumber { ... { lastSimSwap @include(if: $s) } }`;
+  const document = parse(query);
+  const contextValue = { request: { answer: answering.answer.bind(answering), planned } };
+  const args = {
+    schema: createSchema('bff'),
+    document,
+    contextValue,
+    variableValues: { l: [ALICE, BOB] },
+  };
+  await execute(args);
+  expect(new Set(questions)).toEqual(new Set(expected));
 });
 
 test('a failure counts by its code, and a defect as one', async () => {
-  const outcomes = [TIMED_OUT, new Error('broken')];
+  const outcomes = [TIMED_OUT, { kind: 'defect', error: new Error('broken') } as const];
   const request = requestAnswering(() => outcomes.shift() ?? SWAPPED);
   await ask(request, ALICE, window(1));
   await expect(ask(request, ALICE, window(2))).rejects.toThrow('broken');
@@ -71,10 +109,7 @@ test('a request that is not admitted asks nothing, and its report names no calle
   const forRequest = vi.fn<() => never>();
   const request = new GraphqlRequest(
     {
-      config: {
-        limits: { maxNumbersPerOperation: 1, maxQuestionsPerNumber: 1, maxReplyBytes: 1 },
-        docsUrl: undefined,
-      },
+      config: { docsUrl: undefined },
       simSwaps: { forRequest, asksOwners: true },
       quotas: { standingOf: () => Promise.resolve([]) },
       clock: systemClock,

@@ -1,6 +1,12 @@
-import { GraphqlRequest, type RequestParts } from '../../src/graphql/request.ts';
+import {
+  GraphqlRequest,
+  type CountQuestion,
+  type RequestParts,
+} from '../../src/graphql/request.ts';
 import type { Caller } from '../../src/caller/caller.ts';
-import type { SimSwapLoader } from '../../src/lookups/executor.ts';
+import type { FieldQuestion } from '../../src/domain/fields.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import type { Defect, FieldAnswer } from '../../src/lookups/executor.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { ALICE, callerNamed, purposeNamed } from '../values.ts';
 
@@ -9,23 +15,22 @@ export interface RequestChanges {
   readonly caller?: Partial<Caller>;
   readonly correlator?: string;
   readonly config?: Partial<RequestParts['config']>;
+  readonly countQuestion?: CountQuestion;
 }
 
 /** A request of Alice, who may query any number, with the answers of a test. */
 export function requestAnswering(
-  answerTo: SimSwapLoader['answerTo'],
-  { caller, correlator, config }: RequestChanges = {},
+  answer: (number: PhoneNumber, asked: FieldQuestion) => FieldAnswer | Defect,
+  { caller, correlator, config, countQuestion }: RequestChanges = {},
 ): GraphqlRequest {
-  const limits = { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 100, maxReplyBytes: 1e6 };
   const request = new GraphqlRequest(
     {
-      config: { limits, docsUrl: undefined, ...config },
+      config: { docsUrl: undefined, ...config },
       simSwaps: {
         forRequest: () => ({
-          ask: () => Promise.resolve(),
-          askAhead: () => Promise.resolve(),
-          isAnswered: () => false,
-          answerTo,
+          answer: (number, asked) => Promise.resolve(answer(number, asked)),
+          plan: () => Promise.resolve(),
+          questions: 0,
           told: () => undefined,
         }),
         asksOwners: false,
@@ -34,6 +39,7 @@ export function requestAnswering(
       clock: systemClock,
     },
     { timeoutMs: 60_000, correlator },
+    countQuestion,
   );
   const known = { identity: callerNamed('test'), mayAskAboutAnyone: true, ownNumber: ALICE };
   request.admit({ caller: { ...known, ...caller }, purpose: purposeNamed('fraud-prevention') });

@@ -3,15 +3,35 @@ import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Lookup, Question } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
 import { Executor } from '../../src/lookups/executor.ts';
+import { KeptFacts } from '../../src/lookups/keptAnswers.ts';
 import {
   lookupFailed,
   type LookupOutcome,
   type LookupRoute,
 } from '../../src/lookups/lookupRoute.ts';
+import { NumbersAtWork } from '../../src/lookups/numbersAtWork.ts';
 import { NOT_SERVED, type Routing } from '../../src/lookups/operators.ts';
 import { settled, TestClock } from '../testClock.ts';
-import { ALICE, BOB, changed, checked, hours, timed, withheld } from '../values.ts';
-import { answersOf, askAll, DATE, executorOn, OFFER, requestAt, window } from './requests.ts';
+import {
+  ALICE,
+  BOB,
+  changed,
+  checked,
+  hours,
+  OPEN_AUTHORIZER,
+  timed,
+  withheld,
+} from '../values.ts';
+import {
+  answersOf,
+  askAll,
+  DATE,
+  executorOn,
+  OFFER,
+  requestAt,
+  servedBy,
+  window,
+} from './requests.ts';
 
 const WINDOW = window(240);
 const FALSE = { swapped: false };
@@ -82,6 +102,49 @@ describe('an end', () => {
   });
 });
 
+describe('a list', () => {
+  it('is one plan, with the fields of its tick, and its fields then have values', async () => {
+    const { executor, lookups, ask } = load(async (lookup) => neverSwapped(lookup));
+    const month = window(720);
+    const day = window(24);
+    const planned = executor.plan([ALICE, BOB], [day, DATE]);
+    const asked = ask([month]);
+    await planned;
+    expect(await asked).toEqual([FALSE]);
+    // The date is older than both windows.
+    expect(lookups).toEqual([`${ALICE} retrieve-date`, `${BOB} retrieve-date`]);
+    const { latestSimChange } = changed(9000);
+    for (const number of [ALICE, BOB]) {
+      expect(answersOf(executor, number, [day, DATE])).toEqual([FALSE, { latestSimChange }]);
+    }
+    expect(executor.questions).toBe(5);
+  });
+
+  it('waits for all of its numbers, each of which ends by itself', async () => {
+    const gate = Promise.withResolvers<void>();
+    const places = new NumbersAtWork({ atWork: 10, held: 10 }, new TestClock());
+    const route: LookupRoute = {
+      async lookUp(lookup, { number }) {
+        if (number === BOB) await gate.promise;
+        return neverSwapped(lookup);
+      },
+      consent,
+      close,
+    };
+    const operators = servedBy({ name: 'operator', offer: OFFER, route });
+    const executor = new Executor(operators, requestAt(new TestClock()), places);
+    const planned = executor.plan([ALICE, BOB], [WINDOW, { asks: 'consent' }]);
+    await settled();
+    expect(places.load[0].numbers).toBe(1);
+    expect(answersOf(executor, ALICE, [WINDOW])).toEqual([FALSE]);
+    expect(executor.answer(BOB, WINDOW)).toBeInstanceOf(Promise);
+    gate.resolve();
+    await planned;
+    expect(places.load[0].numbers).toBe(0);
+    expect(answersOf(executor, BOB, [WINDOW])).toEqual([FALSE]);
+  });
+});
+
 // As many as from an answer to the end of its run, and more.
 it.each([0, 1, 2, 3, 4, 5, 6, 8, 12])(
   'a question that arrives %i microtasks after an answer is answered as well',
@@ -91,10 +154,10 @@ it.each([0, 1, 2, 3, 4, 5, 6, 8, 12])(
       if (lookup.operation === 'check') await first.promise;
       return neverSwapped(lookup);
     });
-    const asked = executor.ask(ALICE, WINDOW);
+    const asked = executor.answer(ALICE, WINDOW);
     first.resolve();
     for (let passed = 0; passed < microtasks; passed += 1) await Promise.resolve();
-    await Promise.all([asked, executor.ask(ALICE, DATE)]);
+    await Promise.all([asked, executor.answer(ALICE, DATE)]);
     const { latestSimChange } = changed(9000);
     expect(answersOf(executor, ALICE, [WINDOW, DATE])).toEqual([FALSE, { latestSimChange }]);
   },
@@ -117,19 +180,17 @@ it('a reply about another window than the requested one is not requested twice',
   expect(lookups).toHaveLength(1);
 });
 
-const keptDate: LookupRoute['lookUp'] = async (lookup) =>
-  lookup.operation === 'check'
-    ? lookupFailed(lookup, { code: 'NUMBER_NOT_SERVED', reach: 'operation' })
-    : { kind: 'facts', facts: [withheld()] };
-
 it('a question that arrives while the operator is being looked up is answered by kept facts', async () => {
   const routing = Promise.withResolvers<Routing>();
-  const kept = { name: 'none', offer: OFFER, route: { lookUp: keptDate, consent, close } };
-  const operators = { kept, of: () => () => routing.promise };
+  const facts = [withheld()];
+  const recall = () => Promise.resolve({ facts, besides: [], recalledAtMs: 0 });
+  const factCache = { recall, keep: () => Promise.resolve() };
+  const kept = new KeptFacts({ factCache, admission: OPEN_AUTHORIZER, offer: OFFER });
+  const operators = { kept, of: () => undefined, find: () => routing.promise };
   const executor = new Executor(operators, requestAt(new TestClock()));
-  const asked = executor.ask(ALICE, WINDOW);
+  const asked = executor.answer(ALICE, WINDOW);
   await settled();
-  const further = executor.ask(ALICE, DATE);
+  const further = executor.answer(ALICE, DATE);
   await settled();
   routing.resolve(NOT_SERVED);
   await Promise.all([asked, further]);

@@ -3,8 +3,7 @@ import { loadLimits } from '../../src/config/loadLimits.ts';
 import type { AskingField } from '../../src/domain/fields.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { Executor } from '../../src/lookups/executor.ts';
-import { NOBODY } from '../../src/lookups/keptAnswers.ts';
-import type { ConsentReading } from '../../src/lookups/lookupRoute.ts';
+import type { ConsentReading, LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import { NumbersAtWork } from '../../src/lookups/numbersAtWork.ts';
 import { NOT_SERVED, type Routing } from '../../src/lookups/operators.ts';
 import { askField } from '../askedFields.ts';
@@ -88,7 +87,7 @@ describe('the numbers of a request', () => {
     readonly request = requestAt(clock, { caller: 'risk' });
     readonly #routing = Promise.withResolvers<Routing>();
     readonly #executor = new Executor(
-      { of: () => () => this.#routing.promise },
+      { of: () => undefined, find: () => this.#routing.promise },
       this.request,
       atWork,
     );
@@ -123,7 +122,11 @@ describe('the numbers of a request', () => {
 
   it('have a place while the status of a consent is read', async () => {
     const reading = Promise.withResolvers<ConsentReading>();
-    const route = { ...NOBODY, consent: () => reading.promise };
+    const route: LookupRoute = {
+      lookUp: () => Promise.reject(new Error('Nothing is looked up.')),
+      consent: () => reading.promise,
+      close: () => Promise.resolve(),
+    };
     const operators = servedBy({ name: 'operator', offer: OFFER, route });
     const executor = new Executor(operators, requestAt(clock, { caller: 'risk' }), atWork);
     const asked = [ALICE, BOB].map((number) => askField(executor, number, 'simSwapConsent'));

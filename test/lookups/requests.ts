@@ -6,7 +6,7 @@ import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.t
 import type { Operators, OperatorsInTurn } from '../../src/lookups/operators.ts';
 import type { Offer } from '../../src/lookups/planner.ts';
 import type { Clock } from '../../src/system/clock.ts';
-import { told, type Told } from '../askedFields.ts';
+import { answerKnown, told, type Told } from '../askedFields.ts';
 import { callerNamed, hours, purposeNamed } from '../values.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
@@ -63,7 +63,7 @@ export async function askAll(
   number: PhoneNumber,
   questions: readonly Question[],
 ): Promise<void> {
-  await Promise.all(questions.map((question) => executor.ask(number, question)));
+  await Promise.all(questions.map(async (question) => executor.answer(number, question)));
 }
 
 /** The answers as values or failures, in the order of the questions. */
@@ -72,5 +72,5 @@ export function answersOf(
   number: PhoneNumber,
   questions: readonly Question[],
 ): (Told | Error)[] {
-  return questions.map((question) => told(executor.answerTo(number, question)));
+  return questions.map((question) => told(answerKnown(executor, number, question)));
 }
