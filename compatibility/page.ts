@@ -21,7 +21,6 @@ const NOTES = `- CAMARA's texts are not part of this project: \`CAMARA_TEXTS\` n
 - Federation 1 does not know \`@link\`: leave out the line of the SDL that begins with \`extend schema\`.
 - Servers have the graph of \`ROLE=bff\`, or of \`ROLE=subgraph\`, mounted beside types of another program as their own guides say ([library.md](library.md#mounting)), each error of a reply handed to \`maskError\`.
 - GraphQL over HTTP recommends status 200 for what is refused before execution where a client accepts only \`application/json\`; here it is 4xx ([graph.md](graph.md#errors)).
-- Names of metrics that begin with \`nodejs_\` are those of @prometheus-io/client.
 - Apollo Router and Cosmo Router are programs that could not be had where this was written.`;
 
 export function rowOf(name: string, version: string, findings: readonly Finding[]): Row {

@@ -12,6 +12,7 @@ const REQUEST_SECONDS = [0.005, ...OPERATOR_SECONDS, 30] as const;
 /** From the shared store and the audit log, whose alerts are at 0.2 and 0.5. */
 const STORE_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5] as const;
 const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 0.999] as const;
+const GC_SECONDS = [0.001, 0.01, 0.1, 1] as const;
 const CONSENT_SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300] as const;
 
 /**
@@ -196,6 +197,44 @@ export const METRICS = {
     name: 'sim_swap_spans_total',
     help: 'Spans of traces by what became of them: sent, failed, or dropped since too many waited.',
     labels: ['outcome'],
+  },
+  cpuSeconds: {
+    name: 'process_cpu_seconds_total',
+    help: 'CPU that the process has taken.',
+  },
+  residentBytes: {
+    name: 'process_resident_memory_bytes',
+    help: 'Memory of the process, buffers and code included.',
+  },
+  heapUsedBytes: {
+    name: 'nodejs_heap_size_used_bytes',
+    help: 'What objects take of the heap.',
+  },
+  startSeconds: {
+    name: 'process_start_time_seconds',
+    help: 'When the process started, in seconds since 1970.',
+  },
+  openDescriptors: {
+    name: 'process_open_fds',
+    help: 'Open file descriptors.',
+  },
+  maxDescriptors: {
+    name: 'process_max_fds',
+    help: 'How many file descriptors may be open.',
+  },
+  maxDelaySeconds: {
+    name: 'nodejs_eventloop_lag_max_seconds',
+    help: 'The longest delay of the event loop since the last scrape.',
+  },
+  p99DelaySeconds: {
+    name: 'nodejs_eventloop_lag_p99_seconds',
+    help: 'The delay of the event loop that one turn in a hundred exceeded since the last scrape.',
+  },
+  gcSeconds: {
+    name: 'nodejs_gc_duration_seconds',
+    help: 'How long collections of garbage take, by kind.',
+    labels: ['kind'],
+    buckets: GC_SECONDS,
   },
 } as const satisfies Readonly<Record<string, MetricDefinition>>;
 

@@ -1,4 +1,3 @@
-import { collectDefaultMetrics, Registry } from '@prometheus-io/client';
 import { REFUSALS, type RefusalReason } from '../caller/gate.ts';
 import {
   auditChannel,
@@ -27,6 +26,7 @@ import { BUILD } from '../system/build.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
 import { Meter } from './meter.ts';
 import { METRICS, SPAN_OUTCOMES, type SpanOutcome } from './metricDefinitions.ts';
+import { ProcessUsage } from './processUsage.ts';
 
 const MICROS = 1_000_000;
 
@@ -49,9 +49,10 @@ export interface MetricsParts {
 }
 
 export class Metrics {
-  /** Of the process itself. */
-  readonly #registry = new Registry();
   readonly #meters = createMeters();
+  readonly #usage = new ProcessUsage((kind, seconds) =>
+    this.#meters.gcSeconds.observe({ kind }, seconds),
+  );
   readonly #parts: MetricsParts;
   /** By server, on the monotonic clock. */
   readonly #awaySinceMs = new Map<string, number>();
@@ -61,7 +62,6 @@ export class Metrics {
 
   constructor(parts: MetricsParts) {
     this.#parts = parts;
-    collectDefaultMetrics({ register: this.#registry });
     this.#startAtZero();
     const now = (): number => parts.monotonicMs();
     const { consentsWaiting, consentWaitSeconds, ...meters } = this.#meters;
@@ -102,7 +102,7 @@ export class Metrics {
     this.#sources = sources;
   }
 
-  async text(): Promise<string> {
+  text(): string {
     const { workUnderWay, workWaiting, connections, streams, ...meters } = this.#meters;
     for (const meter of [workUnderWay, workWaiting, connections, streams]) meter.reset();
     for (const { kind, numbers, places } of this.#sources?.numbers() ?? []) {
@@ -127,32 +127,38 @@ export class Metrics {
     const sinceMs = Math.min(...this.#awaySinceMs.values(), nowMs);
     meters.storeAwaySeconds.set({}, (nowMs - sinceMs) / 1000);
     meters.lostLogLines.set({}, this.#parts.lostLogLines());
-    const ofProcess = await this.#registry.metrics();
-    this.#tellStrain(ofProcess);
-    return [...Object.values(this.#meters).map((meter) => meter.text()), ofProcess].join('\n');
+    this.#readUsage();
+    return Object.values(this.#meters)
+      .map((meter) => meter.text())
+      .join('\n');
   }
 
   /** Each cause of an alert has a line in the log as well. */
-  #tellStrain(text: string): void {
-    const heldUpSeconds = valueIn(text, 'nodejs_eventloop_lag_max_seconds');
-    if (heldUpSeconds > HELD_UP_SECONDS) {
+  #readUsage(): void {
+    const usage = this.#usage.read();
+    const { maxDelaySeconds, openDescriptors, maxDescriptors: max } = usage;
+    const { cpuSeconds, residentBytes, heapUsedBytes, startSeconds, ...meters } = this.#meters;
+    cpuSeconds.set({}, usage.cpuSeconds);
+    residentBytes.set({}, usage.residentBytes);
+    heapUsedBytes.set({}, usage.heapUsedBytes);
+    startSeconds.set({}, usage.startSeconds);
+    meters.openDescriptors.set({}, openDescriptors);
+    meters.maxDescriptors.set({}, max);
+    meters.maxDelaySeconds.set({}, maxDelaySeconds);
+    meters.p99DelaySeconds.set({}, usage.p99DelaySeconds);
+    if (maxDelaySeconds > HELD_UP_SECONDS) {
       this.#parts.log.warn('the event loop was held up', {
-        seconds: Math.round(heldUpSeconds * 10) / 10,
+        seconds: Math.round(maxDelaySeconds * 10) / 10,
       });
     }
-    const max = valueIn(text, 'process_max_fds');
-    if (valueIn(text, 'process_open_fds') > max * FEW_DESCRIPTORS_LEFT) {
+    if (openDescriptors > max * FEW_DESCRIPTORS_LEFT) {
       this.#parts.log.warn('file descriptors are running out', { max });
     }
   }
 
-  get contentType(): string {
-    return this.#registry.contentType;
-  }
-
   close(): void {
     for (const unlisten of this.#unlisten) unlisten();
-    this.#registry.clear();
+    this.#usage.close();
   }
 
   callerRefused(reason: RefusalReason): void {
@@ -280,9 +286,4 @@ function createMeters(): Meters {
   const meters = Object.entries(METRICS).map(([key, metric]) => [key, new Meter(metric)]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each under its own name, as the type says
   return Object.fromEntries(meters) as Meters;
-}
-
-/** The value of a metric without labels; `NaN` where it has none. Pure. */
-function valueIn(text: string, name: string): number {
-  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
 }

@@ -21,19 +21,19 @@ const FOREIGN: Refusal = {
 
 /** Serves only `/metrics`, on a port of its own. Rejects when the port is in use. */
 export async function serveMetrics(
-  metrics: Pick<Metrics, 'text' | 'contentType'>,
+  metrics: Pick<Metrics, 'text'>,
   { host, port }: { readonly host: string; readonly port: number },
   clock: Pick<Clock, 'monotonicMs'>,
 ) {
-  let kept: { readonly text: Promise<string>; readonly madeAtMs: number } | undefined;
-  const text = (): Promise<string> => {
+  let kept: { readonly text: string; readonly madeAtMs: number } | undefined;
+  const text = (): string => {
     const nowMs = clock.monotonicMs();
     if (kept === undefined || nowMs - kept.madeAtMs >= TEXT_KEPT_MS) {
       kept = { text: metrics.text(), madeAtMs: nowMs };
     }
     return kept.text;
   };
-  const replyTo = async ({ url = '/', method = '', headers }: IncomingMessage): Promise<Reply> => {
+  const replyTo = ({ url = '/', method = '', headers }: IncomingMessage): Reply => {
     const [path] = url.split('?', 1);
     if (path !== '/metrics' || !/^(?:GET|HEAD)$/.test(method)) return NOT_FOUND;
     // Beyond loopback the network decides who may scrape. On loopback a page of another site, whose name resolves to this
@@ -41,14 +41,14 @@ export async function serveMetrics(
     if (isLoopback(host) && !isOwnHost(headers.host)) return replyOf(FOREIGN, headers.accept);
     return {
       status: 200,
-      headers: { 'content-type': metrics.contentType },
-      body: await text(),
+      headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+      body: text(),
     };
   };
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },
     (request, response) => {
-      replyTo(request).then(
+      new Promise<Reply>((resolve) => resolve(replyTo(request))).then(
         ({ status, headers, body }) =>
           response.writeHead(status, { ...SECURITY_HEADERS, ...headers }).end(body),
         () => response.writeHead(500, SECURITY_HEADERS).end(),

@@ -101,8 +101,21 @@ test('from the start each metric is described, those of alerts are 0, and one na
     const scalar = metric.name.endsWith('_total') ? 'counter' : 'gauge';
     expect(text).toContain(`# TYPE ${metric.name} ${'buckets' in metric ? 'histogram' : scalar}`);
   }
-  expect(text).toContain('nodejs_eventloop_lag_seconds');
   const series = [...(await scrape(service))];
+  // Of the process, by the names that Prometheus' clients give them.
+  const { cpuSeconds, residentBytes, heapUsedBytes, startSeconds, ...process } = METRICS;
+  const { openDescriptors, maxDescriptors, maxDelaySeconds, p99DelaySeconds } = process;
+  const delays = [maxDelaySeconds, p99DelaySeconds];
+  const usage = [cpuSeconds, residentBytes, heapUsedBytes, startSeconds, openDescriptors];
+  for (const { name } of [...usage, maxDescriptors, ...delays]) {
+    const least = name.includes('_lag_') ? 0 : Number.MIN_VALUE;
+    expect([name, series.find(([key]) => key === name)?.[1]]).toEqual([
+      name,
+      expect.toSatisfy((value: number) => value >= least),
+    ]);
+  }
+  const [, started = 0] = series.find(([key]) => key === startSeconds.name) ?? [];
+  expect(Math.abs(started - Date.now() / 1000)).toBeLessThan(60);
   const build = `version="${project.version}",commit="${BUILD.commit}",docs="${docs}"`;
   expect(series).toContainEqual([`${METRICS.build.name}{${build}}`, 1]);
   const of = (name: string) => series.filter(([key]) => key.startsWith(`${name}{`));

@@ -112,6 +112,7 @@ it(
     try {
       const read = await load(service, new Random(19));
       const values = await settledScrape(service);
+      expect(sumOf(values, `${METRICS.gcSeconds.name}_count`)).toBeGreaterThan(0);
 
       for (const [operator, simulator] of simulators) {
         const counted = simulator.stats();
