@@ -20,7 +20,7 @@ export function judgeCredentials(
   return advice === undefined ? row : { ...row, advice };
 }
 
-function foundIn(trial: ClientTrial, { standing, statement: statement }: ClientReply): string {
+function foundIn(trial: ClientTrial, { standing, statement }: ClientReply): string {
   const isExpected = trial === 'poll' && standing === 'grant refused';
   return isExpected ? `known; ${statement}, as a made-up auth_req_id should be` : statement;
 }

@@ -45,7 +45,7 @@ export function judgeConsent(probe: ConsentProbe): Finding {
         advice: `bc-authorize refused the request. ${ERRORS[probe.code].message} Compare scopes, and loginHint and signedRequest of the profile, with the onboarding papers.`,
       };
     case 'over': {
-      const { end, interval, expiresIn, polls, statement: statement } = probe;
+      const { end, interval, expiresIn, polls, statement } = probe;
       const found = `prompted once; ${END[end] ?? statement} after ${polls} ${polls === 1 ? 'poll' : 'polls'}, interval ${interval} s, expires in ${expiresIn} s`;
       const { verdict, advice } = OPINIONS[end] ?? FAILED;
       return advice === undefined ? { ...row, verdict, found } : { ...row, verdict, found, advice };
