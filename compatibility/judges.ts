@@ -1,4 +1,5 @@
-import { CAMARA_JUDGES } from './camaraTexts.ts';
+import { CAMARA_DEFINITION_JUDGES } from './camaraDefinitions.ts';
+import { CAMARA_SCENARIO_JUDGES } from './camaraScenarios.ts';
 import { COMPOSER_JUDGES } from './composers.ts';
 import { GATEWAY_JUDGES } from './gateways.ts';
 import { GRAFBASE } from './grafbase.ts';
@@ -14,7 +15,8 @@ import { SERVER_JUDGES } from './servers.ts';
 
 /** All of them, in the order of the page. */
 export const JUDGES: readonly Judge[] = [
-  ...CAMARA_JUDGES,
+  ...CAMARA_DEFINITION_JUDGES,
+  ...CAMARA_SCENARIO_JUDGES,
   ...OIDC_PROVIDER_JUDGES,
   ...COMPOSER_JUDGES,
   ...GATEWAY_JUDGES,

@@ -73,7 +73,7 @@ export function judgeLookup(
   lookup: Lookup,
 ): Judgement<Fact> {
   const { errors, nowMs } = exchange;
-  if (reply.status < 200 || reply.status >= 300) return refused(reply, exchange);
+  if (reply.status < 200 || reply.status >= 300) return refused(reply, exchange, lookup);
   if (errors.rules.some(({ status }) => status === reply.status)) {
     const failure = judgeByMap(reply, nowMs, contextOf(exchange));
     if (failure !== undefined) return failedBy(failure, reply, exchange);
@@ -278,10 +278,13 @@ function invalid(flaw: ReplyFlaw): Failed {
   return failed({ code: 'OPERATOR_INVALID_REPLY', reach: 'question' }, flaw);
 }
 
-function refused(reply: HttpReply, exchange: LookupExchange): Failed {
+function refused(reply: HttpReply, exchange: LookupExchange, lookup: Lookup): Failed {
   const { nowMs } = exchange;
   const context = contextOf(exchange);
-  const isOutOfRange = reply.status === 400 && errorWord(reply, context) === 'OUT_OF_RANGE';
+  const isOutOfRange =
+    lookup.operation === 'check' &&
+    reply.status === 400 &&
+    errorWord(reply, context) === 'OUT_OF_RANGE';
   const failure =
     judgeByMap(reply, nowMs, context) ??
     (isOutOfRange ? OUT_OF_RANGE : judgeRefusal(reply, nowMs, context));

@@ -62,13 +62,17 @@ describe('the table of refusals in docs/operator-api.md', () => {
           const lookup = { ...AT_LOOKUPS, flow: asksOwner ? '3-legged' : '2-legged' } as const;
           const context = { wordIn: 'error', asksOwner, errors: COMMON_ERRORS } as const;
           const atTokens = judgeRefusal(reply, START_MS, context);
+          // A date has no window: there it is a flaw of our request.
+          const others = [judgeRetrieveDate(reply, lookup), { kind: 'failed', failure: atTokens }];
           const told = [
             judgeCheck(reply, lookup, hours(24)),
-            judgeRetrieveDate(reply, lookup),
-            ...(word === 'OUT_OF_RANGE' ? [] : [{ kind: 'failed', failure: atTokens }]),
+            ...(word === 'OUT_OF_RANGE' ? [] : others),
           ];
           const failed = { kind: 'failed', failure: expected };
           expect(told, `${status} ${word}`).toMatchObject(told.map(() => failed));
+          if (word !== 'OUT_OF_RANGE') continue;
+          const refused = { kind: 'failed', failure: { code: 'OPERATOR_REFUSED', reach } };
+          expect(others).toMatchObject(others.map(() => refused));
         }
       }
     }

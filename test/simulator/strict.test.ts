@@ -42,7 +42,7 @@ async function outcome(exchange: Promise<Response>): Promise<string> {
   return reply.ok ? '200' : `${reply.status} ${await read(reply, 'code')}`;
 }
 
-// What CAMARA has scenarios for: camara.test.ts.
+// CAMARA's own scenarios: compatibility/camaraScenarios.ts.
 describe('a check with a 2-legged token', () => {
   test.each<[string, object, string]>([
     ['with the smallest window', { phoneNumber: NUMBER, maxAge: 1 }, '200'],
@@ -182,4 +182,27 @@ test.each([
     const reply = await fetch(`${echoing.authUrl}${path}`, { method, headers });
     expect(reply.headers.get('x-correlator')).toBe(echo);
   }
+});
+
+test.each([
+  ['2.1', 'a_b;c:d', '200'],
+  ['2.1', 'a b', '400 INVALID_ARGUMENT'],
+  ['2.1', 'a'.repeat(257), '400 INVALID_ARGUMENT'],
+  ['1.0', 'a b', '200'],
+  ['1.0', 'a'.repeat(257), '200'],
+] as const)('CAMARA %s and the correlator "%s": %s', async (dialect, correlator, expected) => {
+  const speaking = await startSimulator({ port: 0, dialect });
+  onTestFinished(() => speaking.close());
+  const token = await read(await requestToken(speaking, NUMBER, CHECK_SCOPE), 'access_token');
+  const exchange = fetch(`${speaking.simSwapUrl}/check`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'x-correlator': correlator,
+    },
+    body: JSON.stringify({ phoneNumber: NUMBER }),
+  });
+
+  expect(await outcome(exchange)).toBe(expected);
 });
