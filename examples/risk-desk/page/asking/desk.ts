@@ -4,7 +4,7 @@ import { pagesOf, PAGES_AT_A_TIME } from '../model/pages.ts';
 import type { E164 } from '../model/phoneNumber.ts';
 import type { Quota } from '../model/quotas.ts';
 import { retryPlan } from '../model/retry.ts';
-import { PART_SIZE, type ListedNumber } from '../model/upload.ts';
+import { PART_SIZE, type ListedNumber, type ListFile } from '../model/upload.ts';
 import {
   answerOf,
   failureOf,
@@ -49,13 +49,21 @@ export interface Spent {
 /** What the page shows; every change makes a new one. */
 export interface DeskState {
   readonly rows: readonly DeskRow[];
+  /** What the rows were read from: its export has every row of it. `null` for a single number. */
+  readonly file: ListFile | null;
   readonly run: Run;
   readonly quotas: readonly Quota[];
   /** A single case that the session was too old to query. */
   readonly isSignedOut: boolean;
 }
 
-const EMPTY: DeskState = { rows: [], run: { kind: 'idle' }, quotas: [], isSignedOut: false };
+const EMPTY: DeskState = {
+  rows: [],
+  file: null,
+  run: { kind: 'idle' },
+  quotas: [],
+  isSignedOut: false,
+};
 
 /** A consent that does not say when it ends is given up after so long. */
 const MAX_CONSENT_WAIT_MS = 10 * 60_000;
@@ -81,6 +89,10 @@ export class SessionChecks {
   /** The earliest first, without the latest. */
   before(e164: E164): readonly EarlierCheck[] {
     return this.#checks.get(e164)?.slice(0, -1) ?? [];
+  }
+
+  latest(e164: E164): EarlierCheck | undefined {
+    return this.#checks.get(e164)?.at(-1);
   }
 
   clear(): void {
@@ -147,25 +159,26 @@ export class Desk {
     this.#life.abort();
     this.#life = new AbortController();
     this.#list = undefined;
-    this.#change({ rows: [], run: { kind: 'idle' }, isSignedOut: false });
+    this.#change({ rows: [], file: null, run: { kind: 'idle' }, isSignedOut: false });
   }
 
   /** Takes the place of what was on the desk; nothing is checked yet. */
-  load(numbers: readonly ListedNumber[]): void {
+  load(numbers: readonly ListedNumber[], file: ListFile | null = null): void {
     this.clear();
-    const rows = numbers.map(({ e164, line }): DeskRow => {
+    const rows = numbers.map(({ e164, line, own }): DeskRow => {
       const id = this.#nextId++;
       return {
         id,
         e164,
         line,
+        own,
         customer: undefined,
         state: { kind: 'waiting' },
         retryAtMs: 0,
         correlator: null,
       };
     });
-    this.#change({ rows });
+    this.#change({ rows, file });
   }
 
   /** Checks what was not checked yet, a part of a long list at a time, and again what may pass by now. */

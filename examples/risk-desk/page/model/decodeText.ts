@@ -1,6 +1,19 @@
-/** The text of a file, in the encoding that its bytes are in: spreadsheets save in several. */
-export function decodeText(bytes: Uint8Array): string {
-  return new TextDecoder(encodingOf(bytes)).decode(bytes);
+/** The text of a file. */
+export interface DecodedText {
+  readonly text: string;
+  /** Whether an export of it begins with a byte order mark, which says UTF-8 to spreadsheets. */
+  readonly hasMark: boolean;
+}
+
+/**
+ * The text of a file, in the encoding that its bytes are in: spreadsheets save in several. Browsers write only
+ * UTF-8: what was in another encoding gets a mark.
+ */
+export function decodeText(bytes: Uint8Array): DecodedText {
+  const encoding = encodingOf(bytes);
+  const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  const text = new TextDecoder(encoding).decode(bytes);
+  return { text, hasMark: isMarked || encoding !== 'utf-8' };
 }
 
 function encodingOf(bytes: Uint8Array): string {

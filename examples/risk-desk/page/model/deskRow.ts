@@ -1,4 +1,5 @@
 import type { E164 } from './phoneNumber.ts';
+import type { TableRow } from './upload.ts';
 import type { RowState } from './verdict.ts';
 
 /** Who has a number, as the supergraph knows. */
@@ -14,6 +15,8 @@ export interface DeskRow {
   readonly e164: E164;
   /** In what was uploaded, from 1. */
   readonly line: number;
+  /** The rows of the list that have this number, the first one first; none for a single number. */
+  readonly own: readonly TableRow[];
   /** `null` when no customer has the number; `undefined` until the first check. */
   readonly customer: Customer | null | undefined;
   readonly state: RowState;

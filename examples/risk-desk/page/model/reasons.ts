@@ -10,25 +10,28 @@ export interface Reason {
   readonly advice: string;
   /** Whether checking again can bring an answer: what a retry checks. */
   readonly mayPass: boolean;
-  /** About the operator or the way to it, not about this number. */
-  readonly isOutage: boolean;
+  /** Who failed, where that is not about this number; `null` where nobody is away. */
+  readonly away: Away | null;
   /** About this number: an earlier answer no longer applies. */
   readonly isAboutNumber: boolean;
 }
+
+/** What can be away: this page's own connection, the service behind it, or the operator. */
+export type Away = 'page' | 'service' | 'operator';
 
 const OTHER_WAY = 'Verify the customer in another way; do not rely on an SMS code.';
 const LATER = 'Check again later. Until then, do not rely on an SMS code.';
 
 function passing(name: string, says: string): Reason {
-  return { name, says, advice: LATER, mayPass: true, isOutage: false, isAboutNumber: false };
+  return { name, says, advice: LATER, mayPass: true, away: null, isAboutNumber: false };
 }
 
-function outage(name: string, says: string): Reason {
-  return { ...passing(name, says), isOutage: true };
+function outage(away: Away, name: string, says: string): Reason {
+  return { ...passing(name, says), away };
 }
 
 function lasting(name: string, says: string, advice = OTHER_WAY): Reason {
-  return { name, says, advice, mayPass: false, isOutage: false, isAboutNumber: false };
+  return { name, says, advice, mayPass: false, away: null, isAboutNumber: false };
 }
 
 function ofNumber(name: string, says: string, advice = OTHER_WAY): Reason {
@@ -81,8 +84,12 @@ const REASONS: Readonly<Record<SimSwapUnknownReason | OtherCode, Reason>> = {
     'Refused by operator',
     'The operator refused our request. The platform team can see this in the log.',
   ),
-  OPERATOR_TIMEOUT: outage('Operator too slow', 'The operator did not respond in time.'),
-  OPERATOR_UNAVAILABLE: outage('Operator unavailable', 'The operator is unavailable.'),
+  OPERATOR_TIMEOUT: outage(
+    'operator',
+    'Operator too slow',
+    'The operator did not respond in time.',
+  ),
+  OPERATOR_UNAVAILABLE: outage('operator', 'Operator unavailable', 'The operator is unavailable.'),
   PERIOD_NOT_SUPPORTED: ofNumber(
     'Window too long',
     'The operator does not answer for a window this long.',
@@ -94,19 +101,19 @@ const REASONS: Readonly<Record<SimSwapUnknownReason | OtherCode, Reason>> = {
   CANCELLED: passing('Cancelled', 'The check was cancelled before an answer came.'),
   FORBIDDEN: lasting('Not allowed', 'You are not allowed to check this.', 'Ask your lead.'),
   // By these two a gateway says that a service behind it is away.
-  GATEWAY_TIMEOUT: outage('Service too slow', 'The service did not respond in time.'),
-  SUBREQUEST_HTTP_ERROR: outage('Service unavailable', 'The service did not respond.'),
+  GATEWAY_TIMEOUT: outage('service', 'Service too slow', 'The service did not respond in time.'),
+  SUBREQUEST_HTTP_ERROR: outage('service', 'Service unavailable', 'The service did not respond.'),
   INTERNAL_SERVER_ERROR: passing('Service failed', 'The service failed to check this number.'),
   LOOKUP_LIMIT_EXCEEDED: lasting('Too many at once', 'The service refused a request this large.'),
   NO_ANSWER: lasting('No answer', 'No answer came.'),
-  NO_CONNECTION: outage('No connection', 'The desk could not be reached.'),
+  NO_CONNECTION: outage('page', 'No connection', 'The desk could not be reached.'),
   NOT_ASKED: ofNumber(
     'Not checked',
     'This window was not checked, as it would have sent another prompt.',
     'Check it if the customer expects a prompt.',
   ),
   UNAUTHENTICATED: passing('Signed out', 'Your session had ended.'),
-  UNAVAILABLE: outage('Service unavailable', 'The service did not respond.'),
+  UNAVAILABLE: outage('service', 'Service unavailable', 'The service did not respond.'),
 };
 
 /** Reasons are added in time: one that this page does not know is not known to pass. */

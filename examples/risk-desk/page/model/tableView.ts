@@ -1,10 +1,13 @@
 import type { DeskRow } from './deskRow.ts';
 import { recencyOf, type RecencyId } from './recency.ts';
+import type { TableRow } from './upload.ts';
 import { answerOf, outcomeOf, rankOf, verdictOf, type Outcome } from './verdict.ts';
 import { asOfMs } from './windows.ts';
 
 export const SORT_COLUMNS = ['line', 'number', 'customer', 'lastChange', 'risk', 'asOf'] as const;
-export type SortColumn = (typeof SORT_COLUMNS)[number];
+/** One of ours, or one of the list's own. */
+export type SortColumn = (typeof SORT_COLUMNS)[number] | OwnColumn;
+export type OwnColumn = `own${number}`;
 
 /** Which rows are shown: those of one tile, those of one bar, or all of them. */
 export type RowFilter =
@@ -15,6 +18,8 @@ export type RowFilter =
 /** How the table is looked at. */
 export interface TableView {
   readonly search: string;
+  /** The list's own columns that are shown: a search looks into these too. */
+  readonly own: readonly number[];
   readonly filter: RowFilter;
   readonly sort: { readonly column: SortColumn; readonly isDescending: boolean };
 }
@@ -22,6 +27,7 @@ export interface TableView {
 /** What is most pressing first. */
 export const BY_RISK: TableView = {
   search: '',
+  own: [],
   filter: { kind: 'all' },
   sort: { column: 'risk', isDescending: false },
 };
@@ -29,17 +35,18 @@ export const BY_RISK: TableView = {
 /** The rows that a view shows, in its order; rows that are alike stay in the order of the upload. */
 export function viewed(
   rows: readonly DeskRow[],
-  { search, filter, sort }: TableView,
+  { search, own, filter, sort }: TableView,
   nowMs: number,
 ): DeskRow[] {
   const words = search.trim().toLowerCase();
   const digits = words.replace(/[\s-]/gu, '');
   const shown = rows.filter(
-    (row) => isIn(filter, row, nowMs) && (words === '' || matches(row, words, digits)),
+    (row) => isIn(filter, row, nowMs) && (words === '' || matches(row, words, digits, own)),
   );
   if (sort.column === 'line') return sort.isDescending ? shown.toReversed() : shown;
   if (sort.column === 'risk') return byRisk(shown, sort.isDescending);
   const { column, isDescending } = sort;
+  if (isOwn(column)) return byOwn(shown, Number(column.slice(3)), isDescending);
   const keyed = shown.map((row) => ({ row, key: sortKey(row, column) }));
   const sign = isDescending ? -1 : 1;
   // What is not known is last in both directions.
@@ -62,13 +69,46 @@ function isIn(filter: RowFilter, row: DeskRow, nowMs: number): boolean {
   }
 }
 
-function matches({ customer, e164, line }: DeskRow, words: string, digits: string): boolean {
+function matches(
+  { customer, e164, own: rows }: DeskRow,
+  words: string,
+  digits: string,
+  own: readonly number[],
+): boolean {
   return (
     customer?.name.toLowerCase().includes(words) === true ||
     customer?.id.toLowerCase() === words ||
     (/^\+?[0-9]{3,}$/u.test(digits) && e164.includes(digits)) ||
-    words === `line ${line}`
+    rows.some(
+      ({ line, cells }) =>
+        words === `line ${line}` ||
+        own.some((index) => cells[index]?.toLowerCase().includes(words) === true),
+    )
   );
+}
+
+function isOwn(column: SortColumn): column is OwnColumn {
+  return column.startsWith('own');
+}
+
+/** What a list's own column says of a number: of its first row that has anything there. */
+export function ownCell(own: readonly TableRow[], index: number): string {
+  return own.find(({ cells }) => (cells[index] ?? '') !== '')?.cells[index] ?? '';
+}
+
+/** Amounts as amounts, all else as words; empty cells are last in both directions. */
+const WORDS_AND_AMOUNTS = new Intl.Collator('en', { numeric: true });
+
+function byOwn(rows: readonly DeskRow[], index: number, isDescending: boolean): DeskRow[] {
+  const sign = isDescending ? -1 : 1;
+  return rows
+    .map((row) => ({ row, key: ownCell(row.own, index) }))
+    .toSorted((a, b) =>
+      a.key === '' || b.key === ''
+        ? Number(a.key === '') - Number(b.key === '')
+        : sign * WORDS_AND_AMOUNTS.compare(a.key, b.key),
+    )
+    .map(({ row }) => row);
 }
 
 /** By verdict, and within a verdict the latest change first. There are few verdicts: no sort of ten thousand. */
@@ -97,7 +137,7 @@ function changedAtMs({ state }: DeskRow): number {
 
 function sortKey(
   { e164, customer, state }: DeskRow,
-  column: Exclude<SortColumn, 'line' | 'risk'>,
+  column: Exclude<SortColumn, 'line' | 'risk' | OwnColumn>,
 ): string | number | null {
   const answer = answerOf(state);
   switch (column) {

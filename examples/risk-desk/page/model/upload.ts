@@ -1,5 +1,5 @@
 import Papa from 'papaparse';
-import { readNumber, type BadNumber, type Completion, type E164 } from './phoneNumber.ts';
+import { readNumbers, type BadNumber, type Completion, type E164 } from './phoneNumber.ts';
 
 /** Checked in one run; longer lists run in several parts. */
 export const PART_SIZE = 10_000;
@@ -13,14 +13,28 @@ const MAX_COLUMNS = 200;
 export interface Table {
   /** Of the first row where that is a heading, or `Column 1` and so on. */
   readonly columns: readonly string[];
-  /** Each at most as long as `columns`: one wide row does not make all the others wide. */
+  /** The row that names the columns, as it was written; `null` where there is none. */
+  readonly heading: string | null;
+  /** All others, empty ones too. */
   readonly rows: readonly TableRow[];
+  /** How the text was written: so is its export. */
+  readonly format: TableFormat;
 }
 
-interface TableRow {
+export interface TableRow {
   /** In the text, from 1. */
   readonly line: number;
+  /** Trimmed, and as many as the row has: one wide row does not make all the others wide. */
   readonly cells: readonly string[];
+  /** As it was written, without its line end. */
+  readonly source: string;
+}
+
+export interface TableFormat {
+  readonly delimiter: string;
+  readonly newline: string;
+  /** Whether the export begins with a byte order mark. */
+  readonly hasMark: boolean;
 }
 
 /** What was pasted or uploaded. */
@@ -31,25 +45,25 @@ export type Reading =
 /**
  * Reads CSV or plain text: the delimiter is detected, and numbers in one line are a column all the same.
  * What is not text, too long, or without anything like a phone number is refused, with what to do.
+ *
+ * @param hasMark whether its export begins with a byte order mark
  */
-export function readTable(text: string): Reading {
+export function readTable(text: string, hasMark = true): Reading {
   const why = refusal(text);
   if (why !== undefined) return { kind: 'refused', why };
   const body = text.replace(/^\ufeff/u, '');
   // Empty lines count as rows, so that lines keep their numbers; they would mislead the guess.
   const { meta } = Papa.parse(body, { preview: 50, skipEmptyLines: 'greedy' });
-  const { data, errors } = Papa.parse<string[]>(body, { delimiter: meta.delimiter });
+  const { delimiter } = meta;
+  const { all, newline, openLine } = parse(body, delimiter);
   // All that follows such a quote is one cell: the numbers in it would be missing without a word.
-  const open = errors.find(({ code }) => code === 'MissingQuotes');
-  if (open !== undefined) return { kind: 'refused', why: openQuote((open.row ?? 0) + 1) };
-  const filled: TableRow[] = data
-    .map((cells, index) => ({ line: index + 1, cells: cells.map((cell) => cell.trim()) }))
-    .filter(({ cells }) => cells.some((cell) => cell !== ''));
+  if (openLine !== null) return { kind: 'refused', why: openQuote(openLine) };
+  const filled = all.filter((row) => !isBlank(row));
   const [first] = filled;
   if (first === undefined) return { kind: 'refused', why: 'It is empty.' };
   const hasHeading = filled.length > 1 && !first.cells.some(mayBeANumber);
-  const rows = hasHeading ? filled.slice(1) : filled.flatMap(inOneColumn);
-  const width = (hasHeading ? filled : rows).reduce(
+  const rows = hasHeading ? all.filter((row) => row !== first) : all.flatMap(inOneColumn);
+  const width = (hasHeading ? all : rows).reduce(
     (widest, { cells }) => Math.max(widest, cells.length),
     0,
   );
@@ -58,14 +72,53 @@ export function readTable(text: string): Reading {
     const name = hasHeading ? first.cells[index] : undefined;
     return name === undefined || name === '' ? `Column ${index + 1}` : name.slice(0, 60);
   });
-  const table = { columns, rows };
+  const heading = hasHeading ? first.source : null;
+  const table = { columns, heading, rows, format: { delimiter, newline, hasMark } };
   return likelyColumn(table) === null
     ? { kind: 'refused', why: NO_NUMBERS }
     : { kind: 'table', table };
 }
 
+interface Parsed {
+  readonly all: readonly TableRow[];
+  readonly newline: string;
+  /** Of a quotation mark that is never closed. */
+  readonly openLine: number | null;
+}
+
+function parse(body: string, delimiter: string): Parsed {
+  const all: TableRow[] = [];
+  let newline = '\r\n';
+  let openLine: number | null = null;
+  let start = 0;
+  Papa.parse<string[]>(body, {
+    delimiter,
+    step({ data, errors, meta: { cursor, linebreak } }) {
+      const line = all.length + 1;
+      if (errors.some(({ code }) => code === 'MissingQuotes')) openLine ??= line;
+      const end = body.startsWith(linebreak, cursor - linebreak.length)
+        ? cursor - linebreak.length
+        : cursor;
+      const source = body.slice(start, Math.max(start, end));
+      // The end of the last line is not one more row.
+      const isEnd = start === cursor && cursor === body.length;
+      start = cursor;
+      newline = linebreak;
+      if (!isEnd) all.push({ line, cells: data.map((cell) => cell.trim()), source });
+    },
+  });
+  return { all, newline, openLine };
+}
+
+function isBlank({ cells }: TableRow): boolean {
+  return cells.every((cell) => cell === '');
+}
+
 const NO_NUMBERS =
   'No column looks like phone numbers. Choose the file with the numbers, one in each row.';
+
+const SPREADSHEET =
+  'This is a spreadsheet (.xlsx) or an archive. Save it as CSV first: in Excel, File › Save as › CSV UTF-8; in Numbers or Google Sheets, export or download as CSV.';
 
 function openQuote(line: number): string {
   return `The quotation mark in line ${line} is never closed. Close or remove it, then upload the file again.`;
@@ -82,7 +135,7 @@ export function refusalBySize(bytes: number): string | undefined {
 
 function refusal(text: string): string | undefined {
   if (text.length > MAX_UPLOAD_BYTES) return refusalBySize(text.length);
-  if (text.startsWith('PK')) return 'This is a spreadsheet or an archive. Save it as CSV first.';
+  if (text.startsWith('PK')) return SPREADSHEET;
   // eslint-disable-next-line no-control-regex -- what no text file holds
   if (/[\u0000-\u0008\ufffd]/u.test(text)) return 'This is not a text file. Save it as CSV first.';
   return undefined;
@@ -92,7 +145,7 @@ function refusal(text: string): string | undefined {
 function inOneColumn(row: TableRow): readonly TableRow[] {
   const cells = row.cells.filter((cell) => cell !== '');
   const isList = cells.length > 1 && cells.every(looksLikeANumber);
-  return isList ? cells.map((cell) => ({ line: row.line, cells: [cell] })) : [row];
+  return isList ? cells.map((cell) => ({ line: row.line, cells: [cell], source: cell })) : [row];
 }
 
 function looksLikeANumber(text: string): boolean {
@@ -111,8 +164,8 @@ const SAMPLE_ROWS = 500;
  * The column whose cells look most like phone numbers, whatever it is called; among equals the one that is
  * called mobile before any other, and home or fax last. `null` where none looks like that.
  */
-export function likelyColumn({ columns, rows }: Table): number | null {
-  const sample = rows.slice(0, SAMPLE_ROWS);
+export function likelyColumn({ columns, rows }: Pick<Table, 'columns' | 'rows'>): number | null {
+  const sample = rows.filter((row) => !isBlank(row)).slice(0, SAMPLE_ROWS);
   const scores = columns.map((name, index) => {
     const cells = sample.map((row) => row.cells[index] ?? '').filter((cell) => cell !== '');
     const hits = cells.reduce((sum, cell) => sum + likeness(cell), 0);
@@ -126,8 +179,8 @@ export function likelyColumn({ columns, rows }: Table): number | null {
 
 /** How much a cell looks like a phone number, from 0 to 1. */
 function likeness(cell: string): number {
-  const reading = readNumber(cell);
-  if (reading.kind === 'number') return 1;
+  const reading = readNumbers(cell);
+  if (reading.kind === 'numbers') return 1;
   switch (reading.why) {
     case 'noCountryCode':
       // Dates, amounts and short numbers are digits too.
@@ -140,7 +193,9 @@ function likeness(cell: string): number {
       return 0.5;
     case 'characters':
       return cell.startsWith('+') ? 0.5 : 0;
+    case 'blankLine':
     case 'empty':
+    case 'severalNumbers':
     case 'ambiguous':
     case 'notPossible':
       return 0;
@@ -157,11 +212,35 @@ function preference(name: string): number {
   return /phone|tel|number|nummer|numero/iu.test(name) ? 0.1 : 0;
 }
 
+/** The columns that say most about a row: short, mostly filled, mostly different; at most three. */
+export function likelyOwnColumns({ columns, rows }: Table, numbers: number): readonly number[] {
+  const sample = rows.filter((row) => !isBlank(row)).slice(0, SAMPLE_ROWS);
+  const scored = columns.flatMap((name, index) => {
+    if (index === numbers) return [];
+    const cells = sample.map((row) => row.cells[index] ?? '').filter((cell) => cell !== '');
+    const meanLength = cells.reduce((sum, cell) => sum + cell.length, 0) / cells.length;
+    if (cells.length < sample.length / 3 || meanLength > 40) return [];
+    const named = /case|ticket|ref|order|amount|value|betrag|importe/iu.test(name) ? 1 : 0;
+    const distinct = new Set(cells).size / cells.length;
+    return [{ index, score: named + distinct + cells.length / sample.length }];
+  });
+  return scored
+    .toSorted((a, b) => b.score - a.score)
+    .slice(0, MAX_OWN_COLUMNS)
+    .map(({ index }) => index)
+    .toSorted((a, b) => a - b);
+}
+
+/** Of the person's own columns, so many are in the table; all are in the export. */
+export const MAX_OWN_COLUMNS = 3;
+
 /** A number to check. */
 export interface ListedNumber {
   readonly e164: E164;
-  /** In the text, from 1. */
+  /** Of the first row with this number. */
   readonly line: number;
+  /** All rows with this number. */
+  readonly own: readonly TableRow[];
 }
 
 /** A cell of the text. */
@@ -171,16 +250,37 @@ interface ListedCell {
   readonly text: string;
 }
 
+/** What became of a row of the text. */
+export type ListedRow =
+  | {
+      readonly kind: 'numbers';
+      readonly e164s: readonly [E164, ...E164[]];
+      /** Where all of its numbers are in an earlier row: that of the first. */
+      readonly firstLine: number | null;
+    }
+  | { readonly kind: 'skipped'; readonly why: BadNumber };
+
 /** What a column holds, before anything is checked. */
 export interface Listing {
+  /** One for each row of the table, in its order. */
+  readonly rows: readonly ListedRow[];
   readonly numbers: readonly ListedNumber[];
   /** In an earlier line already: checked once. */
   readonly duplicates: readonly (ListedCell & { readonly firstLine: number })[];
   readonly bad: readonly (ListedCell & { readonly why: BadNumber })[];
-  /** What was completed, and what it becomes. */
-  readonly completed: readonly (ListedCell & { readonly e164: E164 })[];
+  /** What was completed, or has several numbers, and what it becomes. */
+  readonly completed: readonly (ListedCell & { readonly e164s: readonly E164[] })[];
   /** How many a choice of the country concerns, whether it is made or not. */
   readonly withoutCode: number;
+}
+
+/** A list as it was uploaded, and what became of each of its rows. */
+export interface ListFile {
+  readonly table: Table;
+  /** With the numbers. */
+  readonly column: number;
+  /** One for each row of the table, in its order. */
+  readonly rows: readonly ListedRow[];
 }
 
 /** Reads the numbers of a column. */
@@ -189,26 +289,37 @@ export function listNumbers(
   column: number,
   completion: Completion | null = null,
 ): Listing {
-  const firstLines = new Map<E164, number>();
+  const found = new Map<E164, { readonly line: number; readonly own: TableRow[] }>();
   const duplicates: Listing['duplicates'][number][] = [];
   const bad: Listing['bad'][number][] = [];
   const completed: Listing['completed'][number][] = [];
   let withoutCode = 0;
-  for (const { line, cells } of rows) {
-    const text = cells[column] ?? '';
-    const reading = readNumber(text, completion);
-    const plain = completion === null ? reading : readNumber(text);
+  const listed = rows.map((row): ListedRow => {
+    const { line } = row;
+    if (isBlank(row)) return { kind: 'skipped', why: 'blankLine' };
+    const text = row.cells[column] ?? '';
+    const reading = readNumbers(text, completion);
+    const plain = completion === null ? reading : readNumbers(text);
     if (plain.kind === 'bad' && plain.why === 'noCountryCode') withoutCode += 1;
     if (reading.kind === 'bad') {
       bad.push({ line, text, why: reading.why });
-      continue;
+      return { kind: 'skipped', why: reading.why };
     }
-    const { e164, isCompleted } = reading;
-    if (isCompleted) completed.push({ line, text, e164 });
-    const firstLine = firstLines.get(e164);
-    if (firstLine === undefined) firstLines.set(e164, line);
-    else duplicates.push({ line, text, firstLine });
-  }
-  const numbers = Array.from(firstLines, ([e164, line]) => ({ e164, line }));
-  return { numbers, duplicates, bad, completed, withoutCode };
+    const { e164s, isCompleted } = reading;
+    if (isCompleted) completed.push({ line, text, e164s });
+    const firstLines = e164s.map((e164) => found.get(e164)?.line);
+    for (const e164 of e164s) {
+      const before = found.get(e164);
+      if (before === undefined) found.set(e164, { line, own: [row] });
+      else before.own.push(row);
+    }
+    const [firstLine] = firstLines;
+    if (firstLine === undefined || firstLines.includes(undefined)) {
+      return { kind: 'numbers', e164s, firstLine: null };
+    }
+    duplicates.push({ line, text, firstLine });
+    return { kind: 'numbers', e164s, firstLine };
+  });
+  const numbers = Array.from(found, ([e164, { line, own }]) => ({ e164, line, own }));
+  return { rows: listed, numbers, duplicates, bad, completed, withoutCode };
 }

@@ -68,9 +68,26 @@ export function CaseView({ row }: { readonly row: DeskRow }) {
       {answer === undefined || !isAnyKnown(answer) ? null : (
         <Timeline answer={answer} nowMs={nowMs} />
       )}
+      <StillUnknown row={row} answer={answer} />
       <CaseActions row={row} />
       <Facts row={row} answer={answer} />
     </div>
+  );
+}
+
+/** Where a further check brought nothing either, that it was done is seen where its button is. */
+function StillUnknown({ row, answer }: FactsProps) {
+  const { checks } = useAsk();
+  const latest = checks.latest(row.e164);
+  const isAgain = checks.before(row.e164).length > 0;
+  const isUnknown = row.state.kind === 'failed' || (answer !== undefined && !isAnyKnown(answer));
+  if (latest === undefined || !isAgain || !isUnknown || refreshFailure(row.state) !== null) {
+    return null;
+  }
+  return (
+    <p className="case__refresh" role="alert">
+      <b>Checked again at {timeName(latest.atMs)}.</b> Still no answer.
+    </p>
   );
 }
 

@@ -10,8 +10,8 @@ export function ListDesk() {
     <div className="list">
       {isEmpty ? (
         <Upload
-          onCheck={(numbers) => {
-            desk.load(numbers);
+          onCheck={(numbers, file) => {
+            desk.load(numbers, file);
             void desk.checkList();
           }}
         />

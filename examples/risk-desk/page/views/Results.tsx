@@ -1,8 +1,10 @@
-import { useCallback, useDeferredValue, useMemo, useState } from 'react';
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { Button, Input, Label, SearchField } from 'react-aria-components';
-import { rowsInOutage } from '../model/outage.ts';
+import { outageOf } from '../model/outage.ts';
 import { BY_RISK, viewed, type RowFilter, type TableView } from '../model/tableView.ts';
+import { likelyOwnColumns } from '../model/upload.ts';
 import { CaseDialog } from './CaseDialog.tsx';
+import { ColumnsMenu } from './ColumnsMenu.tsx';
 import { ConfirmButton } from './ConfirmButton.tsx';
 import { ExportDialog } from './ExportDialog.tsx';
 import { closeCase, goTo, useHere } from './here.ts';
@@ -21,26 +23,43 @@ export function Results() {
   const rows = useSettledRows();
   const { caseId } = useHere();
   const nowMs = useNow();
-  const [view, setView] = useState<TableView>(BY_RISK);
+  const { run, file } = useDeskState();
+  const [view, setView] = useState<TableView>(() => ({
+    ...BY_RISK,
+    own: file === null ? [] : likelyOwnColumns(file.table, file.column),
+  }));
+  const own = useMemo(
+    () => view.own.map((index) => ({ index, name: file?.table.columns[index] ?? '' })),
+    [file, view.own],
+  );
+  const showAll = (): void =>
+    setView((now) => ({ ...now, search: BY_RISK.search, filter: BY_RISK.filter }));
   const sortBy = useCallback((sort: TableView['sort']) => setView((now) => ({ ...now, sort })), []);
   const filterBy = (filter: RowFilter): void => setView((now) => ({ ...now, filter }));
   const open = useCallback((id: number) => goTo({ caseId: id }), []);
   const deferredView = useDeferredValue(view);
   // Only bars depend on the time.
   const viewedAtMs = deferredView.filter.kind === 'recency' ? nowMs : 0;
-  const away = useMemo(() => rowsInOutage(rows.map(({ state }) => state)), [rows]);
+  const outage = useMemo(() => outageOf(rows.map(({ state }) => state)), [rows]);
   const shown = useMemo(
     () => viewed(rows, deferredView, viewedAtMs),
     [rows, deferredView, viewedAtMs],
   );
-  const { run } = useDeskState();
   const isRunning = run.kind === 'asking' || run.kind === 'paused';
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    // The button that began it is gone: what came of it is at the top.
+    window.scrollTo(0, 0);
+    heading.current?.focus({ preventScroll: true });
+  }, []);
   const isAll = shown.length === rows.length;
   return (
     <>
-      <h1 className="visually-hidden">List results</h1>
+      <h1 ref={heading} className="visually-hidden" tabIndex={-1}>
+        List results
+      </h1>
       <RunBar rows={rows} />
-      <RunBanners away={away} />
+      <RunBanners outage={outage} />
       <Overview rows={rows} isRunning={isRunning} filter={view.filter} onFilter={filterBy} />
       <div className="tools">
         <SearchField
@@ -59,16 +78,23 @@ export function Results() {
           {isAll
             ? countName(rows.length, 'number')
             : `${numberName(shown.length)} of ${countName(rows.length, 'number')}`}
+          {isAll && file !== null && file.rows.length !== rows.length
+            ? ` in ${countName(file.rows.length, 'row')}`
+            : ''}
         </p>
         {isAll ? null : (
-          <Button
-            className="button button--quiet"
-            onPress={() => setView(({ sort }) => ({ ...BY_RISK, sort }))}
-          >
+          <Button className="button button--quiet" onPress={showAll}>
             Show all
           </Button>
         )}
-        <ExportDialog rows={shown} />
+        {file === null || file.table.columns.length < 2 ? null : (
+          <ColumnsMenu
+            file={file}
+            chosen={view.own}
+            onChoose={(chosen) => setView((now) => ({ ...now, own: chosen }))}
+          />
+        )}
+        {file === null ? null : <ExportDialog file={file} rows={rows} shown={shown} />}
         <Button className="button" onPress={() => window.print()}>
           <PrintIcon /> Print
         </Button>
@@ -84,12 +110,13 @@ export function Results() {
       </div>
       <RowsTable
         rows={shown}
+        own={own}
         search={deferredView.search}
         sort={view.sort}
         onSort={sortBy}
         onOpen={open}
-        onShowAll={() => setView(({ sort }) => ({ ...BY_RISK, sort }))}
-        isOutage={away > 0}
+        onShowAll={showAll}
+        isOutage={outage !== null}
       />
       <PrintedTable rows={shown} />
       <CaseDialog id={caseId} onClose={closeCase} />

@@ -3,6 +3,7 @@ import {
   memo,
   useCallback,
   useEffect,
+  useMemo,
   useRef,
   useState,
   type KeyboardEvent,
@@ -14,7 +15,7 @@ import { isAway } from '../model/outage.ts';
 import { masked } from '../model/phoneNumber.ts';
 import { reasonOf } from '../model/reasons.ts';
 import { agoName, freshnessOf } from '../model/staleness.ts';
-import type { SortColumn, TableView } from '../model/tableView.ts';
+import { ownCell, type OwnColumn, type SortColumn, type TableView } from '../model/tableView.ts';
 import { answerOf, outcomeOf, refreshFailure, verdictName, verdictOf } from '../model/verdict.ts';
 import { activatedAtMs, asOfMs, windowName, type Answer } from '../model/windows.ts';
 import { useMedia, useNow, useRow } from './hooks.ts';
@@ -47,12 +48,23 @@ const NARROW: readonly ColumnSpec[] = [
   { id: 'risk', name: 'Risk', sort: 'risk' },
 ];
 
+/** A list's own columns are behind the customer. */
+function withOwn(own: RowsTableProps['own']): readonly ColumnSpec[] {
+  const columns = own.map(({ index, name }): ColumnSpec => {
+    const id: OwnColumn = `own${index}`;
+    return { id, name, sort: id };
+  });
+  return [...WIDE.slice(0, 3), ...columns, ...WIDE.slice(3)];
+}
+
 /** As in list.css. */
 const ROW_HEIGHT_PX = 44;
 /** Drawn before they come in sight. */
 const OVERSCAN_ROWS = 10;
 
 interface RowsTableProps {
+  /** The list's own columns to show. */
+  readonly own: readonly { readonly index: number; readonly name: string }[];
   readonly rows: readonly DeskRow[];
   readonly search: string;
   readonly sort: TableView['sort'];
@@ -74,8 +86,9 @@ interface CellAt {
  * cell of all; Enter opens the row.
  */
 export function RowsTable(props: RowsTableProps) {
-  const { rows, search, sort, onSort, onOpen, onShowAll, isOutage } = props;
-  const columns = useMedia('(max-width: 720px)') ? NARROW : WIDE;
+  const { rows, own, search, sort, onSort, onOpen, onShowAll, isOutage } = props;
+  const isNarrow = useMedia('(max-width: 720px)');
+  const columns = useMemo(() => (isNarrow ? NARROW : withOwn(own)), [isNarrow, own]);
   const scroller = useRef<HTMLDivElement>(null);
   const [chosen, setChosen] = useState<CellAt>({ row: 0, column: 0 });
   const active = {
@@ -133,7 +146,8 @@ export function RowsTable(props: RowsTableProps) {
       <div
         ref={scroller}
         className="rows"
-        data-columns={columns === NARROW ? 'narrow' : 'wide'}
+        data-columns={isNarrow ? 'narrow' : 'wide'}
+        data-own={isNarrow ? 0 : own.length}
         role="grid"
         aria-label="Numbers by risk"
         aria-rowcount={rows.length + 1}
@@ -219,7 +233,7 @@ interface HeadingProps {
 function Heading({ column: { id, name, sort: by }, sort, onSort }: HeadingProps) {
   if (by === null) {
     return (
-      <div role="columnheader" className="rows__column" data-column={id}>
+      <div role="columnheader" className="rows__column" data-column={id} title={name}>
         {name}
       </div>
     );
@@ -314,7 +328,21 @@ function CellContent({ row, column }: CellProps): ReactNode {
       return answer === undefined ? null : <Strip answer={answer} nowMs={nowMs} />;
     case 'asOf':
       return <AsOfCell row={row} nowMs={nowMs} />;
+    default:
+      return <OwnCell row={row} index={Number(column.slice(3))} />;
   }
+}
+
+/** Of a number with several rows, the first says it, and how many more there are. */
+function OwnCell({ row: { own }, index }: { readonly row: DeskRow; readonly index: number }) {
+  const all = own.map(({ cells }) => cells[index] ?? '').filter((cell) => cell !== '');
+  const others = new Set(all).size - 1;
+  return (
+    <span className="rows__own" title={[...new Set(all)].join(', ')}>
+      {ownCell(own, index)}
+      {others > 0 ? <span className="rows__more"> +{others}</span> : null}
+    </span>
+  );
 }
 
 interface TimedProps {

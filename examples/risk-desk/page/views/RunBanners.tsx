@@ -1,10 +1,24 @@
+import type { Outage } from '../model/outage.ts';
+import type { Away } from '../model/reasons.ts';
 import { useDesk, useDeskState } from './hooks.ts';
 import { OutcomeIcon } from './icons.tsx';
 import { countName, timeName } from './names.ts';
 import { SignedOutBanner } from './SignedOutBanner.tsx';
 
-/** What concerns the whole list is said once, above it; `away` rows have no new answer for an outage. */
-export function RunBanners({ away }: { readonly away: number }) {
+const IS_AWAY: Readonly<Record<Away, string>> = {
+  page: 'This page has no connection.',
+  service: 'The service cannot be reached.',
+  operator: 'The operator cannot be reached.',
+};
+
+const WAS_AWAY: Readonly<Record<Away, string>> = {
+  page: 'This page had no connection.',
+  service: 'The service could not be reached.',
+  operator: 'The operator could not be reached.',
+};
+
+/** What concerns the whole list is said once, above it. */
+export function RunBanners({ outage }: { readonly outage: Outage | null }) {
   const desk = useDesk();
   const { run, quotas, isSignedOut } = useDeskState();
   if (isSignedOut) return <SignedOutBanner onRenewed={() => desk.resume()} />;
@@ -20,14 +34,15 @@ export function RunBanners({ away }: { readonly away: number }) {
       </div>
     );
   }
-  if (away === 0) return null;
+  // While answers come nobody is away: a run that meets an outage pauses.
+  if (outage === null || run.kind === 'asking') return null;
   const isPaused = run.kind === 'paused' && run.why === 'outage';
   return (
     <div className="banner" role="alert">
       <OutcomeIcon outcome="unknown" />
       <p className="banner__text">
-        <b>The operator cannot be reached.</b> {countName(away, 'number')} got no answer: unknown is
-        not safe.{isPaused ? ' Checking is paused until you resume it.' : ''}
+        <b>{(isPaused ? IS_AWAY : WAS_AWAY)[outage.away]}</b> {countName(outage.rows, 'number')} got
+        no answer: unknown is not safe.{isPaused ? ' Checking is paused until you resume it.' : ''}
       </p>
     </div>
   );

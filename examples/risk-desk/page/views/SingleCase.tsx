@@ -25,7 +25,7 @@ export function SingleCase() {
     setProblem(undefined);
     ask.withPurpose(() => {
       setText('');
-      desk.load([{ e164: reading.e164, line: 1 }]);
+      desk.load([{ e164: reading.e164, line: 1, own: [] }]);
       void desk.checkList();
     });
   };

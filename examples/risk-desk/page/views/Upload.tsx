@@ -16,7 +16,7 @@ import {
   TextField,
 } from 'react-aria-components';
 import sampleUrl from '../../sample.csv?url';
-import { decodeText } from '../model/decodeText.ts';
+import { decodeText, type DecodedText } from '../model/decodeText.ts';
 import { costOf } from '../model/pages.ts';
 import { COUNTRIES, grouped, saysOfBadNumber, type Completion } from '../model/phoneNumber.ts';
 import {
@@ -27,6 +27,7 @@ import {
   readTable,
   refusalBySize,
   type ListedNumber,
+  type ListFile,
   type Listing,
   type Table,
 } from '../model/upload.ts';
@@ -35,15 +36,15 @@ import { useDeskState } from './hooks.ts';
 import { ChevronIcon, UploadIcon } from './icons.tsx';
 import { countName, numberName, priceName, timeName } from './names.ts';
 
-type OnCheck = (numbers: readonly ListedNumber[]) => void;
+type OnCheck = (numbers: readonly ListedNumber[], file: ListFile) => void;
 
 /** Pasted or uploaded numbers, and what checking them costs, before anything is billed. */
 export function Upload({ onCheck }: { readonly onCheck: OnCheck }) {
   const [table, setTable] = useState<Table>();
   const [problem, setProblem] = useState<string>();
 
-  const take = (text: string): void => {
-    const reading = readTable(text);
+  const take = ({ text, hasMark }: DecodedText): void => {
+    const reading = readTable(text, hasMark);
     switch (reading.kind) {
       case 'table':
         setProblem(undefined);
@@ -65,8 +66,13 @@ export function Upload({ onCheck }: { readonly onCheck: OnCheck }) {
 /** In characters. So long a text is read as it is pasted: a field that shows it all is slow. */
 const MIN_READ_AT_ONCE = 5000;
 
+/** With a mark, as there is no file whose encoding its export could have. */
+function pasted(text: string): DecodedText {
+  return { text, hasMark: true };
+}
+
 interface ChooseProps {
-  readonly onText: (text: string) => void;
+  readonly onText: (text: DecodedText) => void;
   readonly problem: string | undefined;
   readonly onProblem: (problem: string) => void;
 }
@@ -81,7 +87,7 @@ function ChooseNumbers({ onText, problem, onProblem }: ChooseProps) {
   };
   const trySample = async (): Promise<void> => {
     const reply = await fetch(sampleUrl);
-    onText(await reply.text());
+    onText(decodeText(new Uint8Array(await reply.arrayBuffer())));
   };
   return (
     <section className="upload" aria-labelledby="upload-title">
@@ -103,7 +109,8 @@ function ChooseNumbers({ onText, problem, onProblem }: ChooseProps) {
         onDrop={({ items }) => {
           const [item] = items;
           if (item?.kind === 'file') void item.getFile().then(read);
-          if (item?.kind === 'text') void item.getText('text/plain').then(onText);
+          if (item?.kind === 'text')
+            void item.getText('text/plain').then((dropped) => onText(pasted(dropped)));
         }}
       >
         <UploadIcon />
@@ -125,7 +132,7 @@ function ChooseNumbers({ onText, problem, onProblem }: ChooseProps) {
         autoComplete="off"
         onSubmit={(event) => {
           event.preventDefault();
-          onText(text);
+          onText(pasted(text));
         }}
       >
         <TextField className="field" value={text} onChange={setText} autoComplete="off">
@@ -136,10 +143,10 @@ function ChooseNumbers({ onText, problem, onProblem }: ChooseProps) {
             spellCheck="false"
             placeholder={'+44 7700 900123\n+44 7700 900124'}
             onPaste={(event) => {
-              const pasted = event.clipboardData.getData('text/plain');
-              if (pasted.length < MIN_READ_AT_ONCE) return;
+              const whole = event.clipboardData.getData('text/plain');
+              if (whole.length < MIN_READ_AT_ONCE) return;
               event.preventDefault();
-              onText(pasted);
+              onText(pasted(whole));
             }}
           />
         </TextField>
@@ -199,7 +206,9 @@ function Review({ table, onCheck, onBack }: ReviewProps) {
         <Button
           className="button button--primary button--large"
           isDisabled={count === 0 || isTooMany}
-          onPress={() => ask.withPurpose(() => onCheck(listing.numbers))}
+          onPress={() =>
+            ask.withPurpose(() => onCheck(listing.numbers, { table, column, rows: listing.rows }))
+          }
         >
           {count > PART_SIZE
             ? `Check the first ${numberName(PART_SIZE)}`
@@ -350,7 +359,11 @@ function Findings({ listing: { completed, duplicates, bad } }: { readonly listin
     <div className="findings">
       <Finding
         name={countName(completed.length, 'number is completed', 'numbers are completed')}
-        lines={completed.map(({ line, text, e164 }) => ({ line, text, says: grouped(e164) }))}
+        lines={completed.map(({ line, text, e164s }) => ({
+          line,
+          text,
+          says: e164s.map(grouped).join(' and '),
+        }))}
         isOpen
       />
       <Finding

@@ -99,6 +99,68 @@ describe.skipIf(!hasBrowser())('the desk in a browser', () => {
         );
     });
 
+    it('says who failed, and says it no longer when answers come', async () => {
+      await using desk = await openSignedIn(browser, stack);
+      const { page } = desk;
+      let reply: 'none' | 'service' | 'operator' | 'real' = 'none';
+      await page.route('**/graphql', async (route) => {
+        if (reply === 'none') await route.abort();
+        else if (reply === 'service') await route.fulfill({ status: 502, body: '' });
+        else if (reply === 'real') await route.continue();
+        else
+          await route.fulfill({
+            json: { errors: [{ message: '', extensions: { code: 'OPERATOR_UNAVAILABLE' } }] },
+          });
+      });
+      await checkList(page, crowd(6));
+      const banner = page.getByRole('alert');
+      for (const [next, says] of [
+        ['service', 'This page had no connection. 6 numbers got no answer'],
+        ['operator', 'The service could not be reached. 6 numbers got no answer'],
+        ['real', 'The operator could not be reached. 6 numbers got no answer'],
+      ] as const) {
+        await banner.getByText(says.split('.')[0] ?? '').waitFor();
+        expect(await banner.innerText()).toContain(says);
+        if (next === 'operator') {
+          // What came of checking one row again is said where its button is.
+          await page.locator('.rows__cell').first().click();
+          const dialog = page.getByRole('dialog');
+          await dialog.getByRole('button', { name: 'Check again' }).click();
+          await dialog.getByText(/Checked again at \d\d:\d\d\. Still no answer\./u).waitFor();
+          await page.keyboard.press('Escape');
+        }
+        reply = next;
+        await page.getByRole('button', { name: 'Retry 6 numbers' }).click();
+      }
+      await expect.poll(() => tiles(page)).toEqual({ 'No change': 6 });
+      expect(await banner.count()).toBe(0);
+    });
+
+    it.each([
+      [1024, 768],
+      [390, 844],
+    ])('at %i × %i checking begins in sight', async (width, height) => {
+      await using desk = await openSignedIn(browser, stack, { viewport: { width, height } });
+      const { page } = desk;
+      await choosePurpose(page);
+      await upload(
+        page,
+        [...crowd(60), ...crowd(60), ...Array(60).fill('07700 900001')].join('\n'),
+      );
+      const check = page.getByRole('button', { name: 'Check 60 numbers' });
+      await check.scrollIntoViewIfNeeded();
+      await check.click();
+      await page.locator('.runbar').waitFor();
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('List results');
+      const top = (await page.locator('.runbar').boundingBox())?.y ?? -1;
+      const header = await page.locator('.topbar').boundingBox();
+      expect(top).toBeGreaterThanOrEqual((header?.height ?? 0) - 1);
+      expect(top).toBeLessThan(height);
+      await page.evaluate(() => window.scrollTo(0, 400));
+      expect((await page.locator('.topbar').boundingBox())?.y).toBeLessThanOrEqual(0);
+      expect(await page.locator('.brand').isVisible()).toBe(true);
+    });
+
     it('who waits for the owner hears one sentence about it, once', async () => {
       await using desk = await openSignedIn(browser, stack, { who: 'analyst' });
       const { page } = desk;

@@ -4,6 +4,7 @@ import {
   grouped,
   masked,
   readNumber,
+  readNumbers,
   saysOfBadNumber,
   type E164,
 } from '../../page/model/phoneNumber.ts';
@@ -28,6 +29,13 @@ describe('a number', () => {
     ['+44.7700.900001', false],
     ['+44 (7700) 900001', false],
     ['+44 (0)7700 900001', true],
+    // Dialled from abroad; and with an extension, which is dropped where a person sees it.
+    ['00447700900001', true],
+    ['0044 (0)7700 900001', true],
+    ['+44 7700 900001 ext. 12', true],
+    ['+447700900001x12', true],
+    ['tel:+44-7700-900001;ext=12', true],
+    ['+44 7700 900001 #5', true],
   ])('%j is +447700900001', (text, isCompleted) => {
     expect(readNumber(text)).toEqual({ kind: 'number', e164: '+447700900001', isCompleted });
   });
@@ -41,7 +49,7 @@ describe('a number', () => {
     ['   ', 'empty'],
     ['07700 900001', 'noCountryCode'],
     ['447700900001', 'noCountryCode'],
-    ['00447700900001', 'noCountryCode'],
+    ['0012', 'noCountryCode'],
     ['4.4770E+11', 'spreadsheet'],
     ['4,477E11', 'spreadsheet'],
     ['+4477', 'length'],
@@ -54,6 +62,22 @@ describe('a number', () => {
   });
 });
 
+describe('a cell', () => {
+  it.each([
+    ['+447700900001 / +447700900002', ['+447700900001', '+447700900002']],
+    ['+44 7700 900001 or 0044 7700 900002', ['+447700900001', '+447700900002']],
+    ['+447700900001;+447700900001', ['+447700900001']],
+    ['+447700900001 ext 12 / +447700900002', ['+447700900001', '+447700900002']],
+    ['+49 171/1234567', ['+491711234567']],
+    ['+447700900001/02', 'severalNumbers'],
+    // All of them or none: one that is not checked would be called unchanged.
+    ['+447700900001 / 07700 900002', 'noCountryCode'],
+  ])('%j is all of its numbers, or refused', (text, expected) => {
+    const reading = readNumbers(text);
+    expect(reading.kind === 'bad' ? reading.why : reading.e164s).toEqual(expected);
+  });
+});
+
 describe('a number without +', () => {
   it.each([
     // As it was typed, without +, without the zero too, with 00, and as a number of a table.
@@ -61,13 +85,11 @@ describe('a number without +', () => {
     ['GB', '(07700) 900001', '+447700900001'],
     ['GB', '447700900001', '+447700900001'],
     ['GB', '7700900001', '+447700900001'],
-    ['GB', '00447700900001', '+447700900001'],
     ['GB', '447700900001.0', '+447700900001'],
     ['US', '(200) 555-0100', '+12005550100'],
     ['US', '12005550100', '+12005550100'],
     ['US', '011447700900001', '+447700900001'],
     ['codeIncluded', '447700900001', '+447700900001'],
-    ['codeIncluded', '00447700900001', '+447700900001'],
     ['codeIncluded', '12005550100', '+12005550100'],
   ] as const)('is completed as a person has chosen: %s, %s', (completion, text, expected) => {
     const reading = { kind: 'number', e164: expected, isCompleted: true };
@@ -86,9 +108,19 @@ describe('a number without +', () => {
 });
 
 it.each([
-  ['+447700900123', '+44 ••• ••• 123', '+44 7700 900123', 'United Kingdom and others'],
+  [
+    '+447700900123',
+    '+44 ••• ••• 123',
+    '+44 7700 900123',
+    'Country code +44 (United Kingdom or 3 others)',
+  ],
   ['+12015550196', '+1 ••• ••• 196', '+1 201 555 0196', 'United States'],
-  ['+12005550196', '+1 ••• ••• 196', '+1 200 555 0196', 'United States and others'],
+  [
+    '+12005550196',
+    '+1 ••• ••• 196',
+    '+1 200 555 0196',
+    'Country code +1 (United States or 24 others)',
+  ],
   ['+358401234567', '+358 ••• ••• 567', '+358 40 1234567', 'Finland'],
   // A code that no plan has is shown as it was typed.
   ['+999123456', '+99 ••• ••• 456', '+999123456', null],

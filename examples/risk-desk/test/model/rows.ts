@@ -46,6 +46,7 @@ export function row(id: number, state: RowState, more: Partial<DeskRow> = {}): D
   return {
     id,
     line: id,
+    own: [],
     e164: number(`+4477009000${String(id).padStart(2, '0')}`),
     customer: { id: `C${id}`, name: `Customer ${id}` },
     state,

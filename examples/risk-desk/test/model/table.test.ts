@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOutage, rowsInOutage } from '../../page/model/outage.ts';
+import { isOutage, outageOf } from '../../page/model/outage.ts';
 import { countRecency } from '../../page/model/recency.ts';
 import { retryPlan } from '../../page/model/retry.ts';
 import { BY_RISK, countOutcomes, viewed, type TableView } from '../../page/model/tableView.ts';
@@ -131,8 +131,19 @@ describe('an outage', () => {
     expect(isOutage(states)).toBe(expected);
   });
 
+  it.each([
+    ['NO_CONNECTION', 'page'],
+    ['UNAVAILABLE', 'service'],
+    ['GATEWAY_TIMEOUT', 'service'],
+    ['SUBREQUEST_HTTP_ERROR', 'service'],
+    ['OPERATOR_UNAVAILABLE', 'operator'],
+    ['OPERATOR_TIMEOUT', 'operator'],
+  ])('by %s is of the %s', (reason, away) => {
+    expect(outageOf(times(5, { kind: 'failed', reason }))).toEqual({ away, rows: 5 });
+  });
+
   it('is mentioned from five rows on', () => {
-    expect(rowsInOutage(times(4, AWAY))).toBe(0);
-    expect(rowsInOutage([...times(5, AWAY), CLEAR])).toBe(5);
+    expect(outageOf(times(4, AWAY))).toBeNull();
+    expect(outageOf([...times(5, AWAY), CLEAR])).toEqual({ away: 'operator', rows: 5 });
   });
 });
