@@ -1,3 +1,4 @@
+import { lineOf } from '../caller/audit/entry.ts';
 import { openApp, type App, type AppParts } from './app.ts';
 import type { CallerSettings, IssuerSettings } from '../caller/caller.ts';
 import { developmentKeys } from '../caller/developmentTokens.ts';
@@ -118,7 +119,7 @@ function needsOf(
   }
   if (auditLog !== undefined) {
     const begin = () =>
-      auditLog.write({ audit: 'start', time: new Date(clock.nowMs()).toISOString() });
+      auditLog.write(lineOf({ audit: 'start', time: new Date(clock.nowMs()).toISOString() }));
     needs.push({ name: 'AUDIT_LOG', probe: begin });
   }
   return needs;

@@ -17,11 +17,11 @@ import { OUT_OF_TIME } from '../lookups/lookupRoute.ts';
 import { AUDIT_TIMEOUT_MS, type AuditLog } from './audit/auditLog.ts';
 import {
   auditedCaller,
-  entryAfter,
   entryBefore,
   entryHeard,
+  lineAfter,
+  lineOf,
   type AuditedCaller,
-  type AuditEntry,
   type LineParts,
 } from './audit/entry.ts';
 import type { Counting, Quotas, WithinQuota } from './quotas/quotas.ts';
@@ -65,8 +65,9 @@ class CallerAuthorizer implements LookupAuthorizer {
   heard(heard: CachedAnswer): Promise<LookupFailure | undefined> | undefined {
     const { audit } = this.#parts;
     if (audit === undefined) return undefined;
-    const entry = entryHeard(heard, this.#lineParts(heard, audit.key, heard.operator));
-    return this.#inTime(this.#timeLeftMs(heard), this.#record(audit.auditLog, entry), OUT_OF_TIME);
+    const line = lineOf(entryHeard(heard, this.#lineParts(heard, audit.key, heard.operator)));
+    const recorded = this.#record(audit.auditLog, line, heard);
+    return this.#inTime(this.#timeLeftMs(heard), recorded, OUT_OF_TIME);
   }
 
   async #admit(
@@ -88,8 +89,8 @@ class CallerAuthorizer implements LookupAuthorizer {
     const giveBack = (ending: Ending): Promise<void> | undefined =>
       isToBeGivenBack(asked, ending) ? counted.giveBack() : undefined;
     if (audit === undefined) return { kind: 'admitted', ended: giveBack };
-    const before = entryBefore(asked, this.#lineParts(asked, audit.key));
-    const recorded = this.#record(audit.auditLog, before);
+    const before = lineOf(entryBefore(asked, this.#lineParts(asked, audit.key)));
+    const recorded = this.#record(audit.auditLog, before, asked);
     const failure = await this.#inTime(this.#timeLimitMs(asked), recorded, OUT_OF_TIME);
     if (failure !== undefined) {
       await counted.giveBack();
@@ -102,7 +103,8 @@ class CallerAuthorizer implements LookupAuthorizer {
     return {
       kind: 'admitted',
       ended: async (ending) => {
-        const after = this.#record(audit.auditLog, entryAfter(before, ending, this.#time()));
+        const line = lineAfter(before, ending, this.#time());
+        const after = this.#record(audit.auditLog, line, asked);
         const back = giveBack(ending);
         const told: Promise<unknown> = back === undefined ? after : Promise.all([after, back]);
         await this.#inTime(this.#timeLimitMs(asked), told, undefined);
@@ -150,14 +152,18 @@ class CallerAuthorizer implements LookupAuthorizer {
   }
 
   /** Only the log reports its failure: a slow operator or a full bulkhead may leave a line almost no time. */
-  async #record(auditLog: AuditLog, entry: AuditEntry): Promise<LookupFailure | undefined> {
+  async #record(
+    auditLog: AuditLog,
+    line: string,
+    { request }: Pick<AuthorizerRequest, 'request'>,
+  ): Promise<LookupFailure | undefined> {
     try {
-      await auditLog.write(entry);
+      await auditLog.write(line);
       return undefined;
     } catch (error) {
       this.#parts.log.error('the audit log cannot be written', {
         error: errorName(error),
-        correlator: entry.correlator,
+        correlator: request.correlator.name,
       });
       return { code: 'AUDIT_UNAVAILABLE', reach: 'number' };
     }

@@ -1,7 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { auditChannel } from '../../log/diagnostics.ts';
 import type { Clock } from '../../system/clock.ts';
-import type { AuditEntry, AuditStart } from './entry.ts';
 
 /** A later write counts as failed. */
 export const AUDIT_TIMEOUT_MS = 2000;
@@ -48,9 +47,9 @@ export class AuditLog {
     this.#clock = clock;
   }
 
-  /** Resolves when the entry is written; rejects when it cannot be, or takes more than two seconds. */
-  write(entry: AuditEntry | AuditStart): Promise<void> {
-    const line = `${textOf(entry)}\n`;
+  /** Resolves when the line is written; rejects when it cannot be, or takes more than two seconds. */
+  write(text: string): Promise<void> {
+    const line = `${text}\n`;
     const waiting = this.#waiting?.text.length ?? 0;
     if (this.#isStuck || waiting + line.length > MAX_WAITING_CHARACTERS) {
       return Promise.reject(new AuditStuck());
@@ -111,11 +110,6 @@ export class AuditLog {
     }
     this.#isWriting = false;
   }
-}
-
-/** JSON may hold U+2028 and U+2029, which end a line for many readers. */
-function textOf(entry: AuditEntry | AuditStart): string {
-  return JSON.stringify(entry).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
 /** A renamed file is still written to for this time; opening it for each write would cost more. */

@@ -78,13 +78,19 @@ export function entryBefore(
 
 const NO_LOOKUP = { lookup: undefined, consentId: undefined };
 
-export function entryAfter(
-  before: AuditEntry,
-  { outcome, attempts }: Ending,
-  time: string,
-): AuditEntry {
-  return { ...before, audit: 'after', time, outcome, attempts };
+/** JSON may hold U+2028 and U+2029, which end a line for many readers. Pure. */
+export function lineOf(entry: AuditEntry | AuditStart): string {
+  return JSON.stringify(entry).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
+
+/** The line after a line `before`: all of its members, at another time, and the end. Pure. */
+export function lineAfter(before: string, { outcome, attempts }: Ending, time: string): string {
+  const members = before.slice(BEFORE.length + time.length, -1);
+  return `{"audit":"after","time":"${time}${members},"outcome":"${outcome}","attempts":${attempts}}`;
+}
+
+/** Its times have one length: RFC 3339 in milliseconds. */
+const BEFORE = '{"audit":"before","time":"';
 
 export function entryHeard({ how, ...heard }: CachedAnswer, line: LineParts): AuditEntry {
   return { ...entryBefore({ event: 'lookup', ...heard }, line), audit: how };

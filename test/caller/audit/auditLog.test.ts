@@ -4,8 +4,10 @@ import { tokenIdentity, type Identity } from '../../../src/domain/identity.ts';
 import { AuditLog } from '../../../src/caller/audit/auditLog.ts';
 import {
   auditedCaller,
-  entryAfter,
   entryBefore,
+  lineAfter,
+  lineOf,
+  type AuditEntry,
   auditHash,
 } from '../../../src/caller/audit/entry.ts';
 import { findEntries, type Sought } from '../../../src/caller/audit/findEntries.ts';
@@ -17,6 +19,7 @@ import { ALICE, BOB, hours, purposeNamed } from '../../values.ts';
 import { LightAbortSignal } from '../../../src/http/urgency.ts';
 
 const TIME = '2026-01-15T12:00:00.000Z';
+const LATER = '2026-01-15T12:00:01.234Z';
 const KEY = 'a-key-of-at-least-thirty-two-characters';
 
 function asked(
@@ -53,8 +56,9 @@ function before(one = asked()) {
   });
 }
 
-function after(one: LookupToAuthorize) {
-  return entryAfter(before(one), { outcome: 'answered', attempts: 1 }, TIME);
+function after(one: LookupToAuthorize): AuditEntry {
+  const line = lineAfter(lineOf(before(one)), { outcome: 'answered', attempts: 1 }, LATER);
+  return JSON.parse(line) as AuditEntry;
 }
 
 /** The line of a lookup of BOB by this subject. */
@@ -67,7 +71,7 @@ describe('an entry', () => {
     const consentId = '2f6c';
     expect(after(asked({ consentId }))).toEqual({
       audit: 'after',
-      time: TIME,
+      time: LATER,
       event: 'lookup',
       operator: 'first-operator',
       caller: {
@@ -85,6 +89,14 @@ describe('an entry', () => {
       outcome: 'answered',
       attempts: 1,
     });
+  });
+
+  it('after a lookup is the one before it, at another time and with its end', () => {
+    const odd = 'a "quoted" \u2028 name';
+    const one = before(asked({}, callerOf('alice', odd)));
+    const line = lineAfter(lineOf(one), { outcome: 'OPERATOR_TIMEOUT', attempts: 2 }, LATER);
+    const ending = { outcome: 'OPERATOR_TIMEOUT', attempts: 2 } as const;
+    expect(line).toBe(lineOf({ ...one, audit: 'after', time: LATER, ...ending }));
   });
 
   it.each([
@@ -124,13 +136,14 @@ describe('the audit log', () => {
     const append = (text: string) => {
       const lines = text.trimEnd().split('\n');
       writes.push(lines.map((line) => (JSON.parse(line) as { number: string }).number));
-      if (writes.length === 1) written.push(auditLog.write(ABOUT_BOB), auditLog.write(before()));
+      if (writes.length === 1)
+        written.push(auditLog.write(lineOf(ABOUT_BOB)), auditLog.write(lineOf(before())));
       return Promise.resolve();
     };
     const auditLog = new AuditLog({ append }, new TestClock());
-    written.push(auditLog.write(before()));
+    written.push(auditLog.write(lineOf(before())));
     await Promise.resolve();
-    written.push(auditLog.write(ABOUT_BOB));
+    written.push(auditLog.write(lineOf(ABOUT_BOB)));
     await Promise.all(written);
     await Promise.all(written);
     const [alice, bob] = [auditHash(KEY, ALICE), auditHash(KEY, BOB)];
@@ -144,7 +157,9 @@ describe('the audit log', () => {
     let text = '';
     const append = (part: string) => Promise.resolve(void (text += part));
     const client = 'app\u2028of\u2029two lines';
-    await new AuditLog({ append }, new TestClock()).write(before(asked({}, callerOf('a', client))));
+    await new AuditLog({ append }, new TestClock()).write(
+      lineOf(before(asked({}, callerOf('a', client)))),
+    );
     expect(text).toMatch(/^[^\n\r\u2028\u2029]+\n$/);
     expect(JSON.parse(text)).toMatchObject({ caller: { client } });
   });
@@ -157,9 +172,9 @@ describe('the audit log', () => {
       return isFull ? Promise.reject(new Error('ENOSPC')) : Promise.resolve();
     };
     const auditLog = new AuditLog({ append }, new TestClock());
-    await expect(auditLog.write(before())).rejects.toThrow('ENOSPC');
+    await expect(auditLog.write(lineOf(before()))).rejects.toThrow('ENOSPC');
     isFull = false;
-    await auditLog.write(ABOUT_BOB);
+    await auditLog.write(lineOf(ABOUT_BOB));
     const [torn, whole] = text.trimEnd().split('\n');
     expect(torn).toHaveLength(20);
     expect(JSON.parse(whole ?? '')).toMatchObject({ number: auditHash(KEY, BOB) });
@@ -173,7 +188,7 @@ describe('the audit log', () => {
         writes.push({ text, end });
       });
     const auditLog = new AuditLog({ append }, clock);
-    const outcome = () => auditLog.write(before()).then(() => 'written', nameOf);
+    const outcome = () => auditLog.write(lineOf(before())).then(() => 'written', nameOf);
 
     it('rejects what waits, and every entry at once until the write returns; then it is in use again', async () => {
       const one = outcome();
@@ -204,7 +219,9 @@ describe('the audit log', () => {
     const clock = new TestClock();
     const auditLog = new AuditLog({ append: () => new Promise(() => undefined) }, clock);
     const long = { ...before(), correlator: 'x'.repeat(1024 * 1024) };
-    const outcomes = Array.from({ length: 10 }, () => auditLog.write(long).then(String, nameOf));
+    const outcomes = Array.from({ length: 10 }, () =>
+      auditLog.write(lineOf(long)).then(String, nameOf),
+    );
     expect(await Promise.race(outcomes)).toBe('AuditStuck');
     await clock.advance(2000);
     expect(await Promise.all(outcomes)).toEqual(outcomes.map(() => 'AuditStuck'));
