@@ -25,7 +25,7 @@ export const PARTS: readonly Part[] = [
       ['!trustMonitoredPeriod || monitoredPeriodDays', 'monitoredPeriodDays'],
       ['monitoredPeriodDays * 24 - dateMarginHours', 'monitoredPeriodDays * 24'],
       ['if (sayingTrue.length > 0)', 'if (sayingTrue.length > 1)'],
-      ['!besides.some(isOutdated)', 'true'],
+      ['!unrequested.some(isOutdated)', 'true'],
     ],
   },
   {
@@ -54,16 +54,13 @@ export const PARTS: readonly Part[] = [
     file: 'src/http/resilience/dpopExchanges.ts',
     tests: ['test/endToEnd/nonces'],
     mutants: [
-      ['if (!MAY_CHALLENGE.has(status)) turn.learn(headers);', 'turn.learn(headers);'],
-      ['return nonce === sent ? undefined : nonce;', 'return nonce;'],
-      ['exchange.isUnproven === true ? LOST :', 'false ? LOST :'],
-      [
-        "exchange.kind === 'fault' || exchange.isUnproven === true) return",
-        "exchange.kind === 'fault') return",
-      ],
+      ['named === this.#sent ? undefined : named', 'named'],
+      ['if (isUnproven === true) return LOST;', ''],
+      ['challenges === MAX_CHALLENGES', 'challenges === 1'],
+      ['      server.challenged.add(this);\n', ''],
       ['isLookup ? 401 : 400', '401'],
       ['this.underWay === 1 && this.givesNonces !== false', 'false'],
-      ['!this.#hasLearned', 'false'],
+      ['named ?? this.#challenge', 'this.#challenge ?? named'],
     ],
   },
   {
@@ -79,7 +76,7 @@ export const PARTS: readonly Part[] = [
     file: 'src/domain/fact.ts',
     tests: ['test/lookups/planner'],
     mutants: [
-      ['lookup.maxAgeHours <= asked.maxAgeHours', 'lookup.maxAgeHours === asked.maxAgeHours'],
+      ['failed.maxAgeHours <= lookup.maxAgeHours', 'failed.maxAgeHours === lookup.maxAgeHours'],
     ],
   },
   {
@@ -114,7 +111,7 @@ export const PARTS: readonly Part[] = [
     file: 'src/consents/consentView.ts',
     tests: ['test/consents', 'test/consentHistories'],
     mutants: [
-      ['consent.asker === callerKey ? ownView', 'true ? ownView'],
+      ['consent.asker === callerKey\n        ? ownView', 'true\n        ? ownView'],
       ['if (!operators.has(consent.operator)) {', 'if (false) {'],
       ['ends: ends.filter((end) => end.asker === callerKey)', 'ends'],
       ['} else if (doubtUntilMs > nowMs) {', '} else if (false) {'],

@@ -73,10 +73,6 @@ export class DpopExchanges {
         const sent = await offer(nonce);
         const { exchange } = sent;
         const challenge = exchange.kind === 'reply' ? exchange.challenge : undefined;
-        // Before, another exchange would use up a nonce that counts once.
-        if (nonce !== undefined && exchange.kind === 'reply' && challenge === undefined) {
-          turn.taken(nonce);
-        }
         if (challenge?.nonce === undefined || challenges === MAX_CHALLENGES) {
           return { ...sent, challenges };
         }
@@ -181,10 +177,10 @@ class ServerNonce {
 class Turn {
   readonly #server: ServerNonce;
   readonly #known = Promise.withResolvers<void>();
-  /** Whether a reply to this exchange has brought a nonce. */
-  #hasLearned = false;
   /** The nonce of its last proof. */
   #sent: string | undefined;
+  /** Of the challenge that its last proof follows. */
+  #challenge: string | undefined;
 
   constructor(server: ServerNonce) {
     this.#server = server;
@@ -201,6 +197,7 @@ class Turn {
   /** A nonce that counts once is that of the exchange that was challenged with it; any other may have changed since. */
   choose(challenge: string | undefined): string | undefined {
     const { nonce, sharesNonces } = this.#server;
+    this.#challenge = challenge;
     this.#sent = sharesNonces ? nonce : (challenge ?? nonce);
     return this.#sent;
   }
@@ -227,22 +224,18 @@ class Turn {
     return { ...exchange, challenge: { nonce } };
   }
 
+  /**
+   * Of a reply that is not a challenge: the next nonce, or that the server has accepted the one of its challenge. Before,
+   * another exchange would use up a nonce that counts once.
+   */
   learn(headers: HttpReply['headers']): void {
-    const nonce = nonceIn(headers);
+    const named = nonceIn(headers);
     const server = this.#server;
-    if (nonce !== undefined) {
-      server.named(nonce);
-      server.nonce = nonce;
-      this.#hasLearned = true;
-    }
+    if (named !== undefined) server.named(named);
+    const nonce = named ?? this.#challenge;
+    server.nonce = nonce ?? server.nonce;
     server.givesNonces ||= nonce !== undefined;
     this.#letGo();
-  }
-
-  /** The server has accepted the nonce of its challenge, and may have named the next one. */
-  taken(nonce: string): void {
-    this.#server.givesNonces = true;
-    if (!this.#hasLearned) this.#server.nonce = nonce;
   }
 
   end(): void {
