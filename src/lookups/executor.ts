@@ -29,6 +29,8 @@ import {
 export type FieldAnswer =
   Answer | { readonly kind: 'consent'; readonly consent: ConsentStatus | undefined };
 
+type Failure = FieldAnswer & { readonly kind: 'failure' };
+
 export interface Defect {
   readonly kind: 'defect';
   readonly error: Error;
@@ -145,14 +147,13 @@ export class Executor {
   }
 
   #answerTo(asked: FieldQuestion, session: NumberSession): FieldAnswer | Defect {
-    const { state, consentAnswer } = session;
+    const { state, consentAnswer, unanswered } = session;
     if (state.kind === 'refused') return REFUSED;
     const offer = this.#offerTo(session);
     const answer =
       asked.asks === 'consent' ? consentAnswer : offer && answerTo(asked, session, offer);
     if (answer !== undefined) return answer;
-    const open = state.kind === 'done' ? state.open : undefined;
-    return open ?? { kind: 'defect', error: new Error('A question was left open.') };
+    return unanswered ?? { kind: 'defect', error: new Error('A question was left open.') };
   }
 
   /** Kept facts may have answered before any operator was chosen. */
@@ -162,7 +163,9 @@ export class Executor {
 
   /** A run under way includes the questions that arrive meanwhile. Never rejects. */
   #begin(session: NumberSession): Promise<void> {
-    if (session.state.kind !== 'asked') return session.run;
+    const { kind } = session.state;
+    // What is done begins again: a question may have come after its last step.
+    if (kind === 'at work' || kind === 'refused') return session.run;
     if (this.#numbersAtWork?.take(this.#request.caller.key) === false) {
       session.state = NO_PLACE;
       return session.run;
@@ -190,12 +193,11 @@ export class Executor {
    * have ended since.
    */
   async #run(session: NumberSession): Promise<void> {
-    let open: Done['open'];
     try {
       const routing = (session.routing ??= this.#operators.of(session.number));
       const routed = routing?.kind === 'served' ? routing : await this.#route(session);
-      if (routed?.kind !== 'served') open = routed;
-      else {
+      session.unanswered = routed?.kind === 'served' ? undefined : routed;
+      if (routed?.kind === 'served') {
         const { inTurn } = routed;
         let operator: RoutedOperator | undefined = session.operator ?? inTurn[0];
         while (operator !== undefined) {
@@ -216,11 +218,11 @@ export class Executor {
       }
     } catch (defect) {
       const error = defect instanceof Error ? defect : new Error('A lookup broke.');
-      open = { kind: 'defect', error };
+      session.unanswered = { kind: 'defect', error };
     }
     // In one turn with the end: a question that comes later begins another run.
     this.#leavePlace(session);
-    session.state = open === undefined ? DONE : { kind: 'done', open };
+    session.state = DONE;
   }
 
   #leavePlace({ state }: NumberSession): void {
@@ -232,7 +234,7 @@ export class Executor {
   /** Where no prefix says whose the number is: kept facts first; `undefined` when they answer everything. */
   async #route(
     session: NumberSession,
-  ): Promise<Exclude<Routing, { kind: 'failed' }> | Done['open']> {
+  ): Promise<Exclude<Routing, { kind: 'failed' }> | NumberSession['unanswered']> {
     const { number } = session;
     const event = { event: 'routing', number, request: this.#request } as const;
     // Which operator has a number is said of those only that count for the caller.
@@ -266,14 +268,8 @@ export class Executor {
 type NumberState =
   | { readonly kind: 'asked' }
   | { readonly kind: 'at work'; waitsForOwner: boolean }
-  | Done
+  | { readonly kind: 'done' }
   | { readonly kind: 'refused' };
-
-interface Done {
-  readonly kind: 'done';
-  /** The answer to what facts leave open. */
-  readonly open?: (FieldAnswer & { readonly kind: 'failure' }) | Defect | undefined;
-}
 
 const ASKED: NumberState = { kind: 'asked' };
 const DONE: NumberState = { kind: 'done' };
@@ -287,8 +283,7 @@ const REFUSED: FieldAnswer = {
 const OVER: FieldAnswer = { kind: 'failure', failure: OUT_OF_TIME };
 
 function planned(session: NumberSession): PlanResult | Broken {
-  const { state } = session;
-  if (state.kind === 'done' && state.open?.kind === 'defect') return BROKEN;
+  if (session.unanswered?.kind === 'defect') return BROKEN;
   // A number may have several runs: counts what was deduced since the last one.
   const { deducedBefore } = session;
   session.deducedBefore = deducedOf(session);
@@ -376,6 +371,8 @@ class NumberSession implements LookupSession {
   asksConsent = false;
   /** Read once for all fields. */
   consentAnswer: FieldAnswer | undefined;
+  /** By the latest run, the answer to what facts leave open; a further question may begin another one before it is read. */
+  unanswered: Failure | Defect | undefined;
   routing: Routing | undefined;
   operator: RoutedOperator | undefined;
   facts: readonly TimedFact[] = NOTHING;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Lookup, Question } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
+import type { TimedFact } from '../../src/domain/fact.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import { KeptFacts } from '../../src/lookups/keptAnswers.ts';
 import {
@@ -163,6 +164,21 @@ it.each([0, 1, 2, 3, 4, 5, 6, 8, 12])(
   },
 );
 
+it.each([0, 1, 2, 3, 4, 5, 6, 8, 12])(
+  'a question that arrives %i microtasks after its number was not served is no defect',
+  async (microtasks) => {
+    const first = Promise.withResolvers<Routing>();
+    const operators = { of: () => undefined, find: () => first.promise };
+    const executor = new Executor(operators, requestAt(new TestClock()));
+    const asked = executor.answer(ALICE, WINDOW);
+    await settled();
+    first.resolve(NOT_SERVED);
+    for (let passed = 0; passed < microtasks; passed += 1) await Promise.resolve();
+    const failure = { kind: 'failure', failure: { code: 'NUMBER_NOT_SERVED', reach: 'number' } };
+    expect(await Promise.all([asked, executor.answer(ALICE, DATE)])).toEqual([failure, failure]);
+  },
+);
+
 it('a reply about another window than the requested one is not requested twice', async () => {
   const check = { operation: 'check', maxAgeHours: hours(48) } as const;
   const failure = { code: 'PERIOD_NOT_SUPPORTED', reach: 'operation' } as const;
@@ -180,12 +196,33 @@ it('a reply about another window than the requested one is not requested twice',
   expect(lookups).toHaveLength(1);
 });
 
+function keptFacts(recalled: Promise<readonly TimedFact[]>): KeptFacts {
+  const recall = async () => ({ facts: await recalled, besides: [], recalledAtMs: 0 });
+  const factCache = { recall, keep: () => Promise.resolve() };
+  return new KeptFacts({ factCache, admission: OPEN_AUTHORIZER, offer: OFFER });
+}
+
+it.each([0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 20])(
+  'a question that arrives %i microtasks after kept facts answered another is looked up',
+  async (microtasks) => {
+    const recalled = Promise.withResolvers<readonly TimedFact[]>();
+    const kept = keptFacts(recalled.promise);
+    const find = () => Promise.resolve(NOT_SERVED);
+    const executor = new Executor({ kept, of: () => undefined, find }, requestAt(new TestClock()));
+    const asked = executor.answer(ALICE, DATE);
+    await settled();
+    recalled.resolve([withheld()]);
+    for (let passed = 0; passed < microtasks; passed += 1) await Promise.resolve();
+    expect(await Promise.all([asked, executor.answer(ALICE, WINDOW)])).toMatchObject([
+      { kind: 'date' },
+      { kind: 'failure', failure: { code: 'NUMBER_NOT_SERVED' } },
+    ]);
+  },
+);
+
 it('a question that arrives while the operator is being looked up is answered by kept facts', async () => {
   const routing = Promise.withResolvers<Routing>();
-  const facts = [withheld()];
-  const recall = () => Promise.resolve({ facts, besides: [], recalledAtMs: 0 });
-  const factCache = { recall, keep: () => Promise.resolve() };
-  const kept = new KeptFacts({ factCache, admission: OPEN_AUTHORIZER, offer: OFFER });
+  const kept = keptFacts(Promise.resolve([withheld()]));
   const operators = { kept, of: () => undefined, find: () => routing.promise };
   const executor = new Executor(operators, requestAt(new TestClock()));
   const asked = executor.answer(ALICE, WINDOW);
