@@ -9,6 +9,7 @@ import type { TLSSocket } from 'node:tls';
 import { calculateJwkThumbprint, decodeProtectedHeader } from 'jose';
 // oxlint-disable-next-line import/no-named-as-default -- it is named as its documentation names it
 import Provider, { type BackchannelRequest, type Context } from 'oidc-provider';
+import { cibaByPoll, findAccount } from '../test/conformance/certifiedOperator.ts';
 import type { Service } from '../test/service.ts';
 import { startServiceOf } from '../test/operatorsFile.ts';
 import { TemporaryFiles } from '../test/temporary.ts';
@@ -231,28 +232,13 @@ function configurationOf(method: Method, alias: string) {
         backchannel_authentication_endpoint: `${alias}/backchannel`,
       },
     },
-    findAccount: (_context: unknown, accountId: string) => ({
-      accountId,
-      claims: () => ({ sub: accountId }),
-    }),
+    findAccount,
   };
 }
 
 function featuresOf(prompted: Prompted) {
   return {
-    devInteractions: { enabled: false },
-    clientCredentials: { enabled: true },
-    ciba: {
-      enabled: true,
-      deliveryModes: ['poll'],
-      processLoginHint: (_context: unknown, hint: string) => hint,
-      validateBindingMessage: () => undefined,
-      validateRequestContext: () => undefined,
-      verifyUserCode: () => undefined,
-      triggerAuthenticationDevice: (_context: unknown, request: BackchannelRequest) => {
-        void prompted(request);
-      },
-    },
+    ...cibaByPoll((request) => void prompted(request)),
     mTLS: {
       enabled: true,
       tlsClientAuth: true,

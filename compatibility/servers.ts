@@ -77,6 +77,14 @@ interface GraphqlServer {
 }
 
 const formatError = (_formatted: unknown, error: unknown) => maskError(error).toJSON();
+/** NestJS's options for a driver of Apollo's. */
+const underApollo = ({ typeDefs, context }: Mounted) => ({
+  typeDefs: typeDefs.map((one) => print(one)),
+  context,
+  formatError,
+  graphiql: false,
+  stopOnTerminationSignals: false,
+});
 const masked = ({ data, errors }: { data?: unknown; errors?: readonly unknown[] }): Body =>
   JSON.parse(JSON.stringify({ data, errors: errors?.map(maskError) })) as Body;
 
@@ -169,16 +177,12 @@ const HOSTS: Readonly<Record<string, GraphqlServer>> = {
   },
   'NestJS with Apollo': {
     packages: ['@nestjs/graphql', '@nestjs/apollo', '@nestjs/core', '@nestjs/platform-express'],
-    mount: ({ typeDefs, resolvers, context }, deferred) =>
+    mount: (mounted, deferred) =>
       nest(
         GraphQLModule.forRoot<ApolloDriverConfig>({
           driver: ApolloDriver,
-          typeDefs: typeDefs.map(print),
-          resolvers: [...resolvers],
-          context,
-          formatError,
-          graphiql: false,
-          stopOnTerminationSignals: false,
+          resolvers: [...mounted.resolvers],
+          ...underApollo(mounted),
         }),
         new ExpressAdapter(),
         deferred,
@@ -262,16 +266,12 @@ const SUBGRAPHS: Readonly<Record<string, GraphqlServer>> = {
   },
   'NestJS with Apollo': {
     packages: ['@nestjs/graphql', '@nestjs/apollo', '@apollo/subgraph'],
-    mount: ({ typeDefs, resolvers, context }, deferred) =>
+    mount: (mounted, deferred) =>
       nest(
         GraphQLModule.forRoot<ApolloFederationDriverConfig>({
           driver: ApolloFederationDriver,
-          typeDefs: typeDefs.map(print),
-          resolvers: oneOf(resolvers),
-          context,
-          formatError,
-          graphiql: false,
-          stopOnTerminationSignals: false,
+          resolvers: oneOf(mounted.resolvers),
+          ...underApollo(mounted),
         }),
         new ExpressAdapter(),
         deferred,

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { serverAudits } from 'graphql-http';
 import { afterAll, describe, expect, it } from 'vitest';
 import { TestIssuer } from './testIssuer.ts';
 import { startSimulated } from '../service.ts';
@@ -86,36 +85,4 @@ describe('a request that two readers could read differently', () => {
       expect(reply).not.toContain('simSwappedWithin');
     }
   });
-});
-
-/**
- * SHOULDs that are not followed. An operation that cannot be executed is 400 for every media type, not only for
- * application/graphql-response+json: proxies and monitors see that it failed.
- */
-const EXCEPTIONS: ReadonlySet<string> = new Set(['572B', 'FDE2', '7B9B']);
-
-describe('GraphQL over HTTP', () => {
-  const audits = serverAudits({
-    url: () => `${service.url}/graphql`,
-    // As our clients do: with a token, and the header that no page of another origin can send.
-    fetchFn: (url: string, { headers, ...init }: RequestInit = {}) =>
-      fetch(url, {
-        ...init,
-        headers: {
-          ...(headers as Record<string, string>),
-          authorization,
-          'apollo-require-preflight': '1',
-        },
-      }),
-  });
-
-  it.each(audits.map((audit) => [audit.id, audit.name, audit] as const))(
-    '%s %s',
-    async (id, _name, audit) => {
-      const result = await audit.fn();
-      const finding = result.status === 'ok' ? 'ok' : `${result.status}: ${result.reason}`;
-      const expected = EXCEPTIONS.has(id) ? 'warn: Response status code is not 200' : 'ok';
-      expect(finding).toBe(expected);
-    },
-  );
 });

@@ -170,24 +170,30 @@ function configuration(
       IdToken: 60,
       Grant: 60,
     },
-    findAccount: (_context: unknown, accountId: string) => ({
-      accountId,
-      claims: () => ({ sub: accountId }),
-    }),
-    features: {
-      devInteractions: { enabled: false },
-      clientCredentials: { enabled: true },
-      requestObjects: { enabled: true },
-      ciba: {
-        enabled: true,
-        deliveryModes: ['poll'],
-        processLoginHint: (_context: unknown, hint: string) => hint,
-        validateBindingMessage: () => undefined,
-        validateRequestContext: () => undefined,
-        verifyUserCode: () => undefined,
-        triggerAuthenticationDevice: (_context: unknown, request: BackchannelRequest) => {
-          prompted(request);
-        },
+    findAccount,
+    features: { ...cibaByPoll(prompted), requestObjects: { enabled: true } },
+  };
+}
+
+/** Every number has an account. */
+export function findAccount(_context: unknown, accountId: string) {
+  return { accountId, claims: () => ({ sub: accountId }) };
+}
+
+/** Client credentials, and CIBA by poll, whose prompts are handed over. */
+export function cibaByPoll(prompted: (request: BackchannelRequest) => void) {
+  return {
+    devInteractions: { enabled: false },
+    clientCredentials: { enabled: true },
+    ciba: {
+      enabled: true,
+      deliveryModes: ['poll'],
+      processLoginHint: (_context: unknown, hint: string) => hint,
+      validateBindingMessage: () => undefined,
+      validateRequestContext: () => undefined,
+      verifyUserCode: () => undefined,
+      triggerAuthenticationDevice: (_context: unknown, request: BackchannelRequest) => {
+        prompted(request);
       },
     },
   };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { Program, type Run } from '../program.ts';
 import { freePort } from '../freePort.ts';
@@ -11,36 +11,6 @@ import { ask, FOR_NPM } from './ask.ts';
 function npx(...words: readonly string[]): Promise<Run> {
   return Program.run('npx', ['--yes', ...words], FOR_NPM, { folder: inject('empty') });
 }
-
-const TARBALLS = ['service', 'library', 'mocks'] as const;
-
-test.each(TARBALLS)('publint finds nothing to say about the %s', async (name) => {
-  const tarball = `../${basename(inject('tarballs')[name])}`;
-  const { code, out, err } = await npx('publint@0.3.25', '--strict', tarball);
-  expect(out + err).toContain('All good!');
-  expect(code).toBe(0);
-});
-
-test.each([
-  ['library', ['client', 'subgraph', 'profile', 'profiles']],
-  ['mocks', ['']],
-] as const)('arethetypeswrong finds each entry of the %s for ES modules', async (name, entries) => {
-  const { code, out } = await npx(
-    '@arethetypeswrong/cli@0.18.5',
-    '--profile',
-    'esm-only',
-    '--format',
-    'ascii',
-    '--no-emoji',
-    `../${basename(inject('tarballs')[name])}`,
-  );
-  // Status 0 is not a problem of the profile.
-  expect({ code, out: code === 0 ? '' : out }).toEqual({ code: 0, out: '' });
-  const typed = out.matchAll(
-    /"sim-swap-subgraph(?:-mocks)?\/?(\w*)"\s+node16 \(from ESM\): OK \(ESM\)/g,
-  );
-  expect(Array.from(typed, ([, entry]) => entry)).toEqual(entries);
-});
 
 test('npx in an empty folder starts the service with the simulator, and ends both', async () => {
   await using service = new Program(
