@@ -207,8 +207,8 @@ it.each([0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 20])(
   async (microtasks) => {
     const recalled = Promise.withResolvers<readonly TimedFact[]>();
     const kept = keptFacts(recalled.promise);
-    const find = () => Promise.resolve(NOT_SERVED);
-    const executor = new Executor({ kept, of: () => undefined, find }, requestAt(new TestClock()));
+    const operators = { kept, of: () => undefined, find: () => Promise.resolve(NOT_SERVED) };
+    const executor = new Executor(operators, requestAt(new TestClock()));
     const asked = executor.answer(ALICE, DATE);
     await settled();
     recalled.resolve([withheld()]);
