@@ -4,11 +4,13 @@ import { makeResolverTypes } from '../codegen.ts';
 import { makeFiles as makeOperatorsFiles } from './operatorsFile.ts';
 import { CompileError, makePublicApi } from './publicApi.ts';
 import { makeSchemaFiles } from './schemaFiles.ts';
+import { makeSchemaReference } from './schemaReference.ts';
 import { makeSettingsFiles } from './settings.ts';
 
 // `npm run generate`: writes what is made from a definition. A test of each definition finds drift.
 const makers = [
   makeSchemaFiles,
+  makeSchemaReference,
   makeResolverTypes,
   makeOperatorsFiles,
   makeSettingsFiles,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Kind, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { makeSchemaFiles } from '../../scripts/schemaFiles.ts';
+import { makeSchemaReference } from '../../scripts/schemaReference.ts';
 
 describe('the SDL of a role', async () => {
   const files = await makeSchemaFiles();
@@ -25,4 +26,10 @@ describe('the SDL of a role', async () => {
     const [, subgraph] = files;
     expect(subgraph?.text).toContain('\ntype PhoneNumber @key(fields: "e164") {\n');
   });
+});
+
+test('docs/api/schema.md is made of the SDL: npm run generate', async () => {
+  for (const { path, text } of await makeSchemaReference()) {
+    expect(readFileSync(path, 'utf8')).toBe(text);
+  }
 });

@@ -1,0 +1,71 @@
+import { relative } from 'node:path';
+import { defineConfig } from 'vitepress';
+import { addressOf, anchorOf, PROJECT, sidebar, targetOf } from '../pages.ts';
+
+const groups = sidebar();
+
+export default defineConfig({
+  title: 'SIM swap',
+  description: 'SIM swap answers in your GraphQL graph',
+  lang: 'en',
+  // The pages stay where forges show them.
+  srcDir: '..',
+  srcExclude: [
+    '**/node_modules/**',
+    '!(docs|examples|bench|monitoring)/**/*.md',
+    'examples/*/*/**',
+  ],
+  rewrites: addressOf,
+  // The page of `/errors.md#…`, where a forge has it, is in redirects.ts.
+  cleanUrls: false,
+  lastUpdated: false,
+  markdown: {
+    languageAlias: { mjs: 'js' },
+    anchor: { slugify: anchorOf },
+    toc: { slugify: anchorOf },
+    config(md) {
+      // Links are written for forges, between files of the project.
+      md.core.ruler.push('links', ({ tokens, env }) => {
+        const page = relative(PROJECT, String(env.realPath ?? env.path));
+        for (const { children } of tokens) {
+          let isFile = false;
+          for (const token of children ?? []) {
+            if (token.type === 'link_close' && isFile) {
+              token.tag = 'span';
+              token.type = 'file_close';
+            } else if (token.type === 'link_open') {
+              const target = targetOf(page, token.attrGet('href') ?? '');
+              isFile = target?.kind === 'file';
+              if (target?.kind === 'page') token.attrSet('href', target.address);
+              if (target?.kind === 'file') {
+                token.tag = 'span';
+                token.type = 'file_open';
+                token.attrs = [
+                  ['class', 'file'],
+                  ['title', target.path],
+                ];
+              }
+            }
+          }
+        }
+      });
+      const fence = md.renderer.rules.fence;
+      md.renderer.rules.fence = (tokens, index, ...rest) => {
+        const token = tokens[index];
+        return token?.info.trim() === 'mermaid'
+          ? `<ClientOnly><MermaidPicture code="${encodeURIComponent(token.content)}" /></ClientOnly>`
+          : (fence?.(tokens, index, ...rest) ?? '');
+      };
+    },
+  },
+  themeConfig: {
+    sidebar: groups.map(({ text, items }) => ({ text, items: [...items] })),
+    outline: [2, 3],
+    search: { provider: 'local' },
+  },
+  vite: {
+    // Mermaid is one chunk, fetched by the pages that have a picture.
+    build: { chunkSizeWarningLimit: 4000 },
+    publicDir: false,
+  },
+});

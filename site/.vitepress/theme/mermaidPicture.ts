@@ -1,0 +1,29 @@
+import { useData } from 'vitepress';
+import { defineComponent, h, ref, watchEffect } from 'vue';
+
+let pictures = 0;
+
+/** A picture of a page, drawn in the reader's browser, again when it turns dark. */
+export const MermaidPicture = defineComponent({
+  props: { code: { type: String, required: true } },
+  setup({ code }) {
+    const { isDark } = useData();
+    const svg = ref('');
+    watchEffect(() => void draw(isDark.value));
+
+    async function draw(dark: boolean): Promise<void> {
+      if (import.meta.env.SSR) return;
+      const { default: mermaid } = await import('mermaid');
+      mermaid.initialize({
+        startOnLoad: false,
+        securityLevel: 'strict',
+        theme: dark ? 'dark' : 'neutral',
+        fontFamily: 'inherit',
+      });
+      pictures += 1;
+      const drawn = await mermaid.render(`picture-${pictures}`, decodeURIComponent(code));
+      svg.value = drawn.svg;
+    }
+    return () => h('div', { class: 'picture', innerHTML: svg.value });
+  },
+});
