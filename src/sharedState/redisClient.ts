@@ -61,6 +61,7 @@ export class RedisClient implements PlainRedis {
   #masters: readonly (string | undefined)[] = [];
   #isUnmapped = false;
   #opening: Promise<void> | undefined;
+  #corked: Client['stream'] | undefined;
 
   constructor({ topology, credentials, tls }: RedisSettings, clock: Clock, log: Log) {
     this.#clock = clock;
@@ -144,6 +145,7 @@ export class RedisClient implements PlainRedis {
     keysAndValues: readonly [keys: number, ...(string | number)[]],
     endsAtMs: number,
   ): Promise<unknown> {
+    this.#writeOncePerTick();
     try {
       return await this.#client.evalsha(nameOf(script), ...keysAndValues);
     } catch (error) {
@@ -151,6 +153,20 @@ export class RedisClient implements PlainRedis {
       if (!isUnknown || this.#clock.monotonicMs() >= endsAtMs) throw error;
       return this.#client.eval(script, ...keysAndValues);
     }
+  }
+
+  /** Each write is a call of the system, which takes longer than the command: those of a list leave together. */
+  #writeOncePerTick(): void {
+    if (this.#client instanceof Cluster || this.#corked !== undefined) return;
+    // `undefined` before it first connects.
+    const stream: Client['stream'] | undefined = this.#client.stream;
+    if (stream === undefined) return;
+    this.#corked = stream;
+    stream.cork();
+    process.nextTick(() => {
+      this.#corked = undefined;
+      stream.uncork();
+    });
   }
 
   serverOf(key: string): string {

@@ -73,6 +73,7 @@ export const crowds = longRun({
     flow: someOf('the flow', FLOWS),
     store: someOf('the store', STORES),
   },
+  short: ['--lists', '50'],
   needsRedis: true,
   async *run({ lists, heap: heapMib, flow: flows, store: stores }) {
     const rows: string[][] = [];

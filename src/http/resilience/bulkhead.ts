@@ -70,12 +70,17 @@ class Queue {
 
 /** Weighs the last piece of work against all before it. */
 const SMOOTHING = 0.1;
-/** For the work before a piece, which may take longer by then: a process or an operator under load slows down. */
-const TO_SPARE = 1.25;
+/**
+ * For the work before a piece: at the start of a queue, whose first pieces take longer than those after them, and once it has
+ * gone round so often. A process or an operator under load slows down.
+ */
+const FIRST_FACTOR = 0.25;
+const STEADY_FACTOR = 1.25;
+const ROUNDS_UNTIL_STEADY = 4;
 
 /**
  * Keeps one kind of work from taking every resource. By what a piece of work took lately, it rejects what could not be done
- * by its deadline: at once, or, of a crowd at the start, as soon as the first pieces are done.
+ * by its deadline: at once, or, of a crowd at the start, as its first pieces are done and it is known better what they take.
  */
 export class Bulkhead {
   readonly #size: BulkheadSize;
@@ -84,6 +89,8 @@ export class Bulkhead {
   #underWay = 0;
   /** 0 until one is done. */
   #typicalMs = 0;
+  /** Since something waits. */
+  #rounds = 0;
 
   constructor(size: BulkheadSize, clock: Clock) {
     this.#size = size;
@@ -101,6 +108,7 @@ export class Bulkhead {
       return 'acquired';
     }
     const place = this.#queue.size + 1;
+    if (place === 1) this.#rounds = 0;
     const lateMs = this.#lateMs(place, urgency);
     if (lateMs > 0 || place > this.#size.queue) return crowded(lateMs);
     return new Promise((resolve) => void new Ticket(urgency, this.#queue, resolve));
@@ -112,32 +120,38 @@ export class Bulkhead {
    * @param acquiredAtMs on the monotonic clock
    */
   release(acquiredAtMs: number): void {
-    const nowMs = this.#clock.monotonicMs();
-    const tookMs = nowMs - acquiredAtMs;
+    const tookMs = this.#clock.monotonicMs() - acquiredAtMs;
     if (this.#typicalMs === 0) this.#typicalMs = tookMs;
     this.#typicalMs += SMOOTHING * (tookMs - this.#typicalMs);
-    if (!this.#passOn(nowMs)) this.#underWay -= 1;
+    this.#rounds += 1 / this.#size.permits;
+    if (!this.#passOn()) this.#underWay -= 1;
     // From the end of the queue, until the last one can be done by its deadline.
     for (let ticket; (ticket = this.#queue.last) !== undefined;) {
       const lateMs = this.#lateMs(this.#queue.size, ticket.urgency);
       if (lateMs <= 0) return;
-      ticket.call(nowMs < ticket.urgency.deadlineMs ? crowded(lateMs) : 'late');
+      ticket.call(this.#rejection(lateMs, ticket.urgency));
     }
   }
 
-  #passOn(nowMs: number): boolean {
+  #passOn(): boolean {
     for (let ticket; (ticket = this.#queue.first) !== undefined;) {
-      const isInTime = nowMs < ticket.urgency.deadlineMs;
-      ticket.call(isInTime ? 'acquired' : 'late');
-      if (isInTime) return true;
+      const lateMs = this.#lateMs(1, ticket.urgency);
+      ticket.call(lateMs <= 0 ? 'acquired' : this.#rejection(lateMs, ticket.urgency));
+      if (lateMs <= 0) return true;
     }
     return false;
+  }
+
+  #rejection(lateMs: number, { deadlineMs }: Urgency): BulkheadRejection {
+    return this.#clock.monotonicMs() < deadlineMs ? crowded(lateMs) : 'late';
   }
 
   /** By how much the work at a place of the queue would miss its deadline; negative where it would not. */
   #lateMs(place: number, { deadlineMs }: Urgency): number {
     const before = (place - 1) / this.#size.permits;
-    const doneInMs = this.#typicalMs * (TO_SPARE * before + 1);
+    const steadiness = Math.min(1, this.#rounds / ROUNDS_UNTIL_STEADY);
+    const factor = FIRST_FACTOR + steadiness * (STEADY_FACTOR - FIRST_FACTOR);
+    const doneInMs = this.#typicalMs * (factor * before + 1);
     return this.#clock.monotonicMs() + doneInMs - deadlineMs;
   }
 }

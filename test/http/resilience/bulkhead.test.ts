@@ -49,24 +49,27 @@ describe('the bulkhead', () => {
     await clock.advance(1000);
     expect(await Promise.all(first)).toEqual(['done a', 'done b']);
     const others = [work('c'), work('d'), work('e', 2000), work('f', 2000)];
-    // The third in the queue, with two at a time, would be done in two seconds, and a quarter is to spare.
-    expect(await work('g', 1900)).toEqual(crowded(1));
-    expect(await work('h', 500)).toEqual(crowded(2));
+    // The third in the queue, with two at a time: the work before it may take a quarter of what work took before it waited.
+    expect(await work('g', 1200)).toEqual(crowded(1));
+    expect(await work('h', 200)).toEqual(crowded(2));
     await clock.advance(2000);
     expect(await Promise.all(others)).toEqual(['done c', 'done d', 'done e', 'done f']);
   });
 
-  it('rejects the end of a crowd as soon as it knows what its work takes', async () => {
+  it('rejects the end of a crowd bit by bit, as it knows better what its work takes', async () => {
     bulkhead = new Bulkhead({ permits: 2, queue: 10_000 }, clock);
     const all = Array.from({ length: 8000 }, (_, n) => work(String(n)));
     await clock.advance(1000);
-    // Nine seconds are left, for two each, and a fifth of them is to spare.
-    expect(bulkhead.load).toEqual({ underWay: 2, waiting: 12 });
-    expect(await all.at(-1)).toEqual(crowded(4990));
-    await clock.advance(9000);
+    // Nine seconds are left, for twice as many as could be done if each took as long as the first.
+    expect(bulkhead.load).toEqual({ underWay: 2, waiting: 33 });
+    expect(await all.at(-1)).toEqual(crowded(1492));
+    await clock.advance(3000);
+    // Six seconds are left, and a fifth of them is to spare.
+    expect(bulkhead.load).toEqual({ underWay: 2, waiting: 8 });
+    await clock.advance(6000);
     const done = (await Promise.all(all)).filter((end) => typeof end === 'string');
     expect(done.filter((end) => end === 'late')).toEqual([]);
-    expect(done).toHaveLength(16);
+    expect(done).toHaveLength(18);
   });
 
   it('does not start a waiter whose deadline has passed', async () => {
