@@ -174,10 +174,11 @@ async function seen(
     answers.wrong > 0 && `wrong answers: ${answers.wrong}`,
     counts.secondPrompts > 0 && `second prompts: ${counts.secondPrompts}`,
     ofNoUse > 0 && `owners prompted whose answer nobody received: ${ofNoUse}`,
+  ].filter((fault) => fault !== false);
+  // On a busy machine the operator is late as well.
+  const late = [
     (outcomes.of('OPERATOR_UNAVAILABLE') > 0 || outcomes.of('OPERATOR_TIMEOUT') > 0) &&
       'the operator is blamed',
-  ].filter((fault) => fault !== false);
-  const late = [
     ownTurnMs > MAX_TURN_MS && `the event loop was held up: ${ownTurnMs.toFixed(0)} ms`,
     lastMs > DEADLINE_MS + MAX_LATE_MS && `the last reply: ${lastMs.toFixed(0)} ms`,
   ].filter((fault) => fault !== false);

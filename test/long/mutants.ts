@@ -286,6 +286,34 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
+    file: 'src/graphql/body.ts',
+    tests: ['test/graphql/http', 'test/graphql/hostile'],
+    mutants: [
+      ['> maxBodyValues', '> maxBodyValues + 1'],
+      ['at += byte === BACKSLASH ? 2 : 1;', 'at += 1;'],
+      ['byte === COMMA || ', ''],
+    ],
+  },
+  {
+    file: 'src/graphql/turns.ts',
+    tests: ['test/graphql/turns'],
+    mutants: [
+      ['queue.spentMs += tookMs;', ''],
+      ['waiters.length === 0 || spentMs >= leastSpentMs', 'waiters.length === 0'],
+      ['this.#emptyTurns = Math.floor(tookMs);', ''],
+    ],
+  },
+  {
+    file: 'src/http/resilience/bulkhead.ts',
+    tests: ['test/http/resilience/bulkhead', 'test/lookups/afterConsent'],
+    mutants: [
+      ['lateMs > 0 || place', 'place'],
+      ["lateMs <= 0 ? 'acquired' : this.#rejection(lateMs, ticket.urgency)", "'acquired'"],
+      ['const STEADY_FACTOR = 1.25;', 'const STEADY_FACTOR = 1;'],
+      ['this.#rounds += 1 / this.#size.permits;', ''],
+    ],
+  },
+  {
     file: 'src/caller/gate.ts',
     tests: ['test/caller/gate'],
     mutants: [['presented !== undefined && matches.includes(true)', 'matches.includes(true)']],

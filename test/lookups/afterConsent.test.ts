@@ -357,15 +357,11 @@ describe('a prompt that had to wait for a permit', () => {
     );
     const beyond = service.ask(WINDOW, hasty);
     await settled();
-    const unavailable = (retryAfterSeconds: number) => ({
-      code: 'UNAVAILABLE',
-      reach: 'number',
-      retryAfterSeconds,
-    });
-    expect(failureOf(await beyond)).toEqual(unavailable(1));
+    const unavailable = { code: 'UNAVAILABLE', reach: 'number' };
+    expect(failureOf(await beyond)).toEqual({ ...unavailable, retryAfterSeconds: 1 });
     await service.clock.advance(20 * SECOND_MS);
     const [, second = []] = await Promise.all(crowd);
-    expect(failureOf(second)).toEqual(unavailable(2));
+    expect(failureOf(second)).toEqual({ ...unavailable, retryAfterSeconds: 2 });
     expect(service.operator.prompts).toHaveLength(2);
   });
 
