@@ -46,6 +46,12 @@ const FLOODS: Readonly<Record<string, (index: number) => string | Body>> = {
     query: 'query ($r: [_Any!]!) { _entities(representations: $r) { __typename } }',
     variables: { r: [{ __typename: 'PhoneNumber', e164: number(index), junk: JUNK }] },
   }),
+  'an empty list below fragments in fragments': (index) => ({
+    query: `query ($l: [ID!]!) { ${times(56, (field) => `a${index}b${field}: phoneNumbers(e164s: $l) { ...F }`)} }
+      fragment F on PhoneNumber { ${times(75, (field) => `a${field}: simSwapCheck { ...C }`)} }
+      fragment C on SimSwapCheck { ${'asOf '.repeat(500)} }`,
+    variables: { l: [] },
+  }),
   'documents as large as tokens allow': (index) =>
     `{ ${times(190, (field) => `a${index}b${field}: phoneNumber(e164: "${number(field)}") { e164 }`)} }`,
 };
