@@ -101,8 +101,13 @@ function report(
   findings: readonly Finding[],
   billedLookups: number,
 ): OperatorReport {
-  // The discovery document may lie at a place that is tried for an endpoint as well.
-  const once = new Map(findings.map((finding) => [`${finding.step} ${finding.at}`, finding]));
+  // The discovery document may lie at a place that is tried for an endpoint as well, with authorities of its own: a failure
+  // of either is kept.
+  const once = new Map<string, Finding>();
+  for (const finding of findings) {
+    const key = `${finding.step} ${finding.at}`;
+    if (once.get(key)?.verdict !== 'failed') once.set(key, finding);
+  }
   const inOrder = [...once.values()].toSorted(
     (a, b) => STEPS.indexOf(a.step) - STEPS.indexOf(b.step),
   );

@@ -46,7 +46,7 @@ const BY_CODE: Readonly<Partial<Record<Group, readonly (readonly [RegExp, string
     ],
     [
       /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/,
-      'No authority that is trusted has signed the certificate of the server. Where the operator, or a proxy of your company, has an authority of its own, get its certificate by a way that you trust and name it in tls.ca.',
+      'No authority that is trusted has signed the certificate of the server. Where the operator, or a proxy of your company, has an authority of its own, get its certificate by a way that you trust and name it in tls.ca, and for a discovery document in EGRESS_CA_FILE.',
     ],
     [
       /^(?:ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/,

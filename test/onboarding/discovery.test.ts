@@ -1,11 +1,15 @@
 import { expect, it } from 'vitest';
-import { answerJson, RecordingServer } from '../http/recordingServer.ts';
+import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { DEMO_ENTRY, OperatorsFile } from '../operatorsFile.ts';
+import { TemporaryFiles } from '../temporary.ts';
+import { Authority } from '../tls/authority.ts';
 import { check, failed, rowsOf, verdicts } from './checked.ts';
 
+const files = new TemporaryFiles();
+
 /** An operator with a discovery document, and how its check ends. */
-async function checkDiscovered(metadata: object, status = 200) {
-  await using operator = await RecordingServer.start((received, response) => {
+async function checkDiscovered(metadata: object, status = 200, authority?: Authority) {
+  const answer: Answer = (received, response) => {
     if (received.path.startsWith('/.well-known')) {
       const named = { issuer: operator.url, token_endpoint: `${operator.url}/token` };
       answerJson(received, response, { ...named, ...metadata }, status);
@@ -14,7 +18,8 @@ async function checkDiscovered(metadata: object, status = 200) {
     } else {
       answerJson(received, response, {}, 405);
     }
-  });
+  };
+  await using operator = await RecordingServer.start(answer, authority?.issue());
   const file = new OperatorsFile([
     {
       name: 'discovered',
@@ -23,6 +28,7 @@ async function checkDiscovered(metadata: object, status = 200) {
       discovery: { issuer: operator.url },
       simSwapUrl: `${operator.url}/sim-swap/v2`,
       client: DEMO_ENTRY,
+      ...(authority && { tls: { ca: { file: files.write('ca.pem', authority.pem) } } }),
     },
   ]);
   return await check({ OPERATORS_FILE: file.path });
@@ -53,5 +59,12 @@ it.each<[string, object, number, RegExp]>([
   const report = await checkDiscovered(metadata, status);
   expect(failed(report)).toEqual(['discovery']);
   expect(rowsOf(report, 'discovery')[0]?.advice).toMatch(advice);
+  expect(verdicts(report)).toMatchObject({ credentials: 'not tried' });
+});
+
+it('a document whose certificate is not trusted fails, although tls.ca has its authority for the rest', async () => {
+  const report = await checkDiscovered({}, 200, new Authority('Of the operator'));
+  expect(failed(report)).toEqual(['tls']);
+  expect(rowsOf(report, 'tls')[0]?.advice).toContain('EGRESS_CA_FILE');
   expect(verdicts(report)).toMatchObject({ credentials: 'not tried' });
 });
