@@ -3,6 +3,7 @@ import type { CallerKey } from '../domain/identity.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
+import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { FactCache } from '../lookups/factCache.ts';
 import { BROKEN, type Ending } from '../lookups/lookupAuthorizer.ts';
@@ -12,7 +13,6 @@ import {
   timed,
   type LookupRequest,
 } from '../lookups/lookupRoute.ts';
-import { nextWindowAmong } from '../lookups/planner.ts';
 import type { Judgement } from '../operator/responses.ts';
 import { COMMAND_TIMEOUT_MS, SharedStateLost, unlessLost } from '../sharedState/redis.ts';
 import { withinTime } from '../system/clock.ts';
@@ -29,19 +29,25 @@ import {
 } from './consentLedger.ts';
 import {
   answered,
-  countsAt,
   failureIn,
   lookupEnded,
   pollEnded,
   requestEnded,
   type Granted,
   type Learned,
-  type Pending,
   type Redeemed,
   type Requested,
 } from './consentRecord.ts';
-import { failureToTell, pendingFailure } from './consentView.ts';
-import { knownFrom, Waiters, type Waiter } from './consentWaiters.ts';
+import { failureToTell } from './consentView.ts';
+import { Waiters, type Waiter } from './consentWaiters.ts';
+import {
+  lookupToSpendOn,
+  mostSteps,
+  nextStep,
+  type Recall,
+  type Step,
+  type StepOf,
+} from './nextStep.ts';
 
 export interface ConsentFlowParts extends LedgerParts {
   readonly factCache: FactCache;
@@ -53,9 +59,6 @@ export interface ConsentFlowParts extends LedgerParts {
 
 /** Without a reason each abort would make an error, with its stack. */
 const AWAKE = 'awake';
-
-/** What a step has done: never nothing, so that a flow cannot spin. `told` is one waiter or pending step fewer. */
-type Progress = 'told' | 'exchanged' | 'wrote' | 'slept';
 
 /** The record has not been read yet. */
 const PENDING = { code: 'CONSENT_PENDING', reach: 'number', retryAfterSeconds: 1 } as const;
@@ -80,8 +83,13 @@ export class ConsentFlow {
   readonly #number: PhoneNumber;
   readonly #callerKey: string;
   readonly #parts: ConsentFlowParts;
-  readonly #waiters: Waiters;
+  readonly #waiters = new Waiters();
   readonly #ledger: ConsentLedger;
+  readonly #recalls = new WeakMap<Waiter, Recall>();
+  #page: ConsentSnapshot | undefined;
+  #readFor: ConsentOperator | undefined;
+  /** Until the next one that sleeps, writes or makes an exchange, or until fewer requests wait. */
+  #stepsLeft = 0;
   #sleeping = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -90,7 +98,6 @@ export class ConsentFlow {
     this.#number = number;
     this.#callerKey = callerKey;
     this.#parts = parts;
-    this.#waiters = new Waiters(parts.factCache);
     this.#ledger = new ConsentLedger(number, callerKey, parts);
   }
 
@@ -101,6 +108,7 @@ export class ConsentFlow {
 
   join(waiter: Waiter): void {
     this.#waiters.add(waiter);
+    this.#allowSteps();
     // The record may answer the new waiter.
     this.#sleeping.abort(AWAKE);
     this.#running ??= this.#run();
@@ -109,20 +117,15 @@ export class ConsentFlow {
   /** A waiter leaves, with what its caller may know of the consent. */
   leave(waiter: Waiter): void {
     this.#waiters.remove(waiter);
-    if (this.#waiters.all.size === 0) this.#sleeping.abort(AWAKE);
+    if (this.#waiters.count === 0) this.#sleeping.abort(AWAKE);
     waiter.settle(lookupFailed(waiter.wanted, this.#ledger.failureNow(PENDING)));
   }
 
   async #run(): Promise<void> {
     try {
-      for (;;) {
-        const { departures } = this.#waiters;
-        const cause = this.#waiters.takeCause();
-        if (cause === undefined) return;
-        const progress = await this.#step(cause);
-        if (progress === 'told' && this.#waiters.departures === departures) {
-          throw new Error('A step of a consent came to nothing.');
-        }
+      // Between the last step and the end no request can join.
+      for (let step = this.#nextStep(); step.kind !== 'end'; step = this.#nextStep()) {
+        await this.#take(step);
       }
     } catch (error) {
       if (error instanceof SharedStateLost) this.#waiters.fail(this.#ledger.failureNow(STORE_LOST));
@@ -134,77 +137,83 @@ export class ConsentFlow {
     }
   }
 
-  async #step(cause: Waiter): Promise<Progress> {
-    const { operator } = cause;
-    const page = this.#ledger.pageAtHand() ?? (await this.#ledger.read(operator));
-    if (page.lost !== undefined) {
-      if (await this.#waiters.tellKept(cause)) return 'told';
-      const written = await this.#ledger.restore(page, page.lost, operator);
-      return typeof written === 'string' ? this.#lookAgain() : 'wrote';
+  #nextStep(): Step {
+    const waiting = this.#waiters;
+    const { clock, operators } = this.#parts;
+    const learned = { readFor: this.#readFor, recalls: this.#recalls, operators };
+    const step = nextStep(this.#page, waiting, learned, clock.nowMs());
+    if (this.#stepsLeft === 0) throw new Error('The steps of a consent come to nothing.');
+    this.#stepsLeft -= 1;
+    if (step.kind === 'read' || step.kind === 'recall') {
+      waiting.beginStep();
+      return step;
     }
-
-    const { departures } = this.#waiters;
-    if (this.#waiters.mayFindKept(cause, page) && (await this.#waiters.tellKept(cause)))
-      return 'told';
-    const telling = this.#waiters.tellRecorded(page);
-    if (telling !== undefined) {
-      const expiredIds = (await telling).filter((id) => id !== undefined);
-      if (expiredIds.length > 0) await this.#ledger.markTold(page, expiredIds);
+    waiting.endStep();
+    if (step.kind !== 'end' && step.kind !== 'answer') {
+      this.#allowSteps();
+      if (step.kind !== 'restore') this.#looked.resolve();
     }
-    if (this.#waiters.departures > departures) return 'told';
-    // Another request may have joined while the one with the pending step has left.
-    const [first] = this.#waiters.all;
-    // The page has the refusals of the earlier waiter's operator.
-    if (first !== undefined && first.operator !== operator) return 'slept';
-    if (first !== undefined) return this.#follow(first, page);
-    return knownFrom(page, cause) === undefined ? this.#follow(cause, page) : 'told';
+    this.#page = undefined;
+    return step;
   }
 
-  async #follow(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
-    const { clock, operators } = this.#parts;
-    const { prompt } = page;
-    this.#looked.resolve();
-    switch (prompt.state) {
-      case 'free':
-        return !this.#waiters.hasRecalled(cause, page) && (await this.#waiters.tellKept(cause))
-          ? 'told'
-          : this.#request(cause, page);
-      case 'due': {
-        const operator = operators.get(prompt.pending.operator);
-        if (operator === undefined) throw new Error('A consent of an unknown operator is due.');
-        return this.#poll(cause, page, prompt.pending, operator);
+  #allowSteps(): void {
+    this.#stepsLeft = mostSteps(this.#waiters.count);
+  }
+
+  async #take(step: Exclude<Step, { kind: 'end' }>): Promise<void> {
+    switch (step.kind) {
+      case 'read':
+        this.#page = this.#ledger.pageAtHand() ?? (await this.#ledger.read(step.operator));
+        this.#readFor = step.operator;
+        return undefined;
+      case 'recall':
+        if (step.isPromptNext) this.#looked.resolve();
+        return this.#recall(step);
+      case 'answer': {
+        const { count } = this.#waiters;
+        const expiredIds = await this.#waiters.answer((waiter) => step.answers.get(waiter));
+        if (this.#waiters.count < count) this.#allowSteps();
+        if (expiredIds.length > 0) await this.#ledger.markTold(step.page, expiredIds);
+        return undefined;
       }
-      case 'granted': {
-        const { granted } = prompt;
-        const operator = operators.get(granted.operator);
-        if (operator === undefined) throw new Error('A consent of an unknown operator is granted.');
-        return operator.tokens.holds(granted)
-          ? this.#spend(cause, page, granted, operator)
-          : this.#waiters.fail(pendingFailure(prompt, page.nowMs, clock.nowMs()));
+      case 'restore': {
+        const written = await this.#ledger.restore(step.page, step.lost, step.operator);
+        return typeof written === 'string' ? this.#lookAgain() : undefined;
       }
-      // The page at that moment may be this one: by its clock the moment has come.
-      case 'waiting':
-        return this.#sleepUntil(prompt.againAtMs - page.time.minAheadMs);
-      case 'under-way': {
-        const againAtMs = Math.min(prompt.leaseUntilMs, page.nowMs + LOOK_AGAIN_MS);
-        return this.#sleepUntil(againAtMs - page.time.minAheadMs);
-      }
-      case 'forgotten':
-      case 'anothers':
-      case 'in-doubt':
-      case 'closed':
-        return this.#waiters.fail(pendingFailure(prompt, page.nowMs, clock.nowMs()));
+      case 'prompt':
+        return this.#withPermit(step.operator.bulkheads.requests, (queuedMs) =>
+          this.#prompt(step, queuedMs),
+        );
+      case 'poll':
+        return this.#withPermit(step.operator.bulkheads.polls, () => this.#poll(step));
+      case 'spend':
+        return this.#withPermit(step.operator.bulkheads.polls, () => this.#spend(step));
+      case 'sleep':
+        return this.#sleepUntil(step.untilMs);
+      case 'fail':
+        return this.#waiters.fail(step.failure);
     }
+  }
+
+  async #recall({ waiters, page: { version } }: StepOf<'recall'>): Promise<void> {
+    const recalling = waiters.map(async (waiter) => {
+      const { request } = waiter.session;
+      const { factCache } = this.#parts;
+      const recalled = await factCache.recall(request, this.#number, request.cameInAtMs);
+      this.#recalls.set(waiter, { ...recalled, version });
+    });
+    await Promise.all(recalling);
   }
 
   /** Another process, or another caller, was first: its step takes some time. */
-  #lookAgain(): Promise<Progress> {
+  #lookAgain(): Promise<void> {
     return this.#sleepUntil(this.#parts.clock.monotonicMs() + LOOK_AGAIN_MS);
   }
 
   /** Until then by our own clock, or until a request joins or the last one leaves. */
-  async #sleepUntil(atMs: number): Promise<Progress> {
-    if (this.#waiters.all.size === 0) return 'told';
+  async #sleepUntil(atMs: number): Promise<void> {
+    if (this.#waiters.count === 0) return;
     this.#sleeping = new AbortController();
     const { signal } = this.#sleeping;
     const { clock } = this.#parts;
@@ -216,50 +225,51 @@ export class ConsentFlow {
       leftMs = atMs - clock.monotonicMs();
     }
     this.#waiters.ownerWait(false);
-    return 'slept';
   }
 
-  async #request(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
+  /** Fails all that wait where there is no permit. */
+  async #withPermit(bulkhead: Bulkhead, act: (queuedMs: number) => Promise<void>): Promise<void> {
     const { clock } = this.#parts;
-    const { operator } = cause;
-    const { requests } = operator.bulkheads;
     const queuedAtMs = clock.monotonicMs();
-    const permit = await requests.acquire(this.#waiters);
+    const permit = await bulkhead.acquire(this.#waiters);
     if (permit !== 'acquired') return this.#waiters.fail(rejectionFailure(permit));
     const acquiredAtMs = clock.monotonicMs();
     try {
-      let current = page;
-      if (acquiredAtMs - queuedAtMs >= LOOK_AGAIN_MS) {
-        // Another process may have had a refusal or the answer since.
-        current = await this.#ledger.read(operator);
-        const isFree = current.lost === undefined && current.prompt.state === 'free';
-        if (!isFree || knownFrom(current, cause) !== undefined) return 'slept';
-        if (!this.#waiters.hasRecalled(cause, current) && (await this.#waiters.tellKept(cause)))
-          return 'told';
-      }
-      const lookup = this.#lookupToRequest(cause, current);
-      const claim = await this.#ledger.claimRequest(current, lookup, operator);
-      switch (claim.kind) {
-        case 'claimed':
-          await this.#prompt(cause, claim);
-          return 'exchanged';
-        case 'conflict':
-          return await this.#lookAgain();
-        case 'late':
-          return 'wrote';
-        case 'full':
-          return this.#waiters.fail(STORE_FULL);
-        case 'lost':
-          this.#waiters.fail(this.#ledger.failureNow(STORE_LOST));
-          await claim.takeBack();
-          return 'told';
-      }
+      await act(acquiredAtMs - queuedAtMs);
     } finally {
-      requests.release(acquiredAtMs);
+      bulkhead.release(acquiredAtMs);
     }
   }
 
-  async #prompt(cause: Waiter, claim: Claim<Requested>): Promise<void> {
+  /** @param queuedMs meanwhile another process may have had a refusal or the answer */
+  async #prompt({ operator, cause, page }: StepOf<'prompt'>, queuedMs: number): Promise<void> {
+    this.#waiters.endStep(cause);
+    if (queuedMs < LOOK_AGAIN_MS) this.#page = page;
+    let step = this.#nextStep();
+    for (; step.kind === 'read' || step.kind === 'recall'; step = this.#nextStep()) {
+      await this.#take(step);
+    }
+    if (step.kind === 'prompt' && step.operator === operator) await this.#request(step);
+  }
+
+  async #request({ page, cause, operator, lookup }: StepOf<'prompt'>): Promise<void> {
+    const claim = await this.#ledger.claimRequest(page, lookup, operator);
+    switch (claim.kind) {
+      case 'claimed':
+        return this.#requestConsent(cause, claim);
+      case 'conflict':
+        return this.#lookAgain();
+      case 'late':
+        return undefined;
+      case 'full':
+        return this.#waiters.fail(STORE_FULL);
+      case 'lost':
+        this.#waiters.fail(this.#ledger.failureNow(STORE_LOST));
+        await claim.takeBack();
+    }
+  }
+
+  async #requestConsent(cause: Waiter, claim: Claim<Requested>): Promise<void> {
     const { operator, session } = cause;
     const { consent } = claim;
     const { id: consentId, lookup } = consent;
@@ -273,9 +283,7 @@ export class ConsentFlow {
     } else {
       let exchanged: RequestedConsent | undefined;
       try {
-        const subject = { number, operation: lookup.operation, purpose: request.purpose.word };
-        const deadlineMs = this.#parts.clock.monotonicMs() + operator.exchangeMs;
-        const context = { correlator: request.correlator, deadlineMs };
+        const { subject, context } = this.#exchangeFor(request, lookup, operator);
         exchanged = await operator.tokens.requestConsent(subject, context);
       } finally {
         // Without a reply it is only known that the request was sent.
@@ -297,82 +305,52 @@ export class ConsentFlow {
     if (outcome.failure !== undefined) {
       const { lookup, operator } = claim.consent;
       const failure = failureTold(learned, outcome.failure, nowMs);
-      await this.#waiters.tellFailure({ lookup, failure }, operator);
+      await this.#waiters.failFor({ lookup, failure }, operator);
     }
     await this.#ledger.learn(claim, learned);
   }
 
-  async #poll(
-    cause: Waiter,
-    page: ConsentSnapshot,
-    pending: Pending,
-    operator: ConsentOperator,
-  ): Promise<Progress> {
-    const { polls } = operator.bulkheads;
-    const permit = await polls.acquire(this.#waiters);
-    if (permit !== 'acquired') return this.#waiters.fail(rejectionFailure(permit));
-    const acquiredAtMs = this.#parts.clock.monotonicMs();
-    try {
-      const claim = await this.#ledger.claimPoll(page, pending, operator);
-      if (claim.kind === 'conflict') return await this.#lookAgain();
-      if (claim.kind === 'late') return 'wrote';
-      const { lookup, authReqId } = pending;
-      let sentAtMs = claim.nowMs;
-      const { request } = cause.session;
-      const { operation } = lookup;
-      const subject = { number: this.#number, operation, purpose: request.purpose.word };
-      const outcome = await operator.tokens.poll(authReqId, subject, {
-        // Traced to a request, but not cancelled with it.
-        correlator: request.correlator,
-        deadlineMs: this.#parts.clock.monotonicMs() + operator.exchangeMs,
-        // A connection may take long to make, and this process may be held up.
-        onFirstByte: () => {
-          sentAtMs = this.#ledger.nowMs();
-        },
-      });
-      const nowMs = this.#ledger.nowMs();
-      if (outcome.kind === 'issued') {
-        const { issued } = outcome;
-        const granted = await this.#ledger.grant(claim, issued, operator);
-        if (granted !== undefined) await this.#redeem(cause, page, granted, issued, operator);
-        return 'exchanged';
-      }
-      const isTold = this.#waiters.all.size > 0;
-      const times = { sentAtMs, nowMs, isTold, doubtUntilMs: page.doubtUntilMs };
-      const learned = pollEnded(pending, outcome, times, operator.rules);
-      const isInDoubt = learned.kind === 'lives' && learned.lives.state === 'requested';
-      await this.#conclude(claim, learned, isInDoubt ? learned : outcome, nowMs);
-      return 'exchanged';
-    } finally {
-      polls.release(acquiredAtMs);
+  async #poll({ page, cause, pending, operator }: StepOf<'poll'>): Promise<void> {
+    const claim = await this.#ledger.claimPoll(page, pending, operator);
+    if (claim.kind === 'conflict') return this.#lookAgain();
+    if (claim.kind === 'late') return;
+    const { lookup, authReqId } = pending;
+    let sentAtMs = claim.nowMs;
+    // Traced to a request, but not cancelled with it.
+    const { subject, context } = this.#exchangeFor(cause.session.request, lookup, operator);
+    const outcome = await operator.tokens.poll(authReqId, subject, {
+      ...context,
+      // A connection may take long to make, and this process may be held up.
+      onFirstByte: () => {
+        sentAtMs = this.#ledger.nowMs();
+      },
+    });
+    const nowMs = this.#ledger.nowMs();
+    if (outcome.kind === 'issued') {
+      const { issued } = outcome;
+      const granted = await this.#ledger.grant(claim, issued, operator);
+      if (granted !== undefined) await this.#redeem(cause, page, granted, issued, operator);
+      return;
     }
+    const isTold = this.#waiters.count > 0;
+    const times = { sentAtMs, nowMs, isTold, doubtUntilMs: page.doubtUntilMs };
+    const learned = pollEnded(pending, outcome, times, operator.rules);
+    const isInDoubt = learned.kind === 'lives' && learned.lives.state === 'requested';
+    await this.#conclude(claim, learned, isInDoubt ? learned : outcome, nowMs);
   }
 
   /** A token whose lookup did not leave before, here or in another replica. */
-  async #spend(
-    cause: Waiter,
-    page: ConsentSnapshot,
-    granted: Granted,
-    operator: ConsentOperator,
-  ): Promise<Progress> {
-    const { clock } = this.#parts;
-    const { polls } = operator.bulkheads;
-    const permit = await polls.acquire(this.#waiters);
-    if (permit !== 'acquired') return this.#waiters.fail(rejectionFailure(permit));
-    const acquiredAtMs = clock.monotonicMs();
-    try {
-      // While it waited for the permit.
-      if (granted.untilMs <= this.#ledger.nowMs()) return 'slept';
-      const claim = await this.#ledger.claimGranted(page, granted, operator);
-      if (claim.kind === 'conflict') return await this.#lookAgain();
-      const leftAtMs = clock.monotonicMs();
-      const expiresAtMs = leftAtMs + granted.untilMs - this.#ledger.nowMs();
-      const issued = { value: granted.token, leftAtMs, expiresAtMs };
-      await this.#redeem(cause, page, claim, issued, operator);
-      return 'exchanged';
-    } finally {
-      polls.release(acquiredAtMs);
+  async #spend({ page, cause, granted, operator }: StepOf<'spend'>): Promise<void> {
+    // While it waited for the permit.
+    if (granted.untilMs <= this.#ledger.nowMs()) {
+      return this.#sleepUntil(granted.untilMs - page.time.minAheadMs);
     }
+    const claim = await this.#ledger.claimGranted(page, granted, operator);
+    if (claim.kind === 'conflict') return this.#lookAgain();
+    const leftAtMs = this.#parts.clock.monotonicMs();
+    const expiresAtMs = leftAtMs + granted.untilMs - this.#ledger.nowMs();
+    const issued = { value: granted.token, leftAtMs, expiresAtMs };
+    await this.#redeem(cause, page, claim, issued, operator);
   }
 
   /**
@@ -390,12 +368,16 @@ export class ConsentFlow {
     const { request } = cause.session;
     const number = this.#number;
     const { id: consentId } = claim.consent;
-    const lookup = this.#lookupToSpendOn(claim.consent.lookup, page, operator);
+    const lookup = lookupToSpendOn(
+      claim.consent.lookup,
+      this.#waiters.waiters,
+      page.ends,
+      operator,
+    );
     const event = { event: 'lookup', lookup, number, request, consentId } as const;
     const admitted = await operator.admission.admit(event);
     if (admitted.kind === 'denied') return this.#unspent(claim, claim.consent, admitted.failure);
 
-    const subject = { number, operation: lookup.operation, purpose: request.purpose.word };
     let ending: Ending = { outcome: 'STATE_UNAVAILABLE', attempts: 0 };
     let spent: Spent | undefined;
     let judged: Judgement<Fact>;
@@ -405,12 +387,9 @@ export class ConsentFlow {
       spent = await this.#ledger.spend(claim, operator);
       if (spent === undefined) return;
       if (spent.isLate) return await this.#unspent(spent, claim.consent, STORE_LOST);
+      const { subject, context } = this.#exchangeFor(request, lookup, operator);
       const { token, reusable } = operator.tokens.rightTo(subject, issued);
       const leftAtMs = clock.monotonicMs();
-      const context = {
-        correlator: request.correlator,
-        deadlineMs: leftAtMs + operator.exchangeMs,
-      };
       ending = BROKEN;
       const exchanged = await operator.operator.lookUp({ lookup, number, token }, context);
       ending = endingOf(exchanged, 'answered');
@@ -437,11 +416,18 @@ export class ConsentFlow {
       return this.#lookupFailed(closed ?? { lookup, failure }, request, spent, operator);
     }
     await this.#inOneCommand(keeping);
-    await this.#waiters.tellFact(fact, consentId, request);
+    await this.#waiters.answerWith(fact, consentId, request);
     // Requests may wait in other processes: they find the fact before they find the consent gone.
     await keeping;
     await this.#ledger.learn(spent, answered(spent.consent, this.#ledger.nowMs()));
     await operator.refusals.answered(fact.operation).catch(unlessLost);
+  }
+
+  #exchangeFor({ correlator, purpose }: LookupRequest, lookup: Lookup, operator: ConsentOperator) {
+    const { operation } = lookup;
+    const deadlineMs = this.#parts.clock.monotonicMs() + operator.exchangeMs;
+    const subject = { number: this.#number, operation, purpose: purpose.word };
+    return { subject, context: { correlator, deadlineMs } };
   }
 
   /** What we refused ourselves costs no consent: the next request, or another replica, spends the token. */
@@ -494,7 +480,7 @@ export class ConsentFlow {
     // was returned and not written would ring the phone again.
     const learning = this.#ledger.learn(spent, learned);
     await this.#inOneCommand(learning);
-    await this.#waiters.tellFailure(told, consent.operator, { consentId: consent.id, madeFor });
+    await this.#waiters.failFor(told, consent.operator, { consentId: consent.id, madeFor });
     const { barsAfterNumbers } = told.failure;
     if (barsAfterNumbers !== undefined) {
       await refusals
@@ -502,41 +488,6 @@ export class ConsentFlow {
         .catch(unlessLost);
     }
     await learning;
-  }
-
-  /** The date first if a request wants it: it may answer every window. */
-  #lookupToRequest({ operator, wanted }: Waiter, page: ConsentSnapshot): Lookup {
-    // A request that joined since the page was read may want something for which the owner must not be prompted.
-    let first: Lookup | undefined;
-    for (const one of this.#waiters.all) {
-      if (one.operator !== operator || knownFrom(page, one) !== undefined) continue;
-      if (one.wanted.operation === 'retrieve-date') return one.wanted;
-      first ??= one.wanted;
-    }
-    return this.#lookupToSpendOn(first ?? wanted, page, operator);
-  }
-
-  /** bc-authorize fixed the operation by its scope; the window is one of the open ones that no failure has closed. */
-  #lookupToSpendOn(
-    original: Lookup,
-    { ends }: ConsentSnapshot,
-    { identity, offer }: ConsentOperator,
-  ): Lookup {
-    switch (original.operation) {
-      case 'retrieve-date':
-        return original;
-      case 'check': {
-        const failed = ends.flatMap((end) =>
-          end.kind === 'failed' && countsAt(end, identity) ? end : [],
-        );
-        const plans = [...this.#waiters.all].map(({ session }) => ({
-          ...session,
-          failures: [...session.failures, ...failed],
-        }));
-        const maxAgeHours = nextWindowAmong(plans, offer);
-        return maxAgeHours === undefined ? original : { operation: 'check', maxAgeHours };
-      }
-    }
   }
 }
 

@@ -196,8 +196,7 @@ export class ConsentLedger {
     lookup: Lookup,
     { identity, rules, exchangeMs }: LedgerOperator,
   ): Promise<Claim<Requested> | Unclaimed> {
-    const sentAtMs = this.#parts.clock.monotonicMs();
-    const nowMs = sentAtMs + this.#time.maxAheadMs;
+    const nowMs = this.nowMs();
     const leaseUntilMs = nowMs + rules.leaseMs;
     const consent: Requested = {
       id: randomUUID(),
@@ -213,7 +212,7 @@ export class ConsentLedger {
     const { ends } = record;
     let written: Written;
     try {
-      written = await this.#write(version, { consent, ends }, sentAtMs);
+      written = await this.#write(version, { consent, ends });
     } catch (error) {
       unlessLost(error);
       const unknown = { consent, ends, version: undefined, leaseUntilMs };
@@ -228,25 +227,34 @@ export class ConsentLedger {
 
   /** Writes that the operator is about to be polled. */
   async claimPoll(
-    { record, version }: ConsentSnapshot,
+    page: ConsentSnapshot,
     pending: Pending,
     { rules, exchangeMs }: LedgerOperator,
   ): Promise<Claim<Pending> | Extract<Unclaimed, { kind: 'conflict' | 'late' }>> {
-    const sentAtMs = this.#parts.clock.monotonicMs();
-    const nowMs = sentAtMs + this.#time.maxAheadMs;
+    const nowMs = this.nowMs();
     const leaseUntilMs = nowMs + rules.leaseMs;
     // The next poll waits its interval, counted from this sending.
     const nextPollAtMs = nowMs + pending.intervalMs;
-    const consent = { ...pending, nextPollAtMs, leaseUntilMs };
-    const { ends } = record;
-    const written = await this.#write(version, { consent, ends }, sentAtMs);
-    // An existing record needs no further room; a full store counts as lost.
+    const claim = await this.#claim(page, { ...pending, nextPollAtMs, leaseUntilMs });
+    if (claim.kind === 'conflict' || claim.nowMs + exchangeMs < leaseUntilMs) return claim;
+    // Our own lease says when the next poll may be made.
+    return { kind: 'late' };
+  }
+
+  /** Writes that a granted token is about to be spent by this process. */
+  claimGranted(page: ConsentSnapshot, granted: Granted, { rules }: LedgerOperator) {
+    return this.#claim(page, { ...granted, leaseUntilMs: this.nowMs() + rules.leaseMs });
+  }
+
+  /** An existing record needs no further room: a full store counts as lost. */
+  async #claim<C extends Pending | Granted>(
+    { record: { ends }, version }: ConsentSnapshot,
+    consent: C & Pick<Claim, 'leaseUntilMs'>,
+  ): Promise<Claim<C> | Extract<Unclaimed, { kind: 'conflict' }>> {
+    const written = await this.#write(version, { consent, ends });
     if (written === 'full') throw new SharedStateLost();
     if (written === 'conflict') return { kind: written };
-    // Our own lease says when the next poll may be made.
-    return written.nowMs + exchangeMs < leaseUntilMs
-      ? { kind: 'claimed', consent, ends, ...written, leaseUntilMs }
-      : { kind: 'late' };
+    return { kind: 'claimed', consent, ends, ...written, leaseUntilMs: consent.leaseUntilMs };
   }
 
   /**
@@ -271,22 +279,6 @@ export class ConsentLedger {
     };
     const left = await this.learn(claim, { kind: 'lives', lives: consent });
     return left && { kind: 'claimed', consent, ...left, leaseUntilMs };
-  }
-
-  /** Writes that a granted token is about to be spent by this process. */
-  async claimGranted(
-    { record, version }: ConsentSnapshot,
-    granted: Granted,
-    { rules }: LedgerOperator,
-  ): Promise<Claim<Granted> | Extract<Unclaimed, { kind: 'conflict' }>> {
-    const sentAtMs = this.#parts.clock.monotonicMs();
-    const leaseUntilMs = sentAtMs + this.#time.maxAheadMs + rules.leaseMs;
-    const consent = { ...granted, leaseUntilMs };
-    const { ends } = record;
-    const written = await this.#write(version, { consent, ends }, sentAtMs);
-    if (written === 'full') throw new SharedStateLost();
-    if (written === 'conflict') return { kind: written };
-    return { kind: 'claimed', consent, ends, ...written, leaseUntilMs };
   }
 
   /**
@@ -319,7 +311,7 @@ export class ConsentLedger {
     claim: ConsentRecord & { readonly version: number | undefined; readonly leaseUntilMs: number },
     learned: Learned,
   ): Promise<Pick<Claim, 'ends' | 'version' | 'nowMs'> | undefined> {
-    const { store, rules, clock } = this.#parts;
+    const { store, rules } = this.#parts;
     let { version } = claim;
     let record = withLearned(claim, learned);
     let writeId = newWriteId();
@@ -331,7 +323,7 @@ export class ConsentLedger {
           if (next === undefined) return undefined;
           [version, record, writeId] = [found.version, next, newWriteId()];
         }
-        const written = await this.#write(version, record, clock.monotonicMs(), writeId);
+        const written = await this.#write(version, record, writeId);
         if (written === 'full') throw new SharedStateLost();
         if (written !== 'conflict') return { ends: record.ends, ...written };
         version = undefined;
@@ -343,8 +335,7 @@ export class ConsentLedger {
 
   /** An expiry that is reported twice does no harm: a lost store and a conflict are ignored. */
   async markTold({ record, version }: ConsentSnapshot, ids: readonly string[]): Promise<void> {
-    const told = withTold(record, ids);
-    await this.#write(version, told, this.#parts.clock.monotonicMs()).catch(unlessLost);
+    await this.#write(version, withTold(record, ids)).catch(unlessLost);
   }
 
   /** Writes a consent again that a shared store has lost. If it had ended, the next poll shows it. */
@@ -354,11 +345,10 @@ export class ConsentLedger {
     { rules }: LedgerOperator,
   ): Promise<Written> {
     this.#seen = undefined;
-    const sentAtMs = this.#parts.clock.monotonicMs();
-    const leaseUntilMs = sentAtMs + this.#time.maxAheadMs + rules.leaseMs;
+    const leaseUntilMs = this.nowMs() + rules.leaseMs;
     // A store that has lost its memory may have held another process's poll that is on the wire.
     const consent = doubtUntilMs === undefined ? lost : { ...lost, leaseUntilMs };
-    return this.#write(version, { consent, ends: record.ends }, sentAtMs);
+    return this.#write(version, { consent, ends: record.ends });
   }
 
   /** Waits for the next try; rejects with other errors, and past the lease, or past `barredUntilMs` while the process goes on. */
@@ -369,15 +359,10 @@ export class ConsentLedger {
     await clock.sleep(STORE_AGAIN_MS);
   }
 
-  /** @param sentAtMs just now, on our own clock */
-  async #write(
-    version: number,
-    record: ConsentRecord,
-    sentAtMs: number,
-    writeId?: number,
-  ): Promise<Written> {
+  async #write(version: number, record: ConsentRecord, writeId?: number): Promise<Written> {
     const { store, rules, clock } = this.#parts;
-    const nowMs = sentAtMs + this.#time.maxAheadMs;
+    const sentAtMs = clock.monotonicMs();
+    const nowMs = this.nowMs();
     const keepMs = keptUntilMs(record, rules) - nowMs;
     this.#isOwn = false;
     if (keepMs <= 0) {

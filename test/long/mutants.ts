@@ -137,16 +137,27 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
-    file: 'src/consents/consentWaiters.ts',
-    tests: ['test/lookups/afterConsent', 'test/lookups/sharedConsents', 'test/consentHistories'],
+    file: 'src/consents/nextStep.ts',
+    tests: [
+      'test/consents/nextStep',
+      'test/lookups/afterConsent',
+      'test/lookups/sharedConsents',
+      'test/consentHistories',
+    ],
     mutants: [
-      ['({ recalledAtMs }) => recalledAtMs + time.minAheadMs <= end.atMs', '() => false'],
-      ['recalledAtMs > sinceMs', 'recalledAtMs > -Infinity'],
+      ['recalledAtMs + time.minAheadMs <= end.atMs', 'false'],
+      ['recalledAtMs > nowMs - time.minAheadMs - RECALL_HOLDS_MS', 'true'],
       [
-        "ends.some(({ kind }) => kind !== 'failed')",
-        "ends.some(({ kind }) => kind === 'answered')",
+        "ends.every(({ kind }) => kind === 'failed')",
+        "ends.every(({ kind }) => kind !== 'answered')",
       ],
-      ["ends.some(({ kind }) => kind !== 'failed')", "ends.some(({ kind }) => kind === 'expired')"],
+      [
+        "ends.every(({ kind }) => kind === 'failed')",
+        "ends.every(({ kind }) => kind !== 'expired')",
+      ],
+      ["if (needs.includes('before-prompt')) return recall(true);", ''],
+      ['isOfNow && recall?.version === version', 'false'],
+      ['page === undefined || learned.readFor !== operator', 'page === undefined'],
     ],
   },
   {
@@ -186,11 +197,7 @@ export const PARTS: readonly Part[] = [
     ],
     mutants: [
       ['this.#waiters.remove(waiter);\n', ''],
-      ['requests.release(acquiredAtMs);\n', ''],
-      [
-        'polls.release(acquiredAtMs);\n    }\n  }\n\n  /** A token whose',
-        '}\n  }\n\n  /** A token whose',
-      ],
+      ['bulkhead.release(acquiredAtMs);\n', ''],
       ["judged.kind === 'failed' && ending.attempts === 0", 'false'],
       [
         'this.#unspent(claim, claim.consent, admitted.failure)',
@@ -201,7 +208,6 @@ export const PARTS: readonly Part[] = [
         'keeping = this.#keep(fact, request, spent);',
         'keeping = admitted.ended(ending).then(() => this.#keep(fact, request, spent));',
       ],
-      ['(await this.#waiters.tellKept(cause))\n          ?', 'false\n          ?'],
     ],
   },
   {

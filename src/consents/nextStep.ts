@@ -1,0 +1,264 @@
+import type { LookupFailure } from '../domain/errors.ts';
+import { closes, lookupOf, unknownFacts } from '../domain/fact.ts';
+import type { Lookup } from '../domain/question.ts';
+import type { RecalledFacts } from '../lookups/factCache.ts';
+import { lookupFailed, type LookupSession } from '../lookups/lookupRoute.ts';
+import { closesMore, nextWindowAmong } from '../lookups/planner.ts';
+import { LOOK_AGAIN_MS, type ConsentOperator, type ConsentSnapshot } from './consentLedger.ts';
+import { countsAt, type ConsentEnd, type Granted, type Pending } from './consentRecord.ts';
+import { ANOTHERS_PENDING, failureToTell, pendingFailure } from './consentView.ts';
+import { cachedFrom, type Answer, type Waiter, type Waiters } from './consentWaiters.ts';
+
+/** What a flow has learned besides the page. */
+export interface Learned {
+  /** Whose refusals the page has. */
+  readonly readFor: ConsentOperator | undefined;
+  readonly recalls: Pick<WeakMap<Waiter, Recall>, 'get'>;
+  /** By their identities: those that can be polled. */
+  readonly operators: ReadonlyMap<string, ConsentOperator>;
+}
+
+/** The kept facts of a request, and the version of the page that they were recalled after. */
+export interface Recall extends RecalledFacts {
+  readonly version: number;
+}
+
+/** In the order of docs/flows.md, "The next step". */
+export type Step =
+  /** No request waits, or only one that has left and is answered. */
+  | { readonly kind: 'end' }
+  /** The record, and what its operator refuses. */
+  | { readonly kind: 'read'; readonly operator: ConsentOperator }
+  /** Kept facts, for these requests: the page shows that there may be new ones, or a prompt is next. */
+  | {
+      readonly kind: 'recall';
+      readonly page: ConsentSnapshot;
+      readonly waiters: readonly Waiter[];
+      readonly isPromptNext: boolean;
+    }
+  /** These requests, with that: a kept fact, or the end of a consent. */
+  | {
+      readonly kind: 'answer';
+      readonly page: ConsentSnapshot;
+      readonly answers: ReadonlyMap<Waiter, Answer>;
+    }
+  /** Writes a consent again that a shared store has lost. */
+  | ({ readonly kind: 'restore'; readonly lost: Pending } & Taken)
+  | ({ readonly kind: 'prompt'; readonly lookup: Lookup } & Taken)
+  | ({ readonly kind: 'poll'; readonly pending: Pending } & Taken)
+  /** A token on record whose lookup has not left. */
+  | ({ readonly kind: 'spend'; readonly granted: Granted } & Taken)
+  /** Until then, on our own monotonic clock. */
+  | { readonly kind: 'sleep'; readonly untilMs: number }
+  /** All requests. */
+  | { readonly kind: 'fail'; readonly failure: LookupFailure };
+
+interface Taken {
+  readonly page: ConsentSnapshot;
+  /** The request that it is taken for. */
+  readonly cause: Waiter;
+  /** Where it is taken. */
+  readonly operator: ConsentOperator;
+}
+
+export type StepOf<K extends Step['kind']> = Extract<Step, { kind: K }>;
+
+/** While no request joins, so many steps pass at most between two that sleep, write or make an exchange. */
+export function mostSteps(waiters: number): number {
+  return 4 + 2 * waiters;
+}
+
+/** Less than the time for which an answered consent is on record. */
+const RECALL_HOLDS_MS = 1000;
+
+const END: Step = { kind: 'end' };
+const EXPIRED: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
+const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
+
+/**
+ * The next step of a consent. Each one adds to the page or to what is recalled, answers a request, writes, makes an exchange
+ * or sleeps ({@link mostSteps}). Pure.
+ *
+ * @param page `undefined` where it is to be read: after each step but a reading and a recall
+ * @param wallNowMs in milliseconds since 1970
+ */
+export function nextStep(
+  page: ConsentSnapshot | undefined,
+  { waiters, pendingStep }: Pick<Waiters, 'waiters' | 'pendingStep'>,
+  learned: Learned,
+  wallNowMs: number,
+): Step {
+  const cause = waiters[0] ?? pendingStep;
+  if (cause === undefined) return END;
+  const { operator } = cause;
+  if (page === undefined || learned.readFor !== operator) return { kind: 'read', operator };
+
+  const isWaiting = waiters.length > 0;
+  const all = isWaiting ? waiters : [cause];
+  const ifWaiting = (step: Step): Step => (isWaiting ? step : END);
+  const { prompt, lost, time } = page;
+  const needs = all.map((waiter) => recallNeeded(waiter, page, learned));
+  const recall = (isPromptNext: boolean): Step => {
+    const unsure = all.filter((_, index) => needs[index] !== undefined);
+    return { kind: 'recall', page, waiters: unsure, isPromptNext };
+  };
+  if (needs.includes('now')) return recall(false);
+  const answers = new Map<Waiter, Answer>();
+  for (const waiter of all) {
+    const answer = answerFrom(waiter, page, learned);
+    if (answer !== undefined) answers.set(waiter, answer);
+  }
+  if (answers.size > 0) return ifWaiting({ kind: 'answer', page, answers });
+  if (lost !== undefined) return { kind: 'restore', page, cause, operator, lost };
+
+  // The page at that moment may be this one: by its clock the moment has come.
+  const sleep = (atMs: number) => ifWaiting({ kind: 'sleep', untilMs: atMs - time.minAheadMs });
+  switch (prompt.state) {
+    case 'free': {
+      if (needs.includes('before-prompt')) return recall(true);
+      // It may answer every window.
+      const date = waiters.find(
+        (one) => one.operator === operator && one.wanted.operation === 'retrieve-date',
+      );
+      const { wanted } = date ?? cause;
+      const lookup = lookupToSpendOn(wanted, waiters, page.ends, operator);
+      return { kind: 'prompt', page, cause, operator, lookup };
+    }
+    case 'due': {
+      const { pending } = prompt;
+      return { kind: 'poll', page, cause, operator: operatorOf(pending, learned), pending };
+    }
+    case 'granted': {
+      const { granted } = prompt;
+      const holder = operatorOf(granted, learned);
+      if (holder.tokens.holds(granted)) {
+        return { kind: 'spend', page, cause, operator: holder, granted };
+      }
+      break;
+    }
+    case 'waiting':
+      return sleep(prompt.againAtMs);
+    case 'under-way':
+      return sleep(Math.min(prompt.leaseUntilMs, page.nowMs + LOOK_AGAIN_MS));
+    case 'forgotten':
+    case 'anothers':
+    case 'in-doubt':
+    case 'closed':
+      break;
+  }
+  return ifWaiting({ kind: 'fail', failure: pendingFailure(prompt, page.nowMs, wallNowMs) });
+}
+
+function operatorOf({ operator }: Pending | Granted, { operators }: Learned): ConsentOperator {
+  const found = operators.get(operator);
+  if (found === undefined) throw new Error('A consent is pursued at an operator that is unknown.');
+  return found;
+}
+
+/**
+ * Whether kept facts are to be recalled: now where one may have been kept since the request looked, as another process had
+ * the answer, or died after it kept it; else before a prompt, where the page would not show that.
+ */
+function recallNeeded(
+  waiter: Waiter,
+  { version, ends, nowMs, time, lost }: ConsentSnapshot,
+  { recalls }: Learned,
+): 'now' | 'before-prompt' | undefined {
+  const recall = recalls.get(waiter);
+  const { recalledAtMs } = recall ?? waiter;
+  // Then a fact that was kept before the page was read, and after the recall, would be an end on it.
+  const isOfNow = recalledAtMs > nowMs - time.minAheadMs - RECALL_HOLDS_MS;
+  if (isOfNow && recall?.version === version) return undefined;
+  const mayBeKept = ends.some((end) => {
+    switch (end.kind) {
+      case 'answered':
+        return recalledAtMs + time.minAheadMs <= end.atMs;
+      case 'expired':
+        return !end.isTold;
+      case 'failed':
+        return false;
+    }
+  });
+  if (mayBeKept || lost !== undefined) return 'now';
+  // Another server may have written an end by another clock, and a process that was held up keeps a fact after its
+  // consent has expired.
+  return isOfNow && ends.every(({ kind }) => kind === 'failed') ? undefined : 'before-prompt';
+}
+
+/** From kept facts, else from the record: then no step is taken for the request. */
+function answerFrom(waiter: Waiter, page: ConsentSnapshot, learned: Learned): Answer | undefined {
+  const { facts: kept = [], besides = [] } = learned.recalls.get(waiter) ?? {};
+  const { session, operator } = waiter;
+  const facts = unknownFacts(kept, session.facts);
+  if (closesMore({ ...asAsked(session), besides }, operator.offer, facts)) {
+    const cached = facts.map((fact) => cachedFrom('kept', lookupOf(fact), fact.toldBy));
+    return { outcome: { kind: 'facts', facts, besides }, cached };
+  }
+  return page.lost === undefined ? recordedFor(waiter, page, learned) : undefined;
+}
+
+function recordedFor(
+  { session, wanted, joinedAtMs, operator }: Waiter,
+  { ends, barred, prompt, nowMs, time, refusedForMs }: ConsentSnapshot,
+  { readFor }: Learned,
+): Answer | undefined {
+  const { identity, offer } = operator;
+  for (const end of ends) {
+    switch (end.kind) {
+      case 'answered':
+        break;
+      case 'expired':
+        if (!end.isTold || joinedAtMs + time.maxAheadMs < end.atMs) {
+          return { outcome: lookupFailed(wanted, EXPIRED), expiredId: end.id };
+        }
+        break;
+      case 'failed': {
+        if (!countsAt(end, identity)) break;
+        const failed = { lookup: end.lookup, failure: failureToTell(end, nowMs) };
+        if (!closesMore(asAsked(session), offer, [], failed)) break;
+        const cached = cachedFrom('kept', end.lookup, end.operator, end.id);
+        return {
+          outcome: { kind: 'failed', failed },
+          cached: end.failure.reach === 'number' ? [cached] : [],
+        };
+      }
+    }
+  }
+  if (barred.some((one) => countsAt(one, identity) && closes(one, wanted))) {
+    return { outcome: lookupFailed(wanted, ANOTHERS_PENDING) };
+  }
+  const isRefused = readFor === operator && refusedForMs[wanted.operation] > 0;
+  return isRefused && prompt.state === 'free'
+    ? { outcome: lookupFailed(wanted, REFUSED) }
+    : undefined;
+}
+
+/** As if it still waited: the end of its patience has closed its plan. */
+function asAsked(session: LookupSession): LookupSession {
+  const failures = session.failures.filter(({ failure }) => failure.code !== 'CONSENT_PENDING');
+  return { ...session, failures };
+}
+
+/** bc-authorize fixed the operation by its scope; the window is one of the open ones that no failure has closed. */
+export function lookupToSpendOn(
+  original: Lookup,
+  waiters: readonly Waiter[],
+  ends: readonly ConsentEnd[],
+  { identity, offer }: ConsentOperator,
+): Lookup {
+  switch (original.operation) {
+    case 'retrieve-date':
+      return original;
+    case 'check': {
+      const failed = ends.flatMap((end) =>
+        end.kind === 'failed' && countsAt(end, identity) ? end : [],
+      );
+      const plans = waiters.map(({ session }) => ({
+        ...session,
+        failures: [...session.failures, ...failed],
+      }));
+      const maxAgeHours = nextWindowAmong(plans, offer);
+      return maxAgeHours === undefined ? original : { operation: 'check', maxAgeHours };
+    }
+  }
+}
