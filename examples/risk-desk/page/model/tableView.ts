@@ -1,5 +1,4 @@
 import type { DeskRow } from './deskRow.ts';
-import { recencyOf, type RecencyId } from './recency.ts';
 import type { TableRow } from './upload.ts';
 import { answerOf, outcomeOf, rankOf, verdictOf, type Outcome } from './verdict.ts';
 import { asOfMs } from './windows.ts';
@@ -9,11 +8,9 @@ export const SORT_COLUMNS = ['line', 'number', 'customer', 'lastChange', 'risk',
 export type SortColumn = (typeof SORT_COLUMNS)[number] | OwnColumn;
 export type OwnColumn = `own${number}`;
 
-/** Which rows are shown: those of one tile, those of one bar, or all of them. */
+/** Which rows are shown: those of one tile, or all of them. */
 export type RowFilter =
-  | { readonly kind: 'all' }
-  | { readonly kind: 'outcome'; readonly outcome: Outcome }
-  | { readonly kind: 'recency'; readonly recency: RecencyId };
+  { readonly kind: 'all' } | { readonly kind: 'outcome'; readonly outcome: Outcome };
 
 /** How the table is looked at. */
 export interface TableView {
@@ -36,12 +33,11 @@ export const BY_RISK: TableView = {
 export function viewed(
   rows: readonly DeskRow[],
   { search, own, filter, sort }: TableView,
-  nowMs: number,
 ): DeskRow[] {
   const words = search.trim().toLowerCase();
   const digits = words.replace(/[\s-]/gu, '');
   const shown = rows.filter(
-    (row) => isIn(filter, row, nowMs) && (words === '' || matches(row, words, digits, own)),
+    (row) => isIn(filter, row) && (words === '' || matches(row, words, digits, own)),
   );
   if (sort.column === 'line') return sort.isDescending ? shown.toReversed() : shown;
   if (sort.column === 'risk') return byRisk(shown, sort.isDescending);
@@ -58,14 +54,12 @@ export function viewed(
   return keyed.map(({ row }) => row);
 }
 
-function isIn(filter: RowFilter, row: DeskRow, nowMs: number): boolean {
+function isIn(filter: RowFilter, row: DeskRow): boolean {
   switch (filter.kind) {
     case 'all':
       return true;
     case 'outcome':
       return outcomeOf(verdictOf(row.state)) === filter.outcome;
-    case 'recency':
-      return recencyOf(row, nowMs) === filter.recency;
   }
 }
 
@@ -157,6 +151,7 @@ export function countOutcomes(rows: readonly DeskRow[]): Readonly<Record<Outcome
   const counts = {
     within24h: 0,
     within72h: 0,
+    within7d: 0,
     within30d: 0,
     activated: 0,
     unknown: 0,

@@ -136,6 +136,7 @@ function judge(answer: Answer): Verdict {
 export const OUTCOMES = [
   'within24h',
   'within72h',
+  'within7d',
   'within30d',
   'activated',
   'unknown',
@@ -165,7 +166,7 @@ export function outcomeOf(verdict: Verdict): Outcome {
 const SWAP_OUTCOMES = {
   24: 'within24h',
   72: 'within72h',
-  168: 'within30d',
+  168: 'within7d',
   720: 'within30d',
 } as const satisfies Readonly<Record<WindowHours, Outcome>>;
 
@@ -173,7 +174,8 @@ const SWAP_OUTCOMES = {
 export const OUTCOME_NAMES: Readonly<Record<Outcome, string>> = {
   within24h: 'Changed in 24 h',
   within72h: 'Changed 24–72 h ago',
-  within30d: 'Changed 3–30 days ago',
+  within7d: 'Changed 3–7 days ago',
+  within30d: 'Changed 7–30 days ago',
   activated: 'New line',
   unknown: 'Unknown',
   consent: 'Needs consent',

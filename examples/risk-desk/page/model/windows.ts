@@ -111,11 +111,10 @@ export type StretchKind =
   | 'earlier'
   | 'notKnown';
 
-/** The windows as stretches of the past, the latest first. */
-export function stretches(answer: Answer, nowMs: number): readonly Stretch[] {
+/** The windows as stretches of the past, by the moments of the answers: they do not move as time passes. */
+export function stretches(answer: Answer): readonly Stretch[] {
   const { windows } = answer;
   const activatedAt = activatedAtMs(answer);
-  const activatedHoursAgo = activatedAt === null ? Infinity : (nowMs - activatedAt) / HOUR_MS;
   let isBehindChange = false;
   return WINDOWS_HOURS.map((toHours, index): Stretch => {
     const before = WINDOWS_HOURS[index - 1];
@@ -130,7 +129,8 @@ export function stretches(answer: Answer, nowMs: number): readonly Stretch[] {
             ? 'swap'
             : 'notKnown';
         case 'notSwapped':
-          isBehindChange = activatedHoursAgo <= toHours;
+          isBehindChange =
+            activatedAt !== null && activatedAt > windows[toHours].asOfMs - toHours * HOUR_MS;
           return isBehindChange ? 'activation' : 'clear';
         case 'unknown':
         case 'notAsked':

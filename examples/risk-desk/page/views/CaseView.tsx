@@ -65,9 +65,7 @@ export function CaseView({ row }: { readonly row: DeskRow }) {
           {checkedAtMs === null ? '' : `The answer above is from ${timeName(checkedAtMs)}.`}
         </p>
       )}
-      {answer === undefined || !isAnyKnown(answer) ? null : (
-        <Timeline answer={answer} nowMs={nowMs} />
-      )}
+      {answer === undefined || !isAnyKnown(answer) ? null : <Timeline answer={answer} />}
       <StillUnknown row={row} answer={answer} />
       <CaseActions row={row} />
       <Facts row={row} answer={answer} />
@@ -159,7 +157,7 @@ function DateFact({ answer, nowMs }: { readonly answer: Answer; readonly nowMs: 
   const name = isActivation ? 'SIM activated' : 'Last SIM change';
   switch (lastChange.kind) {
     case 'at': {
-      const isSwap = stretches(answer, nowMs).some(({ kind }) => kind === 'swap');
+      const isSwap = stretches(answer).some(({ kind }) => kind === 'swap');
       return (
         <Fact name={isActivation || isSwap ? name : 'Last SIM change or activation'}>
           {dateTimeName(lastChange.atMs)} ({agoName(lastChange.atMs, nowMs)}).
@@ -258,7 +256,7 @@ function AskOwner({ row }: { readonly row: DeskRow }) {
         </Text>
       </RadioGroup>
       <Button
-        className="button button--primary"
+        className={isFirst ? 'button button--primary' : 'button'}
         onPress={() => ask.withPurpose(() => void desk.askOwner(row.id, hours))}
       >
         <OutcomeIcon outcome="consent" />{' '}

@@ -39,7 +39,7 @@ export function ConfirmButton(props: ConfirmButtonProps) {
                 Keep the list
               </Button>
               <Button
-                className="button button--primary"
+                className="button button--danger"
                 onPress={() => {
                   setIsOpen(false);
                   onConfirm();

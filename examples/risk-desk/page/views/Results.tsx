@@ -8,7 +8,7 @@ import { ColumnsMenu } from './ColumnsMenu.tsx';
 import { ConfirmButton } from './ConfirmButton.tsx';
 import { ExportDialog } from './ExportDialog.tsx';
 import { closeCase, goTo, useHere } from './here.ts';
-import { useDesk, useDeskState, useNow, useSettledRows } from './hooks.ts';
+import { useDesk, useDeskState, useSettledRows } from './hooks.ts';
 import { CloseIcon, PrintIcon } from './icons.tsx';
 import { countName, numberName } from './names.ts';
 import { Overview } from './Overview.tsx';
@@ -22,8 +22,7 @@ export function Results() {
   const desk = useDesk();
   const rows = useSettledRows();
   const { caseId } = useHere();
-  const nowMs = useNow();
-  const { run, file } = useDeskState();
+  const { file } = useDeskState();
   const [view, setView] = useState<TableView>(() => ({
     ...BY_RISK,
     own: file === null ? [] : likelyOwnColumns(file.table, file.column),
@@ -38,14 +37,8 @@ export function Results() {
   const filterBy = (filter: RowFilter): void => setView((now) => ({ ...now, filter }));
   const open = useCallback((id: number) => goTo({ caseId: id }), []);
   const deferredView = useDeferredValue(view);
-  // Only bars depend on the time.
-  const viewedAtMs = deferredView.filter.kind === 'recency' ? nowMs : 0;
   const outage = useMemo(() => outageOf(rows.map(({ state }) => state)), [rows]);
-  const shown = useMemo(
-    () => viewed(rows, deferredView, viewedAtMs),
-    [rows, deferredView, viewedAtMs],
-  );
-  const isRunning = run.kind === 'asking' || run.kind === 'paused';
+  const shown = useMemo(() => viewed(rows, deferredView), [rows, deferredView]);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     // The button that began it is gone: what came of it is at the top.
@@ -60,7 +53,7 @@ export function Results() {
       </h1>
       <RunBar rows={rows} />
       <RunBanners outage={outage} />
-      <Overview rows={rows} isRunning={isRunning} filter={view.filter} onFilter={filterBy} />
+      <Overview rows={rows} filter={view.filter} onFilter={filterBy} />
       <div className="tools">
         <SearchField
           className="search"

@@ -20,7 +20,7 @@ import { answerOf, outcomeOf, refreshFailure, verdictName, verdictOf } from '../
 import { activatedAtMs, asOfMs, windowName, type Answer } from '../model/windows.ts';
 import { useMedia, useNow, useRow } from './hooks.ts';
 import { OutcomeIcon, SortIcon, toneOf } from './icons.tsx';
-import { dateName } from './names.ts';
+import { dateTimeName } from './names.ts';
 import { Strip } from './Timeline.tsx';
 
 type ColumnId = SortColumn | 'windows';
@@ -38,7 +38,7 @@ const WIDE: readonly ColumnSpec[] = [
   { id: 'customer', name: 'Customer', sort: 'customer' },
   { id: 'risk', name: 'Risk', sort: 'risk' },
   { id: 'lastChange', name: 'Last change', sort: 'lastChange' },
-  { id: 'windows', name: 'Now to 30 days ago', sort: null },
+  { id: 'windows', name: '30 days ago to now', sort: null },
   { id: 'asOf', name: 'Checked', sort: 'asOf' },
 ];
 
@@ -319,13 +319,17 @@ function CellContent({ row, column }: CellProps): ReactNode {
     case 'number':
       return masked(row.e164);
     case 'customer':
-      return row.customer?.name ?? (row.customer === null ? '–' : '');
+      return (
+        <span className="rows__own" title={row.customer?.name}>
+          {row.customer?.name ?? (row.customer === null ? '–' : '')}
+        </span>
+      );
     case 'risk':
       return <RiskCell row={row} nowMs={nowMs} />;
     case 'lastChange':
       return answer === undefined ? null : <DateCell answer={answer} nowMs={nowMs} />;
     case 'windows':
-      return answer === undefined ? null : <Strip answer={answer} nowMs={nowMs} />;
+      return answer === undefined ? null : <Strip answer={answer} />;
     case 'asOf':
       return <AsOfCell row={row} nowMs={nowMs} />;
     default:
@@ -367,7 +371,11 @@ function RiskCell({ row, nowMs }: TimedProps) {
     >
       <OutcomeIcon outcome={outcome} />
       <b>{verdictName(verdict)}</b>
-      {detail === '' ? null : <span className="risk__detail">{detail}</span>}
+      {detail === '' ? null : (
+        <span className="risk__detail" title={detail}>
+          {detail}
+        </span>
+      )}
     </span>
   );
 }
@@ -396,12 +404,9 @@ function DateCell({ answer, nowMs }: { readonly answer: Answer; readonly nowMs: 
   switch (lastChange.kind) {
     case 'at':
       return (
-        <span className="rows__date">
-          {dateName(lastChange.atMs)}
-          <span>
-            {activatedAtMs(answer) === null ? '' : 'activated '}
-            {agoName(lastChange.atMs, nowMs)}
-          </span>
+        <span className="rows__date" title={dateTimeName(lastChange.atMs)}>
+          {activatedAtMs(answer) === null ? '' : 'activated '}
+          {agoName(lastChange.atMs, nowMs)}
         </span>
       );
     case 'withheld':
@@ -420,10 +425,14 @@ function AsOfCell({ row, nowMs }: TimedProps) {
   const refresh = refreshFailure(row.state);
   const freshness = freshnessOf(checkedAtMs, nowMs);
   return (
-    <span className="rows__date" data-freshness={refresh === null ? freshness : 'stale'}>
+    <span
+      className="rows__date"
+      data-freshness={refresh === null ? freshness : 'stale'}
+      title={dateTimeName(checkedAtMs)}
+    >
       {agoName(checkedAtMs, nowMs)}
-      {refresh !== null ? <span>not refreshed: {reasonOf(refresh).name}</span> : null}
-      {refresh === null && freshness === 'stale' ? <span>check again</span> : null}
+      {refresh !== null ? <span>, not refreshed: {reasonOf(refresh).name}</span> : null}
+      {refresh === null && freshness === 'stale' ? <span>, check again</span> : null}
     </span>
   );
 }

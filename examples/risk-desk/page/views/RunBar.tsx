@@ -53,7 +53,7 @@ function Progress({ run }: { readonly run: Extract<Run, { kind: 'asking' | 'paus
             <span>
               {numberName(run.done)} of {countName(run.total, 'number')}
             </span>
-            <span>{timeLeft(run)}</span>
+            {timeLeft(run) === '' ? null : <span>{timeLeft(run)}</span>}
           </p>
           <div className="runbar__track">
             <div className="runbar__fill" style={{ width: `${percentage}%` }} />

@@ -42,9 +42,9 @@ export function SignedOut() {
 type Example = readonly [Outcome, string, string, readonly StretchKind[]];
 
 const EXAMPLES: readonly Example[] = [
-  ['within24h', 'SIM changed', 'within 24 h', ['swap', 'earlier', 'earlier', 'earlier']],
-  ['within72h', 'SIM changed', 'within 72 h', ['clear', 'swap', 'earlier', 'earlier']],
-  ['activated', 'New line', 'activated 5 days ago', ['clear', 'clear', 'activation', 'earlier']],
+  ['within24h', 'SIM changed', 'within 24 h', ['earlier', 'earlier', 'earlier', 'swap']],
+  ['within72h', 'SIM changed', 'within 72 h', ['earlier', 'earlier', 'swap', 'clear']],
+  ['activated', 'New line', 'activated 5 days ago', ['earlier', 'activation', 'clear', 'clear']],
   ['unknown', 'Unknown', 'operator unavailable', ['notKnown', 'notKnown', 'notKnown', 'notKnown']],
   ['clear', 'No change', 'in 30 days', ['clear', 'clear', 'clear', 'clear']],
 ];

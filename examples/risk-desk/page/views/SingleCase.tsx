@@ -1,10 +1,11 @@
 import { useState, type FormEvent } from 'react';
 import { Button, FieldError, Input, Label, Text, TextField } from 'react-aria-components';
-import { readNumber, saysOfBadNumber } from '../model/phoneNumber.ts';
+import { readNumber, saysOfBadNumber, type Completion } from '../model/phoneNumber.ts';
 import { useAsk } from './ask.ts';
 import { CaseView } from './CaseView.tsx';
 import { useDesk, useDeskState } from './hooks.ts';
 import { SignedOutBanner } from './SignedOutBanner.tsx';
+import { CompletionSelect } from './Upload.tsx';
 
 /** One number, typed in: what an analyst works with. */
 export function SingleCase() {
@@ -12,19 +13,21 @@ export function SingleCase() {
   const ask = useAsk();
   const { rows, isSignedOut } = useDeskState();
   const [text, setText] = useState('');
+  const [completion, setCompletion] = useState<Completion | null>(null);
   const [problem, setProblem] = useState<string>();
   const [row] = rows;
+  const plain = readNumber(text);
+  const needsCountry = plain.kind === 'bad' && plain.why === 'noCountryCode';
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    const reading = readNumber(text);
+    const reading = readNumber(text, completion);
     if (reading.kind === 'bad') {
       setProblem(reading.why === 'empty' ? 'Type a number.' : saysOfBadNumber(reading.why, text));
       return;
     }
     setProblem(undefined);
     ask.withPurpose(() => {
-      setText('');
       desk.load([{ e164: reading.e164, line: 1, own: [] }]);
       void desk.checkList();
     });
@@ -45,14 +48,17 @@ export function SingleCase() {
           <Label className="visually-hidden">Phone number</Label>
           <Input className="input input--large" placeholder="+44 7700 900123" spellCheck="false" />
           <Text slot="description" className="field__hint">
-            With + and country code. If the operator needs the owner’s consent, you are asked before
-            anyone is prompted.
+            With + and country code, or choose the country of a national number. If the operator
+            needs the owner’s consent, you are asked before anyone is prompted.
           </Text>
           <FieldError className="field__error">{problem}</FieldError>
         </TextField>
         <Button className="button button--primary button--large" type="submit">
           Check
         </Button>
+        {needsCountry ? (
+          <CompletionSelect count={1} completion={completion} onCompletion={setCompletion} />
+        ) : null}
       </form>
       {isSignedOut ? (
         <SignedOutBanner

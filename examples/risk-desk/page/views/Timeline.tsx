@@ -2,26 +2,27 @@ import { stretches, windowName, type Answer, type StretchKind } from '../model/w
 
 interface TimelineProps {
   readonly answer: Answer;
-  readonly nowMs: number;
 }
 
-/** The last 30 days in four parts, the latest first. */
-export function Timeline({ answer, nowMs }: TimelineProps) {
+/** The last 30 days in four parts; now is at the right. */
+export function Timeline({ answer }: TimelineProps) {
   return (
     <ol className="timeline" aria-label="The last 30 days">
-      {stretches(answer, nowMs).map(({ fromHours, toHours, kind }) => (
-        <li key={toHours} className="timeline__part" data-kind={kind}>
-          <span className="timeline__span">{spanName(fromHours, toHours)}</span>
-          <span className="timeline__says">{STRETCH_NAMES[kind]}</span>
-        </li>
-      ))}
+      {stretches(answer)
+        .toReversed()
+        .map(({ fromHours, toHours, kind }) => (
+          <li key={toHours} className="timeline__part" data-kind={kind}>
+            <span className="timeline__span">{spanName(fromHours, toHours)}</span>
+            <span className="timeline__says">{STRETCH_NAMES[kind]}</span>
+          </li>
+        ))}
     </ol>
   );
 }
 
 /** The same in a cell of the table. */
-export function Strip({ answer, nowMs }: TimelineProps) {
-  const parts = stretches(answer, nowMs);
+export function Strip({ answer }: TimelineProps) {
+  const parts = stretches(answer).toReversed();
   return (
     <span className="strip">
       {parts.map(({ toHours, kind }) => (

@@ -31,6 +31,7 @@ import {
   type Listing,
   type Table,
 } from '../model/upload.ts';
+import type { Session } from '../session.ts';
 import { useAsk } from './ask.ts';
 import { useDeskState } from './hooks.ts';
 import { ChevronIcon, UploadIcon } from './icons.tsx';
@@ -166,6 +167,7 @@ interface ReviewProps {
 
 function Review({ table, onCheck, onBack }: ReviewProps) {
   const ask = useAsk();
+  const { session } = ask;
   const [column, setColumn] = useState(() => likelyColumn(table) ?? 0);
   const [completion, setCompletion] = useState<Completion | null>(null);
   const listing = useMemo(
@@ -199,10 +201,11 @@ function Review({ table, onCheck, onBack }: ReviewProps) {
         </div>
       ) : null}
       <Findings listing={listing} />
-      <div className="upload__actions">
+      <div className="upload__actions upload__actions--sticky">
         <Button className="button button--large" onPress={onBack}>
           Back
         </Button>
+        <p className="upload__most">{mostName(count, session.lookupPrice)}</p>
         <Button
           className="button button--primary button--large"
           isDisabled={count === 0 || isTooMany}
@@ -217,6 +220,13 @@ function Review({ table, onCheck, onBack }: ReviewProps) {
       </div>
     </section>
   );
+}
+
+/** What is at most billed, where the button is. */
+function mostName(numbers: number, price: Session['lookupPrice']): string {
+  const { maxLookups } = costOf(numbers);
+  const most = priceName(maxLookups, price);
+  return `At most ${countName(maxLookups, 'lookup')}${most === null ? '' : `, ${most}`}`;
 }
 
 interface ColumnProps {
@@ -262,7 +272,7 @@ const COMPLETIONS: readonly { readonly id: Completion; readonly name: string }[]
 ];
 
 /** Nothing is chosen for a person: a national number of the wrong country is a stranger's. */
-function CompletionSelect({ count, completion, onCompletion }: CompletionProps) {
+export function CompletionSelect({ count, completion, onCompletion }: CompletionProps) {
   return (
     <ComboBox
       className="field"
@@ -272,7 +282,10 @@ function CompletionSelect({ count, completion, onCompletion }: CompletionProps) 
       }
       menuTrigger="focus"
     >
-      <Label className="field__label">Country of {countName(count, 'number')} without +</Label>
+      <Label className="field__label">
+        {count === 1 ? 'Country of the number' : `Country of ${numberName(count)} numbers`} without
+        +
+      </Label>
       <div className="select select--input">
         <Input className="select__input" placeholder="Choose a country" />
         <Button className="select__open" aria-label="Countries">
@@ -364,12 +377,10 @@ function Findings({ listing: { completed, duplicates, bad } }: { readonly listin
           text,
           says: e164s.map(grouped).join(' and '),
         }))}
-        isOpen
       />
       <Finding
         name={countName(bad.length, 'row is skipped', 'rows are skipped')}
         lines={bad.map(({ line, text, why }) => ({ line, text, says: saysOfBadNumber(why, text) }))}
-        isOpen
       />
       <Finding
         name={countName(duplicates.length, 'duplicate')}
@@ -390,13 +401,12 @@ interface FindingProps {
     readonly text: string;
     readonly says: string;
   }[];
-  readonly isOpen?: boolean;
 }
 
-function Finding({ name, lines, isOpen = false }: FindingProps) {
+function Finding({ name, lines }: FindingProps) {
   if (lines.length === 0) return null;
   return (
-    <details className="finding card" open={isOpen}>
+    <details className="finding card">
       <summary>{name}</summary>
       {/* So that keys can scroll it. */}
       <ul tabIndex={0} aria-label={name}>

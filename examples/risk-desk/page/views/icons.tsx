@@ -28,6 +28,7 @@ export function toneOf(outcome: Outcome): Tone {
   switch (outcome) {
     case 'within24h':
     case 'within72h':
+    case 'within7d':
     case 'within30d':
       return 'danger';
     case 'activated':
@@ -45,6 +46,7 @@ export function OutcomeIcon({ outcome }: { readonly outcome: Outcome }) {
   switch (outcome) {
     case 'within24h':
     case 'within72h':
+    case 'within7d':
     case 'within30d':
       return (
         <Icon>

@@ -321,6 +321,7 @@ describe.skipIf(!hasBrowser())('the desk in a browser', () => {
       await country.fill('united k');
       await page.getByRole('option', { name: 'United Kingdom +44' }).click();
       await page.getByRole('button', { name: 'Check 3 numbers' }).waitFor();
+      for (const finding of await page.locator('.finding summary').all()) await finding.click();
       expect(await page.locator('.finding').first().locator('li').allInnerTexts()).toEqual([
         'Line 2\n07700 900001\n+44 7700 900001',
         'Line 3\n447700900004\n+44 7700 900004',

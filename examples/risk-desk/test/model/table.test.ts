@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { isOutage, outageOf } from '../../page/model/outage.ts';
-import { countRecency } from '../../page/model/recency.ts';
 import { retryPlan } from '../../page/model/retry.ts';
 import { BY_RISK, countOutcomes, viewed, type TableView } from '../../page/model/tableView.ts';
 import type { RowState } from '../../page/model/verdict.ts';
@@ -24,7 +23,7 @@ const ROWS = [
 ];
 
 function ids(view: Partial<TableView>): number[] {
-  return viewed(ROWS, { ...BY_RISK, ...view }, AS_OF_MS).map(({ id }) => id);
+  return viewed(ROWS, { ...BY_RISK, ...view }).map(({ id }) => id);
 }
 
 function times(count: number, state: RowState): RowState[] {
@@ -55,7 +54,6 @@ describe('the rows', () => {
     ['of one tile', { filter: { kind: 'outcome', outcome: 'within72h' } }, [2]],
     ['of a new line', { filter: { kind: 'outcome', outcome: 'activated' } }, [7]],
     ['that are unknown', { filter: { kind: 'outcome', outcome: 'unknown' } }, [3]],
-    ['of one bar', { filter: { kind: 'recency', recency: 'threeDays' } }, [2, 7]],
     ['of a customer', { search: ' GRACE ' }, [1]],
     ['of a customer id', { search: 'c2' }, [2]],
     ['with digits', { search: '900 006' }, [6]],
@@ -73,20 +71,13 @@ describe('the rows', () => {
     expect(countOutcomes(ROWS)).toEqual({
       within24h: 1,
       within72h: 1,
+      within7d: 0,
       within30d: 0,
       activated: 1,
       unknown: 1,
       consent: 1,
       open: 1,
       clear: 1,
-    });
-  });
-
-  it('are counted by how recent the change is', () => {
-    expect(countRecency(ROWS, AS_OF_MS)).toEqual({
-      bars: { day: 0, threeDays: 2, week: 0, month: 0, quarter: 0, year: 0 },
-      older: 1,
-      withheld: 1,
     });
   });
 });

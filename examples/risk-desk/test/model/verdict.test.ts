@@ -189,18 +189,22 @@ describe('the stretches of the timeline', () => {
     ['NNNL', 'clear clear clear notKnown'],
   ] as const)('%#', (windows, expected) => {
     expect(
-      stretches(answer(inLetters(windows)), AS_OF_MS)
+      stretches(answer(inLetters(windows)))
         .map(({ kind }) => kind)
         .join(' '),
     ).toBe(expected);
   });
-  it('end at the activation of a new line', () => {
-    const newLine = answer([NO, NO, NO, NO], hoursAgo(30));
-    expect(stretches(newLine, AS_OF_MS).map(({ kind }) => kind)).toEqual([
-      'clear',
-      'activation',
-      'earlier',
-      'earlier',
-    ]);
+  // By the moment of the answers, whatever the time is now: a line that is just in a window stays in it.
+  it.each([
+    [30, 'clear activation earlier earlier'],
+    [23.999, 'activation earlier earlier earlier'],
+    [719.999, 'clear clear clear activation'],
+  ])('end at the activation of a new line, %d hours ago', (hours, expected) => {
+    const newLine = answer([NO, NO, NO, NO], hoursAgo(hours));
+    expect(
+      stretches(newLine)
+        .map(({ kind }) => kind)
+        .join(' '),
+    ).toBe(expected);
   });
 });
