@@ -48,6 +48,8 @@ export interface LedgerParts {
   readonly clock: Clock;
   /** Aborted when the process ends: it does not wait for a lost store then. */
   readonly closing: AbortSignal;
+  /** A consent was read whose operator is not among them: nothing can be done for it until it ends. */
+  readonly onStranded?: () => void;
 }
 
 export interface ConsentOperator {
@@ -167,12 +169,14 @@ export class ConsentLedger {
 
   /** @param operator that of the request for which the next step is taken */
   async read({ refusals }: LedgerOperator): Promise<ConsentSnapshot> {
-    const { clock, store } = this.#parts;
+    const { clock, store, operators, onStranded } = this.#parts;
     const sentAtMs = clock.monotonicMs();
     const [snapshot, refusedForMs] = await Promise.all([
       store.read(this.#number),
       refusals.leftMs(),
     ]);
+    const { consent } = snapshot.record ?? {};
+    if (consent !== undefined && !operators.has(consent.operator)) onStranded?.();
     const mayBeLost = snapshot.record === undefined && store.isShared;
     const lost = mayBeLost ? this.#livingHere() : undefined;
     if (lost === undefined) this.#seen = snapshot;

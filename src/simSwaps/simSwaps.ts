@@ -41,6 +41,9 @@ export interface SimSwapParts {
   readonly log: Log;
 }
 
+const STRANDED =
+  'A consent on record is of an operator that is not configured: its number is CONSENT_PENDING until it ends. If the operator was renamed, list the name before in its `formerly`.';
+
 /** @throws {Error} when the settings name an operator that is not there */
 export function createSimSwaps(parts: SimSwapParts) {
   const {
@@ -54,7 +57,7 @@ export function createSimSwaps(parts: SimSwapParts) {
   } = parts;
   const { consents: store, factCache } = stores;
   const consented = new ConsentedLookups(
-    { store, factCache, rules: consent, clock },
+    { store, factCache, rules: consent, clock, onStranded: () => log.warn(STRANDED) },
     consent.waitMs,
   );
   const operatorClocks = new Set<OperatorClock>();

@@ -183,6 +183,7 @@ test('a rolling restart with another name of the operator continues a consent by
     // Its prompt is still on the phone.
     expect(await ask(renamed.url)).toBe('CONSENT_PENDING');
     expect(operator.lookups).toEqual([]);
+    expect(renamed.logged.join()).toContain('of an operator that is not configured');
   }
   await using renamed = await startNamed('beta', ['alpha']);
   await expect.poll(() => ask(renamed.url), { timeout: 15_000 }).toBe(false);
