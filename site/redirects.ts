@@ -9,7 +9,10 @@ export function writeRedirects(built: string, base: string): void {
   for (const page of globSync('**/*.html', { cwd: built })) {
     const name = page.replace(/\.html$/, '.md');
     mkdirSync(join(built, name), { recursive: true });
-    writeFileSync(join(built, name, 'index.html'), redirectTo(`${base}${page}`));
+    const redirect = redirectTo(`${base}${page}`);
+    writeFileSync(join(built, name, 'index.html'), redirect);
+    // For servers that add `.html`, rather than look into folders; ours does.
+    writeFileSync(join(built, `${name}.html`), redirect);
   }
 }
 

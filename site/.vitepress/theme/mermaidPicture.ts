@@ -22,7 +22,11 @@ export const MermaidPicture = defineComponent({
       });
       pictures += 1;
       const drawn = await mermaid.render(`picture-${pictures}`, decodeURIComponent(code));
-      svg.value = drawn.svg;
+      // As it is drawn, or as wide as the column; on a phone it scrolls rather than becoming too small to read.
+      svg.value = drawn.svg.replace(
+        /max-width: ([\d.]+)px/,
+        'max-width: $1px; min-width: min($1px, 40rem)',
+      );
     }
     return () => h('div', { class: 'picture', innerHTML: svg.value });
   },
