@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { line } from '../endToEnd/askedSimSwaps.ts';
+import { inForm } from '../forms.ts';
 import { RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { entryAt, startServiceOf } from '../operatorsFile.ts';
 import { Random } from '../random.ts';
@@ -85,8 +86,10 @@ it('in any order of requests the directory is asked no more than was admitted', 
     'simSwappedWithin',
     'e164',
   ];
-  for (let round = 0; round < 40; round += 1) {
-    const asking = Array.from({ length: 5 }, async () => {
+  const rounds = inForm({ short: 40, long: 20 });
+  const atOnce = inForm({ short: 5, long: 100 });
+  for (let round = 0; round < rounds; round += 1) {
+    const asking = Array.from({ length: atOnce }, async () => {
       const numbers = Array.from({ length: 1 + draw(5) }, () => line(draw(60)));
       await stage.lists(`caller-${draw(3)}`, numbers, fields[draw(4)] ?? '');
     });
