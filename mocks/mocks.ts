@@ -107,11 +107,11 @@ export function simSwapMocks(answers: SimSwapMockAnswers = {}, ownNumber?: strin
   const own = ownNumber === undefined ? undefined : numberIn(ownNumber);
   const mockedRequest: Pick<GraphqlRequest, 'rights' | 'answer'> = {
     rights: { ...ANONYMOUS, ...(own === undefined ? {} : { ownNumber: own }) },
-    answer: async (number, asked, tell, place) =>
-      tell(mocked(answers[number] ?? UNLESS_SAID, asked), place, asked),
+    answer: async (number, asked, toValue, place) =>
+      toValue(mocked(answers[number] ?? UNLESS_SAID, asked), place, asked),
   };
   const { DateTime, PhoneNumber, SimSwapConsent, Query } = bffResolvers;
-  const { e164: _e164, ...asking } = PhoneNumber;
+  const { e164: _e164, ...queried } = PhoneNumber;
   const bound = (fields: object, sourceOf: (source: unknown) => unknown) =>
     Object.fromEntries(
       Object.entries(fields).map(([name, resolve]: [string, (...args: unknown[]) => unknown]) => [
@@ -126,7 +126,7 @@ export function simSwapMocks(answers: SimSwapMockAnswers = {}, ownNumber?: strin
       SimSwapConsent: bound(SimSwapConsent, (source) => source),
       PhoneNumber: {
         // An automatic mock of a number has an e164 of its own making, or none.
-        ...bound(asking, (source) => ({ e164: numberIn(e164Of(source)) ?? '' })),
+        ...bound(queried, (source) => ({ e164: numberIn(e164Of(source)) ?? '' })),
         __resolveReference: (reference: unknown) => resolveReference(reference),
       },
       Query: bound(Query, (source) => source),
@@ -180,7 +180,7 @@ function isReason(text: unknown): text is SimSwapMockReason {
 }
 
 function mocked(mock: SimSwapMock, asked: FieldQuestion, nowMs = Date.now()): FieldAnswer {
-  if (asked.asks === 'consent') {
+  if (asked.about === 'consent') {
     const state = typeof mock === 'string' ? (CONSENT_STATES[mock] ?? 'NOT_NEEDED') : 'NOT_NEEDED';
     return { kind: 'consent', consent: { state } };
   }
@@ -188,7 +188,7 @@ function mocked(mock: SimSwapMock, asked: FieldQuestion, nowMs = Date.now()): Fi
     return { kind: 'failure', failure: { ...FAILURES[mock], code: mock, reach: 'number' } };
   }
   const hoursAgo = hoursSince(mock);
-  switch (asked.asks) {
+  switch (asked.about) {
     case 'date':
       return {
         kind: 'date',

@@ -105,7 +105,7 @@ function consentViewOf(
   const { status } = reply;
   if (status === 429) return 'busy';
   if (leavesInDoubt(status)) return 'down';
-  const refusal = judgeRefusal(reply, nowMs, { wordIn: 'error', asksOwner: false, errors });
+  const refusal = judgeRefusal(reply, nowMs, { wordIn: 'error', promptsOwner: false, errors });
   if (refusal.code === 'NUMBER_NOT_SERVED') return 'number refused';
   if (status === 401) return 'client unknown';
   if (status === 403) return 'client not allowed';

@@ -1,6 +1,6 @@
 import { sendsPhoneNumber } from '../src/operator/operatorSettings.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
-import { asksOwner, namesNumber } from '../src/tokens/authorizationSettings.ts';
+import { promptsOwner, namesNumber } from '../src/tokens/authorizationSettings.ts';
 import type { Finding } from './finding.ts';
 import { isBilled, type LookupTrial } from './judgeLookup.ts';
 
@@ -9,7 +9,7 @@ import { isBilled, type LookupTrial } from './judgeLookup.ts';
  * where it does. Pure.
  */
 export function whyMismatchIsIdle(settings: OperatorSettings): string | undefined {
-  if (asksOwner(settings.flow)) return 'consent tokens have connections of their own';
+  if (promptsOwner(settings.flow)) return 'consent tokens have connections of their own';
   if (!namesNumber(settings.grant)) return 'tokens name no number';
   if (!sendsPhoneNumber(settings)) return 'lookups name no number in addition to the token';
   return settings.tokens.use === 'once' ? undefined : 'tokens are used again';

@@ -1,6 +1,6 @@
 import { parsePhoneNumber, type PhoneNumber } from '../src/domain/phoneNumber.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
-import { asksOwner, scopeOf } from '../src/tokens/authorizationSettings.ts';
+import { promptsOwner, scopeOf } from '../src/tokens/authorizationSettings.ts';
 import type { NumberTrial } from './tryNumber.ts';
 import { readClientReply } from './clientReply.ts';
 import type { Finding } from './finding.ts';
@@ -19,7 +19,7 @@ export function tryClient(
   trial: ClientTrialParts,
 ): Promise<readonly Finding[]> {
   if (checked.settings.grant.type === 'none') return Promise.resolve([NO_TOKEN_STEP]);
-  return asksOwner(checked.settings.flow) ? tryPoll(checked, trial) : tryTokens(checked, trial);
+  return promptsOwner(checked.settings.flow) ? tryPoll(checked, trial) : tryTokens(checked, trial);
 }
 
 /** A token for each scope; no lookup is made with them. */

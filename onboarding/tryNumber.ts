@@ -3,7 +3,7 @@ import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
 import { AccessToken, type TokenSubject } from '../src/tokens/accessToken.ts';
-import { asksOwner, scopeOf } from '../src/tokens/authorizationSettings.ts';
+import { promptsOwner, scopeOf } from '../src/tokens/authorizationSettings.ts';
 import { readClientReply } from './clientReply.ts';
 import type { Finding } from './finding.ts';
 import { judgeCredentials, judgeScopes } from './judgeClient.ts';
@@ -41,7 +41,7 @@ export async function tryNumber(
   parts: CheckParts,
 ): Promise<TrialFindings> {
   const made = new Trials(checked, parts);
-  const findings = asksOwner(checked.settings.flow)
+  const findings = promptsOwner(checked.settings.flow)
     ? await made.withConsent(trial)
     : await made.withTokens(trial);
   const { lookups: trials } = made;

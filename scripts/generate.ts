@@ -24,7 +24,7 @@ try {
     }
   }
 } catch (error) {
-  // A new field of the schema has no resolver yet: its types are written, and the compiler asks for the rest.
+  // A new field of the schema has no resolver yet: its types are written, and the compiler names the rest.
   if (!(error instanceof CompileError)) throw error;
   process.stderr.write(
     `${error.message}\nEverything is written but docs/api, which needs sources that compile. ` +

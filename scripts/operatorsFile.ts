@@ -110,7 +110,7 @@ function rowsBelow(root: JsonSchema, schema: JsonSchema, member: string): readon
   // The members of an operator are what all is about: they have a table of their own.
   if (member === 'operators' && only?.items !== undefined) return rowsOf(root, only.items, '');
   if (only?.items !== undefined) return rowsBelow(root, only.items, `${member}[]`);
-  return isObjectAlone(root, schema) ? rowsOf(root, schema, `${member}.`) : [];
+  return isOnlyObject(root, schema) ? rowsOf(root, schema, `${member}.`) : [];
 }
 
 interface Member {
@@ -194,6 +194,6 @@ function isSecret({ $ref, allOf = [] }: JsonSchema): boolean {
 }
 
 /** Whether it is an object, or one of several, and nothing but that. */
-function isObjectAlone(root: JsonSchema, schema: JsonSchema): boolean {
+function isOnlyObject(root: JsonSchema, schema: JsonSchema): boolean {
   return variantsOf(root, schema).every(({ properties }) => properties !== undefined);
 }

@@ -111,11 +111,11 @@ export class Consents {
 
   #decide(
     authReqId: string,
-    { grant, manner, promptedAtMs: askedAtMs }: Request,
+    { grant, manner, promptedAtMs: promptedAtMs }: Request,
     nowMs: number,
   ): Reply {
     const isDue = (afterMs: number | undefined): boolean =>
-      afterMs !== undefined && nowMs - askedAtMs >= afterMs;
+      afterMs !== undefined && nowMs - promptedAtMs >= afterMs;
     if (manner.pollError !== undefined) return this.#end(authReqId, manner.pollError);
     if (isDue(manner.deniedAfterMs)) return this.#end(authReqId, 'access_denied');
     if (!isDue(manner.grantedAfterMs)) return oauthError(400, 'authorization_pending');
@@ -129,8 +129,8 @@ export class Consents {
   }
 
   #forgetOld(nowMs: number): void {
-    for (const [authReqId, { promptedAtMs: askedAtMs }] of this.#requests) {
-      if (askedAtMs + REMEMBERED_MS > nowMs) return;
+    for (const [authReqId, { promptedAtMs: promptedAtMs }] of this.#requests) {
+      if (promptedAtMs + REMEMBERED_MS > nowMs) return;
       this.#requests.delete(authReqId);
     }
   }

@@ -1,6 +1,6 @@
 import {
   FIELDS,
-  type AskingField,
+  type QuestionField,
   type FieldArguments,
   type FieldQuestion,
 } from '../src/domain/fields.ts';
@@ -12,7 +12,7 @@ import type { FieldAnswer, SimSwapLoader } from '../src/lookups/executor.ts';
 export async function askField(
   loader: SimSwapLoader,
   number: PhoneNumber,
-  field: AskingField,
+  field: QuestionField,
   args: FieldArguments = {},
 ): Promise<FieldAnswer> {
   const asked = FIELDS[field](args);

@@ -82,5 +82,5 @@ export function withheld(monitoredPeriodDays?: number, atHour = 0): DateFact & T
 
 export const OPEN_AUTHORIZER: LookupAuthorizer = {
   admit: () => ({ kind: 'admitted', ended: () => undefined }),
-  heard: () => undefined,
+  delivered: () => undefined,
 };

@@ -18,7 +18,7 @@ import { AUDIT_BUDGET_MS } from '../lookups/lookupAuthorizer.ts';
 import { OBSERVATION_CLOSE_LIMIT_MS, openObservation } from './observation.ts';
 import { createReadiness, type Need } from './readiness.ts';
 import { COMMAND_TIMEOUT_MS } from '../sharedState/redis.ts';
-import { asksOwner } from '../tokens/authorizationSettings.ts';
+import { promptsOwner } from '../tokens/authorizationSettings.ts';
 
 export interface RunningServer {
   /** Such as `http://127.0.0.1:4000`. */
@@ -113,7 +113,7 @@ function needsOf(
 ): readonly Need[] {
   const needs: Need[] = [];
   if (keys !== undefined) needs.push({ name: 'JWT_JWKS_URL', probe: () => keys.probe() });
-  if (redis !== undefined && operators.some(({ flow }) => asksOwner(flow))) {
+  if (redis !== undefined && operators.some(({ flow }) => promptsOwner(flow))) {
     const ping = async (): Promise<void> => void (await redis.run('return 1', ['sim-swap:ready']));
     needs.push({ name: 'REDIS_URL', probe: ping });
   }

@@ -11,7 +11,7 @@ import { startServer } from './server.ts';
 import { simulatorAt } from '../../simulator/address.ts';
 import { launchSimulator, type LaunchedSimulator } from '../../simulator/launch.ts';
 import { systemClock } from '../system/clock.ts';
-import { asksOwner } from '../tokens/authorizationSettings.ts';
+import { promptsOwner } from '../tokens/authorizationSettings.ts';
 import { fail, onTermination, type TerminationSignal } from '../system/termination.ts';
 
 /** Time for the reader of standard output to take the last lines. */
@@ -72,7 +72,7 @@ if (simulator === undefined && config.callers.tokens === undefined) {
 if (config.callers.tokens?.isForDevelopment === true) {
   log.warn('anyone can sign the tokens that are accepted', { setting: 'DEV_TOKENS' });
 }
-if (config.sharedState === undefined && operators.some(({ flow }) => asksOwner(flow))) {
+if (config.sharedState === undefined && operators.some(({ flow }) => promptsOwner(flow))) {
   log.warn(
     'consents are known only to this process: after a restart owners may be prompted again',
     { setting: 'REDIS_URL' },

@@ -10,7 +10,7 @@ import { RedisFactCache } from '../lookups/redisFactCache.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import type { Redis } from '../sharedState/redis.ts';
 import { StateSeals } from '../sharedState/stateSeals.ts';
-import { asksOwner } from '../tokens/authorizationSettings.ts';
+import { promptsOwner } from '../tokens/authorizationSettings.ts';
 import type { SimSwapStores } from '../simSwaps/operatorRoute.ts';
 import { keptFor, storesInMemory } from '../simSwaps/simSwaps.ts';
 import { RedisConsentStore } from '../consents/redisConsentStore.ts';
@@ -76,7 +76,7 @@ async function sharedStores(
     },
   });
   // No owner is prompted in the 2-legged flow.
-  if (operators.some(({ flow }) => asksOwner(flow))) await consents.open();
+  if (operators.some(({ flow }) => promptsOwner(flow))) await consents.open();
   return {
     counts: new SharedCounts(redis, seals, clock, log),
     consents,

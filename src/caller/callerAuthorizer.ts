@@ -18,7 +18,7 @@ import { AUDIT_TIMEOUT_MS, type AuditLog } from './audit/auditLog.ts';
 import {
   auditedCaller,
   entryBefore,
-  entryHeard,
+  entryDelivered,
   lineAfter,
   lineOf,
   type AuditedCaller,
@@ -62,12 +62,14 @@ class CallerAuthorizer implements LookupAuthorizer {
       : this.#admit(asked, countings);
   }
 
-  heard(heard: CachedAnswer): Promise<LookupFailure | undefined> | undefined {
+  delivered(delivered: CachedAnswer): Promise<LookupFailure | undefined> | undefined {
     const { audit } = this.#parts;
     if (audit === undefined) return undefined;
-    const line = lineOf(entryHeard(heard, this.#lineParts(heard, audit.key, heard.operator)));
-    const recorded = this.#record(audit.auditLog, line, heard);
-    return this.#inTime(this.#timeLeftMs(heard), recorded, OUT_OF_TIME);
+    const line = lineOf(
+      entryDelivered(delivered, this.#lineParts(delivered, audit.key, delivered.operator)),
+    );
+    const recorded = this.#record(audit.auditLog, line, delivered);
+    return this.#inTime(this.#timeLeftMs(delivered), recorded, OUT_OF_TIME);
   }
 
   async #admit(
@@ -106,8 +108,8 @@ class CallerAuthorizer implements LookupAuthorizer {
         const line = lineAfter(before, ending, this.#time());
         const after = this.#record(audit.auditLog, line, asked);
         const back = giveBack(ending);
-        const told: Promise<unknown> = back === undefined ? after : Promise.all([after, back]);
-        await this.#inTime(this.#timeLimitMs(asked), told, undefined);
+        const ended: Promise<unknown> = back === undefined ? after : Promise.all([after, back]);
+        await this.#inTime(this.#timeLimitMs(asked), ended, undefined);
       },
     };
   }

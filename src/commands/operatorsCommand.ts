@@ -10,7 +10,7 @@ import { checkTable, type Paint } from '../../onboarding/table.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { systemClock } from '../system/clock.ts';
 import { fail } from '../system/termination.ts';
-import { asksOwner } from '../tokens/authorizationSettings.ts';
+import { promptsOwner } from '../tokens/authorizationSettings.ts';
 
 const USAGE = `npm run operators -- check [--operator NAME] [--timeout SECONDS] [--json]
                          [--number NUMBER [--other-number NUMBER] [--consent]]
@@ -92,7 +92,7 @@ async function numberTrial(): Promise<
   if (operator === undefined)
     return fail('No operator has a prefix of this number: name --operator.');
   const mayPrompt =
-    !asksOwner(operator.flow) || wanted.consent || (await confirmPrompt(operator, number));
+    !promptsOwner(operator.flow) || wanted.consent || (await confirmPrompt(operator, number));
   return { operator, number: { number, otherNumber, mayPrompt } };
 }
 

@@ -10,7 +10,7 @@ const HEAP_PER_REQUEST_BYTES = 96 * 1024;
 
 /** Code, buffers and stacks, but not bodies. Estimated; 400 lists of 100 in 512 MiB took 127 MiB at most, heap included. */
 const OUTSIDE_HEAP_BYTES = 96 * MIB;
-/** However small the container: what the service itself takes is beside it. */
+/** However small the container: what the service itself takes is not in it. */
 const MIN_HEAP_BYTES = 16 * MIB;
 
 /**
@@ -19,7 +19,7 @@ const MIN_HEAP_BYTES = 16 * MIB;
  */
 const MAX_AT_WORK = 5000;
 
-/** Of bodies that arrive, an eighth of the heap beside it. */
+/** Of bodies that arrive, a further eighth of the heap. */
 const BODIES_SHARE = 8;
 
 /** While another caller waits, a caller has half of the places. */
@@ -34,7 +34,7 @@ const NUMBER_BYTES = 100;
 const MAX_NUMBERS_TIMES = 10;
 /** In JSON: the representation, `__typename` and `e164`. */
 const VALUES_PER_NUMBER = 3;
-/** Of a body, beside its numbers. */
+/** Of a body, in addition to its numbers. */
 const MEMBER_VALUES = 512;
 
 /**
@@ -72,7 +72,7 @@ function ownMemoryBytes(): number {
 }
 
 /**
- * What V8's old generation may take of that memory: objects soon leave the young one, which is beside it in the limit.
+ * What V8's old generation may take of that memory: objects soon leave the young one, which is in the limit as well.
  *
  * @param heapLimitBytes of both generations
  */

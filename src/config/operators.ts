@@ -44,7 +44,7 @@ export function readOperators(
   const isIntended = hasAddresses || read.value('OPERATOR_PROFILE') !== 'vodafone';
   const nobody = { operators: [], directory: undefined };
   if (simulator !== 'auto' || (!hasFile && !isIntended && !production)) {
-    if (hasFile || hasAddresses) read.problem('SIMULATOR', BESIDE_AN_OPERATOR);
+    if (hasFile || hasAddresses) read.problem('SIMULATOR', WITH_AN_OPERATOR);
     const simulated = ({ authUrl, simSwapUrl, clientId, clientSecret }: SimulatorPlace) => {
       const client = { id: clientId, secret: { variable: 'SIMULATOR' }, key: undefined };
       const source = shortForm(read, { authUrl, simSwapUrl, client });
@@ -75,7 +75,7 @@ export function readOperators(
   return { ...readOperatorsOf(source, read, forAll), simulator: undefined };
 }
 
-const BESIDE_AN_OPERATOR = 'cannot be set together with an operator, whose answers it would invent';
+const WITH_AN_OPERATOR = 'cannot be set together with an operator, whose answers it would invent';
 
 const NO_SIMULATOR = 'there is no built-in simulator when NODE_ENV=production';
 

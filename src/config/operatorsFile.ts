@@ -33,7 +33,7 @@ export interface OperatorsSource extends JsonDocument {
   /** Names of files are relative to this folder. */
   readonly folder: string;
   /** A problem as a sentence, and its first name. */
-  readonly told: (problem: FileProblem) => readonly [name: string, what: string];
+  readonly described: (problem: FileProblem) => readonly [name: string, what: string];
   /** By the members of the entry that they set. */
   readonly variables?: Readonly<Record<string, string>>;
 }
@@ -47,13 +47,16 @@ export function operatorsInFile(read: EnvironmentReader): OperatorsSource | unde
   return {
     ...document,
     folder: dirname(resolve(read.value(name) ?? '')),
-    told: (problem) => [name, sentence(problem, `(line ${document.lineOf(problem.path)}): `)],
+    described: (problem) => [name, sentence(problem, `(line ${document.lineOf(problem.path)}): `)],
   };
 }
 
 /** Of a value that no file holds. */
-export function operatorsIn(value: unknown, told: OperatorsSource['told']): OperatorsSource {
-  return { value, problems: [], lineOf: () => 0, folder: process.cwd(), told };
+export function operatorsIn(
+  value: unknown,
+  described: OperatorsSource['described'],
+): OperatorsSource {
+  return { value, problems: [], lineOf: () => 0, folder: process.cwd(), described: described };
 }
 
 /**
@@ -82,7 +85,7 @@ export function readOperatorsOf(
     const { value, fromFiles } = read.made((reader) => {
       const secrets = secretsBy(reader);
       for (const problem of secretProblems(entry, path, secrets, profile)) {
-        reader.problem(...source.told(problem));
+        reader.problem(...source.described(problem));
       }
       return make(secrets);
     });
@@ -163,7 +166,7 @@ function parse(
       : [...problems, ...crossing, ...ofProfiles, ...withSecrets].toSorted(
           (a, b) => source.lineOf(a.path) - source.lineOf(b.path),
         );
-  for (const problem of found) read.problem(...source.told(problem));
+  for (const problem of found) read.problem(...source.described(problem));
   return found.length > 0 || file === undefined ? { profiles } : { file, profiles };
 }
 

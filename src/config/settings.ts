@@ -108,7 +108,7 @@ function isOrigin(given: string): boolean {
 /*
  * Every setting there is, in the order in which people read them. The reader of the environment, docs/settings.md,
  * .env.example and what is said about a typo are all made of this one table; `npm run generate` writes the files.
- * Rules between settings are code, beside the part that reads them.
+ * Rules between settings are code, with the part that reads them.
  */
 
 /** By whom a setting is for: the sections of docs/settings.md and of .env.example. */

@@ -26,7 +26,7 @@ const OTLP = 'OTEL_EXPORTER_OTLP_';
  * Configuration"); `undefined` without an endpoint.
  */
 export function readTracing(read: EnvironmentReader, egress: Egress) {
-  const tellsOperators = read.value('TRACE_OPERATORS');
+  const reachesOperators = read.value('TRACE_OPERATORS');
   const isDisabled = read.namedVariable('OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
   const exporter = oneOf(read, 'OTEL_TRACES_EXPORTER', ['otlp', 'none']);
   const url = readUrl(read);
@@ -51,7 +51,7 @@ export function readTracing(read: EnvironmentReader, egress: Egress) {
       ratio: read.parsed('OTEL_TRACES_SAMPLER_ARG', RATIO),
     },
     /** Whether exchanges send their trace and span to operators. */
-    tellsOperators,
+    reachesOperators: reachesOperators,
   };
   if (isDisabled || exporter === 'none' || url === undefined) return undefined;
   return { url, connection: egressTo(egress, url), ...settings };

@@ -38,7 +38,7 @@ import {
   type Redeemed,
   type Requested,
 } from './consentRecord.ts';
-import { failureToTell } from './consentView.ts';
+import { failureToReturn } from './consentView.ts';
 import { Waiters, type Waiter } from './consentWaiters.ts';
 import {
   lookupToSpendOn,
@@ -174,7 +174,7 @@ export class ConsentFlow {
         const { count } = this.#waiters;
         const expiredIds = await this.#waiters.answer((waiter) => step.answers.get(waiter));
         if (this.#waiters.count < count) this.#allowSteps();
-        if (expiredIds.length > 0) await this.#ledger.markTold(step.page, expiredIds);
+        if (expiredIds.length > 0) await this.#ledger.markDelivered(step.page, expiredIds);
         return undefined;
       }
       case 'restore': {
@@ -304,7 +304,7 @@ export class ConsentFlow {
   ): Promise<void> {
     if (outcome.failure !== undefined) {
       const { lookup, operator } = claim.consent;
-      const failure = failureTold(learned, outcome.failure, nowMs);
+      const failure = failureReturned(learned, outcome.failure, nowMs);
       await this.#waiters.failFor({ lookup, failure }, operator);
     }
     await this.#ledger.learn(claim, learned);
@@ -475,13 +475,13 @@ export class ConsentFlow {
     const nowMs = this.#ledger.nowMs();
     const failed = { lookup, failure: asOfConsent(failure) };
     const learned = lookupEnded(consent, failed, nowMs, rules);
-    const told = { lookup, failure: failureTold(learned, failed.failure, nowMs) };
+    const returned = { lookup, failure: failureReturned(learned, failed.failure, nowMs) };
     // Written before it is returned: if the replica dies in between, the next request gets the failure. One that
     // was returned and not written would ring the phone again.
     const learning = this.#ledger.learn(spent, learned);
     await this.#inOneCommand(learning);
-    await this.#waiters.failFor(told, consent.operator, { consentId: consent.id, madeFor });
-    const { barsAfterNumbers } = told.failure;
+    await this.#waiters.failFor(returned, consent.operator, { consentId: consent.id, madeFor });
+    const { barsAfterNumbers } = returned.failure;
     if (barsAfterNumbers !== undefined) {
       await refusals
         .refuse(this.#number, lookup.operation, barsAfterNumbers, rules.failureMs)
@@ -503,9 +503,9 @@ function endingOf(
 }
 
 /** With the time for which it is remembered, if it is. */
-function failureTold(learned: Learned, failure: LookupFailure, nowMs: number): LookupFailure {
+function failureReturned(learned: Learned, failure: LookupFailure, nowMs: number): LookupFailure {
   const remembered = failureIn(learned);
-  return remembered === undefined ? failure : failureToTell(remembered, nowMs);
+  return remembered === undefined ? failure : failureToReturn(remembered, nowMs);
 }
 
 /** A reply that cannot be trusted closes the operation: the next window would ring the owner's phone for one of its kind. */

@@ -12,7 +12,7 @@ import {
   overruled,
   unansweredIn,
   withLearned,
-  withTold,
+  withDelivered,
   type Consent,
   type ConsentEnd,
   type ConsentRecord,
@@ -338,8 +338,8 @@ export class ConsentLedger {
   }
 
   /** An expiry that is reported twice does no harm: a lost store and a conflict are ignored. */
-  async markTold({ record, version }: ConsentSnapshot, ids: readonly string[]): Promise<void> {
-    await this.#write(version, withTold(record, ids)).catch(unlessLost);
+  async markDelivered({ record, version }: ConsentSnapshot, ids: readonly string[]): Promise<void> {
+    await this.#write(version, withDelivered(record, ids)).catch(unlessLost);
   }
 
   /** Writes a consent again that a shared store has lost. If it had ended, the next poll shows it. */

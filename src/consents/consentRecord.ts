@@ -120,12 +120,12 @@ export interface ConsentSettings extends Pick<
 }
 
 export interface ConsentRules {
-  /** No second prompt for so long after one that was never acknowledged. */
+  /** No second prompt for this time after one that was never acknowledged. */
   readonly doubtMs: number;
   readonly deniedMs: number;
-  /** No prompt for so long after the first lookup that failed, whatever its `Retry-After`. */
+  /** No prompt for this time after the first lookup that failed, whatever its `Retry-After`. */
   readonly failureMs: number;
-  /** For an end that no request heard. */
+  /** For an end that reached no request. */
   readonly resultMs: number;
   /** Longer than any exchange: once it is over, the process that had it is gone. */
   readonly leaseMs: number;
@@ -342,7 +342,7 @@ function isCountedOnly(one: ConsentEnd, { lookup, atMs }: Answered): boolean {
   return one.kind === 'failed' && one.untilMs <= atMs && one.lookup.operation === lookup.operation;
 }
 
-/** How many prompts in a row had no answer for this operation, whoever they were for. */
+/** How many prompts in a row had no answer for this operation, whichever caller they were for. */
 export function unansweredIn(ends: readonly ConsentEnd[], { operation }: Lookup): number {
   let most = 0;
   for (const end of ends) {
@@ -353,7 +353,7 @@ export function unansweredIn(ends: readonly ConsentEnd[], { operation }: Lookup)
 }
 
 /** The record in which these expiries are marked as reported. */
-export function withTold(
+export function withDelivered(
   { ends, ...record }: ConsentRecord,
   ids: readonly string[],
 ): ConsentRecord {

@@ -85,10 +85,10 @@ interface StoredRecord {
 /** Some 50,000 consents; fewer where an operator's `auth_req_id` are long. */
 const MAX_BYTES = 64 * 2 ** 20;
 
-/** A record's place among the others, and its own fields beside their texts. */
+/** A record's place among the others, and its own fields in addition to their texts. */
 const RECORD_BYTES = 512;
 
-/** Records that have run out are swept after so many writes, and where there is no room, at most once in so long. */
+/** Records that have run out are swept after this many writes, and where there is no room, at most once in this time. */
 const WRITES_BETWEEN_SWEEPS = 1000;
 const MS_BETWEEN_SWEEPS = 1000;
 

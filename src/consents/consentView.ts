@@ -152,7 +152,7 @@ export function pendingFailure(
     case 'anothers':
       return ANOTHERS_PENDING;
     case 'closed':
-      return failureToTell(prompt, nowMs);
+      return failureToReturn(prompt, nowMs);
     default: {
       const { againAtMs, endsAtMs } = prompt;
       return {
@@ -166,7 +166,7 @@ export function pendingFailure(
 }
 
 /** With the time for which it is remembered, where waiting helps. */
-export function failureToTell(
+export function failureToReturn(
   { failure, untilMs }: Pick<Failed, 'failure' | 'untilMs'>,
   nowMs: number,
 ): LookupFailure {

@@ -154,7 +154,7 @@ export class Waiters {
   ): Promise<string | undefined> {
     const { number, request } = waiter.session;
     for (const one of cached) {
-      const failure = await waiter.operator.admission.heard({ ...one, number, request });
+      const failure = await waiter.operator.admission.delivered({ ...one, number, request });
       if (failure === undefined) continue;
       this.#settle(waiter, lookupFailed(waiter.wanted, failure));
       return undefined;

@@ -6,10 +6,10 @@ import { lookupFailed, type LookupSession } from '../lookups/lookupRoute.ts';
 import { closesMore, nextWindowAmong } from '../lookups/planner.ts';
 import { LOOK_AGAIN_MS, type ConsentOperator, type ConsentSnapshot } from './consentLedger.ts';
 import { countsAt, type ConsentEnd, type Granted, type Pending } from './consentRecord.ts';
-import { ANOTHERS_PENDING, failureToTell, pendingFailure } from './consentView.ts';
+import { ANOTHERS_PENDING, failureToReturn, pendingFailure } from './consentView.ts';
 import { cachedFrom, type Answer, type Waiter, type Waiters } from './consentWaiters.ts';
 
-/** What a flow has learned besides the page. */
+/** What a flow has learned in addition to the page. */
 export interface Learned {
   /** Whose refusals the page has. */
   readonly readFor: ConsentOperator | undefined;
@@ -63,7 +63,7 @@ interface Taken {
 
 export type StepOf<K extends Step['kind']> = Extract<Step, { kind: K }>;
 
-/** While no request joins, so many steps pass at most between two that sleep, write or make an exchange. */
+/** While no request joins, this many steps pass at most between two that sleep, write or make an exchange. */
 export function mostSteps(waiters: number): number {
   return 4 + 2 * waiters;
 }
@@ -187,12 +187,12 @@ function recallNeeded(
 
 /** From kept facts, else from the record: then no step is taken for the request. */
 function answerFrom(waiter: Waiter, page: ConsentSnapshot, learned: Learned): Answer | undefined {
-  const { facts: kept = [], besides = [] } = learned.recalls.get(waiter) ?? {};
+  const { facts: kept = [], unrequested: unrequested = [] } = learned.recalls.get(waiter) ?? {};
   const { session, operator } = waiter;
   const facts = unknownFacts(kept, session.facts);
-  if (closesMore({ ...asAsked(session), besides }, operator.offer, facts)) {
+  if (closesMore({ ...asRequested(session), unrequested: unrequested }, operator.offer, facts)) {
     const cached = facts.map((fact) => cachedFrom('kept', lookupOf(fact), fact.toldBy));
-    return { outcome: { kind: 'facts', facts, besides }, cached };
+    return { outcome: { kind: 'facts', facts, unrequested: unrequested }, cached };
   }
   return page.lost === undefined ? recordedFor(waiter, page, learned) : undefined;
 }
@@ -214,8 +214,8 @@ function recordedFor(
         break;
       case 'failed': {
         if (!countsAt(end, identity)) break;
-        const failed = { lookup: end.lookup, failure: failureToTell(end, nowMs) };
-        if (!closesMore(asAsked(session), offer, [], failed)) break;
+        const failed = { lookup: end.lookup, failure: failureToReturn(end, nowMs) };
+        if (!closesMore(asRequested(session), offer, [], failed)) break;
         const cached = cachedFrom('kept', end.lookup, end.operator, end.id);
         return {
           outcome: { kind: 'failed', failed },
@@ -234,7 +234,7 @@ function recordedFor(
 }
 
 /** As if it still waited: the end of its patience has closed its plan. */
-function asAsked(session: LookupSession): LookupSession {
+function asRequested(session: LookupSession): LookupSession {
   const failures = session.failures.filter(({ failure }) => failure.code !== 'CONSENT_PENDING');
   return { ...session, failures };
 }

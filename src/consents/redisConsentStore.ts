@@ -17,7 +17,7 @@ import type { StateSeal, StateSeals } from '../sharedState/stateSeals.ts';
 
 export interface RedisConsentStoreSettings {
   readonly seals: StateSeals;
-  /** No prompt for so long after the store has lost its memory. */
+  /** No prompt for this time after the store has lost its memory. */
   readonly doubtMs: number;
   /** Called when a doubt begins or is found, with its end in milliseconds since 1970. */
   readonly onDoubt?: (untilMs: number) => void;
@@ -144,7 +144,7 @@ export class RedisConsentStore implements ConsentStore {
     if (this.#epochs[bucket] !== epoch) this.#writes[bucket] = 0;
     this.#epochs[bucket] = epoch;
     this.#knowOf(bucket, Number(writes));
-    this.#tellDoubt(Number(doubt) - Number(now));
+    this.#reportDoubt(Number(doubt) - Number(now));
     return {
       nowMs: Number(now),
       version,
@@ -156,7 +156,7 @@ export class RedisConsentStore implements ConsentStore {
     };
   }
 
-  #tellDoubt(leftMs: number): void {
+  #reportDoubt(leftMs: number): void {
     const untilMs = this.#clock.nowMs() + leftMs;
     if (leftMs <= 0 || untilMs < this.#doubtUntilMs + ONE_DOUBT_MS) return;
     this.#doubtUntilMs = untilMs;
@@ -177,7 +177,7 @@ export class RedisConsentStore implements ConsentStore {
   }
 }
 
-/** Even, so that there is room for one beside it. */
+/** Even, so that there is room for one more. */
 function newEpoch(): number {
   return 2 * randomInt(1, 2 ** 46);
 }

@@ -3,7 +3,7 @@ import { adoptRenamed } from '../sharedState/stateSeals.ts';
 /**
  * The scripts of the consent store, each atomic. The time is Redis's own.
  *
- * Beside the records of each bucket lies one key, the memory. It has the epoch: an even number, drawn when
+ * With the records of each bucket lies one key, the memory. It has the epoch: an even number, drawn when
  * the bucket was found empty. A process that knew another epoch sees by it that the store has lost what it
  * knew, and notes until when that casts doubt on every number of the bucket. It counts
  * writes as well: a process that knew of more sees by it that a replica has taken over without the last ones.

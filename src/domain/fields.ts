@@ -2,7 +2,7 @@ import { parseMaxAge, type Question } from './question.ts';
 import type { Parsed } from './phoneNumber.ts';
 
 /** To the operator, or about the consent to our own store. */
-export type FieldQuestion = Question | { readonly asks: 'consent' };
+export type FieldQuestion = Question | { readonly about: 'consent' };
 
 export interface FieldArguments {
   readonly maxAgeHours?: unknown;
@@ -10,8 +10,8 @@ export interface FieldArguments {
 
 type Field = (args: FieldArguments) => Parsed<FieldQuestion>;
 
-const DATE: Parsed<FieldQuestion> = { kind: 'parsed', value: { asks: 'date' } };
-const CONSENT: Parsed<FieldQuestion> = { kind: 'parsed', value: { asks: 'consent' } };
+const DATE: Parsed<FieldQuestion> = { kind: 'parsed', value: { about: 'date' } };
+const CONSENT: Parsed<FieldQuestion> = { kind: 'parsed', value: { about: 'consent' } };
 /** By their hours, made at the first use. */
 const WINDOWS: Parsed<FieldQuestion>[] = [];
 
@@ -23,9 +23,9 @@ export const FIELDS = {
   simSwapConsent: () => CONSENT,
 } satisfies Readonly<Record<string, Field>>;
 
-export type AskingField = keyof typeof FIELDS;
+export type QuestionField = keyof typeof FIELDS;
 
-export function isAskingField(name: string): name is AskingField {
+export function isQuestionField(name: string): name is QuestionField {
   return Object.hasOwn(FIELDS, name);
 }
 
@@ -34,7 +34,7 @@ function window({ maxAgeHours }: FieldArguments): Parsed<FieldQuestion> {
   if (hours.kind === 'refused') return hours;
   return (WINDOWS[hours.value] ??= {
     kind: 'parsed',
-    value: { asks: 'window', maxAgeHours: hours.value },
+    value: { about: 'window', maxAgeHours: hours.value },
   });
 }
 

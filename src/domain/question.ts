@@ -22,7 +22,7 @@ function isMaxAge(hours: unknown): hours is MaxAgeHours {
 
 /** The date of the last change, or whether one fell in a window. */
 export type Question =
-  { readonly asks: 'date' } | { readonly asks: 'window'; readonly maxAgeHours: MaxAgeHours };
+  { readonly about: 'date' } | { readonly about: 'window'; readonly maxAgeHours: MaxAgeHours };
 
 /** The operations that an operator may offer, by their names in docs/operator-api.md, "Endpoints". */
 export const OPERATIONS = ['retrieve-date', 'check'] as const;
@@ -35,7 +35,7 @@ export type Lookup =
   | { readonly operation: 'check'; readonly maxAgeHours: MaxAgeHours };
 
 export function lookupFor(question: Question): Lookup {
-  switch (question.asks) {
+  switch (question.about) {
     case 'date':
       return { operation: 'retrieve-date' };
     case 'window':

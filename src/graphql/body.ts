@@ -4,7 +4,7 @@ import type { FairShares, RequestLoad, Share } from './fairShares.ts';
 /** From the headers to the last byte. */
 const BODY_TIMEOUT_MS = 5000;
 
-/** What a chunk takes beside its bytes, of which it may have one. */
+/** What a chunk takes in addition to its bytes, of which it may have one. */
 const CHUNK_BYTES = 512;
 
 export type BodyFault = 'too-long' | 'too-many-values' | 'no-room' | 'late' | 'broken-off';

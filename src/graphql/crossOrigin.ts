@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Reply, ReplyHeaders } from './reply.ts';
 
-/** What pages of other origins may send beside what every page may. */
+/** What pages of other origins may send in addition to what every page may. */
 const ALLOWED_HEADERS = [
   'authorization',
   'content-type',
@@ -14,7 +14,7 @@ const ALLOWED_HEADERS = [
   'apollographql-client-version',
 ].join(', ');
 
-/** What they may read beside what every page may. */
+/** What they may read in addition to what every page may. */
 const EXPOSED_HEADERS =
   'preference-applied, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-correlator';
 

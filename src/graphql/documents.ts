@@ -76,7 +76,7 @@ export const depthRule: ValidationRule = (context) => {
 /** A field by its name only takes 510 bytes with its token, its places and its empty lists. */
 const MAX_BYTES_PER_TOKEN = 640;
 
-/** Entry, key and node of a document, beside its tokens. */
+/** Entry, key and node of a document, in addition to its tokens. */
 const DOCUMENT_BYTES = 1024;
 
 /**

@@ -170,13 +170,13 @@ async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
     request.life.pause();
     // A caller that is cut off before the last byte has no answer: its next request must not cost another prompt.
     if (!response.writableFinished) request.life.hangUp();
-    else if (isExecuted) request.told();
+    else if (isExecuted) request.delivered();
   });
 
   const admission = gate.admit(incoming.headers);
   const admitted = admission instanceof Promise ? await request.life.within(admission) : admission;
   if (admitted === undefined) {
-    tellOverdue(log, request, 'who asks');
+    reportOverdue(log, request, 'who asks');
     return refuse({ ...NOT_IN_TIME, headers: CLOSE }, arrived);
   }
   if (admitted.kind === 'refused') {
@@ -210,7 +210,7 @@ async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
   const executed = await request.life.within(executing, LAST_WORDS_MS);
   if (executed === undefined) {
     arrived.overdue = executing;
-    tellOverdue(log, request, 'its answers');
+    reportOverdue(log, request, 'its answers');
     const status = statusOfRefusal(incoming.headers.accept, NOT_IN_TIME.status);
     return refuse({ ...NOT_IN_TIME, status }, arrived);
   }
@@ -219,7 +219,7 @@ async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
 }
 
 /** A caller that hangs up is not logged. */
-function tellOverdue(log: Log, { signal }: GraphqlRequest, waitedFor: string): void {
+function reportOverdue(log: Log, { signal }: GraphqlRequest, waitedFor: string): void {
   if (signal.reason instanceof DeadlineExceeded) {
     log.error('a request did not end in its time', { waitedFor });
   }
@@ -366,13 +366,13 @@ function parseBody(text: string): Members | string {
   try {
     body = JSON.parse(text);
   } catch {
-    return `The body is not JSON. ${HOW_TO_ASK}`;
+    return `The body is not JSON. ${HOW_TO_REQUEST}`;
   }
   if (Array.isArray(body)) return 'Send one operation a request, with several fields.';
-  return isMembers(body) ? body : `The body is not a JSON object. ${HOW_TO_ASK}`;
+  return isMembers(body) ? body : `The body is not a JSON object. ${HOW_TO_REQUEST}`;
 }
 
-const HOW_TO_ASK = 'Send {"query": "…"} and, if need be, "variables".';
+const HOW_TO_REQUEST = 'Send {"query": "…"} and, if need be, "variables".';
 
 function sentIn(search: URLSearchParams): Members {
   return Object.fromEntries(

@@ -23,7 +23,7 @@ const EXPLORER_POLICY = [
 
 /**
  * GraphiQL keeps its tabs for each address, and so those of another role that was tried at the same one: what
- * was kept beside another opening document goes. Runs in the browser.
+ * was kept with another opening document goes. Runs in the browser.
  */
 const FORGET_OTHER_TABS = `(opening) => {
   if (localStorage.getItem('sim-swap:opening') === opening) return;

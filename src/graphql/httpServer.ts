@@ -136,10 +136,10 @@ export class HttpServer {
     if (saysTwice(request.rawHeaders)) {
       this.#send(response, headers, replyOf(SAID_TWICE, request.headers.accept));
     } else if (isAt('/graphql', request)) void this.#answer(request, response, headers);
-    else this.#send(response, headers, this.#replyBeside(request));
+    else this.#send(response, headers, this.#replyElsewhere(request));
   };
 
-  #replyBeside(request: IncomingMessage): Reply {
+  #replyElsewhere(request: IncomingMessage): Reply {
     if (isAt('/livez', request)) return json(200, { status: 'alive' });
     if (isAt('/readyz', request)) {
       if (this.#isDraining) return json(503, { status: 'draining' });

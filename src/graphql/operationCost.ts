@@ -9,7 +9,7 @@ import {
   type OperationDefinitionNode,
   GraphQLError,
 } from 'graphql';
-import { FIELDS, isAskingField } from '../domain/fields.ts';
+import { FIELDS, isQuestionField } from '../domain/fields.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Question } from '../domain/question.ts';
 import {
@@ -26,7 +26,7 @@ import { readArguments, Selections } from './selections.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { AnswerError } from './answerErrors.ts';
 
-/** What one operation asks for: equal numbers and equal questions count once. */
+/** What one operation queries: equal numbers and equal questions count once. */
 export interface OperationCost {
   readonly numbers: number;
   /** Of the number with the most. */
@@ -61,12 +61,12 @@ export interface IncomingOperation {
 }
 
 /** Equal questions are one object. The resolver says why one is `refused`. */
-type Asked = Question | 'refused';
+type CountedQuestion = Question | 'refused';
 
-interface AskedBelow {
+interface NestedQuestions {
   readonly fields: number;
-  readonly questions: ReadonlySet<Asked>;
-  readonly asksConsent: boolean;
+  readonly questions: ReadonlySet<CountedQuestion>;
+  readonly wantsConsent: boolean;
   /** Of the reply, for each number. */
   readonly bytes: number;
 }
@@ -79,7 +79,7 @@ interface NumbersField {
   /** Of the reply: of the field as a whole, and for each number. */
   readonly bytes: number;
   readonly bytesEach: number;
-  readonly below: AskedBelow;
+  readonly below: NestedQuestions;
 }
 
 export type RootField =
@@ -119,7 +119,7 @@ export function costOf(
   const { coerced: variables } = getVariableValues(schema, definitions, given, options);
   if (variables === undefined) return undefined;
   const cost = { numbers: 0, questionsPerNumber: 0, answers: 0, replyBytes: MAX_ENVELOPE_BYTES };
-  const questionsByNumber = new Map<unknown, ReadonlySet<Asked>>();
+  const questionsByNumber = new Map<unknown, ReadonlySet<CountedQuestion>>();
   const roots =
     readBefore.get(operation) ?? rootFields({ ...incoming, variables }, most, readBefore);
   for (const field of roots) {
@@ -127,11 +127,11 @@ export function costOf(
     cost.replyBytes += field.bytes;
     if (field.kind === 'known') continue;
     const numbers = numbersIn(field, variables, ownNumber);
-    const { questions, asksConsent, fields } = field.below;
+    const { questions, wantsConsent, fields } = field.below;
     // Fields are read, validated and counted for an empty list as well.
     cost.answers += Math.max(1, numbers.length) * Math.max(1, fields);
     cost.replyBytes += numbers.length * field.bytesEach;
-    if (questions.size === 0 && !asksConsent) continue;
+    if (questions.size === 0 && !wantsConsent) continue;
     for (const one of numbers) {
       if (firstOver(cost, most, COUNTED_TIMES) !== undefined) return cost;
       const number = canonical(one);
@@ -156,8 +156,8 @@ export function mostOf(limits: OperationLimits): OperationCost {
   return {
     numbers,
     questionsPerNumber: questions,
-    // Repeating a question costs no lookup, but time and memory: room for every question to be asked four times, with
-    // the number and its `__typename` beside.
+    // Repeating a question costs no lookup, but time and memory: room for every question four times, with
+    // the number and its `__typename`.
     answers: 4 * numbers * (questions + 2),
     replyBytes: limits.maxReplyBytes,
   };
@@ -202,7 +202,13 @@ function* rootFields(
     let field: RootField;
     if (definition !== undefined && Object.hasOwn(NUMBERS_IN, name)) {
       const path = keyBytes(node) + MAX_INDEX_BYTES;
-      const below = askedBelow(node, phoneNumber, selections, path, COUNTED_TIMES * most.answers);
+      const below = nestedQuestions(
+        node,
+        phoneNumber,
+        selections,
+        path,
+        COUNTED_TIMES * most.answers,
+      );
       // The field as a whole: its value, or the error that its arguments are invalid.
       const bytes = keyBytes(node) + failedRootBytes(path);
       const bytesEach = Math.max(below.bytes, failedNumberBytes(path));
@@ -236,24 +242,24 @@ function numbersIn(
  * @param path of an error in its place, in bytes
  * @param maxFields at which it ends: the operation is refused
  */
-function askedBelow(
+function nestedQuestions(
   field: FieldNode,
   parent: GraphQLObjectType,
   selections: Selections,
   path: number,
   maxFields: number,
-): AskedBelow {
-  const questions = new Set<Asked>();
-  const below = { fields: 0, bytes: 2, asksConsent: false };
+): NestedQuestions {
+  const questions = new Set<CountedQuestion>();
+  const below = { fields: 0, bytes: 2, wantsConsent: false };
   const fields = field.selectionSet === undefined ? [] : selections.fieldsOf(field.selectionSet);
   for (const asked of fields) {
     const definition = parent.getFields()[asked.name.value];
-    if (definition !== undefined && isAskingField(definition.name)) {
+    if (definition !== undefined && isQuestionField(definition.name)) {
       const question = FIELDS[definition.name](selections.argumentsOf(definition, asked));
       switch (question.kind) {
         case 'parsed':
           // Reading a consent is not a lookup, but numbers are limited for it too.
-          if (question.value.asks === 'consent') below.asksConsent = true;
+          if (question.value.about === 'consent') below.wantsConsent = true;
           else questions.add(question.value);
           break;
         case 'refused':

@@ -19,11 +19,11 @@ import type { RequestContext } from './request.ts';
 const WINDOW_S = WINDOW_MS / 1000;
 
 /** What decides a field before its lookup, so that no loader is called. */
-const NEVER_ASKED: ReadonlySet<string> = new Set<ErrorCode>(['FORBIDDEN', 'BAD_USER_INPUT']);
+const NEVER_LOOKED_UP: ReadonlySet<string> = new Set<ErrorCode>(['FORBIDDEN', 'BAD_USER_INPUT']);
 
 /**
  * Refuses an operation that is not a query, has more numbers than its caller may query, or exceeds a limit, before
- * its first lookup. Beside the answers of one that queries numbers it returns what the caller has left of its quotas.
+ * its first lookup. With the answers of one that queries numbers it returns what the caller has left of its quotas.
  */
 export function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
   const most = mostOf(limits);
@@ -55,7 +55,7 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
       if (excess !== undefined) {
         throw limitExceeded(excess, { status: statusOfRefusal(accept, 400) });
       }
-      contextValue.request.numbersAsked = cost.numbers;
+      contextValue.request.numbersQueried = cost.numbers;
     },
 
     async willSendResponse({ response, contextValue: { request } }) {
@@ -65,9 +65,9 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
         const code = String(extensions?.['code']);
         request.countCode(code);
         if (extensions !== undefined) Object.assign(extensions, request.reference(code));
-        if (path !== undefined && NEVER_ASKED.has(code)) request.countAnswer(code);
+        if (path !== undefined && NEVER_LOOKED_UP.has(code)) request.countAnswer(code);
       }
-      if (request.numbersAsked === 0 || request.caller.kind === 'anonymous') return;
+      if (request.numbersQueried === 0 || request.caller.kind === 'anonymous') return;
       const quotas = await request.quotas();
       if (quotas.length === 0) return;
       singleResult.extensions = { quotas };

@@ -22,7 +22,7 @@ export interface Refusal {
   readonly code: ErrorCode;
   /** The message of the code where absent. */
   readonly message?: string;
-  /** What its error has beside the code. */
+  /** What its error has in addition to the code. */
   readonly details?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }

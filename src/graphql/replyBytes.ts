@@ -21,7 +21,7 @@ import {
   QUOTA_MESSAGES,
   type ErrorDescription,
 } from '../domain/errors.ts';
-import { isAskingField } from '../domain/fields.ts';
+import { isQuestionField } from '../domain/fields.ts';
 import type { Measured, Selections } from './selections.ts';
 
 export const NULL_BYTES = 4;
@@ -101,7 +101,7 @@ export function keyBytes({ alias, name }: FieldNode): number {
  */
 export function fieldBytes(field: FieldNode, pathBytes: number, below?: number): number {
   const name = field.name.value;
-  const ifFailed = isAskingField(name) ? NULL_BYTES + MAX_FIELD_ERROR_BYTES + pathBytes : 0;
+  const ifFailed = isQuestionField(name) ? NULL_BYTES + MAX_FIELD_ERROR_BYTES + pathBytes : 0;
   return Math.max(MIN_FIELD_BYTES, keyBytes(field) + Math.max(below ?? SIZES[name] ?? 0, ifFailed));
 }
 

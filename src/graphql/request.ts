@@ -52,7 +52,7 @@ export interface RequestContext {
 
 export interface RequestParts {
   readonly config: { readonly docsUrl: string | undefined };
-  readonly simSwaps: Pick<SimSwaps, 'forRequest' | 'asksOwners'>;
+  readonly simSwaps: Pick<SimSwaps, 'forRequest' | 'promptsOwners'>;
   readonly quotas: Pick<Quotas, 'standingOf'>;
   readonly clock: Clock;
   /** Test numbers, where they are enabled; no operator knows them. */
@@ -60,9 +60,9 @@ export interface RequestParts {
 }
 
 /** Turns an answer into the value of a field. @throws {AnswerError} when there is no value */
-export type TellAnswer<T> = (answer: FieldAnswer, place: FieldPlace, asked: FieldQuestion) => T;
+export type ToValue<T> = (answer: FieldAnswer, place: FieldPlace, asked: FieldQuestion) => T;
 
-/** Counts a question that the caller may ask, before it is looked up. @throws {AnswerError} beyond a limit */
+/** Counts a permitted question, before it is looked up. @throws {AnswerError} beyond a limit */
 export type CountQuestion = (number: PhoneNumber, asked: FieldQuestion) => void;
 
 export interface RequestTerms {
@@ -92,7 +92,7 @@ export class GraphqlRequest implements LookupRequest {
   purpose = NO_PURPOSE;
   waitMs?: number;
   /** In the whole operation, once it may be executed. */
-  numbersAsked = 0;
+  numbersQueried = 0;
   onOwnerWait?: LookupRequest['onOwnerWait'];
   readonly #parts: RequestParts;
   readonly #codes = new Map<string, number>();
@@ -121,13 +121,13 @@ export class GraphqlRequest implements LookupRequest {
     this.rights = caller;
     this.caller = caller.identity;
     this.purpose = purpose;
-    if (waitMs === undefined || !this.#parts.simSwaps.asksOwners) return;
+    if (waitMs === undefined || !this.#parts.simSwaps.promptsOwners) return;
     this.waitMs = Math.min(waitMs, this.life.timeoutMs);
   }
 
   /**
    * The value of a field. Every question passes here, whichever field, router or representation its number came from. A
-   * question that the caller may not ask is refused before it is counted, and one beyond the limits before it is looked
+   * question that is not permitted is refused before it is counted, and one beyond the limits before it is looked
    * up.
    *
    * @throws {AnswerError}
@@ -135,7 +135,7 @@ export class GraphqlRequest implements LookupRequest {
   answer<T>(
     number: PhoneNumber,
     asked: FieldQuestion,
-    tell: TellAnswer<T>,
+    toValue: ToValue<T>,
     place: FieldPlace,
   ): Promise<T> | T {
     if (!mayAskAbout(this.rights, number)) throw forbidden();
@@ -157,7 +157,7 @@ export class GraphqlRequest implements LookupRequest {
         case 'consent':
           this.countAnswer('answered');
       }
-      return tell(known, place, asked);
+      return toValue(known, place, asked);
     };
     return answer instanceof Promise ? answer.then(answered) : answered(answer);
   }
@@ -195,8 +195,8 @@ export class GraphqlRequest implements LookupRequest {
   }
 
   /** Call when the answers have reached the caller; until then they count as not delivered. */
-  told(): void {
-    this.#loader?.told();
+  delivered(): void {
+    this.#loader?.delivered();
   }
 
   /** What is left of the caller's quotas; empty for anonymous callers. Never rejects. */

@@ -12,7 +12,7 @@ import type {
   SimSwapConsentResolvers,
   SimSwapCheck,
 } from './generated/resolvers.ts';
-import type { PhoneNumberEntity, RequestContext, TellAnswer } from './request.ts';
+import type { PhoneNumberEntity, RequestContext, ToValue } from './request.ts';
 import { questionsBelow } from './selections.ts';
 import { GraphQLScalarType, type GraphQLResolveInfo } from 'graphql';
 import { instantAt, type Instant } from '../domain/instant.ts';
@@ -37,13 +37,13 @@ type SchemaField = Exclude<keyof PhoneNumberResolvers, '__resolveReference' | 'e
 
 const PhoneNumber: Required<Omit<PhoneNumberResolvers, '__resolveReference'>> = {
   e164: ({ e164 }) => e164,
-  lastSimSwap: asking('lastSimSwap', toDate),
-  simSwappedWithin: asking('simSwappedWithin', toSwapped),
-  simSwapCheck: asking('simSwapCheck', toSimSwapCheck),
-  simSwapConsent: asking('simSwapConsent', toConsent),
+  lastSimSwap: answering('lastSimSwap', toDate),
+  simSwappedWithin: answering('simSwappedWithin', toSwapped),
+  simSwapCheck: answering('simSwapCheck', toSimSwapCheck),
+  simSwapConsent: answering('simSwapConsent', toConsent),
 };
 
-function asking<T>(field: SchemaField, tell: TellAnswer<T>) {
+function answering<T>(field: SchemaField, toValue: ToValue<T>) {
   return (
     { e164 }: PhoneNumberEntity,
     args: FieldArguments,
@@ -52,7 +52,7 @@ function asking<T>(field: SchemaField, tell: TellAnswer<T>) {
   ): OrPromise<T> => {
     const asked = FIELDS[field](args);
     if (asked.kind === 'refused') throw badUserInput(asked.reason);
-    return request.answer(e164, asked.value, tell, place);
+    return request.answer(e164, asked.value, toValue, place);
   };
 }
 
@@ -110,7 +110,7 @@ function phoneNumber(text: string): OrRefused<PhoneNumberReference> {
     : refused(number.reason);
 }
 
-/** The entity of a representation, where the subgraph has others beside it. */
+/** The entity of a representation, where the subgraph has others as well. */
 export function resolveReference(representation: unknown): OrRefused<PhoneNumberReference> {
   if (typeof representation !== 'object' || representation === null) {
     return refused('A representation is an object with __typename and e164.');
@@ -149,7 +149,7 @@ export function toSimSwapCheck(
   place: FieldPlace | undefined,
   asked: FieldQuestion,
 ): SimSwapCheck {
-  if (asked.asks !== 'window') throw new Error(`A check does not ask for the ${asked.asks}.`);
+  if (asked.about !== 'window') throw new Error(`A check does not ask for the ${asked.about}.`);
   const { maxAgeHours: windowHours } = asked;
   switch (answer.kind) {
     case 'window': {

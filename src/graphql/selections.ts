@@ -14,7 +14,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { FIELDS, isAskingField, type FieldQuestion } from '../domain/fields.ts';
+import { FIELDS, isQuestionField, type FieldQuestion } from '../domain/fields.ts';
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
@@ -109,7 +109,7 @@ export class Selections {
   }
 }
 
-/** The questions about each number of a list, as the fields below it are about to ask them. */
+/** The questions about each number of a list, as the fields below it will have them. */
 export function questionsBelow({
   fieldNodes,
   fragments,
@@ -123,7 +123,7 @@ export function questionsBelow({
     if (selectionSet === undefined) continue;
     for (const node of selections.fieldsOf(selectionSet)) {
       const definition = fields[node.name.value];
-      if (definition === undefined || !isAskingField(definition.name)) continue;
+      if (definition === undefined || !isQuestionField(definition.name)) continue;
       const asked = FIELDS[definition.name](selections.argumentsOf(definition, node));
       // The resolver says why one is refused.
       if (asked.kind === 'parsed') questions.add(asked.value);

@@ -98,7 +98,7 @@ export type ReplyFlaw =
   | 'nested too deeply'
   | 'a member twice'
   | 'a problem document with a status of success'
-  | 'an error beside the answer'
+  | 'an error with the answer'
   // Its members
   | 'wrong type of swapped'
   | 'wrong type of latestSimChange'

@@ -165,12 +165,12 @@ export function readAnswer(
   const { body } = read;
   for (const name of Object.keys(body)) {
     if (ERROR_MEMBERS.get(name)?.(body[name]) === true && !said.includes(name)) {
-      return flawed('an error beside the answer');
+      return flawed('an error with the answer');
     }
   }
   for (const path of errorsAt) {
     if (!said.includes(path[0] ?? '') && isErrorWord(memberAt(body, path))) {
-      return flawed('an error beside the answer');
+      return flawed('an error with the answer');
     }
   }
   return read;

@@ -15,7 +15,7 @@ import { retryAfterSeconds } from './headers.ts';
 
 export interface RefusalContext extends ErrorWording {
   /** Otherwise a denial is not by the owner. */
-  readonly asksOwner: boolean;
+  readonly promptsOwner: boolean;
 }
 
 /** An exchange without an answer; `flaw` is the check that its reply failed, for the log. */
@@ -43,7 +43,7 @@ export function judgeRefusal(
   const mapped = judgeByMap(reply, nowMs, context);
   if (mapped !== undefined) return mapped;
   // Where an owner was prompted, a failure has a wait of its own, which spares them the next prompt.
-  const isConflict = reply.status === 409 && !context.asksOwner;
+  const isConflict = reply.status === 409 && !context.promptsOwner;
   const verdict = classify(reply.status, bodyOf(reply), context);
   return failureOf(verdict, reply, nowMs, isConflict ? CONFLICT_PASSES_SECONDS : undefined);
 }
@@ -59,7 +59,7 @@ export function judgeByMap(
   // The next request would prompt the owner again, although the lookup may have been made.
   if (rule.code === 'CONSENT_EXPIRED' && leavesInDoubt(reply.status)) return undefined;
   const saysConsent = rule.code === 'CONSENT_DENIED' || rule.code === 'CONSENT_EXPIRED';
-  const code = saysConsent && !context.asksOwner ? 'OPERATOR_REFUSED' : rule.code;
+  const code = saysConsent && !context.promptsOwner ? 'OPERATOR_REFUSED' : rule.code;
   return failureOf({ code, reach: reachOf(rule) }, reply, nowMs, rule.retryAfterSeconds);
 }
 
@@ -154,7 +154,7 @@ function classifyWord(
     (status >= 400 && word === 'unknown_user_id');
   if (isNotServed) return 'NUMBER_NOT_SERVED';
   // Without a prompted owner the denial is of our client.
-  if (!context.asksOwner || ![400, 401, 403].includes(status)) return undefined;
+  if (!context.promptsOwner || ![400, 401, 403].includes(status)) return undefined;
   if (word === 'access_denied') return 'CONSENT_DENIED';
   return word === 'AUTHENTICATION_REQUIRED' ? 'CONSENT_EXPIRED' : undefined;
 }

@@ -1,7 +1,7 @@
 // oxlint-disable-next-line import/no-unassigned-import -- before all others
 import '../system/supportedNode.ts';
 import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../domain/identity.ts';
-import { FIELDS, type AskingField } from '../domain/fields.ts';
+import { FIELDS, type QuestionField } from '../domain/fields.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
 import { openEmbedded, termsOf } from './openEmbedded.ts';
 import type { App } from '../app/app.ts';
@@ -170,9 +170,9 @@ export interface SimSwapQuestions {
 /** Questions with one time limit, which began when they were gathered. */
 export type SimSwapRequest = {
   readonly [Question in keyof SimSwapQuestions]: SimSwapQuestions[Question] extends (
-    ...asked: [...infer Asked, (SimSwapRequestOptions | undefined)?]
+    ...asked: [...infer Given, (SimSwapRequestOptions | undefined)?]
   ) => infer Answer
-    ? (...asked: Asked) => Answer
+    ? (...asked: Given) => Answer
     : never;
 };
 
@@ -261,7 +261,11 @@ function requestOf(
     ...(waitMs === undefined ? {} : { waitMs: Math.min(waitMs, life.timeoutMs) }),
   };
   const loader = simSwaps.forRequest(request);
-  const ask = async (field: AskingField, text: string, hours?: number): Promise<FieldReply> => {
+  const answerOf = async (
+    field: QuestionField,
+    text: string,
+    hours?: number,
+  ): Promise<FieldReply> => {
     // Without types it may be anything, as a row of a database has it.
     const number = parsePhoneNumber(typeof text === 'string' ? text : '');
     if (number.kind === 'refused') return number;
@@ -274,54 +278,54 @@ function requestOf(
       const answer = await loader.answer(number.value, asked.value);
       if (answer.kind === 'defect') throw answer.error;
       // The caller has the answer here: there is no reply to wait for.
-      loader.told();
+      loader.delivered();
       return answer;
     } finally {
       life.pause();
     }
   };
   return {
-    lastSimSwap: async (number) => dateOf(await ask('lastSimSwap', number)),
+    lastSimSwap: async (number) => dateOf(await answerOf('lastSimSwap', number)),
     simSwappedWithin: async (number, maxAgeHours) =>
-      swappedOf(await ask('simSwappedWithin', number, maxAgeHours)),
-    simSwapConsent: async (number) => consentOf(await ask('simSwapConsent', number)),
+      swappedOf(await answerOf('simSwappedWithin', number, maxAgeHours)),
+    simSwapConsent: async (number) => consentOf(await answerOf('simSwapConsent', number)),
   };
 }
 
 /** The result of a question; `refused` before any lookup. */
 type FieldReply = FieldAnswer | { readonly kind: 'refused'; readonly reason: string };
 
-function dateOf(heard: FieldReply): LastSimSwap {
-  if (heard.kind !== 'date') return unknownOf(heard);
-  const latestSimChange = heard.latestSimChange?.text ?? null;
-  return { kind: 'answered', latestSimChange, asOf: new Date(heard.asOfMs) };
+function dateOf(reply: FieldReply): LastSimSwap {
+  if (reply.kind !== 'date') return unknownOf(reply);
+  const latestSimChange = reply.latestSimChange?.text ?? null;
+  return { kind: 'answered', latestSimChange, asOf: new Date(reply.asOfMs) };
 }
 
-function swappedOf(heard: FieldReply): SimSwappedWithin {
-  if (heard.kind !== 'window') return unknownOf(heard);
-  return { kind: 'answered', swapped: heard.swapped, asOf: new Date(heard.asOfMs) };
+function swappedOf(reply: FieldReply): SimSwappedWithin {
+  if (reply.kind !== 'window') return unknownOf(reply);
+  return { kind: 'answered', swapped: reply.swapped, asOf: new Date(reply.asOfMs) };
 }
 
-function consentOf(heard: FieldReply): SimSwapConsent {
-  if (heard.kind !== 'consent') return unknownOf(heard);
-  const { state = null, retryAfterSeconds, expiresAtMs } = heard.consent ?? {};
+function consentOf(reply: FieldReply): SimSwapConsent {
+  if (reply.kind !== 'consent') return unknownOf(reply);
+  const { state = null, retryAfterSeconds, expiresAtMs } = reply.consent ?? {};
   return { kind: 'answered', state, ...timesOf({ retryAfterSeconds, expiresAtMs }) };
 }
 
 /** The failure in place of the requested kind of answer; an answer of another kind is a defect of ours. */
-function unknownOf(heard: FieldReply): SimSwapUnknown {
-  if (heard.kind === 'refused') {
-    return { kind: 'unknown', code: 'BAD_USER_INPUT', message: heard.reason };
+function unknownOf(reply: FieldReply): SimSwapUnknown {
+  if (reply.kind === 'refused') {
+    return { kind: 'unknown', code: 'BAD_USER_INPUT', message: reply.reason };
   }
-  if (heard.kind !== 'failure') {
-    throw new Error(`An answer of the kind ${heard.kind} was not requested.`);
+  if (reply.kind !== 'failure') {
+    throw new Error(`An answer of the kind ${reply.kind} was not requested.`);
   }
-  const { code, quota, maxAgeHours } = heard.failure;
+  const { code, quota, maxAgeHours } = reply.failure;
   return {
     kind: 'unknown',
     code,
     message: quota === undefined ? ERRORS[code].message : QUOTA_MESSAGES[quota],
-    ...timesOf(heard.failure),
+    ...timesOf(reply.failure),
     ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
     ...(quota === undefined ? {} : { quota }),
   };

@@ -44,7 +44,7 @@ export class MountedRequest {
       return await answer();
     } finally {
       // The caller has the answer here: there is no reply to wait for.
-      if (!signal.aborted) this.request.told();
+      if (!signal.aborted) this.request.delivered();
       life.pause();
     }
   }

@@ -1,5 +1,5 @@
 import { isObjectType, type GraphQLResolveInfo } from 'graphql';
-import { isAskingField } from '../domain/fields.ts';
+import { isQuestionField } from '../domain/fields.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
 import { AnswerError, badUserInput, internalError } from '../graphql/answerErrors.ts';
 import { logDefect } from '../graphql/errors.ts';
@@ -38,7 +38,7 @@ export function mountedResolvers(role: Role, log: Log) {
       boundNumbers(info);
       const mounted = requestOf(context);
       const answer = () => resolve(entityOf(source), args, mounted, info);
-      return isAskingField(field) ? mounted.during(answer) : answer();
+      return isQuestionField(field) ? mounted.during(answer) : answer();
     }),
   );
   const shared = { DateTime, SimSwapConsent: eachField(SimSwapConsent, safely) };
@@ -58,7 +58,7 @@ export function mountedResolvers(role: Role, log: Log) {
         ),
       };
     case 'subgraph': {
-      // A promise, since an error that is thrown nulls the entities beside it as well. Apollo passes the reference, the
+      // A promise, since an error that is thrown nulls the other entities as well. Apollo passes the reference, the
       // context and `info`; Mercurius passes arguments before the context.
       const __resolveReference = safely(async (reference: unknown, ...others: unknown[]) => {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the last argument of every resolver

@@ -75,7 +75,7 @@ const NOT_EMBEDDED: ReadonlySet<string> = new Set(
 /** As `REQUEST_TIMEOUT_MS`. A timer takes little more, and fires at once for what it does not take. */
 const MAX_TIMEOUT_MS = 300_000;
 
-interface AskedTerms {
+interface RequestTerms {
   readonly purpose?: string;
   readonly waitMs?: number;
   readonly timeoutMs?: number;
@@ -88,7 +88,7 @@ interface AskedTerms {
  * @throws {RangeError} when its purpose is not allowed, or a time is not valid: a timer would take it for 0
  */
 export function termsOf(
-  { purpose, waitMs, timeoutMs: asked }: AskedTerms,
+  { purpose, waitMs, timeoutMs: asked }: RequestTerms,
   { callers: { purposes }, requestTimeoutMs }: Pick<Config, 'callers' | 'requestTimeoutMs'>,
 ) {
   const found = purposes.find(({ name }) => name === (purpose ?? purposes[0].name));

@@ -17,7 +17,7 @@ import type { NumbersAtWork } from './numbersAtWork.ts';
 import { NOT_SERVED, type Operators, type RoutedOperator, type Routing } from './operators.ts';
 import {
   answerTo,
-  heardIn,
+  deliveredFacts as deliveredFacts,
   mayBeElsewhere,
   nextLookup,
   type Answer,
@@ -36,7 +36,7 @@ export interface Defect {
   readonly error: Error;
 }
 
-export type SimSwapLoader = Pick<Executor, 'answer' | 'plan' | 'questions' | 'told'>;
+export type SimSwapLoader = Pick<Executor, 'answer' | 'plan' | 'questions' | 'delivered'>;
 
 /**
  * Answers the questions of one request: plans, looks up and adds the facts, until nothing is open (docs/design.md, "From
@@ -116,20 +116,20 @@ export class Executor {
   /** How many there are; equal ones count once. */
   get questions(): number {
     let count = 0;
-    for (const { questions, asksConsent } of this.#numbers.values()) {
-      count += questions.length + (asksConsent ? 1 : 0);
+    for (const { questions, wantsConsent } of this.#numbers.values()) {
+      count += questions.length + (wantsConsent ? 1 : 0);
     }
     return count;
   }
 
-  /** The answers so far have reached the caller; without this call they count as not heard. */
-  told(): void {
+  /** The answers so far have reached the caller; without this call they count as not delivered. */
+  delivered(): void {
     const { kept } = this.#operators;
     for (const session of this.#numbers.values()) {
       const { operator } = session;
       const offer = this.#offerTo(session);
       if (offer !== undefined) {
-        (operator?.route ?? kept)?.told?.(heardIn(session, offer), session);
+        (operator?.route ?? kept)?.delivered?.(deliveredFacts(session, offer), session);
       }
     }
   }
@@ -142,9 +142,9 @@ export class Executor {
     }
     for (const asked of questions) {
       if (session.has(asked)) continue;
-      if (asked.asks === 'consent') session.asksConsent = true;
+      if (asked.about === 'consent') session.wantsConsent = true;
       else session.questions = [...session.questions, asked];
-      if (session.state.kind === 'done') session.state = ASKED;
+      if (session.state.kind === 'done') session.state = REQUESTED;
     }
     return session;
   }
@@ -154,7 +154,7 @@ export class Executor {
     if (state.kind === 'refused') return REFUSED;
     const offer = this.#offerTo(session);
     const answer =
-      asked.asks === 'consent' ? consentAnswer : offer && answerTo(asked, session, offer);
+      asked.about === 'consent' ? consentAnswer : offer && answerTo(asked, session, offer);
     if (answer !== undefined) return answer;
     return unanswered ?? { kind: 'defect', error: new Error('A question was left open.') };
   }
@@ -213,7 +213,7 @@ export class Executor {
           if (next !== undefined && mayBeElsewhere(session)) {
             session.forgetReplies();
             operator = next;
-          } else if (session.asksConsent && session.consentAnswer === undefined) {
+          } else if (session.wantsConsent && session.consentAnswer === undefined) {
             const reading = await route.consent(session.number, this.#request);
             session.consentAnswer = asAnswer(reading, session);
           } else operator = undefined;
@@ -263,7 +263,7 @@ export class Executor {
       const recalled = await kept.recall(session);
       if (recalled.kind === 'answers') learn(session, { ...recalled, kind: 'facts' });
     }
-    return nextLookup(session, kept.offer) === undefined && !session.asksConsent;
+    return nextLookup(session, kept.offer) === undefined && !session.wantsConsent;
   }
 }
 
@@ -274,7 +274,7 @@ type NumberState =
   | { readonly kind: 'done' }
   | { readonly kind: 'refused' };
 
-const ASKED: NumberState = { kind: 'asked' };
+const REQUESTED: NumberState = { kind: 'asked' };
 const DONE: NumberState = { kind: 'done' };
 const NO_PLACE: NumberState = { kind: 'refused' };
 
@@ -303,20 +303,20 @@ function deducedOf(session: NumberSession): number {
   const { questions, facts, operator } = session;
   // A single question needs its lookup: nothing is deduced.
   if (operator === undefined || questions.length < 2) return 0;
-  const told = new Set(facts.map((fact) => lookupKey(fact)));
+  const found = new Set(facts.map((fact) => lookupKey(fact)));
   return questions.filter((question) => {
     const answer = answerTo(question, session, operator.offer);
     const isAnswered = answer !== undefined && answer.kind !== 'failure';
-    return isAnswered && !told.has(lookupKey(lookupFor(question)));
+    return isAnswered && !found.has(lookupKey(lookupFor(question)));
   }).length;
 }
 
 function learn(session: NumberSession, outcome: LookupOutcome): void {
   switch (outcome.kind) {
     case 'facts': {
-      const { facts, besides, made, closed } = outcome;
+      const { facts, unrequested: unrequested, made, closed } = outcome;
       session.facts = session.facts.concat(facts);
-      if (besides !== undefined) session.besides = session.besides.concat(besides);
+      if (unrequested !== undefined) session.unrequested = session.unrequested.concat(unrequested);
       if (made !== undefined) session.answered = [...session.answered, made];
       if (closed !== undefined) session.failures = [...session.failures, closed];
       break;
@@ -332,21 +332,21 @@ function learn(session: NumberSession, outcome: LookupOutcome): void {
 function asAnswer(reading: ConsentReading, plan: Plan): FieldAnswer {
   return reading.kind === 'failed'
     ? { kind: 'failure', failure: reading.failure }
-    : { kind: 'consent', consent: statusBeside(plan, reading.status) };
+    : { kind: 'consent', consent: statusWith(plan, reading.status) };
 }
 
-function statusBeside(
+function statusWith(
   { facts, failures }: Plan,
   stored: ConsentStatus | undefined,
 ): ConsentStatus | undefined {
   if (stored?.state === 'NOT_NEEDED') return stored;
-  const told = failures.findLast(({ failure }) => failure.code in STATES)?.failure;
-  const state = told === undefined ? undefined : STATES[told.code];
-  if (told === undefined || state === undefined) {
+  const failure = failures.findLast(({ failure }) => failure.code in STATES)?.failure;
+  const state = failure === undefined ? undefined : STATES[failure.code];
+  if (failure === undefined || state === undefined) {
     return facts.length > 0 ? { state: 'ANSWERED' } : stored;
   }
   if (stored?.state === state) return stored;
-  const { retryAfterSeconds } = told;
+  const { retryAfterSeconds } = failure;
   return { state, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
 }
 
@@ -366,12 +366,12 @@ const NOT_BEGUN = Promise.resolve();
 class NumberSession implements LookupSession {
   readonly number: PhoneNumber;
   readonly request: LookupRequest;
-  state: NumberState = ASKED;
+  state: NumberState = REQUESTED;
   /** The latest. */
   run = NOT_BEGUN;
   loader: DataLoader<FieldQuestion, FieldAnswer | Defect> | undefined;
   questions: readonly Question[] = NOTHING;
-  asksConsent = false;
+  wantsConsent = false;
   /** Read once for all fields. */
   consentAnswer: FieldAnswer | undefined;
   /** By the latest run, the answer to what facts leave open; a further question may begin another one before it is read. */
@@ -379,7 +379,7 @@ class NumberSession implements LookupSession {
   routing: Routing | undefined;
   operator: RoutedOperator | undefined;
   facts: readonly TimedFact[] = NOTHING;
-  besides: readonly TimedFact[] = NOTHING;
+  unrequested: readonly TimedFact[] = NOTHING;
   failures: readonly FailedLookup[] = NOTHING;
   answered: readonly Lookup[] = NOTHING;
   deducedBefore = 0;
@@ -390,7 +390,7 @@ class NumberSession implements LookupSession {
   }
 
   has(asked: FieldQuestion): boolean {
-    return asked.asks === 'consent' ? this.asksConsent : this.questions.includes(asked);
+    return asked.about === 'consent' ? this.wantsConsent : this.questions.includes(asked);
   }
 
   isDone(asked: FieldQuestion): boolean {
@@ -399,6 +399,6 @@ class NumberSession implements LookupSession {
   }
 
   forgetReplies(): void {
-    this.facts = this.besides = this.failures = this.answered = NOTHING;
+    this.facts = this.unrequested = this.failures = this.answered = NOTHING;
   }
 }

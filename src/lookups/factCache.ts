@@ -15,19 +15,19 @@ export type KeptFor = (operator: string) => FactCacheSettings | undefined;
 export interface FactCacheSettings {
   /** KEEP_FACTS_SECONDS, in milliseconds. */
   readonly keepMs: number;
-  /** CONSENT_RESULT_SECONDS, in milliseconds: for facts that no request has heard. */
+  /** CONSENT_RESULT_SECONDS, in milliseconds: for facts that were delivered to no request. */
   readonly resultMs: number;
 }
 
 /**
  * Facts that answer further requests of the same caller about the same number, from any operator: requests that
- * came in no later than `keepMs` after the fact's lookup left, or `resultMs` where no request has heard it.
+ * came in no later than `keepMs` after the fact's lookup left, or `resultMs` where it was delivered to none.
  *
  * Ages are taken on the monotonic clock of the process that made the lookup, and counted on by the store's: no wall clock
  * is used. A shared store rejects with {@link SharedStateLost} while it is not available.
  */
 export interface FactCache {
-  /** Keeps a fact, or marks it as heard for good; never prolongs it. May be sent again when lost. */
+  /** Keeps a fact, or marks it as delivered for good; never prolongs it. May be sent again when lost. */
   keep(callerKey: CallerKey, number: PhoneNumber, fact: TimedFact): Promise<void>;
 
   /** @param cameInAtMs when the request came in, on this process's monotonic clock */
@@ -37,13 +37,13 @@ export interface FactCache {
 export interface RecalledFacts {
   /** Those that may answer a request. */
   readonly facts: readonly TimedFact[];
-  /** Facts that were heard too long ago to answer; a `false` must not pass over a change that they show. */
-  readonly besides: readonly TimedFact[];
+  /** Facts that are too old to answer; a `false` must not pass over a change that they show. */
+  readonly unrequested: readonly TimedFact[];
   /** Everything that was kept before this moment is included, on this process's monotonic clock. */
   readonly recalledAtMs: number;
 }
 
-/** Whether heard or not, for requests that waited for it in another replica. Pure. */
+/** Whether delivered or not, for requests that waited for it in another replica. Pure. */
 export function retentionMs({ toldBy }: TimedFact, keptFor: KeptFor): number {
   const { keepMs, resultMs } = keptFor(toldBy) ?? NOT_KEPT;
   return Math.max(keepMs, resultMs);
@@ -53,21 +53,21 @@ const NOT_KEPT: FactCacheSettings = { keepMs: 0, resultMs: 0 };
 
 /**
  * Which retained facts answer a request. How far to believe the dates of an operator that is no longer configured is
- * not known: of its facts only a swap answers, for as long as when it was kept, and a date only counts beside the facts of
+ * not known: of its facts only a swap answers, for as long as when it was kept, and a date only counts with the facts of
  * others. Pure.
  */
 export function recalledFor(
   kept: readonly TimedFact[],
   cameInAtMs: number,
   keptFor: KeptFor,
-): Pick<RecalledFacts, 'facts' | 'besides'> {
+): Pick<RecalledFacts, 'facts' | 'unrequested'> {
   const mayAnswer = (fact: TimedFact): boolean => {
     const settings = keptFor(fact.toldBy);
     if (settings === undefined && !saysSwapped(fact)) return false;
     const keepMs = settings?.keepMs ?? fact.keepMs ?? 0;
     return !fact.isHeard || fact.leftAtMs >= cameInAtMs - keepMs;
   };
-  return { facts: kept.filter(mayAnswer), besides: kept.filter((fact) => !mayAnswer(fact)) };
+  return { facts: kept.filter(mayAnswer), unrequested: kept.filter((fact) => !mayAnswer(fact)) };
 }
 
 /** Those that end first give way. A few say all there is: the date, the largest `false`, the smallest `true`. */
@@ -75,7 +75,7 @@ export const MAX_FACTS_PER_NUMBER = 32;
 
 const MAX_BYTES = 32 * 2 ** 20;
 
-/** With its place among the others, beside the text of a date; measured, and rounded up. */
+/** With its place among the others, in addition to the text of a date; measured, and rounded up. */
 const FACT_BYTES = 512;
 
 /** A full cache is swept as a whole no more often. */

@@ -18,10 +18,10 @@ import {
 import { closesMore, type Offer } from './planner.ts';
 
 export interface KeptFactsParts {
-  /** By caller and number, the facts that are being marked as heard; shared by all operators. */
+  /** By caller and number, the facts that are being marked as delivered; shared by all operators. */
   readonly marking?: Map<string, Promise<unknown>>;
   readonly factCache: Pick<FactCache, 'recall' | 'keep'>;
-  readonly admission: Pick<LookupAuthorizer, 'heard'>;
+  readonly admission: Pick<LookupAuthorizer, 'delivered'>;
   readonly offer: Offer;
 }
 
@@ -30,11 +30,11 @@ export type Recalled =
   | {
       readonly kind: 'answers';
       readonly facts: readonly TimedFact[];
-      readonly besides: readonly TimedFact[];
+      readonly unrequested: readonly TimedFact[];
     }
   | {
       readonly kind: 'nothing';
-      readonly besides: readonly TimedFact[];
+      readonly unrequested: readonly TimedFact[];
       readonly recalledAtMs: number;
     }
   | { readonly kind: 'failed'; readonly failure: LookupFailure };
@@ -53,27 +53,27 @@ export class KeptFacts {
 
   /** Those that answer an open question of the session are audited. */
   async recall(session: LookupSession): Promise<Recalled> {
-    const { facts, besides, recalledAtMs } = await this.#recall(session);
+    const { facts, unrequested: unrequested, recalledAtMs } = await this.#recall(session);
     // No `false` may pass over a change that is known, whether or not that answers anything.
-    if (!closesMore({ ...session, besides }, this.offer, facts)) {
-      return { kind: 'nothing', besides: facts.concat(besides), recalledAtMs };
+    if (!closesMore({ ...session, unrequested: unrequested }, this.offer, facts)) {
+      return { kind: 'nothing', unrequested: facts.concat(unrequested), recalledAtMs };
     }
-    const failure = await this.#heard(facts, session);
+    const failure = await this.#delivered(facts, session);
     return failure === undefined
-      ? { kind: 'answers', facts, besides }
+      ? { kind: 'answers', facts, unrequested: unrequested }
       : { kind: 'failed', failure };
   }
 
-  /** Facts that cannot be marked are heard again. */
-  told(facts: readonly TimedFact[], { number, request }: NumberOfRequest): void {
+  /** Facts that cannot be marked are delivered again. */
+  delivered(facts: readonly TimedFact[], { number, request }: NumberOfRequest): void {
     const { factCache } = this.#parts;
     const marking = this.#marking;
-    const unheard = facts.filter(({ isHeard }) => !isHeard);
-    if (unheard.length === 0) return;
+    const undelivered = facts.filter(({ isHeard }) => !isHeard);
+    if (undelivered.length === 0) return;
     const key = hashedCallerKey(request, number);
     const noting = Promise.allSettled([
       marking.get(key),
-      ...unheard.map((fact) => factCache.keep(request, number, { ...fact, isHeard: true })),
+      ...undelivered.map((fact) => factCache.keep(request, number, { ...fact, isHeard: true })),
     ]);
     marking.set(key, noting);
     void noting.then(() => marking.get(key) === noting && marking.delete(key));
@@ -84,7 +84,7 @@ export class KeptFacts {
   }
 
   async #recall({ number, request, facts: known }: LookupSession): Promise<RecalledFacts> {
-    // Facts that were heard before are marked by then.
+    // Facts that were delivered before are marked by then.
     const marked = this.#marking.get(hashedCallerKey(request, number)) ?? Promise.resolve();
     const recalled = marked
       .then(() => this.#parts.factCache.recall(request, number, request.cameInAtMs))
@@ -94,13 +94,13 @@ export class KeptFacts {
     return { ...found, facts: unknownFacts(found.facts, known) };
   }
 
-  async #heard(
+  async #delivered(
     facts: readonly TimedFact[],
     { number, request }: LookupSession,
   ): Promise<LookupFailure | undefined> {
     const failures = await Promise.all(
       facts.map(async (fact) =>
-        this.#parts.admission.heard({
+        this.#parts.admission.delivered({
           how: 'kept',
           lookup: lookupOf(fact),
           number,
@@ -113,7 +113,7 @@ export class KeptFacts {
   }
 }
 
-const NOT_RECALLED: RecalledFacts = { facts: [], besides: [], recalledAtMs: -Infinity };
+const NOT_RECALLED: RecalledFacts = { facts: [], unrequested: [], recalledAtMs: -Infinity };
 
 /** Questions that kept facts answer take no lookup and no prompt. */
 export class KeptAnswers implements LookupRoute {
@@ -135,13 +135,13 @@ export class KeptAnswers implements LookupRoute {
       case 'nothing': {
         const outcome = await this.#route.lookUp(lookup, session, recalled.recalledAtMs);
         if (outcome.kind === 'failed') return outcome;
-        return { ...outcome, besides: recalled.besides.concat(outcome.besides ?? []) };
+        return { ...outcome, unrequested: recalled.unrequested.concat(outcome.unrequested ?? []) };
       }
     }
   }
 
-  told(facts: readonly TimedFact[], about: NumberOfRequest): void {
-    this.#kept.told(facts, about);
+  delivered(facts: readonly TimedFact[], about: NumberOfRequest): void {
+    this.#kept.delivered(facts, about);
   }
 
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {

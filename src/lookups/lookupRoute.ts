@@ -38,7 +38,7 @@ export type LookupOutcome =
       readonly kind: 'facts';
       readonly facts: readonly TimedFact[];
       /** Other kept facts, which answer none of the questions. */
-      readonly besides?: readonly TimedFact[];
+      readonly unrequested?: readonly TimedFact[];
       /** The lookup that they are the reply to; absent where kept facts answer, and where an owner consents to each. */
       readonly made?: Lookup;
       /** A lookup that would bring nothing new. */
@@ -62,8 +62,8 @@ export function timed(
   replyId: string = randomUUID(),
 ): readonly TimedFact[] {
   const repliedAtMs = clock.monotonicMs();
-  const told = { toldBy, leftAtMs, repliedAtMs, replyId, isHeard };
-  return facts.map((fact) => ({ ...fact, ...told }));
+  const delivered = { toldBy, leftAtMs, repliedAtMs, replyId, isHeard };
+  return facts.map((fact) => ({ ...fact, ...delivered }));
 }
 
 export function lookupFailed(lookup: Lookup, failure: LookupFailure): LookupOutcome {
@@ -95,8 +95,8 @@ export interface LookupRoute {
    * @param recalledAtMs when no kept fact answered the lookup, on the monotonic clock; absent where none was recalled
    */
   lookUp(lookup: Lookup, session: LookupSession, recalledAtMs?: number): Promise<LookupOutcome>;
-  /** Notes that a caller has heard these facts. Absent where that makes no difference. */
-  told?(facts: readonly TimedFact[], about: NumberOfRequest): void;
+  /** Notes that these facts have reached a caller. Absent where that makes no difference. */
+  delivered?(facts: readonly TimedFact[], about: NumberOfRequest): void;
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading>;
   /** Resolves when nothing is under way that must not be cut. */
   close(): Promise<void>;

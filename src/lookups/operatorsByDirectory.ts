@@ -47,19 +47,22 @@ export class OperatorsByDirectory implements Operators {
   }
 
   async find(number: PhoneNumber, request: LookupRequest): Promise<Routing> {
-    const ask = (work: Sharing) => this.#ask(number, work);
-    const said = await this.#underWay.join(number, request, LATE, ask);
+    const begin = (work: Sharing) => this.#request(number, work);
+    const said = await this.#underWay.join(number, request, LATE, begin);
     return said === LATE ? NOT_IN_TIME : this.#routingOf(said, number);
   }
 
-  async #ask(number: PhoneNumber, { signal, correlator }: Sharing): Promise<DirectoryJudgement> {
+  async #request(
+    number: PhoneNumber,
+    { signal, correlator }: Sharing,
+  ): Promise<DirectoryJudgement> {
     const { directory, settings, clock } = this.#parts;
-    const askedAtMs = clock.monotonicMs();
+    const requestedAtMs = clock.monotonicMs();
     // A deadline of its own, independent of the waiting requests.
-    const urgency = { signal, deadlineMs: askedAtMs + settings.timeoutMs };
+    const urgency = { signal, deadlineMs: requestedAtMs + settings.timeoutMs };
     const said = await operatorOf(directory, number, urgency, correlator);
     if (said.kind !== 'failed') {
-      const untilMs = askedAtMs + settings.keepSeconds * 1000;
+      const untilMs = requestedAtMs + settings.keepSeconds * 1000;
       const isNamed = said.kind === 'named';
       const operator = isNamed ? said.operator.slice(0, MAX_NAME_CHARACTERS) : '';
       this.#keep(number, isNamed ? { kind: 'named', operator } : said, untilMs);

@@ -30,7 +30,7 @@ export interface Plan {
   readonly questions: readonly Question[];
   readonly facts: readonly TimedFact[];
   /** Kept facts that answer nothing here: a `false` must not pass over a change that they show. */
-  readonly besides?: readonly TimedFact[];
+  readonly unrequested?: readonly TimedFact[];
   readonly failures: readonly FailedLookup[];
   /** Lookups whose replies brought facts. */
   readonly answered?: readonly Lookup[];
@@ -52,7 +52,7 @@ export function nextLookup(plan: Plan, offer: Offer): Lookup | undefined {
   const windows: MaxAgeHours[] = [];
   for (const question of plan.questions) {
     if (answerTo(question, plan, offer) !== undefined) continue;
-    switch (question.asks) {
+    switch (question.about) {
       // docs/design.md, "The date first".
       case 'date':
         return RETRIEVE_DATE;
@@ -83,7 +83,7 @@ const RETRIEVE_DATE: Lookup = { operation: 'retrieve-date' };
 export function nextWindowAmong(plans: readonly Plan[], offer: Offer): MaxAgeHours | undefined {
   const open = plans.flatMap((plan) =>
     plan.questions.flatMap((question) =>
-      question.asks === 'window' && answerTo(question, plan, offer) === undefined
+      question.about === 'window' && answerTo(question, plan, offer) === undefined
         ? question.maxAgeHours
         : [],
     ),
@@ -157,7 +157,7 @@ export function isWorthWaitingFor(underWay: Lookup, wanted: Lookup): boolean {
 
 /** `undefined` while the question is open. A failure is provisional: a later fact may take its place. Pure. */
 export function answerTo(question: Question, plan: Plan, offer: Offer): Answer | undefined {
-  switch (question.asks) {
+  switch (question.about) {
     case 'date':
       return answerToDate(plan, offer);
     case 'window':
@@ -176,16 +176,16 @@ function answerToDate(plan: Plan, offer: Offer): Answer | undefined {
 }
 
 function answerToWindow(maxAgeHours: MaxAgeHours, plan: Plan, offer: Offer): Answer | undefined {
-  const { facts, besides } = plan;
-  const deduced = deduceSwapped(maxAgeHours, facts, offer, besides);
+  const { facts, unrequested: unrequested } = plan;
+  const deduced = deduceSwapped(maxAgeHours, facts, offer, unrequested);
   if (deduced !== undefined) return deduced;
-  if (!offer.operations.has('check')) return answerFromDateAlone(plan, offer);
+  if (!offer.operations.has('check')) return answerFromDateOnly(plan, offer);
   if (maxAgeHours > offer.maxAgeHours) return periodNotSupported(offer.maxAgeHours);
   return failed({ operation: 'check', maxAgeHours }, plan, offer);
 }
 
 /** docs/design.md, "One operation only". */
-function answerFromDateAlone(plan: Plan, offer: Offer): Answer | undefined {
+function answerFromDateOnly(plan: Plan, offer: Offer): Answer | undefined {
   const fact = dates(plan.facts).at(-1);
   if (fact === undefined) return failed(RETRIEVE_DATE, plan, offer);
   if (fact.latestSimChange === null) return periodNotSupported(monitoredHours(fact, offer));
@@ -199,13 +199,13 @@ function dates(facts: readonly TimedFact[]): readonly (TimedFact & DateFact)[] {
     .toSorted((one, other) => one.leftAtMs - other.leftAtMs);
 }
 
-/** The facts that answers follow from: only these count as heard by a caller with the answers. */
-export function heardIn(plan: Plan, offer: Offer): readonly TimedFact[] {
-  const told = plan.questions.flatMap((question) => {
+/** The facts that answers follow from: only these are delivered to a caller with the answers. */
+export function deliveredFacts(plan: Plan, offer: Offer): readonly TimedFact[] {
+  const based = plan.questions.flatMap((question) => {
     const answer = answerTo(question, plan, offer);
     return answer === undefined || answer.kind === 'failure' ? [] : answer.from;
   });
-  return [...new Set(told)];
+  return [...new Set(based)];
 }
 
 function failed(lookup: Lookup, plan: Plan, offer: Offer): Answer | undefined {

@@ -23,7 +23,7 @@ const ADOPT = adoptRenamed(1);
 
 /**
  * KEYS: facts. ARGV: name, end, sealed fact, the maximum of facts, `heard` or `unheard`, and other names that the fact
- * may have. An unheard fact never replaces one of the same name, which may have been heard.
+ * may have. An unheard fact never replaces one of the same name, which may be marked.
  */
 export const KEEP = `${ADOPT}
 local names = { ARGV[1], unpack(ARGV, 6) }
@@ -73,7 +73,7 @@ interface SealedFact {
 }
 
 /**
- * The facts of any number of processes, by Redis's clock. In a cluster they lie beside the number's consent: a master that
+ * The facts of any number of processes, by Redis's clock. In a cluster they lie with the number's consent: a master that
  * loses the one loses the other, which is noticed.
  *
  * A fact and its end are sealed together: no writer without STATE_KEY can change it, move it, or bring it back after its
@@ -131,10 +131,10 @@ export class RedisFactCache implements FactCache {
   ): Promise<RecalledFacts> {
     const seals = this.#settings.seals.all;
     const keys = this.#keys(seals, callerKey, number);
-    const askedAtMs = this.#clock.monotonicMs();
+    const requestedAtMs = this.#clock.monotonicMs();
     const [now, ...found] = texts(await this.#redis.run(RECALL, keys));
     const nowMs = Number(now);
-    const heardAtMs = this.#clock.monotonicMs();
+    const receivedAtMs = this.#clock.monotonicMs();
     const facts: TimedFact[] = [];
     for (let i = 0; i + 1 < found.length; i += 2) {
       const [name = '', sealed = ''] = found.slice(i, i + 2);
@@ -145,13 +145,16 @@ export class RedisFactCache implements FactCache {
       if (kept === undefined || kept.endsAtMs < nowMs) continue;
       const fact = {
         ...kept.fact,
-        leftAtMs: askedAtMs - (nowMs - kept.leftAtMs),
+        leftAtMs: requestedAtMs - (nowMs - kept.leftAtMs),
         // It arrived before the fact was kept, so by now at the latest; the replica that kept it may have dated it later.
-        repliedAtMs: heardAtMs - Math.max(0, nowMs - kept.repliedAtMs),
+        repliedAtMs: receivedAtMs - Math.max(0, nowMs - kept.repliedAtMs),
       };
       facts.push(fact);
     }
-    return { ...recalledFor(facts, cameInAtMs, this.#settings.keptFor), recalledAtMs: askedAtMs };
+    return {
+      ...recalledFor(facts, cameInAtMs, this.#settings.keptFor),
+      recalledAtMs: requestedAtMs,
+    };
   }
 
   #keys(seals: readonly StateSeal[], callerKey: CallerKey, number: PhoneNumber): readonly string[] {

@@ -19,7 +19,7 @@ export interface SharedLookupsParts {
   readonly factCache: Pick<FactCache, 'keep'>;
   /** KEEP_FACTS_SECONDS, in milliseconds. */
   readonly keepMs: number;
-  readonly admission: Pick<LookupAuthorizer, 'admit' | 'heard'>;
+  readonly admission: Pick<LookupAuthorizer, 'admit' | 'delivered'>;
 }
 
 /**
@@ -97,7 +97,12 @@ export class SharedLookups implements LookupRoute {
     const outcome = await shared.outcomeFor(request, late);
     const isAudited = outcome.kind === 'facts' || outcome.failed.failure.reach === 'number';
     if (outcome === late || !isAudited) return outcome;
-    const failure = await this.#parts.admission.heard({ how: 'shared', lookup, number, request });
+    const failure = await this.#parts.admission.delivered({
+      how: 'shared',
+      lookup,
+      number,
+      request,
+    });
     return failure === undefined ? outcome : lookupFailed(lookup, failure);
   }
 

@@ -239,7 +239,7 @@ export function writeLookup(
   number: PhoneNumber | undefined,
   nowMs: number,
 ): WrittenLookup {
-  const ask: LookupAsk = Object.freeze({
+  const input: LookupAsk = Object.freeze({
     operation: lookup.operation,
     number,
     digits: number?.slice(1),
@@ -247,7 +247,7 @@ export function writeLookup(
     nowMs,
     options: settings.options,
   });
-  const { query, headers, body = {}, ...others } = callProfile('write', write, ask);
+  const { query, headers, body = {}, ...others } = callProfile('write', write, input);
   if (Object.keys(others).length > 0 || !isObject(body)) throw notItsParts();
   const isGet = method === 'GET';
   return {

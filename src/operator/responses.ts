@@ -28,7 +28,7 @@ import {
   type Failed,
   type RefusalContext,
 } from '../http/refusal.ts';
-import { asksOwner, type Flow } from '../tokens/authorizationSettings.ts';
+import { promptsOwner, type Flow } from '../tokens/authorizationSettings.ts';
 import type { DateReading, LookupReading, Pointer, SwappedReading } from '../domain/profile.ts';
 
 export type Judgement<F> =
@@ -84,7 +84,7 @@ export function judgeLookup(
     ? readAnswer(reply, [], wordAt.filter(({ length }) => length === 1).flat())
     : readAnswer(reply, wordAt);
   if (read.kind === 'flawed') return invalid(read.flaw);
-  if (hasOk && !saysOk(read.body, errors)) return invalid('an error beside the answer');
+  if (hasOk && !saysOk(read.body, errors)) return invalid('an error with the answer');
   return judgeBody(read.body, exchange, lookup);
 }
 
@@ -105,9 +105,9 @@ function judgeBody(whole: JsonObject, exchange: LookupExchange, lookup: Lookup):
   if (typeof date === 'string') return invalid(date);
   const isCheck = lookup.operation === 'check';
   const own = isCheck ? check.fact : date;
-  const beside = isCheck ? date : check.fact;
+  const other = isCheck ? date : check.fact;
   const facts: Fact[] = own === undefined ? [] : [own];
-  if (beside !== undefined) facts.push(beside);
+  if (other !== undefined) facts.push(other);
   const closed = check.isOfOwnWindow
     ? { lookup: isCheck ? lookup : LONGEST_CHECK, failure: OF_OWN_WINDOW }
     : undefined;
@@ -294,7 +294,7 @@ function refused(reply: HttpReply, exchange: LookupExchange, lookup: Lookup): Fa
 const OUT_OF_RANGE: LookupFailure = { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' };
 
 function contextOf({ flow, errors }: LookupExchange): RefusalContext {
-  return { wordIn: 'code', asksOwner: asksOwner(flow), errors };
+  return { wordIn: 'code', promptsOwner: promptsOwner(flow), errors };
 }
 
 function failedBy(failure: LookupFailure, reply: HttpReply, exchange: LookupExchange): Failed {
@@ -302,7 +302,7 @@ function failedBy(failure: LookupFailure, reply: HttpReply, exchange: LookupExch
   const endsConsent = failure.code === 'CONSENT_DENIED' || failure.code === 'CONSENT_EXPIRED';
   if (endsConsent && isUnproven) return invalid('no correlator');
   // Once an owner has answered a prompt, no other operator is called: it would prompt them again.
-  if (asksOwner(flow)) return failed(markRefusalOfUs(failure, reply));
+  if (promptsOwner(flow)) return failed(markRefusalOfUs(failure, reply));
   if (isUnproven) return failed(failure);
   return failed(markUnknownNumber(failure, reply, contextOf(exchange)));
 }

@@ -22,7 +22,7 @@ const BEAT_MS = 1000;
 const MAP_TIMEOUT_MS = 400;
 /** Between tries of a command whose master is being replaced, or whose slot is being moved. */
 const TRY_AGAIN_MS = 50;
-/** A change of the eviction policy is seen after so many beats. */
+/** A change of the eviction policy is seen after this many beats. */
 const BEATS_BETWEEN_LOOKS = 5;
 
 const UNKNOWN = 'unknown';

@@ -20,7 +20,7 @@ import {
   type OperatorSettings,
 } from '../operator/operatorSettings.ts';
 import { SeenTokens } from '../tokens/accessToken.ts';
-import { asksOwner } from '../tokens/authorizationSettings.ts';
+import { promptsOwner } from '../tokens/authorizationSettings.ts';
 import { createClientAuthentication } from '../tokens/clientAuthentication.ts';
 import { DpopProofs } from '../tokens/dpop.ts';
 import { TokenManager } from '../tokens/tokenManager.ts';
@@ -87,7 +87,7 @@ export class OperatorConnections {
       operator: settings.name,
       budget,
       rules: {
-        canTakeNewToken: !asksOwner(settings.flow) && settings.grant.type !== 'none',
+        canTakeNewToken: !promptsOwner(settings.flow) && settings.grant.type !== 'none',
         retriesDoubtfulLookups: settings.retryLookups,
       },
       rate: requestsPerSecond === undefined ? undefined : new RequestRate(requestsPerSecond, clock),

@@ -39,7 +39,7 @@ export interface OperatorRouteParts {
   readonly consent: ConsentSettings;
   /** Of all operators: the owner of a number is one person. */
   readonly consented: ConsentedLookups;
-  /** Of all operators: facts that are being marked as heard. */
+  /** Of all operators: facts that are being marked as delivered. */
   readonly marking: Map<string, Promise<unknown>>;
   readonly clock: Clock;
 }
@@ -60,7 +60,7 @@ function permitted(route: LookupRoute, settings: OperatorSettings): LookupRoute 
       permitsPurpose(settings, session.request.purpose)
         ? route.lookUp(lookup, session, recalledAtMs)
         : Promise.resolve(lookupFailed(lookup, PURPOSE_REFUSED)),
-    told: (facts, about) => route.told?.(facts, about),
+    delivered: (facts, about) => route.delivered?.(facts, about),
     consent: (number, request) => route.consent(number, request),
     close: () => route.close(),
   };

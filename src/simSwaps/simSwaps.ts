@@ -20,7 +20,7 @@ import {
   type NumberDirectorySettings,
   type OperatorSettings,
 } from '../operator/operatorSettings.ts';
-import { asksOwner } from '../tokens/authorizationSettings.ts';
+import { promptsOwner } from '../tokens/authorizationSettings.ts';
 import { DirectoryConnections } from './directoryConnections.ts';
 import { OperatorConnections } from './operatorConnections.ts';
 import { closeAll } from './operatorEndpoints.ts';
@@ -112,7 +112,7 @@ export function createSimSwaps(parts: SimSwapParts) {
   return {
     forRequest: (request: LookupRequest): SimSwapLoader =>
       new Executor(routing, request, numbersAtWork, anyAdmission),
-    asksOwners: operators.some(({ flow }) => asksOwner(flow)),
+    promptsOwners: operators.some(({ flow }) => promptsOwner(flow)),
     numbers: () => numbersAtWork.load,
     load: () => served.flatMap(({ connections }) => connections.load()),
     connections: () => served.flatMap(({ connections }) => connections.connections()),
@@ -160,7 +160,7 @@ export function keptFor(
   const byIdentity = new Map(
     operators.flatMap((operator) => {
       const keepMs = operator.keepFactsSeconds * 1000;
-      const settings = { keepMs, resultMs: asksOwner(operator.flow) ? resultMs : 0 };
+      const settings = { keepMs, resultMs: promptsOwner(operator.flow) ? resultMs : 0 };
       return operatorIdentitiesOf(operator).map((identity) => [identity, settings] as const);
     }),
   );

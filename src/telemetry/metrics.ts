@@ -23,7 +23,7 @@ import type { RequestReport } from '../graphql/request.ts';
 import { endpointNames } from '../simSwaps/operatorEndpoints.ts';
 import type { SimSwaps } from '../simSwaps/simSwaps.ts';
 import { BUILD } from '../system/build.ts';
-import { asksOwner } from '../tokens/authorizationSettings.ts';
+import { promptsOwner } from '../tokens/authorizationSettings.ts';
 import { Meter } from './meter.ts';
 import { METRICS, SPAN_OUTCOMES, type SpanOutcome } from './metricDefinitions.ts';
 import { ProcessUsage } from './processUsage.ts';
@@ -199,7 +199,7 @@ export class Metrics {
         }
       },
       denied: (operator, { event }, { code }) => denied.add({ operator, event, code }),
-      heard: (operator, { how }) => answersWithoutLookup.add({ operator, how }),
+      answer: (operator, { how }) => answersWithoutLookup.add({ operator, how }),
     };
   }
 
@@ -220,7 +220,7 @@ export class Metrics {
         meters.lookupAttempts.add({ operator, operation }, 0);
         meters.lookups.add({ operator, operation, outcome: REFUSED }, 0);
       }
-      if (!asksOwner(flow)) continue;
+      if (!promptsOwner(flow)) continue;
       meters.consentsWaiting.add({ operator }, 0);
       meters.prompts.add({ operator, outcome: REFUSED }, 0);
       for (const code of OPERATOR_CODES) meters.unansweredConsents.add({ operator, code }, 0);

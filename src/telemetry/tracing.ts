@@ -99,7 +99,7 @@ export class Tracing {
     this.#listen(tokenChannel, TOKEN);
     this.#listen(lookupChannel, LOOKUP);
     this.#listen(exchangeChannel, EXCHANGE);
-    if (settings.tellsOperators) {
+    if (settings.reachesOperators) {
       const unlisten = listen(exchangeChannel.start, (message) =>
         addTraceparent(message, this.#scopes),
       );

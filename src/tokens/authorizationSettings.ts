@@ -15,7 +15,7 @@ import type { TokenSubject } from './accessToken.ts';
 /** How an access token comes about, fixed with the operator at onboarding (docs/operator-api.md, "Who we are"). */
 export type Flow = ProfileFlow;
 
-export function asksOwner(flow: Flow): boolean {
+export function promptsOwner(flow: Flow): boolean {
   return flow === '3-legged';
 }
 

@@ -99,7 +99,7 @@ export function judgeToken(
 ): TokenJudgement {
   if (exchange.kind === 'fault') return failed({ ...judgeFault(exchange.fault), reach: 'number' });
   if (isSuccess(exchange)) return readToken(exchange, errors, types);
-  const context = { wordIn: 'error', asksOwner: false, errors } as const;
+  const context = { wordIn: 'error', promptsOwner: false, errors } as const;
   const failure = judgeTokenRefusal(exchange.reply, nowMs, context);
   return failed(
     exchange.isUnproven === true ? failure : markUnknownNumber(failure, exchange.reply, context),
@@ -119,7 +119,7 @@ export function judgeAcknowledgement(
   }
   const { reply } = exchange;
   if (isSuccess(exchange)) return readAcknowledgement(reply, reading);
-  const context = { wordIn: 'error', asksOwner: true, errors: reading.errors } as const;
+  const context = { wordIn: 'error', promptsOwner: true, errors: reading.errors } as const;
   const failure = judgeTokenRefusal(reply, nowMs, context);
   if (exchange.isUnproven === true) return judgeUnprovenAcknowledgement(failure);
   if (reply.status === 429 || reply.status === 409) return hold(retryAfterSeconds(reply, nowMs));
@@ -176,7 +176,7 @@ export function judgePoll(
   if (reply.status === 429 || leavesInDoubt(reply.status)) {
     return goOn(reply.status === 429 ? 'slow_down' : 'no_reply', retryAfterSeconds(reply, nowMs));
   }
-  const context = { wordIn: 'error', asksOwner: true, errors } as const;
+  const context = { wordIn: 'error', promptsOwner: true, errors } as const;
   const words = reply.status >= 400 ? wordsOf(bodyOf(reply), context) : [];
   if (words.includes('authorization_pending')) return goOn('authorization_pending');
   if (words.includes('slow_down')) return goOn('slow_down');

@@ -135,7 +135,7 @@ describe('a request at its deadline', () => {
     test.hangs = true;
     const admitted = test.admit(lookup(hurried()));
     const kept = { how: 'kept', lookup: CHECK, ...requestOf(hurried()) } as const;
-    const heard = test.admission.heard(kept);
+    const heard = test.admission.delivered(kept);
     await test.clock.advance(300);
     expect(await admitted).toBe('OPERATOR_TIMEOUT');
     expect(await heard).toMatchObject({ code: 'OPERATOR_TIMEOUT' });
@@ -157,7 +157,7 @@ describe('an answer without a lookup', () => {
   it.each(['shared', 'kept'] as const)('is recorded as %s, and never billed', async (how) => {
     const asked = requestOf({ purpose: purposeNamed('account-recovery') });
     const heard = { how, lookup: CHECK, consentId: 'id', ...asked };
-    expect(await test.admission.heard(heard)).toBeUndefined();
+    expect(await test.admission.delivered(heard)).toBeUndefined();
     const { purpose, correlator } = asked.request;
     expect(test.lines).toMatchObject([
       {
@@ -174,7 +174,7 @@ describe('an answer without a lookup', () => {
   it('is not returned when it cannot be recorded', async () => {
     test.isDiskFull = true;
     const heard = { how: 'kept', lookup: CHECK, ...requestOf() } as const;
-    expect(await test.admission.heard(heard)).toMatchObject({ code: 'AUDIT_UNAVAILABLE' });
+    expect(await test.admission.delivered(heard)).toMatchObject({ code: 'AUDIT_UNAVAILABLE' });
   });
 });
 

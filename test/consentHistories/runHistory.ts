@@ -125,7 +125,7 @@ async function makeRequest(
           () => undefined,
         );
   await askAll(executor, ALICE, questions);
-  if (!hungUp.aborted) executor.told();
+  if (!hungUp.aborted) executor.delivered();
   over.abort();
   await hangingUp;
   if (clock.monotonicMs() > cameInAtMs + directoryMs + patienceMs + latenessMs)
@@ -148,7 +148,7 @@ async function makeRequest(
         if (answer.latestSimChange === null) wrong.wrongAnswers += 1;
         break;
       case 'window':
-        if (question.asks === 'date' || !isRight(answer.swapped, question.maxAgeHours)) {
+        if (question.about === 'date' || !isRight(answer.swapped, question.maxAgeHours)) {
           wrong.wrongAnswers += 1;
         }
     }
@@ -222,7 +222,7 @@ class Audit implements LookupAuthorizer {
     return { kind: 'admitted', ended: () => undefined };
   }
 
-  heard({ request }: CachedAnswer): undefined {
+  delivered({ request }: CachedAnswer): undefined {
     this.#requests.add(request.correlator.name);
   }
 

@@ -131,7 +131,7 @@ type Moment = typeof moment extends fc.Arbitrary<infer M> ? M : never;
 function stepsOf(at: Moment): readonly Step[] {
   const { refusedForMs, holds, facts } = at;
   const played = Object.assign(new ScriptedOperator(CLOCK), { holds: () => holds });
-  const admission = { admit: () => admitted, heard: () => undefined };
+  const admission = { admit: () => admitted, delivered: () => undefined };
   const admitted = { kind: 'admitted', ended: () => undefined } as const;
   const [one, other] = NAMES.map((identity) =>
     consentOperator(identity, played, CLOCK, { admission, rules: RULES }),
@@ -194,7 +194,7 @@ function stepsOf(at: Moment): readonly Step[] {
         break;
       case 'recall':
         for (const waiter of step.waiters) {
-          recalls.set(waiter, { facts, besides: [], recalledAtMs: MONOTONIC_MS, version });
+          recalls.set(waiter, { facts, unrequested: [], recalledAtMs: MONOTONIC_MS, version });
         }
         break;
       case 'answer': {

@@ -121,7 +121,7 @@ describe('a directory that answers with', () => {
     ['a number for a name', naming(7)],
     ['no member', replying({})],
     ['a member twice', text('{"operator":"gaining","operator":"losing"}')],
-    ['an error beside the answer', text('{"operator":"gaining","error":"internal"}')],
+    ['an error with the answer', text('{"operator":"gaining","error":"internal"}')],
     ['HTML', text('<html>Sign in</html>', 'text/html')],
     ['a redirect', redirect],
     ['a reset', (_, response) => response.socket?.resetAndDestroy()],

@@ -1,6 +1,6 @@
 import { assertObjectType } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { FIELDS, isAskingField } from '../../src/domain/fields.ts';
+import { FIELDS, isQuestionField } from '../../src/domain/fields.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 
 describe('the table of fields', () => {
@@ -34,9 +34,9 @@ describe('the table of fields', () => {
     const fields = assertObjectType(createSchema(role).getType('PhoneNumber')).getFields();
     const asking = Object.keys(fields).filter((name) => name !== 'e164');
     expect(asking.toSorted()).toEqual(Object.keys(FIELDS).toSorted());
-    for (const name of asking) expect(isAskingField(name)).toBe(true);
+    for (const name of asking) expect(isQuestionField(name)).toBe(true);
     for (const name of ['e164', 'toString', '__proto__', '']) {
-      expect(isAskingField(name)).toBe(false);
+      expect(isQuestionField(name)).toBe(false);
     }
   });
 });

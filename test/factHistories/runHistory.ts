@@ -161,7 +161,7 @@ class World {
     const kept = new KeptAnswers(route, parts);
     return {
       ...direct,
-      told: (facts, session) => kept.told(facts, session),
+      delivered: (facts, session) => kept.delivered(facts, session),
       lookUp: async (lookup, session) => {
         const asked = this.#askedBy(session.request);
         asked.lastLookUpAtMs = this.#nowMs;
@@ -271,7 +271,7 @@ class World {
     if (isJudged && isLate) this.#verdict.outlivedDeadlines += 1;
     for (const question of ask.questions) this.#judge(question, executor, asked);
     this.#judgeLookups(asked);
-    if (!ask.isGone && !over.aborted) executor.told();
+    if (!ask.isGone && !over.aborted) executor.delivered();
   }
 
   #askedBy({ correlator }: LookupRequest): Asked {
@@ -286,7 +286,7 @@ class World {
       this.#verdict.withoutAnswer += 1;
       return;
     }
-    if (answer.kind !== 'window' || answer.swapped || question.asks !== 'window') return;
+    if (answer.kind !== 'window' || answer.swapped || question.about !== 'window') return;
     this.#verdict.falses += 1;
     const windowMs = question.maxAgeHours * HOUR_MS;
     const held = this.#replies.filter((reply) => this.#isHeld(reply, asked));
@@ -339,7 +339,7 @@ class World {
   #judgeLookups({ ask, lookups, isAlone }: Asked): void {
     this.#verdict.lookups.push(lookups.length);
     if (!isAlone) return;
-    const windows = ask.questions.filter(({ asks }) => asks === 'window').length;
+    const windows = ask.questions.filter(({ about: asks }) => asks === 'window').length;
     const checks = lookups.filter((operation) => operation === 'check').length;
     const mayCheck = windows === 0 ? 0 : 1 + Math.ceil(Math.log2(windows));
     if (checks > mayCheck || lookups.length - checks > 1) this.#verdict.tooManyLookups += 1;

@@ -37,10 +37,10 @@ function longWindedContext(failsEach: number): RequestContext {
   const answerTo = (_number: string, asked: FieldQuestion): FieldAnswer => {
     count += 1;
     const code = FIELD_CODES[count % (failsEach * FIELD_CODES.length)];
-    if (code !== undefined && asked.asks !== 'consent') {
+    if (code !== undefined && asked.about !== 'consent') {
       return { kind: 'failure', failure: longestFailure(code) };
     }
-    switch (asked.asks) {
+    switch (asked.about) {
       case 'date':
         return { kind: 'date', latestSimChange, asOfMs: epochMs, from: [] };
       case 'window':

@@ -110,7 +110,7 @@ test('a request that is not admitted asks nothing, and its report names no calle
   const request = new GraphqlRequest(
     {
       config: { docsUrl: undefined },
-      simSwaps: { forRequest, asksOwners: true },
+      simSwaps: { forRequest, promptsOwners: true },
       quotas: { standingOf: () => Promise.resolve([]) },
       clock: systemClock,
     },

@@ -77,7 +77,7 @@ describe('readAnswer', () => {
     { statusCode: 500 },
     { success: false },
   ])('refuses an answer beside %j', (members) => {
-    const flaw = 'an error beside the answer';
+    const flaw = 'an error with the answer';
     expect(answerBeside(members)).toEqual({ kind: 'flawed', flaw });
   });
 

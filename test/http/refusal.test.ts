@@ -12,7 +12,7 @@ import { START_MS } from '../testClock.ts';
 import { jsonReply } from './replies.ts';
 
 const errors = COMMON_ERRORS;
-const LOOKUP: RefusalContext = { wordIn: 'code', asksOwner: false, errors };
+const LOOKUP: RefusalContext = { wordIn: 'code', promptsOwner: false, errors };
 
 // What each status and word means: test/operator/refusalsTable.test.ts.
 describe('judgeRefusal', () => {
@@ -22,12 +22,12 @@ describe('judgeRefusal', () => {
   ])('409 has a wait, unless an owner was prompted: %s', (asksOwner, wait) => {
     const reply = jsonReply(409, { code: 'ABORTED' });
     const failure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number', ...wait };
-    expect(judgeRefusal(reply, START_MS, { ...LOOKUP, asksOwner })).toEqual(failure);
+    expect(judgeRefusal(reply, START_MS, { ...LOOKUP, promptsOwner: asksOwner })).toEqual(failure);
   });
 
   it('429 is a limit, even with the word of a denial', () => {
     const reply = jsonReply(429, { error: 'access_denied' });
-    const failure = judgeRefusal(reply, START_MS, { ...LOOKUP, asksOwner: true });
+    const failure = judgeRefusal(reply, START_MS, { ...LOOKUP, promptsOwner: true });
     expect(failure).toEqual({ code: 'OPERATOR_RATE_LIMITED', reach: 'number' });
   });
 

@@ -461,7 +461,7 @@ describe('each request that gets an answer', () => {
 
   it('gets none that cannot be audited', async () => {
     const failure = { code: 'AUDIT_UNAVAILABLE', reach: 'number' } as const;
-    service.admission.heard = () => Promise.resolve(failure);
+    service.admission.delivered = () => Promise.resolve(failure);
     service.operator.polled = [PENDING, 'granted'];
     const asked = Promise.all([service.ask(WINDOW), service.ask(WINDOW)]);
     const answers = await service.after(2 * SECOND_MS, asked);

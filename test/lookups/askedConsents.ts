@@ -107,7 +107,7 @@ export class AskedConsents {
     const request = requestAt(clock, { deadlineMs, ...settings });
     const executor = executorOn(this.replica(replica), request);
     await askAll(executor, number, questions);
-    if (!isGone && !request.signal.aborted) executor.told();
+    if (!isGone && !request.signal.aborted) executor.delivered();
     return answersOf(executor, number, questions);
   }
 
@@ -252,7 +252,7 @@ class RecordingAdmission implements LookupAuthorizer {
     return lookupsWait.then(() => admitted);
   }
 
-  heard(heard: CachedAnswer): Promise<LookupFailure | undefined> {
+  delivered(heard: CachedAnswer): Promise<LookupFailure | undefined> {
     this.heardBy.push(heard);
     return Promise.resolve(this.failure);
   }

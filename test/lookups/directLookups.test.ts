@@ -26,7 +26,14 @@ it('returns the permit of a lookup whose audit line fails', async () => {
     clock,
   });
   const request = requestAt(clock);
-  const session = { number: ALICE, request, questions: [], facts: [], besides: [], failures: [] };
+  const session = {
+    number: ALICE,
+    request,
+    questions: [],
+    facts: [],
+    unrequested: [],
+    failures: [],
+  };
   const looking = lookups.lookUp({ operation: 'check', maxAgeHours: hours(240) }, session);
   await expect(looking).rejects.toThrow('A defect.');
   expect(bulkhead.load).toEqual({ underWay: 0, waiting: 0 });

@@ -134,7 +134,7 @@ describe('a list', () => {
     };
     const operators = servedBy({ name: 'operator', offer: OFFER, route });
     const executor = new Executor(operators, requestAt(new TestClock()), places);
-    const planned = executor.plan([ALICE, BOB], [WINDOW, { asks: 'consent' }]);
+    const planned = executor.plan([ALICE, BOB], [WINDOW, { about: 'consent' }]);
     await settled();
     expect(places.load[0].numbers).toBe(1);
     expect(answersOf(executor, ALICE, [WINDOW])).toEqual([FALSE]);
@@ -197,7 +197,7 @@ it('a reply about another window than the requested one is not requested twice',
 });
 
 function keptFacts(recalled: Promise<readonly TimedFact[]>): KeptFacts {
-  const recall = async () => ({ facts: await recalled, besides: [], recalledAtMs: 0 });
+  const recall = async () => ({ facts: await recalled, unrequested: [], recalledAtMs: 0 });
   const factCache = { recall, keep: () => Promise.resolve() };
   return new KeptFacts({ factCache, admission: OPEN_AUTHORIZER, offer: OFFER });
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { loadLimits } from '../../src/config/loadLimits.ts';
-import type { AskingField } from '../../src/domain/fields.ts';
+import type { QuestionField } from '../../src/domain/fields.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import type { ConsentReading, LookupRoute } from '../../src/lookups/lookupRoute.ts';
@@ -92,12 +92,12 @@ describe('the numbers of a request', () => {
       atWork,
     );
 
-    async ask(number: PhoneNumber, fields: readonly AskingField[]): Promise<void> {
+    async ask(number: PhoneNumber, fields: readonly QuestionField[]): Promise<void> {
       for (const field of fields) void this.#hear(number, field);
       await settled();
     }
 
-    async #hear(number: PhoneNumber, field: AskingField): Promise<void> {
+    async #hear(number: PhoneNumber, field: QuestionField): Promise<void> {
       const answer = await askField(this.#executor, number, field, { maxAgeHours: 24 });
       if (answer.kind !== 'failure') return;
       const { code, retryAfterSeconds } = answer.failure;

@@ -66,7 +66,7 @@ export function isRight(
   value: unknown,
   offer: Pick<Offer, 'operations'>,
 ): boolean {
-  if (question.asks === 'date') {
+  if (question.about === 'date') {
     const date = disclosedDate(line);
     return date === null
       ? value === null

@@ -137,7 +137,7 @@ describe('the planner, against the truth of random lines', () => {
       fc.property(questions, line, offer, (asked, drawn, offered) => {
         const truth = { ...drawn, rangeHours: 2400 };
         const { lookups } = run(asked, truth, offered);
-        const hours = asked.flatMap((one) => (one.asks === 'window' ? one.maxAgeHours : []));
+        const hours = asked.flatMap((one) => (one.about === 'window' ? one.maxAgeHours : []));
         const windows = new Set(hours).size;
         const checks = lookups.filter(({ operation }) => operation === 'check').length;
         expect(checks).toBeLessThanOrEqual(windows === 0 ? 0 : 1 + Math.ceil(Math.log2(windows)));

@@ -205,10 +205,10 @@ describe('facts of different times', () => {
 
   it('a kept swap beside the facts answers nothing, and bars an outdated `false`', () => {
     const besides = [checked(480, true)];
-    expect(told({ ...planOf([240], [changed(900)]), besides })).toBe('open');
-    expect(told({ ...planOf([2400]), besides })).toBe('open');
+    expect(told({ ...planOf([240], [changed(900)]), unrequested: besides })).toBe('open');
+    expect(told({ ...planOf([2400]), unrequested: besides })).toBe('open');
     const now = checked(240, false, 1);
-    expect(told({ ...planOf([240], [changed(900), now]), besides })).toBe('false');
+    expect(told({ ...planOf([240], [changed(900), now]), unrequested: besides })).toBe('false');
   });
 
   it('a reply with the date and the check closes the question of its lookup', () => {

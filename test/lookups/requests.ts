@@ -10,10 +10,10 @@ import { answerKnown, told, type Told } from '../askedFields.ts';
 import { callerNamed, hours, purposeNamed } from '../values.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
-export const DATE: Question = { asks: 'date' };
+export const DATE: Question = { about: 'date' };
 
 export function window(maxAgeHours: number): Question {
-  return { asks: 'window', maxAgeHours: hours(maxAgeHours) };
+  return { about: 'window', maxAgeHours: hours(maxAgeHours) };
 }
 
 /** An operator that offers everything. */

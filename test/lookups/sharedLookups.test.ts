@@ -369,7 +369,7 @@ describe('a store of facts', () => {
     route = routeWith(60, {
       ...LOST,
       keep: () => clock.sleep(1000),
-      recall: () => Promise.resolve({ facts: [], besides: [], recalledAtMs: 0 }),
+      recall: () => Promise.resolve({ facts: [], unrequested: [], recalledAtMs: 0 }),
     });
     operator.result = swappedLongAgo;
     const asked = Promise.all([ask([window(240)]), ask([window(24)])]);

@@ -55,12 +55,12 @@ describe('the table of refusals in docs/operator-api.md', () => {
     for (const status of statuses) {
       for (const word of words) {
         const reply = jsonReply(status, word === undefined ? {} : { code: word });
-        for (const asksOwner of [true, false]) {
+        for (const promptsOwner of [true, false]) {
           // Without a prompted owner our client is denied.
-          const isOurs = code.startsWith('CONSENT_') && !asksOwner;
+          const isOurs = code.startsWith('CONSENT_') && !promptsOwner;
           const expected = isOurs ? { code: 'OPERATOR_REFUSED' } : { code, reach };
-          const lookup = { ...AT_LOOKUPS, flow: asksOwner ? '3-legged' : '2-legged' } as const;
-          const context = { wordIn: 'error', asksOwner, errors: COMMON_ERRORS } as const;
+          const lookup = { ...AT_LOOKUPS, flow: promptsOwner ? '3-legged' : '2-legged' } as const;
+          const context = { wordIn: 'error', promptsOwner, errors: COMMON_ERRORS } as const;
           const atTokens = judgeRefusal(reply, START_MS, context);
           // A date has no window: there it is a flaw of our request.
           const others = [judgeRetrieveDate(reply, lookup), { kind: 'failed', failure: atTokens }];

@@ -56,7 +56,7 @@ describe('judgeCheck', () => {
     ['missing', {}, TYPE],
     ['under another name', { Swapped: false }, TYPE],
     ['in an inner object', { data: { swapped: false } }, TYPE],
-    ['beside an error', { swapped: true, error: 'x' }, 'an error beside the answer'],
+    ['beside an error', { swapped: true, error: 'x' }, 'an error with the answer'],
   ])('takes no answer from swapped: %s', (_, body, flaw) => {
     expect(judgeCheck(jsonReply(200, body), EXCHANGE, WINDOW)).toEqual({ ...INVALID, flaw });
   });

@@ -92,8 +92,8 @@ export function lineAfter(before: string, { outcome, attempts }: Ending, time: s
 /** Its times have one length: RFC 3339 in milliseconds. */
 const BEFORE = '{"audit":"before","time":"';
 
-export function entryHeard({ how, ...heard }: CachedAnswer, line: LineParts): AuditEntry {
-  return { ...entryBefore({ event: 'lookup', ...heard }, line), audit: how };
+export function entryDelivered({ how, ...answer }: CachedAnswer, line: LineParts): AuditEntry {
+  return { ...entryBefore({ event: 'lookup', ...answer }, line), audit: how };
 }
 
 /** A subject is often a person, and for some issuers a number: it is always hashed, and so is each number in it. */
@@ -115,7 +115,7 @@ export function auditedCaller(caller: Identity, key: string): AuditedCaller {
 }
 
 /**
- * HMAC-SHA256 under the audit key, in hex. There are so few numbers that a hash without a key could be turned back by
+ * HMAC-SHA256 under the audit key, in hex. There are few enough numbers that a hash without a key could be turned back by
  * trying them all. Characters that look alike hash alike (NFKC).
  */
 export function auditHash(key: string, text: string): string {

@@ -231,7 +231,7 @@ class Http2Stream implements Carrier {
   readonly #stream: ClientHttp2Stream;
   readonly #reader: ReplyReader;
   readonly beganAtMs: number;
-  /** `heard` of its connection at its start. */
+  /** `receivedFrames` of its connection at its start. */
   readonly receivedBefore: number;
   /** Part of a reply arrived, perhaps interim: the server has acted, whatever it sends later. */
   #isActedOn = false;

@@ -105,7 +105,7 @@ export class DpopExchanges {
   }
 }
 
-/** So many at a server do not delay each other by as much as a nonce lasts. */
+/** This many at a server do not delay each other by as much as a nonce lasts. */
 const FEW = 4;
 
 /**

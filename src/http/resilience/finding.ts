@@ -24,7 +24,7 @@ export interface JudgedExchange {
   readonly nameSetting: NameSetting;
 }
 
-/** How whoever runs the service writes a member of an operator's entry, such as `simSwapUrl`. */
+/** How a platform engineer writes a member of an operator's entry, such as `simSwapUrl`. */
 export type NameSetting = (member: string) => string;
 
 export function findingOf(judged: JudgedExchange): Finding | undefined {

@@ -71,7 +71,7 @@ describe('the log names the check that a reply failed', () => {
   it.each<[unknown, string]>([
     ['<html></html>', 'no JSON'],
     [{ swapped: 'false' }, 'wrong type of swapped'],
-    [{ swapped: false, error: 'server_error' }, 'an error beside the answer'],
+    [{ swapped: false, error: 'server_error' }, 'an error with the answer'],
   ])('%j: %s', (body, check) => {
     expect(told('lookup', replied(200, body))).toBe(`warn, status: 200, check: ${check}`);
   });
