@@ -146,9 +146,9 @@ export interface SimSwapQuestions {
 /** Questions with one time limit, which began when they were gathered. */
 export type SimSwapRequest = {
   readonly [Question in keyof SimSwapQuestions]: SimSwapQuestions[Question] extends (
-    ...asked: [...infer Asked, (SimSwapRequestOptions | undefined)?]
+    ...asked: [...infer Given, (SimSwapRequestOptions | undefined)?]
   ) => infer Answer
-    ? (...asked: Asked) => Answer
+    ? (...asked: Given) => Answer
     : never;
 };
 /** Checks SIM swaps with operators, by the rules of the service and without GraphQL. */

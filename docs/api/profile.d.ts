@@ -197,7 +197,7 @@ export interface LookupProfile {
    */
   readonly path: string;
   /** The rest of the request. Synchronous; no member of what it returns may hold a CR or LF. */
-  readonly write: (ask: LookupAsk) => LookupParts;
+  readonly write: (input: LookupAsk) => LookupParts;
   readonly read: LookupReading;
 }
 /** Frozen. */
