@@ -109,11 +109,7 @@ export class Consents {
     else this.#pollsUnderWay.delete(authReqId);
   }
 
-  #decide(
-    authReqId: string,
-    { grant, manner, promptedAtMs: promptedAtMs }: Request,
-    nowMs: number,
-  ): Reply {
+  #decide(authReqId: string, { grant, manner, promptedAtMs }: Request, nowMs: number): Reply {
     const isDue = (afterMs: number | undefined): boolean =>
       afterMs !== undefined && nowMs - promptedAtMs >= afterMs;
     if (manner.pollError !== undefined) return this.#end(authReqId, manner.pollError);
@@ -129,7 +125,7 @@ export class Consents {
   }
 
   #forgetOld(nowMs: number): void {
-    for (const [authReqId, { promptedAtMs: promptedAtMs }] of this.#requests) {
+    for (const [authReqId, { promptedAtMs }] of this.#requests) {
       if (promptedAtMs + REMEMBERED_MS > nowMs) return;
       this.#requests.delete(authReqId);
     }

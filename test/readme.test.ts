@@ -8,9 +8,7 @@ import { VARIABLE_NAMES } from '../src/config/settings.ts';
 
 describe('docs/testing.md', () => {
   test('lists the test numbers as they are, and no others', () => {
-    const listed = rowsOf(textOf('docs/testing.md')).filter(([first]) =>
-      first?.startsWith('`+'),
-    );
+    const listed = rowsOf(textOf('docs/testing.md')).filter(([first]) => first?.startsWith('`+'));
 
     expect(listed).toEqual([
       ...TEST_NUMBERS.map(({ number, does }) => [

@@ -187,12 +187,12 @@ function recallNeeded(
 
 /** From kept facts, else from the record: then no step is taken for the request. */
 function answerFrom(waiter: Waiter, page: ConsentSnapshot, learned: Learned): Answer | undefined {
-  const { facts: kept = [], unrequested: unrequested = [] } = learned.recalls.get(waiter) ?? {};
+  const { facts: kept = [], unrequested = [] } = learned.recalls.get(waiter) ?? {};
   const { session, operator } = waiter;
   const facts = unknownFacts(kept, session.facts);
-  if (closesMore({ ...asRequested(session), unrequested: unrequested }, operator.offer, facts)) {
+  if (closesMore({ ...asRequested(session), unrequested }, operator.offer, facts)) {
     const cached = facts.map((fact) => cachedFrom('kept', lookupOf(fact), fact.toldBy));
-    return { outcome: { kind: 'facts', facts, unrequested: unrequested }, cached };
+    return { outcome: { kind: 'facts', facts, unrequested }, cached };
   }
   return page.lost === undefined ? recordedFor(waiter, page, learned) : undefined;
 }

@@ -17,7 +17,7 @@ import type { NumbersAtWork } from './numbersAtWork.ts';
 import { NOT_SERVED, type Operators, type RoutedOperator, type Routing } from './operators.ts';
 import {
   answerTo,
-  deliveredFacts as deliveredFacts,
+  deliveredFacts,
   mayBeElsewhere,
   nextLookup,
   type Answer,
@@ -314,7 +314,7 @@ function deducedOf(session: NumberSession): number {
 function learn(session: NumberSession, outcome: LookupOutcome): void {
   switch (outcome.kind) {
     case 'facts': {
-      const { facts, unrequested: unrequested, made, closed } = outcome;
+      const { facts, unrequested, made, closed } = outcome;
       session.facts = session.facts.concat(facts);
       if (unrequested !== undefined) session.unrequested = session.unrequested.concat(unrequested);
       if (made !== undefined) session.answered = [...session.answered, made];
@@ -340,7 +340,7 @@ function statusWith(
   stored: ConsentStatus | undefined,
 ): ConsentStatus | undefined {
   if (stored?.state === 'NOT_NEEDED') return stored;
-  const failure = failures.findLast(({ failure }) => failure.code in STATES)?.failure;
+  const failure = failures.findLast((one) => one.failure.code in STATES)?.failure;
   const state = failure === undefined ? undefined : STATES[failure.code];
   if (failure === undefined || state === undefined) {
     return facts.length > 0 ? { state: 'ANSWERED' } : stored;

@@ -53,14 +53,14 @@ export class KeptFacts {
 
   /** Those that answer an open question of the session are audited. */
   async recall(session: LookupSession): Promise<Recalled> {
-    const { facts, unrequested: unrequested, recalledAtMs } = await this.#recall(session);
+    const { facts, unrequested, recalledAtMs } = await this.#recall(session);
     // No `false` may pass over a change that is known, whether or not that answers anything.
-    if (!closesMore({ ...session, unrequested: unrequested }, this.offer, facts)) {
+    if (!closesMore({ ...session, unrequested }, this.offer, facts)) {
       return { kind: 'nothing', unrequested: facts.concat(unrequested), recalledAtMs };
     }
     const failure = await this.#delivered(facts, session);
     return failure === undefined
-      ? { kind: 'answers', facts, unrequested: unrequested }
+      ? { kind: 'answers', facts, unrequested }
       : { kind: 'failed', failure };
   }
 

@@ -176,7 +176,7 @@ function answerToDate(plan: Plan, offer: Offer): Answer | undefined {
 }
 
 function answerToWindow(maxAgeHours: MaxAgeHours, plan: Plan, offer: Offer): Answer | undefined {
-  const { facts, unrequested: unrequested } = plan;
+  const { facts, unrequested } = plan;
   const deduced = deduceSwapped(maxAgeHours, facts, offer, unrequested);
   if (deduced !== undefined) return deduced;
   if (!offer.operations.has('check')) return answerFromDateOnly(plan, offer);

@@ -9,7 +9,8 @@ import { ask, FOR_NPM, type Body } from './ask.ts';
 import { BEYOND_LIMITS, CONSENTS, DOCUMENTS, type Asked } from './documents.ts';
 
 /** Each moment, and each wait of seconds until the next poll: two servers answer at different ones. */
-const MOMENT = /\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)|(?<="retryAfterSeconds":)(?:1?\d|60[01])(?=\D)/g;
+const MOMENT =
+  /\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)|(?<="retryAfterSeconds":)(?:1?\d|60[01])(?=\D)/g;
 
 const SERVERS = ['apolloServer', 'yoga', 'nest', 'mercurius'] as const;
 
