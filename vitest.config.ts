@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-// For the workers and for what they start (test/program.ts).
+// For the workers and for what they start (test/support/program.ts).
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
   new URL('node_modules/.cache/compiled', import.meta.url),
 );
@@ -49,7 +49,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: 'test/temporary.ts',
+    globalSetup: 'test/support/temporary.ts',
     // No module keeps anything that changes, so one worker reads the modules once for all of its files: a quarter of the CPU.
     isolate: false,
     // Three for each core of CI: many files wait, for an operator's interval or a process that ends.

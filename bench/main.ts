@@ -5,7 +5,7 @@ import { GOALS, isGuarded, judge, type Goal, type Verdict } from './goals.ts';
 import { addResults, writeReport } from './report/publish.ts';
 import { goalsText, guardText, tableText } from './report/text.ts';
 import { both, EVERYTHING, rowsOf } from './selection.ts';
-import ownTemporaryFolder from '../test/temporary.ts';
+import ownTemporaryFolder from '../test/support/temporary.ts';
 import { Stage } from './stage.ts';
 import { TABLES } from './tables/all.ts';
 import type { Plan } from './tables/measure.ts';

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestIssuer } from '../test/caller/testIssuer.ts';
-import { listen } from '../test/listening.ts';
-import { command } from '../test/redisCommands.ts';
-import { freshStateKey, startRedis, type RedisServer } from '../test/redisServer.ts';
+import { listen } from '../test/support/listening.ts';
+import { command } from '../test/support/redisCommands.ts';
+import { freshStateKey, startRedis, type RedisServer } from '../test/support/redisServer.ts';
 import { createCertificate } from '../test/tls/certificate.ts';
-import { temporaryFolder } from '../test/temporary.ts';
+import { temporaryFolder } from '../test/support/temporary.ts';
 import type {
   OtherServer,
   OurServer,

@@ -1,5 +1,5 @@
 import { answerJson, RecordingServer } from '../test/http/recordingServer.ts';
-import { startService } from '../test/service.ts';
+import { startService } from '../test/support/service.ts';
 import {
   definitionOf,
   flawOf,

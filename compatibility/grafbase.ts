@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../test/freePort.ts';
+import { freePort } from '../test/support/freePort.ts';
 import { askAt, type Body } from './answers.ts';
 import { judgeGateway } from './gateways.ts';
 import { QUERY, type Subgraph } from './graph.ts';

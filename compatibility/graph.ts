@@ -3,8 +3,8 @@ import { text } from 'node:stream/consumers';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { graphql, parse, type GraphQLSchema } from 'graphql';
 import { publishedSdl } from '../scripts/publishedSdl.ts';
-import { listen } from '../test/listening.ts';
-import { startSimulated } from '../test/service.ts';
+import { listen } from '../test/support/listening.ts';
+import { startSimulated } from '../test/support/service.ts';
 
 /** A subgraph, as composers take it. */
 export interface Subgraph {

@@ -1,5 +1,5 @@
 import { serverAudits } from 'graphql-http';
-import { startSimulated } from '../test/service.ts';
+import { startSimulated } from '../test/support/service.ts';
 import { finding, versionsOf, type Judge } from './judge.ts';
 
 /** The audit of the GraphQL over HTTP specification. What is only recommended passes with a warning. */

@@ -1,6 +1,6 @@
 import DOMPurify from 'dompurify';
 import mermaid from 'mermaid';
-import { codeBlocksOf, filesOfProject } from '../test/documents.ts';
+import { codeBlocksOf, filesOfProject } from '../test/support/documents.ts';
 import { finding, versionsOf, type Finding, type Judge } from './judge.ts';
 
 /** What draws the pictures of the pages, here and on forges. */

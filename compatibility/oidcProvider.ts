@@ -10,9 +10,9 @@ import { calculateJwkThumbprint, decodeProtectedHeader } from 'jose';
 // oxlint-disable-next-line import/no-named-as-default -- it is named as its documentation names it
 import Provider, { type BackchannelRequest, type Context } from 'oidc-provider';
 import { cibaByPoll, findAccount } from '../test/conformance/certifiedOperator.ts';
-import type { Service } from '../test/service.ts';
-import { startServiceOf } from '../test/operatorsFile.ts';
-import { TemporaryFiles } from '../test/temporary.ts';
+import type { Service } from '../test/support/service.ts';
+import { startServiceOf } from '../test/support/operatorsFile.ts';
+import { TemporaryFiles } from '../test/support/temporary.ts';
 import { Authority } from '../test/tls/authority.ts';
 import { finding, versionsOf, type Finding, type Judge } from './judge.ts';
 

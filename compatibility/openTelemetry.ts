@@ -1,6 +1,6 @@
 import * as stable from '@opentelemetry/semantic-conventions';
 import * as all from '@opentelemetry/semantic-conventions/incubating';
-import { startSimulated } from '../test/service.ts';
+import { startSimulated } from '../test/support/service.ts';
 import { Collector } from '../test/tracing/collector.ts';
 import { finding, versionsOf, type Finding, type Judge } from './judge.ts';
 

@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { startSimulated } from '../test/service.ts';
+import { startSimulated } from '../test/support/service.ts';
 import { finding, type Judge } from './judge.ts';
 
 /** What Prometheus' own checker makes of the rules, and of the metrics of a service. */

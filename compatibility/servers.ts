@@ -52,8 +52,8 @@ import {
   type SimSwapResolvers,
   type SimSwapSubgraph,
 } from '../src/library/subgraph.ts';
-import { listen } from '../test/listening.ts';
-import { settingsFor } from '../test/service.ts';
+import { listen } from '../test/support/listening.ts';
+import { settingsFor } from '../test/support/service.ts';
 import { askAt, findingsIn, type Body } from './answers.ts';
 import { COMPOSERS } from './composers.ts';
 import { ACCOUNTS, ACCOUNTS_RESOLVERS, CUSTOMERS, QUERY } from './graph.ts';

@@ -8,9 +8,9 @@ import { buildSchema, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { publishedSdl } from '../scripts/publishedSdl.ts';
 import { startSimulator } from '../simulator/simulator.ts';
-import { codeBlocksOf, filesOfProject, ROOT, textOf, type CodeBlock } from './documents.ts';
-import { startServiceWith, startSimulated } from './service.ts';
-import { temporaryFolder } from './temporary.ts';
+import { codeBlocksOf, filesOfProject, ROOT, textOf, type CodeBlock } from './support/documents.ts';
+import { startServiceWith, startSimulated } from './support/service.ts';
+import { temporaryFolder } from './support/temporary.ts';
 
 /** Drawings and outputs. */
 const NO_CODE = new Set(['', 'mermaid', 'text']);

@@ -7,7 +7,7 @@ import { loadLimits } from '../src/config/loadLimits.ts';
 import { readConfig } from '../src/config/config.ts';
 import { keyFile, namesIn, OPERATOR, problemsOf } from './config/problems.ts';
 import { VARIABLE_NAMES } from '../src/config/settings.ts';
-import { TemporaryFiles } from './temporary.ts';
+import { TemporaryFiles } from './support/temporary.ts';
 
 const files = new TemporaryFiles();
 

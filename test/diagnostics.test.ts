@@ -6,12 +6,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lookupChannel, traced, type LookupResult } from '../src/log/diagnostics.ts';
 import { leaksIn, NUMBER_MARK, SECRET_MARK } from './canary/marks.ts';
 import { nastily } from './canary/nastyOperator.ts';
-import { WiredOperator } from './wiredOperator.ts';
+import { WiredOperator } from './support/wiredOperator.ts';
 import { ServerProcess } from './endToEnd/serverProcess.ts';
 import { answerJson } from './http/recordingServer.ts';
-import { Random } from './random.ts';
-import { startService } from './service.ts';
-import { TemporaryFiles } from './temporary.ts';
+import { Random } from './support/random.ts';
+import { startService } from './support/service.ts';
+import { TemporaryFiles } from './support/temporary.ts';
 
 const TRACING = ['request', 'plan', 'consent', 'token', 'lookup', 'exchange'] as const;
 const EVENTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const;

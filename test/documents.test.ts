@@ -8,7 +8,7 @@ import {
   relativeLinksOf,
   ROOT,
   textOf,
-} from './documents.ts';
+} from './support/documents.ts';
 
 const PAGES = [
   ...filesOfProject(/\.md$/, ['.', 'docs', 'examples', 'bench']),

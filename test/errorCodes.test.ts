@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorDescription } from '../src/domain/errors.ts';
 import { createSchema } from '../src/graphql/schema.ts';
-import { textOf } from './documents.ts';
+import { textOf } from './support/documents.ts';
 
 const CODES = Object.entries<ErrorDescription>(ERRORS);
 

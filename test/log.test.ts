@@ -4,10 +4,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { prettyLine, type Log } from '../src/log/log.ts';
 import { sumUpRepeats } from '../src/log/logDeduplication.ts';
 import { follow } from '../src/system/fromFiles.ts';
-import { Program } from './program.ts';
-import { RecordedLog } from './recordedLog.ts';
-import { TemporaryFiles } from './temporary.ts';
-import { TestClock } from './testClock.ts';
+import { Program } from './support/program.ts';
+import { RecordedLog } from './support/recordedLog.ts';
+import { TemporaryFiles } from './support/temporary.ts';
+import { TestClock } from './support/testClock.ts';
 
 const IMPORT = `import { createLog } from ${JSON.stringify(new URL('../src/log/log.ts', import.meta.url).href)};`;
 

@@ -4,8 +4,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { ServerProcess } from './endToEnd/serverProcess.ts';
-import { Program } from './program.ts';
-import { WiredOperator } from './wiredOperator.ts';
+import { Program } from './support/program.ts';
+import { WiredOperator } from './support/wiredOperator.ts';
 
 /** `src/main.ts` with these settings and no others; it ends with the test. */
 function startMain(settings: Readonly<Record<string, string>>): Program {

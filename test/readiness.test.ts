@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createReadiness, type Need } from '../src/app/readiness.ts';
-import { RecordedLog } from './recordedLog.ts';
-import { settled, TestClock } from './testClock.ts';
+import { RecordedLog } from './support/recordedLog.ts';
+import { settled, TestClock } from './support/testClock.ts';
 
 class Switch implements Need {
   readonly name: string;

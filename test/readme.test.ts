@@ -3,7 +3,7 @@ import { ERRORS } from '../src/domain/errors.ts';
 import { REHEARSALS } from '../src/graphql/rehearsals.ts';
 import { TEST_NUMBERS } from '../simulator/testNumbers.ts';
 import { heardAbout } from './endToEnd/testNumberRows.ts';
-import { rowsOf, textOf } from './documents.ts';
+import { rowsOf, textOf } from './support/documents.ts';
 import { VARIABLE_NAMES } from '../src/config/settings.ts';
 
 describe('docs/testing.md', () => {

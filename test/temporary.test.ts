@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
-import { Program } from './program.ts';
-import { temporaryFolder } from './temporary.ts';
+import { Program } from './support/program.ts';
+import { temporaryFolder } from './support/temporary.ts';
 
 test('a run of tests leaves nothing behind: it and its programs write into the one folder that goes with it', async () => {
   const { out } = await Program.runNode(['-p', 'os.tmpdir()']);

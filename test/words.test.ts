@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { filesOfProject, rowsOf, textOf } from './documents.ts';
+import { filesOfProject, rowsOf, textOf } from './support/documents.ts';
 
 type Place = 'name' | 'constant' | 'comment' | 'message';
 

@@ -4,7 +4,7 @@ import { startServer } from '../../src/app/server.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { expectShortLives } from '../../src/system/garbageCollection.ts';
 import { compete } from '../processes/competing.ts';
-import { withEntry } from '../../test/operatorEntry.ts';
+import { withEntry } from '../../test/support/operatorEntry.ts';
 
 // Ours, as src/main.ts puts it together. Its settings come in BENCH_SETTINGS: the process itself runs as in
 // production, which with no issuer configured the settings would refuse.

@@ -4,7 +4,7 @@ export default defineConfig({
   // Several programs start first, on machines that may be busy.
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: '../../test/temporary.ts',
+    globalSetup: '../../test/support/temporary.ts',
     setupFiles: ['test/dom.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // As many as cores: a browser keeps one busy.
     maxWorkers: 2,
-    globalSetup: ['../../test/temporary.ts', 'test/setUp.ts'],
+    globalSetup: ['../../test/support/temporary.ts', 'test/setUp.ts'],
     // Several programs and a browser start first, on machines that may be busy.
     testTimeout: 90_000,
     hookTimeout: 180_000,

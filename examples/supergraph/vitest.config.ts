@@ -4,7 +4,7 @@ export default defineConfig({
   // Several programs start first, on machines that may be busy.
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: '../../test/temporary.ts',
+    globalSetup: '../../test/support/temporary.ts',
     testTimeout: 60_000,
     hookTimeout: 180_000,
   },

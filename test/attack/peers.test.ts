@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { AUDIENCE, ISSUER } from '../caller/testIssuer.ts';
 import type { Answer, Received } from '../http/recordingServer.ts';
-import { freshStateKey } from '../redisServer.ts';
+import { freshStateKey } from '../support/redisServer.ts';
 import { attack, AUDIT_KEY, isAtMost, isEqual } from './stage.ts';
 import { number, within } from './values.ts';
 

@@ -1,9 +1,9 @@
 import { createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { IS_LONG } from '../forms.ts';
-import { listen } from '../listening.ts';
-import { TOKEN_MARK, WiredOperator } from '../wiredOperator.ts';
+import { IS_LONG } from '../support/forms.ts';
+import { listen } from '../support/listening.ts';
+import { TOKEN_MARK, WiredOperator } from '../support/wiredOperator.ts';
 import { Target } from './target.ts';
 
 /** Every secret of the settings begins with it, so that one search finds all leaks. */

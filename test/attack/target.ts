@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import type { ProbeFigures } from '../long/probe.ts';
 import { ProbedServer } from '../long/probedServer.ts';
-import type { Exit } from '../program.ts';
+import type { Exit } from '../support/program.ts';
 
 /** A later reply never comes. */
 const HANGS_AFTER_MS = 12_000;

@@ -1,7 +1,7 @@
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ROOT, textOf } from '../documents.ts';
+import { ROOT, textOf } from '../support/documents.ts';
 
 const text = textOf('docs/security.md');
 const threats = text.slice(text.indexOf('## Threats'), text.indexOf('## The audit log'));

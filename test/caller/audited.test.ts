@@ -5,10 +5,10 @@ import { type AuditEntry, type AuditStart, auditHash } from '../../src/caller/au
 import { type Clock, systemClock } from '../../src/system/clock.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { replying, WiredOperator } from '../wiredOperator.ts';
+import { replying, WiredOperator } from '../support/wiredOperator.ts';
 import { ISSUER, TestIssuer } from './testIssuer.ts';
-import { startSimulated, type Reply } from '../service.ts';
-import { temporaryFolder } from '../temporary.ts';
+import { startSimulated, type Reply } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const KEY = 'a-key-of-at-least-thirty-two-characters';
 const NUMBER = '+447700900500' as PhoneNumber;

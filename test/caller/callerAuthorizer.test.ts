@@ -8,9 +8,9 @@ import { MemoryCounts } from '../../src/caller/quotas/memoryCounts.ts';
 import { Quotas, type QuotaSettings } from '../../src/caller/quotas/quotas.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import type { AuthorizerRequest, LookupAuthorizer } from '../../src/lookups/lookupAuthorizer.ts';
-import { silentLog } from '../silentLog.ts';
-import { TestClock } from '../testClock.ts';
-import { ALICE, BOB, hours, callerNamed, purposeNamed } from '../values.ts';
+import { silentLog } from '../support/silentLog.ts';
+import { TestClock } from '../support/testClock.ts';
+import { ALICE, BOB, hours, callerNamed, purposeNamed } from '../support/values.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 const CHECK = { operation: 'check', maxAgeHours: hours(24) } as const;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { callerFrom, mayAskAbout } from '../../src/caller/caller.ts';
-import { ALICE, BOB } from '../values.ts';
+import { ALICE, BOB } from '../support/values.ts';
 
 const ISS = 'https://issuer.example';
 const BASE = { iss: ISS, sub: 'a","b' };

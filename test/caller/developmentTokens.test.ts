@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { signDevelopmentToken } from '../../src/caller/developmentTokens.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { Program } from '../program.ts';
-import { askAt, startSimulated, type Reply } from '../service.ts';
+import { Program } from '../support/program.ts';
+import { askAt, startSimulated, type Reply } from '../support/service.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { TestIssuer } from './testIssuer.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ANONYMOUS } from '../../src/caller/caller.ts';
 import { Gate } from '../../src/caller/gate.ts';
-import { purposeNamed } from '../values.ts';
+import { purposeNamed } from '../support/values.ts';
 
 type Name = string | undefined;
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
 import { TestIssuer } from './testIssuer.ts';
-import { startSimulated } from '../service.ts';
+import { startSimulated } from '../support/service.ts';
 
 const issuer = await TestIssuer.start();
 const service = await startSimulated(issuer.settings);

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { costs, startSimulated, type Reply, type SimulatedService } from '../service.ts';
+import { costs, startSimulated, type Reply, type SimulatedService } from '../support/service.ts';
 import { TestIssuer } from './testIssuer.ts';
 
 const SCOPE = 'sim-swap:batch';

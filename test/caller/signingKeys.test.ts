@@ -3,9 +3,9 @@ import { errors, type JSONWebKeySet, type JWK } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { keysFailure, KeysUnavailable, SigningKeys } from '../../src/caller/signingKeys.ts';
 import { ConnectFailure } from '../../src/http/connectFailure.ts';
-import { RecordedLog } from '../recordedLog.ts';
-import { silentLog } from '../silentLog.ts';
-import { TestClock } from '../testClock.ts';
+import { RecordedLog } from '../support/recordedLog.ts';
+import { silentLog } from '../support/silentLog.ts';
+import { TestClock } from '../support/testClock.ts';
 import { createKey, type IssuerKey } from './testIssuer.ts';
 
 const TOKEN = { payload: '', signature: '' };

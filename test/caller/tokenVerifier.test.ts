@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { SigningKeys } from '../../src/caller/signingKeys.ts';
 import { TokenVerifier } from '../../src/caller/tokenVerifier.ts';
 import { SIGNING_ALGORITHMS } from '../../src/caller/caller.ts';
-import { silentLog } from '../silentLog.ts';
-import { START_MS, TestClock } from '../testClock.ts';
+import { silentLog } from '../support/silentLog.ts';
+import { START_MS, TestClock } from '../support/testClock.ts';
 import {
   AUDIENCE,
   claimsAt,

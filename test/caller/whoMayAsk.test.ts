@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { claimsAt, createKey, sign, TestIssuer } from './testIssuer.ts';
-import { startSimulated, type Reply, type SimulatedService } from '../service.ts';
+import { startSimulated, type Reply, type SimulatedService } from '../support/service.ts';
 
 const INVALID = 'Bearer realm="sim-swap", error="invalid_token"';
 

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { startSimulator, DEMO_CLIENT } from '../../simulator/simulator.ts';
 import { RecordingServer } from '../http/recordingServer.ts';
-import { startService, type Service } from '../service.ts';
+import { startService, type Service } from '../support/service.ts';
 import { claimsAt, createKey, sign, TestIssuer } from './testIssuer.ts';
 
 const issuer = await TestIssuer.start();

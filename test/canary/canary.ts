@@ -1,13 +1,13 @@
 import { Pool } from 'undici';
 import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
-import { Program } from '../program.ts';
-import { Random } from '../random.ts';
+import { Program } from '../support/program.ts';
+import { Random } from '../support/random.ts';
 import { Collector } from '../tracing/collector.ts';
-import { WiredOperator } from '../wiredOperator.ts';
+import { WiredOperator } from '../support/wiredOperator.ts';
 import { leaksIn, NUMBER_MARK, SECRET_MARK } from './marks.ts';
 import { nastily } from './nastyOperator.ts';
 import { anyQuestion, type Tokens } from './questions.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 
 const CLIENTS = 32;
 const ROUTER_SECRET = `${SECRET_MARK}-the-router-and-the-subgraph-know-it`;

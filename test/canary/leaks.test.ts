@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inForm } from '../forms.ts';
+import { inForm } from '../support/forms.ts';
 import { runCanary } from './canary.ts';
 
 const REQUESTS = inForm({ short: 400, long: 5000 });

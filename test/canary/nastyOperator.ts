@@ -1,8 +1,8 @@
 import type { Answer } from '../http/recordingServer.ts';
-import { askedOf } from '../operatorBooks.ts';
-import type { Random } from '../random.ts';
+import { askedOf } from '../support/operatorBooks.ts';
+import type { Random } from '../support/random.ts';
 import { SECRET_MARK } from './marks.ts';
-import { throughout, type OperatorScript } from '../wiredOperator.ts';
+import { throughout, type OperatorScript } from '../support/wiredOperator.ts';
 
 type Failure = readonly [status: number, code: string];
 

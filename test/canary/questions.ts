@@ -1,4 +1,4 @@
-import type { Random } from '../random.ts';
+import type { Random } from '../support/random.ts';
 import { NUMBER_MARK, SECRET_MARK } from './marks.ts';
 
 /** One request of a canary run, with marked numbers in every place for a text. */

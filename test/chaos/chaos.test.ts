@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inForm, IS_LONG } from '../forms.ts';
+import { inForm, IS_LONG } from '../support/forms.ts';
 import { runChaos, type ChaosRun, type Wrongness } from './chaos.ts';
 import type { Fault } from './chaosOperator.ts';
 

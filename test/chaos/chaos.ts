@@ -5,10 +5,10 @@ import { callingOperator, SHORT_CONSENTS, UNLIMITED_PROMPTS } from '../long/sett
 import { createCertificate, type Certificate } from '../tls/certificate.ts';
 import { ChaosOperator, type ChaosSettings, type Fault } from './chaosOperator.ts';
 import { flagsWithout, type Guard } from './guards.ts';
-import type { Offence } from '../operatorBooks.ts';
+import type { Offence } from '../support/operatorBooks.ts';
 import { LoopWatch, type LoopFigures } from '../long/loopWatch.ts';
-import { Random } from '../random.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { Random } from '../support/random.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 import { MEMBERS, operatorsFile, ownerOf, type OperatorGuard } from './threeOperators.ts';
 import { Truth } from './truth.ts';
 

@@ -1,5 +1,5 @@
-import { askedOf, formOf, OperatorBooks, type OperatorTerms } from '../operatorBooks.ts';
-import type { Random } from '../random.ts';
+import { askedOf, formOf, OperatorBooks, type OperatorTerms } from '../support/operatorBooks.ts';
+import type { Random } from '../support/random.ts';
 import type { Truth } from './truth.ts';
 import { WireServer, type WireReply, type WireRequest } from '../http/wire.ts';
 import type { Certificate } from '../tls/certificate.ts';

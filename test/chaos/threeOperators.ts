@@ -1,5 +1,5 @@
-import { ownProfile } from '../operatorEntry.ts';
-import type { TemporaryFiles } from '../temporary.ts';
+import { ownProfile } from '../support/operatorEntry.ts';
+import type { TemporaryFiles } from '../support/temporary.ts';
 import type { ChaosContract } from './chaosOperator.ts';
 
 /** What the settings of several operators can turn off. */

@@ -1,4 +1,4 @@
-import { Random } from '../random.ts';
+import { Random } from '../support/random.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 import { JWT, namesIn, OPERATOR, problemsOf } from './problems.ts';
 
 const SECRET = 'a-secret-of-thirty-two-characters';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
-import { entryAt, OperatorsFile } from '../operatorsFile.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { entryAt, OperatorsFile } from '../support/operatorsFile.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 
 const files = new TemporaryFiles();
 const discovery = { issuer: 'https://auth.operator.example' };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { PROFILES } from '../../profiles/index.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { VARIABLE_NAMES } from '../../src/config/settings.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 import { problemsOf } from './problems.ts';
 
 const DOCS = readFileSync(new URL('../../docs/operators.md', import.meta.url), 'utf8');

@@ -5,7 +5,7 @@ import { readConfig, readUsageConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { operatorIdentityOf } from '../../src/operator/operatorSettings.ts';
 import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 import { problemsOf as problemsIn } from './problems.ts';
 
 const files = new TemporaryFiles();

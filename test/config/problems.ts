@@ -1,7 +1,7 @@
 import { randomUUID, type KeyPairKeyObjectResult } from 'node:crypto';
 import { readConfig } from '../../src/config/config.ts';
 import { ConfigError, type Environment } from '../../src/config/environment.ts';
-import type { TemporaryFiles } from '../temporary.ts';
+import type { TemporaryFiles } from '../support/temporary.ts';
 
 /** An operator by the short form, and an issuer of tokens. */
 export const OPERATOR = {

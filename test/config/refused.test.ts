@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/config/environment.ts';
 import { ALL_SETTINGS } from '../../src/config/settings.ts';
 import { createCertificate } from '../tls/certificate.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 import { JWT, keyFile, OPERATOR, problemsOf, REDIS_URL } from './problems.ts';
 
 const SECRET = 'a-hidden-one-of-thirty-two-letters';

@@ -5,8 +5,8 @@ import { jsonSchema, makeFiles } from '../../scripts/operatorsFile.ts';
 import { makeSettingsFiles } from '../../scripts/settings.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { ALL_SETTINGS, VARIABLE_NAMES } from '../../src/config/settings.ts';
-import { TemporaryFiles } from '../temporary.ts';
-import { entryAt } from '../operatorsFile.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
+import { entryAt } from '../support/operatorsFile.ts';
 import { problemsOf } from './problems.ts';
 
 /** The names of the variables that the program reads. */

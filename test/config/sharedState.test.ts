@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 import { createCertificate } from '../tls/certificate.ts';
 import { REDIS_URL } from './problems.ts';
 

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 // oxlint-disable-next-line import/no-named-as-default -- it is named as its documentation names it
 import Provider, { errors, type BackchannelRequest, type Context } from 'oidc-provider';
-import { listen } from '../listening.ts';
+import { listen } from '../support/listening.ts';
 
 /** How the owner of a number responds to the prompt; a test may change it. */
 export interface Owner {

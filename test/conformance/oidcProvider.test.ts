@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startServiceWith, type Service } from '../service.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { startServiceWith, type Service } from '../support/service.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 import {
   CertifiedOperator,
   CIBA_GRANT_TYPE,

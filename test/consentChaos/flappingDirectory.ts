@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
-import { Random, randomOf } from '../random.ts';
+import { Random, randomOf } from '../support/random.ts';
 import type { Chronicle } from './chronicle.ts';
 
 /** Its answer about one number, and until when. */

@@ -1,6 +1,6 @@
-import { DEMO_ENTRY, OperatorsFile } from '../operatorsFile.ts';
-import { Program } from '../program.ts';
-import type { Random } from '../random.ts';
+import { DEMO_ENTRY, OperatorsFile } from '../support/operatorsFile.ts';
+import { Program } from '../support/program.ts';
+import type { Random } from '../support/random.ts';
 
 /**
  * OPERATOR_TIMEOUT_MS. The service counts from sending and the operator from receiving: so much earlier it may prompt.

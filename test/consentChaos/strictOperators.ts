@@ -10,8 +10,8 @@ import {
   type Closure,
   type Consent,
   type Offence,
-} from '../operatorBooks.ts';
-import { randomOf, type Random } from '../random.ts';
+} from '../support/operatorBooks.ts';
+import { randomOf, type Random } from '../support/random.ts';
 import type { Chronicle } from './chronicle.ts';
 import { GIVEN_UP_MS, REPLICA_HEADER } from './fleet.ts';
 

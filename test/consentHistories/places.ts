@@ -6,7 +6,7 @@ import {
   type Snapshot,
   type Written,
 } from '../../src/consents/consentStore.ts';
-import { TestClock } from '../testClock.ts';
+import { TestClock } from '../support/testClock.ts';
 import type { History } from './history.ts';
 import { RULES } from '../lookups/askedConsents.ts';
 import type { Place } from './runHistory.ts';

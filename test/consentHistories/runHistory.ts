@@ -16,11 +16,11 @@ import type { ConsentStore } from '../../src/consents/consentStore.ts';
 import type { Ask, History, OperatorName } from './history.ts';
 import { StrictOperators, SWAPPED_HOURS_AGO } from './strictOperator.ts';
 import { consentOperator, LEASE_MS, RULES } from '../lookups/askedConsents.ts';
-import { answerKnown } from '../askedFields.ts';
+import { answerKnown } from '../support/askedFields.ts';
 import { askAll, OFFER, requestAt } from '../lookups/requests.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
-import type { TestClock } from '../testClock.ts';
-import { ALICE } from '../values.ts';
+import type { TestClock } from '../support/testClock.ts';
+import { ALICE } from '../support/values.ts';
 
 type Wrongs = ReturnType<typeof noWrongs>;
 

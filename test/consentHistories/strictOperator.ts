@@ -8,8 +8,8 @@ import { MAX_LIFE_MS } from '../../src/consents/consentRecord.ts';
 import { AccessToken, type TokenSubject } from '../../src/tokens/accessToken.ts';
 import type { IssuedToken } from '../../src/tokens/tokenResponses.ts';
 import type { ExchangeContext, Polled, RequestedConsent } from '../../src/tokens/tokenManager.ts';
-import { hear, OperatorBooks, type Consent, type Offence } from '../operatorBooks.ts';
-import { HOUR_MS } from '../values.ts';
+import { hear, OperatorBooks, type Consent, type Offence } from '../support/operatorBooks.ts';
+import { HOUR_MS } from '../support/values.ts';
 import type { History, LookupWord, OperatorName, PollWord, PromptWord } from './history.ts';
 
 /** What an operator must not see. */

@@ -13,11 +13,11 @@ import {
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import { RedisRefusals } from '../../src/consents/redisRefusals.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
-import { clientTo } from '../redisCommands.ts';
-import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
+import { clientTo } from '../support/redisCommands.ts';
+import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../support/redisServer.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { TestClock } from '../testClock.ts';
-import { ALICE, BOB, CAROL } from '../values.ts';
+import { TestClock } from '../support/testClock.ts';
+import { ALICE, BOB, CAROL } from '../support/values.ts';
 import { IDENTITY, intentOf, RULES } from './records.ts';
 
 const KEEP_MS = 60_000;

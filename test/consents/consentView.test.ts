@@ -9,7 +9,7 @@ import {
   othersIn,
   type PromptView,
 } from '../../src/consents/consentView.ts';
-import { START_MS } from '../testClock.ts';
+import { START_MS } from '../support/testClock.ts';
 import {
   closedFor,
   DENIED,

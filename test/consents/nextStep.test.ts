@@ -11,12 +11,12 @@ import {
 import { consentViewOf } from '../../src/consents/consentView.ts';
 import type { Waiter } from '../../src/consents/consentWaiters.ts';
 import { mostSteps, nextStep, type Recall, type Step } from '../../src/consents/nextStep.ts';
-import { inForm } from '../forms.ts';
+import { inForm } from '../support/forms.ts';
 import { consentOperator } from '../lookups/askedConsents.ts';
 import { DATE, requestAt, window } from '../lookups/requests.ts';
 import { ScriptedOperator } from '../lookups/scriptedOperator.ts';
-import { START_MS, TestClock } from '../testClock.ts';
-import { ALICE, hours } from '../values.ts';
+import { START_MS, TestClock } from '../support/testClock.ts';
+import { ALICE, hours } from '../support/values.ts';
 import {
   closedFor,
   DENIED,

@@ -10,7 +10,7 @@ import type {
   Redeemed,
   Requested,
 } from '../../src/consents/consentRecord.ts';
-import { hours } from '../values.ts';
+import { hours } from '../support/values.ts';
 
 /** Now, on the store's clock; all times below count from it. */
 export const NOW = 1_000_000;

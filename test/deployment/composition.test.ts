@@ -2,12 +2,12 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { freePort } from '../freePort.ts';
+import { freePort } from '../support/freePort.ts';
 import { NO_PROMETHEUS, promtool } from '../monitoring/prometheus.ts';
-import { Program } from '../program.ts';
+import { Program } from '../support/program.ts';
 import { problemsOf } from '../config/problems.ts';
 import { documentsIn, NO_KUBECTL, podsOf, settingsOf } from './files.ts';
-import { temporaryFolder } from '../temporary.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const words = z.array(z.string());
 

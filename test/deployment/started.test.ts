@@ -5,12 +5,12 @@ import { readConfig } from '../../src/config/config.ts';
 import { launchSimulator } from '../../simulator/launch.ts';
 import { stopLimitMs } from '../../src/app/server.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { freePort } from '../freePort.ts';
-import { Program } from '../program.ts';
-import { NO_REDIS, startRedis } from '../redisServer.ts';
-import { askAt } from '../service.ts';
+import { freePort } from '../support/freePort.ts';
+import { Program } from '../support/program.ts';
+import { NO_REDIS, startRedis } from '../support/redisServer.ts';
+import { askAt } from '../support/service.ts';
 import { manifestsOf, NO_KUBECTL, podsOf, settingsOf } from './files.ts';
-import { temporaryFolder } from '../temporary.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 /** The paths of the Secret and the ConfigMap in the container. */
 const SECRETS_PATH = '/run/secrets/sim-swap';

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { line } from '../endToEnd/askedSimSwaps.ts';
-import { inForm } from '../forms.ts';
+import { inForm } from '../support/forms.ts';
 import { RecordingServer, type Answer } from '../http/recordingServer.ts';
-import { entryAt, startServiceOf } from '../operatorsFile.ts';
-import { Random } from '../random.ts';
-import { TemporaryFiles } from '../temporary.ts';
-import { replying, WiredOperator } from '../wiredOperator.ts';
+import { entryAt, startServiceOf } from '../support/operatorsFile.ts';
+import { Random } from '../support/random.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
+import { replying, WiredOperator } from '../support/wiredOperator.ts';
 
 const NUMBERS = 10;
 const issuer = await TestIssuer.start();

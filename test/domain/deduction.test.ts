@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { deduceSwapped, type DateTrust } from '../../src/domain/deduction.ts';
 import type { TimedFact } from '../../src/domain/fact.ts';
-import { START_MS } from '../testClock.ts';
-import { changed, checked, HOUR_MS, hours, withheld } from '../values.ts';
+import { START_MS } from '../support/testClock.ts';
+import { changed, checked, HOUR_MS, hours, withheld } from '../support/values.ts';
 
 const TRUST: DateTrust = { dateMarginHours: 48, trustMonitoredPeriod: true };
 const DISTRUST: DateTrust = { dateMarginHours: 48, trustMonitoredPeriod: false };

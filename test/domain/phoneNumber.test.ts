@@ -8,7 +8,7 @@ import {
   type NumberPrefix,
   type PhoneNumber,
 } from '../../src/domain/phoneNumber.ts';
-import { anyText } from '../anyText.ts';
+import { anyText } from '../support/anyText.ts';
 
 const NO_PLUS = 'A phone number starts with + and the country code.';
 const LEADING_00 =

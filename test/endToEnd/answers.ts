@@ -1,4 +1,4 @@
-import type { GraphqlReply, Service } from '../service.ts';
+import type { GraphqlReply, Service } from '../support/service.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -3,10 +3,10 @@ import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import type { Answer } from '../http/recordingServer.ts';
-import { withEntry } from '../operatorEntry.ts';
+import { withEntry } from '../support/operatorEntry.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
-import { SeveralOperators, window, type Short } from '../severalOperators.ts';
-import { throughout, WiredOperator } from '../wiredOperator.ts';
+import { SeveralOperators, window, type Short } from '../support/severalOperators.ts';
+import { throughout, WiredOperator } from '../support/wiredOperator.ts';
 
 export interface Asking {
   readonly number: PhoneNumber;

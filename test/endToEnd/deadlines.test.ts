@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 import { answerJson, RecordingServer } from '../http/recordingServer.ts';
 import { TestEndpoint } from '../http/testEndpoint.ts';
-import { startService, startWired } from '../service.ts';
-import { TestClock } from '../testClock.ts';
-import { ALICE, BOB } from '../values.ts';
-import { grant } from '../wiredOperator.ts';
+import { startService, startWired } from '../support/service.ts';
+import { TestClock } from '../support/testClock.ts';
+import { ALICE, BOB } from '../support/values.ts';
+import { grant } from '../support/wiredOperator.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';
 
 const PERMITS = 256;

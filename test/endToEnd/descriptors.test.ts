@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import type { Reply } from '../service.ts';
-import { answerNever, WiredOperator } from '../wiredOperator.ts';
+import type { Reply } from '../support/service.ts';
+import { answerNever, WiredOperator } from '../support/wiredOperator.ts';
 import { ServerProcess } from './serverProcess.ts';
 
 /** Enough to start and to take a request in, and fewer than the numbers of a list have connections. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { tellAbout } from './answers.ts';
-import { startWired } from '../service.ts';
+import { startWired } from '../support/service.ts';
 
 const NUMBER = '+447700900004';
 

@@ -1,8 +1,8 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { IS_LONG } from '../forms.ts';
-import { ClosingServer, listen } from '../listening.ts';
-import { startService } from '../service.ts';
+import { IS_LONG } from '../support/forms.ts';
+import { ClosingServer, listen } from '../support/listening.ts';
+import { startService } from '../support/service.ts';
 
 const ASK = '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }';
 /** Nothing listens there, and no proxy of these tests connects to it. */

@@ -9,11 +9,11 @@ import { createRedis } from '../../src/sharedState/redisClient.ts';
 import { AUDIENCE, claimsAt, createKey, ISSUER, sign } from '../caller/testIssuer.ts';
 import { ConnectProxy } from '../http/connectProxy.ts';
 import { answerJson, RecordingServer } from '../http/recordingServer.ts';
-import { RecordedLog } from '../recordedLog.ts';
-import { startSimulated } from '../service.ts';
+import { RecordedLog } from '../support/recordedLog.ts';
+import { startSimulated } from '../support/service.ts';
 import { createCertificate } from '../tls/certificate.ts';
-import { WiredOperator } from '../wiredOperator.ts';
-import { withEntry } from '../operatorEntry.ts';
+import { WiredOperator } from '../support/wiredOperator.ts';
+import { withEntry } from '../support/operatorEntry.ts';
 
 /** Signed by itself, so not trusted. */
 const IMPOSTOR = createCertificate({ name: 'impostor' });

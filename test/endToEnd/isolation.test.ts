@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/system/clock.ts';
 import { answerJson, type Answer, type Received } from '../http/recordingServer.ts';
-import { TestClock } from '../testClock.ts';
-import { answerRightly, replying } from '../wiredOperator.ts';
+import { TestClock } from '../support/testClock.ts';
+import { answerRightly, replying } from '../support/wiredOperator.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { expect, test, vi } from 'vitest';
-import { startSimulated } from '../service.ts';
+import { startSimulated } from '../support/service.ts';
 
 const WINDOW = '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }';
 const ANSWER = { data: { phoneNumber: { simSwappedWithin: false } } };

@@ -4,7 +4,7 @@ import { BUILD } from '../../src/system/build.ts';
 import { DEMO_CLIENT, startSimulator } from '../../simulator/simulator.ts';
 import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
 import { deadUrl, RecordingServer, type Answer } from '../http/recordingServer.ts';
-import { startService, type Reply, type Service } from '../service.ts';
+import { startService, type Reply, type Service } from '../support/service.ts';
 import { ServerProcess } from './serverProcess.ts';
 
 const REFUSED = "a caller's access token was refused";

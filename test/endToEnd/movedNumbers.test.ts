@@ -3,8 +3,19 @@ import type { AuditEntry } from '../../src/caller/audit/entry.ts';
 import type { LookupAuthorizers } from '../../src/lookups/lookupAuthorizer.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { COMMON_ERRORS, type ErrorMap } from '../../src/http/errorMap.ts';
-import { auditedInto, operatorNamed, SeveralOperators, date, window } from '../severalOperators.ts';
-import { lookingUp, replying, WiredOperator, type OperatorScript } from '../wiredOperator.ts';
+import {
+  auditedInto,
+  operatorNamed,
+  SeveralOperators,
+  date,
+  window,
+} from '../support/severalOperators.ts';
+import {
+  lookingUp,
+  replying,
+  WiredOperator,
+  type OperatorScript,
+} from '../support/wiredOperator.ts';
 import { line } from './askedSimSwaps.ts';
 
 /** A number has left the first of two operators for the second, which says that its SIM changed. */

@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { createKey, claimsAt, sign, AUDIENCE, ISSUER } from '../caller/testIssuer.ts';
 import { ConnectProxy, tunnelFor } from '../http/connectProxy.ts';
 import { answerJson, RecordingServer } from '../http/recordingServer.ts';
-import { hurriedClock } from '../hurriedClock.ts';
-import { entryAt, startServiceOf } from '../operatorsFile.ts';
+import { hurriedClock } from '../support/hurriedClock.ts';
+import { entryAt, startServiceOf } from '../support/operatorsFile.ts';
 import { Authority, demanding } from '../tls/authority.ts';
-import { TemporaryFiles } from '../temporary.ts';
-import { WiredOperator } from '../wiredOperator.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
+import { WiredOperator } from '../support/wiredOperator.ts';
 
 const SERVERS = new Authority('Servers of an operator');
 const CLIENTS = new Authority('Clients of an operator');

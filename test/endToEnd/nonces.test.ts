@@ -12,7 +12,7 @@ import {
   SeveralOperators,
   window,
   type OperatorChanges,
-} from '../severalOperators.ts';
+} from '../support/severalOperators.ts';
 
 const CLIENT = { OPERATOR_CLIENT_ID: 'demo-client', OPERATOR_CLIENT_SECRET: 'demo-secret' };
 const ALICE = numberOf(0);

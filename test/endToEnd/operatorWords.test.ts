@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Answer } from '../http/recordingServer.ts';
 import { tellAbout } from './answers.ts';
 import { line } from './askedSimSwaps.ts';
-import { grant, pend, replying } from '../wiredOperator.ts';
-import { startWired, type Service } from '../service.ts';
+import { grant, pend, replying } from '../support/wiredOperator.ts';
+import { startWired, type Service } from '../support/service.ts';
 
 const CHECK_ONLY = { OPERATOR_OPERATIONS: 'check' };
 

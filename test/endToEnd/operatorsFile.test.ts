@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator, type Simulator } from '../../simulator/simulator.ts';
-import { entryAt, startServiceOf } from '../operatorsFile.ts';
-import { freePort } from '../freePort.ts';
-import { NO_REDIS } from '../redisServer.ts';
+import { entryAt, startServiceOf } from '../support/operatorsFile.ts';
+import { freePort } from '../support/freePort.ts';
+import { NO_REDIS } from '../support/redisServer.ts';
 import { useStores } from './stores.ts';
 
 /** The lines …000 to …009, 2-legged. */

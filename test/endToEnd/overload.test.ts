@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { IS_LONG } from '../forms.ts';
-import { TemporaryFiles } from '../temporary.ts';
-import { WiredOperator } from '../wiredOperator.ts';
+import { IS_LONG } from '../support/forms.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
+import { WiredOperator } from '../support/wiredOperator.ts';
 import { ServerProcess } from './serverProcess.ts';
 
 const LIST = 100;

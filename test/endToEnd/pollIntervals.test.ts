@@ -3,10 +3,10 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { Authority } from '../tls/authority.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 import { answerJson } from '../http/recordingServer.ts';
-import { startService } from '../service.ts';
-import { pend, WiredOperator } from '../wiredOperator.ts';
+import { startService } from '../support/service.ts';
+import { pend, WiredOperator } from '../support/wiredOperator.ts';
 
 const INTERVAL_MS = 1000;
 /** A lost packet of a handshake is sent again after a second. */

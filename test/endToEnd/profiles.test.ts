@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
-import { IS_LONG } from '../forms.ts';
-import { startServiceOf } from '../operatorsFile.ts';
+import { IS_LONG } from '../support/forms.ts';
+import { startServiceOf } from '../support/operatorsFile.ts';
 import {
   filledIn,
   flowOfProfile,

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { AUDIENCE, ISSUER, TestIssuer } from '../caller/testIssuer.ts';
 import { RecordingServer } from '../http/recordingServer.ts';
-import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
-import { startService } from '../service.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { freshStateKey, NO_REDIS, startRedis } from '../support/redisServer.ts';
+import { startService } from '../support/service.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 
 /** Nothing listens there: an operator that is away. */
 const NOWHERE = 'http://127.0.0.1:1';

@@ -5,8 +5,8 @@ import { startServer } from '../../src/app/server.ts';
 import { simulatorAt } from '../../simulator/address.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { silentLog } from '../silentLog.ts';
-import { askAt, startSimulated } from '../service.ts';
+import { silentLog } from '../support/silentLog.ts';
+import { askAt, startSimulated } from '../support/service.ts';
 
 const QUERY =
   'query ($numbers: [ID!]!) { phoneNumbers(e164s: $numbers) { simSwappedWithin simSwapCheck { reason } } }';

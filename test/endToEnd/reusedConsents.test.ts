@@ -2,9 +2,15 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
 import type { Tokens } from '../../src/domain/profile.ts';
 import { TOKENS } from '../operator/camara.ts';
-import { auditedInto, date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
-import { TestClock } from '../testClock.ts';
-import { replying, WiredOperator, WITHHOLDS_DATES } from '../wiredOperator.ts';
+import {
+  auditedInto,
+  date,
+  operatorNamed,
+  SeveralOperators,
+  window,
+} from '../support/severalOperators.ts';
+import { TestClock } from '../support/testClock.ts';
+import { replying, WiredOperator, WITHHOLDS_DATES } from '../support/wiredOperator.ts';
 import { line } from './askedSimSwaps.ts';
 
 const ONE_SCOPE = {

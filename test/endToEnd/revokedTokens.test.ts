@@ -4,7 +4,12 @@ import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { systemClock, type Clock } from '../../src/system/clock.ts';
 import { answerJson, RecordingServer } from '../http/recordingServer.ts';
 import { WITHOUT_NUMBER } from '../operator/camara.ts';
-import { operatorNamed, SeveralOperators, window, type Short } from '../severalOperators.ts';
+import {
+  operatorNamed,
+  SeveralOperators,
+  window,
+  type Short,
+} from '../support/severalOperators.ts';
 
 const SIZE = 50;
 

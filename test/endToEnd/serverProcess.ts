@@ -1,5 +1,5 @@
-import { Program } from '../program.ts';
-import { askAt, type Service } from '../service.ts';
+import { Program } from '../support/program.ts';
+import { askAt, type Service } from '../support/service.ts';
 
 /** `src/main.ts` in a process of its own, on a free port, with an operator that is not the built-in one. */
 export class ServerProcess extends Program {

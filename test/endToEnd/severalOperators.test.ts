@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { deadUrl, type Answer } from '../http/recordingServer.ts';
-import { logInto } from '../service.ts';
+import { logInto } from '../support/service.ts';
 import { TOKENS, WITHOUT_NUMBER } from '../operator/camara.ts';
-import { operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
-import { TestClock } from '../testClock.ts';
-import { grant, lookingUp, replying, WiredOperator } from '../wiredOperator.ts';
+import { operatorNamed, SeveralOperators, window } from '../support/severalOperators.ts';
+import { TestClock } from '../support/testClock.ts';
+import { grant, lookingUp, replying, WiredOperator } from '../support/wiredOperator.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 /** Numbers of the three operators; those of the bad one begin with +447700901. */

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Client, Pool, type Dispatcher } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
-import { inForm } from '../forms.ts';
-import { answerNever, WiredOperator } from '../wiredOperator.ts';
+import { inForm } from '../support/forms.ts';
+import { answerNever, WiredOperator } from '../support/wiredOperator.ts';
 import { ServerProcess } from './serverProcess.ts';
 
 const IN_FLIGHT = 200;

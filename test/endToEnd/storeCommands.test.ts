@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { READ, REMOVE, WRITE } from '../../src/consents/redisScripts.ts';
 import { KEEP, RECALL } from '../../src/lookups/redisFactCache.ts';
-import { RedisProxy, type SeenCommand } from '../redisProxy.ts';
-import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
-import { startWired } from '../service.ts';
-import { grant, pend } from '../wiredOperator.ts';
+import { RedisProxy, type SeenCommand } from '../support/redisProxy.ts';
+import { freshStateKey, NO_REDIS, startRedis } from '../support/redisServer.ts';
+import { startWired } from '../support/service.ts';
+import { grant, pend } from '../support/wiredOperator.ts';
 
 /** What is sent about a number; quotas, and what an operator refuses, are not. */
 const SCRIPTS = { READ, WRITE, REMOVE, KEEP, RECALL };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import type { Environment } from '../../src/config/environment.ts';
-import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
+import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../support/redisServer.ts';
 
 /** Where consents and facts lie: in the process, or in a Redis where this machine has one. */
 export const STORES = ['memory', ...(NO_REDIS === undefined ? (['Redis'] as const) : [])] as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { TEST_NUMBERS } from '../../simulator/testNumbers.ts';
-import { IS_LONG } from '../forms.ts';
-import { startSimulated, type SimulatedService } from '../service.ts';
+import { IS_LONG } from '../support/forms.ts';
+import { startSimulated, type SimulatedService } from '../support/service.ts';
 import { tellAbout } from './answers.ts';
 import { STORES, useStores } from './stores.ts';
 import { ROWS } from './testNumberRows.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ASKERS } from '../consentHistories/history.ts';
-import { inForm } from '../forms.ts';
-import { HOUR_MS } from '../values.ts';
+import { inForm } from '../support/forms.ts';
+import { HOUR_MS } from '../support/values.ts';
 import { history, type History } from './history.ts';
 import { runHistory } from './runHistory.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Question } from '../../src/domain/question.ts';
 import { ASKERS } from '../consentHistories/history.ts';
 import { DATE, window } from '../lookups/requests.ts';
-import { HOUR_MS } from '../values.ts';
+import { HOUR_MS } from '../support/values.ts';
 
 /** A line whose SIM changes, its operator's replies, and some requests about it. */
 export interface History {

@@ -18,10 +18,10 @@ import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { SlowRedis } from '../lookups/slowRedis.ts';
-import { answerKnown } from '../askedFields.ts';
+import { answerKnown } from '../support/askedFields.ts';
 import { askAll, executorOn, OFFER, requestAt } from '../lookups/requests.ts';
-import { TestClock } from '../testClock.ts';
-import { ALICE, HOUR_MS, OPEN_AUTHORIZER } from '../values.ts';
+import { TestClock } from '../support/testClock.ts';
+import { ALICE, HOUR_MS, OPEN_AUTHORIZER } from '../support/values.ts';
 import type { Ask, History } from './history.ts';
 import { EPOCH_MS, SwappingLine, type Said } from './swappingLine.ts';
 

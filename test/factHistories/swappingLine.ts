@@ -1,6 +1,6 @@
 import type { DateFact, Fact } from '../../src/domain/fact.ts';
 import type { Lookup } from '../../src/domain/question.ts';
-import { HOUR_MS } from '../values.ts';
+import { HOUR_MS } from '../support/values.ts';
 import type { Ask, Line } from './history.ts';
 
 /** An operator's reply, and the truth about it. */

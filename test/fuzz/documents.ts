@@ -1,4 +1,4 @@
-import type { Random } from '../random.ts';
+import type { Random } from '../support/random.ts';
 import { grammaticalDocument } from './grammar.ts';
 import { mutated, textOf, valueOf } from './rubbish.ts';
 

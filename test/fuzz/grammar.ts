@@ -1,4 +1,4 @@
-import type { Random } from '../random.ts';
+import type { Random } from '../support/random.ts';
 import { textOf } from './rubbish.ts';
 
 type Role = 'bff' | 'subgraph';

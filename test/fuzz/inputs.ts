@@ -1,4 +1,4 @@
-import { Random } from '../random.ts';
+import { Random } from '../support/random.ts';
 import { documentOf, numberOf, operationWithVariables } from './documents.ts';
 import { mutated, textOf, valueOf } from './rubbish.ts';
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Random } from '../random.ts';
+import { Random } from '../support/random.ts';
 import { toBytes, WireServer, type WireReply, type WireRequest } from '../http/wire.ts';
 import { mutated, textOf, valueOf } from './rubbish.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { costs, startSimulated } from '../service.ts';
+import { costs, startSimulated } from '../support/service.ts';
 
 const service = await startSimulated({ ROLE: 'bff' });
 beforeEach(() => service.simulator.resetStats());

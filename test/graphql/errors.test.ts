@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERRORS, type LookupFailureCode } from '../../src/domain/errors.ts';
 import { badUserInput, lookupFailed } from '../../src/graphql/answerErrors.ts';
 import { formatError } from '../../src/graphql/errors.ts';
-import { logInto, startSimulated, type SimulatedService } from '../service.ts';
+import { logInto, startSimulated, type SimulatedService } from '../support/service.ts';
 
 const NUMBER = '+447700900001';
 const QUERY = `{ phoneNumber(e164: "${NUMBER}") { simSwappedWithin } }`;

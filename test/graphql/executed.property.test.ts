@@ -17,8 +17,8 @@ import { costOf, mostOf } from '../../src/graphql/operationCost.ts';
 import { isMeasured } from '../../src/graphql/replyBytes.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import type { FieldAnswer } from '../../src/lookups/executor.ts';
-import { inForm } from '../forms.ts';
-import { silentLog } from '../silentLog.ts';
+import { inForm } from '../support/forms.ts';
+import { silentLog } from '../support/silentLog.ts';
 import { requestAnswering } from './requestAnswering.ts';
 
 const A = '+447700900500';

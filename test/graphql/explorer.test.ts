@@ -4,8 +4,8 @@ import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { explorerQuery } from '../../src/app/firstQuery.ts';
-import { TemporaryFiles } from '../temporary.ts';
-import { settingsFor, startService, type Service } from '../service.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
+import { settingsFor, startService, type Service } from '../support/service.ts';
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const MANIFEST = JSON.stringify({ typename: '{ __typename }' });

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { explorerQuery } from '../../src/app/firstQuery.ts';
-import { IS_LONG } from '../forms.ts';
-import { startService } from '../service.ts';
-import { temporaryFolder } from '../temporary.ts';
+import { IS_LONG } from '../support/forms.ts';
+import { startService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const BROWSER = '/usr/bin/chromium';
 /** It needs no network but the service's; what it would fetch by itself is switched off. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { startSimulated, type SimulatedService } from '../service.ts';
+import { startSimulated, type SimulatedService } from '../support/service.ts';
 
 const SECRET = 'a-secret-of-thirty-two-characters';
 const INTROSPECTIONS = [

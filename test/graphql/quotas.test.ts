@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { startSimulated } from '../service.ts';
+import { startSimulated } from '../support/service.ts';
 
 const issuer = await TestIssuer.start();
 const service = await startSimulated({

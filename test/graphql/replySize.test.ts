@@ -1,7 +1,7 @@
 import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Role } from '../../src/graphql/typeDefs.ts';
-import { costs, startSimulated } from '../service.ts';
+import { costs, startSimulated } from '../support/service.ts';
 
 const MAX_REPLY_BYTES = 2_000_000;
 const FREE = { tokens: 0, lookups: 0 };

@@ -6,7 +6,7 @@ import { GraphqlRequest, type CountQuestion } from '../../src/graphql/request.ts
 import { createSchema } from '../../src/graphql/schema.ts';
 import type { FieldAnswer } from '../../src/lookups/executor.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { ALICE, BOB } from '../values.ts';
+import { ALICE, BOB } from '../support/values.ts';
 import type { Parsed, PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { requestAnswering } from './requestAnswering.ts';
 

@@ -8,7 +8,7 @@ import type { FieldQuestion } from '../../src/domain/fields.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Defect, FieldAnswer } from '../../src/lookups/executor.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { ALICE, callerNamed, purposeNamed } from '../values.ts';
+import { ALICE, callerNamed, purposeNamed } from '../support/values.ts';
 
 /** What a request is, beside its answers. */
 export interface RequestChanges {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { inForm } from '../forms.ts';
-import { costs, startSimulated, type SimulatedService } from '../service.ts';
+import { inForm } from '../support/forms.ts';
+import { costs, startSimulated, type SimulatedService } from '../support/service.ts';
 
 const CHECK = '{ result windowHours reason retryAfterSeconds expiresAt maxAgeHours asOf }';
 

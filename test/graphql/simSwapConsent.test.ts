@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Environment } from '../../src/config/environment.ts';
 import type { SimulatorSettings } from '../../simulator/simulator.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { heldClock } from '../heldClock.ts';
-import { startSimulated, type Reply, type SimulatedService } from '../service.ts';
+import { heldClock } from '../support/heldClock.ts';
+import { startSimulated, type Reply, type SimulatedService } from '../support/service.ts';
 
 const ANSWERED = '+447700900004';
 const AFTER_2_S = '+447700900050';

@@ -1,7 +1,7 @@
 import { composeServices } from '@theguild/federation-composition';
 import { assertObjectType, buildSchema, parse, type GraphQLSchema } from 'graphql';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { costs, startSimulated } from '../service.ts';
+import { costs, startSimulated } from '../support/service.ts';
 
 const service = await startSimulated({ ROLE: 'subgraph' });
 beforeEach(() => service.simulator.resetStats());

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { readManifest } from '../../src/graphql/trustedDocuments.ts';
-import { TemporaryFiles } from '../temporary.ts';
-import { costs, startSimulated, type Reply, type SimulatedService } from '../service.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
+import { costs, startSimulated, type Reply, type SimulatedService } from '../support/service.ts';
 
 const DOCUMENT = 'query Swapped($e164: ID!) { phoneNumber(e164: $e164) { simSwappedWithin } }';
 const LISTED = 'query Date { phoneNumber(e164: "+447700900004") { e164 } }';

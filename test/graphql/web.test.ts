@@ -3,7 +3,12 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
 import { replyMediaType } from '../../src/graphql/reply.ts';
-import { costs, startSimulated, withoutCorrelators, type SimulatedService } from '../service.ts';
+import {
+  costs,
+  startSimulated,
+  withoutCorrelators,
+  type SimulatedService,
+} from '../support/service.ts';
 
 const APP = 'https://app.example';
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';

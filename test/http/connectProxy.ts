@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { ClosingServer, listen } from '../listening.ts';
+import { ClosingServer, listen } from '../support/listening.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
 /** How the proxy handles a request for a tunnel. */

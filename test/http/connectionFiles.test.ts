@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { FileTexts } from '../../src/system/watchedFiles.ts';
 import { ConnectionFiles } from '../../src/http/connections/connectionFiles.ts';
 import type { ConnectionSettings } from '../../src/http/wireSettings.ts';
-import { RecordedLog } from '../recordedLog.ts';
-import { TestClock } from '../testClock.ts';
+import { RecordedLog } from '../support/recordedLog.ts';
+import { TestClock } from '../support/testClock.ts';
 import { Authority } from '../tls/authority.ts';
 
 const CLIENTS = new Authority('Clients of the operator');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCorrelator } from '../../src/http/correlator.ts';
-import { anyText } from '../anyText.ts';
+import { anyText } from '../support/anyText.ts';
 
 describe('createCorrelator', () => {
   it.each<[string, string | undefined, RegExp]>([

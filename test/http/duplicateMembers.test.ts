@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inForm } from '../forms.ts';
+import { inForm } from '../support/forms.ts';
 import { hasDuplicateMember } from '../../src/http/json.ts';
 
 /** JSON before it is a text: an object may name a member as often as it likes. */

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
-import { settled } from '../testClock.ts';
-import { replying } from '../wiredOperator.ts';
+import { settled } from '../support/testClock.ts';
+import { replying } from '../support/wiredOperator.ts';
 import { answerJson, deadUrl, RecordingServer, type Received } from './recordingServer.ts';
 import { DEPARTURE, TestEndpoint } from './testEndpoint.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { MAX_CONNECTION_AGE_MS } from '../../src/http/connections/http1Connections.ts';
 import type { EchoSetting } from '../../src/http/echo.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { settled, TestClock } from '../testClock.ts';
+import { settled, TestClock } from '../support/testClock.ts';
 import { RecordingServer, type Received } from './recordingServer.ts';
 import { outcome, TestEndpoint } from './testEndpoint.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TlsSettings } from '../../src/http/wireSettings.ts';
-import { RecordedLog } from '../recordedLog.ts';
+import { RecordedLog } from '../support/recordedLog.ts';
 import { Authority } from '../tls/authority.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import { NO_OPENSSL, OpensslServer } from '../tls/opensslServer.ts';

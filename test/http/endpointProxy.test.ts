@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import type { ConnectionSettings } from '../../src/http/wireSettings.ts';
-import { ClosingServer, listen } from '../listening.ts';
-import { RecordedLog } from '../recordedLog.ts';
+import { ClosingServer, listen } from '../support/listening.ts';
+import { RecordedLog } from '../support/recordedLog.ts';
 import { Authority } from '../tls/authority.ts';
 import { answering, ConnectProxy, tunnelFor, type ProxyManner } from './connectProxy.ts';
 import { answerByStream, Http2Server } from './http2Server.ts';

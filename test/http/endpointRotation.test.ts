@@ -1,10 +1,10 @@
 import type { TLSSocket } from 'node:tls';
 import { expect, it, vi } from 'vitest';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { RecordedLog } from '../recordedLog.ts';
-import { TestClock } from '../testClock.ts';
+import { RecordedLog } from '../support/recordedLog.ts';
+import { TestClock } from '../support/testClock.ts';
 import { Authority, demanding } from '../tls/authority.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 import { ConnectProxy, tunnelFor, type ProxyManner } from './connectProxy.ts';
 import { answerByStream, Http2Server } from './http2Server.ts';
 import { answerJson, answerWithout, RecordingServer } from './recordingServer.ts';

@@ -6,9 +6,9 @@ import { reachOf, wordOf, type ErrorMap } from '../../src/http/errorMap.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { judgeCheck, judgeRetrieveDate } from '../operator/camara.ts';
 import { judgeAcknowledgement, judgePoll, judgeToken } from '../../src/tokens/tokenResponses.ts';
-import { inForm } from '../forms.ts';
-import { START_MS } from '../testClock.ts';
-import { hours } from '../values.ts';
+import { inForm } from '../support/forms.ts';
+import { START_MS } from '../support/testClock.ts';
+import { hours } from '../support/values.ts';
 import { jsonReply } from './replies.ts';
 
 const CODES: readonly ErrorRuleProfile['code'][] = [

@@ -6,7 +6,7 @@ import {
   type Settings,
 } from 'node:http2';
 import type { Socket } from 'node:net';
-import { ClosingServer, listen } from '../listening.ts';
+import { ClosingServer, listen } from '../support/listening.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
 /** One request that reached the server, whole. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, expect, it, vi } from 'vitest';
 import { PublishedJson } from '../../src/http/connections/publishedJson.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { silentLog } from '../silentLog.ts';
+import { silentLog } from '../support/silentLog.ts';
 import { RecordingServer } from './recordingServer.ts';
 
 const MAX_BYTES = 256 * 1024;

@@ -1,6 +1,6 @@
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
-import { ClosingServer, listen } from '../listening.ts';
+import { ClosingServer, listen } from '../support/listening.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import { answerWithout } from './recordingServer.ts';
 

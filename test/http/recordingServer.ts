@@ -7,7 +7,7 @@ import {
 import { createServer as createSecureServer, Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket, type TlsOptions } from 'node:tls';
-import { ClosingServer, listen } from '../listening.ts';
+import { ClosingServer, listen } from '../support/listening.ts';
 
 /** One connection as the server sees it. */
 export interface Connection {

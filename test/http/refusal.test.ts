@@ -8,7 +8,7 @@ import {
   judgeRefusal,
   type RefusalContext,
 } from '../../src/http/refusal.ts';
-import { START_MS } from '../testClock.ts';
+import { START_MS } from '../support/testClock.ts';
 import { jsonReply } from './replies.ts';
 
 const errors = COMMON_ERRORS;

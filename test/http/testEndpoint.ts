@@ -11,7 +11,7 @@ import { GuardedEndpoint } from '../../src/http/resilience/guardedEndpoint.ts';
 import { RetryBudget, type ExchangeKind } from '../../src/http/resilience/retries.ts';
 import type { Log } from '../../src/log/log.ts';
 import { watchFiles } from '../../src/system/watchedFiles.ts';
-import { silentLog } from '../silentLog.ts';
+import { silentLog } from '../support/silentLog.ts';
 
 /** When every exchange of these tests leaves. */
 export const DEPARTURE = { sentAtMs: 1_700_000_000_000, leftAtMs: 1000 };

@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { ClosingServer, listen } from '../listening.ts';
+import { ClosingServer, listen } from '../support/listening.ts';
 
 /** A request as it arrived. */
 export interface WireRequest {

@@ -2,8 +2,8 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { freePort } from '../freePort.ts';
-import { answerNever, WiredOperator } from '../wiredOperator.ts';
+import { freePort } from '../support/freePort.ts';
+import { answerNever, WiredOperator } from '../support/wiredOperator.ts';
 import { buildImage, Container } from './image.ts';
 
 // `npm run test:image`: builds the image, runs it and queries it. Needs root, buildah, and the image that the

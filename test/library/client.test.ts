@@ -8,9 +8,9 @@ import {
   type SimSwapRequestOptions,
 } from '../../src/library/client.ts';
 import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
-import { codeBlocksOf } from '../documents.ts';
-import { Program } from '../program.ts';
-import { settingsFor } from '../service.ts';
+import { codeBlocksOf } from '../support/documents.ts';
+import { Program } from '../support/program.ts';
+import { settingsFor } from '../support/service.ts';
 
 const SWAPPED = '+447700900001';
 const NEVER = '+447700900004';

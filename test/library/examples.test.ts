@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DEMO_CLIENT, startSimulator } from '../../simulator/simulator.ts';
-import { Program } from '../program.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { Program } from '../support/program.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 import { examplesOf, FILES, ROOT } from './examples.ts';
 
 const ENTRIES = ['client', 'subgraph', 'mocks'] as const;

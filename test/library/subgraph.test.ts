@@ -11,7 +11,7 @@ import {
   type SimSwapContext,
   type SimSwapSubgraph,
 } from '../../src/library/subgraph.ts';
-import { settingsFor } from '../service.ts';
+import { settingsFor } from '../support/service.ts';
 
 const ANYONE: SimSwapCaller = { issuer: 'i', subject: 'risk', mayAskAbout: 'anyone' };
 const OWNER: SimSwapCaller = {

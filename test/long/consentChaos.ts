@@ -1,4 +1,4 @@
-import { NO_REDIS } from '../redisServer.ts';
+import { NO_REDIS } from '../support/redisServer.ts';
 import {
   GUARDS,
   runConsentChaos,

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { formOf } from '../operatorBooks.ts';
+import { formOf } from '../support/operatorBooks.ts';
 
 // An operator without faults, in a process of its own, so that a crowd's replies are not late because of it. Owners consent
 // after a second. Every seventh line has swapped.

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { laidOut } from '../../bench/report/markdown.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { processUsage } from '../processUsage.ts';
-import { freshStateKey, startRedis } from '../redisServer.ts';
-import { temporaryFolder } from '../temporary.ts';
+import { processUsage } from '../support/processUsage.ts';
+import { freshStateKey, startRedis } from '../support/redisServer.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { Counts } from './counts.ts';
 import type { CrowdCounts } from './crowdOperator.ts';
 import {

@@ -3,15 +3,15 @@ import { chaos } from './chaos.ts';
 import { consentChaos } from './consentChaos.ts';
 import { crowds } from './crowds.ts';
 import { fuzz } from '../fuzz/fuzz.ts';
-import { NotInTime } from '../redisCommands.ts';
-import { NO_REDIS } from '../redisServer.ts';
+import { NotInTime } from '../support/redisCommands.ts';
+import { NO_REDIS } from '../support/redisServer.ts';
 import { facts, histories } from './histories.ts';
 import { circumstances, secondsSince, VERDICTS, type LongRun, type Verdict } from './longRun.ts';
 import { redisFaults } from './redisFaults.ts';
 import { mutation } from './mutation.ts';
 import { scale } from './scale.ts';
 import { soak } from './soak.ts';
-import ownTemporaryFolder from '../temporary.ts';
+import ownTemporaryFolder from '../support/temporary.ts';
 
 const RUNS: Readonly<Record<string, LongRun>> = {
   chaos,

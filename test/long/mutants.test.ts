@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { textOf } from '../documents.ts';
+import { textOf } from '../support/documents.ts';
 import { PARTS } from './mutants.ts';
 
 // `npm run long -- mutants` makes them.

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { longRun, report, someOf, wrongIf, type Row } from './longRun.ts';
-import { temporaryFolder } from '../temporary.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { PARTS } from './mutants.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));

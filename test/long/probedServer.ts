@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, request } from 'undici';
-import { Program } from '../program.ts';
+import { Program } from '../support/program.ts';
 import type { ProbeFigures } from './probe.ts';
 
 const PROBE = new URL('probe.ts', import.meta.url).href;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ChaosOperator } from '../chaos/chaosOperator.ts';
 import { Truth } from '../chaos/truth.ts';
-import { Random } from '../random.ts';
+import { Random } from '../support/random.ts';
 import { Counts } from './counts.ts';
 import { duration, longRun, report, seed, tallied, wrongIf, type Row } from './longRun.ts';
 import type { ProbeFigures } from './probe.ts';

@@ -3,8 +3,8 @@ import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Ending } from '../../src/lookups/lookupAuthorizer.ts';
-import { settled } from '../testClock.ts';
-import { ALICE, BOB, CAROL, checked, withheld } from '../values.ts';
+import { settled } from '../support/testClock.ts';
+import { ALICE, BOB, CAROL, checked, withheld } from '../support/values.ts';
 import {
   ANOTHERS,
   AskedConsents,

@@ -25,9 +25,9 @@ import {
 import { SharedStateLost } from '../../src/sharedState/redis.ts';
 import type { Polled } from '../../src/tokens/tokenManager.ts';
 import { RULES as RECORD_RULES } from '../consents/records.ts';
-import type { Told } from '../askedFields.ts';
-import { TestClock } from '../testClock.ts';
-import { ALICE } from '../values.ts';
+import type { Told } from '../support/askedFields.ts';
+import { TestClock } from '../support/testClock.ts';
+import { ALICE } from '../support/values.ts';
 import {
   answersOf,
   askAll,

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { LookupFailure, LookupFailureCode } from '../../src/domain/errors.ts';
 import type { AcknowledgementJudgement } from '../../src/tokens/tokenResponses.ts';
 import type { Polled } from '../../src/tokens/tokenManager.ts';
-import { settled, START_MS } from '../testClock.ts';
-import { ALICE, BOB, callerNamed, changed, checked, purposeNamed } from '../values.ts';
+import { settled, START_MS } from '../support/testClock.ts';
+import { ALICE, BOB, callerNamed, changed, checked, purposeNamed } from '../support/values.ts';
 import {
   ANOTHERS,
   AskedConsents,

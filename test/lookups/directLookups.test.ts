@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
 import { DirectLookups } from '../../src/lookups/directLookups.ts';
 import { AccessToken } from '../../src/tokens/accessToken.ts';
-import { TestClock } from '../testClock.ts';
-import { ALICE, hours } from '../values.ts';
+import { TestClock } from '../support/testClock.ts';
+import { ALICE, hours } from '../support/values.ts';
 import { requestAt } from './requests.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { LookupAsk, LookupProfile } from '../../src/domain/profile.ts';
-import { inForm } from '../forms.ts';
+import { inForm } from '../support/forms.ts';
 import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
-import { date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
-import { ALICE } from '../values.ts';
+import { date, operatorNamed, SeveralOperators, window } from '../support/severalOperators.ts';
+import { ALICE } from '../support/values.ts';
 
 /** How an operator's requests depend on the window: not at all, by days, by its hours. */
 const WRITES = {

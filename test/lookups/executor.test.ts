@@ -12,7 +12,7 @@ import {
 } from '../../src/lookups/lookupRoute.ts';
 import { NumbersAtWork } from '../../src/lookups/numbersAtWork.ts';
 import { NOT_SERVED, type Routing } from '../../src/lookups/operators.ts';
-import { settled, TestClock } from '../testClock.ts';
+import { settled, TestClock } from '../support/testClock.ts';
 import {
   ALICE,
   BOB,
@@ -22,7 +22,7 @@ import {
   OPEN_AUTHORIZER,
   timed,
   withheld,
-} from '../values.ts';
+} from '../support/values.ts';
 import {
   answersOf,
   askAll,

@@ -13,11 +13,19 @@ import { RedisFactCache, KEEP } from '../../src/lookups/redisFactCache.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
-import { clientTo } from '../redisCommands.ts';
-import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
-import { TestClock } from '../testClock.ts';
+import { clientTo } from '../support/redisCommands.ts';
+import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../support/redisServer.ts';
+import { TestClock } from '../support/testClock.ts';
 import { SlowRedis } from './slowRedis.ts';
-import { ALICE, BOB, changed, checked, callerNamed, timed, purposeNamed } from '../values.ts';
+import {
+  ALICE,
+  BOB,
+  changed,
+  checked,
+  callerNamed,
+  timed,
+  purposeNamed,
+} from '../support/values.ts';
 
 const ANNA: CallerKey = { caller: callerNamed('anna'), purpose: purposeNamed('fraud-prevention') };
 const BERT: CallerKey = { ...ANNA, caller: callerNamed('bert') };

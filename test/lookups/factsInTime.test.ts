@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Question } from '../../src/domain/question.ts';
-import { changed, checked } from '../values.ts';
+import { changed, checked } from '../support/values.ts';
 import { AskedConsents, failing, PENDING, SECOND_MS } from './askedConsents.ts';
 import { DATE, window } from './requests.ts';
 

@@ -6,9 +6,9 @@ import { Executor } from '../../src/lookups/executor.ts';
 import type { ConsentReading, LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import { NumbersAtWork } from '../../src/lookups/numbersAtWork.ts';
 import { NOT_SERVED, type Routing } from '../../src/lookups/operators.ts';
-import { askField } from '../askedFields.ts';
-import { settled, TestClock } from '../testClock.ts';
-import { ALICE, BOB } from '../values.ts';
+import { askField } from '../support/askedFields.ts';
+import { settled, TestClock } from '../support/testClock.ts';
+import { ALICE, BOB } from '../support/values.ts';
 import { OFFER, requestAt, servedBy } from './requests.ts';
 
 let clock: TestClock;

@@ -2,7 +2,7 @@ import type { Fact, TimedFact, FailedLookup } from '../../src/domain/fact.ts';
 import type { Lookup, Question } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
 import { type Offer, type Plan, nextLookup } from '../../src/lookups/planner.ts';
-import { HOUR_MS, timed } from '../values.ts';
+import { HOUR_MS, timed } from '../support/values.ts';
 
 export const NOW_MS = Date.UTC(2026, 0, 1);
 

@@ -5,7 +5,7 @@ import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/domain/errors.ts';
 import type { Offer, Plan } from '../../src/lookups/planner.ts';
 import { answerTo } from '../../src/lookups/planner.ts';
-import { inForm } from '../forms.ts';
+import { inForm } from '../support/forms.ts';
 import { isRight, operate, play, swappedWithin, type Line, type Played } from './operatorOracle.ts';
 import { DATE, OFFER, window } from './requests.ts';
 

@@ -11,8 +11,8 @@ import {
   nextLookup,
   nextWindowAmong,
 } from '../../src/lookups/planner.ts';
-import { START_MS } from '../testClock.ts';
-import { changed, checked, HOUR_MS, hours, timed, withheld } from '../values.ts';
+import { START_MS } from '../support/testClock.ts';
+import { changed, checked, HOUR_MS, hours, timed, withheld } from '../support/values.ts';
 import { play } from './operatorOracle.ts';
 import { DATE, OFFER, window } from './requests.ts';
 

@@ -6,8 +6,8 @@ import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.t
 import type { Operators, OperatorsInTurn } from '../../src/lookups/operators.ts';
 import type { Offer } from '../../src/lookups/planner.ts';
 import type { Clock } from '../../src/system/clock.ts';
-import { answerKnown, told, type Told } from '../askedFields.ts';
-import { callerNamed, hours, purposeNamed } from '../values.ts';
+import { answerKnown, told, type Told } from '../support/askedFields.ts';
+import { callerNamed, hours, purposeNamed } from '../support/values.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 export const DATE: Question = { about: 'date' };

@@ -6,7 +6,7 @@ import type { Judgement } from '../../src/operator/responses.ts';
 import { AccessToken, type TokenSubject } from '../../src/tokens/accessToken.ts';
 import type { Polled, RequestedConsent } from '../../src/tokens/tokenManager.ts';
 import type { AcknowledgementJudgement, IssuedToken } from '../../src/tokens/tokenResponses.ts';
-import type { TestClock } from '../testClock.ts';
+import type { TestClock } from '../support/testClock.ts';
 
 /** An operator whose answers are scripted, in the order of the requests; the last of each is repeated. */
 export class ScriptedOperator {

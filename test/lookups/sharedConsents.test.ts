@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { identityOf, type Consent } from '../../src/consents/consentRecord.ts';
-import { settled } from '../testClock.ts';
-import { ALICE, changed } from '../values.ts';
+import { settled } from '../support/testClock.ts';
+import { ALICE, changed } from '../support/values.ts';
 import { AskedConsents, failing, LEASE_MS, PENDING } from './askedConsents.ts';
 import { answersOf, askAll, DATE, executorOn, requestAt, window } from './requests.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';

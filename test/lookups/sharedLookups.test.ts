@@ -18,8 +18,8 @@ import {
   type NumberOfRequest,
 } from '../../src/lookups/lookupRoute.ts';
 import { SharedStateLost } from '../../src/sharedState/redis.ts';
-import type { Told } from '../askedFields.ts';
-import { settled, TestClock } from '../testClock.ts';
+import type { Told } from '../support/askedFields.ts';
+import { settled, TestClock } from '../support/testClock.ts';
 import {
   ALICE,
   BOB,
@@ -28,7 +28,7 @@ import {
   callerNamed,
   OPEN_AUTHORIZER,
   purposeNamed,
-} from '../values.ts';
+} from '../support/values.ts';
 import { answersOf, askAll, DATE, executorOn, OFFER, requestAt, window } from './requests.ts';
 import { LightAbortSignal } from '../../src/http/urgency.ts';
 

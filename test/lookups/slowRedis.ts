@@ -6,8 +6,8 @@ import {
 } from '../../src/sharedState/redis.ts';
 import { SharedRedis } from '../../src/sharedState/sharedRedis.ts';
 import type { Clock } from '../../src/system/clock.ts';
-import { silentLog } from '../silentLog.ts';
-import type { TestClock } from '../testClock.ts';
+import { silentLog } from '../support/silentLog.ts';
+import type { TestClock } from '../support/testClock.ts';
 
 /** A Redis that takes time to receive a command and to reply, and has a clock of its own. */
 export class SlowRedis implements PlainRedis {

@@ -7,10 +7,10 @@ import { REFUSALS } from '../../src/caller/gate.ts';
 import { ERRORS } from '../../src/domain/errors.ts';
 import { METRICS } from '../../src/telemetry/metricDefinitions.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { entryAt, startServiceOf } from '../operatorsFile.ts';
-import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
-import { startService, startSimulated } from '../service.ts';
-import { pend, WiredOperator } from '../wiredOperator.ts';
+import { entryAt, startServiceOf } from '../support/operatorsFile.ts';
+import { freshStateKey, NO_REDIS, startRedis } from '../support/redisServer.ts';
+import { startService, startSimulated } from '../support/service.ts';
+import { pend, WiredOperator } from '../support/wiredOperator.ts';
 import { metricsOf, metricsUrlOf, scrape, sumOf } from './scrape.ts';
 
 const COUNTED = { METRICS_PORT: '0' };

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Service } from '../service.ts';
+import type { Service } from '../support/service.ts';
 
 /** The values of all metrics, by name and labels as Prometheus reads them. */
 export type Scraped = ReadonlyMap<string, number>;

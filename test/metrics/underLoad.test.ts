@@ -3,10 +3,10 @@ import { METRICS } from '../../src/telemetry/metricDefinitions.ts';
 import { startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { TEST_NUMBERS } from '../../simulator/testNumbers.ts';
 import { filledIn, PROFILE_SECRETS } from '../../scripts/simulatedProfiles.ts';
-import { inForm } from '../forms.ts';
-import { startServiceOf } from '../operatorsFile.ts';
-import { Random } from '../random.ts';
-import type { GraphqlReply, Service } from '../service.ts';
+import { inForm } from '../support/forms.ts';
+import { startServiceOf } from '../support/operatorsFile.ts';
+import { Random } from '../support/random.ts';
+import type { GraphqlReply, Service } from '../support/service.ts';
 import { scrape, sumOf, type Scraped } from './scrape.ts';
 
 /** Two flows, and three rules for tokens: each number's own, one for each lookup, one for all. */

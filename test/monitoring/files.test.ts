@@ -5,8 +5,8 @@ import { parse } from 'yaml';
 import { ERRORS, type ErrorDescription } from '../../src/domain/errors.ts';
 import { METRICS, type MetricDefinition } from '../../src/telemetry/metricDefinitions.ts';
 import { metricsOf } from '../metrics/scrape.ts';
-import { startSimulated } from '../service.ts';
-import { IS_LONG } from '../forms.ts';
+import { startSimulated } from '../support/service.ts';
+import { IS_LONG } from '../support/forms.ts';
 import { NO_PROMETHEUS, promtool } from './prometheus.ts';
 
 interface Rules {

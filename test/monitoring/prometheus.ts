@@ -2,8 +2,8 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../freePort.ts';
-import { temporaryFolder } from '../temporary.ts';
+import { freePort } from '../support/freePort.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const FOLDER = '/usr/bin';
 

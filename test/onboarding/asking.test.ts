@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { WiredOperator } from '../wiredOperator.ts';
+import { WiredOperator } from '../support/wiredOperator.ts';
 import {
   check,
   failed,

@@ -10,7 +10,7 @@ import {
   type SimulatorSettings,
 } from '../../simulator/simulator.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { withEntry } from '../operatorEntry.ts';
+import { withEntry } from '../support/operatorEntry.ts';
 
 /** Longer than anything takes that ends. */
 const TIMEOUT_MS = 10_000;

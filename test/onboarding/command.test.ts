@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { DEMO_ENTRY, OperatorsFile } from '../operatorsFile.ts';
+import { DEMO_ENTRY, OperatorsFile } from '../support/operatorsFile.ts';
 import { deadUrl, RecordingServer } from '../http/recordingServer.ts';
-import { Program } from '../program.ts';
+import { Program } from '../support/program.ts';
 import { simulator } from './checked.ts';
 
 const COMMAND = ['--import', './src/requireNode.js', 'src/commands/operatorsCommand.ts'];

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { answering, ConnectProxy, tunnelFor, type ProxyManner } from '../http/connectProxy.ts';
 import { Http2Server } from '../http/http2Server.ts';
 import { answerJson, deadUrl, RecordingServer } from '../http/recordingServer.ts';
-import { listen } from '../listening.ts';
+import { listen } from '../support/listening.ts';
 import { Authority, demanding } from '../tls/authority.ts';
 import { createCertificate, type Certificate } from '../tls/certificate.ts';
 import { NO_OPENSSL, OpensslServer } from '../tls/opensslServer.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 import { check, failed, issueTokens, rowsOf, settingsAt, verdicts } from './checked.ts';
 
 const AUTHORITY = new Authority('Servers of the operator');

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 import { check, failed, rowsOf, settingsAt, simulator, simulatorSettings } from './checked.ts';
 
 const NOTHING_ASKED = { lookups: 0, refusedLookups: 0, prompts: 0 };

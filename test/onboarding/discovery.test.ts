@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
-import { DEMO_ENTRY, OperatorsFile } from '../operatorsFile.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { DEMO_ENTRY, OperatorsFile } from '../support/operatorsFile.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 import { Authority } from '../tls/authority.ts';
 import { check, failed, rowsOf, verdicts } from './checked.ts';
 

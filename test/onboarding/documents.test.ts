@@ -5,7 +5,7 @@ import { checkTable } from '../../onboarding/table.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { check, number } from './checked.ts';
 import { PassingTime } from './passingTime.ts';
-import { OperatorsFile } from '../operatorsFile.ts';
+import { OperatorsFile } from '../support/operatorsFile.ts';
 
 const PAGE = readFileSync(new URL('../../docs/operators.md', import.meta.url), 'utf8');
 

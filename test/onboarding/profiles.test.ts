@@ -6,7 +6,7 @@ import {
   PROFILES,
   PROFILE_SECRETS,
 } from '../../scripts/simulatedProfiles.ts';
-import { OperatorsFile } from '../operatorsFile.ts';
+import { OperatorsFile } from '../support/operatorsFile.ts';
 import { check, number, rowsOf, simulator, verdicts } from './checked.ts';
 import { PassingTime } from './passingTime.ts';
 

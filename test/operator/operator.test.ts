@@ -7,9 +7,9 @@ import { AccessToken, TokenMisused } from '../../src/tokens/accessToken.ts';
 import { NO_PROOF } from '../../src/tokens/clientAuthentication.ts';
 import { RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { AMPLE_MS, TestEndpoint } from '../http/testEndpoint.ts';
-import { START_MS, TestClock } from '../testClock.ts';
-import { ALICE, BOB, hours } from '../values.ts';
-import { replying } from '../wiredOperator.ts';
+import { START_MS, TestClock } from '../support/testClock.ts';
+import { ALICE, BOB, hours } from '../support/values.ts';
+import { replying } from '../support/wiredOperator.ts';
 import { CAMARA_LOOKUPS, CLIENT_CREDENTIALS } from './camara.ts';
 
 const DATE: Lookup = { operation: 'retrieve-date' };

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { deduceSwapped, type DateTrust } from '../../src/domain/deduction.ts';
 import type { DateFact } from '../../src/domain/fact.ts';
 import { OperatorClock } from '../../src/operator/operatorClock.ts';
-import { RecordedLog } from '../recordedLog.ts';
-import { changed, checked, HOUR_MS, hours, timed } from '../values.ts';
+import { RecordedLog } from '../support/recordedLog.ts';
+import { changed, checked, HOUR_MS, hours, timed } from '../support/values.ts';
 
 const TRUST: DateTrust = { dateMarginHours: 48, trustMonitoredPeriod: true };
 

@@ -4,8 +4,8 @@ import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { judgeRefusal } from '../../src/http/refusal.ts';
 import { judgeCheck, judgeRetrieveDate } from './camara.ts';
 import { jsonReply } from '../http/replies.ts';
-import { START_MS } from '../testClock.ts';
-import { hours } from '../values.ts';
+import { START_MS } from '../support/testClock.ts';
+import { hours } from '../support/values.ts';
 
 const DOCS = readFileSync(new URL('../../docs/operator-api.md', import.meta.url), 'utf8');
 const REFUSALS = /^### Refusals$[^]*?(?=^#|$(?![^]))/m.exec(DOCS)?.[0] ?? '';

@@ -8,8 +8,8 @@ import type { Fact } from '../../src/domain/fact.ts';
 import { judgeLookup, type Judgement } from '../../src/operator/responses.ts';
 import { judgeCheck, judgeRetrieveDate } from './camara.ts';
 import { jsonReply } from '../http/replies.ts';
-import { START_MS } from '../testClock.ts';
-import { hours } from '../values.ts';
+import { START_MS } from '../support/testClock.ts';
+import { hours } from '../support/values.ts';
 
 const EXCHANGE = {
   sentAtMs: START_MS - 200,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { SilentReplies } from '../../src/http/echo.ts';
 import { ENDPOINT_NAMES } from '../../src/http/wireSettings.ts';
 import { silentReplies } from '../../src/simSwaps/operatorEndpoints.ts';
-import { operatorNamed, type OperatorChanges } from '../severalOperators.ts';
+import { operatorNamed, type OperatorChanges } from '../support/severalOperators.ts';
 import { TOKENS, WITHOUT_NUMBER } from './camara.ts';
 
 const WITHOUT: OperatorChanges = { flow: '2-legged', grant: WITHOUT_NUMBER };

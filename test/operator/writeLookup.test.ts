@@ -3,8 +3,8 @@ import { ProfileFault } from '../../src/http/json.ts';
 import { pathWith, writeLookup } from '../../src/operator/operator.ts';
 import { sendsPhoneNumber, type OperatorSettings } from '../../src/operator/operatorSettings.ts';
 import type { LookupAsk, LookupParts } from '../../src/domain/profile.ts';
-import { START_MS } from '../testClock.ts';
-import { ALICE, hours } from '../values.ts';
+import { START_MS } from '../support/testClock.ts';
+import { ALICE, hours } from '../support/values.ts';
 import { CAMARA_LOOKUPS, CIBA, CLIENT_CREDENTIALS } from './camara.ts';
 
 const JWT_BEARER: OperatorSettings['grant'] = {

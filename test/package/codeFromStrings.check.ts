@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { askAt } from '../service.ts';
+import { askAt } from '../support/service.ts';
 import { NpmProcess } from './npmProcess.ts';
-import { temporaryFolder } from '../temporary.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FLAG = '--disallow-code-generation-from-strings';

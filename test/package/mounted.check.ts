@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
-import { heldClock } from '../heldClock.ts';
-import { listen } from '../listening.ts';
-import { Program, type Run } from '../program.ts';
-import { withoutCorrelators } from '../service.ts';
+import { heldClock } from '../support/heldClock.ts';
+import { listen } from '../support/listening.ts';
+import { Program, type Run } from '../support/program.ts';
+import { withoutCorrelators } from '../support/service.ts';
 import { ask, FOR_NPM, type Body } from './ask.ts';
 import { BEYOND_LIMITS, CONSENTS, DOCUMENTS, type Asked } from './documents.ts';
 

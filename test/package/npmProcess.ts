@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { Program } from '../program.ts';
+import { Program } from '../support/program.ts';
 
 /** `npm …` in a process group of its own, as a terminal starts it; all of it ends with the test. */
 export class NpmProcess extends Program {

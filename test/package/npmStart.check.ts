@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { utimes } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NpmProcess } from './npmProcess.ts';
-import { Program } from '../program.ts';
-import { askAt } from '../service.ts';
+import { Program } from '../support/program.ts';
+import { askAt } from '../support/service.ts';
 
 const SERVICE = /http:\/\/127\.0\.0\.1:\d+(?=\/graphql)/;
 const SIMULATOR = /http:\/\/127\.0\.0\.1:\d+(?=\/stats)/;

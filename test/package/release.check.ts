@@ -3,8 +3,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Program, type Run } from '../program.ts';
-import { temporaryFolder } from '../temporary.ts';
+import { Program, type Run } from '../support/program.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const CHANGELOG =

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import lockfile from '../../package-lock.json' with { type: 'json' };
-import { Program } from '../program.ts';
-import { temporaryFolder } from '../temporary.ts';
+import { Program } from '../support/program.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { FOR_NPM } from './ask.ts';
 import type { Tarballs } from './packed.ts';
 

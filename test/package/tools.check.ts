@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
-import { Program, type Run } from '../program.ts';
-import { freePort } from '../freePort.ts';
-import { OWN_HEADER, writeOwnProfile } from '../ownProfile.ts';
-import { WiredOperator } from '../wiredOperator.ts';
+import { Program, type Run } from '../support/program.ts';
+import { freePort } from '../support/freePort.ts';
+import { OWN_HEADER, writeOwnProfile } from '../support/ownProfile.ts';
+import { WiredOperator } from '../support/wiredOperator.ts';
 import { ask, FOR_NPM } from './ask.ts';
 
 function npx(...words: readonly string[]): Promise<Run> {

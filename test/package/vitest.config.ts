@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/package/**/*.check.ts'],
-    globalSetup: ['test/temporary.ts', 'test/package/packed.ts'],
+    globalSetup: ['test/support/temporary.ts', 'test/package/packed.ts'],
     // Most of what they start waits.
     maxWorkers: 2,
     testTimeout: 300_000,

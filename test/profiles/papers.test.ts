@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { tellAbout, type Told } from '../endToEnd/answers.ts';
 import { check, number, verdicts } from '../onboarding/checked.ts';
-import { OperatorsFile, startServiceOf } from '../operatorsFile.ts';
-import type { Service } from '../service.ts';
+import { OperatorsFile, startServiceOf } from '../support/operatorsFile.ts';
+import type { Service } from '../support/service.ts';
 import { dpopPapers, mtnDate, PLAYED, SECRETS, twilioLookup, vonageInsight } from './papers.ts';
 import { StrictOperator, type Papers, type StrictReply } from './strictOperator.ts';
 

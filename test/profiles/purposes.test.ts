@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { told, type Told } from '../endToEnd/answers.ts';
-import { startServiceOf } from '../operatorsFile.ts';
-import type { Service } from '../service.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { startServiceOf } from '../support/operatorsFile.ts';
+import type { Service } from '../support/service.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 import { readFileSync } from 'node:fs';
 import { camaraPapers, PLAYED, SECRETS, type CamaraRecord } from './papers.ts';
 import { StrictOperator } from './strictOperator.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisSettings } from '../../src/sharedState/redis.ts';
-import { until, type RedisClusterServers } from '../redisCluster.ts';
-import { command, commands } from '../redisCommands.ts';
-import type { RedisProxy } from '../redisProxy.ts';
+import { until, type RedisClusterServers } from '../support/redisCluster.ts';
+import { command, commands } from '../support/redisCommands.ts';
+import type { RedisProxy } from '../support/redisProxy.ts';
 
 /** A cluster, and the proxies before it. */
 export interface Stage {

@@ -17,9 +17,9 @@ import {
 import type { SharedRedis } from '../../src/sharedState/sharedRedis.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { OperatorBooks } from '../operatorBooks.ts';
-import type { Random } from '../random.ts';
-import { silentLog } from '../silentLog.ts';
+import { OperatorBooks } from '../support/operatorBooks.ts';
+import type { Random } from '../support/random.ts';
+import { silentLog } from '../support/silentLog.ts';
 
 /** How long a prompt lives. */
 export const LIFE_MS = 3000;

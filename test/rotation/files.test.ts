@@ -2,11 +2,11 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { jwtVerify } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hurriedClock } from '../hurriedClock.ts';
+import { hurriedClock } from '../support/hurriedClock.ts';
 import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
-import { startServiceWith, type Service } from '../service.ts';
-import { TemporaryFiles } from '../temporary.ts';
-import { WiredOperator } from '../wiredOperator.ts';
+import { startServiceWith, type Service } from '../support/service.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
+import { WiredOperator } from '../support/wiredOperator.ts';
 
 const ALICE = '+447700900001';
 const WITHIN = `{ phoneNumber(e164: "${ALICE}") { simSwappedWithin } }`;

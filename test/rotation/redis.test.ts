@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/system/clock.ts';
-import { command } from '../redisCommands.ts';
-import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
-import { startServiceWith } from '../service.ts';
-import { TemporaryFiles } from '../temporary.ts';
-import { answerNever, grant, pend, WiredOperator } from '../wiredOperator.ts';
+import { command } from '../support/redisCommands.ts';
+import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../support/redisServer.ts';
+import { startServiceWith } from '../support/service.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
+import { answerNever, grant, pend, WiredOperator } from '../support/wiredOperator.ts';
 
 const WITHIN = '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }';
 

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { auditHash } from '../../src/caller/audit/entry.ts';
 import type { Environment } from '../../src/config/environment.ts';
-import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
-import { Program } from '../program.ts';
-import { askAt, startServiceWith, type Service } from '../service.ts';
+import { freshStateKey, NO_REDIS, startRedis } from '../support/redisServer.ts';
+import { Program } from '../support/program.ts';
+import { askAt, startServiceWith, type Service } from '../support/service.ts';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
-import { entryAt, startServiceOf } from '../operatorsFile.ts';
-import { TemporaryFiles } from '../temporary.ts';
-import { answerNever, grant, pend, WiredOperator } from '../wiredOperator.ts';
-import { ALICE } from '../values.ts';
+import { entryAt, startServiceOf } from '../support/operatorsFile.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
+import { answerNever, grant, pend, WiredOperator } from '../support/wiredOperator.ts';
+import { ALICE } from '../support/values.ts';
 
 const IGNORED = 'SIGHUP is ignored: a changed setting takes a restart';
 const NOT_SHARED =

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CompileError, makePublicApi } from '../../scripts/publicApi.ts';
-import { temporaryFolder } from '../temporary.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 
 describe('what is public', async () => {
   // Whether it compiles is checked by `npm run check`.

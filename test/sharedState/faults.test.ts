@@ -3,11 +3,11 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { SharedStateLost, type Redis } from '../../src/sharedState/redis.ts';
 import { RedisConnector } from '../../src/sharedState/redisConnector.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { listen } from '../listening.ts';
-import { RecordedLog } from '../recordedLog.ts';
-import { RedisClusterServers } from '../redisCluster.ts';
-import { command } from '../redisCommands.ts';
-import { RedisProxy } from '../redisProxy.ts';
+import { listen } from '../support/listening.ts';
+import { RecordedLog } from '../support/recordedLog.ts';
+import { RedisClusterServers } from '../support/redisCluster.ts';
+import { command } from '../support/redisCommands.ts';
+import { RedisProxy } from '../support/redisProxy.ts';
 import {
   addressOf,
   behind,
@@ -16,7 +16,7 @@ import {
   openRedis,
   startRedis,
   startSentinels,
-} from '../redisServer.ts';
+} from '../support/redisServer.ts';
 import { answers, until } from './until.ts';
 
 /** A connection that has died in silence is replaced by then. */

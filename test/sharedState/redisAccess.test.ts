@@ -10,12 +10,12 @@ import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import { RedisRefusals } from '../../src/consents/redisRefusals.ts';
-import { RecordedLog } from '../recordedLog.ts';
-import { command } from '../redisCommands.ts';
-import { NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
+import { RecordedLog } from '../support/recordedLog.ts';
+import { command } from '../support/redisCommands.ts';
+import { NO_REDIS, startRedis, type RedisServer } from '../support/redisServer.ts';
 import { createCertificate } from '../tls/certificate.ts';
-import { TemporaryFiles } from '../temporary.ts';
-import { ALICE, changed, purposeNamed } from '../values.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
+import { ALICE, changed, purposeNamed } from '../support/values.ts';
 import { answers, until } from './until.ts';
 
 /** The permissions of the service's user in docs/reliability.md. */

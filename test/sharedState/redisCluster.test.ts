@@ -12,9 +12,9 @@ import {
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
-import { RedisClusterServers, type ClusterForm } from '../redisCluster.ts';
-import { RecordedLog } from '../recordedLog.ts';
-import { addressOf, NO_REDIS, openRedis, startRedis } from '../redisServer.ts';
+import { RedisClusterServers, type ClusterForm } from '../support/redisCluster.ts';
+import { RecordedLog } from '../support/recordedLog.ts';
+import { addressOf, NO_REDIS, openRedis, startRedis } from '../support/redisServer.ts';
 import { answers, until } from './until.ts';
 
 const COUNT = `

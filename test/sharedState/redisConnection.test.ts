@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { listen } from '../listening.ts';
-import { Program } from '../program.ts';
+import { listen } from '../support/listening.ts';
+import { Program } from '../support/program.ts';
 
 test('a connection that is being made does not keep a process alive once it is closed', async () => {
   // It accepts connections, and never shakes hands.

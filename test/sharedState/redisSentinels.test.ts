@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { command } from '../redisCommands.ts';
+import { command } from '../support/redisCommands.ts';
 import {
   behind,
   NO_REDIS,
@@ -9,7 +9,7 @@ import {
   startRedis,
   startSentinels,
   type RedisServer,
-} from '../redisServer.ts';
+} from '../support/redisServer.ts';
 import { until } from './until.ts';
 
 const WRITE = `redis.call('SET', KEYS[1], ARGV[1]) return redis.call('GET', KEYS[1])`;

@@ -2,12 +2,12 @@ import { createServer } from 'node:net';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { OutOfMemory, SharedStateLost, type Redis } from '../../src/sharedState/redis.ts';
 import { SharedRedis } from '../../src/sharedState/sharedRedis.ts';
-import { listen } from '../listening.ts';
-import { RecordedLog } from '../recordedLog.ts';
-import { command } from '../redisCommands.ts';
-import { RedisProxy } from '../redisProxy.ts';
-import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
-import { TestClock } from '../testClock.ts';
+import { listen } from '../support/listening.ts';
+import { RecordedLog } from '../support/recordedLog.ts';
+import { command } from '../support/redisCommands.ts';
+import { RedisProxy } from '../support/redisProxy.ts';
+import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../support/redisServer.ts';
+import { TestClock } from '../support/testClock.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { answers, until } from './until.ts';
 

@@ -13,12 +13,12 @@ import { systemClock } from '../../src/system/clock.ts';
 import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import { RedisRefusals } from '../../src/consents/redisRefusals.ts';
-import { inForm } from '../forms.ts';
-import { RedisClusterServers } from '../redisCluster.ts';
-import { command } from '../redisCommands.ts';
-import { NO_REDIS, openRedis } from '../redisServer.ts';
-import { ALICE, BOB, callerNamed, CAROL, checked, purposeNamed } from '../values.ts';
-import { silentLog } from '../silentLog.ts';
+import { inForm } from '../support/forms.ts';
+import { RedisClusterServers } from '../support/redisCluster.ts';
+import { command } from '../support/redisCommands.ts';
+import { NO_REDIS, openRedis } from '../support/redisServer.ts';
+import { ALICE, BOB, callerNamed, CAROL, checked, purposeNamed } from '../support/values.ts';
+import { silentLog } from '../support/silentLog.ts';
 import { intentOf, RULES } from '../consents/records.ts';
 
 /** The values of STATE_KEY in turn; a replica goes on once all others have the same. */

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { launchSimulator } from '../../simulator/launch.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
-import { Program } from '../program.ts';
+import { Program } from '../support/program.ts';
 
 /** Once it is printed, all of them are. */
 const LAST_SETTING = /OPERATOR_CLIENT_SECRET=\S+\n/;

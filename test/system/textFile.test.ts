@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MAX_FILE_BYTES, readText, readTextNow } from '../../src/system/textFile.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 
 /** A regular file of Linux that claims to be empty, and has no end. */
 const ENDLESS = '/proc/self/pagemap';

@@ -2,8 +2,8 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { watchFiles, type FileWatch } from '../../src/system/watchedFiles.ts';
-import { TestClock } from '../testClock.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { TestClock } from '../support/testClock.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 
 class Watch implements Disposable {
   readonly clock = new TestClock();

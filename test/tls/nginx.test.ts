@@ -5,11 +5,11 @@ import type { IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { freePort } from '../freePort.ts';
-import { Program } from '../program.ts';
-import { startSimulated } from '../service.ts';
+import { freePort } from '../support/freePort.ts';
+import { Program } from '../support/program.ts';
+import { startSimulated } from '../support/service.ts';
 import { createCertificate } from './certificate.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 
 const NGINX = '/usr/sbin/nginx';
 const PAGE = readFileSync(new URL('../../docs/deploying.md', import.meta.url), 'utf8');

@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { freePort } from '../freePort.ts';
+import { freePort } from '../support/freePort.ts';
 import type { Authority } from './authority.ts';
 import type { Certificate } from './certificate.ts';
-import { TemporaryFiles } from '../temporary.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 
 const PROGRAM = '/usr/bin/openssl';
 

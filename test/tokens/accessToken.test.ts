@@ -8,7 +8,7 @@ import {
   type TokenSubject,
 } from '../../src/tokens/accessToken.ts';
 import { ReusableToken } from '../../src/tokens/reusedTokens.ts';
-import { ALICE, BOB } from '../values.ts';
+import { ALICE, BOB } from '../support/values.ts';
 
 const SUBJECT: TokenSubject = {
   number: ALICE,

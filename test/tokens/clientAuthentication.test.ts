@@ -6,7 +6,7 @@ import type {
   ClientAuthenticationSettings,
 } from '../../src/tokens/authorizationSettings.ts';
 import { createClientAuthentication } from '../../src/tokens/clientAuthentication.ts';
-import { START_MS, TestClock } from '../testClock.ts';
+import { START_MS, TestClock } from '../support/testClock.ts';
 
 const AUDIENCE = 'https://operator.example/oauth/v1/token';
 const START_SECONDS = START_MS / 1000;

@@ -5,9 +5,9 @@ import { TokenMisused } from '../../src/tokens/accessToken.ts';
 import { tokenCoverage } from '../../src/tokens/authorizationSettings.ts';
 import { KeptTokens, ReusableToken } from '../../src/tokens/reusedTokens.ts';
 import { answerJson } from '../http/recordingServer.ts';
-import { TestClock } from '../testClock.ts';
+import { TestClock } from '../support/testClock.ts';
 import { WITHOUT_NUMBER } from '../operator/camara.ts';
-import { ALICE, BOB } from '../values.ts';
+import { ALICE, BOB } from '../support/values.ts';
 import {
   ASSERTION,
   issuing,

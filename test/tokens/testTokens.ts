@@ -22,7 +22,7 @@ import {
 } from '../../src/tokens/tokenManager.ts';
 import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { AMPLE_MS, TestEndpoint } from '../http/testEndpoint.ts';
-import { TestClock } from '../testClock.ts';
+import { TestClock } from '../support/testClock.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 export const PUBLIC_KEY = publicKey;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ClientAuthentication } from '../../src/tokens/clientAuthentication.ts';
 import { answerJson } from '../http/recordingServer.ts';
-import { ALICE } from '../values.ts';
+import { ALICE } from '../support/values.ts';
 import { issuing, TestTokens, tokenOf } from './testTokens.ts';
 
 const CHECK = { number: ALICE, operation: 'check', purpose: '' } as const;

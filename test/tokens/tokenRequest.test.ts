@@ -4,8 +4,8 @@ import type { Authentication, Scopes } from '../../src/domain/profile.ts';
 import type { Flow } from '../../src/tokens/authorizationSettings.ts';
 import type { TokenSettings } from '../../src/tokens/tokenManager.ts';
 import { createRequest } from '../../src/tokens/tokenRequest.ts';
-import { START_MS, TestClock } from '../testClock.ts';
-import { ALICE } from '../values.ts';
+import { START_MS, TestClock } from '../support/testClock.ts';
+import { ALICE } from '../support/values.ts';
 import { ASSERTION, PUBLIC_KEY, settingsFor } from './testTokens.ts';
 
 const SUBJECT = {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/system/clock.ts';
 import { OtlpSender } from '../../src/telemetry/otlpSender.ts';
-import { silentLog } from '../silentLog.ts';
+import { silentLog } from '../support/silentLog.ts';
 import { accept, Collector } from './collector.ts';
 
 const BATCH = Buffer.from('{}');

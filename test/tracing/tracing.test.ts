@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it, test } from 'vitest';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { deadUrl } from '../http/recordingServer.ts';
-import { startService } from '../service.ts';
+import { startService } from '../support/service.ts';
 import { BUILD } from '../../src/system/build.ts';
-import { WiredOperator, type OperatorScript } from '../wiredOperator.ts';
+import { WiredOperator, type OperatorScript } from '../support/wiredOperator.ts';
 import { Collector, pathOf } from './collector.ts';
 
 const NUMBER = '+447700900004';

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } fr
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AuditFile } from '../../../src/caller/audit/auditLog.ts';
-import { TestClock } from '../../testClock.ts';
-import { temporaryFolder } from '../../temporary.ts';
+import { TestClock } from '../../support/testClock.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 /** The files that the process has open. */
 function openFiles(): number {

@@ -14,8 +14,8 @@ import { findEntries, type Sought } from '../../../src/caller/audit/findEntries.
 import { createCorrelator } from '../../../src/http/correlator.ts';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
 import type { LookupToAuthorize } from '../../../src/lookups/lookupAuthorizer.ts';
-import { TestClock } from '../../testClock.ts';
-import { ALICE, BOB, hours, purposeNamed } from '../../values.ts';
+import { TestClock } from '../../support/testClock.ts';
+import { ALICE, BOB, hours, purposeNamed } from '../../support/values.ts';
 import { LightAbortSignal } from '../../../src/http/urgency.ts';
 
 const TIME = '2026-01-15T12:00:00.000Z';

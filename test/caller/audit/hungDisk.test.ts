@@ -3,9 +3,9 @@ import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, it } from 'vitest';
 import { ServerProcess } from '../../endToEnd/serverProcess.ts';
-import { WiredOperator } from '../../wiredOperator.ts';
+import { WiredOperator } from '../../support/wiredOperator.ts';
 import { TestIssuer } from '../testIssuer.ts';
-import { temporaryFolder } from '../../temporary.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 /** More than libuv has threads. */
 const REQUESTS = 8;

@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest';
 import { auditHash } from '../../../src/caller/audit/entry.ts';
 import { findEntries, type Sought } from '../../../src/caller/audit/findEntries.ts';
 import { linesIn } from '../../../src/commands/arguments.ts';
-import { Program } from '../../program.ts';
-import { ALICE, BOB } from '../../values.ts';
-import { entryAt, OperatorsFile } from '../../operatorsFile.ts';
-import { temporaryFolder } from '../../temporary.ts';
+import { Program } from '../../support/program.ts';
+import { ALICE, BOB } from '../../support/values.ts';
+import { entryAt, OperatorsFile } from '../../support/operatorsFile.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 const DAY_MS = 86_400_000;
 const DAY_2_MS = Date.UTC(2026, 10, 2);

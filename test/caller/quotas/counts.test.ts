@@ -13,11 +13,11 @@ import {
 import { systemClock } from '../../../src/system/clock.ts';
 import type { Redis } from '../../../src/sharedState/redis.ts';
 import { StateSeals } from '../../../src/sharedState/stateSeals.ts';
-import { RecordedLog } from '../../recordedLog.ts';
-import { command } from '../../redisCommands.ts';
-import { RedisProxy } from '../../redisProxy.ts';
-import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
-import { TestClock } from '../../testClock.ts';
+import { RecordedLog } from '../../support/recordedLog.ts';
+import { command } from '../../support/redisCommands.ts';
+import { RedisProxy } from '../../support/redisProxy.ts';
+import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../../support/redisServer.ts';
+import { TestClock } from '../../support/testClock.ts';
 
 const HOUR_MS = 3_600_000;
 const BOUNDS = { maxWindowBytes: 64 * 1024, maxMemberBytes: 64 * 1024 };

@@ -4,8 +4,8 @@ import { ANONYMOUS } from '../../../src/caller/caller.ts';
 import { MemoryCounts } from '../../../src/caller/quotas/memoryCounts.ts';
 import { Quotas, type Counting, type QuotaSettings } from '../../../src/caller/quotas/quotas.ts';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
-import { TestClock } from '../../testClock.ts';
-import { callerNamed } from '../../values.ts';
+import { TestClock } from '../../support/testClock.ts';
+import { callerNamed } from '../../support/values.ts';
 
 const HOUR_SECONDS = 3600;
 

@@ -1,9 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Environment } from '../../../src/config/environment.ts';
-import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
-import { RedisProxy } from '../../redisProxy.ts';
+import {
+  freshStateKey,
+  NO_REDIS,
+  startRedis,
+  type RedisServer,
+} from '../../support/redisServer.ts';
+import { RedisProxy } from '../../support/redisProxy.ts';
 import { TestIssuer } from '../testIssuer.ts';
-import { startSimulated, type Reply, type SimulatedService } from '../../service.ts';
+import { startSimulated, type Reply, type SimulatedService } from '../../support/service.ts';
 
 const SCAN = 'query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { simSwappedWithin } }';
 const scanned = Array.from({ length: 20 }, (_, n) => `+4477009005${String(n).padStart(2, '0')}`);

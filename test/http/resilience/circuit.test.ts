@@ -7,7 +7,7 @@ import {
   type Health,
   type Switched,
 } from '../../../src/http/resilience/circuit.ts';
-import { TestClock } from '../../testClock.ts';
+import { TestClock } from '../../support/testClock.ts';
 
 function line(index: number): PhoneNumber {
   return `+447700900${String(index).padStart(3, '0')}` as PhoneNumber;

@@ -7,8 +7,8 @@ import type { ExchangeKind } from '../../../src/http/resilience/retries.ts';
 import { judgeDirectoryReply } from '../../../src/operator/numberDirectory.ts';
 import { judgeCheck } from '../../operator/camara.ts';
 import { judgeAcknowledgement, judgePoll, judgeToken } from '../../../src/tokens/tokenResponses.ts';
-import { START_MS } from '../../testClock.ts';
-import { hours } from '../../values.ts';
+import { START_MS } from '../../support/testClock.ts';
+import { hours } from '../../support/values.ts';
 import { jsonReply } from '../replies.ts';
 
 const LOOKUP = {

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
 import type { LookupFailure } from '../../../src/domain/errors.ts';
 import type { Exchange, OutgoingRequest } from '../../../src/http/exchange.ts';
-import { RecordedLog } from '../../recordedLog.ts';
-import { TestClock } from '../../testClock.ts';
+import { RecordedLog } from '../../support/recordedLog.ts';
+import { TestClock } from '../../support/testClock.ts';
 import { answerJson, RecordingServer } from '../recordingServer.ts';
 import { AMPLE_MS, TestEndpoint } from '../testEndpoint.ts';
 

@@ -8,7 +8,7 @@ import {
   type Turn,
 } from '../../../src/http/resilience/requestRate.ts';
 import type { ExchangeKind } from '../../../src/http/resilience/retries.ts';
-import { settled, TestClock } from '../../testClock.ts';
+import { settled, TestClock } from '../../support/testClock.ts';
 import { LightAbortSignal } from '../../../src/http/urgency.ts';
 
 describe('the limit of a contract', () => {

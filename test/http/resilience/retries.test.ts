@@ -7,7 +7,7 @@ import {
   type ExchangeKind,
   type RetryRules,
 } from '../../../src/http/resilience/retries.ts';
-import { TestClock } from '../../testClock.ts';
+import { TestClock } from '../../support/testClock.ts';
 
 const DOCS = readFileSync(new URL('../../../docs/design.md', import.meta.url), 'utf8');
 const SECTION = /^### Retries$[^]*?(?=^### )/m.exec(DOCS)?.[0] ?? '';

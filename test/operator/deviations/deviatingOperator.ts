@@ -3,10 +3,15 @@ import { readConfig } from '../../../src/config/config.ts';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
 import type { OperatorSettings } from '../../../src/operator/operatorSettings.ts';
 import type { Flow } from '../../../src/tokens/authorizationSettings.ts';
-import { logInto } from '../../service.ts';
-import { SeveralOperators, short, type Short, type ShortAnswer } from '../../severalOperators.ts';
-import { ALICE } from '../../values.ts';
-import { WiredOperator, type OperatorScript } from '../../wiredOperator.ts';
+import { logInto } from '../../support/service.ts';
+import {
+  SeveralOperators,
+  short,
+  type Short,
+  type ShortAnswer,
+} from '../../support/severalOperators.ts';
+import { ALICE } from '../../support/values.ts';
+import { WiredOperator, type OperatorScript } from '../../support/wiredOperator.ts';
 
 /** Makes the settings of an operator that departs somewhere from docs/operator-api.md. */
 export type Deviation = (settings: OperatorSettings) => OperatorSettings;

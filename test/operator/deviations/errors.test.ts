@@ -3,11 +3,11 @@ import type { ErrorRuleProfile as ErrorRule } from '../../../src/domain/profile.
 import type { ErrorMap } from '../../../src/http/errorMap.ts';
 import { answerJson, type Answer } from '../../http/recordingServer.ts';
 import { jsonReply } from '../../http/replies.ts';
-import { START_MS } from '../../testClock.ts';
-import { BOB, hours } from '../../values.ts';
-import { grant, replying } from '../../wiredOperator.ts';
+import { START_MS } from '../../support/testClock.ts';
+import { BOB, hours } from '../../support/values.ts';
+import { grant, replying } from '../../support/wiredOperator.ts';
 import { judgeCheck } from '../camara.ts';
-import type { Short } from '../../severalOperators.ts';
+import type { Short } from '../../support/severalOperators.ts';
 import { DeviatingOperator, withErrors, type Deviation } from './deviatingOperator.ts';
 
 /** A reply; without a body where none is named. */

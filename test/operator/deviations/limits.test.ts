@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { line } from '../../endToEnd/askedSimSwaps.ts';
-import { settled, TestClock } from '../../testClock.ts';
+import { settled, TestClock } from '../../support/testClock.ts';
 import { DeviatingOperator, type Deviation } from './deviatingOperator.ts';
 
 const perSecond =

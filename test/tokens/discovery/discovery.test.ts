@@ -6,9 +6,9 @@ import type {
   Judged,
 } from '../../../src/http/resilience/guardedEndpoint.ts';
 import { DiscoveredEndpoint, Discovery } from '../../../src/tokens/discovery.ts';
-import { RecordedLog } from '../../recordedLog.ts';
-import { settled, START_MS, TestClock } from '../../testClock.ts';
-import { ALICE } from '../../values.ts';
+import { RecordedLog } from '../../support/recordedLog.ts';
+import { settled, START_MS, TestClock } from '../../support/testClock.ts';
+import { ALICE } from '../../support/values.ts';
 
 const ISSUER = 'https://auth.example';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { texts, type RedisAddress } from '../src/sharedState/redis.ts';
+import { texts, type RedisAddress } from '../../src/sharedState/redis.ts';
 import { command, NotInTime } from './redisCommands.ts';
 import { allStarted, startRedis, type RedisServer } from './redisServer.ts';
 import { temporaryFolder } from './temporary.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { Certificate } from './tls/certificate.ts';
+import type { Certificate } from '../tls/certificate.ts';
 
 export interface SeenCommand {
   readonly words: readonly string[];

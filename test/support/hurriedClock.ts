@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../src/system/clock.ts';
+import { type Clock, systemClock } from '../../src/system/clock.ts';
 
 /** The system's clocks with sleeps a hundred times shorter: every five seconds becomes every 50 ms. */
 export const hurriedClock: Clock = {

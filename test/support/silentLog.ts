@@ -1,4 +1,4 @@
-import type { Log } from '../src/log/log.ts';
+import type { Log } from '../../src/log/log.ts';
 
 export const silentLog: Log = {
   info: () => undefined,

@@ -1,4 +1,4 @@
-import type { Log, LogDetails } from '../src/log/log.ts';
+import type { Log, LogDetails } from '../../src/log/log.ts';
 
 export interface RecordedLine extends LogDetails {
   readonly level: keyof Log;

@@ -3,11 +3,11 @@ import {
   type QuestionField,
   type FieldArguments,
   type FieldQuestion,
-} from '../src/domain/fields.ts';
-import type { Instant } from '../src/domain/instant.ts';
-import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
-import type { LookupFailure } from '../src/domain/errors.ts';
-import type { FieldAnswer, SimSwapLoader } from '../src/lookups/executor.ts';
+} from '../../src/domain/fields.ts';
+import type { Instant } from '../../src/domain/instant.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import type { LookupFailure } from '../../src/domain/errors.ts';
+import type { FieldAnswer, SimSwapLoader } from '../../src/lookups/executor.ts';
 
 export async function askField(
   loader: SimSwapLoader,

@@ -1,28 +1,28 @@
-import { AuditLog } from '../src/caller/audit/auditLog.ts';
-import type { AuditEntry } from '../src/caller/audit/entry.ts';
-import { callerAuthorizers } from '../src/caller/callerAuthorizer.ts';
-import { MemoryCounts } from '../src/caller/quotas/memoryCounts.ts';
-import { Quotas, type QuotaSettings } from '../src/caller/quotas/quotas.ts';
-import { type Clock, systemClock } from '../src/system/clock.ts';
-import { readConfig } from '../src/config/config.ts';
-import type { Environment } from '../src/config/environment.ts';
-import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
-import { createCorrelator } from '../src/http/correlator.ts';
-import type { SimSwapLoader } from '../src/lookups/executor.ts';
-import type { LookupAuthorizers } from '../src/lookups/lookupAuthorizer.ts';
-import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
+import { AuditLog } from '../../src/caller/audit/auditLog.ts';
+import type { AuditEntry } from '../../src/caller/audit/entry.ts';
+import { callerAuthorizers } from '../../src/caller/callerAuthorizer.ts';
+import { MemoryCounts } from '../../src/caller/quotas/memoryCounts.ts';
+import { Quotas, type QuotaSettings } from '../../src/caller/quotas/quotas.ts';
+import { type Clock, systemClock } from '../../src/system/clock.ts';
+import { readConfig } from '../../src/config/config.ts';
+import type { Environment } from '../../src/config/environment.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import type { SimSwapLoader } from '../../src/lookups/executor.ts';
+import type { LookupAuthorizers } from '../../src/lookups/lookupAuthorizer.ts';
+import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
 import {
   createSimSwaps,
   storesInMemory,
   type SimSwapParts,
   type SimSwaps,
-} from '../src/simSwaps/simSwaps.ts';
+} from '../../src/simSwaps/simSwaps.ts';
 import { OPEN_AUTHORIZER, purposeNamed } from './values.ts';
 import { askField } from './askedFields.ts';
 import { silentLog } from './silentLog.ts';
 import { callerNamed } from './values.ts';
 import { withEntry } from './operatorEntry.ts';
-import { LightAbortSignal } from '../src/http/urgency.ts';
+import { LightAbortSignal } from '../../src/http/urgency.ts';
 
 /** Changes of any members of an operator's settings, whatever its flow. */
 export type OperatorChanges = Partial<OperatorSettings>;

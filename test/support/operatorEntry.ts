@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Environment } from '../src/config/environment.ts';
+import type { Environment } from '../../src/config/environment.ts';
 import { temporaryFolder } from './temporary.ts';
 
 /** The short form of docs/settings.md. */
@@ -99,7 +99,7 @@ function put(into: object, [name = '', ...further]: readonly string[], value: un
 
 /** The default profile with changed members; `null` removes one. */
 export function ownProfile(changes: object): string {
-  const vodafone = new URL('../profiles/vodafone.ts', import.meta.url).href;
+  const vodafone = new URL('../../profiles/vodafone.ts', import.meta.url).href;
   return `import vodafone from ${JSON.stringify(vodafone)};
 const changes = ${JSON.stringify(changes)};
 const merge = (value, change) =>

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { withEntry } from './operatorEntry.ts';
 
-const PROJECT = fileURLToPath(new URL('..', import.meta.url));
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Exit {
   readonly code: number | null;

@@ -1,13 +1,13 @@
-import type { LookupAuthorizer } from '../src/lookups/lookupAuthorizer.ts';
+import type { LookupAuthorizer } from '../../src/lookups/lookupAuthorizer.ts';
 import {
   purposesOf,
   tokenIdentity,
   type Purpose,
   type TokenIdentity,
-} from '../src/domain/identity.ts';
-import type { CheckFact, DateFact, Fact, TimedFact } from '../src/domain/fact.ts';
-import type { MaxAgeHours } from '../src/domain/question.ts';
-import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
+} from '../../src/domain/identity.ts';
+import type { CheckFact, DateFact, Fact, TimedFact } from '../../src/domain/fact.ts';
+import type { MaxAgeHours } from '../../src/domain/question.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { START_MS } from './testClock.ts';
 
 export const HOUR_MS = 3_600_000;

@@ -1,14 +1,14 @@
-import { type Clock, systemClock } from '../src/system/clock.ts';
-import { readConfig } from '../src/config/config.ts';
-import type { Environment } from '../src/config/environment.ts';
-import type { Log } from '../src/log/log.ts';
-import { startServer } from '../src/app/server.ts';
+import { type Clock, systemClock } from '../../src/system/clock.ts';
+import { readConfig } from '../../src/config/config.ts';
+import type { Environment } from '../../src/config/environment.ts';
+import type { Log } from '../../src/log/log.ts';
+import { startServer } from '../../src/app/server.ts';
 import {
   DEMO_CLIENT,
   startSimulator,
   type Simulator,
   type SimulatorSettings,
-} from '../simulator/simulator.ts';
+} from '../../simulator/simulator.ts';
 import { withEntry } from './operatorEntry.ts';
 import { WiredOperator, type OperatorScript } from './wiredOperator.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../src/system/clock.ts';
+import type { Clock } from '../../src/system/clock.ts';
 
 /** Where every test clock starts: noon of a day in January. */
 export const START_MS = Date.UTC(2026, 0, 15, 12);

@@ -1,5 +1,5 @@
-import type { Environment } from '../src/config/environment.ts';
-import { DEMO_CLIENT } from '../simulator/simulator.ts';
+import type { Environment } from '../../src/config/environment.ts';
+import { DEMO_CLIENT } from '../../simulator/simulator.ts';
 import { startServiceWith, type Service, type ServiceParts } from './service.ts';
 import { TemporaryFiles } from './temporary.ts';
 
