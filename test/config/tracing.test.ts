@@ -27,7 +27,7 @@ describe('traces', () => {
       timeoutMs: 10_000,
       resource: new Map([['service.name', 'sim-swap-subgraph']]),
       sampler: { name: 'parentbased_always_on', ratio: 1 },
-      tellsOperators: false,
+      reachesOperators: false,
     });
   });
 

@@ -5,10 +5,10 @@ import { createSchema } from '../../src/graphql/schema.ts';
 
 describe('the table of fields', () => {
   it.each([
-    ['lastSimSwap', {}, { asks: 'date' }],
-    ['simSwappedWithin', { maxAgeHours: 1 }, { asks: 'window', maxAgeHours: 1 }],
-    ['simSwapCheck', { maxAgeHours: 2400 }, { asks: 'window', maxAgeHours: 2400 }],
-    ['simSwapConsent', {}, { asks: 'consent' }],
+    ['lastSimSwap', {}, { about: 'date' }],
+    ['simSwappedWithin', { maxAgeHours: 1 }, { about: 'window', maxAgeHours: 1 }],
+    ['simSwapCheck', { maxAgeHours: 2400 }, { about: 'window', maxAgeHours: 2400 }],
+    ['simSwapConsent', {}, { about: 'consent' }],
   ] as const)('%s %o: the question %o', (field, args, value) => {
     expect(FIELDS[field](args)).toEqual({ kind: 'parsed', value });
   });

@@ -186,7 +186,7 @@ it('a fact of an operator that is no longer configured answers only where it is 
     timed(changed(9000), 0),
   ] as const;
   const recalled = recalledFor([swap, ...others], keepMs, () => undefined);
-  expect(recalled).toEqual({ facts: [swap], besides: others });
+  expect(recalled).toEqual({ facts: [swap], unrequested: others });
   expect(recalledFor([swap], keepMs + 1, () => undefined).facts).toEqual([]);
 });
 

@@ -65,7 +65,7 @@ function routeWith(keepSeconds: number, factCache?: FactCache): KeptAnswers {
     keepMs: settings.keepMs,
     admission: {
       ...OPEN_AUTHORIZER,
-      heard: (one: CachedAnswer) => {
+      delivered: (one: CachedAnswer) => {
         heard.push(one);
         return refusal === undefined ? undefined : Promise.resolve(refusal);
       },

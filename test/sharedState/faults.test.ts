@@ -148,8 +148,8 @@ it.skipIf(NO_REDIS !== undefined)(
   async () => {
     const { log, redis } = await logged();
     const commands = Array.from({ length: 100 }, () => redis.run('return 1', ['key']));
-    // Node writes within this tick; replies come once it is over.
-    await Promise.resolve();
+    // Commands of a tick are written together at its end; replies come later.
+    await new Promise<void>((resolve) => void process.nextTick(resolve));
     stall(STALL_MS);
     expect(await Promise.all(commands)).toEqual(commands.map(() => 1));
     expect(log.lines).toEqual([]);
