@@ -149,7 +149,7 @@ it.skipIf(NO_REDIS !== undefined)(
     const { log, redis } = await logged();
     const commands = Array.from({ length: 100 }, () => redis.run('return 1', ['key']));
     // Commands of a tick are written together at its end; replies come later.
-    await new Promise<void>((resolve) => void process.nextTick(resolve));
+    await new Promise<void>((resolve) => process.nextTick(resolve));
     stall(STALL_MS);
     expect(await Promise.all(commands)).toEqual(commands.map(() => 1));
     expect(log.lines).toEqual([]);
