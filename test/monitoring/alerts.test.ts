@@ -408,12 +408,15 @@ const MAX_TURNS = 300;
 
 // In npm test, files.test.ts holds the rules against a real scrape, and promtool against series.
 describe.skipIf(!IS_LONG || LEFT_OUT !== undefined)(`a real Prometheus ${LEFT_OUT ?? ''}`, () => {
-  it.each(GROUPS.map((group) => [group]))(
+  it.for(GROUPS.map((group) => [group] as const))(
     'raises for each fault its alerts and no others: %s',
     { timeout: 300_000 },
-    async (group) => {
+    async ([group], { signal }) => {
       await using started = new AsyncDisposableStack();
-      const all = await Promise.all(group.map((name) => startFaulty(name, started)));
+      const starting = group.map((name) => startFaulty(name, started));
+      // All have started or failed before any is stopped.
+      await Promise.allSettled(starting);
+      const all = await Promise.all(starting);
       const jobs = Object.fromEntries(all.map(({ name, port }) => [name, `127.0.0.1:${port}`]));
       const prometheus = started.use(await startPrometheus(jobs));
 
@@ -421,7 +424,8 @@ describe.skipIf(!IS_LONG || LEFT_OUT !== undefined)(`a real Prometheus ${LEFT_OU
       const asked: Promise<unknown>[] = [];
       let turn = 0;
       let isBroken = false;
-      for await (const _ of setInterval(TURN_MS)) {
+      // Aborted when the test is out of time, so that it leaves nothing running.
+      for await (const _ of setInterval(TURN_MS, undefined, { signal })) {
         turn += 1;
         if (!isBroken && (await prometheus.hasScraped())) {
           isBroken = true;

@@ -35,9 +35,13 @@ function hurried(rules: string): string {
 
 const RULES = readFileSync(new URL('../../monitoring/rules.yml', import.meta.url), 'utf8');
 
+/** A machine with other things to do delays a reply by less. */
+const API_MS = 10_000;
+
 /** The data of Prometheus' HTTP API; `undefined` while it is not ready. */
 async function dataAt<Data>(address: string): Promise<Data | undefined> {
-  const response = await fetch(address).catch(() => undefined);
+  const signal = AbortSignal.timeout(API_MS);
+  const response = await fetch(address, { signal }).catch(() => undefined);
   if (response?.ok !== true) return undefined;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the API has it
   const { data } = (await response.json()) as { readonly data: Data };
