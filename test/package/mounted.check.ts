@@ -56,7 +56,7 @@ function heard({ data, errors }: Body, isInOwnWords = false): unknown {
     extensions,
   }));
   const text = JSON.stringify({ data, errors: told }, withoutCorrelators);
-  return JSON.parse(text.replaceAll(MOMENT, (moment) => (moment.length < 3 ? '1' : 'a moment')));
+  return JSON.parse(text.replaceAll(MOMENT, (moment) => (moment.length < 4 ? '1' : 'a moment')));
 }
 
 function canary(url: string): Promise<Run> {

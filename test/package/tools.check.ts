@@ -103,7 +103,8 @@ test('Jest, with ES modules', async () => {
 test('MSW answers as docs/testing.md says', async () => {
   const folder = inject('mounted');
   const page = readFileSync(new URL('../../docs/testing.md', import.meta.url), 'utf8');
-  const [, block = ''] = /```ts\n([\s\S]*?)```/.exec(page) ?? [];
+  const blocks = Array.from(page.matchAll(/```ts\n([\s\S]*?)```/g), ([, block = '']) => block);
+  const block = blocks.find((one) => one.includes('setupServer')) ?? '';
   const asking = `
     server.listen();
     const body = JSON.stringify({ query: \`{ swapped: phoneNumber(e164: "+447700900001") { simSwappedWithin }
