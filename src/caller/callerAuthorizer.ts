@@ -62,14 +62,14 @@ class CallerAuthorizer implements LookupAuthorizer {
       : this.#admit(asked, countings);
   }
 
-  delivered(delivered: CachedAnswer): Promise<LookupFailure | undefined> | undefined {
+  delivered(answer: CachedAnswer): Promise<LookupFailure | undefined> | undefined {
     const { audit } = this.#parts;
     if (audit === undefined) return undefined;
     const line = lineOf(
-      entryDelivered(delivered, this.#lineParts(delivered, audit.key, delivered.operator)),
+      entryDelivered(answer, this.#lineParts(answer, audit.key, answer.operator)),
     );
-    const recorded = this.#record(audit.auditLog, line, delivered);
-    return this.#inTime(this.#timeLeftMs(delivered), recorded, OUT_OF_TIME);
+    const recorded = this.#record(audit.auditLog, line, answer);
+    return this.#inTime(this.#timeLeftMs(answer), recorded, OUT_OF_TIME);
   }
 
   async #admit(

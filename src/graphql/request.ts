@@ -161,6 +161,7 @@ export class GraphqlRequest implements LookupRequest {
     };
     return answer instanceof Promise ? answer.then(answered) : answered(answer);
   }
+
   /**
    * The numbers of a list, once the questions of all their fields are answered: the fields then return values, which
    * counts in a list of a thousand. A single number gains nothing, and what is counted only as its field comes waits for it.

@@ -78,7 +78,7 @@ export interface LookupAuthorizer {
    * Records an answer, or a failure for the number, before it is returned to a request for which no lookup was made.
    * Returns the failure to return in its place where that cannot be written. Never rejects.
    */
-  delivered(delivered: CachedAnswer): Promise<LookupFailure | undefined> | undefined;
+  delivered(answer: CachedAnswer): Promise<LookupFailure | undefined> | undefined;
 }
 
 /** Counting takes a second at most, and the audit line before and after two each. */
@@ -88,7 +88,7 @@ export const AUDIT_BUDGET_MS = 5000;
 export interface AdmissionObserver {
   ended?(operator: string, asked: AuthorizerRequest, ending: Ending): void;
   denied?(operator: string, asked: AuthorizerRequest, failure: LookupFailure): void;
-  answer?(operator: string, answer: CachedAnswer): void;
+  delivered?(operator: string, answer: CachedAnswer): void;
 }
 
 export function observedAuthorizers(
@@ -123,7 +123,7 @@ export function observedAuthorizers(
             : observed(asked, admitted);
         },
         delivered(answer) {
-          for (const one of observers) one.answer?.(answer.operator ?? operator, answer);
+          for (const one of observers) one.delivered?.(answer.operator ?? operator, answer);
           return authorizer.delivered(answer);
         },
       };

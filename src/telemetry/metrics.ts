@@ -199,7 +199,7 @@ export class Metrics {
         }
       },
       denied: (operator, { event }, { code }) => denied.add({ operator, event, code }),
-      answer: (operator, { how }) => answersWithoutLookup.add({ operator, how }),
+      delivered: (operator, { how }) => answersWithoutLookup.add({ operator, how }),
     };
   }
 
