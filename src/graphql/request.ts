@@ -140,8 +140,8 @@ export class GraphqlRequest implements LookupRequest {
   ): Promise<T> | T {
     if (!mayAskAbout(this.rights, number)) throw forbidden();
     this.#countQuestion?.(number, asked);
-    this.#fields += 1;
     const rehearsal = this.#parts.rehearsals?.get(number);
+    if (rehearsal === undefined) this.#fields += 1;
     const answer =
       rehearsal === undefined ? this.#looked().answer(number, asked) : rehearsedAnswer(rehearsal);
     const answered = (known: FieldAnswer | Defect): T => {

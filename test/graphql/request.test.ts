@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { FIELDS, type FieldQuestion } from '../../src/domain/fields.ts';
 import type { FieldPlace } from '../../src/graphql/answerErrors.ts';
 import { GraphqlRequest, type CountQuestion } from '../../src/graphql/request.ts';
+import type { Rehearsal } from '../../src/graphql/rehearsals.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import type { FieldAnswer } from '../../src/lookups/executor.ts';
 import { systemClock } from '../../src/system/clock.ts';
@@ -103,6 +104,17 @@ test('a failure counts by its code, and a defect as one', async () => {
       ['INTERNAL_SERVER_ERROR', 1],
     ]),
   );
+});
+
+test('a rehearsed answer repeats no question', async () => {
+  const rehearsal: Rehearsal = {
+    number: ALICE,
+    does: 'the operator takes too long',
+    answer: { code: 'OPERATOR_TIMEOUT' },
+  };
+  const request = requestAnswering(() => SWAPPED, { rehearsals: new Map([[ALICE, rehearsal]]) });
+  await ask(request, ALICE, window(1)).catch(() => undefined);
+  expect(request.report(200).repeatedQuestions).toBe(0);
 });
 
 test('a request that is not admitted asks nothing, and its report names no caller', async () => {

@@ -16,12 +16,13 @@ export interface RequestChanges {
   readonly correlator?: string;
   readonly config?: Partial<RequestParts['config']>;
   readonly countQuestion?: CountQuestion;
+  readonly rehearsals?: RequestParts['rehearsals'];
 }
 
 /** A request of Alice, who may query any number, with the answers of a test. */
 export function requestAnswering(
   answer: (number: PhoneNumber, asked: FieldQuestion) => FieldAnswer | Defect,
-  { caller, correlator, config, countQuestion }: RequestChanges = {},
+  { caller, correlator, config, countQuestion, rehearsals }: RequestChanges = {},
 ): GraphqlRequest {
   const request = new GraphqlRequest(
     {
@@ -37,6 +38,7 @@ export function requestAnswering(
       },
       quotas: { standingOf: () => Promise.resolve([]) },
       clock: systemClock,
+      rehearsals,
     },
     { timeoutMs: 60_000, correlator },
     countQuestion,
