@@ -138,11 +138,13 @@ test('a rolling restart with another secret, limits and STATE_KEY prompts once',
     startServiceWith({ ...shared, STATE_KEY, ...others });
   // These do not change the identity of the operator.
   const changed = { OPERATOR_CLIENT_SECRET: 'another', OPERATOR_TIMEOUT_MS: '7000' };
-  const first = await ServerProcess.start(operator.url, { ...shared, STATE_KEY: old });
-  const replicas: Pick<Service, 'url' | 'stop'>[] = [
-    { url: first.url, stop: () => first[Symbol.asyncDispose]() },
-    await withKey(old),
-  ];
+  await using first = await ServerProcess.start(operator.url, { ...shared, STATE_KEY: old });
+  // A killed one would leave the lease of a poll that was on the wire.
+  const stop = async (): Promise<void> => {
+    first.terminate();
+    await first.ended;
+  };
+  const replicas: Pick<Service, 'url' | 'stop'>[] = [{ url: first.url, stop }, await withKey(old)];
   const answers = () => Promise.all(replicas.map(({ url }) => ask(url)));
   expect(await answers()).toEqual(['CONSENT_PENDING', 'CONSENT_PENDING']);
   expect(first.logged(NOT_SHARED)).toEqual([]);
