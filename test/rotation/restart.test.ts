@@ -10,9 +10,10 @@ import { freshStateKey, NO_REDIS, startRedis } from '../support/redisServer.ts';
 import { Program } from '../support/program.ts';
 import { askAt, startServiceWith, type Service } from '../support/service.ts';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
+import type { Answer } from '../http/recordingServer.ts';
 import { entryAt, startServiceOf } from '../support/operatorsFile.ts';
 import { TemporaryFiles } from '../support/temporary.ts';
-import { answerNever, grant, pend, WiredOperator } from '../support/wiredOperator.ts';
+import { acknowledge, answerNever, grant, pend, WiredOperator } from '../support/wiredOperator.ts';
 import { ALICE } from '../support/values.ts';
 
 const IGNORED = 'SIGHUP is ignored: a changed setting takes a restart';
@@ -128,21 +129,25 @@ function procFile(pid: number, name: string): string {
   }
 }
 
+const acknowledgeLate: Answer = (received, response) =>
+  void setTimeout(() => acknowledge(received, response), 1500);
+
 test('a rolling restart with another secret, limits and STATE_KEY prompts once', async (context) => {
   context.skip(NO_REDIS !== undefined, NO_REDIS);
   const redis = await startRedis();
   const [old, young] = [freshStateKey(), freshStateKey()];
-  operator.script = { token: pend };
+  // The first replica is stopped meanwhile.
+  operator.script = { authorize: acknowledgeLate, token: pend };
   const shared = { ...operator.settings, ...prompting, REDIS_URL: redis.url };
   const withKey = (STATE_KEY: string, others: Environment = {}) =>
     startServiceWith({ ...shared, STATE_KEY, ...others });
   // These do not change the identity of the operator.
   const changed = { OPERATOR_CLIENT_SECRET: 'another', OPERATOR_TIMEOUT_MS: '7000' };
   await using first = await ServerProcess.start(operator.url, { ...shared, STATE_KEY: old });
-  // A killed one would leave the lease of a poll that was on the wire.
+  // A killed one would leave a prompt in doubt, or the lease of a poll.
   const stop = async (): Promise<void> => {
     first.terminate();
-    await first.ended;
+    expect(await first.ended).toEqual({ code: 0, signal: null });
   };
   const replicas: Pick<Service, 'url' | 'stop'>[] = [{ url: first.url, stop }, await withKey(old)];
   const answers = () => Promise.all(replicas.map(({ url }) => ask(url)));
