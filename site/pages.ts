@@ -83,7 +83,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'docs/api/operators-file.md',
     'docs/operator-api.md',
   ],
-  'Review it': ['docs/security.md', 'docs/attacked.md', 'SECURITY.md'],
+  'Review it': ['docs/security.md', 'SECURITY.md'],
   'Change it': ['CONTRIBUTING.md', 'docs/design.md', 'docs/decisions/README.md'],
   Examples: globSync('examples/*/README.md', { cwd: PROJECT }).toSorted(),
 };
