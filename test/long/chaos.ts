@@ -32,7 +32,7 @@ const STRETCHES: readonly Stretch[] = [
   { title: 'three operators', flow: '2-legged', echoes: true, operators: 3, share: 0.2 },
 ];
 
-/** Of each stretch, in docs/reliability.md. */
+/** Of each stretch. */
 const SHOWN = [
   'exchanges',
   'lookups made',

@@ -369,7 +369,7 @@ function numberOf(turn: number): string {
   return `+12${10 + (Math.floor(turn / 80) % 90)}55501${String(turn % 80).padStart(2, '0')}`;
 }
 
-test('docs/operations.md has each fault, with its alerts and its line', () => {
+test('monitoring/README.md has each fault, with its alerts and its line', () => {
   const rows = Object.entries<Fault>(FAULTS)
     .filter(([name]) => name !== 'none')
     .map(([name, { alerts, line, codes }]) => [
@@ -379,7 +379,7 @@ test('docs/operations.md has each fault, with its alerts and its line', () => {
         ? ''
         : `\`${wordsToSearch(line)}\`${codes === undefined ? '' : ` with \`${codes}\``}`,
     ]);
-  const [, section = ''] = textOf('docs/operations.md').split('\n## Faults tried\n');
+  const [, section = ''] = textOf('monitoring/README.md').split('\n## Faults tried\n');
   const shown = section
     .split('\n## ', 1)
     .flatMap((text) => [...text.matchAll(/^\| (.*?) *\| (.*?) *\| (.*?) *\|$/gm)])
