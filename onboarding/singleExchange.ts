@@ -3,7 +3,7 @@ import type { Clock } from '../src/system/clock.ts';
 import type { ReplyCheck } from '../src/http/echo.ts';
 import type { SharedByEndpoints } from '../src/http/connections/endpoint.ts';
 import type { Exchange, OutgoingRequest } from '../src/http/exchange.ts';
-import { createCorrelator } from '../src/http/correlator.ts';
+import { createCorrelator } from '../src/system/correlator.ts';
 import type { Bind, DpopExchanges } from '../src/http/resilience/dpopExchanges.ts';
 import type { GuardedPost, Judged, Outcome } from '../src/http/resilience/guardedEndpoint.ts';
 import type { EndpointName } from '../src/http/wireSettings.ts';

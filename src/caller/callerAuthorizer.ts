@@ -1,7 +1,7 @@
 import { withinTime, type Clock } from '../system/clock.ts';
 import type { Identity } from '../domain/identity.ts';
 import { errorName, type LookupFailure } from '../domain/errors.ts';
-import { CallerGone } from '../http/urgency.ts';
+import { CallerGone } from '../system/urgency.ts';
 import type { Log } from '../log/log.ts';
 import type {
   LookupAuthorizer,

@@ -2,7 +2,7 @@ import { consentChannel, traced } from '../log/diagnostics.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import { LightAbortSignal } from '../http/urgency.ts';
+import { LightAbortSignal } from '../system/urgency.ts';
 import { unlessLost } from '../sharedState/redis.ts';
 import type { ConsentOperator } from './consentLedger.ts';
 import { ANOTHERS_PENDING, consentStatus, consentViewOf, othersIn } from './consentView.ts';

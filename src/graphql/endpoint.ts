@@ -7,7 +7,7 @@ import {
   type RequestResult,
 } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
-import { DeadlineExceeded } from '../http/urgency.ts';
+import { DeadlineExceeded } from '../system/urgency.ts';
 import { Body, type BodyFault } from './body.ts';
 import { singleValue, preferredWaitMs, readHost, readTraceparent } from '../http/headers.ts';
 import { admitOrigin } from './crossOrigin.ts';

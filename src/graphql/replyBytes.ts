@@ -14,7 +14,7 @@ import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
 } from 'graphql';
-import { MAX_CORRELATOR_NAME_CHARACTERS } from '../http/correlator.ts';
+import { MAX_CORRELATOR_NAME_CHARACTERS } from '../system/correlator.ts';
 import {
   ERRORS,
   MAX_DOCS_URL_CHARACTERS,

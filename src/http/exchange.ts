@@ -1,4 +1,4 @@
-import type { LightAbortSignal } from './urgency.ts';
+import type { LightAbortSignal } from '../system/urgency.ts';
 import type { ConnectStage } from './connectFailure.ts';
 
 export interface HttpReply {

@@ -1,7 +1,7 @@
 import { errors, type Dispatcher } from 'undici';
 import { errorName } from '../domain/errors.ts';
 import { connectFailureOf } from './connectFailure.ts';
-import type { Abortable } from './urgency.ts';
+import type { Abortable } from '../system/urgency.ts';
 import type { ReplyCheck, ReplyWay } from './echo.ts';
 import type {
   Departure,

@@ -6,8 +6,8 @@ import { parsePhoneNumber } from '../domain/phoneNumber.ts';
 import { openEmbedded, termsOf } from './openEmbedded.ts';
 import type { App } from '../app/app.ts';
 import { ERRORS, QUOTA_MESSAGES } from '../domain/errors.ts';
-import { createCorrelator } from '../http/correlator.ts';
-import { RequestLife } from '../http/urgency.ts';
+import { createCorrelator } from '../system/correlator.ts';
+import { RequestLife } from '../system/urgency.ts';
 import type { FieldAnswer } from '../lookups/executor.ts';
 import { OUT_OF_TIME, type LookupRequest } from '../lookups/lookupRoute.ts';
 

@@ -1,6 +1,6 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import { SharedWork } from '../http/urgency.ts';
+import { SharedWork } from '../system/urgency.ts';
 import type { FactCache } from './factCache.ts';
 import type { LookupAuthorizer } from './lookupAuthorizer.ts';
 import {

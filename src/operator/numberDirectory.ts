@@ -1,10 +1,10 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { Correlator } from '../http/correlator.ts';
+import type { Correlator } from '../system/correlator.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { readAnswer } from '../http/json.ts';
 import { failed, judgeFault, leavesInDoubt, type Failed } from '../http/refusal.ts';
 import type { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
-import type { Urgency } from '../http/urgency.ts';
+import type { Urgency } from '../system/urgency.ts';
 
 export type DirectoryJudgement =
   | { readonly kind: 'named'; readonly operator: string }

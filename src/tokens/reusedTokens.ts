@@ -1,6 +1,6 @@
 import type { Clock } from '../system/clock.ts';
 import { AccessToken, Redacted, TokenMisused, type TokenSubject } from './accessToken.ts';
-import type { LightAbortSignal } from '../http/urgency.ts';
+import type { LightAbortSignal } from '../system/urgency.ts';
 import type { TokenCoverage } from './authorizationSettings.ts';
 
 /* Tokens that an operator lets us use again (docs/decisions/0012). */

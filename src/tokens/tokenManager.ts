@@ -9,7 +9,7 @@ import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
 import { errorWord, failed, type Failed } from '../http/refusal.ts';
 import type { GuardedEndpoint, Judged, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { RetryBudget } from '../http/resilience/retries.ts';
-import { WorkByKey, type Sharing } from '../http/urgency.ts';
+import { WorkByKey, type Sharing } from '../system/urgency.ts';
 import { AccessToken, type SeenTokens, type TokenSubject } from './accessToken.ts';
 import {
   tokenCoverage,

@@ -6,12 +6,12 @@ import { ANONYMOUS } from '../../src/caller/caller.ts';
 import { callerAuthorizers } from '../../src/caller/callerAuthorizer.ts';
 import { MemoryCounts } from '../../src/caller/quotas/memoryCounts.ts';
 import { Quotas, type QuotaSettings } from '../../src/caller/quotas/quotas.ts';
-import { createCorrelator } from '../../src/http/correlator.ts';
+import { createCorrelator } from '../../src/system/correlator.ts';
 import type { AuthorizerRequest, LookupAuthorizer } from '../../src/lookups/lookupAuthorizer.ts';
 import { silentLog } from '../support/silentLog.ts';
 import { TestClock } from '../support/testClock.ts';
 import { ALICE, BOB, hours, callerNamed, purposeNamed } from '../support/values.ts';
-import { LightAbortSignal } from '../../src/http/urgency.ts';
+import { LightAbortSignal } from '../../src/system/urgency.ts';
 
 const CHECK = { operation: 'check', maxAgeHours: hours(24) } as const;
 

@@ -1,4 +1,4 @@
-import { createCorrelator } from '../../src/http/correlator.ts';
+import { createCorrelator } from '../../src/system/correlator.ts';
 import type {
   LookupAuthorizer,
   Admitted,
@@ -18,7 +18,7 @@ import { StrictOperators, SWAPPED_HOURS_AGO } from './strictOperator.ts';
 import { consentOperator, LEASE_MS, RULES } from '../lookups/askedConsents.ts';
 import { answerKnown } from '../support/askedFields.ts';
 import { askAll, OFFER, requestAt } from '../lookups/requests.ts';
-import { LightAbortSignal } from '../../src/http/urgency.ts';
+import { LightAbortSignal } from '../../src/system/urgency.ts';
 import type { TestClock } from '../support/testClock.ts';
 import { ALICE } from '../support/values.ts';
 

@@ -10,7 +10,7 @@ import { answerText, pend, replying, WiredOperator } from '../support/wiredOpera
 import { askField } from '../support/askedFields.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
-import { LightAbortSignal } from '../../src/http/urgency.ts';
+import { LightAbortSignal } from '../../src/system/urgency.ts';
 
 /** A moved number: its prefix leads to the losing operator, which still answers `false`. */
 const MOVED = line(1);

@@ -4,7 +4,7 @@ import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import type { Answer } from '../http/recordingServer.ts';
 import { withEntry } from '../support/operatorEntry.ts';
-import { LightAbortSignal } from '../../src/http/urgency.ts';
+import { LightAbortSignal } from '../../src/system/urgency.ts';
 import { SeveralOperators, window, type Short } from '../support/severalOperators.ts';
 import { throughout, WiredOperator } from '../support/wiredOperator.ts';
 

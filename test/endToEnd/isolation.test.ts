@@ -4,7 +4,7 @@ import { answerJson, type Answer, type Received } from '../http/recordingServer.
 import { TestClock } from '../support/testClock.ts';
 import { answerRightly, replying } from '../support/wiredOperator.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';
-import { LightAbortSignal } from '../../src/http/urgency.ts';
+import { LightAbortSignal } from '../../src/system/urgency.ts';
 
 const NUMBERS = 200;
 /** More than may be on the wire to an operator at a time. */

@@ -151,7 +151,7 @@ test('x-correlator is returned where it may be repeated, and is in the log', asy
   const logged = /"correlator":"0b9ad6f2-2d5c-4a0e-9e61--[A-Za-z0-9]{12}-1"/;
   expect(service.logged.join('\n')).toMatch(logged);
 
-  // What else is returned: http/correlator.test.ts.
+  // What else is returned: system/correlator.test.ts.
   const returned = (await ask(service, { 'x-correlator': '+447700900123' })).headers;
   expect(returned.get('x-correlator')).toMatch(/^number-[A-Za-z0-9]{12}$/);
 

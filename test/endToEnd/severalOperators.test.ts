@@ -6,7 +6,7 @@ import { TOKENS, WITHOUT_NUMBER } from '../operator/camara.ts';
 import { operatorNamed, SeveralOperators, window } from '../support/severalOperators.ts';
 import { TestClock } from '../support/testClock.ts';
 import { grant, lookingUp, replying, WiredOperator } from '../support/wiredOperator.ts';
-import { LightAbortSignal } from '../../src/http/urgency.ts';
+import { LightAbortSignal } from '../../src/system/urgency.ts';
 
 /** Numbers of the three operators; those of the bad one begin with +447700901. */
 const BAD = '+447700901';

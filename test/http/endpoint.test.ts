@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { LightAbortSignal } from '../../src/http/urgency.ts';
+import { LightAbortSignal } from '../../src/system/urgency.ts';
 import { settled } from '../support/testClock.ts';
 import { replying } from '../support/wiredOperator.ts';
 import { answerJson, deadUrl, RecordingServer, type Received } from './recordingServer.ts';

@@ -17,7 +17,7 @@ import {
   SETTINGS,
 } from './rawHttp2Server.ts';
 import { DEPARTURE, outcome, TestEndpoint } from './testEndpoint.ts';
-import { LightAbortSignal } from '../../src/http/urgency.ts';
+import { LightAbortSignal } from '../../src/system/urgency.ts';
 
 const CERTIFICATE = trustedCertificate();
 

@@ -13,7 +13,7 @@ import {
   SECOND_MS,
 } from './askedConsents.ts';
 import { DATE, window } from './requests.ts';
-import { LightAbortSignal } from '../../src/http/urgency.ts';
+import { LightAbortSignal } from '../../src/system/urgency.ts';
 
 const WINDOW = [window(240)];
 const FALSE = [{ swapped: false }];

@@ -1,6 +1,6 @@
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Question } from '../../src/domain/question.ts';
-import { createCorrelator } from '../../src/http/correlator.ts';
+import { createCorrelator } from '../../src/system/correlator.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import type { Operators, OperatorsInTurn } from '../../src/lookups/operators.ts';
@@ -8,7 +8,7 @@ import type { Offer } from '../../src/lookups/planner.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import { answerKnown, told, type Told } from '../support/askedFields.ts';
 import { callerNamed, hours, purposeNamed } from '../support/values.ts';
-import { LightAbortSignal } from '../../src/http/urgency.ts';
+import { LightAbortSignal } from '../../src/system/urgency.ts';
 
 export const DATE: Question = { about: 'date' };
 

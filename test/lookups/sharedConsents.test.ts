@@ -4,7 +4,7 @@ import { settled } from '../support/testClock.ts';
 import { ALICE, changed } from '../support/values.ts';
 import { AskedConsents, failing, LEASE_MS, PENDING } from './askedConsents.ts';
 import { answersOf, askAll, DATE, executorOn, requestAt, window } from './requests.ts';
-import { LightAbortSignal } from '../../src/http/urgency.ts';
+import { LightAbortSignal } from '../../src/system/urgency.ts';
 
 const WINDOW = [window(240)];
 const FALSE = [{ swapped: false }];

@@ -30,7 +30,7 @@ import {
   purposeNamed,
 } from '../support/values.ts';
 import { answersOf, askAll, DATE, executorOn, OFFER, requestAt, window } from './requests.ts';
-import { LightAbortSignal } from '../../src/http/urgency.ts';
+import { LightAbortSignal } from '../../src/system/urgency.ts';
 
 const ANNA: CallerKey = { caller: callerNamed('anna'), purpose: purposeNamed('fraud-prevention') };
 function check(maxAgeHours: number): Lookup {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Lookup } from '../../src/domain/question.ts';
-import { createCorrelator } from '../../src/http/correlator.ts';
+import { createCorrelator } from '../../src/system/correlator.ts';
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { Operator, type LookupOrder } from '../../src/operator/operator.ts';
 import { AccessToken, TokenMisused } from '../../src/tokens/accessToken.ts';

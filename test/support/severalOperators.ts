@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../src/system/clock.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { createCorrelator } from '../../src/http/correlator.ts';
+import { createCorrelator } from '../../src/system/correlator.ts';
 import type { SimSwapLoader } from '../../src/lookups/executor.ts';
 import type { LookupAuthorizers } from '../../src/lookups/lookupAuthorizer.ts';
 import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
@@ -22,7 +22,7 @@ import { askField } from './askedFields.ts';
 import { silentLog } from './silentLog.ts';
 import { callerNamed } from './values.ts';
 import { withEntry } from './operatorEntry.ts';
-import { LightAbortSignal } from '../../src/http/urgency.ts';
+import { LightAbortSignal } from '../../src/system/urgency.ts';
 
 /** Changes of any members of an operator's settings, whatever its flow. */
 export type OperatorChanges = Partial<OperatorSettings>;

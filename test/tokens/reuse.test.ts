@@ -16,7 +16,7 @@ import {
   tokenOf,
   type Changes,
 } from './testTokens.ts';
-import { LightAbortSignal } from '../../src/http/urgency.ts';
+import { LightAbortSignal } from '../../src/system/urgency.ts';
 
 const TWO_SCOPES: Scopes = {
   operations: { 'retrieve-date': 'retrieve-sim-swap-date', check: 'check-sim-swap' },

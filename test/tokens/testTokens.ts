@@ -3,7 +3,7 @@ import { readConfig } from '../../src/config/config.ts';
 import type { Tokens } from '../../src/domain/profile.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Operation } from '../../src/domain/question.ts';
-import { createCorrelator } from '../../src/http/correlator.ts';
+import { createCorrelator } from '../../src/system/correlator.ts';
 import type { AccessToken } from '../../src/tokens/accessToken.ts';
 import type {
   AssertionSettings,

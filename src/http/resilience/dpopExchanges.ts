@@ -2,7 +2,7 @@ import { COMMON_ERRORS } from '../errorMap.ts';
 import type { Exchange, HttpReply, OutgoingRequest } from '../exchange.ts';
 import { singleValue } from '../headers.ts';
 import { errorWord } from '../refusal.ts';
-import type { LightAbortSignal } from '../urgency.ts';
+import type { LightAbortSignal } from '../../system/urgency.ts';
 
 /** Signs proofs of possession (RFC 9449 §4.2), each for one request. */
 export interface ProofSigner {

@@ -9,7 +9,7 @@ import {
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { LookupFailure } from '../../domain/errors.ts';
 import type { Log } from '../../log/log.ts';
-import { DeadlineExceeded, type Urgency } from '../urgency.ts';
+import { DeadlineExceeded, type Urgency } from '../../system/urgency.ts';
 import {
   type OpenConnections,
   CANCELLED,

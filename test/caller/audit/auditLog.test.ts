@@ -11,12 +11,12 @@ import {
   auditHash,
 } from '../../../src/caller/audit/entry.ts';
 import { findEntries, type Sought } from '../../../src/caller/audit/findEntries.ts';
-import { createCorrelator } from '../../../src/http/correlator.ts';
+import { createCorrelator } from '../../../src/system/correlator.ts';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
 import type { LookupToAuthorize } from '../../../src/lookups/lookupAuthorizer.ts';
 import { TestClock } from '../../support/testClock.ts';
 import { ALICE, BOB, hours, purposeNamed } from '../../support/values.ts';
-import { LightAbortSignal } from '../../../src/http/urgency.ts';
+import { LightAbortSignal } from '../../../src/system/urgency.ts';
 
 const TIME = '2026-01-15T12:00:00.000Z';
 const LATER = '2026-01-15T12:00:01.234Z';

@@ -9,7 +9,7 @@ import {
 } from '../../../src/http/resilience/requestRate.ts';
 import type { ExchangeKind } from '../../../src/http/resilience/retries.ts';
 import { settled, TestClock } from '../../support/testClock.ts';
-import { LightAbortSignal } from '../../../src/http/urgency.ts';
+import { LightAbortSignal } from '../../../src/system/urgency.ts';
 
 describe('the limit of a contract', () => {
   it.each<[number, RateLimit]>([
