@@ -1,4 +1,4 @@
-import { answerJson, RecordingServer } from '../test/http/recordingServer.ts';
+import { answerJson, RecordingServer } from '../test/wire/recordingServer.ts';
 import { startService } from '../test/support/service.ts';
 import {
   definitionOf,

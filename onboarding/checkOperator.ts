@@ -1,6 +1,6 @@
 import type { Operation } from '../src/domain/question.ts';
-import type { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
-import type { EndpointName } from '../src/http/wireSettings.ts';
+import type { ConnectionFiles } from '../src/wire/connectionFiles.ts';
+import type { EndpointName } from '../src/wire/wireSettings.ts';
 import type {
   NumberDirectorySettings,
   OperatorSettings,

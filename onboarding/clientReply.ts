@@ -1,7 +1,7 @@
 import type { ErrorMap } from '../src/http/errorMap.ts';
 import { knownTo } from '../src/http/errorMap.ts';
-import type { Exchange, HttpReply } from '../src/http/exchange.ts';
-import { readJsonObject } from '../src/http/json.ts';
+import type { Exchange, HttpReply } from '../src/wire/exchange.ts';
+import { readJsonObject } from '../src/wire/json.ts';
 import { errorWord, judgeRefusal, leavesInDoubt } from '../src/http/refusal.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
 import { judgeToken } from '../src/tokens/tokenResponses.ts';

@@ -1,4 +1,4 @@
-import type { ConnectStage } from '../src/http/connectFailure.ts';
+import type { ConnectStage } from '../src/wire/connectFailure.ts';
 
 /** What to do about a connection that broke: by its code, or else by its stage. Pure. */
 export function connectionAdvice(stage: ConnectStage, code: string): string {

@@ -1,5 +1,5 @@
-import type { ConnectStage } from '../src/http/connectFailure.ts';
-import type { AlpnProtocol } from '../src/http/connections/tlsConnector.ts';
+import type { ConnectStage } from '../src/wire/connectFailure.ts';
+import type { AlpnProtocol } from '../src/wire/tlsConnector.ts';
 
 /** Where a connection leads: the host and port of an address. */
 export interface Place {

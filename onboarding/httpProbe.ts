@@ -2,7 +2,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorName } from '../src/domain/errors.ts';
-import { refusesCertificate, type ConnectStage } from '../src/http/connectFailure.ts';
+import { refusesCertificate, type ConnectStage } from '../src/wire/connectFailure.ts';
 
 /** A server's HTTP reply to a request without effect. */
 export interface HttpFacts {

@@ -1,4 +1,4 @@
-import type { ConnectStage } from '../src/http/connectFailure.ts';
+import type { ConnectStage } from '../src/wire/connectFailure.ts';
 import { connectionAdvice } from './connectionAdvice.ts';
 import {
   codeText,

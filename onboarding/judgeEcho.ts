@@ -1,4 +1,4 @@
-import type { EchoSetting } from '../src/http/echo.ts';
+import type { EchoSetting } from '../src/wire/echo.ts';
 import type { Finding } from './finding.ts';
 import type { Echo } from './singleExchange.ts';
 

@@ -1,4 +1,4 @@
-import { PublishedJson } from '../src/http/connections/publishedJson.ts';
+import { PublishedJson } from '../src/wire/publishedJson.ts';
 import { errorName } from '../src/domain/errors.ts';
 import {
   authorizationEndpointsOf,

@@ -1,6 +1,6 @@
 import type { Clock } from '../src/system/clock.ts';
-import type { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
-import { IdleDetector } from '../src/http/connections/spareConnections.ts';
+import type { ConnectionFiles } from '../src/wire/connectionFiles.ts';
+import { IdleDetector } from '../src/wire/spareConnections.ts';
 import { DpopExchanges } from '../src/http/resilience/dpopExchanges.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
 import { Operator } from '../src/operator/operator.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../src/system/clock.ts';
-import type { ReplyCheck } from '../src/http/echo.ts';
-import type { SharedByEndpoints } from '../src/http/connections/endpoint.ts';
-import type { Exchange, OutgoingRequest } from '../src/http/exchange.ts';
+import type { ReplyCheck } from '../src/wire/echo.ts';
+import type { SharedByEndpoints } from '../src/wire/endpoint.ts';
+import type { Exchange, OutgoingRequest } from '../src/wire/exchange.ts';
 import { createCorrelator } from '../src/system/correlator.ts';
 import type { Bind, DpopExchanges } from '../src/http/resilience/dpopExchanges.ts';
 import type { GuardedPost, Judged, Outcome } from '../src/http/resilience/guardedEndpoint.ts';
-import type { EndpointName } from '../src/http/wireSettings.ts';
+import type { EndpointName } from '../src/wire/wireSettings.ts';
 import { createOperatorEndpoint } from '../src/operator/operatorEndpoint.ts';
 import { LOOKUP_ENDPOINTS, type OperatorSettings } from '../src/operator/operatorSettings.ts';
 import type { ExchangeContext } from '../src/tokens/tokenManager.ts';

@@ -5,10 +5,10 @@ import {
   ConnectFailure,
   refusesCertificate,
   type ConnectStage,
-} from '../src/http/connectFailure.ts';
-import { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
-import type { ConnectionSettings } from '../src/http/wireSettings.ts';
-import { TlsConnector, type AlpnProtocol } from '../src/http/connections/tlsConnector.ts';
+} from '../src/wire/connectFailure.ts';
+import { ConnectionFiles } from '../src/wire/connectionFiles.ts';
+import type { ConnectionSettings } from '../src/wire/wireSettings.ts';
+import { TlsConnector, type AlpnProtocol } from '../src/wire/tlsConnector.ts';
 import { SILENT } from './finding.ts';
 
 /** What a connection that was tried came to. */

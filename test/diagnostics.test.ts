@@ -8,7 +8,7 @@ import { leaksIn, NUMBER_MARK, SECRET_MARK } from './canary/marks.ts';
 import { nastily } from './canary/nastyOperator.ts';
 import { WiredOperator } from './support/wiredOperator.ts';
 import { ServerProcess } from './endToEnd/serverProcess.ts';
-import { answerJson } from './http/recordingServer.ts';
+import { answerJson } from './wire/recordingServer.ts';
 import { Random } from './support/random.ts';
 import { startService } from './support/service.ts';
 import { TemporaryFiles } from './support/temporary.ts';

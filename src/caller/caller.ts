@@ -1,4 +1,4 @@
-import type { ConnectionSettings } from '../http/wireSettings.ts';
+import type { ConnectionSettings } from '../wire/wireSettings.ts';
 import {
   ANONYMOUS_IDENTITY,
   tokenIdentity,

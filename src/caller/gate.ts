@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { singleValue } from '../http/headers.ts';
+import { singleValue } from '../wire/headers.ts';
 import type { TokenVerifier } from './tokenVerifier.ts';
 import type { Purpose } from '../domain/identity.ts';
 import { ANONYMOUS, type Caller, type CallerSettings } from './caller.ts';

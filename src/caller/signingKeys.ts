@@ -10,8 +10,8 @@ import {
   type JWSHeaderParameters,
 } from 'jose';
 import { errorName } from '../domain/errors.ts';
-import { connectFailureOf } from '../http/connectFailure.ts';
-import { UnexpectedStatus } from '../http/connections/publishedJson.ts';
+import { connectFailureOf } from '../wire/connectFailure.ts';
+import { UnexpectedStatus } from '../wire/publishedJson.ts';
 
 /** Between two fetches, and the age up to which a fetched set is fresh: a key that it lacks is not the issuer's. */
 const MIN_INTERVAL_MS = 1000;

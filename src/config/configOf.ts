@@ -1,6 +1,6 @@
 import type { Role } from '../graphql/typeDefs.ts';
 import type { TrustedDocuments } from '../graphql/trustedDocuments.ts';
-import { isLoopback } from '../http/wireSettings.ts';
+import { isLoopback } from '../wire/wireSettings.ts';
 import { readAudit, readCallers, readQuotas } from './callers.ts';
 import { readEgress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';

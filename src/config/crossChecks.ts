@@ -1,6 +1,6 @@
 import type { OperatorProfile } from '../domain/profile.ts';
-import { OWN_HEADERS } from '../http/headers.ts';
-import { withoutLastSlash } from '../http/wireSettings.ts';
+import { OWN_HEADERS } from '../wire/headers.ts';
+import { withoutLastSlash } from '../wire/wireSettings.ts';
 import type { OperatorEntry, OperatorsFile } from './definition.ts';
 import type { FileProblem, Path } from './document.ts';
 import { flowsOf, METHOD_NEEDS, methodOf, operationsOf } from './entrySettings.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { MAX_MAX_AGE_HOURS, OPERATIONS } from '../domain/question.ts';
 import { NUMBER_PREFIX } from '../domain/phoneNumber.ts';
 import { parseAmount, type Price } from '../domain/price.ts';
-import { proxyProblem, serverNameProblem, addressProblem } from '../http/wireSettings.ts';
+import { proxyProblem, serverNameProblem, addressProblem } from '../wire/wireSettings.ts';
 
 const { array, boolean, optional, record, strictObject, string, union } = z;
 

@@ -1,4 +1,4 @@
-import { proxyProblem, type ConnectionSettings, type TextSource } from '../http/wireSettings.ts';
+import { proxyProblem, type ConnectionSettings, type TextSource } from '../wire/wireSettings.ts';
 import type { EnvironmentReader } from './environment.ts';
 import type { NamesOf } from './settings.ts';
 

@@ -4,8 +4,8 @@ import {
   withoutLastSlash,
   type ConnectionSettings,
   type TextSource,
-} from '../http/wireSettings.ts';
-import { callProfile } from '../http/json.ts';
+} from '../wire/wireSettings.ts';
+import { callProfile } from '../wire/json.ts';
 import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
 import type {
   AuthenticationMethod,

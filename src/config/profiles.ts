@@ -6,9 +6,9 @@ import * as z from 'zod';
 import { camara } from '../../profiles/camara.ts';
 import { PROFILES } from '../../profiles/index.ts';
 import { MAX_MAX_AGE_HOURS } from '../domain/question.ts';
-import { OWN_HEADERS } from '../http/headers.ts';
-import { deepFreeze } from '../http/json.ts';
-import { ENDPOINT_NAMES } from '../http/wireSettings.ts';
+import { OWN_HEADERS } from '../wire/headers.ts';
+import { deepFreeze } from '../wire/json.ts';
+import { ENDPOINT_NAMES } from '../wire/wireSettings.ts';
 import type {
   AssertionProfile,
   Authentication,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { MAX_DOCS_URL_CHARACTERS } from '../domain/errors.ts';
-import { isLoopback, withoutLastSlash } from '../http/wireSettings.ts';
+import { isLoopback, withoutLastSlash } from '../wire/wireSettings.ts';
 import { address, DEFAULT_LIMITS } from './definition.ts';
 
 export interface Setting<Value = unknown> {

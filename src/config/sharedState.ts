@@ -7,7 +7,7 @@ import type {
   RedisTopology,
 } from '../sharedState/redis.ts';
 import type { StateKeys } from '../sharedState/stateSeals.ts';
-import { readMaterial, type ConnectionTexts } from '../http/connections/connectionFiles.ts';
+import { readMaterial, type ConnectionTexts } from '../wire/connectionFiles.ts';
 import type { EnvironmentReader } from './environment.ts';
 import type { VariableName } from './settings.ts';
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { egressTo, type Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { oneOfTexts } from './settings.ts';
-import { isHeaderName, isHeaderText } from '../http/headers.ts';
+import { isHeaderName, isHeaderText } from '../wire/headers.ts';
 
 /** The first is the default. */
 const SAMPLERS = [

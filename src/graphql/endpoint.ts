@@ -9,7 +9,7 @@ import {
 import type { Log } from '../log/log.ts';
 import { DeadlineExceeded } from '../system/urgency.ts';
 import { Body, type BodyFault } from './body.ts';
-import { singleValue, preferredWaitMs, readHost, readTraceparent } from '../http/headers.ts';
+import { singleValue, preferredWaitMs, readHost, readTraceparent } from '../wire/headers.ts';
 import { admitOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import { FairShares, UNKNOWN_CALLER, type RequestLoad, type Share } from './fairShares.ts';
@@ -31,7 +31,7 @@ import {
   type RequestParts,
   type RequestReport,
 } from './request.ts';
-import { isOwnHost } from '../http/wireSettings.ts';
+import { isOwnHost } from '../wire/wireSettings.ts';
 import { derived } from '../system/fromFiles.ts';
 import { Turns } from './turns.ts';
 import { documentNames, resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';

@@ -1,6 +1,6 @@
 import type { FailureReach } from '../domain/errors.ts';
 import type { ErrorRuleProfile } from '../domain/profile.ts';
-import { memberAt, type JsonObject, type MemberPath } from './json.ts';
+import { memberAt, type JsonObject, type MemberPath } from '../wire/json.ts';
 
 /**
  * How an operator words its errors. The first rule that matches counts; without one, the common rules do. Retries and

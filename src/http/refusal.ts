@@ -9,9 +9,9 @@ import {
   MOVED_NUMBER_WORDS,
   UNKNOWN_NUMBER_CODES,
 } from './errorMap.ts';
-import type { HttpReply, ReplyFlaw, TransportFault } from './exchange.ts';
-import { readJsonObject, type JsonObject } from './json.ts';
-import { retryAfterSeconds } from './headers.ts';
+import type { HttpReply, ReplyFlaw, TransportFault } from '../wire/exchange.ts';
+import { readJsonObject, type JsonObject } from '../wire/json.ts';
+import { retryAfterSeconds } from '../wire/headers.ts';
 
 export interface RefusalContext extends ErrorWording {
   /** Otherwise a denial is not by the owner. */

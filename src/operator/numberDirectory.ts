@@ -1,7 +1,7 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Correlator } from '../system/correlator.ts';
-import type { Exchange } from '../http/exchange.ts';
-import { readAnswer } from '../http/json.ts';
+import type { Exchange } from '../wire/exchange.ts';
+import { readAnswer } from '../wire/json.ts';
 import { failed, judgeFault, leavesInDoubt, type Failed } from '../http/refusal.ts';
 import type { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import type { Urgency } from '../system/urgency.ts';

@@ -8,9 +8,9 @@ import {
 import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup, Operation } from '../domain/question.ts';
-import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
-import { isHeaderName, isHeaderText, OWN_HEADERS } from '../http/headers.ts';
-import { callProfile, ProfileFault } from '../http/json.ts';
+import type { Exchange, OutgoingRequest } from '../wire/exchange.ts';
+import { isHeaderName, isHeaderText, OWN_HEADERS } from '../wire/headers.ts';
+import { callProfile, ProfileFault } from '../wire/json.ts';
 import { failed, judgeFault } from '../http/refusal.ts';
 import type { GuardedEndpoint, GuardedPost, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { AccessToken } from '../tokens/accessToken.ts';

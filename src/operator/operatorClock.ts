@@ -1,6 +1,6 @@
 import type { DateFact } from '../domain/fact.ts';
-import type { HttpReply } from '../http/exchange.ts';
-import { singleValue } from '../http/headers.ts';
+import type { HttpReply } from '../wire/exchange.ts';
+import { singleValue } from '../wire/headers.ts';
 import type { Log } from '../log/log.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 

@@ -1,15 +1,11 @@
-import type { ReplyCheck } from '../http/echo.ts';
-import {
-  Endpoint,
-  type EndpointSettings,
-  type SharedByEndpoints,
-} from '../http/connections/endpoint.ts';
+import type { ReplyCheck } from '../wire/echo.ts';
+import { Endpoint, type EndpointSettings, type SharedByEndpoints } from '../wire/endpoint.ts';
 import type { ProfileHeader } from '../domain/profile.ts';
-import type { EndpointName } from '../http/wireSettings.ts';
+import type { EndpointName } from '../wire/wireSettings.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 import { randomUUID } from 'node:crypto';
 import { derived } from '../system/fromFiles.ts';
-import type { Departure } from '../http/exchange.ts';
+import type { Departure } from '../wire/exchange.ts';
 
 export const ENDPOINT_LABELS: Readonly<Record<EndpointName, string>> = {
   token: 'token',

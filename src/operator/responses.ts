@@ -9,7 +9,7 @@ import {
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import { saysOk, type ErrorMap } from '../http/errorMap.ts';
-import type { HttpReply, ReplyFlaw } from '../http/exchange.ts';
+import type { HttpReply, ReplyFlaw } from '../wire/exchange.ts';
 import {
   callProfile,
   deepFreeze,
@@ -17,7 +17,7 @@ import {
   ProfileFault,
   readAnswer,
   type JsonObject,
-} from '../http/json.ts';
+} from '../wire/json.ts';
 import {
   errorWord,
   failed,

@@ -1,10 +1,10 @@
 import type { Clock } from '../system/clock.ts';
 import { derived, follow } from '../system/fromFiles.ts';
 import { logAbout, type Log } from '../log/log.ts';
-import { ConnectionFiles } from '../http/connections/connectionFiles.ts';
-import { Endpoint } from '../http/connections/endpoint.ts';
-import { IdleDetector } from '../http/connections/spareConnections.ts';
-import { EchoPolicy } from '../http/echo.ts';
+import { ConnectionFiles } from '../wire/connectionFiles.ts';
+import { Endpoint } from '../wire/endpoint.ts';
+import { IdleDetector } from '../wire/spareConnections.ts';
+import { EchoPolicy } from '../wire/echo.ts';
 import { COMMON_ERRORS } from '../http/errorMap.ts';
 import { Circuit } from '../http/resilience/circuit.ts';
 import { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';

@@ -1,8 +1,8 @@
-import type { SilentReplies } from '../http/echo.ts';
-import type { SharedByEndpoints } from '../http/connections/endpoint.ts';
-import { PublishedJson } from '../http/connections/publishedJson.ts';
+import type { SilentReplies } from '../wire/echo.ts';
+import type { SharedByEndpoints } from '../wire/endpoint.ts';
+import { PublishedJson } from '../wire/publishedJson.ts';
 import type { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
-import type { EndpointName } from '../http/wireSettings.ts';
+import type { EndpointName } from '../wire/wireSettings.ts';
 import { ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
 import {
   LOOKUP_ENDPOINTS,

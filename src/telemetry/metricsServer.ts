@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import type { Clock } from '../system/clock.ts';
-import { isLoopback, isOwnHost } from '../http/wireSettings.ts';
+import { isLoopback, isOwnHost } from '../wire/wireSettings.ts';
 import { replyOf, SECURITY_HEADERS, type Refusal, type Reply } from '../graphql/reply.ts';
 import type { Metrics } from './metrics.ts';
 

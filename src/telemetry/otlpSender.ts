@@ -1,6 +1,6 @@
 import type { Clock } from '../system/clock.ts';
 import { errorName } from '../domain/errors.ts';
-import { SingleConnection } from '../http/connections/publishedJson.ts';
+import { SingleConnection } from '../wire/publishedJson.ts';
 import type { Log } from '../log/log.ts';
 import type { TracingSettings } from '../config/tracing.ts';
 

@@ -35,7 +35,7 @@ import {
   type TraceParent,
   type WorkChannel,
 } from '../log/diagnostics.ts';
-import { writeTraceparent } from '../http/headers.ts';
+import { writeTraceparent } from '../wire/headers.ts';
 import type { Log } from '../log/log.ts';
 import { CONSENT, EXCHANGE, LOOKUP, PLAN, REQUEST, TOKEN, type SpanShape } from './attributes.ts';
 import type { SpanOutcome } from './metricDefinitions.ts';

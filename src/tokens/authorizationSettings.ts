@@ -9,7 +9,7 @@ import type {
   ProfileFlow,
   Scopes,
 } from '../domain/profile.ts';
-import type { ConnectionSettings } from '../http/wireSettings.ts';
+import type { ConnectionSettings } from '../wire/wireSettings.ts';
 import type { TokenSubject } from './accessToken.ts';
 
 /** How an access token comes about, fixed with the operator at onboarding (docs/operator-api.md, "Who we are"). */

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { withinTime, type Clock } from '../system/clock.ts';
 import { errorName } from '../domain/errors.ts';
-import { addressProblem } from '../http/wireSettings.ts';
-import { connectFailureOf } from '../http/connectFailure.ts';
-import { notBegun, type Exchange } from '../http/exchange.ts';
+import { addressProblem } from '../wire/wireSettings.ts';
+import { connectFailureOf } from '../wire/connectFailure.ts';
+import { notBegun, type Exchange } from '../wire/exchange.ts';
 import {
   unsent,
   type GuardedEndpoint,

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
 import type { Clock } from '../system/clock.ts';
-import type { OutgoingRequest } from '../http/exchange.ts';
+import type { OutgoingRequest } from '../wire/exchange.ts';
 import type { ProofSigner } from '../http/resilience/dpopExchanges.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { LookupFailureCode } from '../domain/errors.ts';
 import type { Ciba } from '../domain/profile.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { ErrorMap } from '../http/errorMap.ts';
-import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
+import type { Exchange, OutgoingRequest } from '../wire/exchange.ts';
 import { errorWord, failed, type Failed } from '../http/refusal.ts';
 import type { GuardedEndpoint, Judged, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { RetryBudget } from '../http/resilience/retries.ts';

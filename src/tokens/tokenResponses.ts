@@ -6,8 +6,8 @@ import {
   type HttpReply,
   type Replied,
   type ReplyFlaw,
-} from '../http/exchange.ts';
-import { readAnswer } from '../http/json.ts';
+} from '../wire/exchange.ts';
+import { readAnswer } from '../wire/json.ts';
 import {
   bodyOf,
   errorWord,
@@ -20,7 +20,7 @@ import {
   type Failed,
   type RefusalContext,
 } from '../http/refusal.ts';
-import { retryAfterSeconds } from '../http/headers.ts';
+import { retryAfterSeconds } from '../wire/headers.ts';
 
 /** A token as it was issued; `id_token` and `refresh_token` are not kept. */
 export interface IssuedToken {

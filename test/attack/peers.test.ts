@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { AUDIENCE, ISSUER } from '../caller/testIssuer.ts';
-import type { Answer, Received } from '../http/recordingServer.ts';
+import type { Answer, Received } from '../wire/recordingServer.ts';
 import { freshStateKey } from '../support/redisServer.ts';
 import { attack, AUDIT_KEY, isAtMost, isEqual } from './stage.ts';
 import { number, within } from './values.ts';
@@ -98,7 +98,7 @@ attack('hostile-replies', async (stage) => {
 const REFUSED_WITHIN_MS = 5500;
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 
-/** What the address of the keys replies. Its limits: http/publishedJson.test.ts. */
+/** What the address of the keys replies. Its limits: wire/publishedJson.test.ts. */
 const ISSUERS: Readonly<Record<string, (socket: Socket) => void>> = {
   'a byte now and then': (socket) => {
     socket.write(`${HEAD}content-length: 100000\r\n\r\n{`);

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { errors, type JSONWebKeySet, type JWK } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { keysFailure, KeysUnavailable, SigningKeys } from '../../src/caller/signingKeys.ts';
-import { ConnectFailure } from '../../src/http/connectFailure.ts';
+import { ConnectFailure } from '../../src/wire/connectFailure.ts';
 import { RecordedLog } from '../support/recordedLog.ts';
 import { silentLog } from '../support/silentLog.ts';
 import { TestClock } from '../support/testClock.ts';

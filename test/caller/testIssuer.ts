@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey, JWK, JWTPayload } from 'jose';
 import type { SIGNING_ALGORITHMS } from '../../src/caller/caller.ts';
-import { RecordingServer } from '../http/recordingServer.ts';
+import { RecordingServer } from '../wire/recordingServer.ts';
 
 type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
 

@@ -2,7 +2,7 @@ import { setInterval } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { startSimulator, DEMO_CLIENT } from '../../simulator/simulator.ts';
-import { RecordingServer } from '../http/recordingServer.ts';
+import { RecordingServer } from '../wire/recordingServer.ts';
 import { startService, type Service } from '../support/service.ts';
 import { claimsAt, createKey, sign, TestIssuer } from './testIssuer.ts';
 

@@ -1,4 +1,4 @@
-import type { Answer } from '../http/recordingServer.ts';
+import type { Answer } from '../wire/recordingServer.ts';
 import { askedOf } from '../support/operatorBooks.ts';
 import type { Random } from '../support/random.ts';
 import { SECRET_MARK } from './marks.ts';

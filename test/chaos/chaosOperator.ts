@@ -1,10 +1,10 @@
 import { askedOf, formOf, OperatorBooks, type OperatorTerms } from '../support/operatorBooks.ts';
 import type { Random } from '../support/random.ts';
 import type { Truth } from './truth.ts';
-import { WireServer, type WireReply, type WireRequest } from '../http/wire.ts';
+import { WireServer, type WireReply, type WireRequest } from '../wire/wire.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import type { Http2Session } from 'node:http2';
-import { Http2Server, type ReceivedByStream } from '../http/http2Server.ts';
+import { Http2Server, type ReceivedByStream } from '../wire/http2Server.ts';
 import { Http1Line, Http2Line, Http2Progress, type Later, type ReplyLine } from './replyLine.ts';
 
 const FAULTS = {

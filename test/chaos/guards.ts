@@ -3,11 +3,11 @@ type Change = readonly [text: string, changed: string];
 /** Checks of the service, each as what it takes to turn it off in one file of src. Each text is there once. */
 export const GUARDS_IN_CODE = {
   'correlator-check': {
-    file: 'src/http/echo.ts',
+    file: 'src/wire/echo.ts',
     changes: [['if (echoed === correlator) {', 'if (echoed !== undefined) {']],
   },
   'fresh-connections': {
-    file: 'src/http/echo.ts',
+    file: 'src/wire/echo.ts',
     changes: [["return !this.#isEchoDue && this.#silent === 'fresh';", 'return false;']],
   },
   'strict-types': {

@@ -1,7 +1,7 @@
 import type { Http2Session, ServerHttp2Stream } from 'node:http2';
 import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
-import { toBytes, type WireReply } from '../http/wire.ts';
+import { toBytes, type WireReply } from '../wire/wire.ts';
 
 /** Does something after a while, unless the operator is closed before. */
 export type Later = (ms: number, action: () => void) => void;

@@ -7,7 +7,7 @@ import { camara } from '../../profiles/camara.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { MakeProfile } from '../../src/domain/profile.ts';
 import { codeBlocksOf } from '../support/documents.ts';
-import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
+import { answerJson, RecordingServer, type Answer } from '../wire/recordingServer.ts';
 import { metricsOf } from '../metrics/scrape.ts';
 import { entryAt } from '../support/operatorsFile.ts';
 import { Program } from '../support/program.ts';

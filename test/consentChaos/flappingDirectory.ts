@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
+import { answerJson, RecordingServer, type Received } from '../wire/recordingServer.ts';
 import { Random, randomOf } from '../support/random.ts';
 import type { Chronicle } from './chronicle.ts';
 

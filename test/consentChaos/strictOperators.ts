@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { LoopWatch } from '../long/loopWatch.ts';
-import { RecordingServer, type Received } from '../http/recordingServer.ts';
+import { RecordingServer, type Received } from '../wire/recordingServer.ts';
 import {
   askedOf,
   callerOf,

@@ -3,7 +3,7 @@ import { afterAll, expect, it } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { line } from '../endToEnd/askedSimSwaps.ts';
 import { inForm } from '../support/forms.ts';
-import { RecordingServer, type Answer } from '../http/recordingServer.ts';
+import { RecordingServer, type Answer } from '../wire/recordingServer.ts';
 import { entryAt, startServiceOf } from '../support/operatorsFile.ts';
 import { Random } from '../support/random.ts';
 import { TemporaryFiles } from '../support/temporary.ts';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/system/clock.ts';
 import type { NumberDirectorySettings } from '../../src/operator/operatorSettings.ts';
 import { line } from '../endToEnd/askedSimSwaps.ts';
-import { deadUrl, RecordingServer, type Answer } from '../http/recordingServer.ts';
+import { deadUrl, RecordingServer, type Answer } from '../wire/recordingServer.ts';
 import { logInto } from '../support/service.ts';
 import { operatorNamed, SeveralOperators, window } from '../support/severalOperators.ts';
 import { TestClock } from '../support/testClock.ts';

@@ -2,7 +2,7 @@ import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Clock } from '../../src/system/clock.ts';
-import type { Answer } from '../http/recordingServer.ts';
+import type { Answer } from '../wire/recordingServer.ts';
 import { withEntry } from '../support/operatorEntry.ts';
 import { LightAbortSignal } from '../../src/system/urgency.ts';
 import { SeveralOperators, window, type Short } from '../support/severalOperators.ts';

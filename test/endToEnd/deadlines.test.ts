@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
-import { answerJson, RecordingServer } from '../http/recordingServer.ts';
-import { TestEndpoint } from '../http/testEndpoint.ts';
+import { answerJson, RecordingServer } from '../wire/recordingServer.ts';
+import { TestEndpoint } from '../wire/testEndpoint.ts';
 import { startService, startWired } from '../support/service.ts';
 import { TestClock } from '../support/testClock.ts';
 import { ALICE, BOB } from '../support/values.ts';

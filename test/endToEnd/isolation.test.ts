@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/system/clock.ts';
-import { answerJson, type Answer, type Received } from '../http/recordingServer.ts';
+import { answerJson, type Answer, type Received } from '../wire/recordingServer.ts';
 import { TestClock } from '../support/testClock.ts';
 import { answerRightly, replying } from '../support/wiredOperator.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { BUILD } from '../../src/system/build.ts';
 import { DEMO_CLIENT, startSimulator } from '../../simulator/simulator.ts';
 import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
-import { deadUrl, RecordingServer, type Answer } from '../http/recordingServer.ts';
+import { deadUrl, RecordingServer, type Answer } from '../wire/recordingServer.ts';
 import { startService, type Reply, type Service } from '../support/service.ts';
 import { ServerProcess } from './serverProcess.ts';
 

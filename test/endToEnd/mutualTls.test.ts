@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createKey, claimsAt, sign, AUDIENCE, ISSUER } from '../caller/testIssuer.ts';
-import { ConnectProxy, tunnelFor } from '../http/connectProxy.ts';
-import { answerJson, RecordingServer } from '../http/recordingServer.ts';
+import { ConnectProxy, tunnelFor } from '../wire/connectProxy.ts';
+import { answerJson, RecordingServer } from '../wire/recordingServer.ts';
 import { hurriedClock } from '../support/hurriedClock.ts';
 import { entryAt, startServiceOf } from '../support/operatorsFile.ts';
 import { Authority, demanding } from '../tls/authority.ts';

@@ -5,7 +5,7 @@ import { startSimulator } from '../../simulator/simulator.ts';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Clock } from '../../src/system/clock.ts';
-import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
+import { answerJson, RecordingServer, type Received } from '../wire/recordingServer.ts';
 import {
   auditedInto,
   operatorNamed,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Answer } from '../http/recordingServer.ts';
+import type { Answer } from '../wire/recordingServer.ts';
 import { tellAbout } from './answers.ts';
 import { line } from './askedSimSwaps.ts';
 import { grant, pend, replying } from '../support/wiredOperator.ts';

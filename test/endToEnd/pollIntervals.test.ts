@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { Authority } from '../tls/authority.ts';
 import { TemporaryFiles } from '../support/temporary.ts';
-import { answerJson } from '../http/recordingServer.ts';
+import { answerJson } from '../wire/recordingServer.ts';
 import { startService } from '../support/service.ts';
 import { pend, WiredOperator } from '../support/wiredOperator.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { AUDIENCE, ISSUER, TestIssuer } from '../caller/testIssuer.ts';
-import { RecordingServer } from '../http/recordingServer.ts';
+import { RecordingServer } from '../wire/recordingServer.ts';
 import { freshStateKey, NO_REDIS, startRedis } from '../support/redisServer.ts';
 import { startService } from '../support/service.ts';
 import { TemporaryFiles } from '../support/temporary.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Tokens } from '../../src/domain/profile.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { systemClock, type Clock } from '../../src/system/clock.ts';
-import { answerJson, RecordingServer } from '../http/recordingServer.ts';
+import { answerJson, RecordingServer } from '../wire/recordingServer.ts';
 import { WITHOUT_NUMBER } from '../operator/camara.ts';
 import {
   operatorNamed,

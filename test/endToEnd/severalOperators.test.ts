@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { deadUrl, type Answer } from '../http/recordingServer.ts';
+import { deadUrl, type Answer } from '../wire/recordingServer.ts';
 import { logInto } from '../support/service.ts';
 import { TOKENS, WITHOUT_NUMBER } from '../operator/camara.ts';
 import { operatorNamed, SeveralOperators, window } from '../support/severalOperators.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ServerResponse } from 'node:http';
 import type { Environment } from '../../src/config/environment.ts';
-import type { Received } from '../http/recordingServer.ts';
+import type { Received } from '../wire/recordingServer.ts';
 import { operatorNamed, SeveralOperators, window } from '../support/severalOperators.ts';
 import { WiredOperator } from '../support/wiredOperator.ts';
 import { line } from './askedSimSwaps.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Random } from '../support/random.ts';
-import { toBytes, WireServer, type WireReply, type WireRequest } from '../http/wire.ts';
+import { toBytes, WireServer, type WireReply, type WireRequest } from '../wire/wire.ts';
 import { mutated, textOf, valueOf } from './rubbish.ts';
 
 /** How often a reply is rubbish; half or more would open the circuit. */

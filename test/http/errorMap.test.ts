@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { FailureReach } from '../../src/domain/errors.ts';
 import type { ErrorRuleProfile } from '../../src/domain/profile.ts';
 import { reachOf, wordOf, type ErrorMap } from '../../src/http/errorMap.ts';
-import type { Exchange } from '../../src/http/exchange.ts';
+import type { Exchange } from '../../src/wire/exchange.ts';
 import { judgeCheck, judgeRetrieveDate } from '../operator/camara.ts';
 import { judgeAcknowledgement, judgePoll, judgeToken } from '../../src/tokens/tokenResponses.ts';
 import { inForm } from '../support/forms.ts';
 import { START_MS } from '../support/testClock.ts';
 import { hours } from '../support/values.ts';
-import { jsonReply } from './replies.ts';
+import { jsonReply } from '../wire/replies.ts';
 
 const CODES: readonly ErrorRuleProfile['code'][] = [
   'NUMBER_NOT_SERVED',

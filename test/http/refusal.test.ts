@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureReach, LookupFailureCode } from '../../src/domain/errors.ts';
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
-import type { FaultCause } from '../../src/http/exchange.ts';
+import type { FaultCause } from '../../src/wire/exchange.ts';
 import {
   errorWord,
   judgeFault,
@@ -9,7 +9,7 @@ import {
   type RefusalContext,
 } from '../../src/http/refusal.ts';
 import { START_MS } from '../support/testClock.ts';
-import { jsonReply } from './replies.ts';
+import { jsonReply } from '../wire/replies.ts';
 
 const errors = COMMON_ERRORS;
 const LOOKUP: RefusalContext = { wordIn: 'code', promptsOwner: false, errors };

@@ -221,7 +221,7 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
-    file: 'src/http/echo.ts',
+    file: 'src/wire/echo.ts',
     tests: ['test/http/endpointEcho', 'test/operator/silentReplies'],
     mutants: [
       ['if (status >= 200 && status < 300) {', 'if (false) {'],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { LookupAsk, LookupProfile } from '../../src/domain/profile.ts';
 import { inForm } from '../support/forms.ts';
-import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
+import { answerJson, RecordingServer, type Received } from '../wire/recordingServer.ts';
 import { date, operatorNamed, SeveralOperators, window } from '../support/severalOperators.ts';
 import { ALICE } from '../support/values.ts';
 

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { DEMO_ENTRY, OperatorsFile } from '../support/operatorsFile.ts';
-import { deadUrl, RecordingServer } from '../http/recordingServer.ts';
+import { deadUrl, RecordingServer } from '../wire/recordingServer.ts';
 import { Program } from '../support/program.ts';
 import { simulator } from './checked.ts';
 

@@ -1,9 +1,9 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { answering, ConnectProxy, tunnelFor, type ProxyManner } from '../http/connectProxy.ts';
-import { Http2Server } from '../http/http2Server.ts';
-import { answerJson, deadUrl, RecordingServer } from '../http/recordingServer.ts';
+import { answering, ConnectProxy, tunnelFor, type ProxyManner } from '../wire/connectProxy.ts';
+import { Http2Server } from '../wire/http2Server.ts';
+import { answerJson, deadUrl, RecordingServer } from '../wire/recordingServer.ts';
 import { listen } from '../support/listening.ts';
 import { Authority, demanding } from '../tls/authority.ts';
 import { createCertificate, type Certificate } from '../tls/certificate.ts';

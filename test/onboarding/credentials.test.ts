@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
+import { answerJson, RecordingServer, type Answer } from '../wire/recordingServer.ts';
 import { TemporaryFiles } from '../support/temporary.ts';
 import { check, failed, rowsOf, settingsAt, simulator, simulatorSettings } from './checked.ts';
 

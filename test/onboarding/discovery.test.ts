@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
+import { answerJson, RecordingServer, type Answer } from '../wire/recordingServer.ts';
 import { DEMO_ENTRY, OperatorsFile } from '../support/operatorsFile.ts';
 import { TemporaryFiles } from '../support/temporary.ts';
 import { Authority } from '../tls/authority.ts';

@@ -1,7 +1,7 @@
 import { camara } from '../../profiles/camara.ts';
 import type { ClientCredentials, Tokens } from '../../src/domain/profile.ts';
 import type { MaxAgeHours } from '../../src/domain/question.ts';
-import type { HttpReply } from '../../src/http/exchange.ts';
+import type { HttpReply } from '../../src/wire/exchange.ts';
 import type { LookupManner } from '../../src/operator/operator.ts';
 import { judgeLookup, type LookupExchange } from '../../src/operator/responses.ts';
 

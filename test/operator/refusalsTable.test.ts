@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { judgeRefusal } from '../../src/http/refusal.ts';
 import { judgeCheck, judgeRetrieveDate } from './camara.ts';
-import { jsonReply } from '../http/replies.ts';
+import { jsonReply } from '../wire/replies.ts';
 import { START_MS } from '../support/testClock.ts';
 import { hours } from '../support/values.ts';
 

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { describe, expect, it } from 'vitest';
-import type { ReplyFlaw } from '../../src/http/exchange.ts';
+import type { ReplyFlaw } from '../../src/wire/exchange.ts';
 import { camara } from '../../profiles/camara.ts';
 import type { DateReading, SwappedReading } from '../../src/domain/profile.ts';
 import type { Fact } from '../../src/domain/fact.ts';
 import { judgeLookup, type Judgement } from '../../src/operator/responses.ts';
 import { judgeCheck, judgeRetrieveDate } from './camara.ts';
-import { jsonReply } from '../http/replies.ts';
+import { jsonReply } from '../wire/replies.ts';
 import { START_MS } from '../support/testClock.ts';
 import { hours } from '../support/values.ts';
 

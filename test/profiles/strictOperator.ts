@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { RecordingServer, type Received } from '../http/recordingServer.ts';
+import { RecordingServer, type Received } from '../wire/recordingServer.ts';
 
 /** What a value must be: this very text or number, of this form, an object of these members and no others, or what the function takes. */
 export type Must =

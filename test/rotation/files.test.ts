@@ -3,7 +3,7 @@ import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { jwtVerify } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hurriedClock } from '../support/hurriedClock.ts';
-import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
+import { answerJson, RecordingServer, type Received } from '../wire/recordingServer.ts';
 import { startServiceWith, type Service } from '../support/service.ts';
 import { TemporaryFiles } from '../support/temporary.ts';
 import { WiredOperator } from '../support/wiredOperator.ts';

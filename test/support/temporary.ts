@@ -1,7 +1,7 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TextSource } from '../../src/http/wireSettings.ts';
+import type { TextSource } from '../../src/wire/wireSettings.ts';
 
 /**
  * Makes one folder the TMPDIR of this process and all that it starts, and removes it when the process ends. The

@@ -6,7 +6,7 @@ import {
   type Answer,
   type Connection,
   type Received,
-} from '../http/recordingServer.ts';
+} from '../wire/recordingServer.ts';
 import { askedOf, endsWith, OperatorBooks, type Asked, type Offence } from './operatorBooks.ts';
 
 /** What the operator does in place of its answers. */

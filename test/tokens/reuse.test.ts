@@ -4,7 +4,7 @@ import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { TokenMisused } from '../../src/tokens/accessToken.ts';
 import { tokenCoverage } from '../../src/tokens/authorizationSettings.ts';
 import { KeptTokens, ReusableToken } from '../../src/tokens/reusedTokens.ts';
-import { answerJson } from '../http/recordingServer.ts';
+import { answerJson } from '../wire/recordingServer.ts';
 import { TestClock } from '../support/testClock.ts';
 import { WITHOUT_NUMBER } from '../operator/camara.ts';
 import { ALICE, BOB } from '../support/values.ts';

@@ -20,8 +20,8 @@ import {
   type ExchangeContext,
   type TokenSettings,
 } from '../../src/tokens/tokenManager.ts';
-import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
-import { AMPLE_MS, TestEndpoint } from '../http/testEndpoint.ts';
+import { answerJson, RecordingServer, type Answer } from '../wire/recordingServer.ts';
+import { AMPLE_MS, TestEndpoint } from '../wire/testEndpoint.ts';
 import { TestClock } from '../support/testClock.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

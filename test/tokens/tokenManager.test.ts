@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ClientAuthentication } from '../../src/tokens/clientAuthentication.ts';
-import { answerJson } from '../http/recordingServer.ts';
+import { answerJson } from '../wire/recordingServer.ts';
 import { ALICE } from '../support/values.ts';
 import { issuing, TestTokens, tokenOf } from './testTokens.ts';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LookupFailure } from '../../src/domain/errors.ts';
-import type { Exchange, FaultCause, ReplyFlaw } from '../../src/http/exchange.ts';
+import type { Exchange, FaultCause, ReplyFlaw } from '../../src/wire/exchange.ts';
 import { judgeAcknowledgement, judgePoll, judgeToken } from '../../src/tokens/tokenResponses.ts';
 import { anyText } from '../support/anyText.ts';
-import { jsonReply } from '../http/replies.ts';
+import { jsonReply } from '../wire/replies.ts';
 import { START_MS } from '../support/testClock.ts';
 
 const TOKEN = { access_token: 'abc.DEF-123_~+/==', token_type: 'Bearer', expires_in: 300 };

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { RecordingServer, type Received } from '../http/recordingServer.ts';
+import { RecordingServer, type Received } from '../wire/recordingServer.ts';
 
 /** A span as OTLP writes it in JSON, its attributes by name. */
 export interface CollectedSpan {

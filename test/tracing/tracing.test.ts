@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, test } from 'vitest';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
-import { deadUrl } from '../http/recordingServer.ts';
+import { deadUrl } from '../wire/recordingServer.ts';
 import { startService } from '../support/service.ts';
 import { BUILD } from '../../src/system/build.ts';
 import { WiredOperator, type OperatorScript } from '../support/wiredOperator.ts';

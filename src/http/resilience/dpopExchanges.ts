@@ -1,6 +1,6 @@
 import { COMMON_ERRORS } from '../errorMap.ts';
-import type { Exchange, HttpReply, OutgoingRequest } from '../exchange.ts';
-import { singleValue } from '../headers.ts';
+import type { Exchange, HttpReply, OutgoingRequest } from '../../wire/exchange.ts';
+import { singleValue } from '../../wire/headers.ts';
 import { errorWord } from '../refusal.ts';
 import type { LightAbortSignal } from '../../system/urgency.ts';
 

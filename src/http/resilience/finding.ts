@@ -1,7 +1,7 @@
 import type { LogDetails } from '../../log/log.ts';
 import type { LookupFailure } from '../../domain/errors.ts';
-import type { Exchange, HttpReply, TransportFault, ReplyFlaw } from '../exchange.ts';
-import type { ConnectStage } from '../connectFailure.ts';
+import type { Exchange, HttpReply, TransportFault, ReplyFlaw } from '../../wire/exchange.ts';
+import type { ConnectStage } from '../../wire/connectFailure.ts';
 import { knownTo, type ErrorMap, knownWord, type OperatorWord } from '../errorMap.ts';
 import { errorWord, leavesInDoubt } from '../refusal.ts';
 import type { ExchangeKind } from './retries.ts';

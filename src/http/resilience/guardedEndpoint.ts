@@ -10,18 +10,18 @@ import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { LookupFailure } from '../../domain/errors.ts';
 import type { Log } from '../../log/log.ts';
 import { DeadlineExceeded, type Urgency } from '../../system/urgency.ts';
-import {
-  type OpenConnections,
-  CANCELLED,
-  NO_TIME,
-  type Endpoint,
-} from '../connections/endpoint.ts';
+import { type OpenConnections, CANCELLED, NO_TIME, type Endpoint } from '../../wire/endpoint.ts';
 import { type ErrorMap, knownWord } from '../errorMap.ts';
-import { notBegun, type Exchange, type OutgoingRequest, type ReplyFlaw } from '../exchange.ts';
-import { ProfileFault } from '../json.ts';
+import {
+  notBegun,
+  type Exchange,
+  type OutgoingRequest,
+  type ReplyFlaw,
+} from '../../wire/exchange.ts';
+import { ProfileFault } from '../../wire/json.ts';
 import { errorWord, leavesInDoubt } from '../refusal.ts';
-import { retryAfterSeconds } from '../headers.ts';
-import type { CorrelatorSettings } from '../wireSettings.ts';
+import { retryAfterSeconds } from '../../wire/headers.ts';
+import type { CorrelatorSettings } from '../../wire/wireSettings.ts';
 import type { Bind, DpopExchanges } from './dpopExchanges.ts';
 import type { Circuit, Health, Switched } from './circuit.ts';
 import { ADDRESS_SETTINGS, findingOf, type NameSetting } from './finding.ts';

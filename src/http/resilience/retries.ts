@@ -1,5 +1,5 @@
 import type { Clock } from '../../system/clock.ts';
-import type { Exchange, TransportFault } from '../exchange.ts';
+import type { Exchange, TransportFault } from '../../wire/exchange.ts';
 import { leavesInDoubt } from '../refusal.ts';
 
 /** Endpoints, as retries distinguish them (docs/design.md, "Retries"); the directory is the company's own. */

@@ -1,7 +1,7 @@
 import { COMMON_ERRORS } from '../../../src/http/errorMap.ts';
 import { describe, expect, it } from 'vitest';
 import type { LookupFailure } from '../../../src/domain/errors.ts';
-import type { Exchange, TransportFault } from '../../../src/http/exchange.ts';
+import type { Exchange, TransportFault } from '../../../src/wire/exchange.ts';
 import { findingOf } from '../../../src/http/resilience/finding.ts';
 import type { ExchangeKind } from '../../../src/http/resilience/retries.ts';
 import { judgeDirectoryReply } from '../../../src/operator/numberDirectory.ts';
@@ -9,7 +9,7 @@ import { judgeCheck } from '../../operator/camara.ts';
 import { judgeAcknowledgement, judgePoll, judgeToken } from '../../../src/tokens/tokenResponses.ts';
 import { START_MS } from '../../support/testClock.ts';
 import { hours } from '../../support/values.ts';
-import { jsonReply } from '../replies.ts';
+import { jsonReply } from '../../wire/replies.ts';
 
 const LOOKUP = {
   sentAtMs: START_MS,

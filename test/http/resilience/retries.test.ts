@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, test } from 'vitest';
-import type { Exchange, FaultCause } from '../../../src/http/exchange.ts';
+import type { Exchange, FaultCause } from '../../../src/wire/exchange.ts';
 import {
   decideRetry,
   RetryBudget,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ErrorRuleProfile as ErrorRule } from '../../../src/domain/profile.ts';
 import type { ErrorMap } from '../../../src/http/errorMap.ts';
-import { answerJson, type Answer } from '../../http/recordingServer.ts';
-import { jsonReply } from '../../http/replies.ts';
+import { answerJson, type Answer } from '../../wire/recordingServer.ts';
+import { jsonReply } from '../../wire/replies.ts';
 import { START_MS } from '../../support/testClock.ts';
 import { BOB, hours } from '../../support/values.ts';
 import { grant, replying } from '../../support/wiredOperator.ts';

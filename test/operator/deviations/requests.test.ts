@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ProfileHeader } from '../../../src/domain/profile.ts';
 import type { Flow } from '../../../src/tokens/authorizationSettings.ts';
-import type { Answer, Received } from '../../http/recordingServer.ts';
+import type { Answer, Received } from '../../wire/recordingServer.ts';
 import { pend, replying } from '../../support/wiredOperator.ts';
 import {
   DeviatingOperator,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Exchange } from '../../../src/http/exchange.ts';
+import type { Exchange } from '../../../src/wire/exchange.ts';
 import type {
   GuardedEndpoint,
   GuardedPost,

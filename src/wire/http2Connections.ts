@@ -1,8 +1,8 @@
 import type { TLSSocket } from 'node:tls';
 import { errors } from 'undici';
-import { derived } from '../../system/fromFiles.ts';
-import { CONNECTION_HEADERS } from '../headers.ts';
-import type { ReplyReader } from '../replyReader.ts';
+import { derived } from '../system/fromFiles.ts';
+import { CONNECTION_HEADERS } from './headers.ts';
+import type { ReplyReader } from './replyReader.ts';
 import type { ConnectionsParts } from './http1Connections.ts';
 import { Http2Connection, type ConnectionEvents, type ConnectionParts } from './http2Connection.ts';
 import type { TlsConnector } from './tlsConnector.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import type { ConnectionSettings } from '../../src/http/wireSettings.ts';
+import type { ConnectionSettings } from '../../src/wire/wireSettings.ts';
 import { ClosingServer, listen } from '../support/listening.ts';
 import { RecordedLog } from '../support/recordedLog.ts';
 import { Authority } from '../tls/authority.ts';

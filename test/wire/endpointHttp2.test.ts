@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { constants, sensitiveHeaders } from 'node:http2';
 import type { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import { MAX_CONNECTION_AGE_MS } from '../../src/http/connections/http1Connections.ts';
+import { MAX_CONNECTION_AGE_MS } from '../../src/wire/http1Connections.ts';
 import { settled, TestClock } from '../support/testClock.ts';
 import { trustedCertificate } from '../tls/trustedCertificate.ts';
 import { answerByStream, Http2Server, type ReceivedByStream } from './http2Server.ts';

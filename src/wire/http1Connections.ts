@@ -1,8 +1,8 @@
 import type { TLSSocket } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
-import type { Clock } from '../../system/clock.ts';
-import type { ReplyReader } from '../replyReader.ts';
-import { ConnectFailure } from '../connectFailure.ts';
+import type { Clock } from '../system/clock.ts';
+import type { ReplyReader } from './replyReader.ts';
+import { ConnectFailure } from './connectFailure.ts';
 import { withoutContinue } from './interimReplies.ts';
 import { SpareConnections, type IdleDetector } from './spareConnections.ts';
 import type { OnConnected, TlsConnector } from './tlsConnector.ts';

@@ -1,8 +1,8 @@
 import { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { IdleDetector, SpareConnections } from '../../src/http/connections/spareConnections.ts';
-import type { OnConnected, TlsConnector } from '../../src/http/connections/tlsConnector.ts';
+import { IdleDetector, SpareConnections } from '../../src/wire/spareConnections.ts';
+import type { OnConnected, TlsConnector } from '../../src/wire/tlsConnector.ts';
 import { systemClock } from '../../src/system/clock.ts';
 
 beforeEach(() => {

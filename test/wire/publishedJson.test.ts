@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, expect, it, vi } from 'vitest';
-import { PublishedJson } from '../../src/http/connections/publishedJson.ts';
+import { PublishedJson } from '../../src/wire/publishedJson.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { silentLog } from '../support/silentLog.ts';
 import { RecordingServer } from './recordingServer.ts';

@@ -9,11 +9,11 @@ import {
 } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { errors } from 'undici';
-import type { Clock } from '../../system/clock.ts';
-import { errorName } from '../../domain/errors.ts';
-import type { Carrier, ReplyReader } from '../replyReader.ts';
-import { singleValue } from '../headers.ts';
-import { noteLateRefusal } from '../connectFailure.ts';
+import type { Clock } from '../system/clock.ts';
+import { errorName } from '../domain/errors.ts';
+import type { Carrier, ReplyReader } from './replyReader.ts';
+import { singleValue } from './headers.ts';
+import { noteLateRefusal } from './connectFailure.ts';
 import { MAX_CONNECTION_AGE_MS } from './http1Connections.ts';
 
 /** At most this many on one connection, whatever the server allows. */

@@ -1,11 +1,11 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import type { Clock } from '../../system/clock.ts';
-import type { Reread } from '../../system/fromFiles.ts';
-import { watchFiles, type FileTexts, type FileWatch } from '../../system/watchedFiles.ts';
-import { filesChannel } from '../../log/diagnostics.ts';
-import type { Log } from '../../log/log.ts';
-import type { ConnectionSettings, TextSource } from '../wireSettings.ts';
+import type { Clock } from '../system/clock.ts';
+import type { Reread } from '../system/fromFiles.ts';
+import { watchFiles, type FileTexts, type FileWatch } from '../system/watchedFiles.ts';
+import { filesChannel } from '../log/diagnostics.ts';
+import type { Log } from '../log/log.ts';
+import type { ConnectionSettings, TextSource } from './wireSettings.ts';
 
 const DAY_MS = 24 * 3_600_000;
 

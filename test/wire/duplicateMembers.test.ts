@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inForm } from '../support/forms.ts';
-import { hasDuplicateMember } from '../../src/http/json.ts';
+import { hasDuplicateMember } from '../../src/wire/json.ts';
 
 /** JSON before it is a text: an object may name a member as often as it likes. */
 type Json =

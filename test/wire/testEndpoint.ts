@@ -1,11 +1,11 @@
 import { type Clock, systemClock } from '../../src/system/clock.ts';
-import { EchoPolicy, type EchoSetting } from '../../src/http/echo.ts';
+import { EchoPolicy, type EchoSetting } from '../../src/wire/echo.ts';
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
-import { IdleDetector } from '../../src/http/connections/spareConnections.ts';
-import { Endpoint } from '../../src/http/connections/endpoint.ts';
-import { ConnectionFiles } from '../../src/http/connections/connectionFiles.ts';
-import type { ConnectionSettings, Http2Setting } from '../../src/http/wireSettings.ts';
-import type { Exchange, OutgoingRequest } from '../../src/http/exchange.ts';
+import { IdleDetector } from '../../src/wire/spareConnections.ts';
+import { Endpoint } from '../../src/wire/endpoint.ts';
+import { ConnectionFiles } from '../../src/wire/connectionFiles.ts';
+import type { ConnectionSettings, Http2Setting } from '../../src/wire/wireSettings.ts';
+import type { Exchange, OutgoingRequest } from '../../src/wire/exchange.ts';
 import { Circuit } from '../../src/http/resilience/circuit.ts';
 import { GuardedEndpoint } from '../../src/http/resilience/guardedEndpoint.ts';
 import { RetryBudget, type ExchangeKind } from '../../src/http/resilience/retries.ts';

@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import { constants } from 'node:http2';
 import { describe, expect, it } from 'vitest';
-import { HTTP1_FOR_MS } from '../../src/http/connections/endpoint.ts';
+import { HTTP1_FOR_MS } from '../../src/wire/endpoint.ts';
 import { RecordedLog } from '../support/recordedLog.ts';
 import { TestClock } from '../support/testClock.ts';
 import { trustedCertificate } from '../tls/trustedCertificate.ts';

@@ -1,17 +1,17 @@
 import type { TLSSocket } from 'node:tls';
-import type { Clock } from '../../system/clock.ts';
-import type { Log } from '../../log/log.ts';
-import type { ReplyCheck } from '../echo.ts';
-import { notBegun, type Departure, type Exchange, type OutgoingRequest } from '../exchange.ts';
-import type { ConnectFailure } from '../connectFailure.ts';
+import type { Clock } from '../system/clock.ts';
+import type { Log } from '../log/log.ts';
+import type { ReplyCheck } from './echo.ts';
+import { notBegun, type Departure, type Exchange, type OutgoingRequest } from './exchange.ts';
+import type { ConnectFailure } from './connectFailure.ts';
 import type { ConnectionFiles } from './connectionFiles.ts';
 import { Http1Connections, type ConnectionsParts } from './http1Connections.ts';
 import { Http2Connections, type Http2Fallback } from './http2Connections.ts';
 import type { IdleDetector } from './spareConnections.ts';
-import type { Http2Setting } from '../wireSettings.ts';
+import type { Http2Setting } from './wireSettings.ts';
 import { TlsConnector } from './tlsConnector.ts';
-import { derived } from '../../system/fromFiles.ts';
-import { ReplyReader } from '../replyReader.ts';
+import { derived } from '../system/fromFiles.ts';
+import { ReplyReader } from './replyReader.ts';
 
 /** Not a failure of the endpoint. */
 export const NO_TIME = notBegun('timeout', 'no time left to start');

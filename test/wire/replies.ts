@@ -1,4 +1,4 @@
-import type { HttpReply } from '../../src/http/exchange.ts';
+import type { HttpReply } from '../../src/wire/exchange.ts';
 
 /** A reply whose body is JSON, unless another content type is named. */
 export function jsonReply(

@@ -9,14 +9,14 @@ import {
   type TLSSocket,
 } from 'node:tls';
 import { Client, errors } from 'undici';
-import type { Clock } from '../../system/clock.ts';
-import { errorName } from '../../domain/errors.ts';
+import type { Clock } from '../system/clock.ts';
+import { errorName } from '../domain/errors.ts';
 import {
   ConnectFailure,
   noteLateRefusal,
   refusesCertificate,
   type ConnectStage,
-} from '../connectFailure.ts';
+} from './connectFailure.ts';
 import type { ConnectionFiles, ConnectionMaterial } from './connectionFiles.ts';
 
 export type AlpnProtocol = 'h2' | 'http/1.1';

@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import { expect, it, vi } from 'vitest';
-import type { Exchange } from '../../src/http/exchange.ts';
+import type { Exchange } from '../../src/wire/exchange.ts';
 import { RecordedLog } from '../support/recordedLog.ts';
 import { TestClock } from '../support/testClock.ts';
 import { Authority, demanding } from '../tls/authority.ts';

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
-import { MAX_CONNECTION_AGE_MS } from '../../src/http/connections/http1Connections.ts';
-import type { EchoSetting } from '../../src/http/echo.ts';
-import type { Exchange } from '../../src/http/exchange.ts';
+import { MAX_CONNECTION_AGE_MS } from '../../src/wire/http1Connections.ts';
+import type { EchoSetting } from '../../src/wire/echo.ts';
+import type { Exchange } from '../../src/wire/exchange.ts';
 import { settled, TestClock } from '../support/testClock.ts';
 import { RecordingServer, type Received } from './recordingServer.ts';
 import { outcome, TestEndpoint } from './testEndpoint.ts';

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { IdleDetector } from '../../src/http/connections/spareConnections.ts';
-import type { Exchange } from '../../src/http/exchange.ts';
+import { IdleDetector } from '../../src/wire/spareConnections.ts';
+import type { Exchange } from '../../src/wire/exchange.ts';
 import { TestClock } from '../support/testClock.ts';
 import { trustedCertificate } from '../tls/trustedCertificate.ts';
 import { answerWithout, RecordingServer } from './recordingServer.ts';

@@ -1,9 +1,9 @@
 import { Pool, type Dispatcher } from 'undici';
-import type { Clock } from '../../system/clock.ts';
+import type { Clock } from '../system/clock.ts';
 import { ConnectionFiles, type ConnectionFilesParts } from './connectionFiles.ts';
-import type { ConnectionSettings } from '../wireSettings.ts';
+import type { ConnectionSettings } from './wireSettings.ts';
 import { handTo } from './http1Connections.ts';
-import { hasDuplicateMember, isTooDeep } from '../json.ts';
+import { hasDuplicateMember, isTooDeep } from './json.ts';
 import { TlsConnector } from './tlsConnector.ts';
 
 const TIMEOUT_MS = 5000;

@@ -5,7 +5,7 @@ import {
   readTraceparent,
   retryAfterSeconds,
   writeTraceparent,
-} from '../../src/http/headers.ts';
+} from '../../src/wire/headers.ts';
 import { jsonReply } from './replies.ts';
 
 const NOON = Date.UTC(2026, 0, 15, 12);

@@ -1,5 +1,5 @@
 import type { TLSSocket } from 'node:tls';
-import type { Clock } from '../../system/clock.ts';
+import type { Clock } from '../system/clock.ts';
 import type { OnConnected, TlsConnector } from './tlsConnector.ts';
 
 /** An operator counts sockets. */

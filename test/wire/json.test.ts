@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAnswer, readJsonObject } from '../../src/http/json.ts';
+import { readAnswer, readJsonObject } from '../../src/wire/json.ts';
 import { jsonReply } from './replies.ts';
 
 describe('readJsonObject', () => {

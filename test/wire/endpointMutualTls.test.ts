@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TlsSettings } from '../../src/http/wireSettings.ts';
+import type { TlsSettings } from '../../src/wire/wireSettings.ts';
 import { RecordedLog } from '../support/recordedLog.ts';
 import { Authority } from '../tls/authority.ts';
 import type { Certificate } from '../tls/certificate.ts';

@@ -1,8 +1,8 @@
 import { createPrivateKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { FileTexts } from '../../src/system/watchedFiles.ts';
-import { ConnectionFiles } from '../../src/http/connections/connectionFiles.ts';
-import type { ConnectionSettings } from '../../src/http/wireSettings.ts';
+import { ConnectionFiles } from '../../src/wire/connectionFiles.ts';
+import type { ConnectionSettings } from '../../src/wire/wireSettings.ts';
 import { RecordedLog } from '../support/recordedLog.ts';
 import { TestClock } from '../support/testClock.ts';
 import { Authority } from '../tls/authority.ts';
