@@ -3,7 +3,7 @@ import { formatAmount, type Price } from '../src/domain/price.ts';
 import { ERRORS, type LookupFailure, type LookupFailureCode } from '../src/domain/errors.ts';
 import type { Exchange, ReplyFlaw } from '../src/wire/exchange.ts';
 import { leavesInDoubt } from '../src/http/refusal.ts';
-import { findingOf } from '../src/http/resilience/finding.ts';
+import { findingOf } from '../src/resilience/finding.ts';
 import { settingName, type OperatorSettings } from '../src/operator/operatorSettings.ts';
 import type { Finding, Verdict } from './finding.ts';
 

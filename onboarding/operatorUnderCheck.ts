@@ -1,7 +1,7 @@
 import type { Clock } from '../src/system/clock.ts';
 import type { ConnectionFiles } from '../src/wire/connectionFiles.ts';
 import { IdleDetector } from '../src/wire/spareConnections.ts';
-import { DpopExchanges } from '../src/http/resilience/dpopExchanges.ts';
+import { DpopExchanges } from '../src/resilience/dpopExchanges.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
 import { Operator } from '../src/operator/operator.ts';
 import type { Purpose } from '../src/domain/identity.ts';

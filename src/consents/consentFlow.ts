@@ -3,8 +3,8 @@ import type { CallerKey } from '../domain/identity.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import type { Bulkhead } from '../http/resilience/bulkhead.ts';
-import type { Outcome } from '../http/resilience/guardedEndpoint.ts';
+import type { Bulkhead } from '../resilience/bulkhead.ts';
+import type { Outcome } from '../resilience/guardedEndpoint.ts';
 import type { FactCache } from '../lookups/factCache.ts';
 import { BROKEN, type Ending } from '../lookups/lookupAuthorizer.ts';
 import {

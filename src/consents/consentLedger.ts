@@ -24,7 +24,7 @@ import {
   type Requested,
 } from './consentRecord.ts';
 import { SharedStateLost, unlessLost } from '../sharedState/redis.ts';
-import type { Bulkhead } from '../http/resilience/bulkhead.ts';
+import type { Bulkhead } from '../resilience/bulkhead.ts';
 import type { LookupAuthorizer } from '../lookups/lookupAuthorizer.ts';
 import type { Offer } from '../lookups/planner.ts';
 import type { Operator } from '../operator/operator.ts';

@@ -7,7 +7,7 @@ import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { LightAbortSignal, Urgency } from '../system/urgency.ts';
 import type { Correlator } from '../system/correlator.ts';
-import type { BulkheadRejection } from '../http/resilience/bulkhead.ts';
+import type { BulkheadRejection } from '../resilience/bulkhead.ts';
 import type { ConsentStatus } from '../domain/fields.ts';
 import type { Plan } from './planner.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../system/clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import { Bulkhead } from '../http/resilience/bulkhead.ts';
+import { Bulkhead } from '../resilience/bulkhead.ts';
 import {
   lookupFailed,
   rejectionFailure,

@@ -2,7 +2,7 @@ import type { Clock } from '../system/clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { WorkByKey, type Sharing } from '../system/urgency.ts';
 import type { Log } from '../log/log.ts';
-import type { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
+import type { GuardedEndpoint } from '../resilience/guardedEndpoint.ts';
 import { operatorOf, type DirectoryJudgement } from '../operator/numberDirectory.ts';
 import type { NumberDirectorySettings } from '../operator/operatorSettings.ts';
 import type { KeptFacts } from './keptAnswers.ts';

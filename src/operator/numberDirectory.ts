@@ -3,7 +3,7 @@ import type { Correlator } from '../system/correlator.ts';
 import type { Exchange } from '../wire/exchange.ts';
 import { readAnswer } from '../wire/json.ts';
 import { failed, judgeFault, leavesInDoubt, type Failed } from '../http/refusal.ts';
-import type { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
+import type { GuardedEndpoint } from '../resilience/guardedEndpoint.ts';
 import type { Urgency } from '../system/urgency.ts';
 
 export type DirectoryJudgement =

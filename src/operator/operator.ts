@@ -12,7 +12,7 @@ import type { Exchange, OutgoingRequest } from '../wire/exchange.ts';
 import { isHeaderName, isHeaderText, OWN_HEADERS } from '../wire/headers.ts';
 import { callProfile, ProfileFault } from '../wire/json.ts';
 import { failed, judgeFault } from '../http/refusal.ts';
-import type { GuardedEndpoint, GuardedPost, Outcome } from '../http/resilience/guardedEndpoint.ts';
+import type { GuardedEndpoint, GuardedPost, Outcome } from '../resilience/guardedEndpoint.ts';
 import type { AccessToken } from '../tokens/accessToken.ts';
 import type { ClientAuthentication } from '../tokens/clientAuthentication.ts';
 import type { ExchangeContext } from '../tokens/tokenManager.ts';

@@ -6,9 +6,9 @@ import { Endpoint } from '../wire/endpoint.ts';
 import { IdleDetector } from '../wire/spareConnections.ts';
 import { EchoPolicy } from '../wire/echo.ts';
 import { COMMON_ERRORS } from '../http/errorMap.ts';
-import { Circuit } from '../http/resilience/circuit.ts';
-import { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
-import { RetryBudget } from '../http/resilience/retries.ts';
+import { Circuit } from '../resilience/circuit.ts';
+import { GuardedEndpoint } from '../resilience/guardedEndpoint.ts';
+import { RetryBudget } from '../resilience/retries.ts';
 import type { NumberDirectorySettings } from '../operator/operatorSettings.ts';
 
 const NUMBER_DIRECTORY = 'number directory';

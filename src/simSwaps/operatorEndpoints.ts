@@ -1,7 +1,7 @@
 import type { SilentReplies } from '../wire/echo.ts';
 import type { SharedByEndpoints } from '../wire/endpoint.ts';
 import { PublishedJson } from '../wire/publishedJson.ts';
-import type { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
+import type { GuardedEndpoint } from '../resilience/guardedEndpoint.ts';
 import type { EndpointName } from '../wire/wireSettings.ts';
 import { ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
 import {

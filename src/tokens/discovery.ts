@@ -10,7 +10,7 @@ import {
   type GuardedPost,
   type Judged,
   type Outcome,
-} from '../http/resilience/guardedEndpoint.ts';
+} from '../resilience/guardedEndpoint.ts';
 import type { Log } from '../log/log.ts';
 import type {
   AuthorizationAddresses,

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
 import type { Clock } from '../system/clock.ts';
 import type { OutgoingRequest } from '../wire/exchange.ts';
-import type { ProofSigner } from '../http/resilience/dpopExchanges.ts';
+import type { ProofSigner } from '../resilience/dpopExchanges.ts';
 
 /**
  * Proofs of possession (RFC 9449) by a key of this process, which tokens are bound to: a leaked one is worth nothing

@@ -7,8 +7,8 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { ErrorMap } from '../http/errorMap.ts';
 import type { Exchange, OutgoingRequest } from '../wire/exchange.ts';
 import { errorWord, failed, type Failed } from '../http/refusal.ts';
-import type { GuardedEndpoint, Judged, Outcome } from '../http/resilience/guardedEndpoint.ts';
-import type { RetryBudget } from '../http/resilience/retries.ts';
+import type { GuardedEndpoint, Judged, Outcome } from '../resilience/guardedEndpoint.ts';
+import type { RetryBudget } from '../resilience/retries.ts';
 import { WorkByKey, type Sharing } from '../system/urgency.ts';
 import { AccessToken, type SeenTokens, type TokenSubject } from './accessToken.ts';
 import {

@@ -24,7 +24,7 @@ export const GUARDS_IN_CODE = {
     changes: [["if (instant.epochMs < FIRST_SIM_MS) return 'date before 1991';", '']],
   },
   'doubt-rule': {
-    file: 'src/http/resilience/retries.ts',
+    file: 'src/resilience/retries.ts',
     changes: [
       ['return sent ? NONE : again', 'return again'],
       // A token that is sent twice is refused, and after a refusal no owner is prompted for a minute.

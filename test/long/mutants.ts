@@ -51,7 +51,7 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
-    file: 'src/http/resilience/dpopExchanges.ts',
+    file: 'src/resilience/dpopExchanges.ts',
     tests: ['test/endToEnd/nonces'],
     mutants: [
       ['named === this.#sent ? undefined : named', 'named'],
@@ -230,7 +230,7 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
-    file: 'src/http/resilience/retries.ts',
+    file: 'src/resilience/retries.ts',
     tests: ['test/http/resilience'],
     mutants: [
       ['return sent ? NONE : again(', 'return again('],
@@ -310,7 +310,7 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
-    file: 'src/http/resilience/bulkhead.ts',
+    file: 'src/resilience/bulkhead.ts',
     tests: ['test/http/resilience/bulkhead', 'test/lookups/afterConsent'],
     mutants: [
       ['lateMs > 0 || place', 'place'],

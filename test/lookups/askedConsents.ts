@@ -3,7 +3,7 @@ import type { LookupFailure, LookupFailureCode } from '../../src/domain/errors.t
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Question } from '../../src/domain/question.ts';
 import type { Clock } from '../../src/system/clock.ts';
-import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
+import { Bulkhead } from '../../src/resilience/bulkhead.ts';
 import type {
   LookupAuthorizer,
   Admitted,

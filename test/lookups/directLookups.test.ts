@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
+import { Bulkhead } from '../../src/resilience/bulkhead.ts';
 import { DirectLookups } from '../../src/lookups/directLookups.ts';
 import { AccessToken } from '../../src/tokens/accessToken.ts';
 import { TestClock } from '../support/testClock.ts';

@@ -4,7 +4,7 @@ import type {
   GuardedEndpoint,
   GuardedPost,
   Judged,
-} from '../../../src/http/resilience/guardedEndpoint.ts';
+} from '../../../src/resilience/guardedEndpoint.ts';
 import { DiscoveredEndpoint, Discovery } from '../../../src/tokens/discovery.ts';
 import { RecordedLog } from '../../support/recordedLog.ts';
 import { settled, START_MS, TestClock } from '../../support/testClock.ts';

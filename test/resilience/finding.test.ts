@@ -1,15 +1,15 @@
-import { COMMON_ERRORS } from '../../../src/http/errorMap.ts';
+import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { describe, expect, it } from 'vitest';
-import type { LookupFailure } from '../../../src/domain/errors.ts';
-import type { Exchange, TransportFault } from '../../../src/wire/exchange.ts';
-import { findingOf } from '../../../src/http/resilience/finding.ts';
-import type { ExchangeKind } from '../../../src/http/resilience/retries.ts';
-import { judgeDirectoryReply } from '../../../src/operator/numberDirectory.ts';
-import { judgeCheck } from '../../operator/camara.ts';
-import { judgeAcknowledgement, judgePoll, judgeToken } from '../../../src/tokens/tokenResponses.ts';
-import { START_MS } from '../../support/testClock.ts';
-import { hours } from '../../support/values.ts';
-import { jsonReply } from '../../wire/replies.ts';
+import type { LookupFailure } from '../../src/domain/errors.ts';
+import type { Exchange, TransportFault } from '../../src/wire/exchange.ts';
+import { findingOf } from '../../src/resilience/finding.ts';
+import type { ExchangeKind } from '../../src/resilience/retries.ts';
+import { judgeDirectoryReply } from '../../src/operator/numberDirectory.ts';
+import { judgeCheck } from '../operator/camara.ts';
+import { judgeAcknowledgement, judgePoll, judgeToken } from '../../src/tokens/tokenResponses.ts';
+import { START_MS } from '../support/testClock.ts';
+import { hours } from '../support/values.ts';
+import { jsonReply } from '../wire/replies.ts';
 
 const LOOKUP = {
   sentAtMs: START_MS,

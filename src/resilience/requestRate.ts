@@ -1,5 +1,5 @@
-import type { Clock } from '../../system/clock.ts';
-import type { Abortable, Urgency } from '../../system/urgency.ts';
+import type { Clock } from '../system/clock.ts';
+import type { Abortable, Urgency } from '../system/urgency.ts';
 import type { ExchangeKind } from './retries.ts';
 
 const SECOND_MS = 1000;

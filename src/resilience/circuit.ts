@@ -1,5 +1,5 @@
-import type { Clock } from '../../system/clock.ts';
-import type { PhoneNumber } from '../../domain/phoneNumber.ts';
+import type { Clock } from '../system/clock.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
 
 const WINDOW_SECONDS = 10;
 const MIN_EXCHANGES = 20;

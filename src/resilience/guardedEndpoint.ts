@@ -1,27 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../system/clock.ts';
+import type { Clock } from '../system/clock.ts';
 import {
   circuitChannel,
   exchangeChannel,
   traced,
   type ExchangeResult,
-} from '../../log/diagnostics.ts';
-import type { PhoneNumber } from '../../domain/phoneNumber.ts';
-import type { LookupFailure } from '../../domain/errors.ts';
-import type { Log } from '../../log/log.ts';
-import { DeadlineExceeded, type Urgency } from '../../system/urgency.ts';
-import { type OpenConnections, CANCELLED, NO_TIME, type Endpoint } from '../../wire/endpoint.ts';
-import { type ErrorMap, knownWord } from '../errorMap.ts';
-import {
-  notBegun,
-  type Exchange,
-  type OutgoingRequest,
-  type ReplyFlaw,
-} from '../../wire/exchange.ts';
-import { ProfileFault } from '../../wire/json.ts';
-import { errorWord, leavesInDoubt } from '../refusal.ts';
-import { retryAfterSeconds } from '../../wire/headers.ts';
-import type { CorrelatorSettings } from '../../wire/wireSettings.ts';
+} from '../log/diagnostics.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { LookupFailure } from '../domain/errors.ts';
+import type { Log } from '../log/log.ts';
+import { DeadlineExceeded, type Urgency } from '../system/urgency.ts';
+import { type OpenConnections, CANCELLED, NO_TIME, type Endpoint } from '../wire/endpoint.ts';
+import { type ErrorMap, knownWord } from '../http/errorMap.ts';
+import { notBegun, type Exchange, type OutgoingRequest, type ReplyFlaw } from '../wire/exchange.ts';
+import { ProfileFault } from '../wire/json.ts';
+import { errorWord, leavesInDoubt } from '../http/refusal.ts';
+import { retryAfterSeconds } from '../wire/headers.ts';
+import type { CorrelatorSettings } from '../wire/wireSettings.ts';
 import type { Bind, DpopExchanges } from './dpopExchanges.ts';
 import type { Circuit, Health, Switched } from './circuit.ts';
 import { ADDRESS_SETTINGS, findingOf, type NameSetting } from './finding.ts';

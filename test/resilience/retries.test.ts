@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, test } from 'vitest';
-import type { Exchange, FaultCause } from '../../../src/wire/exchange.ts';
+import type { Exchange, FaultCause } from '../../src/wire/exchange.ts';
 import {
   decideRetry,
   RetryBudget,
   type ExchangeKind,
   type RetryRules,
-} from '../../../src/http/resilience/retries.ts';
-import { TestClock } from '../../support/testClock.ts';
+} from '../../src/resilience/retries.ts';
+import { TestClock } from '../support/testClock.ts';
 
-const DOCS = readFileSync(new URL('../../../docs/design.md', import.meta.url), 'utf8');
+const DOCS = readFileSync(new URL('../../docs/design.md', import.meta.url), 'utf8');
 const SECTION = /^### Retries$[^]*?(?=^### )/m.exec(DOCS)?.[0] ?? '';
 
 function fault(cause: FaultCause, sent: boolean): Exchange {

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
-import type { LookupFailure } from '../../../src/domain/errors.ts';
-import type { Exchange, OutgoingRequest } from '../../../src/wire/exchange.ts';
-import { RecordedLog } from '../../support/recordedLog.ts';
-import { TestClock } from '../../support/testClock.ts';
-import { answerJson, RecordingServer } from '../../wire/recordingServer.ts';
-import { AMPLE_MS, TestEndpoint } from '../../wire/testEndpoint.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import type { LookupFailure } from '../../src/domain/errors.ts';
+import type { Exchange, OutgoingRequest } from '../../src/wire/exchange.ts';
+import { RecordedLog } from '../support/recordedLog.ts';
+import { TestClock } from '../support/testClock.ts';
+import { answerJson, RecordingServer } from '../wire/recordingServer.ts';
+import { AMPLE_MS, TestEndpoint } from '../wire/testEndpoint.ts';
 
 const BROKEN = new Error('The request could not be made.');
 

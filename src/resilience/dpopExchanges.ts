@@ -1,8 +1,8 @@
-import { COMMON_ERRORS } from '../errorMap.ts';
-import type { Exchange, HttpReply, OutgoingRequest } from '../../wire/exchange.ts';
-import { singleValue } from '../../wire/headers.ts';
-import { errorWord } from '../refusal.ts';
-import type { LightAbortSignal } from '../../system/urgency.ts';
+import { COMMON_ERRORS } from '../http/errorMap.ts';
+import type { Exchange, HttpReply, OutgoingRequest } from '../wire/exchange.ts';
+import { singleValue } from '../wire/headers.ts';
+import { errorWord } from '../http/refusal.ts';
+import type { LightAbortSignal } from '../system/urgency.ts';
 
 /** Signs proofs of possession (RFC 9449 §4.2), each for one request. */
 export interface ProofSigner {

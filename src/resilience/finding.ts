@@ -1,9 +1,9 @@
-import type { LogDetails } from '../../log/log.ts';
-import type { LookupFailure } from '../../domain/errors.ts';
-import type { Exchange, HttpReply, TransportFault, ReplyFlaw } from '../../wire/exchange.ts';
-import type { ConnectStage } from '../../wire/connectFailure.ts';
-import { knownTo, type ErrorMap, knownWord, type OperatorWord } from '../errorMap.ts';
-import { errorWord, leavesInDoubt } from '../refusal.ts';
+import type { LogDetails } from '../log/log.ts';
+import type { LookupFailure } from '../domain/errors.ts';
+import type { Exchange, HttpReply, TransportFault, ReplyFlaw } from '../wire/exchange.ts';
+import type { ConnectStage } from '../wire/connectFailure.ts';
+import { knownTo, type ErrorMap, knownWord, type OperatorWord } from '../http/errorMap.ts';
+import { errorWord, leavesInDoubt } from '../http/refusal.ts';
 import type { ExchangeKind } from './retries.ts';
 
 /** What the log says about an exchange, in known words: never the operator's free text. */

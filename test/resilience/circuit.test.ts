@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
-import {
-  Circuit,
-  SlidingCount,
-  type Health,
-  type Switched,
-} from '../../../src/http/resilience/circuit.ts';
-import { TestClock } from '../../support/testClock.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import { Circuit, SlidingCount, type Health, type Switched } from '../../src/resilience/circuit.ts';
+import { TestClock } from '../support/testClock.ts';
 
 function line(index: number): PhoneNumber {
   return `+447700900${String(index).padStart(3, '0')}` as PhoneNumber;

@@ -1,5 +1,5 @@
-import type { Clock } from '../../system/clock.ts';
-import type { Abortable, Urgency } from '../../system/urgency.ts';
+import type { Clock } from '../system/clock.ts';
+import type { Abortable, Urgency } from '../system/urgency.ts';
 
 export interface BulkheadSize {
   readonly permits: number;

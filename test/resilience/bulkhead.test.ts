@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Bulkhead } from '../../../src/http/resilience/bulkhead.ts';
-import { settled, TestClock } from '../../support/testClock.ts';
-import { LightAbortSignal } from '../../../src/system/urgency.ts';
+import { Bulkhead } from '../../src/resilience/bulkhead.ts';
+import { settled, TestClock } from '../support/testClock.ts';
+import { LightAbortSignal } from '../../src/system/urgency.ts';
 
 const crowded = (retryAfterSeconds: number) => ({ kind: 'crowded', retryAfterSeconds });
 

@@ -6,10 +6,10 @@ import {
   RequestRate,
   type RateLimit,
   type Turn,
-} from '../../../src/http/resilience/requestRate.ts';
-import type { ExchangeKind } from '../../../src/http/resilience/retries.ts';
-import { settled, TestClock } from '../../support/testClock.ts';
-import { LightAbortSignal } from '../../../src/system/urgency.ts';
+} from '../../src/resilience/requestRate.ts';
+import type { ExchangeKind } from '../../src/resilience/retries.ts';
+import { settled, TestClock } from '../support/testClock.ts';
+import { LightAbortSignal } from '../../src/system/urgency.ts';
 
 describe('the limit of a contract', () => {
   it.each<[number, RateLimit]>([
