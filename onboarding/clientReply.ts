@@ -1,8 +1,8 @@
-import type { ErrorMap } from '../src/http/errorMap.ts';
-import { knownTo } from '../src/http/errorMap.ts';
+import type { ErrorMap } from '../src/judging/errorMap.ts';
+import { knownTo } from '../src/judging/errorMap.ts';
 import type { Exchange, HttpReply } from '../src/wire/exchange.ts';
 import { readJsonObject } from '../src/wire/json.ts';
-import { errorWord, judgeRefusal, leavesInDoubt } from '../src/http/refusal.ts';
+import { errorWord, judgeRefusal, leavesInDoubt } from '../src/judging/refusal.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
 import { judgeToken } from '../src/tokens/tokenResponses.ts';
 

@@ -2,7 +2,7 @@ import type { Operation } from '../src/domain/question.ts';
 import { formatAmount, type Price } from '../src/domain/price.ts';
 import { ERRORS, type LookupFailure, type LookupFailureCode } from '../src/domain/errors.ts';
 import type { Exchange, ReplyFlaw } from '../src/wire/exchange.ts';
-import { leavesInDoubt } from '../src/http/refusal.ts';
+import { leavesInDoubt } from '../src/judging/refusal.ts';
 import { findingOf } from '../src/resilience/finding.ts';
 import { settingName, type OperatorSettings } from '../src/operator/operatorSettings.ts';
 import type { Finding, Verdict } from './finding.ts';

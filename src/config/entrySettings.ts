@@ -5,7 +5,7 @@ import {
   type ConnectionSettings,
   type TextSource,
 } from '../wire/wireSettings.ts';
-import { callProfile } from '../wire/json.ts';
+import { callProfile } from '../judging/profileCall.ts';
 import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
 import type {
   AuthenticationMethod,

@@ -7,7 +7,7 @@ import { camara } from '../../profiles/camara.ts';
 import { PROFILES } from '../../profiles/index.ts';
 import { MAX_MAX_AGE_HOURS } from '../domain/question.ts';
 import { OWN_HEADERS } from '../wire/headers.ts';
-import { deepFreeze } from '../wire/json.ts';
+import { deepFreeze } from '../judging/profileCall.ts';
 import { ENDPOINT_NAMES } from '../wire/wireSettings.ts';
 import type {
   AssertionProfile,

@@ -1,8 +1,8 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Correlator } from '../system/correlator.ts';
 import type { Exchange } from '../wire/exchange.ts';
-import { readAnswer } from '../wire/json.ts';
-import { failed, judgeFault, leavesInDoubt, type Failed } from '../http/refusal.ts';
+import { readAnswer } from '../judging/answer.ts';
+import { failed, judgeFault, leavesInDoubt, type Failed } from '../judging/refusal.ts';
 import type { GuardedEndpoint } from '../resilience/guardedEndpoint.ts';
 import type { Urgency } from '../system/urgency.ts';
 

@@ -3,7 +3,7 @@ import type { Purpose } from '../domain/identity.ts';
 import type { NumberPrefix } from '../domain/phoneNumber.ts';
 import type { Price } from '../domain/price.ts';
 import type { Operation } from '../domain/question.ts';
-import type { ErrorMap } from '../http/errorMap.ts';
+import type { ErrorMap } from '../judging/errorMap.ts';
 import type { ConnectionSettings, LimitSettings } from '../wire/wireSettings.ts';
 import type {
   AuthorizationSettings,

@@ -8,16 +8,11 @@ import {
 } from '../domain/question.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import { saysOk, type ErrorMap } from '../http/errorMap.ts';
+import { saysOk, type ErrorMap } from '../judging/errorMap.ts';
 import type { HttpReply, ReplyFlaw } from '../wire/exchange.ts';
-import {
-  callProfile,
-  deepFreeze,
-  memberAt,
-  ProfileFault,
-  readAnswer,
-  type JsonObject,
-} from '../wire/json.ts';
+import { memberAt, type JsonObject } from '../wire/json.ts';
+import { readAnswer } from '../judging/answer.ts';
+import { callProfile, deepFreeze, ProfileFault } from '../judging/profileCall.ts';
 import {
   errorWord,
   failed,
@@ -27,7 +22,7 @@ import {
   markUnknownNumber,
   type Failed,
   type RefusalContext,
-} from '../http/refusal.ts';
+} from '../judging/refusal.ts';
 import { promptsOwner, type Flow } from '../tokens/authorizationSettings.ts';
 import type { DateReading, LookupReading, Pointer, SwappedReading } from '../domain/profile.ts';
 

@@ -1,7 +1,7 @@
-import { COMMON_ERRORS } from '../http/errorMap.ts';
+import { COMMON_ERRORS } from '../judging/errorMap.ts';
 import type { Exchange, HttpReply, OutgoingRequest } from '../wire/exchange.ts';
 import { singleValue } from '../wire/headers.ts';
-import { errorWord } from '../http/refusal.ts';
+import { errorWord } from '../judging/refusal.ts';
 import type { LightAbortSignal } from '../system/urgency.ts';
 
 /** Signs proofs of possession (RFC 9449 §4.2), each for one request. */

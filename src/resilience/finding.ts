@@ -2,8 +2,8 @@ import type { LogDetails } from '../log/log.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { Exchange, HttpReply, TransportFault, ReplyFlaw } from '../wire/exchange.ts';
 import type { ConnectStage } from '../wire/connectFailure.ts';
-import { knownTo, type ErrorMap, knownWord, type OperatorWord } from '../http/errorMap.ts';
-import { errorWord, leavesInDoubt } from '../http/refusal.ts';
+import { knownTo, type ErrorMap, knownWord, type OperatorWord } from '../judging/errorMap.ts';
+import { errorWord, leavesInDoubt } from '../judging/refusal.ts';
 import type { ExchangeKind } from './retries.ts';
 
 /** What the log says about an exchange, in known words: never the operator's free text. */

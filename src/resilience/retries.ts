@@ -1,6 +1,6 @@
 import type { Clock } from '../system/clock.ts';
 import type { Exchange, TransportFault } from '../wire/exchange.ts';
-import { leavesInDoubt } from '../http/refusal.ts';
+import { leavesInDoubt } from '../judging/refusal.ts';
 
 /** Endpoints, as retries distinguish them (docs/design.md, "Retries"); the directory is the company's own. */
 export type ExchangeKind =

@@ -5,7 +5,7 @@ import { ConnectionFiles } from '../wire/connectionFiles.ts';
 import { Endpoint } from '../wire/endpoint.ts';
 import { IdleDetector } from '../wire/spareConnections.ts';
 import { EchoPolicy } from '../wire/echo.ts';
-import { COMMON_ERRORS } from '../http/errorMap.ts';
+import { COMMON_ERRORS } from '../judging/errorMap.ts';
 import { Circuit } from '../resilience/circuit.ts';
 import { GuardedEndpoint } from '../resilience/guardedEndpoint.ts';
 import { RetryBudget } from '../resilience/retries.ts';

@@ -4,9 +4,9 @@ import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../lo
 import type { LookupFailureCode } from '../domain/errors.ts';
 import type { Ciba } from '../domain/profile.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { ErrorMap } from '../http/errorMap.ts';
+import type { ErrorMap } from '../judging/errorMap.ts';
 import type { Exchange, OutgoingRequest } from '../wire/exchange.ts';
-import { errorWord, failed, type Failed } from '../http/refusal.ts';
+import { errorWord, failed, type Failed } from '../judging/refusal.ts';
 import type { GuardedEndpoint, Judged, Outcome } from '../resilience/guardedEndpoint.ts';
 import type { RetryBudget } from '../resilience/retries.ts';
 import { WorkByKey, type Sharing } from '../system/urgency.ts';

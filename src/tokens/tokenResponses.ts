@@ -1,5 +1,5 @@
 import type { LookupFailure } from '../domain/errors.ts';
-import { COMMON_ERRORS, wordsOf, type ErrorMap } from '../http/errorMap.ts';
+import { COMMON_ERRORS, wordsOf, type ErrorMap } from '../judging/errorMap.ts';
 import {
   isUnprovenOrigin,
   type Exchange,
@@ -7,7 +7,7 @@ import {
   type Replied,
   type ReplyFlaw,
 } from '../wire/exchange.ts';
-import { readAnswer } from '../wire/json.ts';
+import { readAnswer } from '../judging/answer.ts';
 import {
   bodyOf,
   errorWord,
@@ -19,7 +19,7 @@ import {
   markUnknownNumber,
   type Failed,
   type RefusalContext,
-} from '../http/refusal.ts';
+} from '../judging/refusal.ts';
 import { retryAfterSeconds } from '../wire/headers.ts';
 
 /** A token as it was issued; `id_token` and `refresh_token` are not kept. */

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
 import type { LookupAuthorizers } from '../../src/lookups/lookupAuthorizer.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { COMMON_ERRORS, type ErrorMap } from '../../src/http/errorMap.ts';
+import { COMMON_ERRORS, type ErrorMap } from '../../src/judging/errorMap.ts';
 import {
   auditedInto,
   operatorNamed,

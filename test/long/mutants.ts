@@ -222,7 +222,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     file: 'src/wire/echo.ts',
-    tests: ['test/http/endpointEcho', 'test/operator/silentReplies'],
+    tests: ['test/wire/endpointEcho', 'test/operator/silentReplies'],
     mutants: [
       ['if (status >= 200 && status < 300) {', 'if (false) {'],
       ['if (echoed !== undefined) {', 'if (echoed !== undefined && status < 300) {'],
@@ -231,7 +231,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     file: 'src/resilience/retries.ts',
-    tests: ['test/http/resilience'],
+    tests: ['test/resilience'],
     mutants: [
       ['return sent ? NONE : again(', 'return again('],
       ['rules.retriesDoubtfulLookups && rules', 'rules'],
@@ -311,7 +311,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     file: 'src/resilience/bulkhead.ts',
-    tests: ['test/http/resilience/bulkhead', 'test/lookups/afterConsent'],
+    tests: ['test/resilience/bulkhead', 'test/lookups/afterConsent'],
     mutants: [
       ['lateMs > 0 || place', 'place'],
       ["lateMs <= 0 ? 'acquired' : this.#rejection(lateMs, ticket.urgency)", "'acquired'"],

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Lookup } from '../../src/domain/question.ts';
 import { createCorrelator } from '../../src/system/correlator.ts';
-import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
+import { COMMON_ERRORS } from '../../src/judging/errorMap.ts';
 import { Operator, type LookupOrder } from '../../src/operator/operator.ts';
 import { AccessToken, TokenMisused } from '../../src/tokens/accessToken.ts';
 import { NO_PROOF } from '../../src/tokens/clientAuthentication.ts';

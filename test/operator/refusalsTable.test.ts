@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
-import { judgeRefusal } from '../../src/http/refusal.ts';
+import { COMMON_ERRORS } from '../../src/judging/errorMap.ts';
+import { judgeRefusal } from '../../src/judging/refusal.ts';
 import { judgeCheck, judgeRetrieveDate } from './camara.ts';
 import { jsonReply } from '../wire/replies.ts';
 import { START_MS } from '../support/testClock.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
+import { COMMON_ERRORS } from '../../src/judging/errorMap.ts';
 import { describe, expect, it } from 'vitest';
 import type { ReplyFlaw } from '../../src/wire/exchange.ts';
 import { camara } from '../../profiles/camara.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ProfileFault } from '../../src/wire/json.ts';
+import { ProfileFault } from '../../src/judging/profileCall.ts';
 import { pathWith, writeLookup } from '../../src/operator/operator.ts';
 import { sendsPhoneNumber, type OperatorSettings } from '../../src/operator/operatorSettings.ts';
 import type { LookupAsk, LookupParts } from '../../src/domain/profile.ts';

@@ -1,4 +1,4 @@
-import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
+import { COMMON_ERRORS } from '../../src/judging/errorMap.ts';
 import { describe, expect, it } from 'vitest';
 import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { Exchange, TransportFault } from '../../src/wire/exchange.ts';

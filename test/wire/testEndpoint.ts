@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../src/system/clock.ts';
 import { EchoPolicy, type EchoSetting } from '../../src/wire/echo.ts';
-import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
+import { COMMON_ERRORS } from '../../src/judging/errorMap.ts';
 import { IdleDetector } from '../../src/wire/spareConnections.ts';
 import { Endpoint } from '../../src/wire/endpoint.ts';
 import { ConnectionFiles } from '../../src/wire/connectionFiles.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ErrorRuleProfile as ErrorRule } from '../../../src/domain/profile.ts';
-import type { ErrorMap } from '../../../src/http/errorMap.ts';
+import type { ErrorMap } from '../../../src/judging/errorMap.ts';
 import { answerJson, type Answer } from '../../wire/recordingServer.ts';
 import { jsonReply } from '../../wire/replies.ts';
 import { START_MS } from '../../support/testClock.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FailureReach } from '../../src/domain/errors.ts';
 import type { ErrorRuleProfile } from '../../src/domain/profile.ts';
-import { reachOf, wordOf, type ErrorMap } from '../../src/http/errorMap.ts';
+import { reachOf, wordOf, type ErrorMap } from '../../src/judging/errorMap.ts';
 import type { Exchange } from '../../src/wire/exchange.ts';
 import { judgeCheck, judgeRetrieveDate } from '../operator/camara.ts';
 import { judgeAcknowledgement, judgePoll, judgeToken } from '../../src/tokens/tokenResponses.ts';

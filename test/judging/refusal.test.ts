@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureReach, LookupFailureCode } from '../../src/domain/errors.ts';
-import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
+import { COMMON_ERRORS } from '../../src/judging/errorMap.ts';
 import type { FaultCause } from '../../src/wire/exchange.ts';
 import {
   errorWord,
   judgeFault,
   judgeRefusal,
   type RefusalContext,
-} from '../../src/http/refusal.ts';
+} from '../../src/judging/refusal.ts';
 import { START_MS } from '../support/testClock.ts';
 import { jsonReply } from '../wire/replies.ts';
 
