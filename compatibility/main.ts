@@ -1,7 +1,7 @@
 // oxlint-disable-next-line import/no-unassigned-import -- before anything imports graphql
 import './oneGraphql.ts';
 
-const { run } = await import('./run.ts');
-await run(process.argv.slice(2));
+const { runJudges } = await import('./runJudges.ts');
+await runJudges(process.argv.slice(2));
 // A judge that took too long may still run.
 process.exit();

@@ -14,7 +14,7 @@ const MAX_JUDGE_MS = { short: 120_000, long: 900_000 };
  * run stay. Exits with 1 where a row fell, or where a page that is only compared would change.
  * @param args `--check`, `--short`, and words of which the names of the judges to run contain one
  */
-export async function run(args: readonly string[]): Promise<void> {
+export async function runJudges(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
