@@ -10,7 +10,7 @@ import { freshStateKey, NO_REDIS, startRedis } from '../support/redisServer.ts';
 import { Program } from '../support/program.ts';
 import { askAt, startServiceWith, type Service } from '../support/service.ts';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
-import type { Answer } from '../http/recordingServer.ts';
+import type { Answer } from '../wire/recordingServer.ts';
 import { entryAt, startServiceOf } from '../support/operatorsFile.ts';
 import { TemporaryFiles } from '../support/temporary.ts';
 import { acknowledge, answerNever, grant, pend, WiredOperator } from '../support/wiredOperator.ts';
