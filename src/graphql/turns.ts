@@ -23,6 +23,7 @@ export class Turns {
   #isTaken = false;
   #underWay: { readonly queue: Queue; readonly beganAtMs: number } | undefined;
   #emptyTurns = 0;
+  #emptyUntilMs = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -49,7 +50,7 @@ export class Turns {
   }
 
   readonly #begin = (): void => {
-    if (this.#emptyTurns > 0) {
+    if (this.#emptyTurns > 0 && this.#clock.monotonicMs() < this.#emptyUntilMs) {
       this.#emptyTurns -= 1;
       return;
     }
@@ -67,10 +68,13 @@ export class Turns {
   readonly #end = (): void => {
     if (this.#underWay !== undefined) {
       const { queue, beganAtMs } = this.#underWay;
-      const tookMs = this.#clock.monotonicMs() - beganAtMs;
+      const nowMs = this.#clock.monotonicMs();
+      const tookMs = nowMs - beganAtMs;
       queue.spentMs += tookMs;
       // Node accepts one connection a turn: after a long one it may catch up, or requests would be late before they are read.
       this.#emptyTurns = Math.floor(tookMs);
+      // Where other work makes turns long, requests would wait for it up to their deadline.
+      this.#emptyUntilMs = nowMs + tookMs;
       this.#underWay = undefined;
     }
     if (this.#isTaken) this.#schedule();

@@ -6,6 +6,7 @@ import { systemClock } from '../../src/system/clock.ts';
 /** Requests by name: the first letter is their caller. */
 function waiting(requests: readonly (readonly [name: string, tookMs?: number | 'aborted'])[]) {
   let nowMs = 0;
+  const spend = (ms: number): number => (nowMs += ms);
   const turns = new Turns({ ...systemClock, monotonicMs: () => nowMs });
   const begun: string[] = [];
   const take = async ([name, tookMs = 0]: (typeof requests)[number]): Promise<void> => {
@@ -19,7 +20,7 @@ function waiting(requests: readonly (readonly [name: string, tookMs?: number | '
   };
   const isFree = (): boolean => turns.take('z', { aborted: false }) === undefined;
   expect(isFree()).toBe(true);
-  return { begun, take, isFree, all: Promise.all(requests.map(take)) };
+  return { begun, take, spend, isFree, all: Promise.all(requests.map(take)) };
 }
 
 describe('requests begin one a turn', () => {
@@ -70,5 +71,20 @@ describe('requests begin one a turn', () => {
     }
     await all;
     expect(seen).toEqual([1, 1, 1, 1, 2, 2]);
+  });
+
+  it('but for no longer than it took, where other work makes turns long', async () => {
+    const { begun, spend, all } = waiting([
+      ['a1', 300],
+      ['b1', 0],
+    ]);
+    const seen: number[] = [];
+    for (let turn = 0; turn < 6; turn += 1) {
+      await nextTurn();
+      seen.push(begun.length);
+      spend(100);
+    }
+    await all;
+    expect(seen).toEqual([1, 1, 1, 2, 2, 2]);
   });
 });
