@@ -51,7 +51,8 @@ export class SingleExchange {
     const { exchange, challenges } = await carrying;
     this.exchange = exchange;
     const attempts = challenges + attemptsOf(exchange);
-    return { judged: judge(exchange), attempts, mayRetryWithNewToken: false };
+    const mayBeCarriedOut = attempts > 0;
+    return { judged: judge(exchange), attempts, mayBeCarriedOut, mayRetryWithNewToken: false };
   }
 
   async #send(made: OutgoingRequest, deadlineMs: number, bind?: Bind): Promise<Exchange> {

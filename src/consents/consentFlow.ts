@@ -355,7 +355,7 @@ export class ConsentFlow {
 
   /**
    * The token is spent on the lookup that now helps most, even if no request waits any more. It stays granted where that
-   * lookup does not leave.
+   * lookup was not carried out.
    */
   async #redeem(
     cause: Waiter,
@@ -380,7 +380,7 @@ export class ConsentFlow {
 
     let ending: Ending = { outcome: 'STATE_UNAVAILABLE', attempts: 0 };
     let spent: Spent | undefined;
-    let judged: Judgement<Fact>;
+    let exchanged: Outcome<Judgement<Fact>>;
     let fact: TimedFact | undefined;
     let keeping: Promise<void> | undefined;
     try {
@@ -391,9 +391,9 @@ export class ConsentFlow {
       const { token, reusable } = operator.tokens.rightTo(subject, issued);
       const leftAtMs = clock.monotonicMs();
       ending = BROKEN;
-      const exchanged = await operator.operator.lookUp({ lookup, number, token }, context);
+      exchanged = await operator.operator.lookUp({ lookup, number, token }, context);
       ending = endingOf(exchanged, 'answered');
-      ({ judged } = exchanged);
+      const { judged } = exchanged;
       if (judged.kind === 'answered') {
         // Before waiters have the answer: a request with further questions finds the token.
         if (reusable !== undefined) {
@@ -408,7 +408,10 @@ export class ConsentFlow {
     } finally {
       await admitted.ended(ending);
     }
-    if (judged.kind === 'failed' && ending.attempts === 0) {
+    const { judged, mayBeCarriedOut } = exchanged;
+    // Else it would have expired, and the owner could be prompted at once.
+    const outlives = claim.consent.untilMs > this.#ledger.nowMs();
+    if (judged.kind === 'failed' && !mayBeCarriedOut && outlives) {
       return this.#unspent(spent, claim.consent, judged.failure);
     }
     if (fact === undefined || keeping === undefined) {
@@ -430,7 +433,7 @@ export class ConsentFlow {
     return { subject, context: { correlator, deadlineMs } };
   }
 
-  /** What we refused ourselves costs no consent: the next request, or another replica, spends the token. */
+  /** A lookup that was not carried out costs no consent: the next request, or another replica, spends the token. */
   async #unspent(
     claim: Claim<Granted | Redeemed>,
     granted: Granted,

@@ -83,11 +83,13 @@ export interface Outcome<J> {
   readonly judged: J;
   /** Exchanges that may have reached the operator: all but those of which no byte left. */
   readonly attempts: number;
+  /** Whether one of them may have been carried out; a challenge of a proof was not. */
+  readonly mayBeCarriedOut: boolean;
   readonly mayRetryWithNewToken: boolean;
 }
 
 export function unsent<J>(judged: J): Outcome<J> {
-  return { judged, attempts: 0, mayRetryWithNewToken: false };
+  return { judged, attempts: 0, mayBeCarriedOut: false, mayRetryWithNewToken: false };
 }
 
 const MIN_NUMBERS = 10;
@@ -168,8 +170,10 @@ export class GuardedEndpoint {
       const switched = isTrial ? circuit.tried(health, about) : circuit.count(health, about);
       if (switched !== undefined) this.#reportSwitched(switched);
     }
-    const attempts = challenges + (exchange.kind === 'fault' && !exchange.fault.sent ? 0 : 1);
-    const outcome = { judged, attempts, mayRetryWithNewToken: false };
+    const isSent = exchange.kind === 'reply' || exchange.fault.sent;
+    const attempts = challenges + (isSent ? 1 : 0);
+    const mayBeCarriedOut = isSent && !isChallenged(exchange);
+    const outcome = { judged, attempts, mayBeCarriedOut, mayRetryWithNewToken: false };
     return isRetry || isSuccess(exchange) ? outcome : this.#retried(request, exchange, outcome);
   }
 
@@ -215,7 +219,12 @@ export class GuardedEndpoint {
     if (!isInTime) return first;
     if (decision.retry === 'new-token') return { ...first, mayRetryWithNewToken: true };
     const second = await this.post({ ...request, isRetry: true });
-    return { ...second, attempts: first.attempts + second.attempts };
+    const attempts = first.attempts + second.attempts;
+    return {
+      ...second,
+      attempts,
+      mayBeCarriedOut: first.mayBeCarriedOut || second.mayBeCarriedOut,
+    };
   }
 
   async #sendOnce<J extends Judged>(
@@ -346,6 +355,10 @@ async function pause(
   } catch {
     return false;
   }
+}
+
+function isChallenged(exchange: Exchange): boolean {
+  return exchange.kind === 'reply' && exchange.challenge !== undefined;
 }
 
 function isSuccess(exchange: Exchange): boolean {

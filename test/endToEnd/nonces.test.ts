@@ -130,13 +130,15 @@ describe('3-legged, a nonce that is wanted', () => {
 async function scripted(
   flow: '2-legged' | '3-legged',
   reply: (received: Received) => Challenge | undefined,
+  tokenSeconds = 300,
 ) {
   const server = await RecordingServer.start((received, response) => {
     const challenge = reply(received);
     const isLookup = received.path.endsWith('/check');
     if (challenge?.nonce !== undefined) response.setHeader('dpop-nonce', challenge.nonce);
     if (challenge !== undefined && challenge.isAccepted !== true) {
-      const { isEchoed = true, error = 'use_dpop_nonce' } = challenge;
+      const { isEchoed = true, isLast = false, error = 'use_dpop_nonce' } = challenge;
+      if (isLast) response.setHeader('connection', 'close');
       if (isEchoed) response.setHeader('x-correlator', received.correlator);
       if (isLookup) response.setHeader('www-authenticate', `DPoP error="${error}"`);
       response.writeHead(isLookup ? 401 : 400, { 'content-type': 'application/json' });
@@ -147,7 +149,11 @@ async function scripted(
       answerJson(received, response, { auth_req_id: 'theirs', expires_in: 60, interval: 1 });
     } else {
       const access_token = `issued-${received.correlator}`;
-      answerJson(received, response, { access_token, token_type: 'DPoP', expires_in: 60 });
+      answerJson(received, response, {
+        access_token,
+        token_type: 'DPoP',
+        expires_in: tokenSeconds,
+      });
     }
   });
   onTestFinished(() => server[Symbol.asyncDispose]());
@@ -166,6 +172,8 @@ interface Challenge {
   /** Only names the next nonce. */
   readonly isAccepted?: boolean;
   readonly isEchoed?: boolean;
+  /** Of its connection. */
+  readonly isLast?: boolean;
   readonly error?: string;
 }
 
@@ -254,6 +262,46 @@ it('a lookup after consent is offered again while each challenge names another n
   );
   expect(await window(operator.service.request(), ALICE)).toBe(true);
   expect([operator.count('/bc-authorize'), operator.count('/token')]).toEqual([1, 1]);
+});
+
+describe('a lookup after consent that only challenges answered keeps its token: no request prompts again', () => {
+  it.each([
+    [300, 'is answered', true],
+    // As long as an exchange may take.
+    [60, 'has the failure', 'OPERATOR_REFUSED'],
+  ])(
+    'challenged a fourth time, with a token of %d s: the next request %s',
+    async (seconds, _, answer) => {
+      const reply = ({ path }: Received) =>
+        path.endsWith('/check') && operator.count('/check') <= 4
+          ? { nonce: `n${operator.count('/check')}` }
+          : undefined;
+      const operator = await scripted('3-legged', reply, seconds);
+      expect(await window(operator.service.request(), ALICE)).toBe('OPERATOR_REFUSED');
+      expect(await window(operator.service.request(), ALICE)).toBe(answer);
+      expect([operator.count('/bc-authorize'), operator.count('/token')]).toEqual([1, 1]);
+    },
+  );
+
+  it('whose repetition never left: the next request is answered', async () => {
+    const operator = await scripted('3-legged', ({ path }) => {
+      if (!path.endsWith('/check') || operator.count('/check') > 1) return undefined;
+      operator.server.shut();
+      return { nonce: 'first', isLast: true };
+    });
+    expect(await window(operator.service.request(), ALICE)).toBe('OPERATOR_UNAVAILABLE');
+    expect(operator.count('/check')).toBe(1);
+    await operator.server.reopen();
+    expect(await window(operator.service.request(), ALICE)).toBe(true);
+    expect([operator.count('/bc-authorize'), operator.count('/token')]).toEqual([1, 1]);
+    const lookups = operator.audit.filter(({ event }) => event === 'lookup');
+    expect(lookups).toMatchObject([
+      {},
+      { outcome: 'OPERATOR_UNAVAILABLE', attempts: 1 },
+      {},
+      { outcome: 'answered', attempts: 1 },
+    ]);
+  });
 });
 
 it('a prompt that is challenged has one audit pair, which counts both exchanges', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -89,6 +90,16 @@ export class RecordingServer extends ClosingServer {
   /** For new connections. */
   set tls(tls: TlsOptions) {
     if (this.server instanceof SecureServer) this.server.setSecureContext(tls);
+  }
+
+  /** Refuses new connections until {@link reopen}. */
+  shut(): void {
+    this.server.close();
+  }
+
+  async reopen(): Promise<void> {
+    this.server.listen(Number(new URL(this.url).port), '127.0.0.1');
+    await once(this.server, 'listening');
   }
 
   /** Connections that are open and have carried nothing. */

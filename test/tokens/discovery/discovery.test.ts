@@ -163,7 +163,12 @@ class Places {
       post: (request) => {
         this.posted.push(address);
         const judged = request.judge(this.exchange);
-        return Promise.resolve({ judged, attempts: 1, mayRetryWithNewToken: false });
+        return Promise.resolve({
+          judged,
+          attempts: 1,
+          mayBeCarriedOut: true,
+          mayRetryWithNewToken: false,
+        });
       },
       close: () => Promise.resolve(void this.closed.push(address)),
     };
