@@ -202,12 +202,11 @@ export class ConsentLedger {
   ): Promise<Claim<Requested> | Unclaimed> {
     const nowMs = this.nowMs();
     const leaseUntilMs = nowMs + rules.leaseMs;
+    const row = { asker: this.#callerKey, operator: identity, lookup };
     const consent: Requested = {
       id: randomUUID(),
-      asker: this.#callerKey,
-      operator: identity,
-      lookup,
-      unanswered: unansweredIn(record.ends, lookup),
+      ...row,
+      unanswered: unansweredIn(record.ends, row),
       state: 'requested',
       leaseUntilMs,
       doubtUntilMs: nowMs + rules.doubtMs,

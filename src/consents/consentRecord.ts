@@ -1,6 +1,6 @@
 import type { FailedLookup } from '../domain/fact.ts';
 import type { Lookup } from '../domain/question.ts';
-import type { LookupFailure } from '../domain/errors.ts';
+import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
 import type { Polled } from '../tokens/tokenManager.ts';
 import type { Acknowledgement, AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
 
@@ -23,7 +23,7 @@ export interface ConsentIdentity {
   readonly operator: string;
   /** Its operation is fixed by the scope; its window may still change. */
   readonly lookup: Lookup;
-  /** Prompts in a row before it, for the same operation, whose lookups were not answered; absent where there are none. */
+  /** Prompts in a row before it, by {@link unansweredIn}; absent where there are none. */
   readonly unanswered?: number;
 }
 
@@ -338,18 +338,40 @@ function concluded({ consent, ends }: ConsentRecord, id: string, end?: ConsentEn
 }
 
 /** Whether the failure bars no prompt any more, and the answer begins a new row. */
-function isCountedOnly(one: ConsentEnd, { lookup, atMs }: Answered): boolean {
-  return one.kind === 'failed' && one.untilMs <= atMs && one.lookup.operation === lookup.operation;
+function isCountedOnly(one: ConsentEnd, answer: Answered): boolean {
+  return one.kind === 'failed' && one.untilMs <= answer.atMs && isInRow(one, answer);
 }
 
-/** How many prompts in a row had no answer for this operation, whichever caller they were for. */
-export function unansweredIn(ends: readonly ConsentEnd[], { operation }: Lookup): number {
+/** How many prompts in a row before this one had no answer. */
+export function unansweredIn(ends: readonly ConsentEnd[], next: Row): number {
   let most = 0;
   for (const end of ends) {
-    if (end.kind !== 'failed' || end.lookup.operation !== operation) continue;
+    if (end.kind !== 'failed' || !isInRow(end, next)) continue;
     most = Math.max(most, (end.unanswered ?? 0) + 1);
   }
   return most;
+}
+
+type Row = Pick<ConsentIdentity, 'asker' | 'operator' | 'lookup'>;
+
+function isInRow(end: Failed, { asker, operator, lookup: { operation } }: Row): boolean {
+  const isCounted = end.asker === asker || IN_TROUBLE.has(end.failure.code);
+  return isCounted && end.lookup.operation === operation && countsAt(end, operator);
+}
+
+/** The operator's state, in which another caller's lookup would have failed too. */
+const IN_TROUBLE: ReadonlySet<LookupFailureCode> = new Set([
+  'OPERATOR_RATE_LIMITED',
+  'OPERATOR_UNAVAILABLE',
+  'OPERATOR_TIMEOUT',
+]);
+
+/** Until when it bars prompts for other callers: what the operator refuses one again and again, it may grant another. */
+export function barsOthersUntilMs({ failure, unanswered = 0, atMs, untilMs }: Failed): number {
+  if (IN_TROUBLE.has(failure.code)) return untilMs;
+  const { retryAfterSeconds = 0 } = failure;
+  const firstMs = (untilMs - atMs) / 2 ** Math.min(unanswered, MAX_DOUBLINGS);
+  return atMs + Math.max(retryAfterSeconds * 1000, firstMs);
 }
 
 /** The record in which these expiries are marked as reported. */

@@ -2,6 +2,7 @@ import type { ConsentStatus } from '../domain/fields.ts';
 import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
 import {
   asOf,
+  barsOthersUntilMs,
   countsAt,
   type Closed,
   type Consent,
@@ -81,7 +82,7 @@ export function consentViewOf(
     record,
     prompt,
     ends: ends.filter((end) => end.asker === callerKey),
-    barred: failed.filter((end) => end.asker !== callerKey),
+    barred: failed.filter((end) => end.asker !== callerKey && barsOthersUntilMs(end) > nowMs),
   };
 }
 

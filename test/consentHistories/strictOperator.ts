@@ -31,6 +31,30 @@ interface IssuedHere {
   isSpent: boolean;
 }
 
+/** A lookup that the operator replies to. */
+interface Answered {
+  readonly sentAtMs: number;
+  /** How long ago the last swap was. */
+  readonly swappedMs: number;
+  readonly operator: OperatorName;
+  readonly asker: string;
+}
+
+/** A prompt whose lookup was not answered. */
+interface Unanswered {
+  readonly operation: Operation;
+  /** Whose prompts it counts for; for all where absent: the operator was in trouble. */
+  readonly asker: string | undefined;
+  /** Where it counts; at all operators where absent. */
+  readonly operator: OperatorName | undefined;
+  /** With those in a row before it. */
+  readonly count: number;
+  /** Until when the service counts it. */
+  readonly untilMs: number;
+}
+
+const IN_TROUBLE = ['OPERATOR_RATE_LIMITED', 'OPERATOR_UNAVAILABLE', 'OPERATOR_TIMEOUT'];
+
 /** As the service has it: an exchange and its one retry. */
 const EXCHANGE_MS = 10_000;
 
@@ -55,8 +79,7 @@ export class StrictOperators {
   readonly #startedAtMs: number;
   #exchanges = 0;
   readonly #tokens = new Map<string, IssuedHere>();
-  /** By operation, the prompts in a row whose lookup was not answered, and until when the service counts them. */
-  readonly #unanswered = new Map<Operation, { readonly count: number; readonly untilMs: number }>();
+  #unanswered: readonly Unanswered[] = [];
 
   /** @param toleranceMs by how much two moments may differ that count as one */
   constructor(history: History, clock: Clock, toleranceMs: number) {
@@ -146,9 +169,9 @@ export class StrictOperators {
     const isSwapped = this.hasSwapped;
     const swappedMs = this.#swappedMs;
     await this.#takeTime();
-    const told = this.#answer(lookup, word, sentAtMs, swappedMs, operator);
+    const told = this.#answer(lookup, word, { sentAtMs, swappedMs, operator, asker });
     if (told.kind === 'answered') {
-      this.#unanswered.delete(lookup.operation);
+      this.#unanswered = this.#unanswered.filter((one) => one.operation !== lookup.operation);
       this.#answered.push({ asker, lookup, atMs: leftAtMs });
       this.#tellOfSwap(lookup, asker, isSwapped);
     }
@@ -273,15 +296,14 @@ export class StrictOperators {
   #answer(
     lookup: Lookup,
     word: Exclude<LookupWord, { readonly unsent: LookupFailure }>,
-    sentAtMs: number,
-    swappedMs: number,
-    operator: OperatorName,
+    { sentAtMs, swappedMs, operator, asker }: Answered,
   ): Judgement<Fact> {
     if (word === 'answered') {
       return { kind: 'answered', facts: [factOf(lookup, sentAtMs, swappedMs)] };
     }
     const failure = word;
-    const keptMs = this.#unpromptedMs(lookup.operation, failure);
+    const keptMs = this.#unpromptedMs(lookup.operation, failure, operator, asker);
+    const othersMs = IN_TROUBLE.includes(failure.code) ? keptMs : barredMs(failure, 0);
     switch (failure.code) {
       case 'CONSENT_DENIED':
         this.#close(this.#deniedMs, () => true);
@@ -291,37 +313,66 @@ export class StrictOperators {
         break;
       default:
     }
-    this.#close(
-      keptMs,
-      // The window of the next check is not known yet.
-      (operation) =>
-        failure.reach === 'number' ||
-        (operation === lookup.operation &&
-          (operation === 'retrieve-date' || failure.reach === 'operation')),
-      // Another operator may serve the number.
-      failure.isUnknownNumber === true ? operator : undefined,
-    );
+    for (const [forMs, isOwn] of [
+      [keptMs, true],
+      [othersMs, false],
+    ] as const) {
+      this.#close(
+        forMs,
+        // The window of the next check is not known yet.
+        (operation, caller) =>
+          (caller === asker) === isOwn &&
+          (failure.reach === 'number' ||
+            (operation === lookup.operation &&
+              (operation === 'retrieve-date' || failure.reach === 'operation'))),
+        // Another operator may serve the number.
+        failure.isUnknownNumber === true ? operator : undefined,
+      );
+    }
     return { kind: 'failed', failure };
   }
 
   /** It doubles from one prompt in a row to the next. */
-  #unpromptedMs(operation: Operation, { code, retryAfterSeconds = 0 }: LookupFailure): number {
+  #unpromptedMs(
+    operation: Operation,
+    failure: LookupFailure,
+    operator: OperatorName,
+    asker: string,
+  ): number {
     const nowMs = this.#nowMs;
-    const before = this.#unanswered.get(operation);
-    const count = before === undefined || before.untilMs <= nowMs ? 0 : before.count;
-    const keptMs = Math.max(retryAfterSeconds * 1000, KEPT_MS * 2 ** Math.min(count, 4));
+    const before = this.#unanswered.filter(
+      (one) =>
+        one.operation === operation &&
+        one.untilMs > nowMs &&
+        (one.asker ?? asker) === asker &&
+        (one.operator ?? operator) === operator,
+    );
+    const inRow = Math.max(0, ...before.map(({ count }) => count));
+    const keptMs = barredMs(failure, inRow);
+    const { code, isUnknownNumber = false } = failure;
     if (code !== 'CONSENT_DENIED') {
-      this.#unanswered.set(operation, { count: count + 1, untilMs: nowMs + 2 * keptMs });
+      const counted = {
+        operation,
+        asker: IN_TROUBLE.includes(code) ? undefined : asker,
+        operator: isUnknownNumber ? operator : undefined,
+      };
+      const untilMs = nowMs + 2 * keptMs;
+      this.#unanswered = [...this.#unanswered, { ...counted, count: inRow + 1, untilMs }];
     }
     return keptMs;
   }
 
   /** @param operator the only one that it closes; all where absent */
-  #close(forMs: number, closing: (operation: Operation) => boolean, operator?: OperatorName): void {
+  #close(
+    forMs: number,
+    closing: (operation: Operation, caller: string) => boolean,
+    operator?: OperatorName,
+  ): void {
     this.#books.close(LINE, {
       untilMs: this.#nowMs + forMs,
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in the prompts above
-      closes: ({ at, scope }) => (operator ?? at) === at && closing(scope as Operation),
+      closes: ({ at, scope, caller }) =>
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in the prompts above
+        (operator ?? at) === at && closing(scope as Operation, caller),
     });
   }
 
@@ -338,6 +389,11 @@ export class StrictOperators {
     this.#exchanges += 1;
     if (latencyMs > 0) await this.#clock.sleep(latencyMs);
   }
+}
+
+/** @param inRow the prompts before it that were not answered either */
+function barredMs({ retryAfterSeconds = 0 }: LookupFailure, inRow: number): number {
+  return Math.max(retryAfterSeconds * 1000, KEPT_MS * 2 ** Math.min(inRow, 4));
 }
 
 function failed(code: LookupFailure['code']) {

@@ -182,8 +182,13 @@ describe('a lookup that failed', () => {
   it('is counted by the next prompt for its operation, until another one is answered', () => {
     const failed = failedFor(REFUSED, 60_000);
     const since = asOf({ ends: [failed] }, NOW + 90_000, RULES);
-    expect(unansweredIn(since.ends, IDENTITY.lookup)).toBe(1);
-    expect(unansweredIn(since.ends, { operation: 'retrieve-date' })).toBe(0);
+    expect(unansweredIn(since.ends, IDENTITY)).toBe(1);
+    const date = { ...IDENTITY, lookup: { operation: 'retrieve-date' } } as const;
+    expect(unansweredIn(since.ends, date)).toBe(0);
+    const shop = { ...IDENTITY, asker: 'shop' };
+    expect(unansweredIn(since.ends, shop)).toBe(0);
+    const away = failedFor({ ...REFUSED, code: 'OPERATOR_UNAVAILABLE' }, 60_000);
+    expect(unansweredIn([away], shop)).toBe(1);
     const next = { ...IDENTITY, id: 'consent-2' };
     expect(withLearned(since, answered(next, NOW + 90_000)).ends).toMatchObject([next]);
     expect(withLearned(since, answered(next, NOW + 30_000)).ends).toMatchObject([failed, next]);

@@ -158,6 +158,18 @@ describe('what bars a prompt', () => {
     expect(viewOf({ ends: [failed] }, 'bank')).toMatchObject({ barred: [], ends: [failed] });
   });
 
+  it.each([
+    [{}, 60_000],
+    [{ retryAfterSeconds: 90 }, 90_000],
+    [{ code: 'OPERATOR_UNAVAILABLE' }, 240_000],
+  ] as const)('is the third failure in a row of another caller, %j, for %d ms', (about, ms) => {
+    const failed = { ...failedFor({ ...REFUSED, ...about }, 240_000), unanswered: 2 };
+    const at = (nowMs: number) =>
+      consentViewOf({ record: { ends: [failed] }, nowMs }, 'shop', RULES, new Set<string>()).barred;
+    expect(at(NOW + ms - 1)).toEqual([failed]);
+    expect(at(NOW + ms)).toEqual([]);
+  });
+
   it('is not the expiry or the answer of another caller', () => {
     const answered = { ...IDENTITY, kind: 'answered', atMs: NOW, untilMs: NOW + 1 } as const;
     const record = { ends: [expiredAt(0), answered] };

@@ -20,6 +20,7 @@ const WINDOW = [window(240)];
 const FALSE = [{ swapped: false }];
 const UNAVAILABLE: LookupFailure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
 const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
+const REFUSED_LINE: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'number' };
 /** Because of our client, not of the number. */
 const REFUSED_US: LookupFailure = { ...REFUSED, barsAfterNumbers: 2 };
 
@@ -126,6 +127,32 @@ describe('the owner whose lookup the operator refuses for a while', () => {
     await service.clock.advance(89 * SECOND_MS);
     expect(failureOf(await ask(WINDOW))).toEqual({ ...failed, retryAfterSeconds: 1 });
     expect(prompts()).toBe(1);
+  });
+});
+
+describe('another caller, while the lookups of one fail in a row', () => {
+  it.each([
+    ['is barred as long as the first failure bars, by what the operator refuses it', REFUSED_LINE],
+    ['is barred as long as it is, by an operator that is away', UNAVAILABLE],
+  ])('%s', async (_, failure) => {
+    const { clock, operator } = service;
+    operator.looked = [failure];
+    for (const minutes of [1, 2, 4]) {
+      await ask(WINDOW);
+      await clock.advance(minutes * MINUTE_MS);
+    }
+    await ask(WINDOW);
+    const barredMinutes = failure === UNAVAILABLE ? 8 : 1;
+    await clock.advance(barredMinutes * MINUTE_MS - SECOND_MS);
+    expect(failureOf(await ask(WINDOW, { caller: 'bert' }))).toEqual(ANOTHERS);
+    expect(prompts()).toBe(4);
+    await clock.advance(SECOND_MS);
+    expect(failureOf(await ask(WINDOW, { caller: 'bert' }))?.code).toBe(failure.code);
+    expect(prompts()).toBe(5);
+    // Its own row begins here, unless all callers are in the same one.
+    await clock.advance(MINUTE_MS);
+    expect(failureOf(await ask(WINDOW, { caller: 'bert' }))?.code).toBe(failure.code);
+    expect(prompts()).toBe(failure === UNAVAILABLE ? 5 : 6);
   });
 });
 
