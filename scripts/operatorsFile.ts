@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { camara } from '../profiles/camara.ts';
@@ -33,20 +32,14 @@ export function jsonSchema(): JsonSchema {
 }
 
 const SCHEMA = fileURLToPath(new URL('../schema/operators.schema.json', import.meta.url));
-const DOCS = fileURLToPath(new URL('../docs/operators.md', import.meta.url));
 
 const MEMBERS = fileURLToPath(new URL('../docs/api/operators-file.md', import.meta.url));
 
-/** The table is between these. */
-const PAPERS = /(?<=<!-- papers -->\n)[^]*?(?=<!-- \/papers -->)/;
-
-/** Makes the JSON Schema for editors, docs/operators.md with the table of papers, and the page of all members. */
+/** Makes the JSON Schema for editors, and the page of all members and of the papers of the profiles. */
 export async function makeFiles(): Promise<readonly MadeFile[]> {
   const schema = jsonSchema();
-  const docs = readFileSync(DOCS, 'utf8').replace(PAPERS, () => `\n${papersTable()}\n`);
   return [
     { path: SCHEMA, text: await pretty(JSON.stringify(schema), SCHEMA) },
-    { path: DOCS, text: await pretty(docs, DOCS) },
     { path: MEMBERS, text: await pretty(membersPage(schema), MEMBERS) },
   ];
 }
@@ -57,6 +50,12 @@ function membersPage(schema: JsonSchema): string {
 All members of the file that \`OPERATORS_FILE\` names; [operators.md](../operators.md) says how to write one. Members without a prefix are those of an entry of \`operators\`. A secret is \`{ "file": … }\` or \`{ "variable": … }\`.
 
 ${membersTable(schema)}
+
+## Papers
+
+What each profile was written from, and when it was last compared with it.
+
+${papersTable()}
 `;
 }
 
@@ -64,7 +63,7 @@ function papersTable(): string {
   const rows = Object.entries(PROFILES).map(([name, make]) => {
     const { papers } = make(camara);
     const titles = papers.map(({ title, version }) => [title, version].join(' ').trim());
-    return `| [${name}](../profiles/${name}.ts) | ${titles.join('; ')} | ${papers[0]?.readOn} |`;
+    return `| [${name}](../../profiles/${name}.ts) | ${titles.join('; ')} | ${papers[0]?.readOn} |`;
   });
   return ['| profile | papers | read |', '| --- | --- | --- |', ...rows].join('\n');
 }
