@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTermination } from '../../src/system/termination.ts';
 import { startBff } from './bff.ts';
@@ -5,24 +6,25 @@ import { codesAt } from './app/codeReply.ts';
 import { screen } from './app/screen.ts';
 import { smsCode } from './app/smsCode.ts';
 import { startIdentityProvider } from './identityProvider.ts';
+import { startPage } from './pageServer.ts';
+import { PEOPLE } from './people.ts';
 import { askBff, startCodeServer } from './server/codes.ts';
 import { userByToken } from './server/user.ts';
 
-/** Test numbers of the simulator, and whom they play here. */
+/** Where the page answers, unless another program does. */
+const PORT = 4200;
+
+/** Of the thief's victim. */
 const SWAPPED = '+447700900001';
-const USERS = [
-  ['agrees after 2 s; same SIM card for ten years', 'alice', '+447700900050'],
-  ['declines', 'bob', '+447700900052'],
-  ['agrees at once; SIM card changed 2 hours ago', 'carol', SWAPPED],
-  ['is not known to the operator', 'dave', '+447700900010'],
-] as const;
 
 const interruption = new AbortController();
 const interrupted = interruption.signal;
 onTermination(() => interruption.abort());
 
 try {
-  await run();
+  // A page where somebody looks, text where a program reads.
+  if (process.stdout.isTTY) await page();
+  else await run();
 } catch (error) {
   if (interrupted.aborted) {
     say('\nStopped.');
@@ -33,6 +35,20 @@ try {
     );
     process.exitCode = 1;
   }
+}
+
+/** A phone in a page, beside the log of its server, until it is interrupted. */
+async function page(): Promise<void> {
+  say('Starting the operator simulator, the BFF, the server and the page …');
+  await using server = await startPage(PORT, ({ text }) => say(`  ${text}`));
+  say(`
+A phone, and the log of its server: ${server.url}   (open it in a browser)
+
+The same as text: npm run mobile | cat
+Ctrl-C ends all.
+`);
+  if (!interrupted.aborted) await once(interrupted, 'abort');
+  say('\nStopped.');
 }
 
 async function run(): Promise<void> {
@@ -50,9 +66,9 @@ async function run(): Promise<void> {
   });
   say(`A mobile app, the server at ${server.url} that sends its SMS codes, and the BFF at ${bff.url}, which it queries first.
 The app decides nothing and sends no number: the access token of the user who signed in says whose it is.`);
-  for (const [user, subject, phoneNumber] of USERS) {
-    say(`\nA user who ${user}:`);
-    await show(server.url, await identityProvider.signIn({ subject, phoneNumber }));
+  for (const person of PEOPLE) {
+    say(`\nA user who ${person.does}:`);
+    await show(server.url, await identityProvider.signIn(person));
   }
   say('\nA user who has not signed in:');
   await show(server.url);
@@ -60,7 +76,7 @@ The app decides nothing and sends no number: the access token of the user who si
   say('\nA thief, whose app was patched to say that all is well:');
   const thief = await identityProvider.signIn({ subject: 'mallory', phoneNumber: SWAPPED });
   say(`          the server says: ${await patched(server.url, thief)}`);
-  say(`\n${sent} SMS sent; ${USERS.length + 2} users requested one.`);
+  say(`\n${sent} SMS sent; ${PEOPLE.length + 2} users requested one.`);
 }
 
 /** Prints what the user sees, up to the last state. */

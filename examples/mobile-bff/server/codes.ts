@@ -94,13 +94,14 @@ const STATUS: Readonly<Record<CodeReply['kind'], number>> = {
   tooManyCodes: 429,
 };
 
-/** `POST /codes`, on a free port. */
-export interface CodeServer extends AsyncDisposable {
-  readonly url: string;
-}
+/** Replies to `POST /codes`, and returns what it replied; undefined to any other request, whose status is 404. */
+export type CodeHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+) => Promise<CodeReply | undefined>;
 
-/** Starts the server of which the app requests a code. */
-export async function startCodeServer(given: CodeServerParts): Promise<CodeServer> {
+/** For a server of your own. */
+export function codeHandler(given: CodeServerParts): CodeHandler {
   const parts = { limits: new CodeLimits(), ...given };
   const replyTo = async ({ headers }: IncomingMessage): Promise<CodeReply> => {
     const [, accessToken] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? [];
@@ -110,12 +111,12 @@ export async function startCodeServer(given: CodeServerParts): Promise<CodeServe
       return ANOTHER_WAY;
     }
   };
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  return async (request, response) => {
     // The body is not read: what a patched app writes there changes nothing.
     request.resume();
     if (request.method !== 'POST' || request.url !== '/codes') {
       response.writeHead(404).end();
-      return;
+      return undefined;
     }
     const reply = await replyTo(request);
     if ('retryAfterSeconds' in reply) response.setHeader('retry-after', reply.retryAfterSeconds);
@@ -124,8 +125,19 @@ export async function startCodeServer(given: CodeServerParts): Promise<CodeServe
       'cache-control': 'no-store',
     });
     response.end(JSON.stringify(reply));
+    return reply;
   };
-  const server = createServer((request, response) => void serve(request, response));
+}
+
+/** `POST /codes`, on a free port. */
+export interface CodeServer extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** Starts the server of which the app requests a code. */
+export async function startCodeServer(parts: CodeServerParts): Promise<CodeServer> {
+  const handle = codeHandler(parts);
+  const server = createServer((request, response) => void handle(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

@@ -1,33 +1,10 @@
-import { existsSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { LAUNCH_OPTIONS } from '../../../browser.ts';
 import type { Stack } from '../../demo/stack.ts';
 
-const BROWSER = '/usr/bin/chromium';
+export { hasBrowser } from '../../../browser.ts';
 
-/** Whether there is a browser to test in; where not, that is said once. */
-export function hasBrowser(): boolean {
-  if (existsSync(BROWSER)) return true;
-  process.stderr.write(
-    `The page in a browser is left out, for there is no ${BROWSER}; to have it: apt-get install -y chromium\n`,
-  );
-  return false;
-}
-
-/** It needs no network but the desk's; what it would fetch by itself is switched off. */
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: BROWSER,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
-}
+export const launchBrowser = (): Promise<Browser> => chromium.launch(LAUNCH_OPTIONS);
 
 /** A page of the desk, and all that went wrong in it: a breach of the content security policy, say. */
 export interface DeskPage extends AsyncDisposable {

@@ -1,11 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
+import { WRITES_PICTURES } from '../../../browser.ts';
 
 const DIRECTORY = fileURLToPath(new URL('../../../../docs/risk-desk', import.meta.url));
-
-/** Set to write the pictures of docs/risk-desk again: `SCREENSHOTS=write npm test`. */
-const WRITES = process.env['SCREENSHOTS'] === 'write';
 
 /** Of these each view has a picture of its own. */
 const MODE_OF_DOCUMENTATION = 'light';
@@ -22,7 +20,7 @@ export class Pictures {
   readonly #taken = new Map<string, string[]>(SHEETS.map(({ mode }) => [mode, []]));
 
   async take(page: Page, mode: string, view: string): Promise<void> {
-    if (!WRITES) return;
+    if (!WRITES_PICTURES) return;
     // The mouse, and what it hovers, is not a part of it.
     await page.mouse.move(0, 0);
     await page.evaluate(() => window.scrollTo(0, 0));
@@ -33,7 +31,7 @@ export class Pictures {
   }
 
   async save(browser: Browser): Promise<void> {
-    if (!WRITES) return;
+    if (!WRITES_PICTURES) return;
     for (const { mode, columns, width } of SHEETS) {
       const sheetWidth = columns * width + (columns + 1) * 8;
       const page = await browser.newPage({ viewport: { width: sheetWidth, height: 100 } });
