@@ -33,7 +33,8 @@ async function scraped(): Promise<string> {
   const service = await startSimulated({ METRICS_PORT: '0' });
   try {
     await service.ask('{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }');
-    const [, port] = /^info metrics .*"port":(\d+)/m.exec(service.logged.join('\n')) ?? [];
+    const [, port] =
+      /^info Serving metrics\. .*"port":(\d+)/m.exec(service.logged.join('\n')) ?? [];
     return await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   } finally {
     await service.stop();

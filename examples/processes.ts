@@ -61,7 +61,7 @@ export async function startProgram(
 function listeningPort(line: string): number | undefined {
   if (!line.startsWith('{')) return undefined;
   const { msg, port } = JSON.parse(line) as { msg?: string; port?: number };
-  return msg === 'listening' ? port : undefined;
+  return msg === 'Listening.' ? port : undefined;
 }
 
 /** The port itself where nothing listens on it, or 0, which is any that is free. */

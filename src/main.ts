@@ -3,7 +3,7 @@ import { beginWithSignals } from './system/termination.ts';
 // Nothing is under way before it listens.
 beginWithSignals((signal) => {
   void import('./log/log.ts').then(({ createLog }) => {
-    createLog().info('ended before it listened', { signal });
+    createLog().info('Ended before listening.', { signal });
     process.exit(0);
   });
 });

@@ -58,9 +58,9 @@ const pretty = (line: object, hasColors = false) =>
 describe('a line of the log in a terminal', () => {
   it.each([
     [{ msg: 'ready' }, 'INFO  ready'],
-    [{ msg: 'listening', host: '::1', port: 4000 }, 'INFO  listening host=::1 port=4000'],
+    [{ msg: 'Listening.', host: '::1', port: 4000 }, 'INFO  Listening. host=::1 port=4000'],
     [{ level: 40, msg: 'slow', what: 'two words' }, 'WARN  slow what="two words"'],
-    [{ level: 50, msg: 'a request broke', isNew: true }, 'ERROR a request broke isNew=true'],
+    [{ level: 50, msg: 'It broke.', isNew: true }, 'ERROR It broke. isNew=true'],
     [{ level: 20, msg: 'exchange', ms: 1.5 }, 'DEBUG exchange ms=1.5'],
   ])('of %j', (line, text) => {
     expect(pretty(line)).toBe(`09:12:33 ${text}\n`);

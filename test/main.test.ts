@@ -56,13 +56,13 @@ test.each([
   expect(main.err).toBe(
     `The port is in use (HOST=127.0.0.1, ${name}=${port}). Set ${name} to another, or end the program that has it.\n`,
   );
-  expect(main.out).toMatch(/^[^\n]*"msg":"starting"[^\n]*\n$/);
+  expect(main.out).toMatch(/^[^\n]*"msg":"Starting."[^\n]*\n$/);
   other.close();
   await once(other, 'close');
 });
 
 function warningsOfAnyone(main: Program): readonly string[] {
-  return main.lines.filter((line) => line.includes('anyone who reaches this service'));
+  return main.lines.filter((line) => line.includes('Anyone who reaches this service'));
 }
 
 test.each([

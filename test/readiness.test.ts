@@ -31,7 +31,7 @@ it('waits until each need has worked once, and the log names those that have not
   const { clock, lines, readiness, begun } = start(keys, redis);
   await settled();
   expect(readiness.waitingFor()).toEqual(['keys', 'redis']);
-  const message = 'not ready: what answering needs does not work yet';
+  const message = 'Not ready: a dependency does not work yet.';
   expect(lines).toMatchObject([
     { message, need: 'keys' },
     { message, need: 'redis' },

@@ -94,6 +94,6 @@ async function openCounting(parts: ObservationParts) {
   });
   const { host } = config.listen;
   const server = await serveMetrics(metrics, { host, port }, clock);
-  log.info('metrics', { host, port: server.port });
+  log.info('Serving metrics.', { host, port: server.port });
   return { metrics, server };
 }

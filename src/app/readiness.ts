@@ -35,7 +35,7 @@ export function createReadiness({ needs, clock, log, random }: ReadinessParts) {
         return;
       } catch {
         if (stopping.signal.aborted) return;
-        log.warn('not ready: what answering needs does not work yet', { need: need.name });
+        log.warn('Not ready: a dependency does not work yet.', { need: need.name });
       }
       try {
         // Replicas that start together probe at different times.

@@ -80,7 +80,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     replyTimeoutMs: Math.max(config.requestTimeoutMs, MIN_REPLY_TIMEOUT_MS),
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
     onDefect: (defect) => {
-      log.error('a request broke', {
+      log.error('A request failed because of a defect in this service. Report it.', {
         error: defect instanceof Error ? defect.name : typeof defect,
       });
     },
@@ -95,7 +95,8 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       http.startDraining();
       await clock.sleep(config.drainGraceMs);
       const cutOff = await http.close();
-      if (cutOff > 0) log.warn('the drain cut off requests', { requests: cutOff });
+      if (cutOff > 0)
+        log.warn('The drain cut off requests that did not end in time.', { requests: cutOff });
       unfollow();
       await apollo.stop();
       await closeGate();
@@ -134,7 +135,8 @@ function openGate(
 ) {
   const source = tokens && keySourceOf(tokens, { clock, log });
   const keys = source && new SigningKeys({ fetch: () => source.fetch(), clock, log });
-  const onRefused = (reason: string) => log.warn("a caller's access token was refused", { reason });
+  const onRefused = (reason: string) =>
+    log.warn("A caller's access token was refused.", { reason });
   const verifier = keys && new TokenVerifier({ ...tokens, batchScope, keys, clock, onRefused });
   const gate = new Gate({ routerSecrets, tokens: verifier, purposes });
   return { gate, keys, close: async () => source?.close() };

@@ -20,7 +20,7 @@ const LAST_LINES_MS = 1000;
 expectShortLives();
 const config = readOrFail(readConfig);
 const everyLine = createLog(config.logLevel);
-everyLine.info('starting', { ...BUILD, node: process.versions.node, ...ownProfiles(config) });
+everyLine.info('Starting.', { ...BUILD, node: process.versions.node, ...ownProfiles(config) });
 if (config.logLevel === 'debug') writeExchangeLines(everyLine, systemClock);
 const log = sumUpRepeats(everyLine, systemClock);
 const simulator = config.simulator === undefined ? undefined : await simulated(config.simulatorUrl);
@@ -51,10 +51,10 @@ const server = await startServer({
 // Before the line that it listens: a reader of that line may send a signal.
 onTermination(
   (signal) => void drain(signal),
-  () => log.warn('SIGHUP is ignored: a changed setting takes a restart'),
+  () => log.warn('SIGHUP is ignored: restart to apply changed settings.'),
 );
 
-log.info('listening', {
+log.info('Listening.', {
   host: config.listen.host,
   port: Number(new URL(server.url).port),
   role: config.role,
@@ -62,28 +62,36 @@ log.info('listening', {
   flow: operators.map(({ flow }) => flow).join(', '),
 });
 if (config.production && simulator !== undefined) {
-  log.warn('every answer is invented: the operator is the simulator', { setting: 'SIMULATOR' });
+  log.warn(
+    'Every answer is invented: the operator is the simulator. Unset SIMULATOR to call a real one.',
+    { setting: 'SIMULATOR' },
+  );
 }
 if (simulator === undefined && config.callers.tokens === undefined) {
-  log.warn('anyone who reaches this service can make lookups: callers are not known', {
-    setting: 'JWT_JWKS_URL',
-  });
+  log.warn(
+    'Anyone who reaches this service can make lookups: callers are not authenticated. Set JWT_JWKS_URL.',
+    {
+      setting: 'JWT_JWKS_URL',
+    },
+  );
 }
 if (config.callers.tokens?.isForDevelopment === true) {
-  log.warn('anyone can sign the tokens that are accepted', { setting: 'DEV_TOKENS' });
+  log.warn('Anyone can sign the tokens that are accepted. Unset DEV_TOKENS outside rehearsals.', {
+    setting: 'DEV_TOKENS',
+  });
 }
 if (config.sharedState === undefined && operators.some(({ flow }) => promptsOwner(flow))) {
   log.warn(
-    'consents are known only to this process: after a restart owners may be prompted again',
+    'Consents are known only to this process: after a restart owners may be prompted again. Set REDIS_URL.',
     { setting: 'REDIS_URL' },
   );
 }
 if (simulator !== undefined) process.stdout.write(banner(server.url, example, simulator));
-if (await server.ready) log.info('ready');
+if (await server.ready) log.info('Ready.');
 
 async function drain(signal: TerminationSignal): Promise<void> {
   const begunAtMs = systemClock.monotonicMs();
-  log.info('draining', { signal, graceSeconds: config.drainGraceMs / 1000 });
+  log.info('Draining.', { signal, graceSeconds: config.drainGraceMs / 1000 });
   const limit = setTimeout(giveUp, server.stopLimitMs);
   await server.stop();
   await simulator?.stop();
@@ -91,14 +99,16 @@ async function drain(signal: TerminationSignal): Promise<void> {
   const seconds = Math.round((systemClock.monotonicMs() - begunAtMs) / 100) / 10;
   // Before the last line.
   log.close();
-  log.info('drained', { seconds });
+  log.info('Drained.', { seconds });
   // All of our work has ended: what still keeps the process alive hangs.
   setTimeout(giveUp, LAST_LINES_MS).unref();
 }
 
 /** Ends at once. `process.exit` would wait for a thread that a disk blocks. */
 function giveUp(): void {
-  log.error('the drain did not end in time', { limitMs: server.stopLimitMs });
+  log.error('The drain did not end in time: the process is killed.', {
+    limitMs: server.stopLimitMs,
+  });
   setImmediate(() => process.kill(process.pid, 'SIGKILL'));
 }
 

@@ -88,4 +88,4 @@ async function sharedStores(
 }
 
 const LOST_CONSENTS =
-  'the shared store has lost consents (it was emptied, evicts, or a replica took over without the last writes): until the doubt ends no owner of its numbers is prompted';
+  'The shared store has lost consents (it was emptied, evicts, or a replica took over without the last writes): no owner of its numbers is prompted until the doubt ends.';

@@ -163,10 +163,13 @@ class CallerAuthorizer implements LookupAuthorizer {
       await auditLog.write(line);
       return undefined;
     } catch (error) {
-      this.#parts.log.error('the audit log cannot be written', {
-        error: errorName(error),
-        correlator: request.correlator.name,
-      });
+      this.#parts.log.error(
+        'The audit log cannot be written. Check the disk or the reader of AUDIT_LOG.',
+        {
+          error: errorName(error),
+          correlator: request.correlator.name,
+        },
+      );
       return { code: 'AUDIT_UNAVAILABLE', reach: 'number' };
     }
   }

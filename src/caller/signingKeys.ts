@@ -150,13 +150,13 @@ export class SigningKeys {
         const generation = (this.published?.generation ?? 0) + 1;
         this.published = { generation, text, select: createLocalJWKSet({ keys }) };
         if (ignored > 0)
-          log.warn('weak or malformed keys of JWT_JWKS_URL are ignored', { ignored });
+          log.warn('Weak or malformed keys of JWT_JWKS_URL are ignored.', { ignored });
       }
       this.#fetchedAtMs = clock.monotonicMs();
       this.#isAway = false;
     } catch (error) {
       this.#isAway = true;
-      log.error('the keys of JWT_JWKS_URL cannot be fetched', { reason: keysFailure(error) });
+      log.error('The keys of JWT_JWKS_URL cannot be fetched.', { reason: keysFailure(error) });
     }
   }
 }

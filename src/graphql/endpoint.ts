@@ -221,7 +221,7 @@ async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
 /** A caller that hangs up is not logged. */
 function reportOverdue(log: Log, { signal }: GraphqlRequest, waitedFor: string): void {
   if (signal.reason instanceof DeadlineExceeded) {
-    log.error('a request did not end in its time', { waitedFor });
+    log.error('A request did not end in time.', { waitedFor });
   }
 }
 

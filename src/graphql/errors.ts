@@ -79,7 +79,7 @@ export function originalOf(error: unknown): unknown {
 
 /** Logs a defect by its name; clients learn only that it happened. */
 export function logDefect(error: unknown, log: Log): void {
-  log.error('a request broke', {
+  log.error('A request failed because of a defect in this service. Report it.', {
     error: error instanceof Error ? error.name : typeof error,
     reason: error instanceof Error ? error.message : undefined,
   });

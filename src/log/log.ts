@@ -47,7 +47,7 @@ export function createLog(lowest: LogLevel = 'info'): ProgramLog {
       const lines = output.lostLines - reportedLines;
       if (lines > 0 && output.hasRoom) {
         reportedLines += lines;
-        warn('lines of the log were lost: what reads standard output was too slow', { lines });
+        warn('Lines of the log were lost: the reader of standard output was too slow.', { lines });
       }
       const time = new Date().toISOString();
       const line = { level, time, ...masked(details), msg: maskPhoneNumbers(message) };

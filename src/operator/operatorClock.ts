@@ -41,7 +41,7 @@ export class OperatorClock {
     if (Number.isNaN(dateMs)) {
       if (this.#aheadMs === undefined) return fact;
       this.#log.warn(
-        'A reply has no header Date, as others of this operator have: its date answers no window.',
+        'A reply has no Date header, which others of this operator have: its date answers no window.',
       );
       return { ...fact, isUndated: true };
     }

@@ -27,12 +27,12 @@ const BEATS_BETWEEN_LOOKS = 5;
 
 const UNKNOWN = 'unknown';
 
-const SHARED_STORE = 'the shared store';
+const SHARED_STORE = 'The shared store';
 
 const UNKNOWN_POLICY =
-  'it is not known what the shared store does when its memory is full: its user lacks INFO; make sure that maxmemory-policy is noeviction';
+  'It is not known what the shared store does when its memory is full: its user may not run INFO. Make sure that maxmemory-policy is noeviction.';
 const FORGETFUL_POLICY =
-  'the shared store may forget consents when its memory is full: set its maxmemory-policy to noeviction';
+  'The shared store may forget consents when its memory is full. Set its maxmemory-policy to noeviction.';
 
 const nameOf = perScript((script) => createHash('sha1').update(script).digest('hex'));
 
@@ -94,7 +94,7 @@ export class RedisClient implements PlainRedis {
         options: { sentinel, data },
         clock,
         onSentinel: (server, error) => {
-          const name = `a sentinel of ${SHARED_STORE}`;
+          const name = 'A sentinel of the shared store';
           if (error === undefined) this.#noteBack(server, name);
           else this.#noteLost(server, error, name);
         },
@@ -200,7 +200,7 @@ export class RedisClient implements PlainRedis {
       if (this.#isUnmapped) return;
       this.#isUnmapped = true;
       this.#log.warn(
-        `${SHARED_STORE} is lost: none of its servers says which of them holds what. See REDIS_URL and its password`,
+        `${SHARED_STORE} is lost: none of its servers returns the slots. Check REDIS_URL and its password.`,
         { servers: cluster.nodes().map(serverOfNode).join(', ') },
       );
     });
@@ -255,7 +255,7 @@ export class RedisClient implements PlainRedis {
     if (this.#lostSinceMs.has(server) || this.#closing.signal.aborted) return;
     this.#lostSinceMs.set(server, this.#clock.monotonicMs());
     if (name === SHARED_STORE) storeChannel.publish({ event: 'away', host: server });
-    this.#log.warn(`${name} is lost`, { host: server, reason: reasonOf(error) });
+    this.#log.warn(`${name} is lost.`, { host: server, reason: reasonOf(error) });
   }
 
   #noteBack(server: string, name: string = SHARED_STORE): void {
@@ -263,7 +263,7 @@ export class RedisClient implements PlainRedis {
     if (sinceMs === undefined) return;
     this.#forget(server);
     const awaySeconds = Math.round((this.#clock.monotonicMs() - sinceMs) / 1000);
-    this.#log.info(`${name} is back`, { host: server, awaySeconds });
+    this.#log.info(`${name} is back.`, { host: server, awaySeconds });
     if (name === SHARED_STORE) this.#reportBack();
   }
 

@@ -143,7 +143,7 @@ export class SharedRedis implements Redis {
 const READY = 'sim-swap:ready';
 
 const FULL =
-  'the shared store is full: no owner is prompted, facts are not kept and quotas are counted by each replica for itself; give it more memory (maxmemory)';
+  'The shared store is full: no owner is prompted, facts are not kept, and each replica counts quotas by itself. Give it more memory (maxmemory).';
 
 /**
  * The moments between which a script may run, and its own values. Values that were computed from a clock hold as long as it

@@ -42,7 +42,7 @@ export interface SimSwapParts {
 }
 
 const STRANDED =
-  'A consent on record is of an operator that is not configured: its number is CONSENT_PENDING until it ends. If the operator was renamed, list the name before in its `formerly`.';
+  'A stored consent is of an operator that is not configured: its number is CONSENT_PENDING until it ends. If the operator was renamed, list its old name in `formerly`.';
 
 /** @throws {Error} when the settings name an operator that is not there */
 export function createSimSwaps(parts: SimSwapParts) {

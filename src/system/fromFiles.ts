@@ -41,7 +41,7 @@ export function follow<T>(
       channel('sim-swap:files').publish({ source: from, isUsable: reread.kind === 'read' });
       switch (reread.kind) {
         case 'flawed':
-          log.error('Files have changed and cannot be used: what was read before stays in force.', {
+          log.error('Files have changed and cannot be used: the old contents stay in use.', {
             flaw: reread.flaw,
           });
           return;
@@ -49,7 +49,7 @@ export function follow<T>(
           putInForce(reread.value);
           times += 1;
           // Each with its count: the line of a second change within a minute is not one of its repeats.
-          log.info('Files have changed and were read again: what they hold is in force.', {
+          log.info('Files have changed and were read again: the new contents are used.', {
             times,
           });
       }

@@ -87,7 +87,7 @@ export class Metrics {
       listen(auditChannel, ({ tookMs }) => {
         meters.auditSeconds.observe({}, tookMs / 1000);
         if (tookMs > SLOW_AUDIT_SECONDS * 1000) {
-          parts.log.warn('the audit log took more than half a second to write');
+          parts.log.warn('A write to the audit log took more than half a second.');
         }
       }),
       listen(filesChannel, ({ source, isUsable }) => {
@@ -147,12 +147,14 @@ export class Metrics {
     meters.maxDelaySeconds.set({}, maxDelaySeconds);
     meters.p99DelaySeconds.set({}, usage.p99DelaySeconds);
     if (maxDelaySeconds > HELD_UP_SECONDS) {
-      this.#parts.log.warn('the event loop was held up', {
+      this.#parts.log.warn('The event loop was held up.', {
         seconds: Math.round(maxDelaySeconds * 10) / 10,
       });
     }
     if (openDescriptors > max * FEW_DESCRIPTORS_LEFT) {
-      this.#parts.log.warn('file descriptors are running out', { max });
+      this.#parts.log.warn('File descriptors are running out. Raise the limit (ulimit -n).', {
+        max,
+      });
     }
   }
 
@@ -247,7 +249,10 @@ export class Metrics {
     if (isRetry) this.#meters.retries.add({ operator, endpoint });
     this.#meters.exchangeSeconds.observe({ operator, endpoint, outcome }, seconds);
     if (seconds > SLOW_SECONDS) {
-      this.#parts.log.warn('the operator took more than a second', { operator, endpoint });
+      this.#parts.log.warn('The operator took more than a second to reply.', {
+        operator,
+        endpoint,
+      });
     }
   }
 
@@ -260,7 +265,7 @@ export class Metrics {
       case 'command':
         this.#meters.storeSeconds.observe({}, message.tookMs / 1000);
         if (message.tookMs > SLOW_STORE_SECONDS * 1000) {
-          this.#parts.log.warn('the shared store took more than 0.2 seconds');
+          this.#parts.log.warn('A command took the shared store more than 0.2 seconds.');
         }
         return;
       case 'doubt':

@@ -178,10 +178,14 @@ export class Tracing {
       case 'sent':
         return;
       case 'failed':
-        log.warn('spans could not be sent: see OTEL_EXPORTER_OTLP_ENDPOINT', { reason });
+        log.warn('Spans could not be sent. Check the collector at OTEL_EXPORTER_OTLP_ENDPOINT.', {
+          reason,
+        });
         return;
       case 'dropped':
-        log.warn('spans were dropped: the collector takes them more slowly than they come');
+        log.warn(
+          'Spans were dropped: the collector is too slow. Sample fewer traces (OTEL_TRACES_SAMPLER_ARG).',
+        );
     }
   }
 }

@@ -103,13 +103,14 @@ export class Discovery {
     if (typeof read === 'string') {
       const message =
         this.#addresses === undefined
-          ? 'The discovery document cannot be used: this operator cannot be used.'
+          ? 'The discovery document cannot be used: this operator is not called.'
           : 'The discovery document cannot be used: the endpoints stay as they were.';
       log.error(message, { reason: read, setting: 'discovery' });
       return false;
     }
     if (this.#addresses === undefined) log.info('The discovery document was read.');
-    else if (!isDeepStrictEqual(this.#addresses, read)) log.warn('The endpoints have moved.');
+    else if (!isDeepStrictEqual(this.#addresses, read))
+      log.warn('The endpoints in the discovery document have changed.');
     this.#addresses = read;
     return true;
   }

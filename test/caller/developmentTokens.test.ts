@@ -61,8 +61,8 @@ test.each([
     expect((await ask(url, ANY_NUMBER)).codes).toEqual(['UNAUTHENTICATED']);
     expect((await ask(url, ANY_NUMBER, `${anyNumber}x`)).codes).toEqual(['UNAUTHENTICATED']);
     expect(simulator.stats().lookups).toBe(isApart ? 2 : 0);
-    expect(service.out).toMatch(/"level":40.*every answer is invented/);
-    expect(service.out).toMatch(/"level":40.*anyone can sign the tokens/);
+    expect(service.out).toMatch(/"level":40.*Every answer is invented/);
+    expect(service.out).toMatch(/"level":40.*Anyone can sign the tokens/);
   },
 );
 
@@ -93,7 +93,7 @@ test('a service that has an issuer refuses a development token', async () => {
   const token = await signed('sim-swap:read');
 
   expect((await ask(service.url, ANY_NUMBER, token)).codes).toEqual(['UNAUTHENTICATED']);
-  expect(service.logged.join('\n')).toMatch(/access token was refused \{"reason":"issuer"\}/);
+  expect(service.logged.join('\n')).toMatch(/access token was refused\. \{"reason":"issuer"\}/);
   expect(service.stats().requests).toBe(0);
 });
 

@@ -105,7 +105,7 @@ describe('signing keys', () => {
     await expect(issuer.select('second')).rejects.toMatchObject(inDoubt);
     await issuer.select('first');
     expect(issuer.fetches).toBe(2);
-    const message = 'the keys of JWT_JWKS_URL cannot be fetched';
+    const message = 'The keys of JWT_JWKS_URL cannot be fetched.';
     expect(issuer.log.troubles).toEqual([{ level: 'error', message, reason }]);
     issuer.isAway = false;
     issuer.keys = [second];

@@ -54,8 +54,8 @@ export async function runCanary({ requests, seed, role, flow, until }: CanaryRun
     QUOTA_NUMBERS_PER_HOUR: String(Math.min(100, requests / 20)),
     AUDIT_KEY: `${SECRET_MARK}-audit-key-of-32-characters`,
   });
-  const [, metricsPort] = await server.written(/"port":(\d+),"msg":"metrics"/);
-  const [, port] = await server.written(/"port":(\d+)\D.*"msg":"listening"/);
+  const [, metricsPort] = await server.written(/"port":(\d+),"msg":"Serving metrics."/);
+  const [, port] = await server.written(/"port":(\d+)\D.*"msg":"Listening."/);
 
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CLIENTS });
   const codes = new Set<string>();

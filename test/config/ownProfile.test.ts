@@ -83,7 +83,7 @@ describe('the example of docs/operators.md', () => {
   it('is named in the first line of the log, with its hash', async () => {
     const text = EXAMPLE?.text ?? '';
     await using server = Program.node(['src/main.ts'], settingsWith(text));
-    const [line] = await server.written(/^.*"msg":"starting".*(?=\n)/m);
+    const [line] = await server.written(/^.*"msg":"Starting.".*(?=\n)/m);
     const sha256 = createHash('sha256').update(text).digest('hex');
     expect(JSON.parse(line)).toMatchObject({ profiles: `./own.ts sha256:${sha256}` });
   });

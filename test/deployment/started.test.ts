@@ -91,7 +91,7 @@ it.skipIf((NO_REDIS ?? NO_KUBECTL) !== undefined).each([
         ['--disallow-code-generation-from-strings', '--disable-sigusr1', 'src/main.ts'],
         local,
       );
-      await program.written(/"msg":"ready"/);
+      await program.written(/"msg":"Ready."/);
       const url = `http://127.0.0.1:${port}`;
       for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) {
         expect((await fetch(url + container[probe].httpGet.path)).status).toBe(200);

@@ -7,7 +7,7 @@ import { deadUrl, RecordingServer, type Answer } from '../wire/recordingServer.t
 import { startService, type Reply, type Service } from '../support/service.ts';
 import { ServerProcess } from './serverProcess.ts';
 
-const REFUSED = "a caller's access token was refused";
+const REFUSED = "A caller's access token was refused.";
 const QUESTION = '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }';
 
 const [simulator, issuer] = await Promise.all([startSimulator({ port: 0 }), TestIssuer.start()]);
@@ -47,12 +47,12 @@ describe('the log of a process, from its start to its end', () => {
   afterAll(() => server[Symbol.asyncDispose]());
 
   test('says which version and commit it is, where it listens and for whom, and that it is ready', async () => {
-    expect(server.logged('starting')).toMatchObject([{ ...BUILD, node: process.versions.node }]);
-    expect(server.logged('listening')).toEqual([
+    expect(server.logged('Starting.')).toMatchObject([{ ...BUILD, node: process.versions.node }]);
+    expect(server.logged('Listening.')).toEqual([
       {
         level: 30,
         time: expect.any(String),
-        msg: 'listening',
+        msg: 'Listening.',
         host: '127.0.0.1',
         port: Number(new URL(server.url).port),
         role: 'bff',
@@ -60,7 +60,7 @@ describe('the log of a process, from its start to its end', () => {
         flow: '2-legged',
       },
     ]);
-    await expect.poll(() => server.logged('ready')).toHaveLength(1);
+    await expect.poll(() => server.logged('Ready.')).toHaveLength(1);
   });
 
   test('names a caller as the audit log does, without digits; at level debug it has each exchange', async () => {
@@ -115,16 +115,16 @@ describe('the log of a process, from its start to its end', () => {
     const reasons = [...cases.map(([reason]) => reason), 'signature', 'algorithm', 'malformed'];
     server.terminate();
     await server.exit;
-    await expect.poll(() => server.logged('drained')).toHaveLength(1);
-    expect(server.logged('draining')).toMatchObject([{ signal: 'SIGTERM', graceSeconds: 0 }]);
-    expect(server.logged('drained')).toMatchObject([{ seconds: expect.any(Number) }]);
+    await expect.poll(() => server.logged('Drained.')).toHaveLength(1);
+    expect(server.logged('Draining.')).toMatchObject([{ signal: 'SIGTERM', graceSeconds: 0 }]);
+    expect(server.logged('Drained.')).toMatchObject([{ seconds: expect.any(Number) }]);
     // What repeats is summed up.
     expect(server.logged(REFUSED)).toMatchObject([
       ...[...reasons, 'too long'].map((reason) => ({ reason })),
       { reason: 'expired', repeats: 3 },
     ]);
     expect(server.lines.join('\n')).not.toContain('alice');
-    expect(server.out).not.toContain('anyone who reaches this service');
+    expect(server.out).not.toContain('Anyone who reaches this service');
   });
 });
 
@@ -137,7 +137,7 @@ it.each<[string, Answer]>([
   const settings = { ...issuer.settings, JWT_JWKS_URL: keys.url };
   await using service = await startService(simulator.authUrl, settings);
   await expect
-    .poll(() => service.logged.filter((line) => line.includes('the keys of JWT_JWKS_URL')))
+    .poll(() => service.logged.filter((line) => line.includes('The keys of JWT_JWKS_URL')))
     .toEqual([expect.stringContaining(`"reason":"${reason}"`)]);
   const reply = await ask(service, { authorization: `Bearer ${await issuer.token()}` });
   expect(reply.text).not.toContain(reason);

@@ -160,7 +160,7 @@ describe('more numbers than may be at work', () => {
     const replies = await Promise.all(lists);
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     expect(replies.flatMap(({ errors }) => errors)).toContainEqual(UNAVAILABLE);
-    expect(server.logged('a request did not end in its time')).toEqual([]);
+    expect(server.logged('A request did not end in time.')).toEqual([]);
     expect((await ask('app', 1000, 1)).status).toBe(200);
   });
 });

@@ -86,7 +86,7 @@ test('SIGTERM while TLS handshakes with the operator hang: ends with 0', async (
     expect(sockets.size).toBeGreaterThan(0);
     server.terminate();
     expect(await server.exit).toMatchObject({ code: 0 });
-    expect(server.logged('the drain did not end in time')).toEqual([]);
+    expect(server.logged('The drain did not end in time: the process is killed.')).toEqual([]);
   } finally {
     for (const socket of sockets) socket.destroy();
     silent.close();
@@ -117,7 +117,9 @@ test.each([
   await closed;
   const length = head.indexOf('\r\n\r\n') + 4 + Number(/^content-length: (\d+)/im.exec(head)?.[1]);
   expect(received === length).toBe(how === 'on');
-  expect(server.logged('the drain cut off requests')).toMatchObject(cutOff);
+  expect(server.logged('The drain cut off requests that did not end in time.')).toMatchObject(
+    cutOff,
+  );
 });
 
 async function ask(client: Dispatcher, number: string): Promise<Answered> {

@@ -131,7 +131,9 @@ async function runFuzz(run: FuzzRun) {
     tally.statuses.add('good questions answered', answeredGoods);
     const figures = await server.figures();
     const heldAfter = heldBy(server, figures);
-    const defects = server.lines.filter((line) => line.includes('a request broke'));
+    const defects = server.lines.filter((line) =>
+      line.includes('A request failed because of a defect in this service. Report it.'),
+    );
     return { tally, figures, defects, heldBefore: heldBefore ?? heldAfter, heldAfter };
   } finally {
     await server[Symbol.asyncDispose]();

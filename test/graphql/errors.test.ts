@@ -70,6 +70,8 @@ describe('an error of the caller', () => {
   });
 });
 
+const BROKE = 'A request failed because of a defect in this service. Report it.';
+
 describe('an unforeseen error', () => {
   it.each([
     ['TypeError', new TypeError(`cannot read ${NUMBER} of ${URL}`)],
@@ -82,14 +84,14 @@ describe('an unforeseen error', () => {
       path: PATH,
       extensions: { code: 'INTERNAL_SERVER_ERROR' },
     });
-    expect(logged).toEqual([expect.stringContaining(`error a request broke {"error":"${name}"`)]);
+    expect(logged).toEqual([expect.stringContaining(`error ${BROKE} {"error":"${name}"`)]);
   });
 
   it('is reported even when it is not an Error', () => {
     const logged: string[] = [];
     const shown = formatError({ message: NUMBER }, NUMBER, logInto(logged));
     expect(shown.message).toBe('Internal server error');
-    expect(logged).toEqual(['error a request broke {"error":"string"}']);
+    expect(logged).toEqual([`error ${BROKE} {"error":"string"}`]);
   });
 });
 

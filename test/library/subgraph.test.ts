@@ -193,7 +193,7 @@ describe('an error, before any server has seen it', () => {
       { message: 'Internal server error', extensions: { code: 'INTERNAL_SERVER_ERROR' } },
     ]);
     expect(errors[0]?.originalError?.cause).toBeUndefined();
-    expect(lines).toEqual(['a request broke']);
+    expect(lines).toEqual(['A request failed because of a defect in this service. Report it.']);
   });
 });
 

@@ -6,7 +6,7 @@ export type Scraped = ReadonlyMap<string, number>;
 
 /** The address of a service's metrics, from its log. */
 export function metricsUrlOf({ logged }: Pick<Service, 'logged'>): string {
-  const [, port] = /^info metrics .*"port":(\d+)/m.exec(logged.join('\n')) ?? [];
+  const [, port] = /^info Serving metrics\. .*"port":(\d+)/m.exec(logged.join('\n')) ?? [];
   return `http://127.0.0.1:${port}/metrics`;
 }
 

@@ -98,7 +98,7 @@ const FAULTS = {
   },
   'operator-slow': {
     alerts: ['SimSwapOperatorSlow'],
-    line: 'the operator took more than a second',
+    line: 'The operator took more than a second to reply.',
     prepare: (started) =>
       withOperator(
         started,
@@ -150,12 +150,12 @@ const FAULTS = {
   },
   'audit-log-full': {
     alerts: ['SimSwapAuditLogNotWritable', 'SimSwapErrorBudgetBurn'],
-    line: 'the audit log cannot be written',
+    line: 'The audit log cannot be written. Check the disk or the reader of AUDIT_LOG.',
     prepare: () => ({ settings: { AUDIT_LOG: '/dev/full', AUDIT_KEY: freshStateKey() } }),
   },
   'audit-log-slow': {
     alerts: ['SimSwapAuditLogSlow'],
-    line: 'the audit log took more than half a second to write',
+    line: 'A write to the audit log took more than half a second.',
     prepare() {
       const { file, prefix } = slowDisk(700);
       return { settings: { AUDIT_LOG: file, AUDIT_KEY: freshStateKey() }, prefix };
@@ -183,7 +183,7 @@ const FAULTS = {
   },
   'issuer-keys-away': {
     alerts: ['SimSwapCallersRefused'],
-    line: 'the keys of JWT_JWKS_URL cannot be fetched',
+    line: 'The keys of JWT_JWKS_URL cannot be fetched.',
     async prepare(started) {
       const issuer = await withIssuer(started);
       const JWT_JWKS_URL = `http://127.0.0.1:${await freePort()}/jwks`;
@@ -192,7 +192,7 @@ const FAULTS = {
   },
   'issuer-keys-wrong': {
     alerts: ['SimSwapCallersRefused'],
-    line: "a caller's access token was refused",
+    line: "A caller's access token was refused.",
     async prepare(started) {
       const [issuer, other] = [await withIssuer(started), await withIssuer(started)];
       return { settings: issuer.settings, headers: await bearer(other) };
@@ -200,7 +200,7 @@ const FAULTS = {
   },
   'issuer-keys-empty': {
     alerts: ['SimSwapCallersRefused'],
-    line: 'the keys of JWT_JWKS_URL cannot be fetched',
+    line: 'The keys of JWT_JWKS_URL cannot be fetched.',
     async prepare(started) {
       const issuer = await withIssuer(started);
       const headers = await bearer(issuer);
@@ -210,23 +210,23 @@ const FAULTS = {
   },
   'redis-away': {
     alerts: ['SimSwapErrorBudgetBurn', 'SimSwapSharedStateLost'],
-    line: 'the shared store is lost',
+    line: 'The shared store is lost.',
     prepare: (started) => withRedis(started, '3-legged', (redis) => redis.kill()),
   },
   'redis-away-2-legged': {
     alerts: ['SimSwapSharedStateLost'],
-    line: 'the shared store is lost',
+    line: 'The shared store is lost.',
     prepare: (started) => withRedis(started, '2-legged', (redis) => redis.kill()),
   },
   'redis-emptied': {
     alerts: ['SimSwapConsentsInDoubt'],
-    line: 'the shared store has lost consents (it was emptied, evicts, or a replica took over without the last writes): until the doubt ends no owner of its numbers is prompted',
+    line: 'The shared store has lost consents (it was emptied, evicts, or a replica took over without the last writes): no owner of its numbers is prompted until the doubt ends.',
     prepare: (started) =>
       withRedis(started, '3-legged', (redis) => command(redis.port, ['FLUSHALL'])),
   },
   'redis-full': {
     alerts: ['SimSwapErrorBudgetBurn', 'SimSwapSharedStoreFull'],
-    line: 'the shared store is full: no owner is prompted, facts are not kept and quotas are counted by each replica for itself; give it more memory (maxmemory)',
+    line: 'The shared store is full: no owner is prompted, facts are not kept, and each replica counts quotas by itself. Give it more memory (maxmemory).',
     prepare: (started) =>
       withRedis(started, '3-legged', (redis) =>
         command(redis.port, ['CONFIG', 'SET', 'maxmemory', '1']),
@@ -234,7 +234,7 @@ const FAULTS = {
   },
   'redis-slow': {
     alerts: ['SimSwapSharedStoreSlow'],
-    line: 'the shared store took more than 0.2 seconds',
+    line: 'A command took the shared store more than 0.2 seconds.',
     async prepare(started) {
       const redis = await startRedis();
       started.defer(() => redis.kill());
@@ -252,7 +252,7 @@ const FAULTS = {
   },
   'secret-file-unusable': {
     alerts: ['SimSwapFilesUnusable'],
-    line: 'Files have changed and cannot be used: what was read before stays in force.',
+    line: 'Files have changed and cannot be used: the old contents stay in use.',
     prepare() {
       const files = new TemporaryFiles();
       const OPERATOR_CLIENT_SECRET_FILE = files.write('secret', DEMO_CLIENT.clientSecret);
@@ -265,7 +265,7 @@ const FAULTS = {
   },
   'collector-away': {
     alerts: ['SimSwapTracesLost'],
-    line: 'spans could not be sent: see OTEL_EXPORTER_OTLP_ENDPOINT',
+    line: 'Spans could not be sent. Check the collector at OTEL_EXPORTER_OTLP_ENDPOINT.',
     async prepare() {
       const OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${await freePort()}`;
       return { settings: { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TIMEOUT: '500' } };
@@ -277,7 +277,7 @@ const FAULTS = {
   },
   'loop-held-up': {
     alerts: ['SimSwapEventLoopHeldUp'],
-    line: 'the event loop was held up',
+    line: 'The event loop was held up.',
     prepare(started) {
       const ended = new AbortController();
       started.defer(() => ended.abort());
@@ -294,7 +294,7 @@ const FAULTS = {
   },
   'descriptors-run-out': {
     alerts: ['SimSwapDescriptorsRunOut'],
-    line: 'file descriptors are running out',
+    line: 'File descriptors are running out. Raise the limit (ulimit -n).',
     prepare: (started) => ({
       prefix: ['prlimit', '--nofile=128'],
       breaks(server) {
@@ -309,7 +309,7 @@ const FAULTS = {
   },
   'log-not-read': {
     alerts: ['SimSwapLogLinesLost'],
-    line: 'lines of the log were lost: what reads standard output was too slow',
+    line: 'Lines of the log were lost: the reader of standard output was too slow.',
     prepare: () => ({
       settings: { LOG_LEVEL: 'debug' },
       numbers: 20,
@@ -388,9 +388,9 @@ test('monitoring/README.md has each fault, with its alerts and its line', () => 
   expect(shown.slice(2)).toEqual(rows);
 });
 
-/** The line up to its first colon or bracket: enough to find it in a log. */
+/** The line up to its first colon, bracket or full stop: enough to find it in a log. */
 function wordsToSearch(line: string): string {
-  return line.replace(/ \(.*|:.*/, '');
+  return line.replace(/ \(.*|:.*|\.(?= |$).*/, '');
 }
 
 const LEFT_OUT = NO_PROMETHEUS ?? NO_REDIS ?? NO_COMPILER;

@@ -99,7 +99,7 @@ test('npm run dev: a change starts service and simulator again, and Ctrl-C ends 
   npm.signalGroup('SIGINT');
 
   expect(await npm.ended).toEqual({ code: 0, signal: null });
-  expect(npm.out.match(/"drained"/g)).toHaveLength(2);
+  expect(npm.out.match(/"Drained\."/g)).toHaveLength(2);
   expect(await isServed(`${service}/livez`)).toBe(false);
   expect(await isServed(`${simulator}/stats`)).toBe(false);
 });

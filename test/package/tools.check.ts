@@ -42,7 +42,7 @@ test('npx calls an operator by a profile of one’s own, beside the file that na
     { ...FOR_NPM, PORT: String(port), OPERATORS_FILE: 'operators.json' },
     { folder: inject('empty'), hasOwnGroup: true },
   );
-  await service.written(/"msg":"ready"/);
+  await service.written(/"msg":"Ready."/);
   const url = `http://127.0.0.1:${port}/graphql`;
   const query = '{ phoneNumber(e164: "+447700900002") { simSwappedWithin } }';
   expect((await ask(url, { query })).data).toEqual({ phoneNumber: { simSwappedWithin: false } });

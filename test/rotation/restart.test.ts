@@ -16,9 +16,9 @@ import { TemporaryFiles } from '../support/temporary.ts';
 import { acknowledge, answerNever, grant, pend, WiredOperator } from '../support/wiredOperator.ts';
 import { ALICE } from '../support/values.ts';
 
-const IGNORED = 'SIGHUP is ignored: a changed setting takes a restart';
+const IGNORED = 'SIGHUP is ignored: restart to apply changed settings.';
 const NOT_SHARED =
-  'consents are known only to this process: after a restart owners may be prompted again';
+  'Consents are known only to this process: after a restart owners may be prompted again. Set REDIS_URL.';
 
 let operator: WiredOperator;
 
@@ -46,7 +46,7 @@ describe('SIGHUP', () => {
     expect(await ask(server.url)).toBe('CONSENT_PENDING');
     server.signal('SIGTERM');
     server.signal('SIGHUP');
-    await expect.poll(() => server.logged('drained')).toHaveLength(1);
+    await expect.poll(() => server.logged('Drained.')).toHaveLength(1);
   });
 
   test('during the start does not end the process, and is logged', async () => {
@@ -76,7 +76,7 @@ const hasNamespaces = spawnSync('unshare', [...AS_FIRST, 'true']).status === 0;
 describe.skipIf(!hasNamespaces)('SIGTERM before it listens, as the first process', () => {
   test.each([
     ['before it has read its settings', (node: number) => handlesHangup(node)],
-    ['once it has', (_: number, program: Program) => program.written(/"starting"/)],
+    ['once it has', (_: number, program: Program) => program.written(/"Starting\."/)],
     [
       'while Redis hangs',
       (_node: number, _program: Program, hung: Server) => once(hung, 'connection'),
@@ -106,7 +106,7 @@ describe.skipIf(!hasNamespaces)('SIGTERM before it listens, as the first process
 
     expect(await program.ended).toEqual({ code: 0, signal: null });
     const last: unknown = JSON.parse(program.lines.at(-1) ?? '');
-    expect(last).toMatchObject({ msg: 'ended before it listened', signal: 'SIGTERM' });
+    expect(last).toMatchObject({ msg: 'Ended before listening.', signal: 'SIGTERM' });
     for (const socket of sockets) socket.destroy();
     hung.close();
   });

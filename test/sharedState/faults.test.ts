@@ -121,8 +121,13 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis ${NO_REDIS ?? ''}`, { concurren
     server.thaw();
     await until(() => log.lines.length > 1);
     expect(log.lines).toEqual([
-      { level: 'warn', message: 'the shared store is lost', host, reason: 'NO_REPLY' },
-      { level: 'info', message: 'the shared store is back', host, awaySeconds: expect.any(Number) },
+      { level: 'warn', message: 'The shared store is lost.', host, reason: 'NO_REPLY' },
+      {
+        level: 'info',
+        message: 'The shared store is back.',
+        host,
+        awaySeconds: expect.any(Number),
+      },
     ]);
   });
 
@@ -131,7 +136,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis ${NO_REDIS ?? ''}`, { concurren
     await server.kill();
     await until(() => log.lines.length > 0);
     const host = `127.0.0.1:${server.port}`;
-    const lost = { level: 'warn', message: 'the shared store is lost', host };
+    const lost = { level: 'warn', message: 'The shared store is lost.', host };
     expect(log.lines).toEqual([{ ...lost, reason: 'ECONNREFUSED' }]);
   });
 

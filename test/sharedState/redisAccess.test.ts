@@ -92,8 +92,8 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
   });
 
   it.each([
-    ['why it refuses another user', 'sim-swap', 'hidden', 'the shared store is lost'],
-    ['that its eviction policy cannot be read', 'blind', password, 'it is not known what'],
+    ['why it refuses another user', 'sim-swap', 'hidden', 'The shared store is lost.'],
+    ['that its eviction policy cannot be read', 'blind', password, 'It is not known what'],
   ])('logs %s, without the password', async (_what, username, given, message) => {
     await connect(redis.port, { credentials: { username, password: given } });
     await until(() => log.lines.some((line) => line.message.includes(message)));
@@ -153,7 +153,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis behind TLS ${NO_REDIS ?? ''}`, 
     it.each(REFUSED)('%s', async (_which, tls, reason) => {
       const own = new RecordedLog();
       const connection = await connect(redis.port, { tls }, own);
-      await until(() => own.lines.some(({ message }) => message === 'the shared store is lost'));
+      await until(() => own.lines.some(({ message }) => message === 'The shared store is lost.'));
       expect(own.lines[0]?.['reason']).toMatch(reason);
       expect(await answers(connection)).toBe(false);
     });

@@ -108,7 +108,7 @@ export class Program implements AsyncDisposable {
 
   /** Resolves to the address of a service, once it listens. */
   async serves(): Promise<string> {
-    const [line] = await this.written(/^.*"msg":"listening".*(?=\n)/m);
+    const [line] = await this.written(/^.*"msg":"Listening.".*(?=\n)/m);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the service logs it
     const { port } = JSON.parse(line) as { readonly port: number };
     return `http://127.0.0.1:${port}`;

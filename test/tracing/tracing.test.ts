@@ -240,7 +240,7 @@ describe('the context of a trace', () => {
     expect(server.logged('The operator is not available.')).toMatchObject([
       { endpoint: 'check', trace_id: TRACE_ID },
     ]);
-    expect(server.logged('listening')[0]).not.toHaveProperty('trace_id');
+    expect(server.logged('Listening.')[0]).not.toHaveProperty('trace_id');
   });
 });
 
@@ -260,7 +260,7 @@ describe('a collector', () => {
     await service.stop();
     // A batch has ten seconds.
     expect(performance.now() - stoppingAtMs).toBeLessThan(8000);
-    expect(service.logged.join('\n')).toContain('spans could not be sent');
+    expect(service.logged.join('\n')).toContain('Spans could not be sent');
     expect(service.logged.join('\n')).not.toContain('what you sent');
   });
 });

@@ -14,9 +14,9 @@ import {
 import { MemoryCounts } from './memoryCounts.ts';
 
 export const COUNTED_APART =
-  'quotas are counted by each replica for itself while the shared store does not answer';
+  'Each replica counts quotas by itself while the shared store does not reply.';
 
-export const COUNTED_TOGETHER = 'quotas are counted by all replicas together again';
+export const COUNTED_TOGETHER = 'All replicas count quotas together again.';
 
 /** Givings back and readings are operations as well: all that one script does to a window, in their order. */
 interface Operation extends PromiseWithResolvers<Outcome | undefined> {

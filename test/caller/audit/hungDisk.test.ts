@@ -118,7 +118,9 @@ describe('an audit log that cannot be written', { concurrent: true }, () => {
     await expect.poll(() => ask(server, 'risk')).toBe('AUDIT_UNAVAILABLE');
     server.terminate();
     expect((await server.exit).code).not.toBe(0);
-    await expect.poll(() => server.logged('the drain did not end in time')).toHaveLength(1);
+    await expect
+      .poll(() => server.logged('The drain did not end in time: the process is killed.'))
+      .toHaveLength(1);
   }, 60_000);
 
   it('lets SIGTERM end a process whose standard output is not read', async ({ expect }) => {

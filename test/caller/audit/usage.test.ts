@@ -51,7 +51,7 @@ describe('usage', () => {
   const passedOver = [
     line({ event: 'consent-status', audit: 'before' }),
     '{"audit":"start","time":"2026-11-03T12:00:00.000Z"}',
-    '{"level":30,"msg":"listening"}',
+    '{"level":30,"msg":"Listening."}',
   ];
 
   it.each<[what: string, lines: readonly string[], usage: Partial<Usage>]>([

@@ -65,7 +65,7 @@ const at = (path: string) => () =>
   Promise.resolve({ issuer: ISSUER, token_endpoint: ISSUER + path });
 const down = () => Promise.reject(Object.assign(new Error('down'), { code: 'ECONNREFUSED' }));
 
-const UNUSABLE = 'error The discovery document cannot be used: this operator cannot be used.';
+const UNUSABLE = 'error The discovery document cannot be used: this operator is not called.';
 
 describe('discovery', () => {
   it('reads the document at the start, and again after an hour', async () => {
@@ -77,7 +77,7 @@ describe('discovery', () => {
     expect(await published.token()).toBe('https://auth.example/two');
     expect(published.logged).toEqual([
       'info The discovery document was read.',
-      'warn The endpoints have moved.',
+      'warn The endpoints in the discovery document have changed.',
     ]);
   });
 
