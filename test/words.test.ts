@@ -87,7 +87,7 @@ const LOGS =
 
 /** Arguments that hold a message of elsewhere: of a table, of a library, or of a log that passes it on. */
 const PASSED = new Map([
-  ['src/http/resilience/finding.ts', ['STAGES', 'DENIALS', 'PERIOD_TOO_LONG']],
+  ['src/resilience/finding.ts', ['STAGES', 'DENIALS', 'PERIOD_TOO_LONG']],
   ['src/graphql/apollo.ts', []],
   ['src/log/log.ts', []],
 ]);

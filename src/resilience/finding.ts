@@ -56,11 +56,11 @@ function findingOfDirectory({ endpoint, exchange, failure, flaw }: JudgedExchang
   return error('The number directory refused our request.', { ...details, setting });
 }
 
-const NO_DIRECTORY = 'The number directory gave no answer that can be used.';
+const NO_DIRECTORY = 'The number directory returned no usable answer.';
 
-const NO_TURN = 'Our own limit of requests a second allowed no exchange in time.';
+const NO_TURN = 'Our own limit of requests per second left no time for the exchange.';
 const NO_DESCRIPTOR =
-  'This process has as many files and connections open as it may, so the operator is not called.';
+  'This process has as many files and connections open as it may: the operator is not called. Raise the limit (ulimit -n).';
 
 function findingOfFault(
   endpoint: string,
@@ -87,20 +87,20 @@ function findingOfFault(
 
 /** An error is for the platform team to fix. */
 const STAGES: Readonly<Record<ConnectStage, readonly ['warn' | 'error', string]>> = {
-  files: [
-    'error',
-    'Our TLS or proxy files cannot be used, so no connection to the operator is made.',
+  files: ['error', 'Our TLS or proxy files cannot be used: no connection to the operator is made.'],
+  'proxy-name': [
+    'warn',
+    'The host name of the proxy cannot be resolved: the operator cannot be called.',
   ],
-  'proxy-name': ['warn', 'The name of the proxy is not known, so the operator cannot be called.'],
-  'proxy-connection': ['warn', 'The proxy does not answer, so the operator cannot be called.'],
-  'proxy-tls': ['error', 'No TLS with the proxy, so the operator cannot be called.'],
-  'proxy-tunnel': ['error', 'The proxy makes no tunnel to the operator.'],
-  name: ['warn', 'The operator’s name is not known.'],
-  connection: ['warn', 'No connection to the operator.'],
-  tls: ['warn', 'No TLS with the operator.'],
+  'proxy-connection': ['warn', 'The proxy does not answer: the operator cannot be called.'],
+  'proxy-tls': ['error', 'TLS with the proxy failed: the operator cannot be called.'],
+  'proxy-tunnel': ['error', 'The proxy opens no tunnel to the operator.'],
+  name: ['warn', 'The host name of the operator cannot be resolved.'],
+  connection: ['warn', 'No connection to the operator could be made.'],
+  tls: ['warn', 'TLS with the operator failed.'],
   certificate: [
     'error',
-    'The operator’s certificate is not trusted, so nothing is sent. Where an authority of its own signs it, set tls.ca.',
+    'The certificate of the operator is not trusted: nothing is sent. If it is signed by a private authority, set tls.ca.',
   ],
   'client-certificate': ['error', 'The operator does not accept our client certificate.'],
 };
@@ -158,12 +158,12 @@ const PERIOD_TOO_LONG = 'The operator does not answer for a period this long.';
 /** In the reply to a poll a denial is the owner's; in another reply it may be the operator's. */
 const DENIALS: Readonly<Partial<Record<ExchangeKind, string>>> = {
   'backchannel-authentication':
-    'The operator denied consent before it prompted the owner. If it does so for every number, our client is not allowed to.',
-  lookup: 'The operator denied consent at a lookup that the owner had consented to.',
+    'The operator denied consent before it prompted the owner. If it does so for every number, our client may not request consents.',
+  lookup: 'The operator denied consent, for a lookup that the owner had consented to.',
 };
 
 const CONSENT_AGAIN =
-  'The operator requires another consent of the owner, at a lookup they consented to.';
+  'The operator requires another consent, for a lookup that the owner had consented to.';
 
 function untrusted(endpoint: string, check: ReplyFlaw | undefined, status?: number): Finding {
   return warn('The operator sent a reply that cannot be trusted.', {

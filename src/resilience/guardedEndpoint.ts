@@ -94,10 +94,10 @@ export function unsent<J>(judged: J): Outcome<J> {
 
 const MIN_NUMBERS = 10;
 
-const NOT_WRITTEN = 'The profile of this operator does not keep to its type: nothing is sent.';
+const NOT_WRITTEN = 'The profile of this operator does not conform to its type: nothing is sent.';
 
 const NOTHING_BUT_NOT_FOUND =
-  'The operator has answered nothing but NOT_FOUND, over ten numbers: its address may be wrong.';
+  'The operator has answered nothing but NOT_FOUND, for ten numbers: its address may be wrong.';
 
 /** In our log, and in the operator's where it has another name there. */
 interface ExchangeNames {

@@ -183,7 +183,7 @@ export const METRICS = {
   },
   unusableFiles: {
     name: 'sim_swap_unusable_files',
-    help: 'Groups of files (secrets, certificates, trusted documents) that have changed and cannot be used: what was read before stays in force.',
+    help: 'Groups of files (secrets, certificates, trusted documents) that have changed and cannot be used: the old contents stay in use.',
   },
   storeDoubt: {
     name: 'sim_swap_shared_store_doubt_end_timestamp_seconds',

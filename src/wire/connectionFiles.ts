@@ -91,7 +91,7 @@ export class ConnectionFiles {
     const message =
       this.material === undefined
         ? 'The TLS or proxy files cannot be used: no connection is made until they are fixed.'
-        : 'The TLS or proxy files have changed and cannot be used: the old ones stay in force.';
+        : 'The TLS or proxy files have changed and cannot be used: the old ones stay in use.';
     this.#parts.log.error(message, { flaw });
     return false;
   }
@@ -116,9 +116,11 @@ export class ConnectionFiles {
     const flaw = this.#validityFlaw(this.material);
     const leftMs = validity.untilMs - clock.nowMs();
     if (flaw !== undefined) {
-      log.error('Our client certificate is out of date: most servers refuse it.', { flaw });
+      log.error('Our client certificate is not valid now: most servers refuse it. Replace it.', {
+        flaw,
+      });
     } else if (leftMs <= WARN_BEFORE_MS) {
-      log.warn('Our client certificate expires soon.', { daysLeft: daysOf(leftMs) });
+      log.warn('Our client certificate expires soon. Replace it.', { daysLeft: daysOf(leftMs) });
     }
   }
 

@@ -138,7 +138,7 @@ export class Endpoint implements Http2Fallback {
   }
 
   brokeHttp2(readers: readonly ReplyReader[], detail: string): void {
-    this.#log.warn('The operator offers HTTP/2 and breaks it. HTTP/1.1 is used instead.', {
+    this.#log.warn('The operator offers HTTP/2, which does not work: HTTP/1.1 is used instead.', {
       endpoint: this.#settings.name,
       detail,
       minutes: HTTP1_FOR_MS / 60_000,

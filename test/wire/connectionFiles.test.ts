@@ -110,7 +110,7 @@ describe('files of connections that cannot be used', () => {
     expect(held.log.troubles.slice(1)).toMatchObject([
       {
         level: 'error',
-        message: expect.stringContaining('stay in force') as string,
+        message: expect.stringContaining('stay in use') as string,
         flaw: expect.stringContaining(flaw) as string,
       },
     ]);

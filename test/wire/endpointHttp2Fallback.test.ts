@@ -34,7 +34,7 @@ describe('a server that offers HTTP/2 and breaks it', () => {
     expect(isReply(await client.post())).toBe(true);
     expect(server.protocols.slice(0, 4)).toEqual(['h2', 'h2', 'http/1.1', 'http/1.1']);
     expect(log.troubles.map(({ message }) => message)).toEqual([
-      'The operator offers HTTP/2 and breaks it. HTTP/1.1 is used instead.',
+      'The operator offers HTTP/2, which does not work: HTTP/1.1 is used instead.',
     ]);
   });
 

@@ -159,11 +159,11 @@ it('files that cannot be used fail no exchange', async () => {
   await using client = new Client(server.url);
   const stop = keepPosting(client.endpoint, 10);
   client.write('tls.crt', '-----BEGIN CERTIFICATE-----\nMIIB');
-  await client.reads(1, 'stay in force');
+  await client.reads(1, 'stay in use');
   client.write('ca.crt', '<html></html>');
-  await client.reads(2, 'stay in force');
+  await client.reads(2, 'stay in use');
   client.rotate('client-2');
-  await client.reads(3, 'stay in force');
+  await client.reads(3, 'stay in use');
   client.write('ca.crt', SERVERS.pem);
   await client.reads(1, READ_AGAIN);
   expect(await client.endpoint.post()).toMatchObject({ kind: 'reply' });
