@@ -238,11 +238,12 @@ const OTHER_HOST: Refusal = {
 const NOT_IN_TIME = { status: 503, code: 'UNAVAILABLE' } satisfies Refusal;
 
 /** For requests, or for their bodies. */
-const NO_ROOM: Refusal = {
-  status: 503,
-  code: 'UNAVAILABLE',
-  headers: { ...CLOSE, 'retry-after': '1' },
-};
+const NO_ROOM = crowded(1);
+
+function crowded(retryAfterSeconds: number): Refusal {
+  const headers = { ...CLOSE, 'retry-after': String(retryAfterSeconds) };
+  return { status: 503, code: 'UNAVAILABLE', headers };
+}
 
 const NO_BODY_IN_TIME: Refusal = {
   status: 408,
@@ -299,11 +300,11 @@ async function readRequest(
     body?.giveUp();
     return NOT_ACCEPTABLE;
   }
-  const turn = turns.take(key, request.signal);
-  if (turn !== undefined) await turn;
-  if (request.signal.aborted) {
+  const turn = turns.take(key, request);
+  const retryAfterSeconds = turn === undefined ? undefined : await turn;
+  if (retryAfterSeconds !== undefined || request.signal.aborted) {
     body?.giveUp();
-    return NOT_IN_TIME;
+    return retryAfterSeconds === undefined ? NOT_IN_TIME : crowded(retryAfterSeconds);
   }
   // In one step, and in one turn with the execution: nothing else is held in between.
   const search = new URLSearchParams(/\?.*/s.exec(url)?.[0]);

@@ -1,8 +1,14 @@
 import type { Clock } from '../system/clock.ts';
+import type { Urgency } from '../system/urgency.ts';
+
+/** Seconds after which a request that cannot begin in time may come again; `undefined` where it may begin now. */
+type Turn = number | undefined;
 
 interface Waiter {
-  readonly signal: { readonly aborted: boolean };
-  readonly begin: () => void;
+  readonly signal: Urgency['signal'];
+  /** By when it begins, on the monotonic clock. */
+  readonly untilMs: number;
+  readonly call: (turn: Turn) => void;
 }
 
 interface Queue {
@@ -11,9 +17,15 @@ interface Queue {
   spentMs: number;
 }
 
+/** Weighs the last time between two requests against all before it. */
+const SMOOTHING = 0.1;
+
 /**
  * One request a turn of the event loop. Of the callers that wait, the next is the one whose turns took the least time:
  * however many requests a caller has, and however long each takes, another caller's waits for one of them.
+ *
+ * A request waits for at most half of the time that it has left: what would wait longer, as turns pass now, is refused at
+ * once, or as soon as that is known.
  */
 export class Turns {
   readonly #clock: Clock;
@@ -21,6 +33,10 @@ export class Turns {
   readonly #queues = new Map<string, Queue>();
   #leastSpentMs = 0;
   #isTaken = false;
+  #waiting = 0;
+  /** From one request to the next, since some wait: first taken for less than it is. */
+  #typicalMs = 0;
+  #lastBeganAtMs = 0;
   #underWay: { readonly queue: Queue; readonly beganAtMs: number } | undefined;
   #emptyTurns = 0;
   #emptyUntilMs = 0;
@@ -29,16 +45,22 @@ export class Turns {
     this.#clock = clock;
   }
 
-  /** `undefined` where the turn is free: a promise takes the request out of it. */
-  take(caller: string, signal: Waiter['signal']): Promise<void> | undefined {
+  /** `undefined` where the turn is free: a promise takes the request out of it. Never rejects. */
+  take(caller: string, { deadlineMs, signal }: Urgency): Promise<Turn> | undefined {
     if (!this.#isTaken) {
       this.#isTaken = true;
+      this.#lastBeganAtMs = this.#clock.monotonicMs();
+      this.#typicalMs = 0;
       this.#schedule();
       return undefined;
     }
-    const { promise, resolve: begin } = Promise.withResolvers<void>();
     const queue = this.#queues.get(caller) ?? { waiters: [], spentMs: this.#leastSpentMs };
-    queue.waiters.push({ signal, begin });
+    const untilMs = (this.#clock.monotonicMs() + deadlineMs) / 2;
+    const lateMs = this.#lateMs(queue.waiters.length, untilMs);
+    if (lateMs > 0) return Promise.resolve(seconds(lateMs));
+    const { promise, resolve: call } = Promise.withResolvers<Turn>();
+    queue.waiters.push({ signal, untilMs, call });
+    this.#waiting += 1;
     this.#queues.set(caller, queue);
     return promise;
   }
@@ -56,9 +78,17 @@ export class Turns {
     }
     for (let queue; (queue = this.#next()) !== undefined;) {
       const waiter = queue.waiters.shift();
-      waiter?.begin();
-      if (waiter?.signal.aborted !== false) continue;
-      this.#underWay = { queue, beganAtMs: this.#clock.monotonicMs() };
+      if (waiter === undefined) continue;
+      this.#waiting -= 1;
+      const { signal, untilMs, call } = waiter;
+      const beganAtMs = this.#clock.monotonicMs();
+      const lateMs = beganAtMs - untilMs;
+      const isOver = signal?.aborted === true;
+      call(isOver || lateMs <= 0 ? undefined : seconds(lateMs));
+      if (isOver || lateMs > 0) continue;
+      this.#typicalMs += SMOOTHING * (beganAtMs - this.#lastBeganAtMs - this.#typicalMs);
+      this.#lastBeganAtMs = beganAtMs;
+      this.#underWay = { queue, beganAtMs };
       return;
     }
     this.#queues.clear();
@@ -76,9 +106,34 @@ export class Turns {
       // Where other work makes turns long, requests would wait for it up to their deadline.
       this.#emptyUntilMs = nowMs + tookMs;
       this.#underWay = undefined;
+      this.#refuseLate();
     }
     if (this.#isTaken) this.#schedule();
   };
+
+  /** Of each caller from its last. */
+  #refuseLate(): void {
+    for (const { waiters } of this.#queues.values()) {
+      for (let last; (last = waiters.at(-1)) !== undefined;) {
+        const lateMs = this.#lateMs(waiters.length - 1, last.untilMs);
+        if (lateMs <= 0) break;
+        waiters.pop();
+        this.#waiting -= 1;
+        last.call(seconds(lateMs));
+      }
+    }
+  }
+
+  /**
+   * By how much a request would wait too long; negative where it would not.
+   *
+   * @param before of its caller
+   */
+  #lateMs(before: number, untilMs: number): number {
+    // Of each other caller one more, at most.
+    const beforeOfAll = Math.min(this.#waiting, (before + 1) * this.#queues.size);
+    return this.#clock.monotonicMs() + this.#typicalMs * beforeOfAll - untilMs;
+  }
 
   /** Of those that wait, the one that spent the least; it is the last of its equals from now on. */
   #next(): Queue | undefined {
@@ -101,4 +156,8 @@ export class Turns {
     this.#queues.set(next, queue);
     return queue;
   }
+}
+
+function seconds(lateMs: number): number {
+  return Math.max(1, Math.ceil(lateMs / 1000));
 }

@@ -2,15 +2,26 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Turns } from '../../src/graphql/turns.ts';
 import { systemClock } from '../../src/system/clock.ts';
+import { LightAbortSignal } from '../../src/system/urgency.ts';
+
+type Waiting = readonly [name: string, tookMs?: number | 'aborted', timeLeftMs?: number];
 
 /** Requests by name: the first letter is their caller. */
-function waiting(requests: readonly (readonly [name: string, tookMs?: number | 'aborted'])[]) {
+function waiting(requests: readonly Waiting[]) {
   let nowMs = 0;
   const spend = (ms: number): number => (nowMs += ms);
   const turns = new Turns({ ...systemClock, monotonicMs: () => nowMs });
   const begun: string[] = [];
-  const take = async ([name, tookMs = 0]: (typeof requests)[number]): Promise<void> => {
-    await turns.take(name.slice(0, 1), { aborted: tookMs === 'aborted' });
+  const refused: string[] = [];
+  const take = async ([name, tookMs = 0, timeLeftMs = Infinity]: Waiting): Promise<void> => {
+    const signal = new LightAbortSignal();
+    if (tookMs === 'aborted') signal.abort();
+    const deadlineMs = nowMs + timeLeftMs;
+    const retryAfterSeconds = await turns.take(name.slice(0, 1), { deadlineMs, signal });
+    if (retryAfterSeconds !== undefined) {
+      refused.push(`${name} ${retryAfterSeconds}`);
+      return;
+    }
     begun.push(name);
     // A request goes on in promises and ticks of its turn.
     await new Promise<void>((resolve) => {
@@ -18,9 +29,9 @@ function waiting(requests: readonly (readonly [name: string, tookMs?: number | '
     });
     if (tookMs !== 'aborted') nowMs += tookMs;
   };
-  const isFree = (): boolean => turns.take('z', { aborted: false }) === undefined;
+  const isFree = (): boolean => turns.take('z', { deadlineMs: Infinity }) === undefined;
   expect(isFree()).toBe(true);
-  return { begun, take, spend, isFree, all: Promise.all(requests.map(take)) };
+  return { begun, refused, take, spend, isFree, all: Promise.all(requests.map(take)) };
 }
 
 describe('requests begin one a turn', () => {
@@ -86,5 +97,20 @@ describe('requests begin one a turn', () => {
     }
     await all;
     expect(seen).toEqual([1, 1, 1, 2, 2, 2]);
+  });
+
+  it('or are refused, where they would wait for more than half of their time as turns pass now', async () => {
+    const crowd = Array.from({ length: 100 }, (_, n): Waiting => [`a${n}`, 200, 10_000]);
+    const { begun, refused, take, all } = waiting([...crowd, ['b0', 0, 10_000]]);
+    while (begun.length < 12) await nextTurn();
+    // Of 2.2 s each second passes without a request: what the first takes is believed bit by bit.
+    expect(refused.slice(0, 1)).toEqual(['a99 1']);
+    expect(begun.slice(0, 2)).toEqual(['a0', 'b0']);
+    await take(['c0', 0, 200]);
+    expect(refused).toContain('c0 1');
+    await all;
+    expect(begun.length + refused.length).toBe(102);
+    expect(begun.length).toBeGreaterThan(20);
+    expect(begun.length).toBeLessThanOrEqual(26);
   });
 });
