@@ -13,6 +13,7 @@ import {
   unansweredIn,
   withLearned,
   withDelivered,
+  type AgeingRules,
   type Consent,
   type ConsentEnd,
   type ConsentRecord,
@@ -43,7 +44,7 @@ import { consentViewOf, pendingFailure, type ConsentView, type Operators } from 
 
 export interface LedgerParts {
   readonly store: ConsentStore;
-  readonly rules: Pick<ConsentRules, 'resultMs'>;
+  readonly rules: AgeingRules;
   readonly operators: Operators;
   readonly clock: Clock;
   /** Aborted when the process ends: it does not wait for a lost store then. */

@@ -98,8 +98,8 @@ export interface Expired extends Ended {
 }
 
 /**
- * Its lookup left and failed: returned to each request of its caller, and the owner is not prompted for what it applies to.
- * It is on record for as long again, so that the next prompt counts it.
+ * Its lookup left and failed, or its token ended before: returned to each request of its caller, and the owner is not
+ * prompted for what it applies to. It is on record for as long again, so that the next prompt counts it.
  */
 export interface Failed extends Ended, FailedLookup {
   readonly kind: 'failed';
@@ -134,6 +134,9 @@ export interface ConsentRules {
 
 /** A prompt bars its number no longer than this, whatever its operator says. */
 export const MAX_LIFE_MS = 600_000;
+
+/** Of a token that ended before its lookup left. */
+const UNSPENT: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
 
 /** How often the time without a prompt doubles, from one unanswered prompt to the next. */
 const MAX_DOUBLINGS = 4;
@@ -170,34 +173,50 @@ function endKeptUntilMs(end: ConsentEnd): number {
   return end.kind === 'failed' ? 2 * end.untilMs - end.atMs : end.untilMs;
 }
 
-/** The record at a moment: a consent that ran out has expired, and ends run out as well. Pure. */
+/** How a record ages. */
+export type AgeingRules = Pick<ConsentRules, 'resultMs' | 'failureMs'>;
+
+/** The record at a moment: a consent that ran out has ended, and ends run out as well. Pure. */
 export function asOf(
   record: ConsentRecord | undefined,
   nowMs: number,
-  { resultMs }: Pick<ConsentRules, 'resultMs'>,
+  rules: AgeingRules,
 ): ConsentRecord {
   if (record === undefined) return { ends: [] };
   const { consent } = record;
-  const ends = record.ends.filter((end) => endKeptUntilMs(end) > nowMs);
-  if (consent === undefined) return { ends };
+  if (consent !== undefined && endsAtMs(consent) > nowMs) {
+    return { consent, ends: keptAt(record.ends, nowMs) };
+  }
+  const ended = consent === undefined ? [] : endsOf(consent, rules);
+  return { ends: keptAt([...record.ends, ...ended], nowMs) };
+}
+
+function keptAt(ends: readonly ConsentEnd[], nowMs: number): readonly ConsentEnd[] {
+  return ends.filter((end) => endKeptUntilMs(end) > nowMs);
+}
+
+/** How a consent ends that runs out. */
+function endsOf(consent: Consent, rules: AgeingRules): readonly ConsentEnd[] {
   const atMs = endsAtMs(consent);
-  if (atMs > nowMs) return { consent, ends };
-  // Requests got the failure while the consent was closed.
-  if (consent.state === 'closed' || atMs + resultMs <= nowMs) return { ends };
-  return { ends: [...ends, expired(consent, atMs, resultMs)] };
+  switch (consent.state) {
+    // Requests got the failure while it was closed.
+    case 'closed':
+      return [];
+    // As the operator would have replied: the owner consented, and a prompt at once might be in vain too.
+    case 'granted':
+      return [failed(consent, { lookup: consent.lookup, failure: UNSPENT }, atMs, rules)];
+    case 'requested':
+    case 'pending':
+    case 'redeemed':
+      return [expired(consent, atMs, rules.resultMs)];
+  }
 }
 
 /** Until when a record matters. A consent that runs out is kept to be reported. */
-export function keptUntilMs(
-  { consent, ends }: ConsentRecord,
-  { resultMs }: Pick<ConsentRules, 'resultMs'>,
-): number {
-  let untilMs = 0;
-  if (consent !== undefined) {
-    untilMs = endsAtMs(consent) + (consent.state === 'closed' ? 0 : resultMs);
-  }
-  for (const end of ends) untilMs = Math.max(untilMs, endKeptUntilMs(end));
-  return untilMs;
+export function keptUntilMs({ consent, ends }: ConsentRecord, rules: AgeingRules): number {
+  const ended = consent === undefined ? [] : endsOf(consent, rules);
+  const untilMs = consent === undefined ? 0 : endsAtMs(consent);
+  return Math.max(untilMs, ...[...ends, ...ended].map(endKeptUntilMs));
 }
 
 /** An operator that does not know the number decides nothing for others. */
@@ -317,13 +336,21 @@ export function lookupEnded(
   rules: ConsentRules,
 ): Learned {
   if (failure.code === 'CONSENT_DENIED') return denied(identity, failure, nowMs, rules);
+  return { kind: 'ended', ended: failed(identity, { lookup, failure }, nowMs, rules) };
+}
+
+function failed(
+  identity: ConsentIdentity,
+  failedLookup: FailedLookup,
+  atMs: number,
+  { failureMs }: AgeingRules,
+): Failed {
   // The operator says when it can be called again, and not how often an owner may be prompted in vain.
-  const { retryAfterSeconds = 0 } = failure;
+  const { retryAfterSeconds = 0 } = failedLookup.failure;
   const { unanswered = 0 } = identity;
-  const unpromptedMs = rules.failureMs * 2 ** Math.min(unanswered, MAX_DOUBLINGS);
-  const keptMs = Math.max(retryAfterSeconds * 1000, unpromptedMs);
-  const failed = { ...identityOf(identity), lookup, kind: 'failed', failure } as const;
-  return { kind: 'ended', ended: { ...failed, atMs: nowMs, untilMs: nowMs + keptMs } };
+  const unpromptedMs = failureMs * 2 ** Math.min(unanswered, MAX_DOUBLINGS);
+  const untilMs = atMs + Math.max(retryAfterSeconds * 1000, unpromptedMs);
+  return { ...identityOf(identity), ...failedLookup, kind: 'failed', atMs, untilMs };
 }
 
 /** With the consent's end, if that is to be reported. */

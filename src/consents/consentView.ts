@@ -4,11 +4,11 @@ import {
   asOf,
   barsOthersUntilMs,
   countsAt,
+  type AgeingRules,
   type Closed,
   type Consent,
   type ConsentEnd,
   type ConsentRecord,
-  type ConsentRules,
   type Failed,
   type Granted,
   type Pending,
@@ -58,7 +58,7 @@ const MAX_ENDS = 16;
 export function consentViewOf(
   { record: stored, nowMs, doubtUntilMs = 0 }: Omit<Snapshot, 'version'>,
   callerKey: string,
-  rules: Pick<ConsentRules, 'resultMs'>,
+  rules: AgeingRules,
   operators: Operators,
 ): ConsentView {
   const record = asOf(stored, nowMs, rules);

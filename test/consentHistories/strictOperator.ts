@@ -40,6 +40,12 @@ interface Answered {
   readonly asker: string;
 }
 
+interface Row {
+  readonly operation: Operation;
+  readonly asker: string;
+  readonly operator: OperatorName;
+}
+
 /** A prompt whose lookup was not answered. */
 interface Unanswered {
   readonly operation: Operation;
@@ -51,6 +57,8 @@ interface Unanswered {
   readonly count: number;
   /** Until when the service counts it. */
   readonly untilMs: number;
+  /** Always where absent. */
+  readonly isCounted?: () => boolean;
 }
 
 const IN_TROUBLE = ['OPERATOR_RATE_LIMITED', 'OPERATOR_UNAVAILABLE', 'OPERATOR_TIMEOUT'];
@@ -79,6 +87,8 @@ export class StrictOperators {
   readonly #startedAtMs: number;
   #exchanges = 0;
   readonly #tokens = new Map<string, IssuedHere>();
+  /** By `auth_req_id`, whom the owner was prompted for. */
+  readonly #askers = new Map<string, string>();
   #unanswered: readonly Unanswered[] = [];
 
   /** @param toleranceMs by how much two moments may differ that count as one */
@@ -119,8 +129,10 @@ export class StrictOperators {
     const word = inTurn(this.#history.prompts, this.#prompts);
     this.#prompts += 1;
     const asked = { at: operator, number: LINE, scope: operation };
-    this.#note(this.#books.prompt({ ...asked, caller: askerOf(correlator.name) }));
+    const caller = askerOf(correlator.name);
+    this.#note(this.#books.prompt({ ...asked, caller }));
     const authReqId = `consent-${this.#prompts}`;
+    this.#askers.set(authReqId, caller);
     if (word.word === 'acknowledged' || (word.word !== 'refused' && word.isPrompted)) {
       const [lifeSeconds, intervalSeconds] =
         word.word === 'acknowledged' ? [word.expiresInSeconds, word.intervalSeconds] : [120, 0];
@@ -141,7 +153,9 @@ export class StrictOperators {
     const polled = this.#decide(consent, word);
     await this.#takeTime();
     consent.pollsOnTheWire -= 1;
-    if (polled.kind === 'issued') this.#grant(polled.issued);
+    if (polled.kind === 'issued') {
+      this.#grant(polled.issued, consent, this.#askers.get(authReqId) ?? '');
+    }
     if (polled.kind === 'failed') {
       consent.isKnownToBeOver = true;
       if (polled.failure.code === 'CONSENT_DENIED') this.#close(this.#deniedMs, () => true);
@@ -187,13 +201,32 @@ export class StrictOperators {
     return { value, leftAtMs, expiresAtMs };
   }
 
-  /** No owner is prompted while a token can be spent. */
-  #grant({ value }: IssuedToken): void {
+  /** No owner is prompted while a token can be spent, nor for some time after the end of one that was not spent. */
+  #grant({ value }: IssuedToken, consent: Consent, asker: string): void {
     const token = this.#tokens.get(value);
     if (token === undefined) throw new Error('A token that was never issued.');
     token.receivedAtMs = this.#nowMs;
     const untilMs = Math.min(token.expiresAtMs - EXCHANGE_MS, this.#nowMs + MAX_LIFE_MS);
-    this.#books.close(LINE, { untilMs, closes: () => !token.isSpent });
+    const isCounted = () => !token.isSpent;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in the prompts above
+    const row = {
+      operation: consent.scope as Operation,
+      asker,
+      operator: consent.at as OperatorName,
+    };
+    const inRow = this.#inRow(row);
+    const keptMs = KEPT_MS * 2 ** Math.min(inRow, 4);
+    const times = [
+      [keptMs, true],
+      [KEPT_MS, false],
+    ] as const;
+    for (const [forMs, isOwn] of times) {
+      const closes = ({ caller }: { readonly caller: string }) =>
+        isCounted() && (caller === asker) === isOwn;
+      this.#books.close(LINE, { untilMs: untilMs + forMs, closes });
+    }
+    const counted = { ...row, operator: undefined, count: inRow + 1, isCounted };
+    this.#unanswered = [...this.#unanswered, { ...counted, untilMs: untilMs + 2 * keptMs }];
   }
 
   #spend(value: string): void {
@@ -302,7 +335,8 @@ export class StrictOperators {
       return { kind: 'answered', facts: [factOf(lookup, sentAtMs, swappedMs)] };
     }
     const failure = word;
-    const keptMs = this.#unpromptedMs(lookup.operation, failure, operator, asker);
+    const row = { operation: lookup.operation, operator, asker };
+    const keptMs = this.#unpromptedMs(failure, row);
     const othersMs = IN_TROUBLE.includes(failure.code) ? keptMs : barredMs(failure, 0);
     switch (failure.code) {
       case 'CONSENT_DENIED':
@@ -333,33 +367,32 @@ export class StrictOperators {
   }
 
   /** It doubles from one prompt in a row to the next. */
-  #unpromptedMs(
-    operation: Operation,
-    failure: LookupFailure,
-    operator: OperatorName,
-    asker: string,
-  ): number {
-    const nowMs = this.#nowMs;
-    const before = this.#unanswered.filter(
-      (one) =>
-        one.operation === operation &&
-        one.untilMs > nowMs &&
-        (one.asker ?? asker) === asker &&
-        (one.operator ?? operator) === operator,
-    );
-    const inRow = Math.max(0, ...before.map(({ count }) => count));
+  #unpromptedMs(failure: LookupFailure, row: Row): number {
+    const inRow = this.#inRow(row);
     const keptMs = barredMs(failure, inRow);
     const { code, isUnknownNumber = false } = failure;
     if (code !== 'CONSENT_DENIED') {
       const counted = {
-        operation,
-        asker: IN_TROUBLE.includes(code) ? undefined : asker,
-        operator: isUnknownNumber ? operator : undefined,
+        operation: row.operation,
+        asker: IN_TROUBLE.includes(code) ? undefined : row.asker,
+        operator: isUnknownNumber ? row.operator : undefined,
       };
-      const untilMs = nowMs + 2 * keptMs;
+      const untilMs = this.#nowMs + 2 * keptMs;
       this.#unanswered = [...this.#unanswered, { ...counted, count: inRow + 1, untilMs }];
     }
     return keptMs;
+  }
+
+  #inRow({ operation, asker, operator }: Row): number {
+    const before = this.#unanswered.filter(
+      ({ isCounted = () => true, ...one }) =>
+        one.operation === operation &&
+        one.untilMs > this.#nowMs &&
+        (one.asker ?? asker) === asker &&
+        (one.operator ?? operator) === operator &&
+        isCounted(),
+    );
+    return Math.max(0, ...before.map(({ count }) => count));
   }
 
   /** @param operator the only one that it closes; all where absent */

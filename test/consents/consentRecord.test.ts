@@ -135,6 +135,11 @@ describe('the record at a moment', () => {
     ['a prompt whose time is over', living(pendingFor({ livesMs: 0 })), GONE],
     ['a doubt that is over', living(requestedFor(-1, -5000)), { ends: [expiredAt(-5000)] }],
     ['a lookup whose process died', living(redeemedFor(0)), GONE],
+    [
+      'a token whose lookup has not left',
+      living(grantedFor(0)),
+      { ends: [failedFor(EXPIRED, 60_000)] },
+    ],
     ['an expiry that is too old to report', living(pendingFor({ livesMs: -60_000 })), NOTHING],
     ['a denial that is over', living(closedFor(DENIED, 0)), NOTHING],
     ['an end whose time is over', { ends: [over, last] }, { ends: [last] }],
@@ -148,6 +153,7 @@ it('a record is kept until its last end is over', () => {
   const ends = [failedFor(REFUSED, 5), expiredAt(0)];
   expect(keptUntilMs({ ends }, RULES)).toBe(NOW + 60_000);
   expect(keptUntilMs({ consent: PENDING, ends }, RULES)).toBe(NOW + 180_000);
+  expect(keptUntilMs({ consent: grantedFor(1000), ends }, RULES)).toBe(NOW + 121_000);
 });
 
 function endedFor(failure: LookupFailure, ms: number): Learned {

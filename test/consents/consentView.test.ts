@@ -24,7 +24,7 @@ import {
   requestedFor,
 } from './records.ts';
 
-const RULES = { resultMs: 60_000 };
+const RULES = { resultMs: 60_000, failureMs: 60_000 };
 
 function viewOf(record: ConsentRecord | undefined, callerKey: string, doubtUntilMs?: number) {
   const doubt = doubtUntilMs === undefined ? {} : { doubtUntilMs };

@@ -85,10 +85,7 @@ export const PARTS: readonly Part[] = [
     mutants: [
       ['redeemableUntilMs: sentAtMs + lifeMs', 'redeemableUntilMs: nowMs + 2 * lifeMs'],
       ["(goOn === 'slow_down' ? SLOW_DOWN_MS : 0)", '0'],
-      [
-        'if (atMs > nowMs) return { consent, ends };',
-        'if (atMs >= nowMs) return { consent, ends };',
-      ],
+      ['endsAtMs(consent) > nowMs', 'endsAtMs(consent) >= nowMs'],
       ['Math.max(deniedMs, MIN_DENIED_MS)', 'deniedMs'],
       ['operator === at || failure.isUnknownNumber !== true', 'true'],
       ["isGranted && kind === 'expired' ? undefined : withLearned", 'withLearned'],
@@ -96,9 +93,13 @@ export const PARTS: readonly Part[] = [
         'Math.max(retryAfterSeconds * 1000, unpromptedMs)',
         'retryAfterSeconds * 1000 || unpromptedMs',
       ],
-      ['rules.failureMs * 2 ** Math.min(unanswered, MAX_DOUBLINGS)', 'rules.failureMs'],
+      ['failureMs * 2 ** Math.min(unanswered, MAX_DOUBLINGS)', 'failureMs'],
       ['end.asker === asker || IN_TROUBLE', 'end.asker !== undefined || IN_TROUBLE'],
       ['2 * end.untilMs - end.atMs', 'end.untilMs'],
+      [
+        "    case 'granted':\n      return [failed",
+        "    case 'granted':\n      return [expired(consent, atMs, rules.resultMs) ?? failed",
+      ],
       ['if (doubtUntilMs > nowMs) return inDoubt(pending, nowMs, doubtUntilMs);\n', ''],
       ['if (ends.some(({ id }) => id === lives.id)) return undefined;\n', ''],
       ['>= PROGRESS[lives.state]', '> PROGRESS[lives.state]'],
@@ -200,7 +201,7 @@ export const PARTS: readonly Part[] = [
     mutants: [
       ['this.#waiters.remove(waiter);\n', ''],
       ['bulkhead.release(acquiredAtMs);\n', ''],
-      ["judged.kind === 'failed' && ending.attempts === 0", 'false'],
+      ["judged.kind === 'failed' && !mayBeCarriedOut && outlives", 'false'],
       [
         'this.#unspent(claim, claim.consent, admitted.failure)',
         'this.#unspent(claim, { ...claim.consent, untilMs: 0 }, admitted.failure)',

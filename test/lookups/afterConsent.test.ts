@@ -211,9 +211,24 @@ describe.each([1, 2])('a consent whose lookup has not left, in %d replicas', (re
     expect(failureOf(await service.heard(0, WINDOW, { caller: 'bert' }))).toEqual(ANOTHERS);
     await service.clock.advance(110 * SECOND_MS);
     service.operator.unsent = undefined;
-    expect(failureOf(await service.heard(0, WINDOW))?.code).toBe('CONSENT_EXPIRED');
+    const expired = { code: 'CONSENT_EXPIRED', reach: 'number', retryAfterSeconds: 60 };
+    expect(failureOf(await service.heard(0, WINDOW))).toEqual(expired);
+    await service.clock.advance(60 * SECOND_MS);
     expect(await service.heard(SECOND_MS, WINDOW)).toEqual(FALSE);
     expect([prompts(), service.operator.lookups.length]).toEqual([2, 1]);
+  });
+
+  it('prompts after 1, 2 and 4 minutes at the soonest where no token of its owner is spent', async () => {
+    service.operator.unsent = UNAVAILABLE;
+    service.operator.tokenSeconds = 60;
+    const { clock } = service;
+    while (clock.monotonicMs() < 10 * MINUTE_MS) {
+      await service.heard(5 * SECOND_MS, WINDOW, {}, other);
+    }
+    // The lives of their tokens, less the time of an exchange.
+    const minutes = service.operator.prompts.map(({ at }) => Math.floor(at / MINUTE_MS));
+    expect(minutes).toEqual([0, 1, 4, 9]);
+    expect(service.operator.lookups).toEqual([]);
   });
 
   it('waits for the process whose key its token is bound to', async () => {
@@ -250,10 +265,9 @@ describe('a process that ends after the token', () => {
   });
 
   it.each([
-    // Nobody else prompts its owner.
-    ['the lease', 120, 12, 1],
-    ['the token', 1, 11, 2],
-  ])('makes no lookup where %s would end before it', async (_, seconds, lostSeconds, asked) => {
+    ['the lease', 120, 12],
+    ['the token', 1, 11],
+  ])('makes no lookup where %s would end before it', async (_, seconds, lostSeconds) => {
     const { operator, admission, store, clock } = service;
     const { promise, resolve } = Promise.withResolvers<void>();
     admission.lookupsWait = promise;
@@ -268,7 +282,8 @@ describe('a process that ends after the token', () => {
     operator.latencyMs = 8 * SECOND_MS;
     const others = { caller: 'bert', waitMs: 0 } as const;
     for (let second = 0; second < 4; second += 1) await service.heard(SECOND_MS, WINDOW, others, 1);
-    expect([prompts(), operator.lookups.length]).toEqual([asked, 0]);
+    // Nobody else prompts its owner.
+    expect([prompts(), operator.lookups.length]).toEqual([1, 0]);
   });
 
   it('and after the reply to its lookup leaves the answer to another one', async () => {
