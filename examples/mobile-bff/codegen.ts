@@ -21,6 +21,7 @@ const config: CodegenConfig = {
         strictScalars: true,
         defaultScalarType: 'unknown',
         useTypeImports: true,
+        futureProofEnums: true,
       },
     },
   },

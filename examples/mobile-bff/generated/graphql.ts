@@ -11,7 +11,8 @@ export type SimSwapResult =
   /** The SIM card changed within the window: do not trust an SMS code. */
   | 'SWAPPED'
   /** Not known. Treat it like `SWAPPED`, never like `NOT_SWAPPED`. */
-  | 'UNKNOWN';
+  | 'UNKNOWN'
+  | '%future added value';
 
 /** Why a result is `UNKNOWN`: the error codes of the same names. */
 export type SimSwapUnknownReason =
@@ -44,7 +45,8 @@ export type SimSwapUnknownReason =
   /** The store of consents cannot be reached. Retry after `retryAfterSeconds`. */
   | 'STATE_UNAVAILABLE'
   /** This service is overloaded. Retry after `retryAfterSeconds`. */
-  | 'UNAVAILABLE';
+  | 'UNAVAILABLE'
+  | '%future added value';
 
 export type MySimSwapQueryVariables = Exact<{
   maxAgeHours: number;
