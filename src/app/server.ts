@@ -8,6 +8,7 @@ import { TokenVerifier } from '../caller/tokenVerifier.ts';
 import { PublishedJson } from '../wire/publishedJson.ts';
 import { isLoopback } from '../wire/wireSettings.ts';
 import { startApolloServer } from '../graphql/apollo.ts';
+import { BodyPace } from '../graphql/bodyPace.ts';
 import { createEndpoint } from '../graphql/endpoint.ts';
 import { createExplorer, type Explorer, frontPage } from '../graphql/explorer.ts';
 import { HttpServer } from '../graphql/httpServer.ts';
@@ -61,8 +62,10 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     log,
     random: Math.random,
   });
+  const pace = new BodyPace();
   const http = new HttpServer({
     ...config.listen,
+    pace,
     frontPage: frontPage(config.role, explorer !== undefined),
     waitingFor: readiness.waitingFor,
     graphql: createEndpoint({
@@ -71,6 +74,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       // Where every operator is the simulator.
       rehearsals: config.simulator === undefined ? undefined : REHEARSED,
       load: config.load.requests,
+      pace,
       checksHost: config.callers.tokens === undefined,
       gate,
       observation,

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { READ_BYTES, type BodyPace } from './bodyPace.ts';
 import type { FairShares, RequestLoad, Share } from './fairShares.ts';
 
 /** From the headers to the last byte. */
@@ -10,6 +11,12 @@ const CHUNK_BYTES = 512;
 export type BodyFault = 'too-long' | 'too-many-values' | 'no-room' | 'late' | 'broken-off';
 
 type BodyBounds = Pick<RequestLoad, 'maxBodyBytes' | 'maxBodyValues'>;
+
+export interface BodyParts {
+  readonly bodies: FairShares;
+  readonly pace: BodyPace;
+  readonly load: BodyBounds;
+}
 
 /**
  * The body of a request as its bytes arrive. They count among those of all bodies from then on, until they are taken or
@@ -27,13 +34,12 @@ export class Body {
   static async read(
     request: IncomingMessage,
     caller: string,
-    bodies: FairShares,
-    bounds: BodyBounds,
+    { bodies, pace, load }: BodyParts,
   ): Promise<Body | BodyFault> {
     const announced = Number(request.headers['content-length'] ?? 0);
-    if (announced > bounds.maxBodyBytes) return 'too-long';
+    if (announced > load.maxBodyBytes) return 'too-long';
     const body = new Body(bodies.open(caller));
-    const fault = await body.#read(request, bounds);
+    const fault = await body.#read(request, load, () => pace.await(request, caller));
     if (fault === undefined) return body;
     body.giveUp();
     return fault;
@@ -51,9 +57,11 @@ export class Body {
   #read(
     request: IncomingMessage,
     { maxBodyBytes, maxBodyValues }: BodyBounds,
+    awaitTurn: () => void,
   ): Promise<BodyFault | undefined> {
     const { promise, resolve } = Promise.withResolvers<BodyFault | undefined>();
     const values = new ValueCount();
+    const whole = Number(request.headers['content-length'] ?? Infinity);
     let length = 0;
     let isOver = false;
     const end = (fault?: BodyFault): void => {
@@ -66,10 +74,16 @@ export class Body {
     request.on('data', (chunk: Buffer) => {
       if (isOver) return;
       length += chunk.length;
+      const isLast = length === whole;
+      // Of a body that waits, one more is held.
+      const aheadBytes = this.#chunks.length === 0 && !isLast ? READ_BYTES : 0;
       if (length > maxBodyBytes) end('too-long');
       else if (values.add(chunk) > maxBodyValues) end('too-many-values');
-      else if (this.#share.add(chunk.length + CHUNK_BYTES)) this.#chunks.push(chunk);
-      else end('no-room');
+      else if (!this.#share.add(chunk.length + CHUNK_BYTES + aheadBytes)) end('no-room');
+      else {
+        this.#chunks.push(chunk);
+        if (!isLast) awaitTurn();
+      }
     });
     request.once('end', () => end());
     const breakOff = (): void => end('broken-off');

@@ -9,6 +9,7 @@ import {
 import type { Log } from '../log/log.ts';
 import { DeadlineExceeded } from '../system/urgency.ts';
 import { Body, type BodyFault } from './body.ts';
+import type { BodyPace } from './bodyPace.ts';
 import { singleValue, preferredWaitMs, readHost, readTraceparent } from '../wire/headers.ts';
 import { admitOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
@@ -49,6 +50,7 @@ export interface EndpointParts extends RequestParts {
   };
   /** What requests may hold together. */
   readonly load: RequestLoad;
+  readonly pace: BodyPace;
   readonly log: Log;
   /** As they are by now. Where there are any, nothing else is served. */
   readonly trustedDocuments: () => TrustedDocuments | undefined;
@@ -279,9 +281,15 @@ function referring(body: string, request: GraphqlRequest): string {
 
 /** What Apollo executes; nothing of the request beyond it is held (docs/design.md, "Limits"). */
 async function readRequest(
-  { load, bodies, turns, trustedDocuments, config: { limits } }: Endpoint,
+  endpoint: Endpoint,
   { incoming, request, place }: Arrived,
 ): Promise<ReadRequest | Refusal> {
+  const {
+    load,
+    turns,
+    trustedDocuments,
+    config: { limits },
+  } = endpoint;
   const { method = 'GET', url = '', headers } = incoming;
   const mediaType = replyMediaType(headers.accept);
   if (method !== 'GET' && method !== 'POST') {
@@ -292,7 +300,7 @@ async function readRequest(
   if (method === 'POST') {
     const type = headers['content-type'] ?? '';
     if (type !== 'application/json' && !JSON_TYPE.test(type)) return NOT_JSON;
-    const read = await Body.read(incoming, key, bodies, load);
+    const read = await Body.read(incoming, key, endpoint);
     if (!(read instanceof Body)) return faultOf(read, load);
     body = read;
   }

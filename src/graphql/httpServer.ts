@@ -7,7 +7,9 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import type { BodyPace } from './bodyPace.ts';
 import { wantsPage } from './explorer.ts';
+import { UNKNOWN_CALLER } from './fairShares.ts';
 import { replyOf, SECURITY_HEADERS, type Refusal, type Reply, type ReplyHeaders } from './reply.ts';
 
 export interface HttpServerParts {
@@ -19,6 +21,7 @@ export interface HttpServerParts {
     response: ServerResponse,
     headers: ReplyHeaders,
   ): Promise<Reply>;
+  readonly pace: BodyPace;
   readonly frontPage: Reply;
   /** What answering still needs; /readyz fails until this is empty. */
   waitingFor(): readonly string[];
@@ -173,7 +176,7 @@ export class HttpServer {
       headers['content-length'] = String(Buffer.byteLength(body));
     }
     response.writeHead(status, headers);
-    if (headers['connection'] === 'close') endOnceRead(response, body);
+    if (headers['connection'] === 'close') endOnceRead(response, body, this.#parts.pace);
     else response.end(body);
     // Most replies the system takes at once.
     if (response.socket?.writableLength !== 0) this.#unread.add(response, body.length);
@@ -188,7 +191,7 @@ const DROPPING_MS = 5000;
  * Sends a reply whose connection ends with it. What is left of the request is dropped first: a connection that is closed
  * while its client sends is reset, and the reply lost with it.
  */
-function endOnceRead(response: ServerResponse, body: Reply['body']): void {
+function endOnceRead(response: ServerResponse, body: Reply['body'], pace: BodyPace): void {
   const { req: request } = response;
   response.write(body);
   const end = (): void => {
@@ -200,6 +203,7 @@ function endOnceRead(response: ServerResponse, body: Reply['body']): void {
   request.on('data', ({ length }: Buffer) => {
     dropped += length;
     if (dropped > MAX_DROPPED_BYTES) end();
+    else pace.await(request, UNKNOWN_CALLER);
   });
   if (request.readableEnded || request.destroyed) end();
   else request.once('end', end).once('close', end);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
+import { BodyPace } from '../../src/graphql/bodyPace.ts';
 import { HttpServer } from '../../src/graphql/httpServer.ts';
 
 type ServerSettings = ConstructorParameters<typeof HttpServer>[0];
@@ -26,6 +27,7 @@ function askAndLeave(url: string): void {
 /** A server of pages, each by this function. */
 function serve(graphql: ServerSettings['graphql'], limits: Partial<ServerSettings> = {}) {
   return new HttpServer({
+    pace: new BodyPace(),
     frontPage: { status: 200, headers: {}, body: '' },
     waitingFor: () => [],
     host: '127.0.0.1',

@@ -304,6 +304,15 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
+    file: 'src/graphql/bodyPace.ts',
+    tests: ['test/graphql/bodyPace'],
+    mutants: [
+      ['body.pause();', ''],
+      ['const READS_A_TURN = 8;', 'const READS_A_TURN = 40;'],
+      ['setImmediate(this.#turn);\n  };', '\n  };'],
+    ],
+  },
+  {
     file: 'src/graphql/turns.ts',
     tests: ['test/graphql/turns'],
     mutants: [

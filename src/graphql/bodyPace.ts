@@ -1,0 +1,40 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Of {@link READ_BYTES} each. */
+const READS_A_TURN = 8;
+
+/** The most that Node reads of a connection at once, and holds of a body that waits. */
+export const READ_BYTES = 64 * 1024;
+
+/**
+ * Of all bodies together, a few reads a turn of the event loop, of each caller in turn. Node by itself reads all that has
+ * arrived in one turn, and another caller's request takes several until it is answered.
+ */
+export class BodyPace {
+  /** By caller; the next one first. */
+  readonly #waiting = new Map<string, IncomingMessage[]>();
+
+  /** To be called with a chunk of a body that has more to come, and that is not paused by anything else. */
+  await(body: IncomingMessage, caller: string): void {
+    body.pause();
+    if (this.#waiting.size === 0) setImmediate(this.#turn);
+    const waiting = this.#waiting.get(caller);
+    if (waiting === undefined) this.#waiting.set(caller, [body]);
+    else waiting.push(body);
+  }
+
+  readonly #turn = (): void => {
+    for (let left = READS_A_TURN; left > 0; left -= 1) this.#next()?.resume();
+    if (this.#waiting.size > 0) setImmediate(this.#turn);
+  };
+
+  #next(): IncomingMessage | undefined {
+    const [first] = this.#waiting;
+    if (first === undefined) return undefined;
+    const [caller, waiting] = first;
+    this.#waiting.delete(caller);
+    const next = waiting.shift();
+    if (waiting.length > 0) this.#waiting.set(caller, waiting);
+    return next;
+  }
+}
