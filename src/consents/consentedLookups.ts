@@ -11,7 +11,7 @@ import { ConsentFlow, type ConsentFlowParts } from './consentFlow.ts';
 import type { Waiter } from './consentWaiters.ts';
 import {
   lookupFailed,
-  OUT_OF_TIME,
+  BUSY,
   wordOf,
   type ConsentReading,
   type LookupSession,
@@ -113,7 +113,7 @@ export class ConsentedLookups {
     const { clock } = this.#parts;
     const { number, request } = session;
     const { signal } = request;
-    if (signal.aborted) return lookupFailed(lookup, OUT_OF_TIME);
+    if (signal.aborted) return lookupFailed(lookup, BUSY);
 
     const { promise: outcome, resolve, reject } = Promise.withResolvers<LookupOutcome>();
     const joinedAtMs = clock.monotonicMs();

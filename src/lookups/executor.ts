@@ -7,7 +7,7 @@ import { lookupFor, lookupKey, type Lookup, type Question } from '../domain/ques
 import type { LookupFailureCode } from '../domain/errors.ts';
 import type { LookupAuthorizer } from './lookupAuthorizer.ts';
 import {
-  OUT_OF_TIME,
+  BUSY,
   type ConsentReading,
   type LookupSession,
   type LookupOutcome,
@@ -95,7 +95,7 @@ export class Executor {
     const known = this.#numbers.get(number);
     if (known?.isDone(asked) === true) return this.#answerTo(asked, known);
     // After its end a request gets no further answers.
-    if (this.#request.signal.aborted) return OVER;
+    if (this.#request.signal.aborted) return REFUSED;
     const session = this.#noted(number, [asked]);
     session.loader ??= new DataLoader(
       async (questions) => {
@@ -278,12 +278,7 @@ const REQUESTED: NumberState = { kind: 'asked' };
 const DONE: NumberState = { kind: 'done' };
 const NO_PLACE: NumberState = { kind: 'refused' };
 
-const REFUSED: FieldAnswer = {
-  kind: 'failure',
-  failure: { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 },
-};
-
-const OVER: FieldAnswer = { kind: 'failure', failure: OUT_OF_TIME };
+const REFUSED: FieldAnswer = { kind: 'failure', failure: BUSY };
 
 function planned(session: NumberSession): PlanResult | Broken {
   if (session.unanswered?.kind === 'defect') return BROKEN;

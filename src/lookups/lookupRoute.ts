@@ -80,6 +80,8 @@ export type ConsentReading =
   | { readonly kind: 'read'; readonly status: ConsentStatus | undefined }
   | { readonly kind: 'failed'; readonly failure: LookupFailure };
 
+/** Nothing was sent: the operator is not to blame. */
+export const BUSY: LookupFailure = { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 };
 export const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };
 
 export function rejectionFailure(rejection: BulkheadRejection): LookupFailure {

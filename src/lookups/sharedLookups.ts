@@ -5,6 +5,7 @@ import type { FactCache } from './factCache.ts';
 import type { LookupAuthorizer } from './lookupAuthorizer.ts';
 import {
   lookupFailed,
+  BUSY,
   OUT_OF_TIME,
   type ConsentReading,
   type DirectRoute,
@@ -39,8 +40,8 @@ export class SharedLookups implements LookupRoute {
   }
 
   lookUp(lookup: Lookup, { number, request }: NumberOfRequest): Promise<LookupOutcome> {
+    if (request.signal.aborted) return Promise.resolve(lookupFailed(lookup, BUSY));
     const late = lookupFailed(lookup, OUT_OF_TIME);
-    if (request.signal.aborted) return Promise.resolve(late);
     const others = this.#shared.get(number);
     const joined = others && this.#joinable(others, lookup, request);
     if (joined !== undefined) return this.#join(joined, request, late);

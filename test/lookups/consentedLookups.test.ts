@@ -181,7 +181,10 @@ describe.each([
   it('starts nothing for a caller that has hung up', async () => {
     const signal = new LightAbortSignal();
     signal.abort();
-    await service.heard(0, WINDOW, { signal });
+    expect(failureOf(await service.heard(0, WINDOW, { signal }))).toMatchObject({
+      code: 'UNAVAILABLE',
+      retryAfterSeconds: 1,
+    });
     expect(prompts()).toBe(0);
   });
 
