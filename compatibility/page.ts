@@ -14,14 +14,13 @@ const HEAD = ['judge', 'version', 'passed', 'first that fails'];
 
 const LEAD = `# Compatibility
 
-What others make of this project: texts, programs and packages that it did not write judge it. \`npm run compatibility\` runs them and writes this page; \`npm run compatibility -- --short --check\`, in CI, runs those that take seconds (77 s together, on two busy cores), and fails where a row fell. \`npm run compatibility -- WORD…\` runs the judges whose names contain one of the words.`;
+What others make of this project: texts, programs and packages that it did not write judge it. \`npm run compatibility\` runs them and writes this page; with \`-- WORD…\` it runs the judges whose names contain one of the words. CI runs those that take seconds (\`-- --short --check\`), and fails where a row fell.`;
 
-const NOTES = `- CAMARA's texts are not part of this project: \`CAMARA_TEXTS\` names a folder with a folder for each release of camaraproject/SimSwap, such as \`r3.3/sim-swap.yaml\` (\`../shared/camara\` where it is not set). Without them their rows stay as they are. Judged are our requests, by its schemas, and whether each refusal that it has an example of becomes the error that [errors.md](errors.md) has for its code, in both flows; and, from r1.3 on, our simulator by its scenarios. 0.4 wants the number beside a 3-legged token as well, which a profile says with \`sendPhoneNumber: always\`. Of an alternative in them one must pass. The simulator has no line without a SIM card, and no 3-legged token without a number; r3.1 has a file that is not Gherkin.
-- Composers and gateways have the graph of \`ROLE=subgraph\` beside a subgraph that owns customers and their numbers, and one query about three: a number with a swap, one without, and one that the operator does not serve. Where an error is not at the path of its number, another customer would be blamed. Configuring a gateway: [graph.md](graph.md#configuring-a-router).
+const NOTES = `- CAMARA's texts are not part of this project: \`CAMARA_TEXTS\` names a folder with a folder for each release of camaraproject/SimSwap, such as \`r3.3/sim-swap.yaml\` (\`../shared/camara\` where it is not set). Without them their rows stay as they are. Judged are our requests, by its schemas, whether each refusal that it has an example of becomes the error of [errors.md](errors.md), in both flows, and, from r1.3 on, our simulator by its scenarios. 0.4 wants the number with a 3-legged token as well: \`sendPhoneNumber: always\` of the profile. The simulator has no line without a SIM card, and no 3-legged token without a number; r3.1 has a file that is not Gherkin.
+- Composers and gateways have the graph of \`ROLE=subgraph\` next to a subgraph that owns customers and their numbers, and one query about three: a number with a swap, one without, and one that the operator does not serve. Where an error is not at the path of its number, another customer would be blamed. Configuring a gateway: [graph.md](graph.md#configuring-a-router). Apollo Router and Cosmo Router were not tried.
 - Federation 1 does not know \`@link\`: leave out the line of the SDL that begins with \`extend schema\`.
-- Servers have the graph of \`ROLE=bff\`, or of \`ROLE=subgraph\`, mounted beside types of another program as their own guides say ([library.md](library.md#mounting)), each error of a reply handed to \`maskError\`.
-- GraphQL over HTTP recommends status 200 for what is refused before execution where a client accepts only \`application/json\`; here it is 4xx ([graph.md](graph.md#errors)).
-- Apollo Router and Cosmo Router are programs that could not be had where this was written.`;
+- Servers have the graph mounted next to types of another program as their own guides say ([library.md](library.md#mounting)), each error of a reply handed to \`maskError\`.
+- GraphQL over HTTP recommends status 200 for what is refused before execution where a client accepts only \`application/json\`; here it is 4xx ([graph.md](graph.md#errors)).`;
 
 export function rowOf(name: string, version: string, findings: readonly Finding[]): Row {
   const failed = findings.filter(({ failure }) => failure !== undefined);
@@ -35,9 +34,13 @@ export function rowOf(name: string, version: string, findings: readonly Finding[
   };
 }
 
+/** The first words of a failure; a run prints all. */
+const MAX_CELL = 100;
+
 /** What a cell holds on one line, so that reading a page returns the rows that it was made of. */
 function inCell(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').replaceAll('|', '/').slice(0, 240).trim();
+  const line = text.replaceAll(/\s+/g, ' ').replaceAll('|', '/').trim();
+  return line.length > MAX_CELL ? line.slice(0, MAX_CELL).replace(/ \S*$/, ' …') : line;
 }
 
 export function pageOf(rows: readonly Row[]): string {
