@@ -15,6 +15,7 @@ import {
   MAX_VALIDATION_ERRORS,
   MAX_VARIABLE_ERRORS,
   PARSE_LIMITS,
+  schemaAliasRule,
 } from './documents.ts';
 import { formatError } from './errors.ts';
 import type { OperationLimits } from './operationCost.ts';
@@ -54,7 +55,7 @@ export async function startApolloServer(
       maxSize: MAX_DOCUMENTS_BYTES,
       sizeCalculation: documentBytes,
     }),
-    validationRules: [depthRule],
+    validationRules: [depthRule, schemaAliasRule],
     formatError: (formatted, error) => formatError(formatted, error, log),
     logger: {
       debug: () => undefined,

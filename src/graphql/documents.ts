@@ -73,6 +73,20 @@ export const depthRule: ValidationRule = (context) => {
   };
 };
 
+/**
+ * Refuses aliases in what the schema answers by itself: without them its longest reply is known, and weighed as such
+ * (replyBytes.ts). graphql-js bounds how deep its lists nest.
+ */
+export const schemaAliasRule: ValidationRule = (context) => ({
+  Field(field) {
+    const parent = context.getParentType()?.name;
+    if (field.alias === undefined || !(parent?.startsWith('__') === true || parent === '_Service'))
+      return;
+    const message = 'Introspection takes no aliases: query each field by its own name.';
+    context.reportError(new GraphQLError(message, { nodes: field }));
+  },
+});
+
 /** A field by its name only takes 510 bytes with its token, its places and its empty lists. */
 const MAX_BYTES_PER_TOKEN = 640;
 

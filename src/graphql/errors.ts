@@ -4,7 +4,9 @@ import { ERRORS, INTERNAL_ERROR } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
 import { AnswerError } from './answerErrors.ts';
 import { PARSE_LIMITS } from './documents.ts';
-import { MAX_MESSAGE_CHARACTERS } from './replyBytes.ts';
+
+/** GraphQL's own messages quote what they refuse; longer ones are cut. */
+const MAX_MESSAGE_CHARACTERS = 300;
 
 /** A conflict between fields names the place of each. */
 export const MAX_LOCATIONS = 10;

@@ -9,19 +9,9 @@ import {
   type OperationDefinitionNode,
   GraphQLError,
 } from 'graphql';
-import { FIELDS, isQuestionField } from '../domain/fields.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Question } from '../domain/question.ts';
-import {
-  knownBytes,
-  failedNumberBytes,
-  failedRootBytes,
-  fieldBytes,
-  keyBytes,
-  MAX_ENVELOPE_BYTES,
-  MAX_INDEX_BYTES,
-  measuredBelow,
-} from './replyBytes.ts';
+import { failureBytes, keyBytes, measured, rootBytes, schemaBytes, WEIGHTS } from './replyBytes.ts';
 import { readArguments, Selections } from './selections.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { AnswerError } from './answerErrors.ts';
@@ -118,7 +108,7 @@ export function costOf(
   const definitions = operation.variableDefinitions ?? [];
   const { coerced: variables } = getVariableValues(schema, definitions, given, options);
   if (variables === undefined) return undefined;
-  const cost = { numbers: 0, questionsPerNumber: 0, answers: 0, replyBytes: MAX_ENVELOPE_BYTES };
+  const cost = { numbers: 0, questionsPerNumber: 0, answers: 0, replyBytes: WEIGHTS.envelope };
   const questionsByNumber = new Map<unknown, ReadonlySet<CountedQuestion>>();
   const roots =
     readBefore.get(operation) ?? rootFields({ ...incoming, variables }, most, readBefore);
@@ -195,28 +185,19 @@ function* rootFields(
   const selections = new Selections(document.definitions, variables);
   const fields: RootField[] = [];
   let size = 0;
-  let knownBytesLeft = most.replyBytes;
   for (const node of selections.fieldsOf(operation.selectionSet)) {
     const name = node.name.value;
     const definition = root.getFields()[name];
     let field: RootField;
     if (definition !== undefined && Object.hasOwn(NUMBERS_IN, name)) {
-      const path = keyBytes(node) + MAX_INDEX_BYTES;
-      const below = nestedQuestions(
-        node,
-        phoneNumber,
-        selections,
-        path,
-        COUNTED_TIMES * most.answers,
-      );
-      // The field as a whole: its value, or the error that its arguments are invalid.
-      const bytes = keyBytes(node) + failedRootBytes(path);
-      const bytesEach = Math.max(below.bytes, failedNumberBytes(path));
-      field = { kind: 'numbers', node, definition, bytes, bytesEach, below };
+      const path = keyBytes(node) + WEIGHTS.index;
+      const maxFields = COUNTED_TIMES * most.answers;
+      const below = nestedQuestions(node, phoneNumber, selections, path, maxFields);
+      const bytesEach = Math.max(below.bytes, failureBytes(path));
+      field = { kind: 'numbers', node, definition, bytes: rootBytes(node), bytesEach, below };
       size += below.fields;
     } else {
-      field = { kind: 'known', bytes: knownBytes(node, schema, selections, knownBytesLeft) };
-      knownBytesLeft -= field.bytes;
+      field = { kind: 'known', bytes: schemaBytes(node) };
     }
     fields.push(field);
     yield field;
@@ -250,27 +231,18 @@ function nestedQuestions(
   maxFields: number,
 ): NestedQuestions {
   const questions = new Set<CountedQuestion>();
-  const below = { fields: 0, bytes: 2, wantsConsent: false };
+  const below = { fields: 0, bytes: 0, wantsConsent: false };
   const fields = field.selectionSet === undefined ? [] : selections.fieldsOf(field.selectionSet);
   for (const asked of fields) {
-    const definition = parent.getFields()[asked.name.value];
-    if (definition !== undefined && isQuestionField(definition.name)) {
-      const question = FIELDS[definition.name](selections.argumentsOf(definition, asked));
-      switch (question.kind) {
-        case 'parsed':
-          // Reading a consent is not a lookup, but numbers are limited for it too.
-          if (question.value.about === 'consent') below.wantsConsent = true;
-          else questions.add(question.value);
-          break;
-        case 'refused':
-          questions.add('refused');
-      }
+    const question = selections.questionOf(asked, parent);
+    if (question === 'refused' || (question !== undefined && question.about !== 'consent')) {
+      questions.add(question);
     }
-    const pathHere = path + keyBytes(asked);
-    below.fields += 1;
-    const nested = measuredBelow(asked, selections);
-    below.fields += nested?.fields ?? 0;
-    below.bytes += fieldBytes(asked, pathHere, nested?.bytes);
+    // Reading a consent is not a lookup, but numbers are limited for it too.
+    else if (question !== undefined) below.wantsConsent = true;
+    const { fields: count, bytes } = measured(asked, path, selections);
+    below.fields += count;
+    below.bytes += bytes;
     if (below.fields > maxFields) break;
   }
   return { ...below, questions };

@@ -10,6 +10,7 @@ import {
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLField,
+  type GraphQLObjectType,
   type GraphQLResolveInfo,
   type SelectionNode,
   type SelectionSetNode,
@@ -100,6 +101,18 @@ export class Selections {
     return known;
   }
 
+  /** What a field of a phone number queries; the resolver says why one is `refused`. */
+  questionOf(
+    field: FieldNode,
+    phoneNumber: GraphQLObjectType,
+  ): FieldQuestion | 'refused' | undefined {
+    const name = field.name.value;
+    const definition = phoneNumber.getFields()[name];
+    if (definition === undefined || !isQuestionField(name)) return undefined;
+    const question = FIELDS[name](this.argumentsOf(definition, field));
+    return question.kind === 'parsed' ? question.value : question.kind;
+  }
+
   #isIncluded(node: SelectionNode): boolean {
     if (node.directives === undefined || node.directives.length === 0) return true;
     this.#dependOnVariables = true;
@@ -116,17 +129,14 @@ export function questionsBelow({
   variableValues,
   schema,
 }: GraphQLResolveInfo): readonly FieldQuestion[] {
-  const fields = assertObjectType(schema.getType('PhoneNumber')).getFields();
+  const phoneNumber = assertObjectType(schema.getType('PhoneNumber'));
   const selections = new Selections(Object.values(fragments), variableValues);
   const questions = new Set<FieldQuestion>();
   for (const { selectionSet } of fieldNodes) {
     if (selectionSet === undefined) continue;
     for (const node of selections.fieldsOf(selectionSet)) {
-      const definition = fields[node.name.value];
-      if (definition === undefined || !isQuestionField(definition.name)) continue;
-      const asked = FIELDS[definition.name](selections.argumentsOf(definition, node));
-      // The resolver says why one is refused.
-      if (asked.kind === 'parsed') questions.add(asked.value);
+      const question = selections.questionOf(node, phoneNumber);
+      if (question !== undefined && question !== 'refused') questions.add(question);
     }
   }
   return [...questions];

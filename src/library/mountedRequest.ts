@@ -2,14 +2,7 @@ import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import type { FieldQuestion } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { limitExceeded, severalForbidden, type OperationLimits } from '../graphql/operationCost.ts';
-import {
-  failedNumberBytes,
-  fieldBytes,
-  isMeasured,
-  keyBytes,
-  MAX_INDEX_BYTES,
-  measuredBelow,
-} from '../graphql/replyBytes.ts';
+import { failureBytes, measured, WEIGHTS } from '../graphql/replyBytes.ts';
 import { GraphqlRequest, type RequestParts, type RequestTerms } from '../graphql/request.ts';
 import { Selections } from '../graphql/selections.ts';
 
@@ -68,7 +61,7 @@ export class MountedRequest {
 
   /** The same of texts that may be no phone numbers, for each of which there is an error then. */
   countTexts(count: number, info: GraphQLResolveInfo): void {
-    this.#count(count * failedNumberBytes(pathBytes(info)));
+    this.#count(count * failureBytes(pathBytes(info)));
   }
 
   #selectionsOf({ fragments, variableValues }: GraphQLResolveInfo): Selections {
@@ -107,14 +100,12 @@ export class MountedRequest {
 
   /** As the service measures it before it executes: the fields of this package, and no others. */
   #measure(nodes: readonly FieldNode[], selections: Selections, path: number): number {
-    let bytes = 2;
+    let bytes = 0;
     for (const { selectionSet } of nodes) {
       if (selectionSet === undefined) continue;
       for (const field of selections.fieldsOf(selectionSet)) {
         if (bytes > this.#limits.maxReplyBytes) return bytes;
-        if (!isMeasured(field.name.value)) continue;
-        const below = measuredBelow(field, selections);
-        bytes += fieldBytes(field, path + keyBytes(field), below?.bytes);
+        bytes += measured(field, path, selections).bytes;
       }
     }
     return bytes;
@@ -129,7 +120,7 @@ function tooMuch(limited: 'numbers' | 'questionsPerNumber', limit: number): Erro
 function pathBytes({ path }: GraphQLResolveInfo): number {
   let bytes = 0;
   for (let place: typeof path | undefined = path; place !== undefined; place = place.prev) {
-    bytes += typeof place.key === 'string' ? place.key.length + 4 : MAX_INDEX_BYTES;
+    bytes += typeof place.key === 'string' ? place.key.length + 4 : WEIGHTS.index;
   }
   return bytes;
 }

@@ -4,7 +4,6 @@ import { maskPhoneNumbers } from '../domain/phoneNumber.ts';
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const MAX_CALLERS_PART_CHARACTERS = 24;
 const RANDOM_CHARACTERS = 12;
-export const MAX_CORRELATOR_NAME_CHARACTERS = MAX_CALLERS_PART_CHARACTERS + 1 + RANDOM_CHARACTERS;
 /** The most that `randomInt` can draw at a time. */
 const CHARACTERS_A_DRAW = 6;
 /** The rest of a caller's correlator is ignored. */

@@ -1,6 +1,6 @@
+import { makeExecutableSchema } from '@graphql-tools/schema';
 import fc from 'fast-check';
 import {
-  assertObjectType,
   execute,
   getOperationAST,
   parse,
@@ -14,12 +14,15 @@ import type { FieldQuestion } from '../../src/domain/fields.ts';
 import { ERRORS, type LookupFailure, type LookupFailureCode } from '../../src/domain/errors.ts';
 import { startApolloServer } from '../../src/graphql/apollo.ts';
 import { costOf, mostOf } from '../../src/graphql/operationCost.ts';
-import { isMeasured } from '../../src/graphql/replyBytes.ts';
+import { WEIGHTS } from '../../src/graphql/replyBytes.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
+import { typeDefsOf } from '../../src/graphql/typeDefs.ts';
+import { mountedResolvers } from '../../src/library/mountedResolvers.ts';
+import { MountedRequest } from '../../src/library/mountedRequest.ts';
 import type { FieldAnswer } from '../../src/lookups/executor.ts';
 import { inForm } from '../support/forms.ts';
 import { silentLog } from '../support/silentLog.ts';
-import { requestAnswering } from './requestAnswering.ts';
+import { admit, partsAnswering, requestAnswering } from './requestAnswering.ts';
 
 const A = '+447700900500';
 
@@ -29,14 +32,14 @@ const FIELD_CODES = Object.entries<{ places: readonly string[] }>(ERRORS)
   .filter(([, { places }]) => places.includes('field'))
   .map(([code]) => code as LookupFailureCode);
 
-/** One answer in so many fails. */
-function longWindedContext(failsEach: number): RequestContext {
+/** One answer in `failsEach` fails, for each reason in turn. */
+function longWindedAnswers(failsEach: number, codes = FIELD_CODES) {
   const epochMs = 1_900_000_000_000;
   const latestSimChange = { text: '2026-03-14T10:26:53.123456789+01:00', epochMs };
   let count = 0;
-  const answerTo = (_number: string, asked: FieldQuestion): FieldAnswer => {
+  return (_number: string, asked: FieldQuestion): FieldAnswer => {
     count += 1;
-    const code = FIELD_CODES[count % (failsEach * FIELD_CODES.length)];
+    const code = codes[count % (failsEach * codes.length)];
     if (code !== undefined && asked.about !== 'consent') {
       return { kind: 'failure', failure: longestFailure(code) };
     }
@@ -52,11 +55,14 @@ function longWindedContext(failsEach: number): RequestContext {
         };
     }
   };
-  const request = requestAnswering(answerTo, {
-    correlator: long(300),
-    config: { docsUrl: `https://${long(92)}` },
-  });
-  return { request };
+}
+
+const CORRELATOR = long(300);
+const CONFIG = { docsUrl: `https://${long(92)}` };
+
+function longWindedContext(failsEach: number, codes = FIELD_CODES): RequestContext {
+  const changes = { correlator: CORRELATOR, config: CONFIG };
+  return { request: requestAnswering(longWindedAnswers(failsEach, codes), changes) };
 }
 
 /** With everything that may be beside its code. */
@@ -107,12 +113,14 @@ const KNOWN_FIELDS = fc.oneof(
 /** Mostly numbers: an invalid one has one error, and a number one for each field. */
 const NUMBERS = fc.array(fc.constantFrom(A, A, A, A, 'none', '0044', '+44x'), { maxLength: 25 });
 
+const LISTS = fc
+  .tuple(NUMBERS, NUMBER_FIELDS)
+  .map(([l, below]) => `phoneNumbers(e164s: ${JSON.stringify(l)}) ${below}`);
+
 const OPERATIONS = {
   bff: selection(
     fc.oneof(
-      fc
-        .tuple(NUMBERS, NUMBER_FIELDS)
-        .map(([l, below]) => `phoneNumbers(e164s: ${JSON.stringify(l)}) ${below}`),
+      LISTS,
       NUMBER_FIELDS.map((below) => `phoneNumbers(e164s: [$id, "${long(500)}"]) ${below}`),
       NUMBER_FIELDS.map((below) => `phoneNumber(e164: "${A}") ${below}`),
       NUMBER_FIELDS.map((below) => `myPhoneNumber ${below}`),
@@ -139,16 +147,6 @@ const START = {
   subgraph:
     'query ($null: Int = 1) { u: _entities(representations: []) { ... on PhoneNumber { u: simSwappedWithin(maxAgeHours: $null) } }',
 };
-
-it('the measure knows every field below a number', () => {
-  const schema = createSchema('bff');
-  const types = ['PhoneNumber', 'SimSwapCheck', 'SimSwapConsent'].map((name) =>
-    schema.getType(name),
-  );
-  const fields = types.flatMap((type) => Object.keys(assertObjectType(type).getFields()));
-  expect(fields.filter((name) => !isMeasured(name))).toEqual([]);
-  expect(fields).toContain('asOf');
-});
 
 describe('an operation', () => {
   it.each(['bff', 'subgraph'] as const)(
@@ -196,7 +194,54 @@ describe('an operation', () => {
   );
 });
 
-it('a list of failed answers has no more bytes than are counted', async () => {
+it(
+  'mounted, where no rule of ours bounds a document, a reply has no more bytes than are counted',
+  async () => {
+    const resolvers = mountedResolvers('bff', silentLog);
+    const schema = makeExecutableSchema({ typeDefs: typeDefsOf('bff'), resolvers });
+    const executed = async (query: string, failsEach: number, maxReplyBytes: number) => {
+      const parts = partsAnswering(longWindedAnswers(failsEach));
+      const config = { ...CONFIG, limits: { ...LIMITS, maxReplyBytes } };
+      const mounted = new MountedRequest(
+        { ...parts, config },
+        { timeoutMs: 60_000, correlator: CORRELATOR },
+      );
+      admit(mounted.request);
+      const { data, errors = [] } = await execute({
+        schema,
+        document: parse(query),
+        contextValue: { simSwap: mounted },
+        variableValues: { null: null, id: A },
+      });
+      const formatted = errors.map((error) => error.toJSON());
+      const codes = formatted.map(({ extensions }) => extensions?.['code']);
+      const isOver = codes.includes('LOOKUP_LIMIT_EXCEEDED');
+      return { isOver, bytes: bytesOf({ data, errors: formatted }), errors: formatted.length };
+    };
+    let refused = 0;
+    const numbers = fc.oneof(
+      LISTS,
+      NUMBER_FIELDS.map((below) => `phoneNumber(e164: "${A}") ${below}`),
+    );
+    await fc.assert(
+      fc.asyncProperty(selection(numbers), fc.constantFrom(1, 3), async (selected, failsEach) => {
+        const query = `${START.bff} ... ${selected} }`;
+        const whole = await executed(query, failsEach, 1e9);
+        expect(whole.isOver).toBe(false);
+        // What is around the numbers, once, is no longer than the document.
+        const counted = whole.bytes - WEIGHTS.envelope - query.length;
+        if (counted <= 0) return;
+        expect((await executed(query, failsEach, counted - 1)).isOver).toBe(true);
+        refused += 1;
+      }),
+      { numRuns: inForm({ short: 60, long: 1000 }) },
+    );
+    expect(refused).toBeGreaterThan(20);
+  },
+  inForm({ short: 20_000, long: 120_000 }),
+);
+
+it('a list of the longest failures has no more bytes than are counted, and little fewer', async () => {
   const server = await startApolloServer(
     { role: 'bff', production: false, limits: LIMITS },
     silentLog,
@@ -204,11 +249,11 @@ it('a list of failed answers has no more bytes than are counted', async () => {
   const fields = Array.from({ length: 20 }, (_, n) => `w${n}: simSwappedWithin`).join(' ');
   const numbers = JSON.stringify(Array.from({ length: 50 }, () => A));
   const query = `{ phoneNumbers(e164s: ${numbers}) { ${fields} } }`;
-  const served = await serve(server, query, {}, 1);
+  const served = await serve(server, query, {}, 1, ['AUDIT_UNAVAILABLE']);
   expect(served.errors).toHaveLength(1000);
-  expect(countedBytes(createSchema('bff'), parse(query), {})).toBeGreaterThanOrEqual(
-    bytesOf(served),
-  );
+  const counted = countedBytes(createSchema('bff'), parse(query), {});
+  expect(counted).toBeGreaterThanOrEqual(bytesOf(served));
+  expect(counted).toBeLessThan(1.2 * bytesOf(served));
   await server.stop();
 });
 
@@ -217,8 +262,9 @@ async function serve(
   query: string,
   variables: Record<string, unknown>,
   failsEach: number,
+  codes = FIELD_CODES,
 ) {
-  const contextValue = longWindedContext(failsEach);
+  const contextValue = longWindedContext(failsEach, codes);
   const { body } = await server.executeOperation({ query, variables }, { contextValue });
   if (body.kind !== 'single') throw new Error('A query has a single result.');
   return body.singleResult;

@@ -1,6 +1,31 @@
-import { getIntrospectionQuery } from 'graphql';
+import {
+  assertObjectType,
+  defaultFieldResolver,
+  getIntrospectionQuery,
+  getNamedType,
+  getNullableType,
+  isLeafType,
+  isListType,
+  isObjectType,
+  Kind,
+  SchemaMetaFieldDef,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+} from 'graphql';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  ERRORS,
+  MAX_DOCS_URL_CHARACTERS,
+  QUOTA_MESSAGES,
+  type ErrorDescription,
+} from '../../src/domain/errors.ts';
+import { measured, WEIGHTS } from '../../src/graphql/replyBytes.ts';
+import { createSchema } from '../../src/graphql/schema.ts';
+import { Selections } from '../../src/graphql/selections.ts';
 import type { Role } from '../../src/graphql/typeDefs.ts';
+import { createCorrelator } from '../../src/system/correlator.ts';
 import { costs, startSimulated } from '../support/service.ts';
 
 const MAX_REPLY_BYTES = 2_000_000;
@@ -41,18 +66,8 @@ describe('a reply that could be too long is refused before anything is looked up
       `query ($l: [ID!]!) { ${long(20_000)}: phoneNumbers(e164s: $l) { simSwappedWithin(maxAgeHours: 0) } }`,
       { l: LINES },
     ],
-    ['an alias below __schema', `{ __schema { types { fields { ${long(200_000)}: name } } } }`, {}],
-    [
-      'an alias below __type',
-      `{ __type(name: "__Type") { fields { ${long(120_000)}: name ${long(120_001)}: name } } }`,
-      {},
-    ],
-    [
-      'descriptions',
-      `{ __schema { types { ${parts(480, (i) => `a${i}: description`).join(' ')} } } }`,
-      {},
-    ],
-    ['the SDL', `{ _service { ${parts(600, (i) => `a${i}: sdl`).join(' ')} } }`, {}],
+    ['the schema', `{ ${parts(7, (i) => `a${i}: __schema { types { name } }`).join(' ')} }`, {}],
+    ['the SDL', `{ ${parts(7, (i) => `a${i}: _service { sdl }`).join(' ')} }`, {}],
     [
       'representations',
       `${ENTITIES} { __typename ... on PhoneNumber { ${long(90_000)}: e164 } } }`,
@@ -77,6 +92,17 @@ describe('a reply that could be too long is refused before anything is looked up
     expect(costs(service)).toEqual(FREE);
   });
 
+  it.each([
+    ['below __schema', '{ __schema { types { fields { a: name } } } }'],
+    ['in a fragment', '{ __type(name: "__Type") { ...F } } fragment F on __Type { a: __typename }'],
+    ['of the SDL', '{ _service { sdl again: sdl } }'],
+  ])('an alias %s is refused', async (_, query) => {
+    const { errors } = await (query.includes('_service') ? subgraph : bff).ask(query);
+    const message = 'Introspection takes no aliases: query each field by its own name.';
+    const extensions = { code: 'GRAPHQL_VALIDATION_FAILED' };
+    expect(errors).toMatchObject([{ message, extensions }]);
+  });
+
   it.each(['bff', 'subgraph'] as const)('tools may introspect the %s', async (role) => {
     const service = role === 'bff' ? bff : subgraph;
     const reply = await service.ask(
@@ -92,6 +118,68 @@ describe('a reply that could be too long is refused before anything is looked up
       l: LINES,
     });
     expect(page.errors).toEqual([]);
+  });
+});
+
+describe('the weights', () => {
+  /** The most bytes of an error with its comma, without its path. */
+  const errorBytes = (code: string, message: string): number => {
+    const extensions = {
+      code,
+      correlator: createCorrelator(long(300)).name,
+      docs: `${long(MAX_DOCS_URL_CHARACTERS)}/errors.md#${code}`,
+      retryAfterSeconds: 999_999,
+      ...(code === 'RATE_LIMITED' ? { quota: 'numbers' } : {}),
+      ...(code === 'PERIOD_NOT_SUPPORTED' ? { maxAgeHours: 2400 } : {}),
+      ...(code === 'CONSENT_PENDING' ? { expiresAt: '2026-03-14T10:26:53.123Z' } : {}),
+    };
+    const locations = [{ line: 999_999, column: 999_999 }];
+    return Buffer.byteLength(JSON.stringify({ message, path: [], locations, extensions })) + 1;
+  };
+  /** `null`, its comma, and one for a place in a list. */
+  const NULL_BYTES = 6;
+  /** The longest reason that a number or a window is refused for, with room for a longer one. */
+  const REASON = long(150);
+  /** Each of 300 characters in UTF-8, or as `\u0000`. */
+  const QUOTED = long(6 * 300);
+
+  it('are of every field of a number', () => {
+    const fields = assertObjectType(createSchema('bff').getType('PhoneNumber')).getFields();
+    const selections = new Selections([], {});
+    const unmeasured = Object.keys(fields).filter((name) => {
+      const field: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: name } };
+      return measured(field, 0, selections).fields === 0;
+    });
+    expect(unmeasured).toEqual([]);
+  });
+
+  it('are the most that each takes, and little more', () => {
+    const failures = Object.entries<ErrorDescription>(ERRORS)
+      .filter(([, { places }]) => places.includes('field'))
+      .map(([code, { message }]) => errorBytes(code, message));
+    const quotas = Object.values(QUOTA_MESSAGES).map((text) => errorBytes('RATE_LIMITED', text));
+    const failure = Math.max(errorBytes('BAD_USER_INPUT', REASON), ...failures, ...quotas);
+    const values = [
+      '2026-03-14T10:26:53.123456789+01:00',
+      ...Object.keys(ERRORS),
+      ...Object.keys(createSchema('subgraph').getTypeMap()),
+      '+123456789012345',
+      -2_147_483_648,
+      false,
+    ];
+    const value = Math.max(...values.map((one) => JSON.stringify(one).length));
+    const most = {
+      failure: failure + NULL_BYTES,
+      failedRoot: errorBytes('BAD_USER_INPUT', QUOTED) + NULL_BYTES,
+      // The braces of an object are of its first field.
+      value: value + '{},'.length,
+      schema: Math.max(...(['bff', 'subgraph'] as const).map(longestSchemaReply)),
+    };
+    const off = Object.entries(most).filter(([name, bytes]) => {
+      const weight = WEIGHTS[name as keyof typeof most];
+      return weight < bytes || weight > 1.2 * bytes;
+    });
+    expect(off).toEqual([]);
   });
 });
 
@@ -148,6 +236,53 @@ describe('an error that quotes the document is cut', () => {
     expect(reply.codes).not.toContain('INTERNAL_SERVER_ERROR');
   });
 });
+
+/** Every field of every type, by its own name, as deep as an operation and its lists may nest. */
+function longestSchemaReply(role: Role): number {
+  const schema = createSchema(role);
+  /** By value, type, and how deep it may nest below. */
+  const known = new Map<unknown, Map<string, number>>();
+  const bytesOf = (
+    value: unknown,
+    nullable: GraphQLOutputType,
+    levels: number,
+    lists: number,
+  ): number => {
+    const type = getNullableType(nullable);
+    if (value === undefined || value === null) return 'null'.length;
+    if (isLeafType(type)) return Buffer.byteLength(JSON.stringify(type.serialize(value)));
+    if (isListType(type) && Array.isArray(value)) {
+      return value.reduce(
+        (sum, item) => sum + 1 + bytesOf(item, type.ofType, levels, lists),
+        '[]'.length,
+      );
+    }
+    if (!isObjectType(type)) throw new Error('The schema describes itself by objects.');
+    const place = `${type.name} ${levels} ${lists}`;
+    const ofValue = known.get(value) ?? new Map<string, number>();
+    known.set(value, ofValue);
+    let bytes = ofValue.get(place);
+    if (bytes === undefined) {
+      bytes = '{}'.length + `"__typename":"${type.name}",`.length;
+      for (const field of Object.values(type.getFields())) {
+        const isList = /^(?:fields|interfaces|possibleTypes|inputFields)$/.test(field.name);
+        const isObject = !isLeafType(getNamedType(field.type));
+        if ((isList && lists === 0) || (isObject && levels === 0)) continue;
+        const below = isList ? lists - 1 : lists;
+        bytes += field.name.length + 4;
+        bytes += bytesOf(answerOf(field, value), field.type, levels - 1, below);
+      }
+      ofValue.set(place, bytes);
+    }
+    return bytes;
+  };
+  const answerOf = ({ name, resolve }: GraphQLField<unknown, unknown>, source: unknown) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- introspection reads nothing else
+    const info = { schema, fieldName: name } as GraphQLResolveInfo;
+    return (resolve ?? defaultFieldResolver)(source, { includeDeprecated: true }, undefined, info);
+  };
+  return bytesOf(schema, SchemaMetaFieldDef.type, 20, 2);
+}
 
 function parts<T>(count: number, part: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => part(index));

@@ -19,31 +19,39 @@ export interface RequestChanges {
   readonly rehearsals?: RequestParts['rehearsals'];
 }
 
+type Answering = (number: PhoneNumber, asked: FieldQuestion) => FieldAnswer | Defect;
+
 /** A request of Alice, who may query any number, with the answers of a test. */
-export function requestAnswering(
-  answer: (number: PhoneNumber, asked: FieldQuestion) => FieldAnswer | Defect,
-  { caller, correlator, config, countQuestion, rehearsals }: RequestChanges = {},
-): GraphqlRequest {
-  const request = new GraphqlRequest(
-    {
-      config: { docsUrl: undefined, ...config },
-      simSwaps: {
-        forRequest: () => ({
-          answer: (number, asked) => Promise.resolve(answer(number, asked)),
-          plan: () => Promise.resolve(),
-          questions: 0,
-          delivered: () => undefined,
-        }),
-        promptsOwners: false,
-      },
-      quotas: { standingOf: () => Promise.resolve([]) },
-      clock: systemClock,
-      rehearsals,
-    },
-    { timeoutMs: 60_000, correlator },
-    countQuestion,
-  );
+export function requestAnswering(answer: Answering, changes: RequestChanges = {}): GraphqlRequest {
+  const { correlator, countQuestion } = changes;
+  const terms = { timeoutMs: 60_000, correlator };
+  const request = new GraphqlRequest(partsAnswering(answer, changes), terms, countQuestion);
+  admit(request, changes.caller);
+  return request;
+}
+
+export function admit(request: GraphqlRequest, caller: Partial<Caller> = {}): void {
   const known = { identity: callerNamed('test'), mayAskAboutAnyone: true, ownNumber: ALICE };
   request.admit({ caller: { ...known, ...caller }, purpose: purposeNamed('fraud-prevention') });
-  return request;
+}
+
+export function partsAnswering(
+  answer: Answering,
+  { config, rehearsals }: RequestChanges = {},
+): RequestParts {
+  return {
+    config: { docsUrl: undefined, ...config },
+    simSwaps: {
+      forRequest: () => ({
+        answer: (number, asked) => Promise.resolve(answer(number, asked)),
+        plan: () => Promise.resolve(),
+        questions: 0,
+        delivered: () => undefined,
+      }),
+      promptsOwners: false,
+    },
+    quotas: { standingOf: () => Promise.resolve([]) },
+    clock: systemClock,
+    rehearsals,
+  };
 }
