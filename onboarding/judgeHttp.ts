@@ -12,7 +12,7 @@ export interface ProbedEndpoint {
 
 /** Judges the replies to GETs at the endpoints of one place. Pure. */
 export function judgeHttp(at: string, probed: readonly ProbedEndpoint[]): Finding {
-  const parts = probed.map(({ endpoint, probe }) => `${endpoint} ${wordOf(probe)}`);
+  const parts = probed.map(({ endpoint, probe }) => `${endpoint} ${outcomeOf(probe)}`);
   const [version] = probed.flatMap(({ probe }) =>
     probe.kind === 'replied'
       ? [`${probe.facts.version}, connections ${probe.facts.keepAlive}`]
@@ -40,7 +40,7 @@ export function judgeHttp(at: string, probed: readonly ProbedEndpoint[]): Findin
   };
 }
 
-function wordOf(probe: HttpProbe): string {
+function outcomeOf(probe: HttpProbe): string {
   switch (probe.kind) {
     case 'replied':
       return String(probe.facts.status);

@@ -239,7 +239,7 @@ export interface LookupReading {
 export interface DateReading {
   readonly at: Pointer;
   /**
-   * `rfc3339`, with a zone. `utc` is the same without one, which the papers say is UTC. `day` is `YYYY-MM-DD`, and takes a
+   * `rfc3339`, with a zone. `utc` is the same without a zone, in UTC by the papers. `day` is `YYYY-MM-DD`, and takes a
    * margin of 38 hours or more. Otherwise a number since 1970.
    */
   readonly form: 'rfc3339' | 'utc' | 'day' | 'epoch-seconds' | 'epoch-milliseconds';

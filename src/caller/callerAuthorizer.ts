@@ -189,7 +189,7 @@ function countingsOf(asked: AuthorizerRequest): readonly Counting[] {
   }
 }
 
-/** Then it was counted when the consent was requested. */
+/** The quota counted such a lookup when the consent was requested. */
 function isBoughtByConsent({ consentId, isFurther }: LookupToAuthorize): boolean {
   return consentId !== undefined && isFurther !== true;
 }

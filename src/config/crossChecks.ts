@@ -124,7 +124,7 @@ function checkContract({ entry, report, profile, profileName }: WithProfile): vo
   } else if (places.length > 1) {
     report(['authUrl'], 'cannot be set together with discovery: one of them names the endpoints');
   } else if (places.length === 0) {
-    report(['authUrl'], 'is missing, and so is discovery in its place');
+    report(['authUrl'], 'is missing: set it, or discovery');
   }
   for (const [index, operation] of entry.operations?.entries() ?? []) {
     if (!operationsOf(profile).includes(operation)) {

@@ -111,7 +111,7 @@ function isOrigin(given: string): boolean {
  * Rules between settings are code, with the part that reads them.
  */
 
-/** By whom a setting is for: the sections of docs/settings.md and of .env.example. */
+/** The settings, by who needs them: the sections of docs/settings.md and of .env.example. */
 export const SECTIONS = {
   try: {
     HOST: text({ default: '127.0.0.1' }).sets(

@@ -179,7 +179,7 @@ async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
   const admitted = admission instanceof Promise ? await request.life.within(admission) : admission;
   if (admitted === undefined) {
     reportOverdue(log, request, 'who asks');
-    return refuse({ ...NOT_IN_TIME, headers: CLOSE }, arrived);
+    return refuse({ ...REQUEST_DEADLINE_EXCEEDED, headers: CLOSE }, arrived);
   }
   if (admitted.kind === 'refused') {
     observation.onRefused(admitted.reason);
@@ -190,7 +190,7 @@ async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
 
   const asked = await request.life.within(readRequest(endpoint, arrived));
   if (asked === undefined) {
-    const refusal = incoming.complete ? NOT_IN_TIME : NO_BODY_IN_TIME;
+    const refusal = incoming.complete ? REQUEST_DEADLINE_EXCEEDED : BODY_DEADLINE_EXCEEDED;
     return refuse({ ...refusal, headers: CLOSE }, arrived);
   }
   if ('code' in asked) {
@@ -213,8 +213,8 @@ async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
   if (executed === undefined) {
     arrived.overdue = executing;
     reportOverdue(log, request, 'its answers');
-    const status = statusOfRefusal(incoming.headers.accept, NOT_IN_TIME.status);
-    return refuse({ ...NOT_IN_TIME, status }, arrived);
+    const status = statusOfRefusal(incoming.headers.accept, REQUEST_DEADLINE_EXCEEDED.status);
+    return refuse({ ...REQUEST_DEADLINE_EXCEEDED, status }, arrived);
   }
   isExecuted = true;
   return replyFrom(executed, request);
@@ -237,7 +237,7 @@ const OTHER_HOST: Refusal = {
   headers: CLOSE,
 };
 
-const NOT_IN_TIME = { status: 503, code: 'UNAVAILABLE' } satisfies Refusal;
+const REQUEST_DEADLINE_EXCEEDED = { status: 503, code: 'UNAVAILABLE' } satisfies Refusal;
 
 /** For requests, or for their bodies. */
 const NO_ROOM = crowded(1);
@@ -247,7 +247,7 @@ function crowded(retryAfterSeconds: number): Refusal {
   return { status: 503, code: 'UNAVAILABLE', headers };
 }
 
-const NO_BODY_IN_TIME: Refusal = {
+const BODY_DEADLINE_EXCEEDED: Refusal = {
   status: 408,
   code: 'BAD_REQUEST',
   message: 'The body of the request did not arrive in time. Send it again.',
@@ -312,7 +312,7 @@ async function readRequest(
   const retryAfterSeconds = turn === undefined ? undefined : await turn;
   if (retryAfterSeconds !== undefined || request.signal.aborted) {
     body?.giveUp();
-    return retryAfterSeconds === undefined ? NOT_IN_TIME : crowded(retryAfterSeconds);
+    return retryAfterSeconds === undefined ? REQUEST_DEADLINE_EXCEEDED : crowded(retryAfterSeconds);
   }
   // In one step, and in one turn with the execution: nothing else is held in between.
   const search = new URLSearchParams(/\?.*/s.exec(url)?.[0]);
@@ -362,7 +362,7 @@ function faultOf(fault: BodyFault, { maxBodyBytes, maxBodyValues }: RequestLoad)
       return NO_ROOM;
     case 'late':
     case 'broken-off':
-      return NO_BODY_IN_TIME;
+      return BODY_DEADLINE_EXCEEDED;
   }
 }
 
@@ -375,13 +375,13 @@ function parseBody(text: string): Members | string {
   try {
     body = JSON.parse(text);
   } catch {
-    return `The body is not JSON. ${HOW_TO_REQUEST}`;
+    return `The body is not JSON. ${EXPECTED_BODY}`;
   }
   if (Array.isArray(body)) return 'Send one operation a request, with several fields.';
-  return isMembers(body) ? body : `The body is not a JSON object. ${HOW_TO_REQUEST}`;
+  return isMembers(body) ? body : `The body is not a JSON object. ${EXPECTED_BODY}`;
 }
 
-const HOW_TO_REQUEST = 'Send {"query": "…"} and, if need be, "variables".';
+const EXPECTED_BODY = 'Send {"query": "…"} and, if need be, "variables".';
 
 function sentIn(search: URLSearchParams): Members {
   return Object.fromEntries(

@@ -136,13 +136,13 @@ export class HttpServer {
     });
     if (this.#isDraining) endConnectionAfter(response);
     const headers = { ...SECURITY_HEADERS };
-    if (saysTwice(request.rawHeaders)) {
-      this.#send(response, headers, replyOf(SAID_TWICE, request.headers.accept));
+    if (hasDuplicateHeader(request.rawHeaders)) {
+      this.#send(response, headers, replyOf(DUPLICATE_HEADER, request.headers.accept));
     } else if (isAt('/graphql', request)) void this.#answer(request, response, headers);
-    else this.#send(response, headers, this.#replyElsewhere(request));
+    else this.#send(response, headers, this.#replyOutsideGraphql(request));
   };
 
-  #replyElsewhere(request: IncomingMessage): Reply {
+  #replyOutsideGraphql(request: IncomingMessage): Reply {
     if (isAt('/livez', request)) return json(200, { status: 'alive' });
     if (isAt('/readyz', request)) {
       if (this.#isDraining) return json(503, { status: 'draining' });
@@ -151,7 +151,7 @@ export class HttpServer {
       return json(200, { status: 'ready' });
     }
     const isPage = isAt('/', request) && wantsPage(request);
-    return isPage ? this.#parts.frontPage : replyOf(ELSEWHERE, request.headers.accept);
+    return isPage ? this.#parts.frontPage : replyOf(NOT_FOUND, request.headers.accept);
   }
 
   async #answer(
@@ -164,7 +164,7 @@ export class HttpServer {
     } catch (defect) {
       this.#parts.onDefect(defect);
       if (response.headersSent) response.destroy();
-      else this.#send(response, headers, replyOf(BROKEN, request.headers.accept));
+      else this.#send(response, headers, replyOf(INTERNAL_ERROR, request.headers.accept));
     }
   }
 
@@ -213,9 +213,9 @@ function isAt(path: string, { url = '/' }: IncomingMessage): boolean {
   return url === path || url.startsWith(`${path}?`);
 }
 
-const ELSEWHERE: Refusal = { status: 404, code: 'BAD_REQUEST', message: 'GraphQL is at /graphql.' };
+const NOT_FOUND: Refusal = { status: 404, code: 'BAD_REQUEST', message: 'GraphQL is at /graphql.' };
 
-const SAID_TWICE: Refusal = {
+const DUPLICATE_HEADER: Refusal = {
   status: 400,
   code: 'BAD_REQUEST',
   message: 'The header host or authorization is there twice: send one.',
@@ -226,7 +226,7 @@ const SAID_TWICE: Refusal = {
  * Whether a request names two hosts or two callers. Node reads the first of either, and a proxy before this service
  * may have read the last (RFC 9112 §3.2, RFC 9110 §5.3).
  */
-function saysTwice(rawHeaders: readonly string[]): boolean {
+function hasDuplicateHeader(rawHeaders: readonly string[]): boolean {
   let hosts = 0;
   let authorizations = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -237,7 +237,7 @@ function saysTwice(rawHeaders: readonly string[]): boolean {
   return hosts > 1 || authorizations > 1;
 }
 
-const BROKEN: Refusal = { status: 500, code: 'INTERNAL_SERVER_ERROR' };
+const INTERNAL_ERROR: Refusal = { status: 500, code: 'INTERNAL_SERVER_ERROR' };
 
 function endConnectionAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');

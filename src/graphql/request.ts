@@ -75,7 +75,7 @@ export interface RequestTerms {
 /** The answer is ready by then, and does not wait longer for what is left of the quotas. */
 const QUOTA_READ_TIMEOUT_MS = 250;
 
-const NOBODY: Caller = { identity: ANONYMOUS_IDENTITY, mayAskAboutAnyone: false };
+const ANONYMOUS_CALLER: Caller = { identity: ANONYMOUS_IDENTITY, mayAskAboutAnyone: false };
 
 /** One GraphQL request, from its headers to its reply: what resolvers query, and what lookups know of it. */
 export class GraphqlRequest implements LookupRequest {
@@ -87,8 +87,8 @@ export class GraphqlRequest implements LookupRequest {
   document: string | undefined;
   operation: RequestResult['operation'];
   /** The caller, and the numbers that it may query: none until {@link admit}. */
-  rights: Caller = NOBODY;
-  caller: Identity = NOBODY.identity;
+  rights: Caller = ANONYMOUS_CALLER;
+  caller: Identity = ANONYMOUS_CALLER.identity;
   purpose = NO_PURPOSE;
   waitMs?: number;
   /** In the whole operation, once it may be executed. */
@@ -227,7 +227,7 @@ export class GraphqlRequest implements LookupRequest {
   report(status: number): RequestReport {
     return {
       correlator: this.correlator,
-      caller: this.rights === NOBODY ? undefined : this.caller,
+      caller: this.rights === ANONYMOUS_CALLER ? undefined : this.caller,
       document: this.document,
       operation: this.operation,
       status,

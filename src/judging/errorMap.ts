@@ -29,15 +29,18 @@ export interface ErrorWording {
 }
 
 /** All words by which a body may name its error, the first in front. Pure. */
-export function wordsOf(body: JsonObject, { wordIn, errors }: ErrorWording): readonly string[] {
+export function errorCodesOf(
+  body: JsonObject,
+  { wordIn, errors }: ErrorWording,
+): readonly string[] {
   const { code, error } = body;
   const common = (wordIn === 'code' ? [code, error] : [error, code]).find(isText);
   return [...errors.wordAt.map((path) => textAt(body, path)), common].filter(isText);
 }
 
 /** The word that counts: the first that is known, or else the first. Pure. */
-export function wordOf(body: JsonObject, wording: ErrorWording): string | undefined {
-  const words = wordsOf(body, wording);
+export function errorCodeOf(body: JsonObject, wording: ErrorWording): string | undefined {
+  const words = errorCodesOf(body, wording);
   return words.find((word) => knownTo(wording.errors, word) !== undefined) ?? words[0];
 }
 

@@ -3,7 +3,7 @@ import {
   isNamed,
   reachOf,
   ruleFor,
-  wordOf,
+  errorCodeOf,
   type ErrorWording,
   LINE_NOT_SERVED_CODES,
   MOVED_NUMBER_WORDS,
@@ -31,7 +31,7 @@ export function failed(failure: LookupFailure, flaw?: ReplyFlaw): Failed {
 
 /** The error that the body of a refusal names, in the operator's own words: never for a message or a log. */
 export function errorWord(reply: HttpReply, wording: ErrorWording): string | undefined {
-  return wordOf(bodyOf(reply), wording);
+  return errorCodeOf(bodyOf(reply), wording);
 }
 
 /** The meaning of a reply that is not a success, at any endpoint of the operator (docs/operator-api.md, "Refusals"). Pure. */
@@ -54,7 +54,7 @@ export function judgeByMap(
   nowMs: number,
   context: RefusalContext,
 ): LookupFailure | undefined {
-  const rule = ruleFor(context.errors, reply.status, wordOf(bodyOf(reply), context));
+  const rule = ruleFor(context.errors, reply.status, errorCodeOf(bodyOf(reply), context));
   if (rule === undefined) return undefined;
   // The next request would prompt the owner again, although the lookup may have been made.
   if (rule.code === 'CONSENT_EXPIRED' && leavesInDoubt(reply.status)) return undefined;
@@ -147,7 +147,7 @@ function classifyWord(
   body: JsonObject,
   context: RefusalContext,
 ): LookupFailureCode | undefined {
-  const word = wordOf(body, context) ?? '';
+  const word = errorCodeOf(body, context) ?? '';
   const isNotServed =
     (status === 404 && isUnknownNumber(body, context)) ||
     (status === 422 && LINE_NOT_SERVED_CODES.has(word)) ||

@@ -182,7 +182,7 @@ export const storeChannel: Channel<StoreMessage> = channel('sim-swap:store');
 export const auditChannel: Channel<{ readonly tookMs: number }> = channel('sim-swap:audit');
 export const filesChannel: Channel<FilesMessage> = channel('sim-swap:files');
 
-/** Returns what ends it. */
+/** Returns a function that unsubscribes. */
 export function listen<Message>(
   to: Channel<Message>,
   listener: (message: Message) => void,
@@ -193,7 +193,7 @@ export function listen<Message>(
   return () => to.unsubscribe(onMessage);
 }
 
-/** Subscribes to the end of work, with its duration. Returns what ends it. */
+/** Subscribes to the end of work, with its duration. Returns a function that unsubscribes. */
 export function listenTimed<Message extends object>(
   { start, asyncEnd }: WorkChannel<Message>,
   monotonicMs: () => number,

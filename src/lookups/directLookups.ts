@@ -118,5 +118,5 @@ export class DirectLookups implements DirectRoute {
   }
 }
 
-/** It could only be refused. */
+/** For a token that expired before the lookup left: the operator could only refuse it. */
 const STALE_TOKEN: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'number' };

@@ -95,7 +95,7 @@ export class Executor {
     const known = this.#numbers.get(number);
     if (known?.isDone(asked) === true) return this.#answerTo(asked, known);
     // After its end a request gets no further answers.
-    if (this.#request.signal.aborted) return REFUSED;
+    if (this.#request.signal.aborted) return NO_PLACE_ANSWER;
     const session = this.#noted(number, [asked]);
     session.loader ??= new DataLoader(
       async (questions) => {
@@ -151,7 +151,7 @@ export class Executor {
 
   #answerTo(asked: FieldQuestion, session: NumberSession): FieldAnswer | Defect {
     const { state, consentAnswer, unanswered } = session;
-    if (state.kind === 'refused') return REFUSED;
+    if (state.kind === 'refused') return NO_PLACE_ANSWER;
     const offer = this.#offerTo(session);
     const answer =
       asked.about === 'consent' ? consentAnswer : offer && answerTo(asked, session, offer);
@@ -278,7 +278,7 @@ const REQUESTED: NumberState = { kind: 'asked' };
 const DONE: NumberState = { kind: 'done' };
 const NO_PLACE: NumberState = { kind: 'refused' };
 
-const REFUSED: FieldAnswer = { kind: 'failure', failure: BUSY };
+const NO_PLACE_ANSWER: FieldAnswer = { kind: 'failure', failure: BUSY };
 
 function planned(session: NumberSession): PlanResult | Broken {
   if (session.unanswered?.kind === 'defect') return BROKEN;

@@ -48,8 +48,10 @@ export class OperatorsByDirectory implements Operators {
 
   async find(number: PhoneNumber, request: LookupRequest): Promise<Routing> {
     const begin = (work: Sharing) => this.#request(number, work);
-    const said = await this.#underWay.join(number, request, LATE, begin);
-    return said === LATE ? NOT_IN_TIME : this.#routingOf(said, number);
+    const said = await this.#underWay.join(number, request, DIRECTORY_DEADLINE_EXCEEDED, begin);
+    return said === DIRECTORY_DEADLINE_EXCEEDED
+      ? ROUTING_DEADLINE_EXCEEDED
+      : this.#routingOf(said, number);
   }
 
   async #request(
@@ -107,5 +109,5 @@ const DIRECTORY_DOWN = {
 } as const satisfies Routing;
 
 /** The request ended before the directory answered. */
-const LATE: DirectoryJudgement = { kind: 'failed', failure: OUT_OF_TIME };
-const NOT_IN_TIME: Routing = { kind: 'failed', failure: OUT_OF_TIME };
+const DIRECTORY_DEADLINE_EXCEEDED: DirectoryJudgement = { kind: 'failed', failure: OUT_OF_TIME };
+const ROUTING_DEADLINE_EXCEEDED: Routing = { kind: 'failed', failure: OUT_OF_TIME };

@@ -10,7 +10,12 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
 import { DeadlineExceeded, type Urgency } from '../system/urgency.ts';
-import { type OpenConnections, CANCELLED, NO_TIME, type Endpoint } from '../wire/endpoint.ts';
+import {
+  type OpenConnections,
+  CANCELLED,
+  EXCHANGE_DEADLINE_EXCEEDED,
+  type Endpoint,
+} from '../wire/endpoint.ts';
 import { type ErrorMap, knownWord } from '../judging/errorMap.ts';
 import { notBegun, type Exchange, type OutgoingRequest, type ReplyFlaw } from '../wire/exchange.ts';
 import { ProfileFault } from '../judging/profileCall.ts';
@@ -62,7 +67,7 @@ export interface Judged {
 }
 
 export interface GuardedPost<J extends Judged> {
-  /** Whom it is about: an operator may fail at one number, and be well otherwise. */
+  /** The number of the lookup: an operator may fail for one number, and serve all others. */
   readonly about: PhoneNumber;
   readonly urgency: Urgency;
   /**
@@ -367,7 +372,7 @@ function isSuccess(exchange: Exchange): boolean {
 
 /** Transport, timeout, 5xx and bad bodies speak against an endpoint; 4xx do not (docs/design.md, "The circuit"). */
 function healthOf(exchange: Exchange, judged: Judged, { signal }: Urgency): Health {
-  if (exchange === NO_TIME) return 'neither';
+  if (exchange === EXCHANGE_DEADLINE_EXCEEDED) return 'neither';
   if (exchange.kind === 'reply') {
     if (isServerError(exchange.reply.status)) return 'bad';
     return judged.failure?.code === 'OPERATOR_INVALID_REPLY' ? 'bad' : 'good';

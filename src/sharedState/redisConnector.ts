@@ -191,9 +191,9 @@ export function retryDelayMs(tries: number): number {
 export async function inTime<T>(clock: Clock, running: Promise<T>, timeoutMs: number): Promise<T> {
   // A busy process may get to its timers before a reply that has long been there: sockets are read first.
   const after: Clock['after'] = (ms, act) => clock.after(ms, () => setImmediate(act));
-  const reply = await withinTime({ after }, timeoutMs, running, LATE);
-  if (reply === LATE) throw new SharedStateLost();
+  const reply = await withinTime({ after }, timeoutMs, running, COMMAND_DEADLINE_EXCEEDED);
+  if (reply === COMMAND_DEADLINE_EXCEEDED) throw new SharedStateLost();
   return reply;
 }
 
-const LATE = Symbol('late');
+const COMMAND_DEADLINE_EXCEEDED = Symbol('late');

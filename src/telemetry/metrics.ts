@@ -37,7 +37,7 @@ const SLOW_AUDIT_SECONDS = 0.5;
 const HELD_UP_SECONDS = 0.5;
 const FEW_DESCRIPTORS_LEFT = 0.8;
 
-const REFUSED: ErrorCode = 'OPERATOR_REFUSED';
+const OPERATOR_REFUSED: ErrorCode = 'OPERATOR_REFUSED';
 const OPERATOR_CODES = Object.keys(ERRORS).filter((code) => code.startsWith('OPERATOR_'));
 
 export interface MetricsParts {
@@ -220,11 +220,11 @@ export class Metrics {
         meters.circuitOpen.set({ operator, endpoint }, 0);
       for (const operation of OPERATIONS) {
         meters.lookupAttempts.add({ operator, operation }, 0);
-        meters.lookups.add({ operator, operation, outcome: REFUSED }, 0);
+        meters.lookups.add({ operator, operation, outcome: OPERATOR_REFUSED }, 0);
       }
       if (!promptsOwner(flow)) continue;
       meters.consentsWaiting.add({ operator }, 0);
-      meters.prompts.add({ operator, outcome: REFUSED }, 0);
+      meters.prompts.add({ operator, outcome: OPERATOR_REFUSED }, 0);
       for (const code of OPERATOR_CODES) meters.unansweredConsents.add({ operator, code }, 0);
     }
   }

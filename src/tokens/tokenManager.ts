@@ -152,7 +152,7 @@ export class TokenManager {
     const { trial } = this.#refreshes;
     if (trial === undefined) return this.#acquireShared(kept, subject, context, isRetry);
     return (context.signal?.unlessAborted(trial) ?? trial).then((isTaken) =>
-      isTaken === true ? this.#acquireShared(kept, subject, context, isRetry) : REFUSED,
+      isTaken === true ? this.#acquireShared(kept, subject, context, isRetry) : TOKEN_REFUSED,
     );
   }
 
@@ -167,7 +167,7 @@ export class TokenManager {
     const turn = await refreshes.begin(sharedSinceMs, context.signal);
     switch (turn) {
       case 'refused':
-        return REFUSED;
+        return TOKEN_REFUSED;
       case 'again':
         return this.#acquireShared(kept, subject, context, true);
       case 'first': {
@@ -202,7 +202,7 @@ export class TokenManager {
       return issued;
     };
     return this.#underWay
-      .join(coverage, context, TIME_OVER, request)
+      .join(coverage, context, TOKEN_DEADLINE_EXCEEDED, request)
       .then((issued) => ('reusable' in issued ? lend(issued.reusable) : issued));
   }
 
@@ -404,10 +404,10 @@ function resultOf(polled: Polled | Acquired): TokenResult {
 }
 
 /** No refused token is replaced now. */
-const REFUSED = failed({ code: 'OPERATOR_REFUSED', reach: 'number' });
+const TOKEN_REFUSED = failed({ code: 'OPERATOR_REFUSED', reach: 'number' });
 
 /** The request ended before the token was issued. */
-const TIME_OVER = failed({ code: 'OPERATOR_TIMEOUT', reach: 'number' });
+const TOKEN_DEADLINE_EXCEEDED = failed({ code: 'OPERATOR_TIMEOUT', reach: 'number' });
 
 /** The client's proof, and the writer of requests, which may be signed. */
 function credentialsOf(settings: TokenSettings, authenticate: ClientAuthentication, clock: Clock) {

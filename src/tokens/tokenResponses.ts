@@ -1,5 +1,5 @@
 import type { LookupFailure } from '../domain/errors.ts';
-import { COMMON_ERRORS, wordsOf, type ErrorMap } from '../judging/errorMap.ts';
+import { COMMON_ERRORS, errorCodesOf, type ErrorMap } from '../judging/errorMap.ts';
 import {
   isUnprovenOrigin,
   type Exchange,
@@ -177,7 +177,7 @@ export function judgePoll(
     return goOn(reply.status === 429 ? 'slow_down' : 'no_reply', retryAfterSeconds(reply, nowMs));
   }
   const context = { wordIn: 'error', promptsOwner: true, errors } as const;
-  const words = reply.status >= 400 ? wordsOf(bodyOf(reply), context) : [];
+  const words = reply.status >= 400 ? errorCodesOf(bodyOf(reply), context) : [];
   if (words.includes('authorization_pending')) return goOn('authorization_pending');
   if (words.includes('slow_down')) return goOn('slow_down');
   const failure = judgeTokenRefusal(reply, nowMs, context);

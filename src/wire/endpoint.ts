@@ -14,7 +14,7 @@ import { derived } from '../system/fromFiles.ts';
 import { ReplyReader } from './replyReader.ts';
 
 /** Not a failure of the endpoint. */
-export const NO_TIME = notBegun('timeout', 'no time left to start');
+export const EXCHANGE_DEADLINE_EXCEEDED = notBegun('timeout', 'no time left to start');
 export const CANCELLED = notBegun('cancelled', 'the request ended');
 
 /** HTTP/2 is not offered for this time to a server that does not accept it, or breaks it. */
@@ -101,7 +101,7 @@ export class Endpoint implements Http2Fallback {
 
   /** Sends one request and reads its reply, in no more than `timeLeftMs`. Never rejects. */
   post(post: OutgoingRequest, timeLeftMs: number, departure: Departure): Promise<Exchange> {
-    if (timeLeftMs <= 0) return Promise.resolve(NO_TIME);
+    if (timeLeftMs <= 0) return Promise.resolve(EXCHANGE_DEADLINE_EXCEEDED);
     if (post.signal?.aborted === true) return Promise.resolve(CANCELLED);
     const { replyCheck, generatedHeaders, timeoutMs } = this.#settings;
     const wholePath = this.#pathOf(post);

@@ -349,7 +349,7 @@ describe('a problem with the file', () => {
       simSwapUrl: 'api.example/sim-swap/v2',
     },
     'authUrl must be a text.': { authUrl: { file: 'secret' } },
-    'authUrl is missing, and so is discovery in its place.': { authUrl: undefined },
+    'authUrl is missing: set it, or discovery.': { authUrl: undefined },
     'authUrl cannot be set together with discovery: one of them names the endpoints.': {
       discovery: { issuer: 'https://auth.example' },
     },

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FailureReach } from '../../src/domain/errors.ts';
 import type { ErrorRuleProfile } from '../../src/domain/profile.ts';
-import { reachOf, wordOf, type ErrorMap } from '../../src/judging/errorMap.ts';
+import { reachOf, errorCodeOf, type ErrorMap } from '../../src/judging/errorMap.ts';
 import type { Exchange } from '../../src/wire/exchange.ts';
 import { judgeCheck, judgeRetrieveDate } from '../operator/camara.ts';
 import { judgeAcknowledgement, judgePoll, judgeToken } from '../../src/tokens/tokenResponses.ts';
@@ -183,7 +183,7 @@ describe('the word of an error', () => {
     ['a known word goes first', { fault: { name: 'A' }, code: 'NOT_FOUND' }, 'NOT_FOUND'],
     ['a word of the rules is known', { fault: { name: 'A' }, errors: [{ id: 'OURS' }] }, 'OURS'],
   ])('%s', (_, body, word) => {
-    expect(wordOf(body as Record<string, unknown>, { wordIn: 'code', errors })).toBe(word);
+    expect(errorCodeOf(body as Record<string, unknown>, { wordIn: 'code', errors })).toBe(word);
   });
 
   it('is never an inherited member', () => {
@@ -194,7 +194,7 @@ describe('the word of an error', () => {
       ],
       rules: [],
     };
-    expect(wordOf({}, { wordIn: 'code', errors: inherited })).toBeUndefined();
+    expect(errorCodeOf({}, { wordIn: 'code', errors: inherited })).toBeUndefined();
   });
 });
 
