@@ -42,13 +42,13 @@ export class SingleExchange {
 
   async post<J extends Judged>({ make, judge, urgency }: GuardedPost<J>): Promise<Outcome<J>> {
     const { url: address, name } = this.#address;
-    const send = async (bind?: Bind) => {
-      const exchange = await this.#send(await make(address), urgency.deadlineMs, bind);
-      return { exchange, challenges: 0 };
-    };
+    const send = async (bind?: Bind): Promise<Exchange> =>
+      this.#send(await make(address), urgency.deadlineMs, bind);
     const place = { isLookup: LOOKUP_ENDPOINTS.some((one) => one === name), address };
-    const carrying = this.#dpop?.carry(place, urgency.signal, send) ?? send();
-    const { exchange, challenges } = await carrying;
+    const { exchange, challenges } =
+      this.#dpop === undefined
+        ? { exchange: await send(), challenges: 0 }
+        : await this.#dpop.carry(place, urgency.signal, send);
     this.exchange = exchange;
     const attempts = challenges + attemptsOf(exchange);
     const mayBeCarriedOut = attempts > 0;

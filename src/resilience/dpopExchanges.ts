@@ -49,20 +49,20 @@ export class DpopExchanges {
    *
    * @param send makes the request, binds it and sends it
    */
-  async carry<Sent extends { readonly exchange: Exchange }>(
+  async carry(
     { isLookup, address }: DpopPlace,
     signal: LightAbortSignal | undefined,
-    send: (bind: Bind, isRepeated: boolean) => Promise<Sent>,
-  ): Promise<Sent & { readonly challenges: number }> {
+    send: (bind: Bind, isRepeated: boolean) => Promise<Exchange>,
+  ): Promise<{ readonly exchange: Exchange; readonly challenges: number }> {
     const server = this.#serverOf(isLookup, address);
     const turn = await server.begin(signal);
-    const offer = async (challenge: string | undefined): Promise<Sent> => {
+    const offer = async (challenge: string | undefined): Promise<Exchange> => {
       await server.enter(signal);
       let exchange: Exchange | undefined;
       try {
         const sent = await send(this.#binder(turn, challenge), challenge !== undefined);
-        exchange = turn.read(sent.exchange, isLookup);
-        return { ...sent, exchange };
+        exchange = turn.read(sent, isLookup);
+        return exchange;
       } finally {
         server.left(exchange);
       }
@@ -70,11 +70,10 @@ export class DpopExchanges {
     try {
       let nonce: string | undefined;
       for (let challenges = 0; ; challenges += 1) {
-        const sent = await offer(nonce);
-        const { exchange } = sent;
+        const exchange = await offer(nonce);
         const challenge = exchange.kind === 'reply' ? exchange.challenge : undefined;
         if (challenge?.nonce === undefined || challenges === MAX_CHALLENGES) {
-          return { ...sent, challenges };
+          return { exchange, challenges };
         }
         ({ nonce } = challenge);
       }

@@ -104,15 +104,16 @@ const NOT_WRITTEN = 'The profile of this operator does not conform to its type: 
 const NOTHING_BUT_NOT_FOUND =
   'The operator has answered nothing but NOT_FOUND, for ten numbers: its address may be wrong.';
 
+/** What is about to leave. */
+interface Order {
+  readonly post: OutgoingRequest;
+  readonly names: ExchangeNames;
+}
+
 /** In our log, and in the operator's where it has another name there. */
 interface ExchangeNames {
   readonly correlator: string;
   readonly sentAs?: string;
-}
-
-interface Sent {
-  readonly exchange: Exchange;
-  readonly names: ExchangeNames;
 }
 
 const CIRCUIT_OPEN = notBegun('connection', 'circuit open');
@@ -142,18 +143,24 @@ export class GuardedEndpoint {
     if (isTrial && !circuit.tries(about)) return unsent(judge(CIRCUIT_OPEN));
     let health: Health = 'neither';
     let exchange: Exchange;
-    let names: ExchangeNames;
+    let order: Order | undefined;
     let challenges = 0;
     let judged: J;
     try {
+      // Of a thousand numbers each promise costs.
       if (dpop === undefined) {
-        ({ exchange, names } = await this.#sendOnce(request, isRetry));
+        const making = this.#order(request);
+        order = making instanceof Promise ? await making : making;
+        exchange = await this.#carry(order, urgency, isRetry);
       } else {
         const { address } = this.#endpoint;
-        ({ exchange, names, challenges } = await dpop.carry(
+        ({ exchange, challenges } = await dpop.carry(
           { isLookup: kind === 'lookup', address },
           urgency.signal,
-          (bind, isRepeated) => this.#sendOnce(request, isRetry || isRepeated, bind),
+          async (bind, isRepeated) => {
+            order = await this.#order(request);
+            return this.#carry(order, urgency, isRetry || isRepeated, bind);
+          },
         ));
       }
       judged = judge(exchange);
@@ -163,7 +170,7 @@ export class GuardedEndpoint {
       } else {
         health = healthOf(exchange, judged, urgency);
         if (judged.isUnproven === true) this.#endpoint.distrust();
-        this.#report(about, names, exchange, judged);
+        this.#report(about, order?.names, exchange, judged);
       }
     } catch (error) {
       if (!(error instanceof ProfileFault)) throw error;
@@ -232,31 +239,25 @@ export class GuardedEndpoint {
     };
   }
 
-  async #sendOnce<J extends Judged>(
-    { make, urgency }: GuardedPost<J>,
-    isRetry: boolean,
-    bind?: Bind,
-  ): Promise<Sent> {
+  #order<J extends Judged>({ make }: GuardedPost<J>): Order | Promise<Order> {
+    const named = (post: OutgoingRequest): Order => {
+      const { correlator } = post;
+      if (this.#guards.correlatorForm !== 'uuid') return { post, names: { correlator } };
+      const sentAs = randomUUID();
+      return { post: { ...post, correlator: sentAs }, names: { correlator, sentAs } };
+    };
     const making = make(this.#endpoint.address);
-    const post = making instanceof Promise ? await making : making;
-    const { correlator } = post;
-    const isRenamed = this.#guards.correlatorForm === 'uuid';
-    const names = isRenamed ? { correlator, sentAs: randomUUID() } : { correlator };
-    const sent = isRenamed ? { ...post, correlator: names.sentAs ?? correlator } : post;
-    // Of a thousand numbers each message costs, and mostly has no subscriber.
-    const exchange = await (exchangeChannel.hasSubscribers
-      ? this.#sendTraced(correlator, sent, isRetry, urgency, bind)
-      : this.#send(sent, urgency, bind));
-    return { exchange, names };
+    return making instanceof Promise ? making.then(named) : named(making);
   }
 
-  #sendTraced(
-    correlator: string,
-    post: OutgoingRequest,
-    isRetry: boolean,
+  /** Each message costs as well, and mostly has no subscriber. */
+  #carry(
+    { post, names: { correlator } }: Order,
     urgency: Urgency,
+    isRetry: boolean,
     bind?: Bind,
   ): Promise<Exchange> {
+    if (!exchangeChannel.hasSubscribers) return this.#send(post, urgency, bind);
     const { operator, name: endpoint } = this.#guards;
     const { address: url } = this.#endpoint;
     const { method = 'POST' } = post;
@@ -306,7 +307,12 @@ export class GuardedEndpoint {
     return this.#endpoint.post(post, timeMs, { sentAtMs: clock.nowMs(), leftAtMs });
   }
 
-  #report(about: PhoneNumber, names: ExchangeNames, exchange: Exchange, judged: Judged): void {
+  #report(
+    about: PhoneNumber,
+    names: ExchangeNames | undefined,
+    exchange: Exchange,
+    judged: Judged,
+  ): void {
     const { failure, flaw, isUnproven } = judged;
     const reply = exchange.kind === 'reply' ? exchange.reply : undefined;
     const { name: endpoint, kind, errors, nameSetting, log } = this.#guards;

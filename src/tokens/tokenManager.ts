@@ -213,19 +213,20 @@ export class TokenManager {
     return traced(tokenChannel, message, work, resultOf);
   }
 
-  async #requestToken(
+  #requestToken(
     subject: TokenSubject,
     context: ExchangeContext,
     isRetry: boolean,
+    requests = 1,
   ): Promise<Acquired> {
     const judge = (exchange: Exchange) => this.#judgeToken(exchange, subject);
-    for (let requests = 1; ; requests += 1) {
-      const { judged } = await this.#post('token', subject, context, judge, isRetry);
+    return this.#post('token', subject, context, judge, isRetry).then(({ judged }) => {
       if (judged.kind === 'issued') return this.rightTo(subject, judged.issued);
       if (judged !== SEEN_TOKEN || requests >= MAX_TOKEN_REQUESTS) return judged;
       // Connections may be out of step, so the next one is fresh. Its reply belongs to this request, and yet its token
       // may have reached another request that was still on an older connection.
-    }
+      return this.#requestToken(subject, context, isRetry, requests + 1);
+    });
   }
 
   #judgeToken(exchange: Exchange, { number }: TokenSubject): TokenJudgement {
