@@ -4,7 +4,7 @@ import { runChaos, type ChaosRun, type Wrongness } from './chaos.ts';
 import type { Fault } from './chaosOperator.ts';
 
 const RUN: ChaosRun = {
-  exchanges: 500,
+  exchanges: 200,
   maxMs: 40_000,
   seed: 1,
   flow: '2-legged',
@@ -48,7 +48,7 @@ const MAX_RUNS = 5;
 const WITHOUT_GUARDS = ALL.slice(0, inForm({ short: 1, long: ALL.length }));
 
 describe('chaos', { timeout: 300_000 }, () => {
-  // Both flows among them. `npm run long -- chaos` has every stretch, and forty times as many exchanges.
+  // Both flows among them. `npm run long -- chaos` has every stretch, and a hundred times as many exchanges.
   it.skipIf(IS_LONG).each<[string, Partial<ChaosRun>]>([
     ['nothing echoed, answered by the token', BY_TOKEN],
     ['three operators', { operators: 3, exchanges: 2 * RUN.exchanges }],
