@@ -55,40 +55,33 @@ export class DpopExchanges {
     send: (bind: Bind, isRepeated: boolean) => Promise<Exchange>,
   ): Promise<{ readonly exchange: Exchange; readonly challenges: number }> {
     const server = this.#serverOf(isLookup, address);
-    const turn = await server.begin(signal);
-    const offer = async (challenge: string | undefined): Promise<Exchange> => {
-      await server.enter(signal);
-      let exchange: Exchange | undefined;
-      try {
-        const sent = await send(this.#binder(turn, challenge), challenge !== undefined);
-        exchange = turn.read(sent, isLookup);
-        return exchange;
-      } finally {
-        server.left(exchange);
-      }
-    };
+    const right = new Right(server);
+    const bind = this.#binder(right);
     try {
-      let nonce: string | undefined;
       for (let challenges = 0; ; challenges += 1) {
-        const exchange = await offer(nonce);
-        const challenge = exchange.kind === 'reply' ? exchange.challenge : undefined;
-        if (challenge?.nonce === undefined || challenges === MAX_CHALLENGES) {
-          return { exchange, challenges };
+        await server.enter(right, signal);
+        let exchange: Exchange | undefined;
+        try {
+          exchange = right.read(await send(bind, challenges > 0), isLookup);
+          if (challenges === MAX_CHALLENGES || !server.challenged.has(right)) {
+            return { exchange, challenges };
+          }
+        } finally {
+          server.left(exchange);
         }
-        ({ nonce } = challenge);
       }
     } finally {
-      turn.end();
+      server.forget(right);
     }
   }
 
   /** Signs with the nonce that the server has named last by then, or with that of a challenge. */
-  #binder(turn: Turn, challenge?: string): Bind {
+  #binder(right: Right): Bind {
     return async (request, url) => ({
-      ...(await this.#signer.bind(request, url, turn.choose(challenge))),
+      ...(await this.#signer.bind(request, url, right.nonce())),
       onHeaders: (status, headers) => {
         // Whether that is a challenge, its body says.
-        if (!MAY_CHALLENGE.has(status)) turn.learn(headers);
+        if (!MAY_CHALLENGE.has(status)) right.learn(headers);
       },
     });
   }
@@ -109,102 +102,119 @@ const FEW = 4;
 
 /**
  * The nonce of one server. It may have changed since the last exchange ended: then one goes first, and the others wait
- * until the headers of its reply have come, or it has ended. It may change again while many wait at the server: until all
- * that were challenged are repeated, few are there at a time.
+ * until the headers of its reply have come; where it breaks, another one goes first. It may change again while many wait
+ * at the server: until all that were challenged are repeated, few are there at a time.
  */
 class ServerNonce {
   nonce: string | undefined;
-  /** `undefined` until its first reply. */
-  givesNonces: boolean | undefined;
   /** Whether a nonce of it counts for several exchanges. */
   sharesNonces = false;
-  underWay = 0;
-  first: Turn | undefined;
+  /** Challenged with a nonce that it may be repeated with, and not repeated yet. */
+  readonly challenged = new Set<Right>();
+  /** `undefined` until its first reply. */
+  #givesNonces: boolean | undefined;
+  /** Whether a reply has named or accepted it since the server was last without exchanges. */
+  #isKnown = false;
   #there = 0;
-  /** Challenged, and not repeated yet. */
-  readonly challenged = new Set<Turn>();
   #lastNamed: string | undefined;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Map<Right, () => void>();
 
-  async begin(signal: LightAbortSignal | undefined): Promise<Turn> {
-    const turn = new Turn(this);
-    const { first } = this;
-    this.underWay += 1;
-    if (first !== undefined) {
-      await (signal?.unlessAborted(first.known) ?? first.known);
-    } else if (this.underWay === 1 && this.givesNonces !== false) {
-      turn.goFirst();
-    }
-    return turn;
-  }
-
-  /** One that is named twice counts more than once. */
-  named(nonce: string): void {
-    this.sharesNonces ||= nonce === this.#lastNamed;
-    this.#lastNamed = nonce;
-  }
-
-  /** Waits until one more may leave, or it is aborted. */
-  async enter(signal: LightAbortSignal | undefined): Promise<void> {
-    if (this.#isFull) {
+  /** Waits until it may leave, or is aborted. */
+  async enter(right: Right, signal: LightAbortSignal | undefined): Promise<void> {
+    if (!this.#mayEnter(right)) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      this.#waiting.add(resolve);
+      this.#waiting.set(right, resolve);
       await (signal?.unlessAborted(promise) ?? promise);
       // Unless aborted, it was counted as it was let go.
-      if (!this.#waiting.delete(resolve)) return;
+      if (!this.#waiting.delete(right)) return;
     }
     this.#there += 1;
   }
 
-  get #isFull(): boolean {
-    return this.challenged.size > 0 && this.#there >= FEW;
+  #mayEnter(right: Right): boolean {
+    const isFull = this.challenged.size > 0 && this.#there >= FEW;
+    if (this.#isKnown || this.challenged.has(right)) return !isFull;
+    return this.#there === 0 && this.challenged.size === 0;
   }
 
   /** @param exchange absent where none was made */
   left(exchange: Exchange | undefined): void {
     this.#there -= 1;
-    for (const letGo of this.#waiting) {
-      // Nobody waits for a server that does not reply.
-      if (this.#isFull && exchange?.kind === 'reply') return;
-      this.#waiting.delete(letGo);
+    this.#letGo(exchange !== undefined && !mayGoBetter(exchange));
+  }
+
+  forget(right: Right): void {
+    if (this.challenged.delete(right)) this.#letGo(true);
+  }
+
+  /** @param isEnough whether nothing more can be learned by letting one go first */
+  #letGo(isEnough: boolean): void {
+    this.#isKnown ||= isEnough;
+    for (const [right, letGo] of this.#waiting) {
+      if (!this.#mayEnter(right)) continue;
+      this.#waiting.delete(right);
       this.#there += 1;
       letGo();
     }
+    if (this.#there === 0) this.#isKnown = this.#givesNonces === false;
+  }
+
+  challenge(right: Right, nonce: string): void {
+    this.#named(nonce);
+    if (this.sharesNonces) this.nonce = nonce;
+    this.challenged.add(right);
+    this.#givesNonces = true;
+    this.#isKnown = false;
+  }
+
+  /**
+   * Of a reply that is not a challenge: the next nonce, or that the server has accepted the one of its challenge. Before,
+   * another exchange would use up a nonce that counts once.
+   */
+  learn(named: string | undefined, accepted: string | undefined): void {
+    if (named !== undefined) this.#named(named);
+    const nonce = named ?? accepted;
+    this.nonce = nonce ?? this.nonce;
+    this.#givesNonces ||= nonce !== undefined;
+    this.#letGo(true);
+  }
+
+  /** One that is named twice counts more than once. */
+  #named(nonce: string): void {
+    this.sharesNonces ||= nonce === this.#lastNamed;
+    this.#lastNamed = nonce;
   }
 }
 
-class Turn {
+/** Whether another exchange may learn the nonce. A server that does not reply is not waited for. */
+function mayGoBetter(exchange: Exchange): boolean {
+  return exchange.kind === 'reply'
+    ? exchange.challenge?.nonce !== undefined
+    : exchange.fault.cause !== 'timeout';
+}
+
+/** To one exchange that is carried out. */
+class Right {
   readonly #server: ServerNonce;
-  readonly #known = Promise.withResolvers<void>();
   /** The nonce of its last proof. */
   #sent: string | undefined;
-  /** Of the challenge that its last proof follows. */
+  /** That of the challenge before its next proof. */
   #challenge: string | undefined;
 
   constructor(server: ServerNonce) {
     this.#server = server;
   }
 
-  get known(): Promise<void> {
-    return this.#known.promise;
-  }
-
-  goFirst(): void {
-    this.#server.first ??= this;
-  }
-
-  /** A nonce that counts once is that of the exchange that was challenged with it; any other may have changed since. */
-  choose(challenge: string | undefined): string | undefined {
+  /** One that counts once is that of the exchange that was challenged with it; any other may have changed since. */
+  nonce(): string | undefined {
     const { nonce, sharesNonces } = this.#server;
-    this.#challenge = challenge;
-    this.#sent = sharesNonces ? nonce : (challenge ?? nonce);
+    this.#sent = sharesNonces ? nonce : (this.#challenge ?? nonce);
     return this.#sent;
   }
 
   /** A challenge is a refusal of the exchange, and says nothing of its token. */
   read(exchange: Exchange, isLookup: boolean): Exchange {
-    const server = this.#server;
-    server.challenged.delete(this);
+    this.#server.challenged.delete(this);
     if (exchange.kind === 'fault') return exchange;
     const { reply, isUnproven } = exchange;
     if (!wantsNonce(reply, isLookup)) {
@@ -214,38 +224,13 @@ class Turn {
     if (isUnproven === true) return LOST;
     const named = nonceIn(reply.headers);
     const nonce = named === this.#sent ? undefined : named;
-    if (nonce !== undefined) {
-      this.goFirst();
-      server.challenged.add(this);
-      server.named(nonce);
-      if (server.sharesNonces) server.nonce = nonce;
-    }
+    this.#challenge = nonce;
+    if (nonce !== undefined) this.#server.challenge(this, nonce);
     return { ...exchange, challenge: { nonce } };
   }
 
-  /**
-   * Of a reply that is not a challenge: the next nonce, or that the server has accepted the one of its challenge. Before,
-   * another exchange would use up a nonce that counts once.
-   */
   learn(headers: HttpReply['headers']): void {
-    const named = nonceIn(headers);
-    const server = this.#server;
-    if (named !== undefined) server.named(named);
-    const nonce = named ?? this.#challenge;
-    server.nonce = nonce ?? server.nonce;
-    server.givesNonces ||= nonce !== undefined;
-    this.#letGo();
-  }
-
-  end(): void {
-    this.#server.underWay -= 1;
-    this.#server.challenged.delete(this);
-    this.#letGo();
-  }
-
-  #letGo(): void {
-    if (this.#server.first === this) this.#server.first = undefined;
-    this.#known.resolve();
+    this.#server.learn(nonceIn(headers), this.#challenge);
   }
 }
 
