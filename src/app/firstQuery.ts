@@ -1,4 +1,5 @@
 import { parse, print } from 'graphql';
+import type { ExplorerOpening } from '../graphql/explorer.ts';
 import type { Role } from '../graphql/typeDefs.ts';
 import type { LaunchedSimulator } from '../../simulator/launch.ts';
 import { TEST_NUMBERS } from '../../simulator/testNumbers.ts';
@@ -10,35 +11,40 @@ export interface ExampleSettings {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+const FIELDS = 'e164 lastSimSwap simSwappedWithin(maxAgeHours: 240)';
+
+/** Queries a number, or several of them. */
+function queryOf(role: Role, e164s: readonly string[], fields: string): string {
+  if (role === 'bff') {
+    return e164s.length === 1
+      ? `{ phoneNumber(e164: "${e164s[0]}") { ${fields} } }`
+      : `{ phoneNumbers(e164s: ${JSON.stringify(e164s)}) { ${fields} } }`;
+  }
+  const representations = e164s.map((e164) => `{__typename: "PhoneNumber", e164: "${e164}"}`);
+  return `{ _entities(representations: [${representations.join(', ')}]) { ... on PhoneNumber { ${fields} } } }`;
+}
+
 /** One query to start with: `+447700900002` got a new SIM three days ago. */
 function exampleQuery(role: Role): string {
-  return role === 'bff'
-    ? '{ phoneNumber(e164: "+447700900002") { e164 lastSimSwap simSwappedWithin(maxAgeHours: 240) } }'
-    : '{ _entities(representations: [{__typename: "PhoneNumber", e164: "+447700900002"}]) ' +
-        '{ ... on PhoneNumber { e164 lastSimSwap simSwappedWithin(maxAgeHours: 240) } } }';
+  return queryOf(role, ['+447700900002'], FIELDS);
 }
 
-/** The explorer's first text: that query, a place for the token where one is required, and the test numbers. */
-export function explorerQuery({ role, isSimulated, headers }: ExampleSettings): string {
-  return [print(parse(exampleQuery(role))), wordsOnHeaders(headers), wordsOnNumbers(isSimulated)]
-    .filter((part) => part !== '')
-    .join('\n\n')
-    .concat('\n');
-}
-
-function wordsOnHeaders(headers: ExampleSettings['headers']): string {
-  if (Object.keys(headers).length === 0) return '';
-  return `# This server needs an access token. Open "Headers" below this editor and put there what you were given:
-#
-#   ${JSON.stringify(headers)}
-#
-# Then fetch the schema again, with the round arrow at the lower left.`;
-}
-
-function wordsOnNumbers(isSimulated: boolean): string {
-  if (!isSimulated) return '';
-  const numbers = TEST_NUMBERS.map(({ number, does }) => `# ${number}  ${does}`);
-  return `# The operator is simulated. Its numbers, each of which does one thing:\n#\n${numbers.join('\n')}`;
+/** What the explorer opens with: a tab for a number, one for a list, one for why an answer is unknown. */
+export function explorerOpening({ role, isSimulated, headers }: ExampleSettings): ExplorerOpening {
+  const list = ['+447700900001', '+447700900004', '+447700900006'];
+  const check = 'e164 simSwapCheck(maxAgeHours: 240) { result reason retryAfterSeconds }';
+  const queries = {
+    Number: exampleQuery(role),
+    List: queryOf(role, list, FIELDS),
+    WhyUnknown: queryOf(role, ['+447700900010'], check),
+  };
+  return {
+    documents: Object.entries(queries).map(([name, query]) =>
+      print(parse(`query ${name} ${query}`)),
+    ),
+    headers,
+    testNumbers: isSimulated ? TEST_NUMBERS : [],
+  };
 }
 
 const SHOWN = ['001', '002', '004', '006', '010'];

@@ -10,7 +10,12 @@ import { isLoopback } from '../wire/wireSettings.ts';
 import { startApolloServer } from '../graphql/apollo.ts';
 import { BodyPace } from '../graphql/bodyPace.ts';
 import { createEndpoint } from '../graphql/endpoint.ts';
-import { createExplorer, type Explorer, frontPage } from '../graphql/explorer.ts';
+import {
+  createExplorer,
+  type Explorer,
+  type ExplorerOpening,
+  frontPage,
+} from '../graphql/explorer.ts';
 import { HttpServer } from '../graphql/httpServer.ts';
 import { REHEARSED } from '../graphql/rehearsals.ts';
 import { follow } from '../system/fromFiles.ts';
@@ -35,8 +40,8 @@ export interface RunningServer {
 export interface ServerParts extends Omit<AppParts, 'observers'> {
   /** Gets a line for each request. */
   readonly requestLog?: ProgramLog;
-  /** GraphiQL's first text; absent in production and with trusted documents, where there is no GraphiQL. */
-  readonly explorerQuery?: string;
+  /** What GraphiQL opens with; absent in production and with trusted documents, where there is no GraphiQL. */
+  readonly explorerOpening?: ExplorerOpening;
 }
 
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
@@ -158,10 +163,10 @@ function keySourceOf(
 }
 
 /** A browser opens a page without a token: the explorer is before the gate, on loopback only. */
-function explorerOf({ config, explorerQuery }: ServerParts): Explorer | undefined {
+function explorerOf({ config, explorerOpening }: ServerParts): Explorer | undefined {
   const isExposed = config.production || !isLoopback(config.listen.host);
   const isClosed = isExposed || config.trustedDocuments !== undefined;
-  return isClosed || explorerQuery === undefined ? undefined : createExplorer(explorerQuery);
+  return isClosed || explorerOpening === undefined ? undefined : createExplorer(explorerOpening);
 }
 
 /** The time of requests, their replies and the exchanges of consents; what is left after it hangs. */

@@ -4,7 +4,7 @@ import { errorName } from '../domain/errors.ts';
 import { writeExchangeLines } from '../telemetry/requestLines.ts';
 import { createLog } from '../log/log.ts';
 import { expectShortLives } from '../system/garbageCollection.ts';
-import { banner, explorerQuery, type ExampleSettings } from './firstQuery.ts';
+import { banner, explorerOpening, type ExampleSettings } from './firstQuery.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { sumUpRepeats } from '../log/logDeduplication.ts';
 import { startServer } from './server.ts';
@@ -42,7 +42,7 @@ const server = await startServer({
   clock: systemClock,
   log,
   requestLog: everyLine,
-  explorerQuery: explorerQuery(example),
+  explorerOpening: explorerOpening(example),
 }).catch(async (error: unknown) => {
   await simulator?.stop();
   return fail(whyNotStarted(error, config));

@@ -2,8 +2,9 @@ import { parse, validate } from 'graphql';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
+import { createExplorer } from '../../src/graphql/explorer.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
-import { explorerQuery } from '../../src/app/firstQuery.ts';
+import { explorerOpening } from '../../src/app/firstQuery.ts';
 import { TemporaryFiles } from '../support/temporary.ts';
 import { settingsFor, startService, type Service } from '../support/service.ts';
 
@@ -18,8 +19,8 @@ afterEach(async () => {
 
 async function start(environment: Environment = {}): Promise<string> {
   const { role } = readConfig({ ...settingsFor(NOWHERE), ...environment });
-  const opening = explorerQuery({ role, isSimulated: true, headers: {} });
-  service = await startService(NOWHERE, environment, { explorerQuery: opening });
+  const opening = explorerOpening({ role, isSimulated: true, headers: {} });
+  service = await startService(NOWHERE, environment, { explorerOpening: opening });
   return `${service.url}/graphql`;
 }
 
@@ -33,7 +34,8 @@ describe('a browser that opens /graphql', () => {
     );
     const html = await page.text();
     expect(html).toContain('<title>SIM swap</title>');
-    expect(html).toContain('+447700900002  SIM swapped 3 days ago');
+    expect(html).toContain('data-copy="+447700900002"');
+    expect(html).toContain('</button> SIM swapped 3 days ago</li>');
     expect(html).not.toMatch(/<(?:script|link)[^>]+(?:src|href)="(?!data:)/);
   });
 
@@ -94,12 +96,27 @@ describe('a browser that opens the bare address', () => {
   });
 });
 
-it.each(['bff', 'subgraph'] as const)('the opening query fits the %s', (role) => {
-  for (const isSimulated of [true, false]) {
-    for (const headers of [{}, { authorization: 'Bearer <access token>' }]) {
-      const document = explorerQuery({ role, isSimulated, headers });
-      expect(validate(createSchema(role), parse(document))).toEqual([]);
-      expect(document.includes('Bearer')).toBe('authorization' in headers);
-    }
-  }
+it.each(['bff', 'subgraph'] as const)('the opening tabs fit the %s', (role) => {
+  const { documents } = explorerOpening({ role, isSimulated: true, headers: {} });
+  expect(documents.map((document) => validate(createSchema(role), parse(document)))).toEqual([
+    [],
+    [],
+    [],
+  ]);
 });
+
+it.each([
+  ['simulated', true, {}, /, true\)<\/script>/, /data-copy/],
+  ['real, so that a lookup costs', false, {}, /, false\)<\/script>/, /is a real one/],
+  ['behind a token', true, { authorization: 'Bearer <access token>' }, /, false\)</, /Put yours/],
+])(
+  'one answer is loaded where it costs nothing: %s',
+  async (_, isSimulated, headers, runs, says) => {
+    const opening = explorerOpening({ role: 'bff', isSimulated, headers });
+    const { body } = await createExplorer(opening)();
+    const html = String(body);
+    expect(html).toMatch(runs);
+    expect(html).toMatch(says);
+    expect(html.includes('Bearer <access token>')).toBe('authorization' in headers);
+  },
+);

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { explorerQuery } from '../../src/app/firstQuery.ts';
+import { explorerOpening } from '../../src/app/firstQuery.ts';
 import { IS_LONG } from '../support/forms.ts';
 import { startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -19,10 +19,10 @@ async function opened(
   port: number,
   profile: string,
 ): Promise<[number, string]> {
-  const opening = explorerQuery({ role, isSimulated: false, headers: {} });
+  const opening = explorerOpening({ role, isSimulated: false, headers: {} });
   const settings = { ROLE: role, PORT: String(port) };
   await using server = await startService('http://127.0.0.1:1', settings, {
-    explorerQuery: opening,
+    explorerOpening: opening,
   });
   const { stdout } = await promisify(execFile)(
     BROWSER,

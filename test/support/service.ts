@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../../src/system/clock.ts';
 import { readConfig } from '../../src/config/config.ts';
+import type { ExplorerOpening } from '../../src/graphql/explorer.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { Log } from '../../src/log/log.ts';
 import { startServer } from '../../src/app/server.ts';
@@ -59,7 +60,7 @@ export interface SimulatedService extends Service {
 /** What a test may replace. */
 export interface ServiceParts {
   readonly clock?: Clock;
-  readonly explorerQuery?: string;
+  readonly explorerOpening?: ExplorerOpening;
 }
 
 /** The settings of a service on a free port that calls an operator at this address. */
