@@ -11,6 +11,7 @@ import type { MakeProfile } from '../src/domain/profile.ts';
  *   date answers.
  * - A carrier or country that is not supported is null, and not billed. 60620 is an answer that its carrier left incomplete: it is
  *   billed, and Twilio says not to ask again.
+ * With test credentials +12345678900 and …904 have no swap within 48 hours, …901 none within 24 hours, …907 no date.
  * Not confirmed by public text: the magic numbers beyond the first four (all of them null, PT24H or PT48H, false), and whether
  * `swapped_period` is ever in months or years (those are refused: they are no lengths).
  * Ask your onboarding contact: the period of the account, which carriers approved it, and requests a second.

@@ -12,6 +12,7 @@ import type { LookupAsk, LookupReading, MakeProfile } from '../src/domain/profil
  *   asked for.
  * - A status other than OK is not an answer, even with one: a guide shows NO_COVERAGE with `"is_swapped": true`. PARTIAL_SUCCESS says
  *   that members were left out; what is there counts.
+ * In a Playground +990123400, and so on to +990123488 in steps of 11, had a swap 500 hours ago; +990123499 is unknown.
  * Not confirmed by public text: whether a member that does not apply is null or absent (both are read alike), which codes are
  * billed, and the form of 401 and 429, which are read by their status.
  * Ask your onboarding contact: the region, and the purpose that your network profile was approved for (`purpose`).

@@ -34,7 +34,6 @@ const RUNNERS: readonly (readonly [page: string, begins: string, runner: Runner]
   ['docs/adopting.md', 'const isSmsTrusted', judgesTheAnswer],
   ['docs/adopting.md', 'async function untilAnswered', 'examples/mobile-bff/test/caches.test.ts'],
   ['docs/adopting.md', 'node --disallow-code-generation', 'test/package/npmStart.check.ts'],
-  ['docs/adopting.md', 'type PhoneNumber @key', composes],
   ['docs/deploying.md', 'upstream sim_swap', 'test/tls/nginx.test.ts'],
   ['docs/diagnostics.md', '// observe.mjs', 'test/diagnostics.test.ts'],
   ['docs/graph.md', 'type PhoneNumber @key', composesWithResult],
