@@ -12,6 +12,7 @@ import { Body, type BodyFault } from './body.ts';
 import type { BodyPace } from './bodyPace.ts';
 import { singleValue, preferredWaitMs, readHost, readTraceparent } from '../wire/headers.ts';
 import { admitOrigin } from './crossOrigin.ts';
+import { linesOf, MAX_LINES } from './documents.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import { FairShares, UNKNOWN_CALLER, type RequestLoad, type Share } from './fairShares.ts';
 import { cutOperation, isMembers, type Members } from './operation.ts';
@@ -336,6 +337,10 @@ async function readRequest(
     const status = statusOfRefusal(headers.accept, 400);
     return { status, code: 'LOOKUP_LIMIT_EXCEEDED', message, details };
   }
+  const { query } = members;
+  if (typeof query === 'string' && query.length >= MAX_LINES && linesOf(query) > MAX_LINES) {
+    return TOO_MANY_LINES;
+  }
   if (!place.add(heldBytes)) return NO_ROOM;
   if (documents !== undefined) for (const name of ['documentId', 'extensions']) search.delete(name);
   const texts = headersForApollo(method, headers, mediaType);
@@ -431,6 +436,11 @@ function headersForApollo(
 function badRequest(status: number, message: string, headers: Refusal['headers'] = {}): Refusal {
   return { status, code: 'BAD_REQUEST', message, headers };
 }
+
+const TOO_MANY_LINES = badRequest(
+  400,
+  `A document may have ${MAX_LINES.toLocaleString('en')} lines at most.`,
+);
 
 const NOT_JSON = badRequest(
   415,

@@ -1,7 +1,8 @@
 import type { ApolloServerPlugin, GraphQLRequestListener } from '@apollo/server';
-import { GraphQLError } from 'graphql';
+import { GraphQLError, type DocumentNode } from 'graphql';
 import { WINDOW_MS } from '../caller/quotas/quotas.ts';
 import type { ErrorCode } from '../domain/errors.ts';
+import { linesOf, MAX_LINES_COUNTED } from './documents.ts';
 import { statusOfRefusal } from './reply.ts';
 import {
   costOf,
@@ -26,7 +27,18 @@ const NEVER_LOOKED_UP: ReadonlySet<string> = new Set<ErrorCode>(['FORBIDDEN', 'B
  * its first lookup. With the answers of one that queries numbers it returns what the caller has left of its quotas.
  */
 export function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
-  const most = mostOf(limits);
+  const ofAll = mostOf(limits);
+  const ofDocuments = new WeakMap<DocumentNode, OperationCost>();
+  /** Each field of a number may fail, and name its line. */
+  const mostIn = (document: DocumentNode): OperationCost => {
+    let most = ofDocuments.get(document);
+    if (most === undefined) {
+      const lines = linesOf(document.loc?.source.body ?? '');
+      most = { ...ofAll, answers: Math.min(ofAll.answers, Math.floor(MAX_LINES_COUNTED / lines)) };
+      ofDocuments.set(document, most);
+    }
+    return most;
+  };
   const readBefore: ReadOperations = new WeakMap();
   const listener: GraphQLRequestListener<RequestContext> = {
     async didResolveOperation({ schema, document, operation, request, contextValue }) {
@@ -39,6 +51,7 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
       const { ownNumber, missingBatchScope } = contextValue.request.rights;
       const { variables = {} } = request;
       const incoming = { schema, document, operation, variables, ownNumber };
+      const most = mostIn(document);
       let cost: OperationCost | undefined;
       try {
         cost = costOf(incoming, most, readBefore);
