@@ -130,7 +130,7 @@ export const SECTIONS = {
     ),
     SIMULATOR: text({ default: 'auto' }).sets(
       '`auto`, `built-in`, or the address of a simulator that replaces an operator.',
-      '`auto` uses the built-in simulator where no operator is set, unless `NODE_ENV=production`. `built-in` uses it with `NODE_ENV=production` as well, and an address such as `http://simulator:4010` uses one that runs by itself (`npm run simulator -- --host 0.0.0.0`), which several replicas need. Every answer is invented then, and the log says so.',
+      '`auto` uses the built-in simulator where no operator is set, unless `NODE_ENV=production`; `built-in` uses it there as well. Several replicas need the address of one that runs by itself (`npm run simulator -- --host 0.0.0.0`), such as `http://simulator:4010`. Every answer is invented then, and the log says so.',
     ),
     DEV_TOKENS: boolean().sets(
       'Accepts the tokens of `npm run dev-token`, while every operator is the simulator.',
@@ -188,7 +188,7 @@ export const SECTIONS = {
       'must be names of letters, digits, colons and hyphens, each by itself or with `=dpv:` and a purpose of the Data Privacy Vocabulary, with commas between',
     ).sets(
       'The purposes that a caller may give, in the claim `purpose` or the header `x-purpose`.',
-      'The first is the default. `NAME=dpv:PURPOSE` maps a name to what operators get whose scopes name a purpose (docs/operators.md): owners consent to that. Names that are mapped to one purpose share consents and answers. A name by itself is for operators without purposes; the others refuse it.',
+      'The first is the default. `NAME=dpv:PURPOSE` maps a name to what operators get whose scopes name a purpose ([operators.md](operators.md#purposes)): owners consent to that. Names that are mapped to one purpose share consents and answers.',
     ),
     TRUSTED_DOCUMENTS: file({ whenUnset: 'any document is served' }).sets(
       'A manifest of the documents that are served, by id, and no others; for `ROLE=bff`.',
@@ -274,7 +274,7 @@ export const SECTIONS = {
     ),
     TRACE_OPERATORS: boolean().sets(
       'Whether operators get the header `traceparent`.',
-      'Operators always get our correlator. Send them traces only to look into a problem together.',
+      'Operators always get our correlator.',
     ),
     AUDIT_KEY: secret({ whenUnset: 'nothing is audited' }).sets(
       'The key under which the audit log hashes numbers.',
@@ -287,7 +287,7 @@ export const SECTIONS = {
   share: {
     REDIS_URL: secret({ whenUnset: 'each process has its own consents' }).sets(
       'A Redis that all replicas share: `redis://user:password@host:6379/0`.',
-      'Consents outlive a restart there, and every replica sees them. `rediss://` is with TLS; `redis+cluster://a:7000,b:7000` names some servers of a cluster, and `redis+sentinel://a:26379,b:26379/mymaster/0` all sentinels, whose own login is `?sentinelUsername=…&sentinelPassword=…`; `?serverName=…` is the name that certificates bear. See [reliability.md](reliability.md#redis).',
+      'Consents outlive a restart there, and every replica sees them. TLS, a cluster and sentinels: [reliability.md](reliability.md#redis).',
     ),
     REDIS_TLS_CA_FILE: file({ whenUnset: 'the well-known authorities' }).sets(
       'The certificates, in PEM, of the authorities of `rediss://` servers.',
