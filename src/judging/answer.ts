@@ -53,7 +53,7 @@ function isErrorWord(value: unknown): boolean {
   return isTextOrObject(number);
 }
 
-/** `null`, `false`, 0 and an empty list are not errors. */
+/** Whether a member reports an error: `null`, `false`, 0 and an empty list do not. */
 function isTold(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   return isTextOrObject(value) || value === true || (typeof value === 'number' && value !== 0);
@@ -63,7 +63,7 @@ function isTextOrObject(value: unknown): boolean {
   return typeof value === 'string' || (typeof value === 'object' && value !== null);
 }
 
-/** Of numbers only a status of failure: others have meanings of their own. */
+/** A number is an error code only where it is a status of failure: others have meanings of their own. */
 function isErrorCode(code: unknown): boolean {
   return isTextOrObject(code) || (typeof code === 'number' && code >= 300 && code < 600);
 }

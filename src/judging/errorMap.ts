@@ -28,7 +28,7 @@ export interface ErrorWording {
   readonly errors: ErrorMap;
 }
 
-/** All words by which a body may name its error, the first in front. Pure. */
+/** All words by which a body may name its error, in order of precedence. Pure. */
 export function errorCodesOf(
   body: JsonObject,
   { wordIn, errors }: ErrorWording,
@@ -38,7 +38,7 @@ export function errorCodesOf(
   return [...errors.wordAt.map((path) => textAt(body, path)), common].filter(isText);
 }
 
-/** The word that counts: the first that is known, or else the first. Pure. */
+/** The word that decides: the first that is known, otherwise the first. Pure. */
 export function errorCodeOf(body: JsonObject, wording: ErrorWording): string | undefined {
   const words = errorCodesOf(body, wording);
   return words.find((word) => knownTo(wording.errors, word) !== undefined) ?? words[0];
@@ -67,7 +67,7 @@ export function ruleFor(
   );
 }
 
-/** The rule's, or else its code's: a failure of number, owner or operator applies to all questions. Pure. */
+/** The rule's reach, otherwise its code's: a failure of number, owner or operator applies to all questions. Pure. */
 export function reachOf({ code, reach }: Pick<ErrorRuleProfile, 'code' | 'reach'>): FailureReach {
   switch (code) {
     case 'NUMBER_NOT_SERVED':
@@ -86,7 +86,7 @@ export function reachOf({ code, reach }: Pick<ErrorRuleProfile, 'code' | 'reach'
   }
 }
 
-/** Whether the body says by its word that it is an answer, where this operator's answers do. Pure. */
+/** Whether the body has the word that marks an answer, where this operator's answers have one. Pure. */
 export function saysOk(body: JsonObject, { wordAt, okWords }: ErrorMap): boolean {
   return wordAt.some((path) => okWords?.includes(textAt(body, path) ?? '') === true);
 }

@@ -14,7 +14,7 @@ import { readJsonObject, type JsonObject } from '../wire/json.ts';
 import { retryAfterSeconds } from '../wire/headers.ts';
 
 export interface RefusalContext extends ErrorWording {
-  /** Otherwise a denial is not by the owner. */
+  /** Whether the owner is prompted. If not, a denial is not by the owner. */
   readonly promptsOwner: boolean;
 }
 
@@ -42,7 +42,7 @@ export function judgeRefusal(
 ): LookupFailure {
   const mapped = judgeByMap(reply, nowMs, context);
   if (mapped !== undefined) return mapped;
-  // Where an owner was prompted, a failure has a wait of its own, which spares them the next prompt.
+  // Where an owner was prompted, a failure has a waiting time of its own, which spares them the next prompt.
   const isConflict = reply.status === 409 && !context.promptsOwner;
   const verdict = classify(reply.status, bodyOf(reply), context);
   return failureOf(verdict, reply, nowMs, isConflict ? CONFLICT_PASSES_SECONDS : undefined);
@@ -74,7 +74,7 @@ function failureOf(
   return seconds === undefined ? { code, reach } : { code, reach, retryAfterSeconds: seconds };
 }
 
-/** Empty where it is not a JSON object. */
+/** The body of the reply; empty where it is not a JSON object. */
 export function bodyOf(reply: HttpReply): JsonObject {
   const read = readJsonObject(reply);
   return read.kind === 'read' ? read.body : {};
@@ -94,7 +94,7 @@ export function markUnknownNumber(
   return isUnknown ? { ...failure, isUnknownNumber: true } : failure;
 }
 
-/** Adds after how many refused numbers a refusal of a lookup counts as one of us. Pure. */
+/** Sets the number of refused numbers from which on a refusal of a lookup counts as a refusal of our client. Pure. */
 export function markRefusalOfUs(failure: LookupFailure, reply: HttpReply): LookupFailure {
   if (failure.code !== 'OPERATOR_REFUSED' || failure.reach === 'question') return failure;
   const { status } = reply;
@@ -108,9 +108,9 @@ export function markRefusalOfUs(failure: LookupFailure, reply: HttpReply): Looku
   return { ...failure, barsAfterNumbers: isOfUs ? OF_US : OF_US_PERHAPS };
 }
 
-/** One number may be refused for itself; two, for credentials, address or scope, are not. */
+/** One number may be refused for reasons of its own; two refused numbers point to credentials, address or scope. */
 const OF_US = 2;
-/** Several numbers may share the reason: lines of companies, or of a brand that the operator resells to. */
+/** Several numbers may share a reason: lines of companies, or of a brand that the operator resells to. */
 const OF_US_PERHAPS = 6;
 
 const CONFLICT_PASSES_SECONDS = 1;
@@ -169,7 +169,7 @@ function isUnknownNumber(body: JsonObject, { errors }: RefusalContext): boolean 
   return isCamaraStatus && isNamed(body, [['code'], ...errors.wordAt], UNKNOWN_NUMBER_CODES);
 }
 
-/** docs/operator-api.md, "No reply". Pure. */
+/** The failure of an exchange without a reply (docs/operator-api.md, "No reply"). Pure. */
 export function judgeFault({
   cause,
   retryAfterSeconds: seconds = 1,

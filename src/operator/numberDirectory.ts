@@ -10,7 +10,7 @@ export type DirectoryJudgement =
   | { readonly kind: 'named'; readonly operator: string }
   | { readonly kind: 'none' }
   | (Failed & {
-      /** The directory has not got the number. */
+      /** Whether nothing was sent about the number, since the directory does not have it. */
       readonly isUnsent?: boolean;
     });
 

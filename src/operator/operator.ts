@@ -47,7 +47,7 @@ export interface LookupOrder {
   readonly lookup: Lookup;
   readonly number: PhoneNumber;
   readonly token: AccessToken;
-  /** Whether an earlier attempt failed: then there is no further one. */
+  /** Whether an earlier attempt failed. If so, no other attempt follows. */
   readonly isRetry?: boolean;
 }
 
@@ -58,14 +58,14 @@ export class Operator {
   readonly #isNamed: boolean;
   readonly #endpoints: Readonly<Record<LookupEndpointName, LookupEndpoint>>;
   readonly #clock: Clock;
-  /** In milliseconds since 1970. */
+  /** When it was created, in milliseconds since 1970. */
   readonly #madeAtMs: number;
   readonly #authenticate: () => ClientAuthentication;
   readonly #operatorClock: Pick<OperatorClock, 'judge'> | undefined;
 
   /**
-   * @param authenticate of lookups without a token; called each time, since a key may be renewed
-   * @param operatorClock compared with ours; absent where nothing follows from how long ago a date was
+   * @param authenticate authenticates lookups without a token; called each time, since a key may be renewed
+   * @param operatorClock compared with ours; absent where nothing depends on the age of a date
    */
   constructor(
     settings: LookupManner,
@@ -90,7 +90,7 @@ export class Operator {
    */
   lookUp(order: LookupOrder, context: ExchangeContext): Promise<Outcome<Judgement<Fact>>> {
     const { lookup, number, token, isRetry = false } = order;
-    // Spent for good before a byte leaves; a new connection may be tried while none has.
+    // Spent before a byte leaves, and for good; a new connection may be tried while no byte has left.
     const value = token.spend({ number, operation: lookup.operation });
     const { lookups, lookupAddresses } = this.#settings;
     const profile = lookups[lookup.operation];
@@ -113,8 +113,8 @@ export class Operator {
   }
 
   /**
-   * What is sent for a lookup, but for what differs each time: correlator, proof and time. Lookups for which it is equal
-   * are one request. `undefined` where none is written.
+   * What is sent for a lookup, except for what differs each time: correlator, proof and time. Lookups for which it is
+   * equal share one request. `undefined` where it cannot be written.
    */
   requestOf(lookup: Lookup, number: PhoneNumber): string | undefined {
     const { lookups, lookupAddresses, headers } = this.#settings;

@@ -4,7 +4,7 @@ import { singleValue } from '../wire/headers.ts';
 import type { Log } from '../log/log.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 
-/** Where an operator's dates have no margin: clocks differ, and a reply takes a while. */
+/** The margin where an operator's dates have none: clocks differ, and a reply takes a while. */
 const MIN_MARGIN_MS = 5 * 60_000;
 
 const HOUR_MS = 3_600_000;
@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
  */
 export class OperatorClock {
   readonly #marginMs: number;
-  /** Those of all operators, this one included. */
+  /** The clocks of all operators, including this one. */
   readonly #all: Set<OperatorClock>;
   readonly #log: Log;
   #aheadMs: number | undefined;
@@ -35,7 +35,7 @@ export class OperatorClock {
     return this.#aheadMs;
   }
 
-  /** The fact, as undated where its own reply does not show that the clocks agree. Nothing is learned for others. */
+  /** The fact, as undated where its own reply does not show that the clocks agree. Other facts are not affected. */
   judge(fact: DateFact, { headers }: Pick<HttpReply, 'headers'>): DateFact {
     const dateMs = Date.parse(singleValue(headers['date']) ?? '');
     if (Number.isNaN(dateMs)) {

@@ -50,7 +50,7 @@ function headersAt(
 ): Pick<EndpointSettings, 'headers' | 'generatedHeaders'> {
   const sent = derived(headers, (all) => {
     const wanted = all.filter(({ endpoints }) => endpoints?.includes(endpoint) !== false);
-    // The last of two with one name counts.
+    // Of two with the same name, the last one counts.
     const byName = new Map(
       wanted.flatMap(({ name, value }) => (typeof value === 'string' ? [[name, value]] : [])),
     );

@@ -21,24 +21,24 @@ export interface LookupSettings extends Omit<OperatorProfile, 'errors' | 'grants
   /** Absolute, with `{number}` or `{digits}` where the path names the number. */
   readonly lookupAddresses: Readonly<Record<LookupEndpointName, string>>;
   readonly operations: ReadonlySet<Operation>;
-  /** Arguments of the entry for the functions of the profile. */
+  /** The arguments that the entry passes to the functions of the profile. */
   readonly options: Options;
   readonly errors: ErrorMap;
   readonly limits: LimitSettings;
-  /** In settings, log and audit lines and keys of stores; never visible to clients. */
+  /** Used in settings, log and audit lines and keys of stores; never visible to clients. */
   readonly name: string;
-  /** Names that it had, in keys of stores. */
+  /** Former names, which keys of stores may have. */
   readonly formerly: readonly string[];
-  /** A custom one has the SHA-256 of its file. */
+  /** A custom profile has the SHA-256 of its file. */
   readonly profile: { readonly name: string; readonly sha256: string | undefined };
-  /** Which set the members of its entry, by these; absent where an entry of OPERATORS_FILE does. */
+  /** The variables that set the members of its entry; absent where an entry of OPERATORS_FILE does. */
   readonly variables?: Readonly<Record<string, string>> | undefined;
-  /** The longest prefix of all operators that matches a number decides. */
+  /** The operator with the longest prefix that matches a number serves it. */
   readonly prefixes: readonly NumberPrefix[];
-  /** Names of the operators to call in turn about a number that this one does not know; each try is billed. */
+  /** The operators to call in turn about a number that this one does not know; each call is billed. */
   readonly others: readonly string[];
   readonly price: Price | undefined;
-  /** Words of the purposes that its contract allows; any where absent. */
+  /** The purposes that its contract allows; any purpose where absent. */
   readonly purposes: readonly string[] | undefined;
   /** How long after its lookup left a fact answers further requests of its caller and purpose. */
   readonly keepFactsSeconds: number;
@@ -48,7 +48,7 @@ export interface LookupSettings extends Omit<OperatorProfile, 'errors' | 'grants
 export type OperatorSettings = AuthorizationSettings &
   LookupSettings &
   ConnectionSettings & {
-    /** The same with the secrets, keys and headers that its files have now; absent where none of them is in a file. */
+    /** The same settings with the present secrets, keys and headers of its files; absent where none is in a file. */
     readonly fromFiles?: FromFiles<OperatorSettings>;
   };
 
@@ -62,11 +62,11 @@ export interface NumberDirectorySettings extends ConnectionSettings {
   readonly keepSeconds: number;
   /** When it is down: no call, or the operator of the number's prefix, which may have lost the number. */
   readonly fallback: 'none' | 'prefix';
-  /** The same with the headers that its files have now; absent where none of them is in a file. */
+  /** The same settings with the current headers of its files; absent where none of them is in a file. */
   readonly fromFiles?: FromFiles<NumberDirectorySettings>;
 }
 
-/** A member of an entry as its setting: an entry has the addresses of its authorization server, or `discovery`. Pure. */
+/** The setting of an entry's member: an entry has the addresses of its authorization server, or `discovery`. Pure. */
 export function settingName(
   {
     name,
@@ -95,11 +95,12 @@ export function sendsPhoneNumber({
 }: Pick<OperatorSettings, 'grant' | 'sendPhoneNumber'>): boolean {
   if (sendPhoneNumber !== 'auto') return sendPhoneNumber === 'always';
   switch (grant.type) {
-    // Its `username` binds the token in ways of each operator's own; docs/operator-api.md, "The date", names both.
+    // Its `username` binds the token in ways that differ between operators; docs/operator-api.md, "The date", names
+    // both.
     case 'client_credentials':
     case 'none':
       return true;
-    // The API knows the number by the token: then CAMARA 2 answers 422 to a number in the request.
+    // The token identifies the number: CAMARA 2 answers 422 where the request names it as well.
     case 'jwt-bearer':
     case 'ciba':
       return false;
@@ -121,14 +122,14 @@ export function operatorIdentityOf({
   return [name, origin, clientId, flow, ...placesOf(authorization)].join(' ');
 }
 
-/** By its present name, and by those that it had. Pure. */
+/** The operator's identity under its present name, and under its former names. Pure. */
 export function operatorIdentitiesOf(settings: OperatorSettings): readonly string[] {
   return [settings.name, ...settings.formerly].map((name) =>
     operatorIdentityOf({ ...settings, name }),
   );
 }
 
-/** The name in an identity: names have no spaces. Pure. */
+/** The name in an identity. Names have no spaces. Pure. */
 export function operatorNameOf(identity: string): string {
   return identity.split(' ', 1).join('');
 }

@@ -29,9 +29,9 @@ import type { DateReading, LookupReading, Pointer, SwappedReading } from '../dom
 export type Judgement<F> =
   | {
       readonly kind: 'answered';
-      /** At least one; what the lookup was for goes first, where the reply has it. */
+      /** At least one; the fact that the lookup was made for is the first, where the reply has it. */
       readonly facts: readonly F[];
-      /** What no further lookup would answer, where the reply says so. */
+      /** What no further lookup could answer, according to the reply. */
       readonly closed?: FailedLookup;
     }
   | Failed;
@@ -41,15 +41,15 @@ export interface LookupExchange {
   readonly sentAtMs: number;
   readonly nowMs: number;
   readonly flow: Flow;
-  /** Where the reading checks it. */
+  /** The number, where the reading checks it. */
   readonly number?: PhoneNumber;
   readonly reading: LookupReading;
   readonly errors: ErrorMap;
-  /** Whether the reply may be that of another request: then it ends no consent. */
+  /** Whether the reply may belong to another request. If so, it ends no consent. */
   readonly isUnproven?: boolean;
 }
 
-/** Clocks differ. */
+/** How far ahead a date may be, since clocks differ. */
 const MAX_LEAD_MS = 5 * 60_000;
 
 /** Before the first SIM card, and so before the first swap: sentinels such as 1900 and 1970. */
@@ -144,7 +144,7 @@ function isAbout(number: PhoneNumber | undefined, said: unknown): boolean {
   return number !== undefined && (said === number || said === number.slice(1));
 }
 
-/** `undefined` where the date is absent, and may be. */
+/** `undefined` where the date is absent and need not be present. */
 function readDateFact(
   body: JsonObject,
   { reading, nowMs, sentAtMs }: LookupExchange,
@@ -154,7 +154,7 @@ function readDateFact(
   if (date === undefined) return undefined;
   const value = valueAt(body, date.at);
   if (isPartial && (value === undefined || value === null)) {
-    // With an answer in the same reply, the date is withheld.
+    // Where the same reply has an answer, the date is withheld.
     return saysSwapped
       ? { operation: 'retrieve-date', latestSimChange: null, sentAtMs }
       : undefined;
@@ -209,11 +209,11 @@ function readCheckFact(
   return { ...silent, fact: { operation: 'check', maxAgeHours, swapped, sentAtMs } };
 }
 
-/** ISO 8601 durations of a fixed length: a month has none. */
+/** ISO 8601 durations of a fixed length, which excludes months. */
 const PERIOD =
   /^P(?=[\dT])(?:(\d{1,6})W|(?:(\d{1,6})D)?(?:T(?=\d)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?)$/;
 
-/** Of a week, a day, an hour, a minute and a second. */
+/** The seconds of a week, a day, an hour, a minute and a second. */
 const SECONDS = [604_800, 86_400, 3600, 60, 1];
 
 function hoursOf(period: unknown): number | undefined {

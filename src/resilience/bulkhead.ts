@@ -6,10 +6,10 @@ export interface BulkheadSize {
   readonly queue: number;
 }
 
-/** There is more in the queue than can be done by the deadline. */
+/** The queue has more work than can be done by the deadline. */
 export interface Crowded {
   readonly kind: 'crowded';
-  /** When it would have fitted, by what the work takes now. */
+  /** When the request would have fitted, by the present duration of the work. */
   readonly retryAfterSeconds: number;
 }
 
@@ -68,28 +68,28 @@ class Queue {
   }
 }
 
-/** Weighs the last piece of work against all before it. */
+/** The weight of the latest piece of work against all before it. */
 const SMOOTHING = 0.1;
 /**
- * For the work before a piece: at the start of a queue, whose first pieces take longer than those after them, and once it has
- * gone round so often. A process or an operator under load slows down.
+ * The factor for the work before a request: at the start of a queue, whose first pieces take longer than the others,
+ * and after the queue has gone round often. A process or an operator under load slows down.
  */
 const FIRST_FACTOR = 0.25;
 const STEADY_FACTOR = 1.25;
 const ROUNDS_UNTIL_STEADY = 4;
 
 /**
- * Keeps one kind of work from taking every resource. By what a piece of work took lately, it rejects what could not be done
- * by its deadline: at once, or, of a crowd at the start, as its first pieces are done and it is known better what they take.
+ * Keeps one kind of work from taking every resource. It rejects what could not be done by its deadline, judged by how
+ * long recent work took: at once, or, for a crowd at the start, as soon as the first pieces show how long they take.
  */
 export class Bulkhead {
   readonly #size: BulkheadSize;
   readonly #clock: Clock;
   readonly #queue = new Queue();
   #underWay = 0;
-  /** 0 until one is done. */
+  /** How long a piece of work takes; 0 until one is done. */
   #typicalMs = 0;
-  /** Since something waits. */
+  /** The rounds of the queue since something has waited. */
   #rounds = 0;
 
   constructor(size: BulkheadSize, clock: Clock) {
@@ -101,7 +101,7 @@ export class Bulkhead {
     return { underWay: this.#underWay, waiting: this.#queue.size };
   }
 
-  /** Takes a permit, at once where one is free. It is returned by {@link release}. Never rejects. */
+  /** Takes a permit, immediately where one is free. {@link release} returns it. Never rejects. */
   acquire(urgency: Urgency): Permit | Promise<Permit> {
     if (this.#underWay < this.#size.permits) {
       this.#underWay += 1;
@@ -146,7 +146,7 @@ export class Bulkhead {
     return this.#clock.monotonicMs() < deadlineMs ? crowded(lateMs) : 'late';
   }
 
-  /** By how much the work at a place of the queue would miss its deadline; negative where it would not. */
+  /** By how much the work at a place in the queue would miss its deadline; negative where it would meet it. */
   #lateMs(place: number, { deadlineMs }: Urgency): number {
     const before = (place - 1) / this.#size.permits;
     const steadiness = Math.min(1, this.#rounds / ROUNDS_UNTIL_STEADY);

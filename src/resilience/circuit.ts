@@ -7,7 +7,7 @@ const MIN_FAILED_NUMBERS = 5;
 const OPENS_AT_SHARE = 0.5;
 const TRIES_AGAIN_AFTER_MS = 5000;
 
-/** `neither`: it was cut before it showed. */
+/** `neither`: it was cut off before it showed anything. */
 export type Health = 'good' | 'bad' | 'neither';
 
 export type Switched = 'opened' | 'closed';
@@ -32,7 +32,7 @@ export class Circuit {
   readonly #clock: Clock;
   readonly #exchanges = new SlidingCount(WINDOW_SECONDS);
   readonly #failures = new SlidingCount(WINDOW_SECONDS);
-  /** The latest numbers that exchanges failed about, with the second of each; the oldest first. */
+  /** The latest numbers for which exchanges failed, with the second of each; the oldest first. */
   readonly #failedNumbers = new Map<PhoneNumber, number>();
   #state: State = CLOSED;
 
@@ -46,7 +46,7 @@ export class Circuit {
 
   /** Counts an exchange about a number that was made while the circuit was closed. */
   count(health: Health, about: PhoneNumber): Switched | undefined {
-    // Others may have opened it meanwhile.
+    // Another exchange may have opened it meanwhile.
     if (health === 'neither' || this.#state.is !== 'closed') return undefined;
     const nowMs = this.#clock.monotonicMs();
     const nowSeconds = Math.floor(nowMs / 1000);
@@ -63,8 +63,8 @@ export class Circuit {
   }
 
   /**
-   * Whether an open circuit lets an exchange about this number through now, to see if the endpoint is back. Then it
-   * begins, and {@link tried} must follow.
+   * Whether an open circuit lets an exchange about this number through now, as a trial. If so, the trial begins, and
+   * {@link tried} must be called after it.
    */
   tries(about: PhoneNumber): boolean {
     if (this.#state.is !== 'open') return false;
@@ -75,7 +75,7 @@ export class Circuit {
     return true;
   }
 
-  /** One that was cut proves nothing, and the circuit stays open. */
+  /** A trial that was cut off proves nothing, and the circuit stays open. */
   tried(health: Health, about: PhoneNumber): Switched | undefined {
     if (this.#state.is !== 'trying') return undefined;
     const { before } = this.#state;

@@ -20,13 +20,13 @@ export type Bind = (request: OutgoingRequest, url: string) => Promise<OutgoingRe
 /** Where an exchange goes: lookups and tokens have nonces of their own, also behind one gateway (RFC 9449 §8.2 and §9). */
 export interface DpopPlace {
   readonly isLookup: boolean;
-  /** Of its endpoint. */
+  /** The address of its endpoint. */
   readonly address: string;
 }
 
 /**
- * How often an exchange may be challenged and repeated. Twice is a nonce that changed while the repetition was under way;
- * a server that refuses each nonce that it has just named does not mean what it says.
+ * How often an exchange may be challenged and repeated. A second challenge means that the nonce changed while the
+ * repetition was on its way; a server that refuses each nonce that it has just named contradicts itself.
  */
 const MAX_CHALLENGES = 3;
 
@@ -80,7 +80,7 @@ export class DpopExchanges {
     return async (request, url) => ({
       ...(await this.#signer.bind(request, url, right.nonce())),
       onHeaders: (status, headers) => {
-        // Whether that is a challenge, its body says.
+        // The body decides whether it is a challenge.
         if (!MAY_CHALLENGE.has(status)) right.learn(headers);
       },
     });
@@ -97,7 +97,7 @@ export class DpopExchanges {
   }
 }
 
-/** This many at a server do not delay each other by as much as a nonce lasts. */
+/** A few exchanges at a server do not delay each other by as much as a nonce lasts. */
 const FEW = 4;
 
 /**
@@ -107,11 +107,11 @@ const FEW = 4;
  */
 class ServerNonce {
   nonce: string | undefined;
-  /** Whether a nonce of it counts for several exchanges. */
+  /** Whether one of its nonces is valid for several exchanges. */
   sharesNonces = false;
   /** Challenged with a nonce that it may be repeated with, and not repeated yet. */
   readonly challenged = new Set<Right>();
-  /** `undefined` until its first reply. */
+  /** Whether the server names nonces; `undefined` until its first reply. */
   #givesNonces: boolean | undefined;
   /** Whether a reply has named or accepted it since the server was last without exchanges. */
   #isKnown = false;
@@ -125,7 +125,7 @@ class ServerNonce {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiting.set(right, resolve);
       await (signal?.unlessAborted(promise) ?? promise);
-      // Unless aborted, it was counted as it was let go.
+      // Unless aborted, it was counted when it was let through.
       if (!this.#waiting.delete(right)) return;
     }
     this.#there += 1;
@@ -168,8 +168,8 @@ class ServerNonce {
   }
 
   /**
-   * Of a reply that is not a challenge: the next nonce, or that the server has accepted the one of its challenge. Before,
-   * another exchange would use up a nonce that counts once.
+   * Reads the next nonce from a reply that is not a challenge, or that the server has accepted the nonce of its
+   * challenge. Before that, another exchange would use up a nonce that is valid once.
    */
   learn(named: string | undefined, accepted: string | undefined): void {
     if (named !== undefined) this.#named(named);
@@ -179,7 +179,7 @@ class ServerNonce {
     this.#letGo(true);
   }
 
-  /** One that is named twice counts more than once. */
+  /** A nonce that is named twice is valid more than once. */
   #named(nonce: string): void {
     this.sharesNonces ||= nonce === this.#lastNamed;
     this.#lastNamed = nonce;
@@ -212,7 +212,7 @@ class Right {
     return this.#sent;
   }
 
-  /** A challenge is a refusal of the exchange, and says nothing of its token. */
+  /** A challenge refuses the exchange, and says nothing about its token. */
   read(exchange: Exchange, isLookup: boolean): Exchange {
     this.#server.challenged.delete(this);
     if (exchange.kind === 'fault') return exchange;
@@ -246,7 +246,7 @@ const LOST: Exchange = {
   },
 };
 
-/** RFC 9449 §8 at the authorization server, and §9 at lookups. Pure. */
+/** Whether the reply is a challenge: by RFC 9449 §8 at the authorization server, by §9 at lookups. Pure. */
 function wantsNonce(reply: HttpReply, isLookup: boolean): boolean {
   if (reply.status !== (isLookup ? 401 : 400)) return false;
   const schemes = [reply.headers['www-authenticate'] ?? []].flat();
@@ -258,7 +258,7 @@ function wantsNonce(reply: HttpReply, isLookup: boolean): boolean {
 
 const WANTS_NONCE = /\bDPoP\b.*\berror\s*=\s*"?use_dpop_nonce\b/i;
 
-/** NQCHAR (RFC 6749, Appendix A); a nonce is short, and a longer one is not kept. */
+/** NQCHAR (RFC 6749, Appendix A). A nonce is short; a longer one is not kept. */
 const NONCE = /^[\x21\x23-\x5b\x5d-\x7e]{1,512}$/;
 
 function nonceIn(headers: HttpReply['headers']): string | undefined {

@@ -37,7 +37,7 @@ export function findingOf(judged: JudgedExchange): Finding | undefined {
         : findingOfReply(judged, exchange.reply);
   const setting = finding?.details['setting'];
   if (finding === undefined || typeof setting !== 'string') return finding;
-  // With a value, perhaps; what is of the profile or the directory says so itself.
+  // A setting may have a value after it; settings of the profile or the directory already name their place.
   const named = setting.replace(/^\w+(?=:|$)/, nameSetting);
   return { ...finding, details: { ...finding.details, setting: named } };
 }
@@ -85,7 +85,7 @@ function findingOfFault(
   return { level, message, details: { endpoint, stage, detail } };
 }
 
-/** An error is for the platform team to fix. */
+/** An error is something that the platform team must fix. */
 const STAGES: Readonly<Record<ConnectStage, readonly ['warn' | 'error', string]>> = {
   files: ['error', 'Our TLS or proxy files cannot be used: no connection to the operator is made.'],
   'proxy-name': [
@@ -121,7 +121,7 @@ function findingOfReply(
   }
   const setting = settingFor(kind, status, knownWord(word));
   switch (failure?.code) {
-    // A poll that is repeated has no failure.
+    // A poll that will be repeated has no failure.
     case undefined:
     case 'OPERATOR_UNAVAILABLE':
     case 'OPERATOR_TIMEOUT':
@@ -140,7 +140,7 @@ function findingOfReply(
     }
     case 'CONSENT_EXPIRED':
       return kind === 'lookup' ? warn(CONSENT_AGAIN, details) : undefined;
-    // Regular replies, or not the operator's doing.
+    // Expected replies, and failures that the operator did not cause.
     case 'NUMBER_NOT_SERVED':
     case 'CONSENT_PENDING':
     case 'RATE_LIMITED':

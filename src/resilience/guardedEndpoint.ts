@@ -34,7 +34,7 @@ import {
   type RetryRules,
 } from './retries.ts';
 
-/** Spreads retries over this time, so that many that failed together do not come back together. */
+/** Retries are spread over this time, so that requests that failed together do not return together. */
 const JITTER_MS = 200;
 
 export interface Guards {
@@ -61,7 +61,7 @@ export interface Guards {
 export interface Judged {
   readonly failure?: LookupFailure;
   readonly flaw?: ReplyFlaw;
-  /** Whether it was left out, as it may be another request's: the next exchange takes a fresh connection. */
+  /** Whether it was left out, as it may belong to another request: the next exchange takes a fresh connection. */
   readonly isUnproven?: boolean;
   readonly [name: string]: unknown;
 }
@@ -71,8 +71,8 @@ export interface GuardedPost<J extends Judged> {
   readonly about: PhoneNumber;
   readonly urgency: Urgency;
   /**
-   * Makes what is sent, for each attempt again: no two share a correlator or an assertion. A {@link ProfileFault} is the
-   * outcome of an exchange that was never begun.
+   * Makes the request of one attempt: no two attempts share a correlator or an assertion. A {@link ProfileFault} means
+   * that the exchange never begins.
    *
    * @param address of the endpoint, without query
    */
@@ -86,9 +86,9 @@ export interface GuardedPost<J extends Judged> {
 /** An exchange, its judgement, and whether the same lookup may be tried once more with a new token. */
 export interface Outcome<J> {
   readonly judged: J;
-  /** Exchanges that may have reached the operator: all but those of which no byte left. */
+  /** Exchanges that may have reached the operator: all but those that sent no byte. */
   readonly attempts: number;
-  /** Whether one of them may have been carried out; a challenge of a proof was not. */
+  /** Whether one of them may have been carried out. A challenge means that it was not. */
   readonly mayBeCarriedOut: boolean;
   readonly mayRetryWithNewToken: boolean;
 }
@@ -110,7 +110,7 @@ interface Order {
   readonly names: ExchangeNames;
 }
 
-/** In our log, and in the operator's where it has another name there. */
+/** The correlator in our log, and in the operator's where it differs there. */
 interface ExchangeNames {
   readonly correlator: string;
   readonly sentAs?: string;
@@ -124,8 +124,8 @@ export class GuardedEndpoint {
   readonly #guards: Guards;
   /**
    * Numbers that were not found, until a reply shows that the address is right. NOT_FOUND is CAMARA's word for an
-   * unknown number, and many a gateway's for a wrong path: a mistyped URL would answer every user that their number is
-   * not served.
+   * unknown number, and the word of many gateways for a wrong path: with a mistyped URL every user would get the answer
+   * that their number is not served.
    */
   #notFound: Set<PhoneNumber> | undefined = new Set();
 
@@ -134,7 +134,9 @@ export class GuardedEndpoint {
     this.#guards = guards;
   }
 
-  /** Never starts after the deadline, and never rejects unless `make` or `judge` do, a {@link ProfileFault} aside. */
+  /**
+   * Never starts after the deadline. Rejects only with errors of `make` and `judge` other than {@link ProfileFault}.
+   */
   async post<J extends Judged>(request: GuardedPost<J>): Promise<Outcome<J>> {
     const { about, urgency, judge, isRetry = false } = request;
     const { circuit, budget, dpop, kind } = this.#guards;
@@ -147,7 +149,7 @@ export class GuardedEndpoint {
     let challenges = 0;
     let judged: J;
     try {
-      // Of a thousand numbers each promise costs.
+      // A promise for each of a thousand numbers has a cost.
       if (dpop === undefined) {
         const making = this.#order(request);
         order = making instanceof Promise ? await making : making;
@@ -250,7 +252,7 @@ export class GuardedEndpoint {
     return making instanceof Promise ? making.then(named) : named(making);
   }
 
-  /** Each message costs as well, and mostly has no subscriber. */
+  /** Messages have a cost as well, and usually no subscriber. */
   #carry(
     { post, names: { correlator } }: Order,
     urgency: Urgency,
@@ -284,11 +286,11 @@ export class GuardedEndpoint {
   ): Promise<Exchange> {
     const { deadlineMs, signal } = urgency;
     const { kind, clock } = this.#guards;
-    // At most half of what is left is waited for: an exchange that leaves has time for its reply.
+    // Waits for at most half of the time left, so that an exchange that leaves has time for its reply.
     const halfMs = (clock.monotonicMs() + deadlineMs) / 2;
     const seconds = await rate?.turn(kind, { deadlineMs: halfMs, signal });
     if (seconds === undefined) {
-      // Last of all: a proof may be out of date soon.
+      // Signed last: a proof may soon be out of date.
       const bound = await bind?.(post, this.#endpoint.urlOf(post));
       return this.#exchange(bound ?? post, urgency);
     }
@@ -346,14 +348,14 @@ export class GuardedEndpoint {
 const OPENED =
   'The circuit is open: the operator is not called, except for a trial every few seconds.';
 
-/** Nothing of what was sent, nor of the reply's body. */
+/** The published result: nothing of what was sent, nor of the reply's body. */
 function resultOf(exchange: Exchange): ExchangeResult {
   if (exchange.kind === 'reply') return { outcome: 'replied', status: exchange.reply.status };
   const { cause, sent, detail } = exchange.fault;
   return { outcome: cause, sent, detail };
 }
 
-/** `false` when the request ended or ran out of time meanwhile. */
+/** `false` when the request ended or reached its deadline meanwhile. */
 async function pause(
   clock: Clock,
   pauseMs: number,
@@ -376,7 +378,10 @@ function isSuccess(exchange: Exchange): boolean {
   return exchange.kind === 'reply' && exchange.reply.status < 300;
 }
 
-/** Transport, timeout, 5xx and bad bodies speak against an endpoint; 4xx do not (docs/design.md, "The circuit"). */
+/**
+ * No connection, timeouts, 5xx and invalid bodies count against an endpoint; 4xx do not (docs/design.md, "The
+ * circuit").
+ */
 function healthOf(exchange: Exchange, judged: Judged, { signal }: Urgency): Health {
   if (exchange === EXCHANGE_DEADLINE_EXCEEDED) return 'neither';
   if (exchange.kind === 'reply') {
@@ -386,6 +391,6 @@ function healthOf(exchange: Exchange, judged: Judged, { signal }: Urgency): Heal
   const { cause, sent } = exchange.fault;
   if (cause === 'rate' || cause === 'descriptors') return 'neither';
   if (cause !== 'cancelled') return 'bad';
-  // Silent until the request's own deadline is silence too; a caller who hung up proves nothing.
+  // Silence until the request's deadline counts as well; a caller who hung up proves nothing.
   return signal?.reason instanceof DeadlineExceeded && sent ? 'bad' : 'neither';
 }

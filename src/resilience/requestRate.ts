@@ -6,7 +6,8 @@ const SECOND_MS = 1000;
 
 /**
  * The priority of waiting exchanges. The token of a lookup expires, and one that an owner has consented to cannot be
- * acquired again; a prompt begins new work, and is last. The company's own directory is in no operator's contract.
+ * acquired again; a prompt begins new work, and comes last. The company's own directory is not part of any operator's
+ * contract.
  */
 const RANK: Readonly<Record<ExchangeKind, number>> = {
   lookup: 0,
@@ -16,7 +17,7 @@ const RANK: Readonly<Record<ExchangeKind, number>> = {
   directory: 4,
 };
 
-/** Seconds until an exchange may begin that cannot in time; `undefined` where it may begin now. */
+/** Seconds until an exchange may begin that cannot begin in time; `undefined` where it may begin now. */
 export type Turn = number | undefined;
 
 export interface RateLimit {
@@ -24,17 +25,17 @@ export interface RateLimit {
   readonly spanMs: number;
 }
 
-/** Such as 5 in 1 s, or 1 in 2 s for half a request a second. Pure. */
+/** 5 exchanges in 1 s, for example, or 1 in 2 s for half a request per second. Pure. */
 export function rateLimitOf(requestsPerSecond: number): RateLimit {
   const exchanges = Math.max(1, Math.floor(requestsPerSecond));
   return { exchanges, spanMs: (exchanges / requestsPerSecond) * SECOND_MS };
 }
 
 /**
- * When an exchange may begin that has `others` before it.
+ * When an exchange with `others` ahead of it may begin.
  *
- * @param begunAtMs when the latest exchanges began, in their order, as many as the limit allows or fewer
- * @returns on the same clock; `nowMs` where it may begin at once. Pure.
+ * @param begunAtMs when the latest exchanges began, in order, at most as many as the limit allows
+ * @returns a time on the same clock; `nowMs` where it may begin at once. Pure.
  */
 export function mayBeginAtMs(
   { exchanges, spanMs }: RateLimit,
@@ -43,7 +44,7 @@ export function mayBeginAtMs(
   nowMs: number,
 ): number {
   const missing = exchanges - begunAtMs.length;
-  // The one that begins now or next takes the place of the one that began a span before it.
+  // Of the exchanges that begin now or next, each takes the place of the one that began a span before it.
   const replaced = (ahead % exchanges) - missing;
   const freeAtMs = replaced < 0 ? nowMs : (begunAtMs[replaced] ?? nowMs) + spanMs;
   return Math.max(nowMs, freeAtMs) + Math.floor(ahead / exchanges) * spanMs;
@@ -56,8 +57,9 @@ interface RateTicket extends Abortable {
 }
 
 /**
- * Limits the exchanges with one operator, over all its endpoints, to the rate of its contract. One that cannot begin
- * before its deadline is refused at once, so that few wait; one that others overtake, perhaps at its deadline.
+ * Limits the exchanges with one operator, over all its endpoints, to the rate of its contract. An exchange that cannot
+ * begin before its deadline is refused at once, so that few wait; one that others overtake may be refused as late as
+ * its deadline.
  */
 export class RequestRate {
   readonly #limit: RateLimit;
@@ -71,7 +73,7 @@ export class RequestRate {
     this.#clock = clock;
   }
 
-  /** Resolves when an exchange may begin, which counts from then on, or cannot before the deadline. */
+  /** Resolves when the exchange may begin, and counts it from then on; or when it cannot begin before the deadline. */
   turn(kind: ExchangeKind, { deadlineMs, signal }: Urgency): Promise<Turn> {
     const nowMs = this.#clock.monotonicMs();
     const rank = RANK[kind];
@@ -100,7 +102,7 @@ export class RequestRate {
     });
   }
 
-  /** Sleeps until the next exchange may begin, or the next deadline, as long as one waits. */
+  /** Sleeps until the next exchange may begin or the next deadline, while exchanges wait. */
   async #serve(): Promise<void> {
     this.#isServing = true;
     while (this.#waiting.length > 0) {
@@ -128,7 +130,7 @@ export class RequestRate {
     if (this.#begunAtMs.length > this.#limit.exchanges) this.#begunAtMs.shift();
   }
 
-  /** Says when one that comes now, in its place, may begin. */
+  /** Reports when an exchange that arrives now, in its place, could begin. */
   #refuse(ticket: RateTicket): void {
     const nowMs = this.#clock.monotonicMs();
     const ahead = this.#aheadOf(ticket.rank) - 1;

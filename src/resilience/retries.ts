@@ -20,7 +20,7 @@ export interface FinishedExchange {
 export interface RetryRules {
   /** Whether a token can be acquired without a prompt. */
   readonly canTakeNewToken: boolean;
-  /** `retryLookups`: repeat a lookup whose outcome is unknown, and may be billed twice. */
+  /** `retryLookups`: repeats a lookup whose outcome is unknown; both may be billed. */
   readonly retriesDoubtfulLookups: boolean;
 }
 
@@ -34,10 +34,10 @@ export type RetryDecision =
 
 const NONE: RetryDecision = { retry: 'none' };
 
-/** The table of docs/design.md, "Retries": about a first attempt, whatever the budget allows. Pure. */
+/** The table of docs/design.md, "Retries", for a first attempt, without regard to the budget. Pure. */
 export function decideRetry(finished: FinishedExchange, rules: RetryRules): RetryDecision {
   const { exchange, timeLeftMs } = finished;
-  // It was repeated with its nonce already.
+  // It was already repeated with the nonce of its challenge.
   if (exchange.kind === 'reply' && exchange.challenge !== undefined) return NONE;
   const decision =
     exchange.kind === 'reply'
@@ -83,7 +83,7 @@ function byStatus(
     case 'directory':
       if (status === 429) return afterMs === undefined ? NONE : again('same', afterMs);
       return isServerError(status) ? again('same', afterMs) : NONE;
-    // Whatever the operator answers, it may have prompted the owner before.
+    // Whatever the operator replies, it may have prompted the owner.
     case 'backchannel-authentication':
     // The next poll follows its interval.
     case 'token-poll':
@@ -107,16 +107,16 @@ function again(retry: 'same' | 'new-token' | 'refresh', atLeastMs = 0): RetryDec
 }
 
 const EARNED_PER_EXCHANGE = 0.1;
-/** The most that busy times save for a burst of faults. */
+/** The most tokens that busy times can earn for a burst of failures. */
 const MAX_EARNED = 100;
 const GRANTED_PER_MINUTE = 10;
 const MINUTE_MS = 60_000;
-/** Ten tenths are a little less than one. */
+/** The sum of ten tenths is slightly less than one. */
 const ROUNDING = 1e-6;
 
 /**
- * The token bucket of docs/design.md, "The retry budget": exchanges earn tokens, and time grants some. Each retry is taken
- * from both, so that what was granted is not earned again: the earned ones may run into debt for it.
+ * The token bucket of docs/design.md, "The retry budget": exchanges earn tokens, and time grants some. Each retry is
+ * taken from both, so that granted tokens are not earned again: earned ones may become negative.
  */
 export class RetryBudget {
   readonly #clock: Clock;
@@ -133,7 +133,7 @@ export class RetryBudget {
     this.#earned = Math.min(MAX_EARNED, this.#earned + EARNED_PER_EXCHANGE);
   }
 
-  /** Takes a retry of that many exchanges out of the budget; `false` when it does not hold them all. */
+  /** Takes a retry of this many exchanges out of the budget; `false` when the budget does not cover them all. */
   take(exchanges = 1): boolean {
     this.#grant();
     if (Math.max(this.#earned, this.#granted) < exchanges - ROUNDING) return false;

@@ -7,11 +7,11 @@ import type { Operation } from '../domain/question.ts';
 export interface TokenSubject {
   readonly number: PhoneNumber;
   readonly operation: Operation;
-  /** As the operator gets it. */
+  /** The purpose as it is sent to the operator. */
   readonly purpose: string;
 }
 
-/** Holds a secret, and shows nothing of it to logs, JSON, templates and debuggers. */
+/** Holds a secret, and shows it in no log, JSON, template or debugger. */
 export abstract class Redacted {
   toString(): string {
     return `${this.constructor.name}(redacted)`;
@@ -26,7 +26,7 @@ export abstract class Redacted {
   }
 }
 
-/** A token was to be used twice, or for another subject than its own: a defect of ours. */
+/** A token was about to be used twice, or for another subject than its own: a defect of ours. */
 export class TokenMisused extends Error {
   override readonly name = 'TokenMisused';
 }
@@ -48,7 +48,7 @@ export class AccessToken extends Redacted {
   readonly isUnproven: boolean;
   #value: string | undefined;
   readonly #expiresAtMonotonicMs: number | undefined;
-  /** When the reusable token that lent it came, on the monotonic clock. */
+  /** When the reusable token that lent it was issued, on the monotonic clock. */
   readonly sharedSinceMs: number | undefined;
   readonly #onRefused: (() => void) | undefined;
   readonly #onSettled: ((isRefused: boolean) => void) | undefined;
@@ -106,12 +106,12 @@ export class AccessToken extends Redacted {
   }
 }
 
-/** The latest that are remembered at least, and twice as many at most; each takes about 150 bytes. */
+/** At least this many of the latest are remembered, and at most twice as many; each takes about 150 bytes. */
 const MIN_REMEMBERED = 10_000;
 
 /**
- * Which token values have come, by their hashes, in two halves of which the older is dropped as a whole: a set that
- * loses its first member with each new one passes over thousands of holes each time, which took 10 µs a token.
+ * Which token values were received, by their hashes, in two halves, of which the older is dropped as a whole: a set
+ * that drops its first member with each new one skips thousands of holes each time, which took 10 µs a token.
  */
 export class SeenTokens {
   #latest = new Set<string>();

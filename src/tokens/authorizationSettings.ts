@@ -12,7 +12,7 @@ import type {
 import type { ConnectionSettings } from '../wire/wireSettings.ts';
 import type { TokenSubject } from './accessToken.ts';
 
-/** How an access token comes about, fixed with the operator at onboarding (docs/operator-api.md, "Who we are"). */
+/** How an access token is acquired, fixed with the operator at onboarding (docs/operator-api.md, "Who we are"). */
 export type Flow = ProfileFlow;
 
 export function promptsOwner(flow: Flow): boolean {
@@ -37,17 +37,17 @@ export type AuthorizationSource =
 export interface DiscoverySource {
   /** What the document must name as its `issuer`. */
   readonly issuer: string;
-  /** Of the document; by §4 the issuer with `/.well-known/openid-configuration`. */
+  /** The address of the document; by §4 the issuer with `/.well-known/openid-configuration`. */
   readonly documentUrl: string;
-  /** Where endpoints may lie in addition to the hosts of these two: our credentials are sent there. */
+  /** The hosts that endpoints may have in addition to those of these two: our credentials are sent there. */
   readonly hosts: readonly string[];
-  /** Whether exchanges carry a client certificate: then its addresses for those count (RFC 8705 §5). */
+  /** Whether exchanges carry a client certificate. If so, its addresses for those are used (RFC 8705 §5). */
   readonly hasCertificate: boolean;
   readonly connection: ConnectionSettings;
 }
 
 export interface SigningKey {
-  /** PKCS #8 in PEM. */
+  /** The key as PKCS #8 in PEM. */
   readonly privateKeyPem: string;
   readonly alg: AssertionProfile['algs'][number];
   readonly kid?: string | undefined;
@@ -56,18 +56,18 @@ export interface SigningKey {
 /** Client assertions (RFC 7523), and other JWTs that the client's key signs. */
 export interface AssertionSettings extends SigningKey {
   readonly lifetimeSeconds: number;
-  /** `aud`: a text of the operator's, or the address that the JWT is sent to where absent. */
+  /** `aud`: a text that the operator chose, otherwise the address that the JWT is sent to. */
   readonly audience?: string | undefined;
-  /** All but `iat`, `exp` and `jti`; a ProfileFault where the profile's function does not keep to its type. */
+  /** All claims but `iat`, `exp` and `jti`. Throws a ProfileFault where the profile does not conform to its type. */
   readonly claims: (audience: string) => Readonly<Record<string, unknown>>;
 }
 
 export interface ClientAuthenticationSettings {
   readonly method: AuthenticationMethod;
   readonly secret: string;
-  /** Also of a grant that is an assertion, and of signed requests; its key is empty where the client has none. */
+  /** Also for a grant that is an assertion, and for signed requests; its key is empty where the client has none. */
   readonly assertion: AssertionSettings;
-  /** Of the method `headers`, with the secret in them. */
+  /** The headers of the method `headers`, including the secret. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -111,7 +111,7 @@ export function scopeOf(
   return [openid ? 'openid' : '', purposed].filter(Boolean).join(' ');
 }
 
-/** The use of one token: equal for two lookups exactly where one token serves both. */
+/** What one token covers: equal for two lookups exactly where one token serves both. */
 export type TokenCoverage = string;
 
 export function namesNumber(grant: FlowSettings['grant']): boolean {
@@ -127,14 +127,15 @@ export function namesNumber(grant: FlowSettings['grant']): boolean {
 }
 
 /**
- * The purpose and scopes of a token and, where it is for one number, that number. A token that was issued for a number serves no
- * other, whatever the settings say: some operators answer by the token, and so about a stranger. Pure.
+ * The purpose and scopes of a token and, where it is for one number, that number. A token that was issued for a number
+ * serves no other number, whatever the settings say: some operators answer about the number of the token, which could
+ * be a stranger's. Pure.
  */
 export function tokenCoverage(
   { scopes, tokens, grant }: Pick<AuthorizationSettings, 'scopes' | 'tokens' | 'grant'>,
   subject: TokenSubject,
 ): TokenCoverage {
-  // `scope` is a set (RFC 6749 §3.3): its order says nothing.
+  // `scope` is a set (RFC 6749 §3.3): its order has no meaning.
   const scope = [...new Set(scopeOf(scopes, subject).split(' '))].toSorted().join(' ');
   const isForAny = tokens.use === 'any-number' && !namesNumber(grant);
   return [subject.purpose, isForAny ? '' : subject.number, scope].join(' ');

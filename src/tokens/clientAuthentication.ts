@@ -10,7 +10,7 @@ export interface ClientProof {
   readonly form: string;
 }
 
-/** The same proof each time, or a function that makes one for an address: the `jti` of an assertion counts once. */
+/** The same proof each time, or a function that makes one for an address: the `jti` of an assertion is valid once. */
 export type ClientAuthentication = ClientProof | ((address: string) => Promise<ClientProof>);
 
 export const NO_PROOF: ClientProof = { headers: [], form: '' };
@@ -47,7 +47,7 @@ export function createClientAuthentication(
         form: '',
       });
     }
-    // RFC 8705 §2: the certificate is the connection's.
+    // RFC 8705 §2: the certificate belongs to the connection.
     case 'tls':
       return { headers: [], form: encodeForm({ client_id: clientId }) };
     case 'headers':
@@ -61,10 +61,10 @@ function basic(clientId: string, secret: string): readonly string[] {
   return ['authorization', `Basic ${credentials}`];
 }
 
-/** Signs a JWT for the exchange with an address; the claims are in addition to those that each JWT of ours has. */
+/** Signs a JWT for the exchange with an address. The claims are added to those of every JWT of ours. */
 type JwtSigner = (address: string, claims?: Readonly<Record<string, unknown>>) => Promise<string>;
 
-/** Makes JWTs with the claims of the profile, each with a `jti` of its own, since one counts once. */
+/** Makes JWTs with the claims of the profile, each with its own `jti`, which is valid once. */
 export function createJwtSigner(
   { privateKeyPem, alg, kid, audience, claims: ownClaims, lifetimeSeconds }: AssertionSettings,
   clock: Clock,

@@ -20,10 +20,10 @@ import type {
 
 const REREAD_MS = 3_600_000;
 
-/** Between two successful readings: each failed exchange may request one. */
+/** The shortest time between two successful readings: each failed exchange may request one. */
 const MIN_PAUSE_MS = 30_000;
 
-/** How long the first exchanges wait for the first reading: no lease of a consent allows for more. */
+/** How long the first exchanges wait for the first reading: the lease of a consent does not cover more. */
 const FIRST_WAIT_MS = 1000;
 
 const FIRST_RETRY_MS = 1000;
@@ -32,17 +32,17 @@ const MAX_RETRY_MS = 60_000;
 export interface DiscoveryParts {
   readonly source: DiscoverySource;
   readonly needed: readonly AuthorizationEndpointName[];
-  /** Fetches the document; rejects, in bounded time, when it cannot be had. */
+  /** Fetches the document; rejects, in bounded time, when it is not available. */
   readonly fetch: () => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Log;
-  /** From 0 up to 1. */
+  /** A number from 0 up to 1. */
   readonly random: () => number;
 }
 
 /**
- * Where an authorization server takes requests, by its discovery document (docs/operators.md, "Discovery"). The addresses
- * that are known stay in use while it cannot be had, or not be believed.
+ * Where an authorization server takes requests, by its discovery document (docs/operators.md, "Discovery"). The known
+ * addresses stay in use while the document is unavailable or cannot be trusted.
  */
 export class Discovery {
   readonly #parts: DiscoveryParts;
@@ -58,13 +58,13 @@ export class Discovery {
     void this.#readAgain(first);
   }
 
-  /** At the start, once the first reading is over or takes more than a second. */
+  /** The addresses. At the start, waits until the first reading is over, for at most a second. */
   async addresses(): Promise<DiscoveredAddresses | undefined> {
     if (this.#addresses === undefined) await this.#start;
     return this.#addresses;
   }
 
-  /** An exchange failed as it would if the keys or addresses had changed. */
+  /** Reports that an exchange failed as it would after a change of keys or addresses. */
   suspect(): void {
     this.#suspicion.resolve();
   }
@@ -90,7 +90,7 @@ export class Discovery {
     }
   }
 
-  /** Whether the addresses are as the document has them now. Never rejects. */
+  /** Whether the addresses are now those of the document. Never rejects. */
   async #read(): Promise<boolean> {
     const { source, needed, fetch, log } = this.#parts;
     let read: DiscoveredAddresses | string;
@@ -115,7 +115,7 @@ export class Discovery {
     return true;
   }
 
-  /** Rests until the document is due, or suspected and not read a moment ago. */
+  /** Waits until the document is due, or suspected and not just read. */
   async #rest(): Promise<void> {
     const { clock } = this.#parts;
     await clock.sleep(MIN_PAUSE_MS, this.#closing.signal);
@@ -126,7 +126,7 @@ export class Discovery {
   async #backOff(failures: number): Promise<void> {
     const { clock, random } = this.#parts;
     const pauseMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
-    // Replicas that lost it together do not come back together.
+    // Replicas that lost the document together do not fetch it together.
     await clock.sleep(pauseMs * (0.5 + random() / 2), this.#closing.signal);
   }
 }
@@ -148,10 +148,10 @@ const MEMBERS: Readonly<Record<AuthorizationEndpointName, string>> = {
 };
 
 /**
- * Reads the addresses of the endpoints that are needed. The document is that of the configured issuer (OpenID Connect
- * Discovery 1.0 §4.3), and its endpoints lie on hosts and ports that the settings name: our credentials are sent there,
- * and a document that was tampered with must not choose where. With a client certificate those of `mtls_endpoint_aliases`
- * come first (RFC 8705 §5). Pure.
+ * Reads the addresses of the endpoints that are needed. The document must be that of the configured issuer (OpenID
+ * Connect Discovery 1.0 §4.3), and its endpoints must lie on hosts and ports that the settings name: our credentials
+ * are sent there, and a document that was tampered with must not choose where. With a client certificate, those of
+ * `mtls_endpoint_aliases` come first (RFC 8705 §5). Pure.
  */
 export function readDiscovery(
   document: unknown,
@@ -175,7 +175,7 @@ export function readDiscovery(
   return addresses;
 }
 
-/** With its port, where that is not the one of the scheme. */
+/** The host, with its port where that is not the default of the scheme. */
 function hostOf(address: string): string {
   return new URL(address).host;
 }
@@ -202,7 +202,7 @@ export class DiscoveredEndpoint {
     this.#at = at;
   }
 
-  /** Where no address is known, nothing leaves, and the exchange is one that could not connect. */
+  /** Where no address is known, nothing leaves, and the outcome is that of an exchange that could not connect. */
   async post<J extends Judged>(request: GuardedPost<J>): Promise<Outcome<J>> {
     const address = (await this.#discovery.addresses())?.[this.#name];
     if (address === undefined) return unsent(request.judge(NOT_DISCOVERED));
@@ -213,7 +213,7 @@ export class DiscoveredEndpoint {
     return this.#place(address).post({ ...request, judge });
   }
 
-  /** See {@link GuardedEndpoint.distrust}: at all recent addresses. */
+  /** {@link GuardedEndpoint.distrust}, for all recent addresses. */
   distrust(): void {
     for (const place of this.#places.values()) place.distrust();
   }
@@ -235,7 +235,7 @@ export class DiscoveredEndpoint {
   }
 }
 
-/** Another address or key would explain no connection, a wrong path and a refused client. */
+/** A change of address or key would explain a failed connection, a wrong path and a refused client. */
 function mayHaveMoved(exchange: Exchange): boolean {
   if (exchange.kind === 'fault') {
     return exchange.fault.cause === 'connection' && !exchange.fault.sent;

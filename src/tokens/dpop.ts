@@ -5,8 +5,8 @@ import type { OutgoingRequest } from '../wire/exchange.ts';
 import type { ProofSigner } from '../resilience/dpopExchanges.ts';
 
 /**
- * Proofs of possession (RFC 9449) by a key of this process, which tokens are bound to: a leaked one is worth nothing
- * without it. Each exchange has a proof of its own.
+ * Proofs of possession (RFC 9449) by a key of this process, to which tokens are bound: a leaked token is worthless
+ * without the key. Each exchange has its own proof.
  */
 export class DpopProofs implements ProofSigner {
   readonly #clock: Clock;
@@ -18,7 +18,7 @@ export class DpopProofs implements ProofSigner {
       privateKey,
       jwk: await exportJWK(publicKey),
     }));
-    // The exchange that needs the key gets the error.
+    // The error goes to the exchange that needs the key.
     this.#key.catch(() => undefined);
   }
 

@@ -8,7 +8,7 @@ import type { TokenCoverage } from './authorizationSettings.ts';
 /** An access token that may be used again, for what it covers. It shows its value nowhere. */
 export class ReusableToken extends Redacted {
   readonly coverage: TokenCoverage;
-  /** Both on the monotonic clock. */
+  /** Both are times on the monotonic clock. */
   readonly issuedAtMs: number;
   readonly expiresAtMs: number;
   readonly #value: string;
@@ -30,7 +30,7 @@ export class ReusableToken extends Redacted {
     this.#coverageOf = coverageOf;
   }
 
-  /** Of its value, at most. */
+  /** The size of its value, at most. */
   get bytes(): number {
     return 2 * this.#value.length;
   }
@@ -50,22 +50,22 @@ export class ReusableToken extends Redacted {
   }
 }
 
-/** What tokens of one operator may take up, values and keys together. */
+/** The most that the tokens of one operator may take up, values and keys together. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** What a kept token takes in addition to its value and its key. */
 const ENTRY_BYTES = 512;
 
-/** Keeps each until shortly before its end. When there are too many, the oldest is dropped first. */
+/** Keeps each token until shortly before it expires. When there are too many, the oldest is dropped first. */
 export class KeptTokens {
   readonly #clock: Clock;
   readonly #marginMs: number;
   readonly #maxBytes: number;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #kept = new Map<string, ReusableToken>();
   #bytes = 0;
 
-  /** @param marginMs how long before its end a token is no longer used */
+  /** @param marginMs how long before it expires a token is no longer used */
   constructor(clock: Clock, marginMs: number, maxBytes = MAX_BYTES) {
     this.#clock = clock;
     this.#marginMs = marginMs;
@@ -79,7 +79,7 @@ export class KeptTokens {
     return undefined;
   }
 
-  /** Replaces the one that is kept under this key. */
+  /** Replaces the token that is kept under this key. */
   keep(key: string, token: ReusableToken): void {
     if (this.#isOver(token)) return;
     const before = this.#kept.get(key);
@@ -92,7 +92,7 @@ export class KeptTokens {
     }
   }
 
-  /** Drops this token only; one that has replaced it stays. */
+  /** Drops this token only; a token that has replaced it stays. */
   drop(key: string, token: ReusableToken): void {
     if (this.#kept.get(key) !== token) return;
     this.#kept.delete(key);
@@ -108,19 +108,19 @@ function bytesOf(key: string, token: ReusableToken): number {
   return ENTRY_BYTES + 2 * key.length + token.bytes;
 }
 
-/** How long no refused token is replaced, once its replacement was refused as well. */
+/** How long refused tokens are not replaced, once a replacement was refused as well. */
 const BARRED_MS = 60_000;
 
 /**
  * Whether reusable tokens that the operator refused may be replaced (docs/design.md, "Retries"). One lookup tries a new
- * token, and the others wait for its end: if that token is refused too, none of them is sent again.
+ * token, and the others wait for its outcome: if that token is refused too, none of them is sent again.
  */
 export class TokenRefreshes {
   readonly #clock: Clock;
   readonly #charge: () => boolean;
   #trial: PromiseWithResolvers<boolean> | undefined;
   #trialBeganAtMs = -Infinity;
-  /** When the latest trial that succeeded began. */
+  /** When the latest successful trial began. */
   #triedAtMs = -Infinity;
   #barredUntilMs = -Infinity;
 
@@ -130,12 +130,12 @@ export class TokenRefreshes {
     this.#charge = charge;
   }
 
-  /** Resolves when the trial under way is over, with whether it succeeded. */
+  /** Resolves at the end of the trial under way, with whether it succeeded. */
   get trial(): Promise<boolean> | undefined {
     return this.#trial?.promise;
   }
 
-  /** Refused tokens stay where they are meanwhile: another number may still be served. */
+  /** Refused tokens are kept meanwhile: another number may still be served. */
   get isBarred(): boolean {
     return this.#clock.monotonicMs() < this.#barredUntilMs;
   }
@@ -143,7 +143,7 @@ export class TokenRefreshes {
   /**
    * `first` for the lookup that tries a new token, after which {@link ended} must be called.
    *
-   * @param issuedAtMs when the refused token came
+   * @param issuedAtMs when the refused token was issued
    */
   async begin(
     issuedAtMs: number,
@@ -155,7 +155,7 @@ export class TokenRefreshes {
       return isTaken === true ? 'again' : 'refused';
     }
     if (this.isBarred) return 'refused';
-    // One that came before the latest trial: what replaces it is known to work.
+    // A token older than the latest trial: its replacement is known to work.
     if (issuedAtMs < this.#triedAtMs) return 'again';
     if (!this.#charge()) return 'refused';
     this.#trial = Promise.withResolvers();

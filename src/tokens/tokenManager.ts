@@ -51,16 +51,16 @@ export type Acquired =
     }
   | Failed;
 
-/** As many owners in a row are unlikely to have opted out: the assertion is at fault. */
+/** This many owners in a row are unlikely to have opted out: the assertion is at fault. */
 const MAX_OPTED_OUT_IN_A_ROW = 5;
 
-/** A token and its lookup. */
+/** The request for a token, and its lookup. */
 const REFRESH_EXCHANGES = 2;
 
-/** Repeated tokens beyond this: the operator issues one token several times, or replies stay out of step. */
+/** More repeated tokens than this: the operator issues one token several times, or replies stay out of step. */
 const MAX_TOKEN_REQUESTS = 3;
 
-/** A token that a consent brought is issued first, and then spent by {@link TokenManager.rightTo}. */
+/** A token from a consent is issued first, and then spent by {@link TokenManager.rightTo}. */
 export type Polled = TokenJudgement | GoOn;
 
 export type TokenSettings = AuthorizationSettings & {
@@ -71,7 +71,7 @@ export type TokenSettings = AuthorizationSettings & {
 export interface TokenParts {
   /** Present where the reply to a token request may be another request's. */
   readonly seenTokens?: SeenTokens | undefined;
-  /** Of the operator's retries, where tokens are reused; without bound where absent. */
+  /** The budget of the operator's retries, where tokens are reused; unlimited where absent. */
   readonly budget?: Pick<RetryBudget, 'take'>;
 }
 
@@ -89,16 +89,16 @@ export class TokenManager {
   #credentials: ReturnType<typeof credentialsOf>;
   readonly #clock: Clock;
   readonly #parts: TokenParts;
-  /** Of this process, where tokens are bound to its key. */
+  /** The id of this process, where tokens are bound to its key. */
   readonly #holder: string | undefined;
-  /** Whether the operator has issued a token for an assertion signed by the current key. */
+  /** Whether the operator has issued a token for an assertion that the current key signed. */
   #isKeyTaken = false;
-  /** Numbers whose token was refused since the last one issued. */
+  /** Numbers whose token was refused since a token was last issued. */
   readonly #optedOut = new Set<PhoneNumber>();
   /** Reusable tokens of the 2-legged flow; absent where a token works once. */
   readonly #kept: KeptTokens | undefined;
   readonly #refreshes: TokenRefreshes;
-  /** Requests for reusable tokens: each is made once, however many lookups wait for it. */
+  /** Requests for reusable tokens: each is made once, for all lookups that wait for it. */
   readonly #underWay = new WorkByKey<TokenCoverage, Acquired>();
 
   constructor(
@@ -120,7 +120,7 @@ export class TokenManager {
     this.#refreshes = new TokenRefreshes(clock, () => budget?.take(REFRESH_EXCHANGES) ?? true);
   }
 
-  /** Later exchanges use these credentials; no other setting changes. */
+  /** Later exchanges use these credentials; other settings do not change. */
   renew(settings: TokenSettings, authenticate: ClientAuthentication): void {
     this.#credentials = credentialsOf(settings, authenticate, this.#clock);
     this.#isKeyTaken = false;
@@ -129,9 +129,9 @@ export class TokenManager {
 
   /**
    * 2-legged: by client_credentials (docs/operator-api.md, "A token without consent"), or with a JWT as the grant (RFC
-   * 7523 §2.1). Nothing is sent where there is no token step, or a reusable token is held.
+   * 7523 §2.1). Nothing is sent where there is no token step, or where a reusable token is held.
    *
-   * @param earlier the token of the lookup's first attempt: no third one follows
+   * @param earlier the token of the lookup's first attempt: no third token follows
    */
   acquire(
     subject: TokenSubject,
@@ -156,7 +156,7 @@ export class TokenManager {
     );
   }
 
-  /** What replaces a shared token that was refused. */
+  /** The replacement of a shared token that was refused. */
   async #replace(
     { sharedSinceMs = Infinity }: AccessToken,
     kept: KeptTokens,
@@ -179,7 +179,7 @@ export class TokenManager {
     }
   }
 
-  /** A token serves all lookups that wait for it; a failure reaches them too, and is not kept. */
+  /** A token serves all lookups that wait for it. A failure ends them all, and is not kept. */
   #acquireShared(
     kept: KeptTokens,
     subject: TokenSubject,
@@ -223,8 +223,8 @@ export class TokenManager {
     return this.#post('token', subject, context, judge, isRetry).then(({ judged }) => {
       if (judged.kind === 'issued') return this.rightTo(subject, judged.issued);
       if (judged !== SEEN_TOKEN || requests >= MAX_TOKEN_REQUESTS) return judged;
-      // Connections may be out of step, so the next one is fresh. Its reply belongs to this request, and yet its token
-      // may have reached another request that was still on an older connection.
+      // Connections may be out of step, so the next one is fresh. Its reply belongs to this request, but its token may
+      // have reached another request that was still on an older connection.
       return this.#requestToken(subject, context, isRetry, requests + 1);
     });
   }
@@ -246,8 +246,8 @@ export class TokenManager {
   }
 
   /**
-   * `invalid_grant` may mean that the owner has opted out, and also means an invalid assertion (RFC 7523 §3.1). It is
-   * about the owner once a token was issued for our key, and until several numbers in a row are refused.
+   * `invalid_grant` may mean that the owner has opted out, but also that the assertion is invalid (RFC 7523 §3.1). It
+   * counts as the owner's once a token was issued for our key, and until several numbers in a row are refused.
    */
   #asOfOwner(
     judged: TokenJudgement,
@@ -263,12 +263,14 @@ export class TokenManager {
     return isOfOwner ? failed({ code, reach: 'number' }) : judged;
   }
 
-  /** Whether this process can use it. */
+  /** Whether this process can use the token. */
   holds({ holder }: Pick<IssuedToken, 'holder'>): boolean {
     return holder === this.#holder;
   }
 
-  /** Of both flows: the holder of a consent's reusable token restricts it to the callers that the owner consented to. */
+  /**
+   * The right to a lookup, in both flows: the holder of a consent's token restricts it to callers with that consent.
+   */
   rightTo(
     subject: TokenSubject,
     issued: IssuedToken,
@@ -330,7 +332,7 @@ export class TokenManager {
     };
   }
 
-  /** @param poll sent in place of the grant's own request */
+  /** @param poll sent instead of the grant's own request */
   #post<J extends Judged>(
     endpoint: AuthorizationEndpointName,
     subject: TokenSubject,
@@ -344,7 +346,7 @@ export class TokenManager {
       urgency: context,
       isRetry,
       make: (address) => {
-        // For each attempt: credentials may be renewed between two.
+        // Read for each attempt: credentials may be renewed between two.
         const { proof, write } = this.#credentials;
         const written = poll ?? write(subject, address);
         return typeof proof === 'function' || written instanceof Promise
@@ -391,7 +393,7 @@ function messageOf(
   return { operator, correlator: correlator.name, grant, operation };
 }
 
-/** For subscribers of the channel: never the token itself. */
+/** The published result: never the token itself. */
 function resultOf(polled: Polled | Acquired): TokenResult {
   switch (polled.kind) {
     case 'acquired':
@@ -404,7 +406,7 @@ function resultOf(polled: Polled | Acquired): TokenResult {
   }
 }
 
-/** No refused token is replaced now. */
+/** Refused tokens are not replaced now. */
 const TOKEN_REFUSED = failed({ code: 'OPERATOR_REFUSED', reach: 'number' });
 
 /** The request ended before the token was issued. */
@@ -413,8 +415,8 @@ const TOKEN_DEADLINE_EXCEEDED = failed({ code: 'OPERATOR_TIMEOUT', reach: 'numbe
 /** The client's proof, and the writer of requests, which may be signed. */
 function credentialsOf(settings: TokenSettings, authenticate: ClientAuthentication, clock: Clock) {
   const { grant, clientAuthentication } = settings;
-  // In CAMARA the assertion of the grant also authenticates the client: a second one would be a second method
-  // (RFC 6749 §2.3).
+  // In CAMARA the assertion of the grant also authenticates the client: another assertion would be another method (RFC
+  // 6749 §2.3).
   const isProven = grant.type === 'jwt-bearer' && clientAuthentication.method === 'private_key_jwt';
   return { proof: isProven ? NO_PROOF : authenticate, write: createRequest(settings, clock) };
 }

@@ -8,11 +8,11 @@ import { createJwtSigner, encodeForm } from './clientAuthentication.ts';
 /** A request to the authorization server, encoded, without the proof of the client. */
 export interface AuthorizationRequest {
   readonly form: string;
-  /** Of the URL. */
+  /** Members of the URL's query. */
   readonly query?: string;
 }
 
-/** Writes one exchange with an address; what is signed has a `jti` of its own, which counts once. */
+/** Writes one request to an address. What is signed has its own `jti`, which is valid once. */
 export type WriteRequest = (
   subject: TokenSubject,
   address: string,
@@ -38,7 +38,7 @@ export function createRequest(settings: RequestSettings, clock: Clock): WriteReq
       };
     }
     case 'jwt-bearer': {
-      // As CAMARA profiles RFC 7523 §2.1 ("JWT Bearer Flow"): there is no `scope` with the assertion.
+      // By CAMARA's profile of RFC 7523 §2.1 ("JWT Bearer Flow") there is no `scope` with the assertion.
       const sign = createJwtSigner(clientAuthentication.assertion, clock);
       return async (subject, address) => {
         const scope = scopeOf(scopes, subject);
@@ -105,7 +105,7 @@ function consentRequest(
     const scopeMember = scope === '' ? {} : { scope };
     const members = { login_hint: fillTemplate(grant.loginHint, subject.number), ...scopeMember };
     if (sign === undefined) return written(members);
-    // An assertion names the client in `sub`, a signed request does not (RFC 9101 §10.8); only here `nbf` is required.
+    // An assertion names the client in `sub`, a signed request does not (RFC 9101 §10.8), and requires `nbf`.
     const claims = { ...members, sub: undefined, nbf: Math.floor(clock.nowMs() / 1000) };
     return sign(address, claims).then((request) =>
       written(signedRequest === 'strict' ? { request } : { request, ...scopeMember }),
@@ -113,7 +113,7 @@ function consentRequest(
   };
 }
 
-/** Encoded forms as one. Pure. */
+/** Joins two encoded forms. Pure. */
 export function joinForms(form: string, further: string): string {
   return form === '' || further === '' ? form + further : `${form}&${further}`;
 }

@@ -28,11 +28,11 @@ export interface IssuedToken {
   /** When its request left, on the monotonic clock. */
   readonly leftAtMs: number;
   /**
-   * On the monotonic clock, counted from when its request left, since the token is older than its arrival; absent where
-   * the operator does not say.
+   * On the monotonic clock, counted from when its request left, since the token may be older than its arrival; absent
+   * where the operator does not state it.
    */
   readonly expiresAtMs?: number;
-  /** Whether its reply may be that of another request: then the lookup's reply decides. */
+  /** Whether its reply may belong to another request. If so, the lookup's reply decides. */
   readonly isUnproven?: true;
   /** The process whose key it is bound to (RFC 9449), where only that can use it. */
   readonly holder?: string;
@@ -45,7 +45,7 @@ export interface Acknowledgement {
   readonly intervalSeconds: number;
 }
 
-/** A token that came before: it, or this one, was the reply to another request. */
+/** A token that was received before: it, or this one, came in the reply to another request. */
 export const SEEN_TOKEN: Failed & { readonly isUnproven: true } = {
   ...failed({ code: 'OPERATOR_INVALID_REPLY', reach: 'number' }, 'a token that came before'),
   isUnproven: true,
@@ -53,25 +53,25 @@ export const SEEN_TOKEN: Failed & { readonly isUnproven: true } = {
 
 export type TokenJudgement = { readonly kind: 'issued'; readonly issued: IssuedToken } | Failed;
 
-/** Of bc-authorize, which is never repeated once a byte has left: that could prompt twice. */
+/** The outcome of bc-authorize, which is never repeated once a byte has left: that could prompt twice. */
 export type AcknowledgementJudgement =
   | { readonly kind: 'acknowledged'; readonly acknowledged: Acknowledgement }
   | (Failed & {
-      /** Whether a prompt may be on its way all the same: then the owner may not be prompted again yet. */
+      /** Whether a prompt may be on its way nevertheless. If so, the owner may not be prompted again yet. */
       readonly mayHavePrompted: boolean;
-      /** How long the owner of this number is not to be prompted: 429 and 409, at least 30 s. */
+      /** How long the owner of this number must not be prompted, after a 429 or 409: at least 30 s. */
       readonly holdSeconds?: number;
       readonly isUnproven?: true;
     })
   /** The request left and no reply of its own came back: nothing is known. */
   | { readonly kind: 'reply-lost'; readonly isUnproven?: true };
 
-/** A poll decided nothing yet: the owner has not answered, we poll too often, or this poll has no reply. */
+/** A poll that decided nothing: the owner has not answered, we poll too often, or this poll has no reply. */
 export type GoOn = {
   readonly kind: 'go-on';
   readonly goOn: 'authorization_pending' | 'slow_down' | 'no_reply';
   readonly retryAfterSeconds?: number;
-  /** Whether a reply came that may be another request's: the next poll takes a fresh connection. */
+  /** Whether the reply may belong to another request: the next poll takes a fresh connection. */
   readonly isUnproven?: true;
 };
 
@@ -83,7 +83,7 @@ const MAX_LIFE_SECONDS = 7 * 24 * 3600;
 const DEFAULT_INTERVAL_SECONDS = 5;
 const MAX_INTERVAL_SECONDS = 3600;
 
-/** How long the operator is not called about a number at the least, after it said that it is busy. */
+/** The least time without a call about a number, after the operator replied that it is busy. */
 const MIN_HOLD_SECONDS = 30;
 
 /**
@@ -140,14 +140,14 @@ function hold(saidSeconds = 0): AcknowledgementJudgement {
   return { ...judged, mayHavePrompted: false, holdSeconds };
 }
 
-/** Not refusals: the request may have been done, or may succeed the next time. */
+/** Not refusals: the request may have been carried out, or may succeed the next time. */
 const PASSES: ReadonlySet<LookupFailure['code']> = new Set([
   'OPERATOR_UNAVAILABLE',
   'OPERATOR_TIMEOUT',
   'OPERATOR_INVALID_REPLY',
 ]);
 
-/** A prompt may be on its way, and what looks like the owner's answer may be about another person. */
+/** A prompt may be on its way, and what looks like the owner's answer may be another person's. */
 function judgeUnprovenAcknowledgement(failure: LookupFailure): AcknowledgementJudgement {
   return ['CONSENT_DENIED', 'CONSENT_EXPIRED', 'NUMBER_NOT_SERVED'].includes(failure.code)
     ? UNPROVEN_REPLY
@@ -171,7 +171,7 @@ export function judgePoll(
   }
   const { reply } = exchange;
   if (isSuccess(exchange)) return readToken(exchange, errors, types);
-  // It may have changed again on the way, and the owner was prompted for this.
+  // The nonce may have changed again on the way, and the owner was prompted for this.
   if (exchange.challenge?.nonce !== undefined) return goOn('no_reply');
   if (reply.status === 429 || leavesInDoubt(reply.status)) {
     return goOn(reply.status === 429 ? 'slow_down' : 'no_reply', retryAfterSeconds(reply, nowMs));
@@ -183,7 +183,7 @@ export function judgePoll(
   const failure = judgeTokenRefusal(reply, nowMs, context);
   if (failure.code === 'OPERATOR_RATE_LIMITED') return goOn('slow_down', failure.retryAfterSeconds);
   if (PASSES.has(failure.code)) return goOn('no_reply', failure.retryAfterSeconds);
-  // From here on it would end the consent.
+  // From here on the reply would end the consent.
   if (exchange.isUnproven === true) return UNPROVEN_POLL;
   const isOver = ['expired_token', 'invalid_grant'].includes(errorWord(reply, context) ?? '');
   const isMapped = judgeByMap(reply, nowMs, context) !== undefined;
@@ -240,7 +240,7 @@ function readAcknowledgement(
   return { kind: 'acknowledged', acknowledged: { authReqId, expiresInSeconds, intervalSeconds } };
 }
 
-/** A reply of success that cannot be read: the prompt may be on its way. */
+/** A successful reply that cannot be read: the prompt may be on its way. */
 function notAcknowledged(flaw: ReplyFlaw): AcknowledgementJudgement {
   return { ...invalid(flaw), mayHavePrompted: true };
 }
@@ -249,7 +249,7 @@ function isSuccess({ reply: { status } }: Replied): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Any trouble with tokens is trouble with all of them. */
+/** A problem with one token is a problem with all of them. */
 function invalid(flaw?: ReplyFlaw): Failed {
   return failed({ code: 'OPERATOR_INVALID_REPLY', reach: 'number' }, flaw);
 }
@@ -260,7 +260,7 @@ function judgeTokenRefusal(
   context: RefusalContext,
 ): LookupFailure {
   const failure = judgeRefusal(reply, nowMs, context);
-  // invalid_scope is about the operation; everything else that a token endpoint refuses is about us.
+  // invalid_scope is about the operation; everything else that a token endpoint refuses is about our client.
   const reach = errorWord(reply, context) === 'invalid_scope' ? 'operation' : 'number';
   // A token endpoint that is not implemented is a wrong address.
   const code = failure.code === 'OPERATION_NOT_OFFERED' ? 'OPERATOR_REFUSED' : failure.code;

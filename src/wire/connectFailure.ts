@@ -42,8 +42,8 @@ export function refusesCertificate(error: Error): boolean {
 }
 
 /**
- * Sets a {@link ConnectFailure} as the cause of an error that is the server's refusal of our certificate; returns whether
- * it is. With TLS 1.3 it arrives after the client has finished the handshake: the server has not, and has read nothing
+ * If an error is the server's refusal of our certificate, sets a {@link ConnectFailure} as its cause and returns
+ * `true`. With TLS 1.3 it arrives after the client has finished the handshake: the server has not, and has read nothing
  * (RFC 8446 §4.4.4). Before TLS 1.3 such an alert says nothing about the request.
  */
 export function noteLateRefusal(error: Error, socket: TLSSocket): boolean {

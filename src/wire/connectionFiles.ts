@@ -19,8 +19,8 @@ export interface ConnectionFilesParts {
 }
 
 /**
- * The TLS material of connections, read from files that may change. Files that cannot be used are logged once, and what
- * was read before them stays in force.
+ * The TLS material of connections, read from files that may change. Files that cannot be used are logged once, and the
+ * old contents stay in use.
  */
 export class ConnectionFiles {
   readonly settings: ConnectionSettings;
@@ -28,11 +28,11 @@ export class ConnectionFiles {
   readonly #watched: FileWatch;
   readonly #listeners = new Set<() => void>();
   readonly #closing = new AbortController();
-  /** How often they were read again: each line of it is one of its own. */
+  /** How often they were read again: a number in each line keeps lines apart. */
   #times = 0;
-  /** `undefined` until the files can be used. Another object whenever they have changed. */
+  /** `undefined` until the files can be used. A new object whenever they have changed. */
   material: ConnectionMaterial | undefined;
-  /** Of the files as they are, without their contents. */
+  /** The flaw of the current files, without their contents. */
   flaw: string | undefined;
 
   constructor(settings: ConnectionSettings, parts: ConnectionFilesParts) {
@@ -49,7 +49,7 @@ export class ConnectionFiles {
     if (tls?.certificate !== undefined) void this.#reportValidityEachDay();
   }
 
-  /** Calls the listener whenever the material changes; returns a function that ends this. */
+  /** Calls the listener whenever the material changes. Returns a function that unsubscribes. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -108,7 +108,7 @@ export class ConnectionFiles {
       : undefined;
   }
 
-  /** A certificate out of date is used where there is no better one: servers judge it by their own clocks. */
+  /** An out-of-date certificate is used where there is no better one: servers judge it by their own clocks. */
   #reportValidity(): void {
     const { validity } = this.material ?? {};
     if (this.material === undefined || validity === undefined) return;
@@ -148,7 +148,7 @@ function textsOf({ tls, proxy }: ConnectionSettings, texts: FileTexts): Connecti
   };
 }
 
-/** Whole days. Dates are masked in the log: they look like phone numbers. */
+/** In whole days. Dates would be masked in the log, since they look like phone numbers. */
 function daysOf(ms: number): number {
   return Math.floor(ms / DAY_MS);
 }
@@ -167,11 +167,11 @@ export interface ConnectionMaterial {
   readonly proxyTls: SecureContextOptions;
   /** The value of `proxy-authorization`; `undefined` where the proxy requires none. */
   readonly proxyAuthorization: string | undefined;
-  /** Of our certificate, in milliseconds since 1970; `undefined` without one. */
+  /** The validity of our certificate, in milliseconds since 1970; `undefined` without one. */
   readonly validity: { readonly fromMs: number; readonly untilMs: number } | undefined;
 }
 
-/** RFC 9325 §3.1.1. */
+/** The lowest version of TLS (RFC 9325 §3.1.1). */
 const MIN_VERSION = 'TLSv1.2';
 
 /** Also checks that the files fit together. Pure. */

@@ -19,15 +19,15 @@ export type Origin = 'proven' | 'unproven' | { readonly refused: UnprovenOrigin 
  */
 export type SilentReplies = 'fresh' | 'checked' | 'alike';
 
-/** Longer than an idle connection is kept, so that those with a stray reply are closed by then. */
+/** Longer than an idle connection is kept, so that connections with a stray reply are closed by then. */
 const DISTRUST_SILENT_MS = 60_000;
 
 export type ReplyCheck = Pick<EchoPolicy, 'needsFreshConnection' | 'originOf' | 'distrust'>;
 
 /**
- * Checks replies by their correlator. `auto` learns: until the endpoint has echoed once, only a fresh connection for
- * each exchange keeps a late reply from answering the next question. `never` keeps to that and does not read the header:
- * a gateway may write correlators of its own.
+ * Checks replies by their correlator. `auto` learns: until the endpoint has echoed once, each exchange takes a fresh
+ * connection, so that a late reply cannot answer the next question. `never` always does so, and does not read the
+ * header: a gateway may write its own correlators.
  */
 export class EchoPolicy {
   readonly #setting: EchoSetting;
@@ -52,15 +52,15 @@ export class EchoPolicy {
     this.#header = header;
   }
 
-  /** Over HTTP/1.1. */
+  /** Whether exchanges need fresh connections over HTTP/1.1. */
   get needsFreshConnection(): boolean {
     if (this.#distrustedUntilMs > this.#clock.monotonicMs()) return true;
     return !this.#isEchoDue && this.#silent === 'fresh';
   }
 
   /**
-   * A reply with another correlator is refused at any status, one without a correlator only as a success:
-   * gateways in front of an operator answer errors of their own without it.
+   * A reply with another correlator is refused whatever its status; a reply without one is refused only where it is a
+   * success: gateways in front of an operator send errors of their own without it.
    *
    * @param correlator of the request before the reply
    */

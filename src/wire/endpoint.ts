@@ -13,11 +13,11 @@ import { TlsConnector } from './tlsConnector.ts';
 import { derived } from '../system/fromFiles.ts';
 import { ReplyReader } from './replyReader.ts';
 
-/** Not a failure of the endpoint. */
+/** The deadline passed before the exchange began, which is not a failure of the endpoint. */
 export const EXCHANGE_DEADLINE_EXCEEDED = notBegun('timeout', 'no time left to start');
 export const CANCELLED = notBegun('cancelled', 'the request ended');
 
-/** HTTP/2 is not offered for this time to a server that does not accept it, or breaks it. */
+/** For this time HTTP/2 is not offered to a server that does not accept it, or whose HTTP/2 does not work. */
 export const HTTP1_FOR_MS = 10 * 60_000;
 
 const NO_HTTP2 = { http2: 0, streams: 0 };
@@ -36,7 +36,7 @@ export interface EndpointSettings extends Pick<
   readonly generatedHeaders?: (departure: Departure) => readonly string[];
 }
 
-/** Open now: `http1` in use or kept, `spare` ready and unused. */
+/** Connections that are open now: `http1` in use or kept, `spare` ready and unused. */
 export type OpenConnections = Readonly<Record<'http1' | 'spare' | 'http2' | 'streams', number>>;
 
 export interface SharedByEndpoints {
@@ -51,7 +51,7 @@ export interface SharedByEndpoints {
  * endpoint, and a slow endpoint does not delay others. Redirects are not followed; nothing is retried or pipelined.
  */
 export class Endpoint implements Http2Fallback {
-  /** Without its query, which may be confidential, and with the placeholders for numbers in its path. */
+  /** Without the query, which may be confidential, and with placeholders for numbers in the path. */
   readonly address: string;
   readonly #settings: EndpointSettings;
   readonly #clock: Clock;
@@ -60,7 +60,7 @@ export class Endpoint implements Http2Fallback {
   readonly #beforeQuery: '?' | '&';
   readonly #connector: TlsConnector | undefined;
   readonly #http1: Http1Connections;
-  /** `undefined` in plain text as well, where there is no ALPN to agree by. */
+  /** `undefined` in plain text as well, which has no ALPN. */
   readonly #http2: Http2Connections | undefined;
   readonly #unsubscribe: () => void;
   #http1UntilMs = -Infinity;
@@ -119,7 +119,7 @@ export class Endpoint implements Http2Fallback {
     return new URL(this.address).origin + this.#pathOf(post);
   }
 
-  /** A reply may have been that of another request: fresh connections until the endpoint echoes again. */
+  /** A reply may have belonged to another request: fresh connections are taken until the endpoint echoes again. */
   distrust(): void {
     this.#settings.replyCheck.distrust();
   }

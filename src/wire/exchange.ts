@@ -10,12 +10,12 @@ export interface HttpReply {
 
 export type FaultCause =
   | 'connection'
-  /** This process has none left, which is not a fault of the operator. */
+  /** This process has no file descriptors left, which is not a fault of the operator. */
   | 'descriptors'
   | 'timeout'
   /** The signal of the request was aborted. */
   | 'cancelled'
-  /** The operator's contract allowed no exchange in time; none was begun. */
+  /** The rate of the operator's contract left no time for the exchange; it was not begun. */
   | 'rate'
   /** Too large, not HTTP, or another request's. */
   | 'invalid-reply';
@@ -28,14 +28,14 @@ export interface TransportFault {
   readonly detail: string;
   readonly stage?: ConnectStage;
   readonly flaw?: ReplyFlaw;
-  /** Until an exchange may begin, where none could in time. */
+  /** How long until an exchange may begin, where it could not begin in time. */
   readonly retryAfterSeconds?: number;
 }
 
 export interface Departure {
-  /** Milliseconds since 1970, by this process's wall clock: dates are compared with it. */
+  /** Milliseconds since 1970 by this process's wall clock, with which dates are compared. */
   readonly sentAtMs: number;
-  /** On this process's monotonic clock: ages and lifetimes are counted from it. */
+  /** On this process's monotonic clock, from which ages and lifetimes are counted. */
   readonly leftAtMs: number;
 }
 
@@ -50,22 +50,22 @@ export interface Replied extends Departure {
   readonly kind: 'reply';
   readonly reply: HttpReply;
   /**
-   * Whether it may be that of another request: an error without the correlator that this endpoint
-   * echoes, on a connection that has carried other exchanges. It must not decide about a consent.
+   * Whether it may belong to another request: an error without the correlator that this endpoint echoes, on a
+   * connection that has carried other exchanges. It must not decide about a consent.
    */
   readonly isUnproven?: boolean;
   /**
-   * The server wants a proof with this nonce (RFC 9449), `undefined` where that cannot be used: it carried nothing out, and
-   * refused no token.
+   * The server requires a proof with this nonce (RFC 9449); `undefined` where the nonce cannot be used. The exchange
+   * was not carried out, and no token was refused.
    */
   readonly challenge?: { readonly nonce: string | undefined };
 }
 
-/** One request, before its endpoint adds what it sends with each. */
+/** One request, without the headers that its endpoint adds to each. */
 export interface OutgoingRequest {
   /** POST where absent. */
   readonly method?: 'GET' | 'POST';
-  /** Replaces the endpoint's path where that has a placeholder for a number; encoded, with a leading slash. */
+  /** Replaces the endpoint's path where it has a placeholder for a number; encoded, with a leading slash. */
   readonly path?: string | undefined;
   /** Names and values in turn, in addition to those that the endpoint itself sends. */
   readonly headers: readonly string[];
@@ -81,7 +81,7 @@ export interface OutgoingRequest {
   readonly accessToken?: string | undefined;
   /** Called when the first byte leaves. */
   readonly onFirstByte?: (() => void) | undefined;
-  /** Called when the headers of the reply have come, where these prove it ours. */
+  /** Called when the headers of the reply have arrived, where they prove that the reply is ours. */
   readonly onHeaders?: ((status: number, headers: HttpReply['headers']) => void) | undefined;
 }
 
@@ -120,11 +120,11 @@ export type ReplyFlaw =
   | 'another number'
   | 'cannot be read by its profile';
 
-/** The reply may belong to another request: its correlator is another one, or missing. */
+/** The reply may belong to another request: its correlator differs, or is missing. */
 const UNPROVEN_ORIGINS = [
   'another correlator',
   'no correlator',
-  // At an endpoint that has never echoed: its gateway may write correlators of its own, or none.
+  // At an endpoint that has never echoed: its gateway may write its own correlators, or none.
   'another correlator, never ours',
   'no correlator, never ours',
 ] as const;

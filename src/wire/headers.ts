@@ -32,7 +32,7 @@ export function retryAfterSeconds(reply: HttpReply, nowMs: number): number | und
 /** `wait` of RFC 7240 §4.3: delta-seconds, as a token or quoted. */
 const WAIT = /^wait[\t ]*=[\t ]*(?:(\d{1,9})|"(\d{1,9})")[\t ]*(?:;|$)/i;
 
-/** The preference `wait` of a header `Prefer` (RFC 7240); of several, the first counts. Pure. */
+/** The preference `wait` of a `Prefer` header (RFC 7240); the first one counts. Pure. */
 export function preferredWaitMs(prefer: string | undefined): number | undefined {
   const preferences = prefer?.split(',').map((preference) => preference.trim()) ?? [];
   const first = preferences.find((preference) => /^wait\b/i.test(preference));
@@ -41,13 +41,13 @@ export function preferredWaitMs(prefer: string | undefined): number | undefined 
   return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
-/** W3C Trace Context §3.2.2: later versions are read that far. */
+/** W3C Trace Context §3.2.2: the part that later versions share. */
 const TRACEPARENT =
   /^(?!ff)(?<version>[0-9a-f]{2})-(?<traceId>[0-9a-f]{32})-(?<spanId>[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<rest>-.*)?$/;
 
 const NOTHING = /^0+$/;
 
-/** May be a padded phone number. One random span in 1800 matches as well: its trace starts again here. */
+/** Could be a padded phone number. One random span in 1800 matches as well: its trace starts again here. */
 const MAY_BE_NUMBER = /^[0-9]+$/;
 
 /** Reads the headers `traceparent` and `tracestate` (W3C Trace Context §3); `undefined` where a new trace starts. Pure. */
@@ -61,7 +61,7 @@ export function readTraceparent(text: string | undefined, state?: string): Trace
   return state === undefined || !isTracestate(state) ? parent : { ...parent, state };
 }
 
-/** What every implementation passes on (W3C Trace Context §3.3.1.5). */
+/** The length that every implementation passes on (W3C Trace Context §3.3.1.5). */
 const MAX_STATE_CHARACTERS = 512;
 const MAX_STATE_MEMBERS = 32;
 
@@ -88,7 +88,7 @@ export interface NamedHost {
 const HOST = /^([\w.-]{1,253})(?::(\d{1,5}))?$/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/** A name or an IPv4 address and its port; `undefined` for all else, and for what may be a phone number. Pure. */
+/** A name or an IPv4 address, and its port; `undefined` for all else, and for what may be a phone number. Pure. */
 export function readHost(text: string | undefined): NamedHost | undefined {
   const [, name, port = '80'] = HOST.exec(text ?? '') ?? [];
   if (name === undefined || (!IPV4.test(name) && maskPhoneNumbers(name) !== name)) return undefined;

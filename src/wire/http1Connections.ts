@@ -10,8 +10,8 @@ import type { OnConnected, TlsConnector } from './tlsConnector.ts';
 const KEEP_ALIVE_MS = 30_000;
 
 /**
- * A connection that is never idle lives until something breaks it, and changes since it was made (of the
- * addresses of the name, of the server's certificate) never take effect. After this time it is replaced.
+ * A connection that is never idle lives until something breaks it, and changes since it was made (of the addresses of
+ * the name, of the server's certificate) never take effect. After this time it is replaced.
  */
 export const MAX_CONNECTION_AGE_MS = 60_000;
 
@@ -22,9 +22,9 @@ export interface ConnectionsParts {
   readonly headers: () => readonly string[];
   /** In lower case. */
   readonly correlatorHeader: string;
-  /** For one exchange, from connecting to the last byte of the reply. */
+  /** The limit for one exchange, from connecting to the last byte of the reply. */
   readonly timeoutMs: number;
-  /** Open at a time; over HTTP/1.1, of those that are kept and of those that are not. */
+  /** How many may be open at a time; over HTTP/1.1, of the kept and of the fresh ones each. */
   readonly connections: number;
 }
 
@@ -36,11 +36,11 @@ interface Http1Parts extends ConnectionsParts {
 /** The HTTP/1.1 connections of one endpoint: one exchange at a time on each, nothing pipelined. */
 export class Http1Connections {
   readonly #parts: Http1Parts;
-  /** Carry one exchange after the other. */
+  /** Connections that carry one exchange after the other. */
   #kept: Pool;
   #keptSinceMs: number;
   readonly #retired = new Set<Pool>();
-  /** Carry one exchange and are closed. */
+  /** Connections that carry one exchange and are then closed. */
   readonly #fresh: Pool;
   readonly #spares: SpareConnections | undefined;
 
@@ -64,7 +64,7 @@ export class Http1Connections {
     const { correlatorHeader: name } = this.#parts;
     const { path, generatedHeaders } = reader;
     const always = this.#parts.headers();
-    // One list of them all: each further list costs for each of a thousand numbers.
+    // A single list of all headers: each further list has a cost for each of a thousand numbers.
     const sent =
       contentType === undefined
         ? always.concat(name, correlator, generatedHeaders, headers)
@@ -90,7 +90,7 @@ export class Http1Connections {
     this.#spares?.add(socket);
   }
 
-  /** New exchanges take new connections; those under way finish on theirs. */
+  /** New exchanges take new connections; those under way finish on the old ones. */
   renew(): void {
     this.#spares?.renew();
     this.#renewKept();
@@ -137,14 +137,14 @@ function createPool(
       }
     },
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // One timer of ours spans the whole exchange; undici's own would restart with every byte dripped.
+    // Our one timer spans the whole exchange; undici's timers restart with every byte.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
 }
 
 /**
- * Passes a connection or a failure to undici. A connection that has ended is passed as a failure: undici would make
+ * Passes a connection or a failure to undici. A connection that has ended is passed as a failure: undici would create
  * an error of its own, and connect again at once.
  */
 export function handTo(callback: buildConnector.Callback): OnConnected {

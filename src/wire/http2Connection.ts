@@ -16,7 +16,7 @@ import { singleValue } from './headers.ts';
 import { noteLateRefusal } from './connectFailure.ts';
 import { MAX_CONNECTION_AGE_MS } from './http1Connections.ts';
 
-/** At most this many on one connection, whatever the server allows. */
+/** The most streams on one connection, whatever the server allows. */
 const MAX_STREAMS = 100;
 
 /** After this many cancelled streams a connection is retired: servers take more for an attack (CVE-2023-44487). */
@@ -25,7 +25,7 @@ const MAX_CANCELLED = 100;
 /** Shorter than the idle limits of common gateways (60 to 75 s), which may cut silently. */
 const IDLE_MS = 55_000;
 
-/** More in the head of a reply is refused, as over HTTP/1.1. */
+/** A reply whose headers are longer is refused, as over HTTP/1.1. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
 const WANTS_NO_HTTP2: ReadonlySet<number> = new Set([
@@ -38,7 +38,7 @@ export interface ConnectionParts {
   /** Names and values in turn. */
   readonly head: () => readonly string[];
   readonly correlatorHeader: string;
-  /** After this time without any data, a connection may be dead. */
+  /** A connection without any data for this time may be dead. */
   readonly silentAfterMs: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
@@ -116,7 +116,7 @@ export class Http2Connection {
   }
 
   get hasRoom(): boolean {
-    // The session has ended before its event says so.
+    // The session has ended before its event reports it.
     const isOpen = this.#isConnected && !this.#isRetired && !this.#session.closed;
     return isOpen && !this.#session.destroyed && this.#streams.size < this.#limit;
   }
@@ -140,13 +140,13 @@ export class Http2Connection {
         ? []
         : ['content-type', contentType, 'content-length', String(Buffer.byteLength(body))];
     const head = [':method', method, ':path', path].concat(always(), content, own);
-    // Different each time: in the table of HPACK they would only evict what repeats.
+    // Different for each request: in the table of HPACK they would only evict values that repeat.
     Object.assign(head, { [sensitiveHeaders]: ['authorization', correlatorHeader] });
     let stream: ClientHttp2Stream;
     try {
       stream = this.#session.request(head, { endStream: contentType === undefined });
     } catch (error) {
-      // Such as a header that HTTP/2 forbids. Rethrown, it would end the process.
+      // For example a header that HTTP/2 forbids. Rethrown, it would end the process.
       reader.onRefusedUnprocessed(error instanceof Error ? error : new Error('not a request'));
       return;
     }
@@ -166,7 +166,7 @@ export class Http2Connection {
     else if (this.#streams.size === 0) this.destroy();
   }
 
-  /** A stream was closed, perhaps with the whole connection, whose event comes later. */
+  /** A stream was closed, perhaps with the whole connection, whose event follows. */
   look(): void {
     if (this.#session.destroyed) this.#closed();
   }
@@ -215,7 +215,8 @@ export class Http2Connection {
   }
 
   #broke(isFinal: boolean, detail: string): void {
-    // After a reply the server does speak HTTP/2, and its end is an ordinary failure; so is one that we caused.
+    // After a reply the server evidently speaks HTTP/2, and its end is an ordinary failure; so is an end that we
+    // caused.
     if (this.#hasBroken || (!isFinal && (this.#hasReplied || this.#isRetired))) return;
     this.#hasBroken = true;
     this.events.broke(isFinal, detail);
@@ -231,7 +232,7 @@ class Http2Stream implements Carrier {
   readonly #stream: ClientHttp2Stream;
   readonly #reader: ReplyReader;
   readonly beganAtMs: number;
-  /** `receivedFrames` of its connection at its start. */
+  /** `receivedFrames` of its connection when the stream began. */
   readonly receivedBefore: number;
   /** Part of a reply arrived, perhaps interim: the server has acted, whatever it sends later. */
   #isActedOn = false;
@@ -298,7 +299,7 @@ class Http2Stream implements Carrier {
     if (this.#isOver) this.#connection.retire();
   }
 
-  /** Part of the reply arrived; `false` where the exchange is over. */
+  /** A part of the reply arrived; `false` where the exchange is over. */
   #isHeard(): boolean {
     if (this.#isOver) return false;
     this.#connection.receivedFrames += 1;

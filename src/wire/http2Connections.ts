@@ -17,7 +17,7 @@ interface Http2Parts extends ConnectionsParts {
   readonly fallback: Http2Fallback;
 }
 
-/** In a row, broken by the server without a reply. */
+/** The most connections in a row that a server may break without a reply. */
 const MAX_BROKEN_CONNECTIONS = 2;
 
 /** A connection that is silent for longer, while an exchange waits, is retired. */
@@ -36,7 +36,7 @@ export class Http2Connections implements ConnectionEvents {
   readonly #connections = new Set<Http2Connection>();
   readonly #retired = new Set<Http2Connection>();
   readonly #waiting = new Set<ReplyReader>();
-  /** Exchanges that a server has returned once at its shutdown. */
+  /** Exchanges that a server has already returned once at its shutdown. */
   readonly #returned = new WeakSet<ReplyReader>();
   #broken = 0;
   #isConnecting = false;
@@ -146,7 +146,7 @@ export class Http2Connections implements ConnectionEvents {
     this.#connect();
   }
 
-  /** The old one continues until the new one is ready, or where none can be made. */
+  /** The old connection serves until the new one is ready, or while none can be made. */
   #replace(): void {
     const nowMs = this.#parts.clock.monotonicMs();
     if (this.#isConnecting || this.#isClosed || nowMs < this.#replacesAgainAtMs) return;

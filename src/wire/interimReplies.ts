@@ -2,12 +2,13 @@ import type { Socket } from 'node:net';
 
 const START = 'HTTP/1.1 100';
 const CONTINUE = /^HTTP\/1\.1 100(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/;
-/** A longer one is passed on, and refused. */
+/** A longer one is passed on, and refused there. */
 const MAX_CHARACTERS = 4096;
 
 /**
- * Skips each `100 Continue` before a reply. A client has to parse one that it did not expect (RFC 9110 §15.2), and undici
- * breaks the connection. One exchange at a time: the first bytes that are read after some were written begin a reply.
+ * Skips each `100 Continue` before a reply. A client must be able to parse one that it did not expect (RFC 9110 §15.2),
+ * but undici breaks the connection. One exchange at a time: the first bytes that are read after some were written begin
+ * a reply.
  */
 export function withoutContinue<Connected extends Socket>(socket: Connected): Connected {
   const read = socket.read.bind(socket);
@@ -37,7 +38,7 @@ export function withoutContinue<Connected extends Socket>(socket: Connected): Co
   });
 }
 
-/** The length of the `100 Continue` that they begin with; 0 where they begin with none. Pure. */
+/** The length of a `100 Continue` at the start of the bytes; 0 where there is none. Pure. */
 function continueIn(bytes: Buffer): number {
   if (startOf(bytes) !== START) return 0;
   return CONTINUE.exec(bytes.toString('latin1', 0, MAX_CHARACTERS))?.[0].length ?? 0;

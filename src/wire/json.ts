@@ -37,13 +37,13 @@ export function readJsonObject(reply: HttpReply): ReadBody {
 const MAX_DEPTH = 64;
 
 /**
- * Whether a JSON text has more than {@link MAX_DEPTH} objects and lists inside each other: what walks through its value may
- * recurse. Without recursion itself.
+ * Whether a JSON text nests more than {@link MAX_DEPTH} objects and lists: code that walks through its value may
+ * recurse. This function does not.
  *
  * @param json a text that `JSON.parse` accepts
  */
 export function isTooDeep(json: string): boolean {
-  // Each takes two characters.
+  // Each level takes two characters.
   if (json.length <= 2 * MAX_DEPTH) return false;
   let depth = 0;
   for (let at = 0; at < json.length; at += 1) {
@@ -79,8 +79,9 @@ const SPACE = 0x20;
 
 /**
  * Whether an object anywhere in a JSON text names a member twice. RFC 8259 §4 leaves open which of the two counts, and
- * `JSON.parse` takes the last one: `{"swapped":true,"swapped":false}` would be a wrong `false`. Names are compared as they
- * read, so that an escape hides nothing. Without recursion: a deep text costs no more than a long one.
+ * `JSON.parse` takes the last one: `{"swapped":true,"swapped":false}` would be a wrong `false`. Names are compared
+ * after escapes are resolved, so that an escape hides nothing. Without recursion: a deep text costs no more than a long
+ * one.
  *
  * @param json a text that `JSON.parse` accepts
  */

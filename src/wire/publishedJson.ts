@@ -7,7 +7,7 @@ import { hasDuplicateMember, isTooDeep } from './json.ts';
 import { TlsConnector } from './tlsConnector.ts';
 
 const TIMEOUT_MS = 5000;
-/** Less, so that the error of a connection that hangs has its stage. */
+/** Shorter than the limit of the exchange, so that the error of a connection that hangs has its stage. */
 const CONNECT_TIMEOUT_MS = 4000;
 const MAX_BYTES = 256 * 1024;
 

@@ -27,7 +27,7 @@ export type Carrier = Pick<Dispatcher.DispatchController, 'abort'>;
 export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   readonly post: OutgoingRequest;
   readonly path: string;
-  /** Names and values in turn of headers that are made for each exchange. */
+  /** Names and values, alternating, of headers that are made for each exchange. */
   readonly generatedHeaders: readonly string[];
   way: ReplyWay = 'fresh connection';
   readonly #departure: Departure;
@@ -70,7 +70,7 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
     return this.#bodyBytes;
   }
 
-  /** It waits for a connection; nothing has left. */
+  /** The exchange waits for a connection; nothing has left. */
   waitIn(carrier: Carrier): void {
     this.#sent = false;
     this.#carrier = carrier;
@@ -82,7 +82,7 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
       return;
     }
     this.#carrier = carrier;
-    // There is a connection, and it is written to in this same turn: from here on a byte may have left.
+    // The connection is written to in this same turn: from here on a byte may have left.
     this.#sent = true;
     this.post.onFirstByte?.();
   }
@@ -109,7 +109,7 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
       this.#breakOff({ cause: 'invalid-reply', detail, flaw: 'too large' });
       return;
     }
-    // Most bodies are one chunk: pushing to an empty list would reserve room for more.
+    // Most bodies are one chunk, and pushing to an empty list would reserve room for more.
     if (this.#chunks === undefined) this.#chunks = [chunk];
     else this.#chunks.push(chunk);
   }

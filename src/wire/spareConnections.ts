@@ -2,17 +2,17 @@ import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../system/clock.ts';
 import type { OnConnected, TlsConnector } from './tlsConnector.ts';
 
-/** An operator counts sockets. */
+/** The most spare connections: operators count sockets. */
 const MAX_SPARES = 100;
 
 /** Below the idle limit of known servers; shortened where a server closes them sooner. */
 const LIFE_MS = 2000;
 
-/** Where a server closes spares sooner, none are kept for a while. */
+/** Where a server closes spare connections sooner, none are kept for a while. */
 const MIN_LIFE_MS = 200;
 const WITHOUT_FOR_MS = 10 * 60_000;
 
-/** In a longer burst, connections are taken in place of those that were given back. */
+/** In a longer burst, connections that were returned are used again, and need no spare. */
 const MAX_BURST_MS = 500;
 
 /** Up to this many taken within that time are replaced one by one, without waiting until the connections are idle. */
@@ -20,7 +20,7 @@ const FEW = 4;
 const FEW_WITHIN_MS = 60;
 
 /**
- * Each is replaced this long after it was taken: a handshake that begins with the exchange ends with it, and
+ * How long after it was taken a connection is replaced: a handshake that begins with the exchange ends with it, and
  * would take the processor first.
  */
 const TOGETHER_MS = 5;
@@ -29,7 +29,7 @@ interface SpareParts {
   readonly connector: TlsConnector;
   readonly clock: Clock;
   readonly idleDetector: IdleDetector;
-  /** Spares and those in use. */
+  /** The limit on spares and connections in use together. */
   readonly connections: number;
 }
 
@@ -42,20 +42,20 @@ export class SpareConnections {
   readonly #maxSpares: number;
   readonly #spares = new Map<TLSSocket, { closed: () => void; timer: NodeJS.Timeout }>();
   readonly #ignoreIdle: () => void;
-  /** When the latest were taken, one more than few. */
+  /** When the latest connections were taken, one more than {@link FEW}. */
   readonly #latestAtMs: number[] = [];
-  /** Of this burst, as are the most in use at a time. */
+  /** How many were taken in this burst, and the most that were in use at a time. */
   #taken = 0;
   #mostInUse = 0;
   #burstBeganAtMs = -Infinity;
   #burstEndedAtMs = -Infinity;
   #isWanted = false;
   #connecting = 0;
-  /** Handed over, or being made for an exchange, and not closed yet. */
+  /** Connections that were handed over, or are being made for an exchange, and are not closed yet. */
   #inUse = 0;
   #lifeMs = LIFE_MS;
   #withoutUntilMs = -Infinity;
-  /** Few that were taken and are about to be replaced. */
+  /** Taken connections that are about to be replaced one by one. */
   #toReplace = 0;
   #isClosed = false;
 
@@ -100,7 +100,7 @@ export class SpareConnections {
     for (const socket of this.#spares.keys()) this.#drop(socket);
   }
 
-  /** The newest goes first: it is the least likely to be closed just now. */
+  /** The newest goes first: it is the least likely to be closed at this moment. */
   #handOver(onConnected: OnConnected): void {
     const newest = [...this.#spares].at(-1);
     if (newest === undefined) {
@@ -140,7 +140,7 @@ export class SpareConnections {
     this.#parts.idleDetector.touch();
     if (this.#takenOfLate(nowMs) > FEW) return;
     const isFirst = this.#toReplace === 0;
-    // There was no spare in time: the next one would be late as well.
+    // No spare was ready in time: the next one would be late as well.
     this.#toReplace += this.#spares.size === 0 ? 2 : 1;
     if (isFirst) setTimeout(() => this.#replaceFew(), TOGETHER_MS).unref();
   }
@@ -167,7 +167,7 @@ export class SpareConnections {
     this.#burstEndedAtMs = nowMs;
   }
 
-  /** Makes as many as are missing; returns whether there is room for them all. */
+  /** Makes the missing connections; returns whether there is room for them all. */
   #fill(wanted: number): boolean {
     if (!this.#isWanted || this.#isClosed) return true;
     const unused = this.#unused;
@@ -219,7 +219,7 @@ export class SpareConnections {
   }
 }
 
-/** Once arrived data, or the end, has been read: the event loop reads between two immediates, perhaps not before. */
+/** Calls the function once what has arrived was read: the event loop reads between two immediates, but not always. */
 function afterReading(handle: () => void): void {
   setImmediate(() => setImmediate(handle));
 }

@@ -29,7 +29,7 @@ const KEEP_ALIVE_AFTER_MS = 60_000;
 export interface TlsConnectorParts {
   readonly url: URL;
   readonly files: Readonly<ConnectionFiles>;
-  /** For one connection, its proxy's part included. */
+  /** The limit for one connection, including its part through the proxy. */
   readonly timeoutMs: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly onTimeout?: (failure: ConnectFailure) => void;
@@ -85,7 +85,7 @@ export class TlsConnector {
       setImmediate(() => attempt.giveUp(this.#isClosed ? CLOSED : 'FILES_CANNOT_BE_USED'));
       return;
     }
-    // A failure by files that have changed is not the server's, and a connection by them would outlive them.
+    // A failure with files that have changed is not the server's fault, and a connection with them would outlive them.
     attempt.beginsAgain = () => {
       if (peers === this.#current()) return false;
       this.#begin(attempt, ALPNProtocols);
@@ -114,7 +114,7 @@ export class TlsConnector {
     });
   }
 
-  /** Made again with other material: neither its context nor its sessions outlive it. */
+  /** Created again for other material: neither its context nor its sessions outlive the files. */
   #current(): Peers | undefined {
     const { files, clock } = this.#parts;
     const { material, settings } = files;
@@ -132,7 +132,7 @@ const TIMED_OUT = 'UND_ERR_CONNECT_TIMEOUT';
 const CLOSED = 'UND_ERR_DESTROYED';
 
 class ConnectionAttempt {
-  /** Whether the files have changed meanwhile: then it has begun again. */
+  /** Whether the files have changed meanwhile. If so, it has begun again. */
   beginsAgain: () => boolean = () => false;
   #stage: ConnectStage = 'files';
   #abandon: () => void = ignore;
@@ -183,7 +183,7 @@ class ConnectionAttempt {
     this.follow(socket, stage, 'tls', () => {
       // Users see its end by `close`; an error without a listener would end the process.
       socket.on('error', (error) => {
-        // Node reports an alert and goes on; undici would report the end that follows.
+        // Node reports an alert and continues; undici would report the end that follows.
         if (noteLateRefusal(error, socket)) socket.destroy();
       });
       if (this.beginsAgain()) socket.destroy();
@@ -192,7 +192,7 @@ class ConnectionAttempt {
   }
 
   /**
-   * Requests a tunnel from the proxy at the other end of a socket (RFC 9110 §9.3.6). Only the status of its reply is
+   * Requests a tunnel from the proxy at the other end of a socket (RFC 9110 §9.3.6). Of its reply only the status is
    * read.
    *
    * @param authority host and port at the end of the tunnel
@@ -263,7 +263,7 @@ function stageOf(error: Error, stage: ConnectStage, socket: Socket): ConnectStag
 
 function tunnelFlaw(error: Error): string {
   if (error instanceof errors.HTTPParserError) return 'PROXY_NOT_HTTP';
-  // It closed, or its first status was 100 or 101.
+  // The proxy closed, or its first status was 100 or 101.
   return error instanceof errors.SocketError ? 'PROXY_NO_REPLY' : errorName(error);
 }
 
@@ -278,7 +278,7 @@ function portOf(url: URL): number {
 
 const ignore = (): void => undefined;
 
-/** A resumed handshake does not verify the certificate: after this time it is verified again. */
+/** A resumed handshake does not verify the certificate; after this time it is verified again. */
 const MAX_RESUMED_MS = 3_600_000;
 
 /**
@@ -314,7 +314,7 @@ class TlsPeer {
       secureContext: this.#context,
       ...(this.#session === undefined ? {} : { session: this.#session }),
     });
-    // A session that fails is not offered again.
+    // A session that failed is not offered again.
     const forget = (): void => {
       this.#session = undefined;
     };

@@ -12,15 +12,18 @@ export const ENDPOINT_NAMES = [
 
 export type EndpointName = (typeof ENDPOINT_NAMES)[number];
 
-/** With its header in lower case, as profiles are read. */
+/** The header is in lower case, as profiles are read. */
 export type CorrelatorSettings = OperatorProfile['correlator'];
 
 export interface LimitSettings {
-  /** For one exchange, from connecting to the last byte of the reply. */
+  /** The limit for one exchange, from connecting to the last byte of the reply. */
   readonly timeoutMs: number;
-  /** Open at a time to one endpoint, and lookups of one operation under way; each holds its token request and its call. */
+  /**
+   * Limits the open connections of an endpoint, and the lookups of an operation under way, which hold token request and
+   * call.
+   */
   readonly connections: number;
-  /** Exchanges begun in a second over all endpoints, by the operator's contract; no bound where absent. */
+  /** The exchanges that may begin in a second over all endpoints, by the operator's contract; no limit where absent. */
   readonly requestsPerSecond?: number | undefined;
 }
 
@@ -37,7 +40,7 @@ export interface TlsSettings {
   /** Our certificate and its chain in PEM, ours first; requires a key. */
   readonly certificate?: TextSource | undefined;
   readonly key?: TextSource | undefined;
-  /** Of the key, where it is encrypted. */
+  /** The passphrase of the key, where that is encrypted. */
   readonly passphrase?: TextSource | undefined;
   /** The trusted authorities in PEM, in place of Node's. */
   readonly ca?: TextSource | undefined;
@@ -61,7 +64,7 @@ export interface ConnectionSettings {
   readonly proxy?: ProxySettings | undefined;
 }
 
-/** The end of a sentence; `undefined` where there is no problem. Pure. */
+/** What is wrong with the address of a proxy, as the end of a sentence; `undefined` where nothing is. Pure. */
 export function proxyProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -75,7 +78,7 @@ export function proxyProblem(text: string): string | undefined {
     : 'must be only scheme, host and port, without path, query and fragment';
 }
 
-/** As {@link proxyProblem}, of a name that a certificate is for. Pure. */
+/** As {@link proxyProblem}, for the name in a certificate. Pure. */
 export function serverNameProblem(text: string): string | undefined {
   const isName = text.length <= 253 && /^(?:[a-z\d_](?:[a-z\d_-]{0,61}[a-z\d])?\.?)+$/i.test(text);
   return isName && isIP(text) === 0
@@ -83,7 +86,7 @@ export function serverNameProblem(text: string): string | undefined {
     : 'must be the name of a host, without scheme and port';
 }
 
-/** Of an address to send requests to. On loopback it may be http: that traffic does not leave the machine. Pure. */
+/** What is wrong with an address to send requests to. It may be http on loopback, which nothing leaves. Pure. */
 export function addressProblem(text: string): AddressProblem | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -107,7 +110,7 @@ export function withoutLastSlash(address: string): string {
   return new URL(address).href.replace(/\/+$/, '');
 }
 
-/** Whatever the resolver says. */
+/** Whether a host is loopback, whatever the resolver says. */
 export function isLoopback(host: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i.test(host);
 }
