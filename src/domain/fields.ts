@@ -11,7 +11,8 @@ export interface FieldArguments {
 type Field = (args: FieldArguments) => Parsed<FieldQuestion>;
 
 const DATE: Parsed<FieldQuestion> = { kind: 'parsed', value: { about: 'date' } };
-const CONSENT: Parsed<FieldQuestion> = { kind: 'parsed', value: { about: 'consent' } };
+export const OF_CONSENT: FieldQuestion = { about: 'consent' };
+const CONSENT: Parsed<FieldQuestion> = { kind: 'parsed', value: OF_CONSENT };
 /** By their hours, made at the first use. */
 const WINDOWS: Parsed<FieldQuestion>[] = [];
 

@@ -4,14 +4,21 @@ import {
   type DocumentNode,
   type FieldNode,
   type GraphQLField,
-  type GraphQLObjectType,
   type GraphQLSchema,
   type OperationDefinitionNode,
   GraphQLError,
 } from 'graphql';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
-import type { Question } from '../domain/question.ts';
-import { failureBytes, keyBytes, measured, rootBytes, schemaBytes, WEIGHTS } from './replyBytes.ts';
+import { OF_CONSENT } from '../domain/fields.ts';
+import {
+  belowNumber,
+  failureBytes,
+  keyBytes,
+  rootBytes,
+  schemaBytes,
+  WEIGHTS,
+  type BelowNumber,
+} from './replyBytes.ts';
 import { readArguments, Selections } from './selections.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { AnswerError } from './answerErrors.ts';
@@ -50,17 +57,6 @@ export interface IncomingOperation {
   readonly ownNumber?: PhoneNumber | undefined;
 }
 
-/** Equal questions are one object. The resolver says why one is `refused`. */
-type CountedQuestion = Question | 'refused';
-
-interface NestedQuestions {
-  readonly fields: number;
-  readonly questions: ReadonlySet<CountedQuestion>;
-  readonly wantsConsent: boolean;
-  /** Of the reply, for each number. */
-  readonly bytes: number;
-}
-
 /** A root field with numbers, and all that is known of it without them. */
 interface NumbersField {
   readonly kind: 'numbers';
@@ -69,7 +65,7 @@ interface NumbersField {
   /** Of the reply: of the field as a whole, and for each number. */
   readonly bytes: number;
   readonly bytesEach: number;
-  readonly below: NestedQuestions;
+  readonly below: BelowNumber;
 }
 
 export type RootField =
@@ -109,19 +105,18 @@ export function costOf(
   const { coerced: variables } = getVariableValues(schema, definitions, given, options);
   if (variables === undefined) return undefined;
   const cost = { numbers: 0, questionsPerNumber: 0, answers: 0, replyBytes: WEIGHTS.envelope };
-  const questionsByNumber = new Map<unknown, ReadonlySet<CountedQuestion>>();
-  const roots =
-    readBefore.get(operation) ?? rootFields({ ...incoming, variables }, most, readBefore);
+  const questionsByNumber = new Map<unknown, BelowNumber['questions']>();
+  const roots = readBefore.get(operation) ?? rootFields({ ...incoming, variables }, readBefore);
   for (const field of roots) {
     if (firstOver(cost, most, COUNTED_TIMES) !== undefined) return cost;
     cost.replyBytes += field.bytes;
     if (field.kind === 'known') continue;
     const numbers = numbersIn(field, variables, ownNumber);
-    const { questions, wantsConsent, fields } = field.below;
+    const { questions, fields } = field.below;
     // Fields are read, validated and counted for an empty list as well.
     cost.answers += Math.max(1, numbers.length) * Math.max(1, fields);
     cost.replyBytes += numbers.length * field.bytesEach;
-    if (questions.size === 0 && !wantsConsent) continue;
+    if (questions.size === 0) continue;
     for (const one of numbers) {
       if (firstOver(cost, most, COUNTED_TIMES) !== undefined) return cost;
       const number = canonical(one);
@@ -130,7 +125,9 @@ export function costOf(
       const asked = before === questions ? questions : new Set([...before, ...questions]);
       questionsByNumber.set(number, asked);
       cost.numbers = questionsByNumber.size;
-      cost.questionsPerNumber = Math.max(cost.questionsPerNumber, asked.size);
+      // Reading a consent is not a lookup, but numbers are limited for it too.
+      const lookups = asked.size - (asked.has(OF_CONSENT) ? 1 : 0);
+      cost.questionsPerNumber = Math.max(cost.questionsPerNumber, lookups);
     }
   }
   return cost;
@@ -176,7 +173,6 @@ const MAX_KEPT_FIELDS = 100;
 /** Reads one root field after the other, as they are counted, and keeps them where they are the same every time. */
 function* rootFields(
   { schema, document, operation, variables }: IncomingOperation,
-  most: OperationCost,
   readBefore: ReadOperations,
 ): Generator<RootField, void> {
   const root = schema.getQueryType();
@@ -191,8 +187,7 @@ function* rootFields(
     let field: RootField;
     if (definition !== undefined && Object.hasOwn(NUMBERS_IN, name)) {
       const path = keyBytes(node) + WEIGHTS.index;
-      const maxFields = COUNTED_TIMES * most.answers;
-      const below = nestedQuestions(node, phoneNumber, selections, path, maxFields);
+      const below = belowNumber([node], phoneNumber, selections, path);
       const bytesEach = Math.max(below.bytes, failureBytes(path));
       field = { kind: 'numbers', node, definition, bytes: rootBytes(node), bytesEach, below };
       size += below.fields;
@@ -217,35 +212,6 @@ function numbersIn(
   if (list === undefined) return [one === undefined ? ownNumber : args[one]];
   const numbers = args[list];
   return Array.isArray(numbers) ? numbers : [];
-}
-
-/**
- * @param path of an error in its place, in bytes
- * @param maxFields at which it ends: the operation is refused
- */
-function nestedQuestions(
-  field: FieldNode,
-  parent: GraphQLObjectType,
-  selections: Selections,
-  path: number,
-  maxFields: number,
-): NestedQuestions {
-  const questions = new Set<CountedQuestion>();
-  const below = { fields: 0, bytes: 0, wantsConsent: false };
-  const fields = field.selectionSet === undefined ? [] : selections.fieldsOf(field.selectionSet);
-  for (const asked of fields) {
-    const question = selections.questionOf(asked, parent);
-    if (question === 'refused' || (question !== undefined && question.about !== 'consent')) {
-      questions.add(question);
-    }
-    // Reading a consent is not a lookup, but numbers are limited for it too.
-    else if (question !== undefined) below.wantsConsent = true;
-    const { fields: count, bytes } = measured(asked, path, selections);
-    below.fields += count;
-    below.bytes += bytes;
-    if (below.fields > maxFields) break;
-  }
-  return { ...below, questions };
 }
 
 /** The number itself, also of a representation: its spellings count once. An invalid one counts by itself. */

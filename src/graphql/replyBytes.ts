@@ -1,6 +1,6 @@
-import type { FieldNode } from 'graphql';
-import { isQuestionField } from '../domain/fields.ts';
-import type { Measured, Selections } from './selections.ts';
+import type { FieldNode, GraphQLObjectType } from 'graphql';
+import type { FieldQuestion } from '../domain/fields.ts';
+import type { Selections } from './selections.ts';
 
 /**
  * The most bytes that each takes in a reply, whatever the operator says; what a client chooses, the key of a field and the
@@ -42,32 +42,47 @@ export function failureBytes(pathBytes: number): number {
   return WEIGHTS.failure + pathBytes;
 }
 
+/** What is known of the fields of a number without the number. */
+export interface BelowNumber {
+  /** With those below them. */
+  readonly fields: number;
+  /** The most that they add to the reply for each number. */
+  readonly bytes: number;
+  /** Equal ones are one object. The resolver says why one is `refused`. */
+  readonly questions: ReadonlySet<FieldQuestion | 'refused'>;
+}
+
 /**
- * What a field of a phone number adds to the reply for each number; nothing where it is another program's.
+ * Of our fields; those of another program, in which this may be mounted, are left out.
  *
  * @param pathBytes of the path of an error in the number's place
  */
-export function measured(field: FieldNode, pathBytes: number, selections: Selections): Measured {
-  const name = field.name.value;
-  const isQuestion = isQuestionField(name);
-  if (!isQuestion && name !== 'e164' && name !== '__typename') return NOTHING;
-  const below = measuredBelow(field, selections);
-  const key = keyBytes(field);
-  const value = isQuestion ? failureBytes(pathBytes + key) : WEIGHTS.value;
-  return { fields: 1 + below.fields, bytes: key + value + below.bytes };
-}
-
-const NOTHING: Measured = { fields: 0, bytes: 0 };
-
-/** Of a check or a consent: its fields by themselves have no errors, so that their place makes no difference. */
-function measuredBelow({ selectionSet }: FieldNode, selections: Selections): Measured {
-  if (selectionSet === undefined) return NOTHING;
-  let known = selections.measured.get(selectionSet);
-  if (known === undefined) {
-    const fields = selections.fieldsOf(selectionSet);
-    const bytes = fields.reduce((sum, field) => sum + keyBytes(field) + WEIGHTS.value, 0);
-    known = { fields: fields.length, bytes };
-    selections.measured.set(selectionSet, known);
+export function belowNumber(
+  nodes: readonly FieldNode[],
+  phoneNumber: GraphQLObjectType,
+  selections: Selections,
+  pathBytes: number,
+): BelowNumber {
+  const questions = new Set<FieldQuestion | 'refused'>();
+  /** By fragments, many fields have the same below them. */
+  const bytesOf = new Map<readonly FieldNode[], number>();
+  let fields = 0;
+  let bytes = 0;
+  for (const field of nodes.flatMap((node) => selections.below(node))) {
+    const question = selections.questionOf(field, phoneNumber);
+    if (question !== undefined) questions.add(question);
+    else if (!WITHOUT_QUESTION.has(field.name.value)) continue;
+    const key = keyBytes(field);
+    // The fields of a check and of a consent have no errors of their own, and no further fields.
+    const inner = selections.below(field);
+    let innerBytes = bytesOf.get(inner);
+    innerBytes ??= inner.reduce((sum, one) => sum + keyBytes(one) + WEIGHTS.value, 0);
+    bytesOf.set(inner, innerBytes);
+    fields += 1 + inner.length;
+    bytes += key + innerBytes;
+    bytes += question === undefined ? WEIGHTS.value : failureBytes(pathBytes + key);
   }
-  return known;
+  return { fields, bytes, questions };
 }
+
+const WITHOUT_QUESTION: ReadonlySet<string> = new Set(['e164', '__typename']);

@@ -36,16 +36,8 @@ function mayHoldVariable({ value: { kind } }: ArgumentNode): boolean {
   return kind === Kind.VARIABLE || kind === Kind.LIST || kind === Kind.OBJECT;
 }
 
-/** How many fields are below a value, and the most bytes that these take in a reply. */
-export interface Measured {
-  readonly fields: number;
-  readonly bytes: number;
-}
-
 /** Reads the selections of one operation, each selection set and each field's arguments once. */
 export class Selections {
-  /** Of selection sets: by fragments, many fields have the same. */
-  readonly measured = new Map<SelectionSetNode, Measured>();
   readonly #fragments = new Map<string, FragmentDefinitionNode>();
   readonly #variables: Record<string, unknown>;
   readonly #fields = new Map<SelectionSetNode, readonly FieldNode[]>();
@@ -63,6 +55,10 @@ export class Selections {
   /** Whether any of what was read may be other fields, or other arguments, with other variables. */
   get dependOnVariables(): boolean {
     return this.#dependOnVariables;
+  }
+
+  below({ selectionSet }: FieldNode): readonly FieldNode[] {
+    return selectionSet === undefined ? [] : this.fieldsOf(selectionSet);
   }
 
   /** The fields that would be executed. @throws {GraphQLError} when `@skip` or `@include` is given null */
@@ -132,12 +128,9 @@ export function questionsBelow({
   const phoneNumber = assertObjectType(schema.getType('PhoneNumber'));
   const selections = new Selections(Object.values(fragments), variableValues);
   const questions = new Set<FieldQuestion>();
-  for (const { selectionSet } of fieldNodes) {
-    if (selectionSet === undefined) continue;
-    for (const node of selections.fieldsOf(selectionSet)) {
-      const question = selections.questionOf(node, phoneNumber);
-      if (question !== undefined && question !== 'refused') questions.add(question);
-    }
+  for (const node of fieldNodes.flatMap((one) => selections.below(one))) {
+    const question = selections.questionOf(node, phoneNumber);
+    if (question !== undefined && question !== 'refused') questions.add(question);
   }
   return [...questions];
 }

@@ -1,8 +1,8 @@
-import type { FieldNode, GraphQLResolveInfo } from 'graphql';
+import { assertObjectType, type FieldNode, type GraphQLResolveInfo } from 'graphql';
 import type { FieldQuestion } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { limitExceeded, severalForbidden, type OperationLimits } from '../graphql/operationCost.ts';
-import { failureBytes, measured, WEIGHTS } from '../graphql/replyBytes.ts';
+import { belowNumber, failureBytes, WEIGHTS } from '../graphql/replyBytes.ts';
 import { GraphqlRequest, type RequestParts, type RequestTerms } from '../graphql/request.ts';
 import { Selections } from '../graphql/selections.ts';
 
@@ -53,7 +53,9 @@ export class MountedRequest {
     this.#count(0);
     let bytes = this.#bytesBelow.get(info.fieldNodes);
     if (bytes === undefined) {
-      bytes = this.#measure(info.fieldNodes, this.#selectionsOf(info), pathBytes(info));
+      const phoneNumber = assertObjectType(info.schema.getType('PhoneNumber'));
+      const selections = this.#selectionsOf(info);
+      bytes = belowNumber(info.fieldNodes, phoneNumber, selections, pathBytes(info)).bytes;
       this.#bytesBelow.set(info.fieldNodes, bytes);
     }
     this.#count(bytes);
@@ -96,19 +98,6 @@ export class MountedRequest {
     if (this.#replyBytes <= limit) return;
     // The path of each such error would be as long as the client chooses.
     throw limitExceeded({ limited: 'replyBytes', limit, asked: this.#replyBytes }, { path: [] });
-  }
-
-  /** As the service measures it before it executes: the fields of this package, and no others. */
-  #measure(nodes: readonly FieldNode[], selections: Selections, path: number): number {
-    let bytes = 0;
-    for (const { selectionSet } of nodes) {
-      if (selectionSet === undefined) continue;
-      for (const field of selections.fieldsOf(selectionSet)) {
-        if (bytes > this.#limits.maxReplyBytes) return bytes;
-        bytes += measured(field, path, selections).bytes;
-      }
-    }
-    return bytes;
   }
 }
 
