@@ -3,11 +3,11 @@ export type ProfileOperation = 'retrieve-date' | 'check';
 export type ProfileFlow = '2-legged' | '3-legged';
 export type ProfileEndpoint =
   'token' | 'backchannelAuthentication' | 'cibaToken' | 'retrieveDate' | 'check';
-/** What an entry may say in `options`: a text for each that the profile has. */
+/** What an entry may set in `options`: a text for each option of the profile. */
 export type Options = Readonly<Record<string, string>>;
 /** A JSON object of the operator's, whose members are not checked yet; frozen. */
 export type Body = Readonly<Record<string, unknown>>;
-/** A document that an operator, or a standard, has published. */
+/** A document that an operator, or a standards body, has published. */
 export interface Paper {
   readonly title: string;
   readonly version?: string | undefined;
@@ -16,33 +16,33 @@ export interface Paper {
 }
 /** A way into a JSON body, by the names of members: `/data/lastSimSwapDate` (RFC 6901, without escapes). */
 export type Pointer = `/${string}`;
-/** How one operator is called and read. `camara` is the base; each profile is its differences. */
+/** How one operator is called and its replies are read. `camara` is the base; each profile states its differences. */
 export interface OperatorProfile {
-  /** What it was written from. A year after they were read, a check of the operator says so. */
+  /** What it was written from. A check of the operator warns when they were read more than a year ago. */
   readonly papers: readonly Paper[];
   readonly authentication: Authentication;
-  /** How tokens come about, in each flow that the operator has; the entry names the flow where there are two. */
+  /** How tokens are acquired, in each flow that the operator has; the entry names the flow where there are two. */
   readonly grants: {
     readonly '2-legged'?: ClientCredentials | JwtBearer | NoToken | undefined;
     readonly '3-legged'?: Ciba | undefined;
   };
   readonly scopes: Scopes;
   readonly tokens: Tokens;
-  /** What is not here is not offered. */
+  /** An operation that is not listed is not offered. */
   readonly lookups: {
     readonly [operation in ProfileOperation]?: LookupProfile | undefined;
   };
-  /** Whether lookups name the number as well as the token; `auto` where the token does not hold it. */
+  /** Whether lookups name the number in addition to the token; `auto` where the token does not hold it. */
   readonly sendPhoneNumber: 'auto' | 'always' | 'never';
   readonly errors: Errors;
-  /** How exchanges are named, and whether replies repeat it. */
+  /** How exchanges are named, and whether replies repeat the name. */
   readonly correlator: {
     readonly header: string;
-    /** At most 55 letters, digits and hyphens that begin with the caller's own; or a UUID. */
+    /** At most 55 letters, digits and hyphens, starting with the caller's correlator; or a UUID. */
     readonly form: 'traceable' | 'uuid';
     readonly echo: 'auto' | 'always' | 'never';
   };
-  /** In addition to those of each lookup. */
+  /** Sent in addition to the headers of each lookup. */
   readonly headers: readonly ProfileHeader[];
   /** The largest window that `check` takes, in hours: 2400 at most. */
   readonly maxAgeHours: number;
@@ -50,31 +50,31 @@ export interface OperatorProfile {
   readonly dateMarginHours: number;
   /** Whether a monitored period with a null date says that no swap fell in it. */
   readonly trustMonitoredPeriod: boolean;
-  /** Whether a lookup whose outcome is unknown is made once more, at the price of a second bill. */
+  /** Whether a lookup whose outcome is unknown is repeated once, at the risk of a second bill. */
   readonly retryLookups: boolean;
-  /** Whether calls about one number wait for each other: some answer 409 to two at a time. */
+  /** Whether calls about one number wait for each other: some operators answer 409 to two at a time. */
   readonly oneCallPerNumber: boolean;
   /** `auto` uses HTTP/2 where the operator supports it. */
   readonly http2: 'auto' | 'never';
   /** What a lookup does with a token of another number than its body names; `refused` if it answers 401 or 403. */
   readonly tokenMismatch: 'accepted' | 'refused';
-  /** What an entry may say in `options`, by name: letters and digits. */
+  /** What an entry may set in `options`, by name: letters and digits. */
   readonly options: Readonly<Record<string, ProfileOption>>;
 }
-/** One member of an entry's `options`: a text for paths, headers and what functions write. */
+/** One option of an entry: a text for paths, headers and what functions write. */
 export interface ProfileOption {
-  /** For the message where it was left out. */
+  /** For the message where the option is missing. */
   readonly description: string;
-  /** What the whole text must be; printable ASCII of at most 200 characters where absent. */
+  /** What the whole text must match; printable ASCII of at most 200 characters where absent. */
   readonly pattern?: RegExp | undefined;
-  /** Without one it must be in the entry. */
+  /** Where absent, the entry must set the option. */
   readonly default?: string | undefined;
 }
-/** How the client shows who it is: at the authorization server, or at each lookup where there is no token step. */
+/** How the client authenticates: at the authorization server, or at each lookup where there is no token step. */
 export interface Authentication {
   /**
-   * Those that the operator takes. Of several, `client.method` of the entry names one; where it is absent, the first
-   * counts that the entry's `secret` and `key` are enough for.
+   * The methods that the operator accepts. If there are several, `client.method` of the entry names one; where it is
+   * absent, the first applies that the entry's `secret` and `key` are sufficient for.
    */
   readonly methods: readonly [AuthenticationMethod, ...AuthenticationMethod[]];
   readonly assertion: AssertionProfile;
@@ -82,7 +82,7 @@ export interface Authentication {
   readonly signedRequest: 'off' | 'on' | 'strict';
   /** Whether tokens are bound to a key (RFC 9449): a proof goes with each token request and each lookup. */
   readonly dpop: boolean;
-  /** For the method `headers`, with `{id}` and `{secret}` in their places: `{ 'x-rapidapi-key': '{secret}' }`. */
+  /** For the method `headers`, with the placeholders `{id}` and `{secret}`: `{ 'x-rapidapi-key': '{secret}' }`. */
   readonly headers: Readonly<Record<string, string>>;
 }
 /**
@@ -96,13 +96,13 @@ export interface Authentication {
  */
 export type AuthenticationMethod =
   'basic' | 'post' | 'private_key_jwt' | 'both' | 'bearer_jwt' | 'headers' | 'tls';
-/** JWTs that the client's key signs. */
+/** JWTs that are signed with the client's key. */
 export interface AssertionProfile {
-  /** The first that fits the key. */
+  /** The first one that fits the key is used. */
   readonly algs: readonly ('ES256' | 'PS256' | 'RS256')[];
-  /** How long one counts, from 5 to 300. */
+  /** How long an assertion is valid: from 5 to 300 seconds. */
   readonly lifetimeSeconds: number;
-  /** `server` is `authUrl`, or the issuer of `discovery`; `endpoint` the address that it is sent to; or a text of its own. */
+  /** `server` is `authUrl`, or the issuer of `discovery`; `endpoint` is the address that it is sent to; or any text. */
   readonly audience: 'server' | 'endpoint' | (string & {});
   /** All claims but `iat`, `exp` and `jti`, which are added. Synchronous. */
   readonly claims: (about: AssertionAbout) => Readonly<Record<string, unknown>>;
@@ -120,9 +120,11 @@ export interface ClientCredentials {
   readonly path: string;
   /** What binds the token to its number, such as `tel:{number}` or `{digits}`. */
   readonly username?: string | undefined;
-  /** Members that are sent in the query of the address, and not in the body; never the number, since addresses are logged. */
+  /**
+   * Members that are sent in the query of the address, not in the body; never the number, since addresses are logged.
+   */
   readonly inQuery: readonly ('grant_type' | 'scope')[];
-  /** Further members of the form, the same each time. */
+  /** Further members of the form, which never change. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 /** RFC 7523 §2.1, as CAMARA profiles it: the assertion names the number and the scope, and authenticates the client. */
@@ -133,9 +135,9 @@ export interface JwtBearer {
   readonly subject: string;
   readonly parameters: Readonly<Record<string, string>>;
   /**
-   * What `invalid_grant` says of the number: that its owner has opted out (CONSENT_DENIED, without a prompt), or that it is
-   * not served; absent where it is about the assertion only. It is OPERATOR_REFUSED all the same until the key has brought
-   * a token, and from the fifth number in a row on.
+   * What `invalid_grant` means for the number: that its owner has opted out (CONSENT_DENIED, without a prompt), or that
+   * it is not served; absent where it is about the assertion only. It is OPERATOR_REFUSED nevertheless until the key
+   * has brought a token, and from the fifth number in a row on.
    */
   readonly invalidGrant?: 'CONSENT_DENIED' | 'NUMBER_NOT_SERVED' | undefined;
 }
@@ -146,7 +148,7 @@ export interface NoToken {
 /** OpenID CIBA Core, in poll mode. */
 export interface Ciba {
   readonly type: 'ciba';
-  /** Of bc-authorize and of the polls, below `authUrl`. */
+  /** The paths of bc-authorize and of the polls, below `authUrl`. */
   readonly paths: {
     readonly backchannelAuthentication: string;
     readonly cibaToken: string;
@@ -156,34 +158,34 @@ export interface Ciba {
   /** `login_hint` of bc-authorize, such as `tel:{number}`. */
   readonly loginHint: string;
   readonly firstPoll: 'at-once' | 'after-interval';
-  /** The least between two polls, also where `interval` is less: from 1 to 60. */
+  /** The least time between two polls, even where `interval` is shorter: from 1 to 60 seconds. */
   readonly minIntervalSeconds: number;
-  /** Further members of bc-authorize, the same each time. */
+  /** Further members of bc-authorize, which never change. */
   readonly parameters: Readonly<Record<string, string>>;
 }
-/** What `scope` is made of: `openid`, a purpose and the operation's own. */
+/** The parts of `scope`: `openid`, a purpose and the operation's own. */
 export interface Scopes {
-  /** Empty where the operator knows none. */
+  /** Empty where the operator has no scopes. */
   readonly operations: {
     readonly [operation in ProfileOperation]: string;
   };
-  /** In the 3-legged flow only: the other has no ID token. */
+  /** Only in the 3-legged flow: the other has no ID token. */
   readonly openid: boolean;
-  /** Whether it has the purpose that the caller states (PURPOSES), such as `dpv:FraudPreventionAndDetection`. */
+  /** Whether it includes the purpose that the caller states (PURPOSES), such as `dpv:FraudPreventionAndDetection`. */
   readonly purpose: boolean;
-  /** Between the purpose and the operation's own. */
+  /** What separates the purpose and the operation's own scope. */
   readonly joinedBy: ' ' | '#';
 }
 export interface Tokens {
-  /** What one may be used for where the entry does not say; `once` unless the papers promise more. */
+  /** What a token may be used for where the entry does not say; `once` unless the papers promise more. */
   readonly use: 'once' | 'per-number' | 'any-number';
-  /** How long before its end a kept token is used no more. */
+  /** How long before it expires a kept token is no longer used. */
   readonly marginSeconds: number;
-  /** How long a kept token lives whose `expires_in` is absent. */
+  /** The lifetime of a kept token without `expires_in`. */
   readonly defaultLifetimeSeconds: number;
-  /** What `token_type` may be, in any case of letters; with DPoP, only `DPoP` counts. */
+  /** What `token_type` may be, in upper or lower case; with DPoP, only `DPoP` is accepted. */
   readonly types: readonly string[];
-  /** Where a lookup carries it: a header, and the prefix there, `Bearer ` with its space. */
+  /** Where a lookup carries the token: a header, and the prefix there, `Bearer ` with its space. */
   readonly sentIn: {
     readonly header: string;
     readonly prefix: string;
@@ -192,11 +194,11 @@ export interface Tokens {
 export interface LookupProfile {
   readonly method: 'GET' | 'POST';
   /**
-   * Below `simSwapUrl`, with `{number}` (its plus percent-encoded), `{digits}` and the names of options in their places.
-   * Logs, spans and metrics know the lookup by this template.
+   * Below `simSwapUrl`, with the placeholders `{number}` (its plus percent-encoded), `{digits}` and the names of
+   * options. Logs, spans and metrics identify the lookup by this template.
    */
   readonly path: string;
-  /** The rest of the request. Synchronous; no member of what it returns may hold a CR or LF. */
+  /** Writes the rest of the request. Synchronous; no member of what it returns may have a CR or LF. */
   readonly write: (input: LookupAsk) => LookupParts;
   readonly read: LookupReading;
 }
@@ -205,7 +207,7 @@ export interface LookupAsk {
   readonly operation: ProfileOperation;
   /** `+447700900001`; undefined where the token holds the number, and a lookup that names it is refused. */
   readonly number: string | undefined;
-  /** `447700900001`, where {@link number} is there. */
+  /** `447700900001`, where {@link number} is defined. */
   readonly digits: string | undefined;
   /** Undefined for `retrieve-date`. */
   readonly maxAgeHours: number | undefined;
@@ -222,32 +224,32 @@ export interface LookupParts {
 }
 /** How a reply of 200 is read, as data: the facts are made outside the profile. */
 export interface LookupReading {
-  /** The object that holds what the pointers below lead to, where one has to be chosen; the body itself where absent. */
+  /** Chooses the object that the pointers below refer to; the body itself where absent. */
   readonly pick?: ((body: Body) => Body | undefined) | undefined;
-  /** Where the reply has one, for either operation. */
+  /** The date of the last change, where the reply has one, for either operation. */
   readonly date?: DateReading | undefined;
-  /** Where the reply says so, for either operation. */
+  /** Whether the SIM was swapped, where the reply says so, for either operation. */
   readonly swapped?: SwappedReading | undefined;
   /**
-   * Whether these members may be null or absent where the operator knows nothing: a date that is left out where there is `swapped`
-   * is withheld; with nothing known at all it is NUMBER_NOT_SERVED.
+   * Whether these members may be null or absent where the operator knows nothing. A date that is missing next to
+   * `swapped` is withheld; if nothing at all is known, the failure is NUMBER_NOT_SERVED.
    */
   readonly isPartial?: boolean | undefined;
-  /** Where the reply names the number, with or without its plus: a reply about another one is invalid. */
+  /** Where the reply names the number, with or without its plus: a reply about another number is invalid. */
   readonly number?: Pointer | undefined;
 }
 export interface DateReading {
   readonly at: Pointer;
   /**
-   * `rfc3339`, with a zone. `utc` is the same without a zone, in UTC by the papers. `day` is `YYYY-MM-DD`, and takes a
-   * margin of 38 hours or more. Otherwise a number since 1970.
+   * `rfc3339` has a zone. `utc` is the same without a zone, which is UTC according to the papers. `day` is
+   * `YYYY-MM-DD`, and takes a margin of 38 hours or more. The others are numbers since 1970.
    */
   readonly form: 'rfc3339' | 'utc' | 'day' | 'epoch-seconds' | 'epoch-milliseconds';
-  /** Texts, or what they begin with, that are read as null: `1900-01-01`. */
+  /** Texts, or their beginnings, that are read as null: `1900-01-01`. */
   readonly sentinels: readonly string[];
-  /** Where it says for how many days a null date means no swap. */
+  /** Where the reply states for how many days a null date means no swap. */
   readonly monitoredPeriod?: Pointer | undefined;
-  /** What a null date means by the contract, where the reply has no period. */
+  /** What a null date means by the contract, where the reply states no period. */
   readonly nullMeans:
     | 'not-disclosed'
     | {
@@ -256,14 +258,15 @@ export interface DateReading {
 }
 export interface SwappedReading {
   readonly at: Pointer;
-  /** The exact value that says so: `true`, `'Y'`, 1; anything else is an invalid reply. */
+  /** The exact value for a swap: `true`, `'Y'`, 1; any value but these two is an invalid reply. */
   readonly true: string | number | boolean;
-  /** Never `null`. */
+  /** The exact value for no swap; never `null`. */
   readonly false: string | number | boolean;
   /**
-   * Which window the reply is about: the one that was sent; the hours that each such request names; or a period of its own
-   * (ISO 8601: `PT48H`, `P2D`). Years and months are no lengths. A period of its own is rounded down to hours for a false
-   * and up for a true, and answers no other windows: those are PERIOD_NOT_SUPPORTED, without a further lookup.
+   * Which window the reply is about: the one that was sent; the hours that each such request names; or a period in the
+   * reply (ISO 8601: `PT48H`, `P2D`). Years and months have no fixed length. A period in the reply is rounded down to
+   * hours for a false and up for a true, and answers no other windows: those are PERIOD_NOT_SUPPORTED, without another
+   * lookup.
    */
   readonly window: 'asked' | number | Pointer;
 }
@@ -271,15 +274,15 @@ export interface SwappedReading {
 export interface Errors {
   /** Where a body names its error, tried in turn before `code` and `error`. */
   readonly wordAt: readonly Pointer[];
-  /** The word of an answer there, such as `0000` or `OK`: with any other word, or without one, a 200 is not an answer. */
+  /** The word of an answer there, such as `0000` or `OK`: a 200 with another word, or without one, is not an answer. */
   readonly okWords: readonly string[];
-  /** The first that fits counts; without one, CAMARA and OAuth do. */
+  /** The first rule that matches applies; without one, the rules of CAMARA and OAuth do. */
   readonly rules: readonly ErrorRuleProfile[];
 }
 export interface ErrorRuleProfile {
-  /** Of the reply: 400 to 599, or 200 with a word. */
+  /** The status of the reply: 400 to 599, or 200 with a word. */
   readonly status: number;
-  /** What the body names it by; every one where absent. */
+  /** The word in the body; any where absent. */
   readonly word?: string | undefined;
   readonly code:
     | 'NUMBER_NOT_SERVED'
@@ -292,28 +295,30 @@ export interface ErrorRuleProfile {
     | 'OPERATOR_TIMEOUT'
     | 'OPERATOR_REFUSED'
     | 'OPERATOR_INVALID_REPLY';
-  /** What it closes, of PERIOD_NOT_SUPPORTED, OPERATION_NOT_OFFERED, OPERATOR_REFUSED and OPERATOR_INVALID_REPLY. */
+  /**
+   * What the failure closes: of PERIOD_NOT_SUPPORTED, OPERATION_NOT_OFFERED, OPERATOR_REFUSED, OPERATOR_INVALID_REPLY.
+   */
   readonly reach?: 'question' | 'operation' | 'number' | undefined;
-  /** After how many seconds a retry can help, unless the reply says so. */
+  /** After how many seconds a retry can help, unless the reply states it. */
   readonly retryAfterSeconds?: number | undefined;
-  /** Of NUMBER_NOT_SERVED with a word that says: this number is not ours. The entry's `others` are called then. */
+  /** For NUMBER_NOT_SERVED with a word that means: this number is not ours. The entry's `others` are called then. */
   readonly isUnknownNumber?: true | undefined;
 }
 export interface ProfileHeader {
   readonly name: string;
   /**
-   * A text, in which `{name}` is an option and which is left out where that leaves it empty; or one that is made for each
-   * exchange: a UUID, or the time of sending (RFC 3339, UTC).
+   * A text, in which `{name}` is an option, and which is left out where it becomes empty; or one that is generated for
+   * each exchange: a UUID, or the time of sending (RFC 3339, UTC).
    */
   readonly value:
     | string
     | {
         readonly generated: 'uuid' | 'timestamp';
       };
-  /** All where absent. */
+  /** All endpoints where absent. */
   readonly endpoints?: readonly ProfileEndpoint[] | undefined;
 }
-/** The base, which has both flows and both operations. */
+/** The base profile, which has both flows and both operations. */
 export interface Camara extends OperatorProfile {
   readonly grants: {
     readonly '2-legged': ClientCredentials;
@@ -323,5 +328,7 @@ export interface Camara extends OperatorProfile {
     readonly [operation in ProfileOperation]: LookupProfile;
   };
 }
-/** A profile as its file exports it: `export default (camara) => ({ ...camara, … })`. Called once, with the base, frozen. */
+/**
+ * A profile as its file exports it: `export default (camara) => ({ ...camara, … })`. Called once, with the frozen base.
+ */
 export type MakeProfile = (camara: Camara) => OperatorProfile;

@@ -8,21 +8,21 @@ export interface DateTrust extends Pick<
   OperatorProfile,
   'dateMarginHours' | 'trustMonitoredPeriod'
 > {
-  /** The same of other operators, whose facts may be kept, by their identities. */
+  /** The trust in the dates of other operators, whose facts may be kept, by their identities. */
   readonly trusts?: ReadonlyMap<string, DateTrust>;
 }
 
 export interface Deduced {
   readonly kind: 'window';
   readonly swapped: boolean;
-  /** When the latest lookup that says so left, milliseconds since 1970. */
+  /** When the latest lookup with this answer left, in milliseconds since 1970. */
   readonly asOfMs: number;
   readonly from: readonly TimedFact[];
 }
 
 /**
- * `undefined` where nothing follows (docs/design.md, "What a fact answers"). Where facts contradict each other, `true`
- * wins: the safe side. `unrequested` facts answer nothing, but a `false` must agree with them.
+ * `undefined` where the facts do not decide (docs/design.md, "What a fact answers"). Where facts contradict each other,
+ * `true` wins: the safe side. `unrequested` facts answer nothing, but a `false` must agree with them.
  */
 export function deduceSwapped(
   maxAgeHours: MaxAgeHours,
@@ -48,7 +48,7 @@ export function deduceSwapped(
   return sayingFalse.length > 0 ? deduced(false, sayingFalse, sayingFalse) : undefined;
 }
 
-/** @param from what makes a date that of a swap, in addition to facts that say so */
+/** @param from the facts that make a date that of a swap, in addition to those that say so */
 function deduced(
   swapped: boolean,
   saying: readonly TimedFact[],
@@ -58,7 +58,7 @@ function deduced(
   return { kind: 'window', swapped, asOfMs, from };
 }
 
-/** A date may be the SIM's activation: it is known to be a swap since a check said `true`. */
+/** A date may be the SIM's activation. It is known to be a swap once a check has said `true`. */
 function saysTrue(fact: TimedFact, windowMs: number, trust: DateTrust): boolean {
   switch (fact.operation) {
     case 'check':
@@ -77,7 +77,7 @@ function saysFalse(fact: TimedFact, windowMs: number, trust: DateTrust): boolean
   return isDisclosed(fact) ? unchangedMs > windowMs : unchangedMs >= windowMs;
 }
 
-/** For how long nothing had changed when the lookup left; below 0 where it may have changed since. */
+/** How long before the lookup left nothing had changed; below 0 where it may have changed since. */
 function unchangedForMs(fact: TimedFact, trust: DateTrust): number {
   switch (fact.operation) {
     case 'check':
@@ -85,7 +85,7 @@ function unchangedForMs(fact: TimedFact, trust: DateTrust): number {
     case 'retrieve-date': {
       const { latestSimChange, sentAtMs, isUndated = false } = fact;
       if (latestSimChange === null) return monitoredHours(fact, trust) * HOUR_MS;
-      // It may have changed until the reply was here.
+      // It may have changed until the reply arrived.
       if (isUndated) return fact.leftAtMs - fact.repliedAtMs;
       return sentAtMs - latestSimChange.epochMs - marginMs(fact, trust);
     }
@@ -104,7 +104,7 @@ function unchangedSinceMs(fact: TimedFact, trust: DateTrust): number {
   return fact.leftAtMs - unchangedForMs(fact, trust);
 }
 
-/** A `false` counts no more where the SIM is known to have changed (docs/design.md, "Facts in the order of time"). */
+/** A `false` counts no longer where the SIM is known to have changed (docs/design.md, "Facts in the order of time"). */
 function outdates(other: TimedFact, fact: TimedFact, trust: DateTrust): boolean {
   const sinceMs = unchangedSinceMs(fact, trust);
   if (!isDisclosed(other)) {
@@ -114,7 +114,7 @@ function outdates(other: TimedFact, fact: TimedFact, trust: DateTrust): boolean 
       other.leftAtMs - other.maxAgeHours * HOUR_MS >= sinceMs
     );
   }
-  // What came with the date was said at the same moment.
+  // What came in the same reply as the date was said at the same moment.
   if (other.replyId === fact.replyId) return false;
   const changedAtMs = unchangedSinceMs(other, trust);
   switch (fact.operation) {

@@ -1,5 +1,5 @@
 export interface ErrorDescription {
-  /** For people. It never holds a number, a token, a URL or an operator's words. */
+  /** For people. Never has a number, a token, a URL or an operator's words. */
   readonly message: string;
   /** At a field of a number, over a whole operation, or before GraphQL was reached. */
   readonly places: readonly ('field' | 'operation' | 'request')[];
@@ -97,10 +97,10 @@ export const ERRORS = {
   },
 } as const satisfies Readonly<Record<string, ErrorDescription>>;
 
-/** What DOCS_URL may have: each error of a reply links below it. */
+/** The most characters of DOCS_URL, which each error of a reply links to. */
 export const MAX_DOCS_URL_CHARACTERS = 100;
 
-/** Of RATE_LIMITED, for what there was too much of. */
+/** The messages of RATE_LIMITED, by what was exceeded. */
 export const QUOTA_MESSAGES = {
   numbers: 'You have checked as many numbers as you may in an hour. Try again later.',
   lookups: 'You have made as many lookups as you may in an hour. Try again later.',
@@ -113,7 +113,7 @@ export type ErrorCode = keyof typeof ERRORS;
 /** The code of a defect. */
 export const INTERNAL_ERROR = 'INTERNAL_SERVER_ERROR' satisfies ErrorCode;
 
-/** Of a single lookup (docs/design.md, "Errors"). */
+/** The codes of a single lookup (docs/design.md, "Errors"). */
 export type LookupFailureCode = Extract<
   ErrorCode,
   | `CONSENT_${string}`
@@ -130,25 +130,28 @@ export type LookupFailureCode = Extract<
 /** docs/design.md, "What a failure closes": its own question, all to the same operation, or all about the number. */
 export type FailureReach = 'question' | 'operation' | 'number';
 
-/** As data: a batch of a hundred failures builds no stack traces. */
+/** A failure as data: a batch of a hundred failures builds no stack traces. */
 export interface LookupFailure {
   readonly code: LookupFailureCode;
   readonly reach: FailureReach;
-  /** When a retry can help, in whole seconds. */
+  /** After how many whole seconds a retry can help. */
   readonly retryAfterSeconds?: number;
-  /** Of RATE_LIMITED: what there was too much of in an hour. */
+  /** For RATE_LIMITED: the quota of an hour that was exceeded. */
   readonly quota?: keyof typeof QUOTA_MESSAGES;
-  /** Of NUMBER_NOT_SERVED: another operator may know the number. Not for callers. */
+  /** For NUMBER_NOT_SERVED: another operator may know the number. Not for callers. */
   readonly isUnknownNumber?: true;
-  /** Of OPERATOR_REFUSED: with that many numbers refused it is about us, and no owner is prompted for a while. Not for callers. */
+  /**
+   * For OPERATOR_REFUSED: when this many numbers are refused, our client is at fault, and no owner is prompted for a
+   * while.
+   */
   readonly barsAfterNumbers?: number;
-  /** When a pending consent ends, milliseconds since 1970. */
+  /** When a pending consent ends, in milliseconds since 1970. */
   readonly expiresAtMs?: number;
-  /** Of PERIOD_NOT_SUPPORTED: the longest that can be answered, where that is known. */
+  /** For PERIOD_NOT_SUPPORTED: the longest period that can be answered, where it is known. */
   readonly maxAgeHours?: number;
 }
 
-/** Its code, such as ENOSPC, or else its name: a message may quote anything. */
+/** The error's code, such as ENOSPC, otherwise its name: a message may quote anything. */
 export function errorName(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;

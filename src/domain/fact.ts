@@ -10,9 +10,9 @@ export interface DateFact {
   readonly latestSimChange: Instant | null;
   /** With `null`: no swap happened within this number of days (CAMARA SIM Swap 2.1). */
   readonly monitoredPeriodDays?: number;
-  /** Whether it is not known how long ago that was: our clock and the operator's disagree. */
+  /** Whether its age is unknown, since our clock and the operator's disagree. */
   readonly isUndated?: true;
-  /** When the request left, milliseconds since 1970. */
+  /** When the request left, in milliseconds since 1970. */
   readonly sentAtMs: number;
 }
 
@@ -23,19 +23,19 @@ export interface CheckFact {
   readonly sentAtMs: number;
 }
 
-/** On this process's monotonic clock: wall clocks differ. */
+/** A fact with times on this process's monotonic clock: wall clocks differ. */
 export type TimedFact = Fact & {
   /** The operator's identity. */
   readonly toldBy: string;
-  /** When its lookup left, or a little before: its age counts from here. */
+  /** When its lookup left, or slightly earlier: its age counts from here. */
   readonly leftAtMs: number;
-  /** When its reply was here, or a little after. */
+  /** When its reply arrived, or slightly later. */
   readonly repliedAtMs: number;
   /** The same for all facts of one reply. */
   readonly replyId: string;
-  /** Whether its caller has had it in an answer, or needs no prompt to have it again. Never taken back. */
+  /** Whether it was delivered to its caller, or may be delivered without another prompt. Never reset. */
   readonly isHeard: boolean;
-  /** For how long it answers from its reply on, by the settings of when it was kept. */
+  /** How long it answers, from its reply on, by the settings at the time when it was kept. */
   readonly keepMs?: number | undefined;
 };
 
@@ -50,7 +50,7 @@ export function unknownFacts(
   return facts.filter((fact) => !known.some((one) => isSameFact(one, fact)));
 }
 
-/** The operator itself said that the SIM changed: a date in the same reply is then that of a swap. */
+/** Whether the operator itself said that the SIM changed: a date in the same reply is then that of a swap. */
 export function saysSwapped(fact: Fact): boolean {
   switch (fact.operation) {
     case 'retrieve-date':

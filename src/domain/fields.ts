@@ -1,7 +1,7 @@
 import { parseMaxAge, type Question } from './question.ts';
 import type { Parsed } from './phoneNumber.ts';
 
-/** To the operator, or about the consent to our own store. */
+/** A question to the operator, or about the consent, to our own store. */
 export type FieldQuestion = Question | { readonly about: 'consent' };
 
 export interface FieldArguments {
@@ -13,7 +13,7 @@ type Field = (args: FieldArguments) => Parsed<FieldQuestion>;
 const DATE: Parsed<FieldQuestion> = { kind: 'parsed', value: { about: 'date' } };
 export const OF_CONSENT: FieldQuestion = { about: 'consent' };
 const CONSENT: Parsed<FieldQuestion> = { kind: 'parsed', value: OF_CONSENT };
-/** By their hours, made at the first use. */
+/** Window questions by their hours, made when first needed. */
 const WINDOWS: Parsed<FieldQuestion>[] = [];
 
 /** The questions of the fields of `PhoneNumber`. Equal questions of all fields are one object. */
@@ -39,11 +39,11 @@ function window({ maxAgeHours }: FieldArguments): Parsed<FieldQuestion> {
   });
 }
 
-/** For the caller; reading it starts nothing. */
+/** The state of a consent, for the caller; reading it starts nothing. */
 export interface ConsentStatus {
   readonly state: 'NOT_NEEDED' | 'NOT_ASKED' | 'PENDING' | 'ANSWERED' | 'DENIED' | 'EXPIRED';
-  /** When a query can bring something new, in whole seconds. */
+  /** After how many whole seconds a query can bring something new. */
   readonly retryAfterSeconds?: number;
-  /** When a pending consent ends, milliseconds since 1970. */
+  /** When a pending consent ends, in milliseconds since 1970. */
   readonly expiresAtMs?: number;
 }

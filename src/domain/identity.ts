@@ -1,12 +1,12 @@
 export type Identity = typeof ANONYMOUS_IDENTITY | TokenIdentity;
 
-/** As the access token names it. */
+/** A caller as the access token names it. */
 export interface TokenIdentity {
   readonly kind: 'token';
   readonly issuer: string;
   readonly subject: string;
   readonly client: string | null;
-  /** Equal for equal identities and for no others: what stores and quotas know the caller by. */
+  /** Equal for equal identities and for no others: stores and quotas identify the caller by it. */
   readonly key: string;
 }
 
@@ -24,37 +24,39 @@ export function tokenIdentity(
 
 /** What a caller needs an answer for (PURPOSES). */
 export interface Purpose {
-  /** As callers state it. */
+  /** The name by which callers state it. */
   readonly name: string;
-  /** As operators get it, `dpv:` with a purpose of the Data Privacy Vocabulary; the name where it is mapped to none. */
+  /**
+   * The word that operators get: `dpv:` with a purpose of the Data Privacy Vocabulary; the name where none is mapped.
+   */
   readonly word: string;
-  /** Equal for those with the same word, and for no others: what stores know the purpose by. */
+  /** Equal for purposes with the same word, and for no others: stores identify the purpose by it. */
   readonly key: string;
 }
 
-/** A caller with a purpose: what one learned, or was granted, is not another's. */
+/** A caller with a purpose. What one of them learned, or was granted, is not available to another. */
 export interface CallerKey {
   readonly caller: Identity;
   readonly purpose: Purpose;
 }
 
-/** Of a request that has not been admitted. */
+/** The purpose of a request that has not been admitted. */
 export const NO_PURPOSE: Purpose = { name: '', word: '', key: '' };
 
-/** Before PURPOSES mapped names, owners were prompted for this one, whatever the name. */
+/** Before PURPOSES mapped names, owners were prompted for this purpose, whatever the name. */
 const FORMERLY_SENT = 'dpv:FraudPreventionAndDetection';
 
 /**
  * The purposes that callers may state, in order. Pure.
  *
- * @param mapped each a name, or a name and a word with `=` between
+ * @param mapped each is a name, or a name and a word with `=` between
  */
 export function purposesOf(mapped: readonly string[]): readonly Purpose[] {
   const stated = mapped.map((text) => {
     const [name = '', word = name] = text.split('=');
     return { name, word };
   });
-  // Their consents and facts are kept under the name, so that those that live are found.
+  // Its consents and facts are stored under its name, so that live ones are found.
   const former = stated.find(({ word }) => word === FORMERLY_SENT);
   return stated.map((one) => {
     return { ...one, key: one.word === FORMERLY_SENT ? (former ?? one).name : one.word };

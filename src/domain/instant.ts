@@ -1,6 +1,6 @@
 /**
- * A point in time as the operator wrote it (with `T` and `Z` in capitals, for browsers), and as milliseconds since 1970,
- * which drop digits: operators send up to nine of a second.
+ * A point in time as the operator wrote it (with `T` and `Z` in capitals, for browsers), and in milliseconds since
+ * 1970, which are less exact: operators send up to nine digits of a second.
  */
 export interface Instant {
   readonly text: string;

@@ -8,7 +8,7 @@ export type Parsed<T> =
   | { readonly kind: 'parsed'; readonly value: T }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Room for separators between the digits. A longer text would be read, many times, for nothing. */
+/** Leaves room for separators between the digits. Longer texts would be read, many times, for nothing. */
 const MAX_TEXT_LENGTH = 1000;
 
 const E164 = /^\+[1-9][0-9]{4,14}$/;
@@ -59,7 +59,7 @@ export function isNumberPrefix(text: string): text is NumberPrefix {
   return NUMBER_PREFIX.test(text);
 }
 
-/** @param longest as many characters as the entries' prefixes have at most */
+/** @param longest the length of the entries' longest prefix */
 export function byLongestPrefix<T>(
   entries: ReadonlyMap<NumberPrefix, T>,
   number: PhoneNumber,
@@ -72,7 +72,7 @@ export function byLongestPrefix<T>(
   return entries.get('default');
 }
 
-/** A text such as `tel:{number}` with the number in its place, or in that of `{digits}` without its plus. Pure. */
+/** A text such as `tel:{number}` with the number in it, or without its plus in place of `{digits}`. Pure. */
 export function fillTemplate(template: string, number: PhoneNumber): string {
   return template.includes('{digits}')
     ? template.replace('{digits}', number.slice(1))
@@ -81,12 +81,12 @@ export function fillTemplate(template: string, number: PhoneNumber): string {
 
 const RUN = /(?:\+|%2B)?\(?\d(?:(?:[\s().-]|%20){0,3}\d){4,}/gi;
 
-/** A port, or a limit: no country's numbers are this short with their area code and its zero or `+`. */
+/** Could be a port, or a limit: no country's numbers are this short with their area code and its zero or `+`. */
 const BARE_FIVE_DIGITS = /^[1-9]\d{4}$/;
 
 /**
  * Hides every run of five or more digits, with the signs and URL encoding that people and programs put around a phone
- * number. Five digits with nothing around them are left, unless they start with zero: they are numbers of our own.
+ * number. Five digits with nothing around them are kept, unless they start with zero: they are figures of our own.
  */
 export function maskPhoneNumbers(text: string): string {
   return text.replaceAll(RUN, (run) => (BARE_FIVE_DIGITS.test(run) ? run : '[number]'));

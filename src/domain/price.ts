@@ -19,7 +19,7 @@ export function parseAmount(text: string): Micros | undefined {
   return Number(groups['whole']) * MICROS + Number((groups['decimals'] ?? '').padEnd(6, '0'));
 }
 
-/** With two decimals at least. */
+/** With at least two decimals. */
 export function formatAmount(micros: Micros): string {
   const decimals = String(micros % MICROS).padStart(6, '0');
   return `${Math.floor(micros / MICROS)}.${decimals.replace(/0{1,4}$/, '')}`;

@@ -20,7 +20,7 @@ function isMaxAge(hours: unknown): hours is MaxAgeHours {
   );
 }
 
-/** The date of the last change, or whether one fell in a window. */
+/** The date of the last change, or whether a change fell in a window. */
 export type Question =
   { readonly about: 'date' } | { readonly about: 'window'; readonly maxAgeHours: MaxAgeHours };
 

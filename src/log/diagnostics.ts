@@ -18,7 +18,7 @@ export interface Broken {
 }
 
 interface AboutOperation {
-  /** As in the settings. */
+  /** The operator's name in the settings. */
   readonly operator: string;
   readonly operation: Operation;
 }
@@ -34,11 +34,11 @@ export interface TraceParent {
 
 export interface RequestMessage extends Traced<RequestResult> {
   readonly method: 'GET' | 'POST' | '_OTHER';
-  /** Of HTTP, such as `1.1`. */
+  /** The version of HTTP, such as `1.1`. */
   readonly httpVersion: string;
-  /** As the header `host` names it; `undefined` where that may hold a number. */
+  /** The host in the header `host`; `undefined` where it may be a number. */
   readonly host: { readonly name: string; readonly port: number } | undefined;
-  /** `undefined` where the caller names none. */
+  /** `undefined` where the caller sends none. */
   readonly parent: TraceParent | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface RequestResult {
   /** `ok`, or the first error code of the reply. */
   readonly code: string;
   readonly document?: string;
-  /** Of the operation, where the reply was not made before it was known. */
+  /** The type of the operation; absent where the reply was made before it was known. */
   readonly operation?: 'query' | 'mutation' | 'subscription';
 }
 
@@ -59,11 +59,11 @@ export interface PlanMessage extends Traced<PlanResult> {
 
 export interface PlanResult {
   readonly outcome: 'planned';
-  /** The operator's facts. */
+  /** The number of facts from the operator. */
   readonly facts: number;
-  /** Questions answered by facts of other lookups than their own. */
+  /** The number of questions answered by facts of other lookups than their own. */
   readonly deduced: number;
-  /** Of lookups without an answer. */
+  /** The failures of lookups without an answer. */
   readonly failures: readonly LookupFailureCode[];
 }
 
@@ -78,7 +78,7 @@ export interface TokenResult {
 }
 
 export interface LookupMessage extends Traced<LookupResult>, AboutOperation {
-  /** Of `check`. */
+  /** The window of `check`. */
   readonly maxAgeHours?: number;
 }
 
@@ -89,16 +89,16 @@ export interface LookupResult {
 }
 
 interface AboutEndpoint {
-  /** As in the settings. */
+  /** The operator's name in the settings. */
   readonly operator: string;
-  /** As in the log. */
+  /** The endpoint's name in the log. */
   readonly endpoint: string;
 }
 
 /** One request and its reply on the wire. */
 export interface ExchangeMessage extends Traced<ExchangeResult>, AboutEndpoint {
   readonly method: 'GET' | 'POST';
-  /** Without its query; a number in its path is replaced by `{number}` or `{digits}`. */
+  /** The URL without its query; a number in its path is replaced by `{number}` or `{digits}`. */
   readonly url: string;
   readonly isRetry: boolean;
   /** Adds a header to the request. Only in `start`: later it has no effect. */
@@ -126,14 +126,14 @@ export interface CircuitMessage extends AboutEndpoint {
   readonly state: 'open' | 'closed';
 }
 
-/** A quota of a caller was counted, or was exceeded. */
+/** A quota of a caller was used, or was exceeded. */
 export interface QuotaMessage {
   readonly quota: 'numbers' | 'lookups' | 'prompts';
   /** The share of the quota that is used now, from 0 to 1. */
   readonly used: number;
 }
 
-/** A failure of the shared store, a loss that puts numbers in doubt, or a server that went or came back. */
+/** A failure of the shared store, a loss that puts numbers in doubt, or a server that was lost or came back. */
 export type StoreMessage =
   | { readonly event: 'lost' | 'full' }
   /** A script ran, or was given up. */
@@ -145,9 +145,9 @@ export type StoreMessage =
       readonly untilMs: number;
     };
 
-/** Files that are read again were read, and can or cannot be used. Published by `system/fromFiles.ts` too. */
+/** Files that are read again were read, and can or cannot be used. `system/fromFiles.ts` publishes it too. */
 export interface FilesMessage {
-  /** The same whenever the same files are read. */
+  /** The same object whenever the same files are read. */
   readonly source: object;
   readonly isUsable: boolean;
 }
@@ -215,7 +215,8 @@ export const BROKEN: Broken = { outcome: 'broken' };
 
 /**
  * Publishes the start and the end of the work, as `TracingChannel.tracePromise` does, with fewer promises; only for a
- * channel with subscribers. They get `resultOf` the result, and for a defect not the error, which may quote its input.
+ * channel with subscribers. They get the result from `resultOf`; of a defect they do not get the error, which may quote
+ * its input.
  */
 export function traced<Result extends object, Message extends Traced<Result>, T>(
   { start, end, asyncStart, asyncEnd }: WorkChannel<Message>,
@@ -240,7 +241,7 @@ export function traced<Result extends object, Message extends Traced<Result>, T>
   });
 }
 
-/** A subscriber's notes on a message until its next event: on the message, as a WeakMap costs the collector more. */
+/** A subscriber's note on a message until its next event, kept in the message: a WeakMap costs the collector more. */
 export class MessageNotes<T> {
   readonly #key = Symbol('note');
 

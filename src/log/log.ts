@@ -5,10 +5,10 @@ import { StandardOutput } from './standardOutput.ts';
 /** What goes with a message: names and counts, never a phone number, a token, a URL or a body. */
 export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** By pino's numbers, which tools that read logs know. */
+/** pino's numbers, which log tools know. */
 const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 } as const;
 
-/** How a terminal shows them. */
+/** The name and style of each level in a terminal. */
 const SHOWN = {
   20: { name: 'DEBUG', style: 'dim' },
   30: { name: 'INFO ', style: 'green' },
@@ -26,13 +26,13 @@ export interface Log {
 
 export interface ProgramLog extends Log {
   debug(message: string, details?: LogDetails): void;
-  /** Lines dropped so far, because their reader was gone or far behind. */
+  /** Lines that were dropped so far, because the reader was gone or too slow. */
   lostLines(): number;
 }
 
 /**
  * JSON lines on standard output from a level up, or readable lines on a terminal. Lines are dropped while nothing reads
- * them. Every text is masked, that of libraries too.
+ * them. All texts are masked, including those of libraries.
  */
 export function createLog(lowest: LogLevel = 'info'): ProgramLog {
   const output = new StandardOutput();
@@ -64,7 +64,7 @@ export function createLog(lowest: LogLevel = 'info'): ProgramLog {
   };
 }
 
-/** A log with one function for all levels. */
+/** A log from one function for all levels. */
 export function logOf(
   write: (level: keyof Log, message: string, details?: LogDetails) => void,
 ): Log {

@@ -3,7 +3,7 @@ import { logOf, type Log, type LogDetails } from './log.ts';
 
 const EVERY_MS = 60_000;
 
-/** With more kinds than that, lines are grouped by their message only, and then all together. */
+/** With more kinds than this, lines are grouped by their message only, and then all together. */
 const MAX_KINDS = 200;
 const MAX_KEY_CHARACTERS = 500;
 
@@ -24,8 +24,8 @@ export interface SummedLog extends Log {
 }
 
 /**
- * Writes the first line of each kind (level, message and details without the correlator) at once, and after a minute one
- * line for all repeats: an outage is some lines a minute. Holds a bounded number of kinds.
+ * Writes the first line of each kind (level, message and details without the correlator) at once, and after a minute
+ * one line for all repeats: an outage takes a few lines a minute. Holds a bounded number of kinds.
  */
 export function sumUpRepeats(log: Log, clock: Clock): SummedLog {
   const kinds = new Map<string, Kind>();

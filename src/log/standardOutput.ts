@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
 
-/** The most that waits for a reader that has stopped; further lines of the log are dropped. */
+/** The most that may wait for a reader that has stopped; further lines of the log are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** Never blocks the process, also when its reader stops or is gone. The log and the audit log may share it. */
+/** Never blocks the process, even when its reader stops or is gone. The log and the audit log may share it. */
 export class StandardOutput {
   readonly #stream: Writable;
   #lostLines = 0;
@@ -27,7 +27,7 @@ export class StandardOutput {
     return this.#stream.writableLength < MAX_WAITING_BYTES;
   }
 
-  /** Resolves when the operating system has the text; rejects when it cannot be written. */
+  /** Resolves when the operating system has accepted the text; rejects when it cannot be written. */
   append(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#stream.write(text, (error) => {

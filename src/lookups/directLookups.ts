@@ -43,7 +43,7 @@ export interface DirectParts {
 
 export class DirectLookups implements DirectRoute {
   readonly #parts: DirectParts;
-  /** Names replies, with their number: a UUID for each would cost more. */
+  /** A prefix of the names of replies, which are numbered: a UUID for each would cost more. */
   readonly #id = randomUUID();
   #replies = 0;
 
@@ -51,7 +51,7 @@ export class DirectLookups implements DirectRoute {
     this.#parts = parts;
   }
 
-  /** Awaits only promises: with a thousand numbers each await counts. */
+  /** Awaits only promises: with a thousand numbers each await has a cost. */
   async lookUp(lookup: Lookup, { number, request }: NumberOfRequest): Promise<LookupOutcome> {
     const { tokens, operator, identity, admission, bulkheads, clock } = this.#parts;
     const bulkhead = bulkheads[lookup.operation];
@@ -91,7 +91,7 @@ export class DirectLookups implements DirectRoute {
           try {
             exchanged = await operator.lookUp(order, request);
           } finally {
-            // Other lookups may wait for its end.
+            // Other lookups may wait until the token is settled.
             token.settled();
           }
           attempts += exchanged.attempts;

@@ -25,7 +25,7 @@ import {
   type Plan,
 } from './planner.ts';
 
-/** An answer, or the consent's status; `undefined` where that cannot be said. A lookup that failed is an answer. */
+/** An answer, or the consent's status; `undefined` where it is not known. A lookup that failed is an answer. */
 export type FieldAnswer =
   Answer | { readonly kind: 'consent'; readonly consent: ConsentStatus | undefined };
 
@@ -39,9 +39,9 @@ export interface Defect {
 export type SimSwapLoader = Pick<Executor, 'answer' | 'plan' | 'questions' | 'delivered'>;
 
 /**
- * Answers the questions of one request: plans, looks up and adds the facts, until nothing is open (docs/design.md, "From
- * questions to lookups"). DataLoader gathers the questions of one tick; each number is done as soon as its own operator
- * has answered.
+ * Answers the questions of one request: plans, looks up and adds the facts, until no question is open (docs/design.md,
+ * "From questions to lookups"). DataLoader gathers the questions of one tick; each number is done as soon as its own
+ * operator has answered.
  */
 export class Executor {
   readonly #operators: Operators;
@@ -50,12 +50,12 @@ export class Executor {
   readonly #admission: Pick<LookupAuthorizer, 'admit'> | undefined;
   /** Facts live as long as the request, so a later question finds the facts of an earlier one. */
   readonly #numbers = new Map<PhoneNumber, NumberSession>();
-  /** A list is one plan: with one promise for all of its numbers. */
+  /** A list is one plan, with one promise for all of its numbers. */
   readonly #lists = new DataLoader<readonly NumberSession[], undefined>(
     async (lists) => {
       const sessions = lists.flat();
       for (const session of sessions) void this.#begin(session);
-      // The last to begin is the last to end, mostly: few others are left to wait for.
+      // The last to begin is usually the last to end: few others are left to wait for.
       for (const session of sessions.toReversed()) {
         if (session.state.kind === 'at work') await session.run;
       }
@@ -65,8 +65,8 @@ export class Executor {
   );
 
   /**
-   * @param numbersAtWork bounds the numbers of all requests together; no bound where absent
-   * @param admission of numbers whose operator no prefix says; all are admitted where absent
+   * @param numbersAtWork limits the numbers of all requests together; no limit where absent
+   * @param admission admits numbers whose operator no prefix names; all are admitted where absent
    */
   constructor(
     operators: Operators,
@@ -87,14 +87,14 @@ export class Executor {
     };
   }
 
-  /** At once where it is known. Never rejects: an `Error` of ours is a defect. */
+  /** Returns at once where the answer is known. Never rejects: an `Error` of ours is a defect. */
   answer(
     number: PhoneNumber,
     asked: FieldQuestion,
   ): FieldAnswer | Defect | Promise<FieldAnswer | Defect> {
     const known = this.#numbers.get(number);
     if (known?.isDone(asked) === true) return this.#answerTo(asked, known);
-    // After its end a request gets no further answers.
+    // A request gets no further answers after its end.
     if (this.#request.signal.aborted) return NO_PLACE_ANSWER;
     const session = this.#noted(number, [asked]);
     session.loader ??= new DataLoader(
@@ -102,7 +102,7 @@ export class Executor {
         await this.#begin(session);
         return questions.map((question) => this.#answerTo(question, session));
       },
-      // An answer may change by a later fact.
+      // A later fact may change an answer.
       { cache: false },
     );
     return session.loader.load(asked);
@@ -113,7 +113,7 @@ export class Executor {
     await this.#lists.load(numbers.map((number) => this.#noted(number, questions)));
   }
 
-  /** How many there are; equal ones count once. */
+  /** The number of different questions. */
   get questions(): number {
     let count = 0;
     for (const { questions, wantsConsent } of this.#numbers.values()) {
@@ -122,7 +122,7 @@ export class Executor {
     return count;
   }
 
-  /** The answers so far have reached the caller; without this call they count as not delivered. */
+  /** The answers so far have reached the caller. Without this call they count as not delivered. */
   delivered(): void {
     const { kept } = this.#operators;
     for (const session of this.#numbers.values()) {
@@ -159,7 +159,7 @@ export class Executor {
     return unanswered ?? { kind: 'defect', error: new Error('A question was left open.') };
   }
 
-  /** Kept facts may have answered before any operator was chosen. */
+  /** Kept facts may have answered before an operator was chosen. */
   #offerTo({ operator }: NumberSession): Offer | undefined {
     return operator?.offer ?? this.#operators.kept?.offer;
   }
@@ -167,7 +167,7 @@ export class Executor {
   /** A run under way includes the questions that arrive meanwhile. Never rejects. */
   #begin(session: NumberSession): Promise<void> {
     const { kind } = session.state;
-    // What is done begins again: a question may have come after its last step.
+    // A run that is done begins again: a question may have arrived after its last step.
     if (kind === 'at work' || kind === 'refused') return session.run;
     if (this.#numbersAtWork?.take(this.#request.caller.key) === false) {
       session.state = NO_PLACE;
@@ -190,10 +190,10 @@ export class Executor {
   }
 
   /**
-   * One lookup at a time: the next one may not be needed, and some operators refuse a second. Where an operator does not
-   * know the number the next one is called; what the first said no longer counts, since a number that moved has another
-   * SIM. The consent's status is read last: answers take precedence, an expiry is reported once, and a pending consent may
-   * have ended since.
+   * One lookup at a time: the next one may not be needed, and some operators refuse a second one. Where an operator
+   * does not know the number, the next one is called; what the first replied no longer counts, since a number that
+   * moved has another SIM. The consent's status is read last: answers take precedence, an expiry is reported once, and
+   * a pending consent may have ended since.
    */
   async #run(session: NumberSession): Promise<void> {
     try {
@@ -223,7 +223,7 @@ export class Executor {
       const error = defect instanceof Error ? defect : new Error('A lookup broke.');
       session.unanswered = { kind: 'defect', error };
     }
-    // In one turn with the end: a question that comes later begins another run.
+    // In the same turn as the end: a question that arrives later begins another run.
     this.#leavePlace(session);
     session.state = DONE;
   }
@@ -234,13 +234,13 @@ export class Executor {
     this.#numbersAtWork?.giveBack(key);
   }
 
-  /** Where no prefix says whose the number is: kept facts first; `undefined` when they answer everything. */
+  /** Where no prefix names the operator of a number: kept facts first; `undefined` when they answer everything. */
   async #route(
     session: NumberSession,
   ): Promise<Exclude<Routing, { kind: 'failed' }> | NumberSession['unanswered']> {
     const { number } = session;
     const event = { event: 'routing', number, request: this.#request } as const;
-    // Which operator has a number is said of those only that count for the caller.
+    // Which operator has a number is returned only for numbers that the caller's quota covers.
     const claim = await this.#admission?.admit(event);
     if (claim?.kind === 'denied') return { kind: 'failure', failure: claim.failure };
     if (await this.#isKept(session)) return undefined;
@@ -267,7 +267,7 @@ export class Executor {
   }
 }
 
-/** A number has a place among those at work as long as it is `at work`; `refused` is for good: all its fields say the same. */
+/** A number has one of the places while it is `at work`; `refused` is permanent: all its fields have one answer. */
 type NumberState =
   | { readonly kind: 'asked' }
   | { readonly kind: 'at work'; waitsForOwner: boolean }
@@ -282,7 +282,7 @@ const NO_PLACE_ANSWER: FieldAnswer = { kind: 'failure', failure: BUSY };
 
 function planned(session: NumberSession): PlanResult | Broken {
   if (session.unanswered?.kind === 'defect') return BROKEN;
-  // A number may have several runs: counts what was deduced since the last one.
+  // A number may have several runs: counts what was deduced since the previous one.
   const { deducedBefore } = session;
   session.deducedBefore = deducedOf(session);
   return {
@@ -293,10 +293,10 @@ function planned(session: NumberSession): PlanResult | Broken {
   };
 }
 
-/** How many questions were answered without their own lookup; those that take the same one count once. */
+/** How many questions were answered without a lookup of their own; those with the same lookup count once. */
 function deducedOf(session: NumberSession): number {
   const { questions, facts, operator } = session;
-  // A single question needs its lookup: nothing is deduced.
+  // A single question requires its lookup: nothing is deduced.
   if (operator === undefined || questions.length < 2) return 0;
   const found = new Set(facts.map((fact) => lookupKey(fact)));
   return questions.filter((question) => {
@@ -355,21 +355,21 @@ const NOTHING: readonly never[] = [];
 const NOT_BEGUN = Promise.resolve();
 
 /**
- * The questions about one number, and what its current operator has said. Its lists are replaced and never
- * added to: a list that grows makes room for seventeen, and most have one member.
+ * The questions about one number, and what its current operator has replied. Its lists are replaced and never extended:
+ * a list that grows reserves room for seventeen, and most have one member.
  */
 class NumberSession implements LookupSession {
   readonly number: PhoneNumber;
   readonly request: LookupRequest;
   state: NumberState = REQUESTED;
-  /** The latest. */
+  /** The latest run. */
   run = NOT_BEGUN;
   loader: DataLoader<FieldQuestion, FieldAnswer | Defect> | undefined;
   questions: readonly Question[] = NOTHING;
   wantsConsent = false;
   /** Read once for all fields. */
   consentAnswer: FieldAnswer | undefined;
-  /** By the latest run, the answer to what facts leave open; a further question may begin another one before it is read. */
+  /** The latest run's answer to what facts leave open; another question may begin another run before it is read. */
   unanswered: Failure | Defect | undefined;
   routing: Routing | undefined;
   operator: RoutedOperator | undefined;

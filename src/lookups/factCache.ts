@@ -9,7 +9,7 @@ export function hashedCallerKey({ caller, purpose }: CallerKey, number: PhoneNum
   return hash('sha256', JSON.stringify([number, caller.key, purpose.key]), 'base64url');
 }
 
-/** By an operator's identity; `undefined` where it is no longer configured. */
+/** By an operator's identity; `undefined` where the operator is no longer configured. */
 export type KeptFor = (operator: string) => FactCacheSettings | undefined;
 
 export interface FactCacheSettings {
@@ -20,11 +20,11 @@ export interface FactCacheSettings {
 }
 
 /**
- * Facts that answer further requests of the same caller about the same number, from any operator: requests that
- * came in no later than `keepMs` after the fact's lookup left, or `resultMs` where it was delivered to none.
+ * Facts that answer further requests of the same caller about the same number, from any operator: requests that came in
+ * at most `keepMs` after the fact's lookup left, or `resultMs` where it was not delivered.
  *
- * Ages are taken on the monotonic clock of the process that made the lookup, and counted on by the store's: no wall clock
- * is used. A shared store rejects with {@link SharedStateLost} while it is not available.
+ * Ages are taken on the monotonic clock of the process that made the lookup, and continued on the store's: no wall
+ * clock is used. A shared store rejects with {@link SharedStateLost} while it is not available.
  */
 export interface FactCache {
   /** Keeps a fact, or marks it as delivered for good; never prolongs it. May be sent again when lost. */
@@ -35,15 +35,15 @@ export interface FactCache {
 }
 
 export interface RecalledFacts {
-  /** Those that may answer a request. */
+  /** Facts that may answer a request. */
   readonly facts: readonly TimedFact[];
-  /** Facts that are too old to answer; a `false` must not pass over a change that they show. */
+  /** Facts that are too old to answer; a `false` must not ignore a change that they show. */
   readonly unrequested: readonly TimedFact[];
-  /** Everything that was kept before this moment is included, on this process's monotonic clock. */
+  /** Everything that was kept before this moment, on this process's monotonic clock, is included. */
   readonly recalledAtMs: number;
 }
 
-/** Whether delivered or not, for requests that waited for it in another replica. Pure. */
+/** How long a fact is retained, delivered or not, for requests that waited for it in another replica. Pure. */
 export function retentionMs({ toldBy }: TimedFact, keptFor: KeptFor): number {
   const { keepMs, resultMs } = keptFor(toldBy) ?? NOT_KEPT;
   return Math.max(keepMs, resultMs);
@@ -52,8 +52,8 @@ export function retentionMs({ toldBy }: TimedFact, keptFor: KeptFor): number {
 const NOT_KEPT: FactCacheSettings = { keepMs: 0, resultMs: 0 };
 
 /**
- * Which retained facts answer a request. How far to believe the dates of an operator that is no longer configured is
- * not known: of its facts only a swap answers, for as long as when it was kept, and a date only counts with the facts of
+ * Which retained facts answer a request. For an operator that is no longer configured, the trust in its dates is
+ * unknown: of its facts only a swap answers, for as long as when it was kept, and a date only counts with the facts of
  * others. Pure.
  */
 export function recalledFor(
@@ -70,23 +70,23 @@ export function recalledFor(
   return { facts: kept.filter(mayAnswer), unrequested: kept.filter((fact) => !mayAnswer(fact)) };
 }
 
-/** Those that end first give way. A few say all there is: the date, the largest `false`, the smallest `true`. */
+/** The facts that end first give way. A few are enough: the date, the largest `false`, the smallest `true`. */
 export const MAX_FACTS_PER_NUMBER = 32;
 
 const MAX_BYTES = 32 * 2 ** 20;
 
-/** With its place among the others, in addition to the text of a date; measured, and rounded up. */
+/** The bytes of a fact and its place among the others, without the text of a date; measured, and rounded up. */
 const FACT_BYTES = 512;
 
-/** A full cache is swept as a whole no more often. */
+/** The least time between two sweeps of a full cache as a whole. */
 const MS_BETWEEN_SWEEPS = 1000;
 
-/** The facts of one process, in `maxBytes` at most: a fact that finds no room is looked up again. */
+/** The facts of one process, in at most `maxBytes`: a fact for which there is no room is looked up again. */
 export class MemoryFactCache implements FactCache {
   readonly #clock: Clock;
   readonly #keptFor: KeptFor;
   readonly #maxBytes: number;
-  /** In the order in which they were kept; operators differ in for how long. */
+  /** In the order in which they were kept; operators differ in how long facts are kept. */
   readonly #kept = new Map<string, readonly TimedFact[]>();
   #bytes = 0;
   #mayNextSweepAtMs = -Infinity;
@@ -130,7 +130,9 @@ export class MemoryFactCache implements FactCache {
     return fact.leftAtMs + retentionMs(fact, this.#keptFor) >= this.#clock.monotonicMs();
   }
 
-  /** Removes what has run out: up to the first that has not, or all of it when there is no room, once a second. */
+  /**
+   * Removes expired facts: up to the first that is still valid, or all of them when there is no room, once a second.
+   */
   #sweep(isFull: boolean): void {
     const nowMs = this.#clock.monotonicMs();
     const isWhole = isFull && nowMs >= this.#mayNextSweepAtMs;

@@ -18,14 +18,14 @@ import {
 import { closesMore, type Offer } from './planner.ts';
 
 export interface KeptFactsParts {
-  /** By caller and number, the facts that are being marked as delivered; shared by all operators. */
+  /** The facts that are being marked as delivered, by caller and number; shared by all operators. */
   readonly marking?: Map<string, Promise<unknown>>;
   readonly factCache: Pick<FactCache, 'recall' | 'keep'>;
   readonly admission: Pick<LookupAuthorizer, 'delivered'>;
   readonly offer: Offer;
 }
 
-/** Facts that answer nothing are not returned as answers: the audit log would say that they were. */
+/** Facts that answer nothing are not returned as answers: otherwise the audit log would list them as answers. */
 export type Recalled =
   | {
       readonly kind: 'answers';
@@ -39,7 +39,7 @@ export type Recalled =
     }
   | { readonly kind: 'failed'; readonly failure: LookupFailure };
 
-/** Facts of this caller and purpose that are young enough. A store that is not available counts as empty. */
+/** Facts of this caller and purpose that are recent enough. A store that is not available counts as empty. */
 export class KeptFacts {
   readonly offer: Offer;
   readonly #parts: KeptFactsParts;
@@ -51,10 +51,10 @@ export class KeptFacts {
     this.#marking = parts.marking ?? new Map();
   }
 
-  /** Those that answer an open question of the session are audited. */
+  /** Facts that answer an open question of the session are audited. */
   async recall(session: LookupSession): Promise<Recalled> {
     const { facts, unrequested, recalledAtMs } = await this.#recall(session);
-    // No `false` may pass over a change that is known, whether or not that answers anything.
+    // No `false` may ignore a known change, whether or not that change answers anything.
     if (!closesMore({ ...session, unrequested }, this.offer, facts)) {
       return { kind: 'nothing', unrequested: facts.concat(unrequested), recalledAtMs };
     }

@@ -11,24 +11,24 @@ interface AboutNumber {
   >;
 }
 
-/** A billed lookup; in the 3-legged flow one that a consent has bought. */
+/** A billed lookup; in the 3-legged flow one that a consent has paid for. */
 export interface LookupToAuthorize extends AboutNumber {
   readonly event: 'lookup';
   readonly lookup: Lookup;
   readonly consentId?: string;
-  /** A further lookup with that consent's token is counted; the first was counted with the prompt. */
+  /** Another lookup with that consent's token, which is counted; the first was counted with the prompt. */
   readonly isFurther?: true;
 }
 
 export type AuthorizerRequest =
   | LookupToAuthorize
-  /** A prompt, for the lookup that is to follow. */
+  /** A prompt, for the lookup that follows it. */
   | (AboutNumber & {
       readonly event: 'consent-request';
       readonly lookup: Lookup;
       readonly consentId: string;
     })
-  /** No exchange with the operator: a consent's state; which operator serves the number, where its prefix does not say. */
+  /** No exchange with the operator: the state of a consent; which operator serves a number that no prefix settles. */
   | (AboutNumber & { readonly event: 'consent-status' | 'routing' });
 
 /** An answer to a request for which no lookup was made. */
@@ -37,7 +37,7 @@ export interface CachedAnswer extends AboutNumber {
   readonly how: 'shared' | 'kept';
   readonly lookup: Lookup;
   readonly consentId?: string;
-  /** The name of the operator that gave it, where that may differ from the current one. */
+  /** The name of the operator that gave it, where it may differ from the current one. */
   readonly operator?: string;
 }
 
@@ -56,7 +56,7 @@ export const BROKEN: Ending = { outcome: 'broken', attempts: 1 };
 
 export interface Admitted {
   readonly kind: 'admitted';
-  /** To be called once. Writes the line after it. Never rejects. */
+  /** Writes the line after the exchange. To be called once. Never rejects. */
   ended(ending: Ending): Promise<void> | void;
 }
 
@@ -66,7 +66,7 @@ export interface Denied {
 }
 
 export interface LookupAuthorizers {
-  /** Of one operator, whose name is recorded with all that it admits. */
+  /** The authorizer for one operator, whose name is recorded with all that it admits. */
   of(operator: string): LookupAuthorizer;
 }
 
@@ -76,12 +76,12 @@ export interface LookupAuthorizer {
 
   /**
    * Records an answer, or a failure for the number, before it is returned to a request for which no lookup was made.
-   * Returns the failure to return in its place where that cannot be written. Never rejects.
+   * Returns the failure to return instead where the record cannot be written. Never rejects.
    */
   delivered(answer: CachedAnswer): Promise<LookupFailure | undefined> | undefined;
 }
 
-/** Counting takes a second at most, and the audit line before and after two each. */
+/** Counting takes a second at most, and the audit lines before and after take two seconds each. */
 export const AUDIT_BUDGET_MS = 5000;
 
 /** Observes everything that is authorized, and decides nothing. Must not throw. */

@@ -13,15 +13,15 @@ import type { Plan } from './planner.ts';
 
 export interface LookupRequest extends CallerKey, Urgency {
   readonly correlator: Correlator;
-  /** On the monotonic clock: kept and shared facts are judged by it. */
+  /** On the monotonic clock, by which kept and shared facts are judged. */
   readonly cameInAtMs: number;
-  /** Aborted when the caller hangs up and when the request's time is over. */
+  /** Aborted when the caller hangs up and when the request's deadline passes. */
   readonly signal: LightAbortSignal;
-  /** How long it waits for the owner of a number, where it says so (RFC 7240, `wait`). */
+  /** How long it waits for the owner of a number, where it states that (RFC 7240, `wait`). */
   readonly waitMs?: number;
   /** Called whenever a lookup has its token and is about to leave, with the monotonic time. */
   readonly onLeaving?: (leftAtMs: number) => void;
-  /** Called when it begins to wait for the owner of a number, and when it no longer does. */
+  /** Called when it begins to wait for the owner of a number, and when it stops. */
   onOwnerWait?: ((number: PhoneNumber, isWaiting: boolean) => void) | undefined;
 }
 
@@ -39,7 +39,7 @@ export type LookupOutcome =
       readonly facts: readonly TimedFact[];
       /** Other kept facts, which answer none of the questions. */
       readonly unrequested?: readonly TimedFact[];
-      /** The lookup that they are the reply to; absent where kept facts answer, and where an owner consents to each. */
+      /** The lookup that they came from; absent where kept facts answer, and where an owner consents to each lookup. */
       readonly made?: Lookup;
       /** A lookup that would bring nothing new. */
       readonly closed?: FailedLookup | undefined;
@@ -47,7 +47,7 @@ export type LookupOutcome =
   | { readonly kind: 'failed'; readonly failed: FailedLookup };
 
 /**
- * The facts of a reply that has just come.
+ * The facts of a reply that has just arrived.
  *
  * @param isHeard whether they need not be kept for a later request: no owner was prompted for them
  * @param toldBy the operator's identity
@@ -75,7 +75,7 @@ export function wordOf(outcome: LookupOutcome): 'answered' | LookupFailure['code
   return outcome.kind === 'facts' ? 'answered' : outcome.failed.failure.code;
 }
 
-/** `undefined` while the status cannot be said; a failure where it may not be read. */
+/** `undefined` while the status is not known; a failure where it may not be read. */
 export type ConsentReading =
   | { readonly kind: 'read'; readonly status: ConsentStatus | undefined }
   | { readonly kind: 'failed'; readonly failure: LookupFailure };
@@ -100,7 +100,7 @@ export interface LookupRoute {
   /** Notes that these facts have reached a caller. Absent where that makes no difference. */
   delivered?(facts: readonly TimedFact[], about: NumberOfRequest): void;
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading>;
-  /** Resolves when nothing is under way that must not be cut. */
+  /** Resolves when nothing is under way that must not be cut off. */
   close(): Promise<void>;
 }
 

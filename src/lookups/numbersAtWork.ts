@@ -1,9 +1,9 @@
 import type { Clock } from '../system/clock.ts';
 
 export interface NumberLimits {
-  /** Of those that are planned and looked up: each takes its share of the processor. */
+  /** The limit on numbers that are being planned and looked up: each takes its share of the processor. */
   readonly atWork: number;
-  /** With those that wait for their owners, which take only memory. */
+  /** The limit including numbers that wait for their owners, which take only memory. */
   readonly held: number;
 }
 
@@ -11,9 +11,10 @@ export interface NumberLimits {
 const REMEMBER_REFUSED_MS = 2000;
 
 /**
- * Bounds the numbers at work in a process: without it they would take all of its memory and all be late. Numbers beyond
- * the bound are refused at once. While others are refused, a caller gets at most half of the places at work. It never has
- * more than half of all that is held, including numbers that wait for their owners, since an owner takes long.
+ * Limits the numbers at work in a process: without a limit they would take all of its memory and all be late. Numbers
+ * beyond the limit are refused at once. While others are refused, a caller gets at most half of the places at work. It
+ * never has more than half of all that is held, including numbers that wait for their owners, since an owner takes
+ * long.
  */
 export class NumbersAtWork {
   readonly #limits: NumberLimits;
@@ -60,7 +61,7 @@ export class NumbersAtWork {
     return true;
   }
 
-  /** For its owner to answer: meanwhile a number that has a place is not at work. */
+  /** A number that has a place begins, or stops, to wait for its owner; while it waits it is not at work. */
   wait(caller: string, isWaiting: boolean): void {
     const holding = this.#holdings.get(caller);
     if (holding === undefined) return;
@@ -69,7 +70,7 @@ export class NumbersAtWork {
     this.#atWork += change;
   }
 
-  /** Of a number that does not wait for its owner. */
+  /** Returns the place of a number that does not wait for its owner. */
   giveBack(caller: string): void {
     const holding = this.#holdings.get(caller);
     if (holding === undefined) return;

@@ -10,10 +10,10 @@ import {
   type NumberOfRequest,
 } from './lookupRoute.ts';
 
-/** How many wait for the call about one number; more would wait past their deadlines. */
+/** How many may wait for the call about one number; more would wait past their deadlines. */
 const QUEUE = 100;
 
-/** For an operator that answers 409 to a second call about a number. Waiting takes no permit, and holds up no other number. */
+/** For an operator that answers 409 to a second call about a number. Waiting takes no permit, and delays no others. */
 export class OneLookupPerNumber implements DirectRoute {
   readonly #route: DirectRoute;
   readonly #clock: Clock;

@@ -13,7 +13,7 @@ export interface RoutedOperator {
 
 export interface ServingOperator extends RoutedOperator {
   readonly prefixes: readonly NumberPrefix[];
-  /** Names of those that its numbers may have moved to. */
+  /** The operators that its numbers may have moved to. */
   readonly others: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export type Routing =
   | {
       readonly kind: 'failed';
       readonly failure: LookupFailure;
-      /** Nothing about the number has left this process. */
+      /** Whether nothing about the number has left this process. */
       readonly isUnsent?: boolean;
     };
 
@@ -34,7 +34,7 @@ export interface Operators {
   of(number: PhoneNumber): Routing | undefined;
   /** Never rejects. */
   find?(number: PhoneNumber, request: LookupRequest): Promise<Routing>;
-  /** Of all operators, before a number's own is looked up. Absent where nothing is kept. */
+  /** Facts of all operators, recalled before a number's own operator is chosen. Absent where nothing is kept. */
   readonly kept?: KeptFacts | undefined;
 }
 
@@ -43,13 +43,13 @@ export const NOT_SERVED: Routing = {
   failure: { code: 'NUMBER_NOT_SERVED', reach: 'number' },
 };
 
-/** The operator of the longest prefix of a number, and then its `others`; not the others of these. */
+/** The operator with the longest prefix of a number, and then its `others`; not the others of these. */
 export class OperatorsByPrefix implements Operators {
   readonly #byPrefix: ReadonlyMap<NumberPrefix, Routing>;
   readonly #longestPrefix: number;
   readonly #byName: ReadonlyMap<string, Routing>;
 
-  /** @throws {Error} when `others` names an operator that is not there */
+  /** @throws {Error} when `others` names an operator that does not exist */
   constructor(operators: readonly ServingOperator[]) {
     const byName = new Map(operators.map((operator) => [operator.name, operator]));
     this.#byName = new Map(
@@ -74,7 +74,7 @@ export class OperatorsByPrefix implements Operators {
   }
 }
 
-/** Each operator is called once at most, even where the list names it twice. */
+/** Each operator is called at most once, even where the list names it twice. */
 function inTurn(first: ServingOperator, byName: ReadonlyMap<string, RoutedOperator>): Routing {
   const others = first.others.map((name) => {
     const other = byName.get(name);

@@ -31,7 +31,7 @@ const MAX_NAME_CHARACTERS = 100;
 export class OperatorsByDirectory implements Operators {
   readonly kept: KeptFacts | undefined;
   readonly #parts: ByDirectoryParts;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #said = new Map<PhoneNumber, { said: DirectoryJudgement; untilMs: number }>();
   readonly #underWay = new WorkByKey<PhoneNumber, DirectoryJudgement>();
 
@@ -60,7 +60,7 @@ export class OperatorsByDirectory implements Operators {
   ): Promise<DirectoryJudgement> {
     const { directory, settings, clock } = this.#parts;
     const requestedAtMs = clock.monotonicMs();
-    // A deadline of its own, independent of the waiting requests.
+    // The deadline does not depend on the waiting requests.
     const urgency = { signal, deadlineMs: requestedAtMs + settings.timeoutMs };
     const said = await operatorOf(directory, number, urgency, correlator);
     if (said.kind !== 'failed') {
@@ -92,7 +92,7 @@ export class OperatorsByDirectory implements Operators {
         return NOT_SERVED;
       case 'named': {
         const named = operators.named(said.operator);
-        // The name itself is not logged: it came from outside, and may be anything.
+        // The name is not logged: it came from outside, and may be anything.
         if (named === undefined) log.error(UNKNOWN_OPERATOR, { setting: 'directory' });
         return named ?? NOT_SERVED;
       }

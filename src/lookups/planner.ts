@@ -20,23 +20,23 @@ export interface Offer extends DateTrust {
   readonly operations: ReadonlySet<Operation>;
   /** The largest window that `check` takes. */
   readonly maxAgeHours: number;
-  /** What is sent for a lookup: lookups whose requests are equal are one. `undefined` where none can be written. */
+  /** What is sent for a lookup: lookups with equal requests are one. `undefined` where none can be written. */
   readonly requestOf?: (lookup: Lookup, number: PhoneNumber) => string | undefined;
 }
 
 export interface Plan {
-  /** Whom it is about, where the operator's requests may be equal. */
+  /** The number, where the operator's requests may be equal. */
   readonly number?: PhoneNumber;
   readonly questions: readonly Question[];
   readonly facts: readonly TimedFact[];
-  /** Kept facts that answer nothing here: a `false` must not pass over a change that they show. */
+  /** Kept facts that answer nothing here: a `false` must not ignore a change that they show. */
   readonly unrequested?: readonly TimedFact[];
   readonly failures: readonly FailedLookup[];
   /** Lookups whose replies brought facts. */
   readonly answered?: readonly Lookup[];
 }
 
-/** `asOfMs` is when the lookup of the facts that the answer follows `from` left, in milliseconds since 1970. */
+/** `asOfMs` is when the lookup left whose facts the answer follows `from`, in milliseconds since 1970. */
 export type Answer =
   | {
       readonly kind: 'date';
@@ -47,7 +47,7 @@ export type Answer =
   | Deduced
   | { readonly kind: 'failure'; readonly failure: LookupFailure };
 
-/** `undefined` when no question is open (docs/design.md, "From questions to lookups"). Pure. */
+/** The next lookup; `undefined` when no question is open (docs/design.md, "From questions to lookups"). Pure. */
 export function nextLookup(plan: Plan, offer: Offer): Lookup | undefined {
   const windows: MaxAgeHours[] = [];
   for (const question of plan.questions) {
@@ -68,7 +68,7 @@ export function nextLookup(plan: Plan, offer: Offer): Lookup | undefined {
   return maxAgeHours === undefined ? undefined : { operation: 'check', maxAgeHours };
 }
 
-/** Whether all that an operator has said is that it does not know the number (docs/design.md, "No other operator in doubt"). */
+/** Whether the operator has only replied that the number is unknown (docs/design.md, "No other operator in doubt"). */
 export function mayBeElsewhere({ facts, failures }: Pick<Plan, 'facts' | 'failures'>): boolean {
   return (
     facts.length === 0 &&
@@ -79,7 +79,7 @@ export function mayBeElsewhere({ facts, failures }: Pick<Plan, 'facts' | 'failur
 
 const RETRIEVE_DATE: Lookup = { operation: 'retrieve-date' };
 
-/** The window of a check that is bought already; `undefined` where no question about one is open. */
+/** The window of a check that is already paid for; `undefined` where no question about one is open. */
 export function nextWindowAmong(plans: readonly Plan[], offer: Offer): MaxAgeHours | undefined {
   const open = plans.flatMap((plan) =>
     plan.questions.flatMap((question) =>
@@ -94,7 +94,7 @@ export function nextWindowAmong(plans: readonly Plan[], offer: Offer): MaxAgeHou
   });
 }
 
-/** docs/design.md, "The largest window first". */
+/** The next window to check (docs/design.md, "The largest window first"). */
 function nextWindow(
   open: readonly MaxAgeHours[],
   known: Pick<Plan, 'facts' | 'failures'>,
@@ -104,7 +104,7 @@ function nextWindow(
   return isBounded(known) ? ascending[Math.floor(ascending.length / 2)] : ascending.at(-1);
 }
 
-/** A larger window is known to hold a swap, or is more than the operator answers (docs/design.md, "Windows out of range"). */
+/** A larger window is known to have a swap, or exceeds what is answered (docs/design.md, "Windows out of range"). */
 function isBounded({ facts, failures }: Pick<Plan, 'facts' | 'failures'>): boolean {
   return (
     facts.some(saysSwapped) ||
@@ -155,7 +155,7 @@ export function isWorthWaitingFor(underWay: Lookup, wanted: Lookup): boolean {
   }
 }
 
-/** `undefined` while the question is open. A failure is provisional: a later fact may take its place. Pure. */
+/** `undefined` while the question is open. A failure is provisional: a later fact may replace it. Pure. */
 export function answerTo(question: Question, plan: Plan, offer: Offer): Answer | undefined {
   switch (question.about) {
     case 'date':
@@ -184,7 +184,7 @@ function answerToWindow(maxAgeHours: MaxAgeHours, plan: Plan, offer: Offer): Ans
   return failed({ operation: 'check', maxAgeHours }, plan, offer);
 }
 
-/** docs/design.md, "One operation only". */
+/** The answer where only one operation is offered (docs/design.md, "One operation only"). */
 function answerFromDateOnly(plan: Plan, offer: Offer): Answer | undefined {
   const fact = dates(plan.facts).at(-1);
   if (fact === undefined) return failed(RETRIEVE_DATE, plan, offer);
@@ -192,7 +192,7 @@ function answerFromDateOnly(plan: Plan, offer: Offer): Answer | undefined {
   return { kind: 'window', swapped: true, asOfMs: fact.sentAtMs, from: [fact] };
 }
 
-/** In the order in which their lookups left; those that are kept may come in any. */
+/** In the order in which their lookups left; kept facts may come in any order. */
 function dates(facts: readonly TimedFact[]): readonly (TimedFact & DateFact)[] {
   return facts
     .filter((fact) => fact.operation === 'retrieve-date')
@@ -216,7 +216,7 @@ function failed(lookup: Lookup, plan: Plan, offer: Offer): Answer | undefined {
   return failure && { kind: 'failure', failure };
 }
 
-/** docs/design.md, "No equal request twice". */
+/** An earlier lookup with the same request (docs/design.md, "No equal request twice"). */
 function equalRequest(
   lookup: Lookup,
   { number, failures, answered = NONE }: Plan,
@@ -245,7 +245,7 @@ const NOT_OFFERED: Answer = {
   failure: { code: 'OPERATION_NOT_OFFERED', reach: 'question' },
 };
 
-/** With the longest window that can be answered, where there is one. */
+/** Has the longest window that can be answered, where there is one. */
 function periodNotSupported(maxAgeHours: number): Answer {
   const failure = { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' } as const;
   return { kind: 'failure', failure: maxAgeHours < 1 ? failure : { ...failure, maxAgeHours } };

@@ -15,8 +15,8 @@ import {
 } from './factCache.ts';
 
 /*
- * Times are Redis's own, in milliseconds. Each key is a hash: for each fact a name, and its end before the sealed value.
- * That end is only for removal; the one that counts is sealed.
+ * Times are Redis's, in milliseconds. Each key is a hash: for each fact a name, and its end before the sealed value.
+ * This end is only for removal; the one that counts is sealed.
  */
 
 const ADOPT = adoptRenamed(1);
@@ -48,7 +48,7 @@ redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', last))
 return 'done'
 `;
 
-/** KEYS: facts. Returns the time, then names and sealed facts in turn. */
+/** KEYS: facts. Returns the time, then names and sealed facts, alternating. */
 export const RECALL = `${ADOPT}
 local found = { nowText }
 local kept = redis.call('HGETALL', KEYS[1])
@@ -101,7 +101,7 @@ export class RedisFactCache implements FactCache {
     const keys = this.#keys(seals, callerKey, number);
     const identity = identityOf(fact);
     const name = seal.name(identity);
-    // Facts that find no room are looked up again.
+    // Facts for which there is no room are looked up again.
     await this.#redis
       .run(KEEP, keys, (server) => {
         // An end that Redis computed when the command reaches it would be as late as the command is.
@@ -146,7 +146,8 @@ export class RedisFactCache implements FactCache {
       const fact = {
         ...kept.fact,
         leftAtMs: requestedAtMs - (nowMs - kept.leftAtMs),
-        // It arrived before the fact was kept, so by now at the latest; the replica that kept it may have dated it later.
+        // The reply arrived before the fact was kept, at the latest by now; the replica that kept it may have dated it
+        // later.
         repliedAtMs: receivedAtMs - Math.max(0, nowMs - kept.repliedAtMs),
       };
       facts.push(fact);
@@ -167,7 +168,7 @@ export class RedisFactCache implements FactCache {
   }
 }
 
-/** As `isSameFact` has it. */
+/** The identity by which `isSameFact` compares. */
 function identityOf(fact: SealedFact['fact']): string {
   return `${lookupKey(fact)} ${fact.replyId}`;
 }

@@ -25,13 +25,13 @@ export interface SharedLookupsParts {
 
 /**
  * Requests of one caller about one number share a lookup that is likely to answer them, until it leaves or for `keepMs`
- * after; its facts are kept for later ones. It ends when its last waiter hangs up or runs out of time. In the 3-legged
- * flow consents are shared instead.
+ * after that; its facts are kept for later requests. It ends when its last waiter hangs up or reaches its deadline. In
+ * the 3-legged flow consents are shared instead.
  */
 export class SharedLookups implements LookupRoute {
   readonly #route: DirectRoute;
   readonly #parts: SharedLookupsParts;
-  /** Under way, and those whose facts are just being kept. */
+  /** Lookups under way, and those whose facts are just being kept. */
   readonly #shared = new Map<PhoneNumber, SharedLookup[]>();
 
   constructor(route: DirectRoute, parts: SharedLookupsParts) {
@@ -56,7 +56,7 @@ export class SharedLookups implements LookupRoute {
     return shared.outcomeFor(request, late);
   }
 
-  /** Counts against the quota of numbers, and is audited: it says which operator has the number. */
+  /** Counts against the quota of numbers, and is audited: it reveals which operator has the number. */
   async consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
     const { admission } = this.#parts;
     const admitted = await admission.admit({ event: 'consent-status', number, request });
@@ -65,7 +65,7 @@ export class SharedLookups implements LookupRoute {
       : { kind: 'read', status: { state: 'NOT_NEEDED' } };
   }
 
-  /** Facts are kept and lines written, although no request waits any more. */
+  /** Facts are kept and lines written, although no request waits any longer. */
   async close(): Promise<void> {
     await Promise.all([...this.#shared.values()].flat().flatMap(({ ended }) => ended ?? []));
   }
@@ -107,7 +107,9 @@ export class SharedLookups implements LookupRoute {
     return failure === undefined ? outcome : lookupFailed(lookup, failure);
   }
 
-  /** It can be joined until its facts are kept, so no request falls in between. Facts that are not kept are looked up again. */
+  /**
+   * It can be joined until its facts are kept, so that no request falls in between. Otherwise they are looked up again.
+   */
   #ended(
     shared: SharedLookup,
     outcome: LookupOutcome | Promise<LookupOutcome>,
@@ -120,7 +122,7 @@ export class SharedLookups implements LookupRoute {
     return Promise.allSettled(keeping).then(() => this.#forget(shared));
   }
 
-  /** In place: the Map's old table would hold another list until the next full collection. */
+  /** Replaced in place: the Map's old table would hold another list until the next full collection. */
   #forget(shared: SharedLookup): undefined {
     const others = this.#shared.get(shared.number) ?? [];
     others.splice(others.indexOf(shared), 1);
@@ -128,18 +130,18 @@ export class SharedLookups implements LookupRoute {
   }
 }
 
-/** A lookup as the request that it is made for. */
+/** A lookup, in the role of the request that it is made for. */
 class SharedLookup extends SharedWork<LookupOutcome> implements LookupRequest {
   readonly lookup: Lookup;
   readonly number: PhoneNumber;
   readonly caller: LookupRequest['caller'];
   readonly purpose: LookupRequest['purpose'];
   readonly cameInAtMs: number;
-  /** All that ever joined it. */
+  /** All requests that ever joined it. */
   readonly requests: LookupRequest[];
   /** On the monotonic clock. */
   leftAtMs: number | undefined;
-  /** Resolves once it is over and its facts are kept. */
+  /** Resolves once the lookup is over and its facts are kept. */
   ended: Promise<void> | undefined;
 
   constructor(lookup: Lookup, number: PhoneNumber, first: LookupRequest) {

@@ -4,7 +4,7 @@ import type { ClockElsewhere } from '../system/clock.ts';
 
 export interface RedisSettings {
   readonly topology: RedisTopology;
-  /** Of the servers that hold data. */
+  /** For the servers that hold data. */
   readonly credentials: RedisCredentials | undefined;
   /** Without it connections are in clear text. */
   readonly tls: RedisTls | undefined;
@@ -18,7 +18,7 @@ export type RedisTopology =
       readonly kind: 'sentinel';
       readonly sentinels: readonly RedisAddress[];
       readonly masterName: string;
-      /** Of the sentinels themselves. */
+      /** For the sentinels themselves. */
       readonly sentinelCredentials: RedisCredentials | undefined;
       readonly database: number;
     };
@@ -36,10 +36,10 @@ export interface RedisCredentials {
 
 /** Texts are PEM. */
 export interface RedisTls {
-  /** In place of the well-known authorities. */
+  /** The trusted authorities, instead of the well-known ones. */
   readonly ca: string | undefined;
   readonly client: { readonly cert: string; readonly key: string } | undefined;
-  /** The name that certificates bear, where it is not the host's. */
+  /** The name in certificates, where it is not the host's. */
   readonly serverName: string | undefined;
 }
 
@@ -50,21 +50,21 @@ export function hostAndPort({ host, port }: RedisAddress): string {
 export type ScriptValues = readonly (string | number)[];
 
 /**
- * Values, or how they are computed from the clock of the server that holds the keys, by its last reply: the script does not
- * run where that clock was set back since, and they are computed again.
+ * Values, or how they are computed from the clock of the server that holds the keys, by its last reply: the script does
+ * not run where that clock was set back since, and the values are computed again.
  */
 export type TimedValues = ScriptValues | ((server: ClockElsewhere) => ScriptValues);
 
 /** A Redis in any topology, whose scripts know the time. */
 export type Redis = PlainRedis<TimedValues>;
 
-/** Commands are never queued for it, and each ends in time. */
+/** Commands are never queued for it, and each ends within a time limit. */
 export interface PlainRedis<Values = ScriptValues> {
-  /** Starts to connect, and goes on for as long as it takes; resolves when connected, or after a while. */
+  /** Starts to connect, and continues until it succeeds; resolves when connected, or after a while. */
   open(): Promise<void>;
 
   /**
-   * Runs a script on at least one key; several lie in one slot, by a hash tag.
+   * Runs a script on at least one key; several keys lie in one slot, by a hash tag.
    *
    * @param timeoutMs a second where absent
    * @throws {SharedStateLost} when it may or may not have run
@@ -77,7 +77,7 @@ export interface PlainRedis<Values = ScriptValues> {
     timeoutMs?: number,
   ): Promise<unknown>;
 
-  /** Names the server that holds a key at this moment. */
+  /** The server that holds a key at this moment. */
   serverOf(key: string): string;
 
   /** The listener is called whenever a lost server is back: it may have lost its data. */
@@ -90,33 +90,34 @@ export function texts(reply: unknown): string[] {
   return Array.isArray(reply) ? reply.map(String) : [];
 }
 
-/** A command without a reply by then counts as lost. */
+/** A command without a reply after this time counts as lost. */
 export const COMMAND_TIMEOUT_MS = 1000;
 
-/** The shared store is not available; what was sent to it last may have been done. */
+/** The shared store is not available; the last command may have been carried out. */
 export class SharedStateLost extends Error {
   override readonly name: string = 'SharedStateLost';
 }
 
-/** It has no room for what was to be written. */
+/** The store has no room for what was to be written. */
 export class OutOfMemory extends SharedStateLost {
   override readonly name = 'OutOfMemory';
 }
 
-/** For work that can be done without the shared store. */
+/** For work that can do without the shared store. */
 export function unlessLost(error: unknown): undefined {
   if (!(error instanceof SharedStateLost)) throw error;
   return undefined;
 }
 
-/** If it changes, nothing in Redis is found again. Enough for some twenty masters to have about as many each. */
+/** A change would leave nothing in Redis to be found. Enough for some twenty masters to have about as many each. */
 export const BUCKETS = 256;
 
 /**
- * The keys of one bucket are in one slot of a Redis Cluster and so on one master: one script may change them, and they are
- * lost together with the memory key that shows the loss. It does not depend on STATE_KEY: both names of a thing are there.
+ * The keys of one bucket are in one slot of a Redis Cluster and so on one master: one script may change them, and they
+ * are lost together with the memory key that shows the loss. It does not depend on STATE_KEY: both names of a thing are
+ * in it.
  *
- * @param scope whose things these are, such as an operator's identity
+ * @param scope the owner of the things, such as an operator's identity
  */
 export function bucketOf(scope: string, thing: string): number {
   return createHmac('sha256', scope).update(thing).digest().readUInt8(0) % BUCKETS;

@@ -18,11 +18,11 @@ import { Sentinels } from './redisSentinels.ts';
 import { perScript, SharedRedis } from './sharedRedis.ts';
 
 const BEAT_MS = 1000;
-/** How long a server of a cluster may take to return the slots; then another is tried. */
+/** How long a server of a cluster may take to return the slots before another server is tried. */
 const MAP_TIMEOUT_MS = 400;
-/** Between tries of a command whose master is being replaced, or whose slot is being moved. */
+/** The pause between tries of a command whose master is being replaced, or whose slot is being moved. */
 const TRY_AGAIN_MS = 50;
-/** A change of the eviction policy is seen after this many beats. */
+/** A change of the eviction policy is noticed after this many beats. */
 const BEATS_BETWEEN_LOOKS = 5;
 
 const UNKNOWN = 'unknown';
@@ -36,15 +36,15 @@ const FORGETFUL_POLICY =
 
 const nameOf = perScript((script) => createHash('sha1').update(script).digest('hex'));
 
-/** It connects to nothing yet. */
+/** Does not connect yet. */
 export function createRedis(settings: RedisSettings, clock: Clock, log: Log): SharedRedis {
   return new SharedRedis(new RedisClient(settings, clock, log), clock, log);
 }
 
 /**
- * One Redis in any topology: ioredis, and what it leaves to us. It may send commands again, which scripts must bear
- * ({@link SharedRedis}). Here each command has a time limit, servers are pinged every second, and the log says which is
- * lost, why, and when it is back.
+ * One Redis in any topology: ioredis, and what it leaves to us. It may send commands again, which scripts must tolerate
+ * ({@link SharedRedis}). Here each command has a time limit, servers are pinged every second, and the log says which
+ * server is lost, why, and when it is back.
  */
 export class RedisClient implements PlainRedis {
   readonly #clock: Clock;
@@ -55,9 +55,9 @@ export class RedisClient implements PlainRedis {
   readonly #backListeners: (() => void)[] = [];
   /** Servers that were logged as lost, and since when. */
   readonly #lostSinceMs = new Map<string, number>();
-  /** By server, the policy that was logged last. */
+  /** By server, the eviction policy that was last logged. */
   readonly #evictionPolicies = new Map<string, string>();
-  /** Of each slot of a cluster, its master by the last map. */
+  /** The master of each slot of a cluster, by the last map. */
   #masters: readonly (string | undefined)[] = [];
   #isUnmapped = false;
   #opening: Promise<void> | undefined;
@@ -72,7 +72,7 @@ export class RedisClient implements PlainRedis {
         lazyConnect: true,
         enableOfflineQueue: false,
         enableReadyCheck: false,
-        // Certificates bear the names that servers are known by.
+        // Certificates have the names that servers are known by.
         dnsLookup: (host, done) => done(null, host),
         clusterRetryStrategy: retryDelayMs,
         slotsRefreshTimeout: MAP_TIMEOUT_MS,
@@ -107,7 +107,7 @@ export class RedisClient implements PlainRedis {
     this.#client = client;
   }
 
-  /** Each store that lies there opens it. */
+  /** Each store in it calls this. */
   open(): Promise<void> {
     return (this.#opening ??= this.#open());
   }
@@ -155,7 +155,7 @@ export class RedisClient implements PlainRedis {
     }
   }
 
-  /** Each write is a call of the system, which takes longer than the command: those of a list leave together. */
+  /** Each write is a system call, which takes longer than the command: the commands of a list leave together. */
   #writeOncePerTick(): void {
     if (this.#client instanceof Cluster || this.#corked !== undefined) return;
     // `undefined` before it first connects.
@@ -227,7 +227,7 @@ export class RedisClient implements PlainRedis {
     }
   }
 
-  /** Pings every server that holds data, and reads its eviction policy at times. Never rejects. */
+  /** Pings every server that holds data, and sometimes reads its eviction policy. Never rejects. */
   async #beat(doesLook: boolean): Promise<void> {
     const client = this.#client;
     if (this.#sentinels !== undefined && !(client instanceof Cluster)) {
@@ -279,7 +279,7 @@ export class RedisClient implements PlainRedis {
   async #lookAtEviction(node: Client, server: string): Promise<void> {
     let policy = UNKNOWN;
     try {
-      // It is allowed where CONFIG is not, as a rule.
+      // It is usually allowed where CONFIG is not.
       const info = await inTime(this.#clock, node.info('memory'), COMMAND_TIMEOUT_MS);
       policy = /^maxmemory_policy:([a-z-]{1,40})\s*$/m.exec(info)?.[1] ?? UNKNOWN;
     } catch (error) {
@@ -298,12 +298,12 @@ function serverOfNode({ options: { host = '', port = 0 } }: Client): string {
   return hostAndPort({ host, port });
 }
 
-/** A server has done nothing of a command that it refuses. */
+/** Whether an error is a reply: a server has not carried out a command that it refuses. */
 function isReply(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** One word that says why, such as WRONGPASS or ECONNREFUSED. */
+/** One word for the reason, such as WRONGPASS or ECONNREFUSED. */
 function reasonOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('code' in error && typeof error.code === 'string') return error.code;

@@ -13,11 +13,11 @@ const CONNECT_TIMEOUT_MS = 2500;
 const MIN_RECONNECT_MS = 50;
 const MAX_RECONNECT_MS = 1000;
 
-/** More than any reply that scripts of ours have, or a map of a cluster. */
+/** More than any reply to our scripts, or a map of a cluster, has. */
 const MAX_REPLY_BYTES = 8 * 2 ** 20;
-/** A reply that takes longer counts as endless, even if it drips. */
+/** A reply that takes longer counts as endless, even if bytes keep arriving. */
 const MAX_REPLY_MS = 3000;
-/** No line of a reply that ends is longer. */
+/** Longer than any line of a reply that ends. */
 const MAX_LINE_BYTES = 64 * 1024;
 
 const SILENCE_MS = 2500;
@@ -27,7 +27,7 @@ interface ConnectorOptions extends RedisAddress {
   readonly tls?: TlsOptions;
 }
 
-/** Makes connections whose replies have a bound in bytes and in time, and which end at once. */
+/** Makes connections whose replies are limited in bytes and in time, and which end at once. */
 export class RedisConnector extends AbstractConnector {
   readonly #options: ConnectorOptions;
 
@@ -52,7 +52,7 @@ export class RedisConnector extends AbstractConnector {
     });
     const bound = new ReplyBound();
     socket.on('data', (chunk) => {
-      // Text comes only where an encoding is set.
+      // Text arrives only where an encoding is set.
       if (typeof chunk === 'string' || !bound.admits(chunk))
         socket.destroy(badReply('ENDLESS_REPLY'));
     });
@@ -73,7 +73,7 @@ export class RedisConnector extends AbstractConnector {
 
 const LF = 10;
 
-/** A line of RESP 2. The library may read anything else as another reply, such as an endless one. */
+/** A line of RESP 2. The library might read anything else as another reply, such as an endless one. */
 const LINE = /^(?:[$*](?<count>-1|\d{1,10})|[+:-][^\r\n]*)\r\n$/;
 
 /**
@@ -81,9 +81,9 @@ const LINE = /^(?:[$*](?<count>-1|\d{1,10})|[+:-][^\r\n]*)\r\n$/;
  * it is complete.
  */
 class ReplyBound {
-  /** Values still to come of the reply that is under way. */
+  /** Values of the reply under way that are still to come. */
   #open = 0;
-  /** Bytes still to come of a text, its end included. */
+  /** Bytes of a text that are still to come, including its end. */
   #left = 0;
   #replyBytes = 0;
   #beganAtMs = 0;
@@ -132,7 +132,7 @@ class ReplyBound {
 
 /**
  * Ends a connection on which a reply is missing, even while commands are written to it. The library's own time limit
- * (`socketTimeout`) ends one whose replies wait for a process that stood still to read them.
+ * (`socketTimeout`) also ends one whose replies wait for a process that was suspended.
  */
 function endInSilence(socket: Socket): void {
   let answeredBytes = 0;
@@ -145,7 +145,7 @@ function endInSilence(socket: Socket): void {
     if (socket.bytesWritten === answeredBytes) receivedAtMs = performance.now();
     else if (performance.now() - receivedAtMs > SILENCE_MS) socket.destroy(badReply('NO_REPLY'));
   };
-  // Sockets are read before `look`, even where the timer is late.
+  // Sockets are read before `look` runs, even where the timer is late.
   const looking = setInterval(() => setImmediate(look), LOOK_EVERY_MS).unref();
   socket.once('close', () => clearInterval(looking));
 }
@@ -189,7 +189,7 @@ export function retryDelayMs(tries: number): number {
 
 /** @throws {SharedStateLost} when it takes longer */
 export async function inTime<T>(clock: Clock, running: Promise<T>, timeoutMs: number): Promise<T> {
-  // A busy process may get to its timers before a reply that has long been there: sockets are read first.
+  // A busy process may get to its timers before a reply that arrived long ago: sockets are read first.
   const after: Clock['after'] = (ms, act) => clock.after(ms, () => setImmediate(act));
   const reply = await withinTime({ after }, timeoutMs, running, COMMAND_DEADLINE_EXCEEDED);
   if (reply === COMMAND_DEADLINE_EXCEEDED) throw new SharedStateLost();

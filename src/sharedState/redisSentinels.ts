@@ -8,9 +8,9 @@ const RETRY_AFTER_MS = 250;
 
 export interface SentinelParts {
   readonly sentinels: readonly RedisAddress[];
-  /** Its name at the sentinels. */
+  /** The master's name at the sentinels. */
   readonly masterName: string;
-  /** Of connections to sentinels, and of those to servers that hold data. */
+  /** For connections to sentinels, and for those to servers that hold data. */
   readonly options: { readonly sentinel: ClientOptions; readonly data: ClientOptions };
   readonly clock: Clock;
   /** Called with the reason when a sentinel is lost, and with `undefined` when it is back. */

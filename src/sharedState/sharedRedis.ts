@@ -11,25 +11,25 @@ import {
   type TimedValues,
 } from './redis.ts';
 
-/** Between a connection that broke under a script and the script's next try. */
+/** The pause between a connection that broke during a script and the script's next try. */
 const TRY_AGAIN_MS = 50;
-/** How often connections are tried that the server does not take yet. */
+/** How often connections are tried that the server does not accept yet. */
 const TRY_NEXT_MS = 1000;
 
 /**
- * Runs scripts so that one that arrives late does nothing, and sends one again that was lost on its way. So each script
- * must bear to arrive twice: one that would not carries an id, which its resends share. A script refuses to run after
- * its last moment, which is in its server's time: what was reported as lost is not done later.
+ * Runs scripts so that one that arrives late does nothing, and sends a script that was lost on its way again. Each
+ * script must therefore tolerate arriving twice: one that would not has an id, which its resends share. A script
+ * refuses to run after its last moment, which is in its server's time: what was reported as lost is not done later.
  */
 export class SharedRedis implements Redis {
   #redis: PlainRedis;
-  /** To take its place. */
+  /** The connection that will replace it. */
   #next: PlainRedis | undefined;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** Of each server, by its last reply. */
+  /** The clock of each server, by its last reply. */
   readonly #clocks = new Map<string, ClockElsewhere>();
-  /** Of each server that runs nothing, since when. */
+  /** Servers that run nothing, and since when. */
   readonly #lostSinceMs = new Map<string, number>();
   readonly #backListeners: (() => void)[] = [];
   readonly #closing = new AbortController();
@@ -96,7 +96,7 @@ export class SharedRedis implements Redis {
     this.#redis.close();
   }
 
-  /** The connections that there are go on until others are taken: nothing is lost in between. Never rejects. */
+  /** The present connections continue until others are accepted: nothing is lost in between. Never rejects. */
   async renew(next: PlainRedis): Promise<void> {
     this.#next?.close();
     this.#next = next;
@@ -106,12 +106,12 @@ export class SharedRedis implements Redis {
     this.#redis = next;
     this.#next = undefined;
     for (const listener of this.#backListeners) next.onBack(listener);
-    // Commands on the former connections have a reply by then, or are lost.
+    // By then commands on the former connections have a reply, or are lost.
     await this.#clock.sleep(COMMAND_TIMEOUT_MS, this.#closing.signal).catch(() => undefined);
     before.close();
   }
 
-  /** Waits until it answers; `false` when it is replaced, or this is closed. */
+  /** Waits until it is accepted; `false` when it is replaced, or this is closed. */
   async #isTaken(next: PlainRedis): Promise<boolean> {
     while (this.#next === next && !this.#closing.signal.aborted) {
       try {
@@ -125,7 +125,7 @@ export class SharedRedis implements Redis {
     return false;
   }
 
-  /** Then it may be back in a moment; one that is away for longer is not waited for. */
+  /** Whether a server was lost only recently, and may soon be back; one that is away for longer is not waited for. */
   #isLostLately(server: string): boolean {
     const nowMs = this.#clock.monotonicMs();
     const sinceMs = this.#lostSinceMs.get(server) ?? nowMs;
@@ -146,8 +146,9 @@ const FULL =
   'The shared store is full: no owner is prompted, facts are not kept, and each replica counts quotas by itself. Give it more memory (maxmemory).';
 
 /**
- * The moments between which a script may run, and its own values. Values that were computed from a clock hold as long as it
- * is not behind what it was taken for. Before a reply has brought the server's time the script does nothing; its next try runs.
+ * The moments between which a script may run, and its own values. Values that were computed from a clock remain valid
+ * while it is not behind its estimate. Before a reply has brought the server's time the script does nothing; its next
+ * try runs.
  */
 function timedValues(
   values: TimedValues,
@@ -163,7 +164,8 @@ function timedValues(
 }
 
 /**
- * The first values are its first and its last moment. Returns the time, and 'untimely' or 'done' and what the script returns.
+ * The first two values are its first and its last moment. Returns the time, and 'untimely', or 'done' and the script's
+ * result.
  */
 const timed = perScript(
   (script) => `
@@ -179,7 +181,7 @@ return { nowText, 'done', run() }
 `,
 );
 
-/** Scripts are in the code, so there are few. */
+/** Scripts are part of the code, so there are few. */
 export function perScript(make: (script: string) => string): (script: string) => string {
   const made = new Map<string, string>();
   return (script) => {

@@ -27,7 +27,7 @@ export class StateSeal {
     return createHmac('sha256', this.#nameKey).update(JSON.stringify(parts)).digest('base64url');
   }
 
-  /** Encrypts a text for one place: it does not open in another. */
+  /** Encrypts a text for one place: it cannot be opened in another. */
   seal(text: string, place: string): string {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#valueKey, nonce).setAAD(Buffer.from(place));
@@ -35,7 +35,7 @@ export class StateSeal {
     return Buffer.concat(sealed).toString('base64');
   }
 
-  /** @throws when it was sealed for another place, with another key, or changed since */
+  /** @throws when it was sealed for another place or with another key, or was changed since */
   open(sealed: string, place: string): string {
     const bytes = Buffer.from(sealed, 'base64');
     const nonce = bytes.subarray(0, NONCE_BYTES);
@@ -48,12 +48,12 @@ export class StateSeal {
   }
 }
 
-/** 32 bytes each: the key in force, and the one whose place it takes or that is to take its place. */
+/** 32 bytes each: the current key, and the one that it replaces or that will replace it. */
 export type StateKeys = readonly [Uint8Array, ...Uint8Array[]];
 
 /**
- * The first, current one names and seals what is written; names by any of them are found, and changed to the
- * name by the first one: replicas may have the same keys in another order.
+ * The first, current one names and seals what is written. Names by any of them are found, and changed to the name by
+ * the first one: replicas may have the same keys in another order.
  */
 export class StateSeals {
   readonly all: readonly [StateSeal, ...StateSeal[]];
@@ -80,8 +80,8 @@ export class StateSeals {
 }
 
 /**
- * A script's first step, in Lua: a key named by another STATE_KEY is renamed to its current name. The
- * script's own keys come first, and then the same ones as each other STATE_KEY names them.
+ * A script's first step, in Lua: a key that another STATE_KEY named is renamed to its current name. The script's own
+ * keys come first, and then the same ones as each other STATE_KEY names them.
  */
 export function adoptRenamed(keys: number): string {
   return `
@@ -94,7 +94,7 @@ end
 `;
 }
 
-/** A KeyObject: of a Buffer each HMAC and cipher first makes one, at four times the cost. */
+/** A KeyObject: with a Buffer each HMAC and cipher first creates one, at four times the cost. */
 function derive(stateKey: Uint8Array, purpose: string): KeyObject {
   const bytes = hkdfSync('sha256', stateKey, '', `sim-swap consents: ${purpose}`, 32);
   return createSecretKey(Buffer.from(bytes));

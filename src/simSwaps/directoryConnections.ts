@@ -12,10 +12,10 @@ import { RetryBudget } from '../resilience/retries.ts';
 import type { NumberDirectorySettings } from '../operator/operatorSettings.ts';
 
 const NUMBER_DIRECTORY = 'number directory';
-/** As many as to an operator's endpoint. */
+/** As many connections as to an operator's endpoint. */
 const CONNECTIONS = 256;
 
-/** To the company's number directory, with the headers that its files have now. */
+/** Connections to the company's number directory, with the current headers of its files. */
 export class DirectoryConnections {
   readonly settings: NumberDirectorySettings;
   readonly endpoint: GuardedEndpoint;

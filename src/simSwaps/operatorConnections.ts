@@ -45,10 +45,10 @@ const KINDS: Readonly<Record<EndpointName, ExchangeKind>> = {
   check: 'lookup',
 };
 
-/** Beyond it a batch waits longer than its callers do. */
+/** Beyond this a batch waits longer than its callers do. */
 const QUEUE = 10_000;
 
-/** Everything that is sent to one operator goes through here, with the credentials that its files have now. */
+/** Everything that is sent to one operator, with the current credentials of its files. */
 export class OperatorConnections {
   readonly tokens: TokenManager;
   readonly operator: Operator;
@@ -56,7 +56,7 @@ export class OperatorConnections {
   readonly #settings: OperatorSettings;
   readonly #operatorClock: OperatorClock;
   readonly #files: ConnectionFiles;
-  /** By label, the latest of each: one that is discovered may move. */
+  /** The latest endpoint of each label: a discovered one may move. */
   readonly #endpoints = new Map<string, GuardedEndpoint>();
   readonly #authorization: ReturnType<typeof authorizationEndpoints>;
   readonly #lookups: Readonly<Record<(typeof LOOKUP_ENDPOINTS)[number], GuardedEndpoint>>;
@@ -134,7 +134,7 @@ export class OperatorConnections {
     }));
   }
 
-  /** By how much our clock is ahead of the operator's, once that has been shown. */
+  /** By how much our clock is ahead of the operator's, once a reply has shown it. */
   clock() {
     const { aheadMs } = this.#operatorClock;
     return aheadMs === undefined ? [] : [{ operator: this.#settings.name, aheadMs }];
@@ -156,7 +156,7 @@ export class OperatorConnections {
   }
 }
 
-/** Lookups after a prompt leave with its consent, unless its token may be used again. */
+/** Whether there is such work: lookups after a prompt leave with its consent, unless its token may be used again. */
 function isDone(work: Work, { flow, tokens }: Pick<OperatorSettings, 'flow' | 'tokens'>): boolean {
   switch (work) {
     case 'retrieve-date':

@@ -25,7 +25,7 @@ export function silentReplies(settings: OperatorSettings, endpoint: EndpointName
   switch (endpoint) {
     case 'token': {
       if (!namesNumber(settings.grant)) return 'alike';
-      // One that is used again would do its harm again.
+      // A token that is used again would do its harm again.
       const isUsedOnce = settings.tokens.use === 'once';
       const isRefused = settings.tokenMismatch === 'refused' && sendsPhoneNumber(settings);
       return isUsedOnce && isRefused ? 'checked' : 'fresh';
@@ -40,14 +40,14 @@ export function silentReplies(settings: OperatorSettings, endpoint: EndpointName
 
 export type CreateEndpoint = (name: EndpointName, url: string) => GuardedEndpoint;
 
-/** As the log, metrics and diagnostics call them. */
+/** The names in the log, metrics and diagnostics. */
 export function endpointNames({ grant }: Pick<OperatorSettings, 'grant'>): readonly string[] {
   return [...authorizationEndpointsOf(grant), ...LOOKUP_ENDPOINTS].map(
     (name) => ENDPOINT_LABELS[name],
   );
 }
 
-/** At the addresses of the settings, or at those of the discovery document as it is by then. */
+/** The endpoints at the addresses of the settings, or at those of the discovery document at that time. */
 export function authorizationEndpoints(
   { authorization, grant }: OperatorSettings,
   create: CreateEndpoint,

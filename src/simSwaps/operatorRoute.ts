@@ -37,9 +37,9 @@ export interface OperatorRouteParts {
   readonly admission: LookupAuthorizer;
   readonly stores: SimSwapStores;
   readonly consent: ConsentSettings;
-  /** Of all operators: the owner of a number is one person. */
+  /** Shared by all operators: the owner of a number is one person. */
   readonly consented: ConsentedLookups;
-  /** Of all operators: facts that are being marked as delivered. */
+  /** Shared by all operators: facts that are being marked as delivered. */
   readonly marking: Map<string, Promise<unknown>>;
   readonly clock: Clock;
 }

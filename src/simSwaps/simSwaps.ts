@@ -31,7 +31,7 @@ export type SimSwaps = ReturnType<typeof createSimSwaps>;
 
 export interface SimSwapParts {
   readonly operators: readonly OperatorSettings[];
-  /** Says which operator serves a number; its prefix does where absent. */
+  /** Says which operator serves a number; where absent, the prefix does. */
   readonly directory: NumberDirectorySettings | undefined;
   readonly consent: ConsentSettings;
   readonly stores: SimSwapStores;
@@ -44,7 +44,7 @@ export interface SimSwapParts {
 const STRANDED =
   'A stored consent is of an operator that is not configured: its number is CONSENT_PENDING until it ends. If the operator was renamed, list its old name in `formerly`.';
 
-/** @throws {Error} when the settings name an operator that is not there */
+/** @throws {Error} when the settings name an operator that does not exist */
 export function createSimSwaps(parts: SimSwapParts) {
   const {
     operators,
@@ -62,7 +62,7 @@ export function createSimSwaps(parts: SimSwapParts) {
   );
   const operatorClocks = new Set<OperatorClock>();
   const marking = new Map<string, Promise<unknown>>();
-  /** How far each operator's dates may be believed, by its identity. */
+  /** The trust in each operator's dates, by its identity. */
   const trusts = new Map<string, DateTrust>(
     operators.flatMap((one) => operatorIdentitiesOf(one).map((identity) => [identity, one])),
   );
@@ -116,14 +116,14 @@ export function createSimSwaps(parts: SimSwapParts) {
     numbers: () => numbersAtWork.load,
     load: () => served.flatMap(({ connections }) => connections.load()),
     connections: () => served.flatMap(({ connections }) => connections.connections()),
-    /** By how much our clock is ahead of those of operators that have shown theirs. */
+    /** By how much our clock is ahead of the operators' clocks, where replies have shown it. */
     clocks: () => served.flatMap(({ connections }) => connections.clock()),
-    /** Waits for exchanges that must not be cut, then closes the connections. */
+    /** Waits for exchanges that must not be cut off, then closes the connections. */
     close: () => closeAll([...served, ...(directory === undefined ? [] : [directory])]),
   };
 }
 
-/** Of all operators; `undefined` where nothing is kept. */
+/** Kept facts of all operators; `undefined` where nothing is kept. */
 function anyKept(
   operators: readonly OperatorSettings[],
   parts: Omit<KeptFactsParts, 'offer'>,

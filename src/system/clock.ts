@@ -4,7 +4,7 @@ export interface Clock {
   nowMs(): number;
   /** Milliseconds that never run backwards, for expiry and intervals. */
   monotonicMs(): number;
-  /** Calls `act` after `ms`, unless what it returns is called first. */
+  /** Calls `act` after `ms`, unless the returned function is called first. */
   after(ms: number, act: () => void): () => void;
   /** Resolves after `ms`; rejects with the signal's reason when that comes first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -63,7 +63,7 @@ export interface ClockElsewhere {
   readonly maxAheadMs: number;
 }
 
-/** From one reply with its time, which was read between our sending and the reply's arrival. */
+/** From one reply with the other machine's time, which was read between our sending and the reply's arrival. */
 export function clockElsewhere(
   shownMs: number,
   sentAtMs: number,

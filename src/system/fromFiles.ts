@@ -25,7 +25,7 @@ interface FollowParts {
 /**
  * Applies the files whenever they have changed. Where they cannot be used, the last value stays, and the log says so.
  *
- * @returns how to end that
+ * @returns a function that ends this
  */
 export function follow<T>(
   from: FromFiles<T> | undefined,
@@ -48,7 +48,7 @@ export function follow<T>(
         case 'read':
           putInForce(reread.value);
           times += 1;
-          // Each with its count: the line of a second change within a minute is not one of its repeats.
+          // Each with its count: a second change within a minute must not count as a repeat of the first line.
           log.info('Files have changed and were read again: the new contents are used.', {
             times,
           });

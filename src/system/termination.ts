@@ -9,16 +9,16 @@ export function fail(message: string): never {
 /** The signals of service managers, of Ctrl-C and of a terminal that closes. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** A terminal sends Ctrl-C to npm and to us, and npm passes it on: signals within this time are one. */
+/** A terminal sends Ctrl-C to npm and to us, and npm passes it on: signals within this time count as one. */
 const SAME_REQUEST_MS = 2000;
 
 export type TerminationSignal = (typeof SIGNALS)[number];
 
 /**
- * In place of what was listening before, calls `stop` once, at the first signal to end. A second signal, later than a copy of the first could be, ends the
- * process at once.
+ * Replaces the earlier listeners, and calls `stop` once, at the first signal to end. A second signal, later than a copy
+ * of the first could arrive, ends the process at once.
  *
- * @param hangUp called on SIGHUP in its place, unless that says that the terminal is gone
+ * @param hangUp called instead on SIGHUP, unless that means that the terminal is gone
  */
 export function onTermination(
   stop: (signal: TerminationSignal) => void,
@@ -44,7 +44,7 @@ export function onTermination(
         process.kill(process.pid, signal);
       }
     });
-    // Only now: a signal that has come and is not dispatched yet would be lost with the last listener.
+    // Only now: a signal that has arrived and is not dispatched yet would be lost with the last listener.
     for (const listener of before) process.off(signal, listener);
   }
   if (isHangUpDue) process.kill(process.pid, 'SIGHUP');
@@ -59,7 +59,7 @@ function hasTerminal(): boolean {
   }
 }
 
-/** The listener after SIGHUP: whether it came is read from the listeners. */
+/** The listener after SIGHUP: its presence among the listeners shows whether SIGHUP came. */
 const hasCome = (): void => undefined;
 const note = (): void => void process.off('SIGHUP', hasCome).on('SIGHUP', hasCome);
 

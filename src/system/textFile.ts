@@ -33,7 +33,7 @@ export function readTextNow(path: string): string {
   }
 }
 
-/** The same; `undefined` where it cannot be read. */
+/** As {@link readTextNow}; `undefined` where it cannot be read. */
 export function readTextIfThere(path: string): string | undefined {
   try {
     return readTextNow(path);
@@ -42,7 +42,7 @@ export function readTextIfThere(path: string): string | undefined {
   }
 }
 
-/** The same, asynchronously. */
+/** As {@link readTextNow}, asynchronously. */
 export async function readText(path: string): Promise<string> {
   await using file = await open(path, TO_READ);
   demandFile(await file.stat());
@@ -58,7 +58,7 @@ function demandFile(stats: Stats): void {
   if (stats.size > MAX_FILE_BYTES) throw new Unfit('FILE_TOO_LARGE');
 }
 
-/** Named by its code, as errors of the system are. */
+/** Named by its code, as system errors are. */
 class Unfit extends Error {
   override readonly name = 'Unfit';
   readonly code: string;

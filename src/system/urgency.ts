@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import type { Correlator } from './correlator.ts';
 
 export interface Urgency {
-  /** On the monotonic clock. Later where more requests join shared work. */
+  /** On the monotonic clock. Later, where more requests join shared work. */
   readonly deadlineMs: number;
   readonly signal?: LightAbortSignal | undefined;
   /** Set where more requests may join: then only the signal ends an exchange under way. */
@@ -14,17 +14,17 @@ export interface Abortable {
 }
 
 /**
- * An AbortController and its signal in one, for a request and for each of its many lookups: an EventTarget
- * takes half a kilobyte more, and searches all its listeners for each one added.
+ * An AbortController and its signal in one, for a request and for each of its many lookups: an EventTarget takes half a
+ * kilobyte more, and searches all its listeners for each one added.
  */
 export class LightAbortSignal {
-  /** Most have no more than one at a time. */
+  /** Most signals have at most one listener at a time. */
   #listener: Abortable | undefined;
   #others: Set<Abortable> | undefined;
   aborted = false;
   reason: unknown;
 
-  /** Once: a signal that is aborted stays so, for its first reason. */
+  /** Works once: an aborted signal stays so, for its first reason. */
   abort(reason?: unknown): void {
     if (this.aborted) return;
     this.aborted = true;
@@ -68,7 +68,7 @@ export class LightAbortSignal {
   }
 }
 
-/** The request's time is over: `REQUEST_TIMEOUT_MS`. */
+/** The request's deadline has passed: `REQUEST_TIMEOUT_MS`. */
 export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
 }
@@ -80,10 +80,10 @@ export class CallerGone extends Error {
 /** The time that one request has. Its timer runs only between {@link begin} and {@link pause}. */
 export class RequestLife {
   readonly timeoutMs: number;
-  /** Both on the monotonic clock. */
+  /** Both are on the monotonic clock. */
   readonly cameInAtMs: number;
   readonly deadlineMs: number;
-  /** Aborted when the caller hangs up and when the time is over. */
+  /** Aborted when the caller hangs up and when the deadline passes. */
   readonly signal = new LightAbortSignal();
   readonly #clock: Clock;
   readonly #given: AbortSignal | undefined;
@@ -92,7 +92,7 @@ export class RequestLife {
   #timer: NodeJS.Timeout | undefined;
   #begun = 0;
 
-  /** @param given ends it as well, while it runs */
+  /** @param given another signal that ends it, while it runs */
   constructor(timeoutMs: number, clock: Clock, given?: AbortSignal) {
     this.timeoutMs = timeoutMs;
     this.cameInAtMs = clock.monotonicMs();
@@ -124,8 +124,8 @@ export class RequestLife {
   }
 
   /**
-   * The result of `work`; `undefined` where it is missing `graceMs` after the life has ended. The work
-   * continues without a waiter. One call at a time.
+   * The result of `work`; `undefined` where it is still missing `graceMs` after the life has ended. The work continues
+   * without a waiter. One call at a time.
    */
   within<T>(work: Promise<T>, graceMs = 0): Promise<T | undefined> {
     // By hand: a race would take twice as many promises.
@@ -188,15 +188,15 @@ class Waiter<T> implements Abortable {
 }
 
 /**
- * Work with several waiters. It has as much time as the waiter that has the most, and is aborted when the last one has
- * gone.
+ * Work with several waiters. It has as much time as the waiter with the latest deadline, and is aborted when the last
+ * one has gone.
  */
 export class SharedWork<T> implements Sharing {
   readonly signal = new LightAbortSignal();
   readonly isShared = true;
-  /** Of the first waiter: the work is traced to it, but does not end with it. */
+  /** The first waiter's: the work is traced to it, but does not end with it. */
   readonly correlator: Correlator;
-  /** The latest of all that have joined. */
+  /** The latest deadline of all that have joined. */
   deadlineMs: number;
   /** Replaced, not pushed to: most work has one waiter, and a growing list reserves room for seventeen. */
   #waiters: readonly Waiter<T>[] = [];
@@ -234,7 +234,7 @@ export class SharedWork<T> implements Sharing {
   }
 }
 
-/** Shared work by key: what is under way is joined, and begun again once its last waiter has gone. */
+/** Shared work by key: work under way is joined, and begun again once its last waiter has gone. */
 export class WorkByKey<K, T> {
   readonly #underWay = new Map<K, SharedWork<T>>();
 

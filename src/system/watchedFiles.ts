@@ -5,7 +5,7 @@ import { readText, readTextIfThere } from './textFile.ts';
 export type FileTexts = ReadonlyMap<string, string | undefined>;
 
 export interface FileWatch {
-  /** The latest that two readings agreed on. */
+  /** The latest texts that two readings agreed on. */
   readonly texts: FileTexts;
   close(): void;
 }
@@ -13,7 +13,9 @@ export interface FileWatch {
 /** How often files are read again. Events would be lost on network file systems. */
 const EVERY_MS = 5000;
 
-/** A change counts once two readings so far apart agree: a file may be half written, or a key without its certificate. */
+/**
+ * A change counts once two readings this far apart agree: a file may be half written, a key without its certificate.
+ */
 const SETTLED_AFTER_MS = 500;
 
 /**

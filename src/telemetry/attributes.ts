@@ -114,7 +114,7 @@ export const EXCHANGE: SpanShape<ExchangeMessage> = {
     if (result.outcome !== 'replied') {
       return {
         attributes: { 'error.type': result.outcome, 'sim_swap.sent': result.sent },
-        // A word of undici's or ours, which may hold text from outside.
+        // A word of undici or ours, which may contain text from outside.
         status: { code: SpanStatusCode.ERROR, message: maskPhoneNumbers(result.detail) },
       };
     }

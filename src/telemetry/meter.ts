@@ -2,9 +2,9 @@ import type { MetricDefinition } from './metricDefinitions.ts';
 
 class Series {
   readonly labels: readonly string[];
-  /** Of a histogram: the sum of its observations. */
+  /** For a histogram: the sum of its observations. */
   value = 0;
-  /** Of a histogram: the count of each bucket without smaller ones; the last bucket has no bound. */
+  /** For a histogram: the count of each bucket, without smaller ones; the last bucket has no bound. */
   readonly counts: number[] = [];
   readonly #below = new Map<string, Series>();
 
@@ -31,8 +31,8 @@ class Series {
 type Labels<Label extends string> = Readonly<Record<Label, string>>;
 
 /**
- * The values of one metric, found label by label, in 0.2 µs: Prometheus' package for Node makes a text of all labels for
- * each value, which takes five times as long.
+ * The values of one metric, found label by label, in 0.2 µs: Prometheus' package for Node makes a text of all labels
+ * for each value, which takes five times as long.
  */
 export class Meter<Label extends string> {
   readonly #definition: MetricDefinition<Label>;
@@ -65,7 +65,7 @@ export class Meter<Label extends string> {
     this.#root = new Series([]);
   }
 
-  /** In Prometheus' text format, "Comments, help text, and type information" and what follows there. */
+  /** In Prometheus' text format, "Comments, help text, and type information" and the section after it. */
   text(): string {
     const { name, help, buckets } = this.#definition;
     const scalar = name.endsWith('_total') ? 'counter' : 'gauge';

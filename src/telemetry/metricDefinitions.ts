@@ -9,15 +9,15 @@ export interface MetricDefinition<Label extends string = string> {
 
 const OPERATOR_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 const REQUEST_SECONDS = [0.005, ...OPERATOR_SECONDS, 30] as const;
-/** From the shared store and the audit log, whose alerts are at 0.2 and 0.5. */
+/** For the shared store and the audit log, whose alerts are at 0.2 and 0.5. */
 const STORE_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5] as const;
 const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 0.999] as const;
 const GC_SECONDS = [0.001, 0.01, 0.1, 1] as const;
 const CONSENT_SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300] as const;
 
 /**
- * All metrics of the service. A label is the name of an operator or of a trusted document (both from the
- * settings), or one of a list in this program: never what a caller or an operator wrote.
+ * All metrics of the service. A label is the name of an operator or of a trusted document (both from the settings), or
+ * one of a list in this program: never what a caller or an operator wrote.
  */
 export const METRICS = {
   build: {

@@ -30,7 +30,7 @@ import { ProcessUsage } from './processUsage.ts';
 
 const MICROS = 1_000_000;
 
-/** As in the rules of monitoring/rules.yml. */
+/** As in monitoring/rules.yml. */
 const SLOW_SECONDS = 1;
 const SLOW_STORE_SECONDS = 0.2;
 const SLOW_AUDIT_SECONDS = 0.5;
@@ -181,7 +181,7 @@ export class Metrics {
     repeatedQuestions.add({}, report.repeatedQuestions);
   }
 
-  /** Gets every lookup and prompt, and every answer without one: the bill, and what was saved. */
+  /** Observes every lookup and prompt, and every answer without one: the bill, and what was saved. */
   get observer(): AdmissionObserver {
     const { prompts, denied, answersWithoutLookup, unansweredConsents } = this.#meters;
     return {
@@ -205,7 +205,7 @@ export class Metrics {
     };
   }
 
-  /** Prometheus sees no increase in a counter whose first sample is not 0; alerts wait for these. */
+  /** Prometheus sees no increase in a counter whose first sample is not 0; alerts depend on these. */
   #startAtZero(): void {
     const { spans, storeFailures, refusedCallers, answers, ...meters } = this.#meters;
     const { operators, docsUrl = '' } = this.#parts;

@@ -8,7 +8,7 @@ import type { Metrics } from './metrics.ts';
 /** A longer request is not a scrape. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Making a text takes up to a millisecond, and any client of the port may request it at any rate. */
+/** Making the text takes up to a millisecond, and any client of the port may request it at any rate. */
 const TEXT_KEPT_MS = 1000;
 
 const NOT_FOUND: Reply = { status: 404, headers: {}, body: '' };
@@ -55,7 +55,7 @@ export async function serveMetrics(
       );
     },
   );
-  // The most that a client which neither reads nor sends holds a connection.
+  // The longest that a client which neither reads nor sends holds a connection.
   server.setTimeout(REQUEST_TIMEOUT_MS);
   server.listen(port, host);
   await once(server, 'listening');

@@ -25,7 +25,7 @@ export interface SenderParts {
   >;
   readonly clock: Clock;
   readonly log: Log;
-  /** From 0 up to 1. */
+  /** A number from 0 up to 1. */
   readonly random: () => number;
 }
 
@@ -67,7 +67,7 @@ export class OtlpSender {
         await clock.sleep(pauseMs * (0.8 + 0.4 * random()), signal);
       }
     } catch {
-      // The time limit, or closed.
+      // The time limit, or closing, ended it.
     }
     return { kind: 'failed', reason };
   }

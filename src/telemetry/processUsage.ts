@@ -27,7 +27,7 @@ export class ProcessUsage {
     this.#collections.observe({ entryTypes: ['gc'] });
   }
 
-  /** Delays of the event loop since the last reading, and everything else as it is now. */
+  /** Delays of the event loop since the last reading, and everything else as of now. */
   read() {
     const { user, system } = process.cpuUsage();
     const { rss, heapUsed } = process.memoryUsage();

@@ -28,7 +28,7 @@ export function requestLinesOf(log: Log, auditKey: string | undefined) {
       log.info('request', {
         status,
         document,
-        // Sorted and without counts: lines are grouped by them.
+        // Sorted and without counts, since lines are grouped by them.
         ...(codes.size === 0 ? {} : { codes: [...codes.keys()].toSorted().join(' '), errors }),
         lookups: lookups.get(correlator) ?? 0,
         ms: Math.round(tookMs * 10) / 10,
@@ -39,7 +39,7 @@ export function requestLinesOf(log: Log, auditKey: string | undefined) {
   };
 }
 
-/** As in the audit log, to find a caller's lines there. */
+/** The caller's id as in the audit log, to find its lines there. */
 function callerOf(caller: Identity | undefined, auditKey: string | undefined): string | undefined {
   if (caller?.kind !== 'token') return caller?.kind;
   return auditKey === undefined ? undefined : callerId(auditHash(auditKey, caller.subject));

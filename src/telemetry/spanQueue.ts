@@ -3,7 +3,7 @@ import { errorName } from '../domain/errors.ts';
 import type { Delivery } from './otlpSender.ts';
 import type { SpanOutcome } from './metricDefinitions.ts';
 
-/** Spans that wait to be sent: 4 MB at 2 KB each. Further ones are dropped. */
+/** Spans that may wait to be sent: 4 MB at 2 KB each. Further ones are dropped. */
 export const MAX_WAITING = 2048;
 
 const BATCH = 512;
@@ -13,7 +13,7 @@ const EVERY_MS = 5000;
 
 export interface SpanTarget {
   send(spans: readonly ReadableSpan[]): Promise<Delivery>;
-  /** Gets the outcome of each span once. */
+  /** Reports the outcome of each span once. */
   report(outcome: SpanOutcome, spans: number, reason?: string): void;
 }
 
@@ -63,7 +63,7 @@ export class SpanQueue implements SpanProcessor {
     if (length > 0) this.#target.report('dropped', length);
   }
 
-  /** Sends batches while at least that many wait. */
+  /** Sends batches while at least this many wait. */
   async #send(atLeast: number): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -43,14 +43,14 @@ import { OtlpSender } from './otlpSender.ts';
 import { SpanQueue } from './spanQueue.ts';
 import type { TracingSettings } from '../config/tracing.ts';
 
-/** The longest wait of a drain for a collector. */
+/** The longest that a drain waits for a collector. */
 export const TRACING_CLOSE_LIMIT_MS = 2000;
 
 export interface TracingParts {
   readonly settings: TracingSettings;
   readonly clock: Clock;
   readonly log: Log;
-  /** From 0 up to 1. */
+  /** A number from 0 up to 1. */
   readonly random: () => number;
   readonly onSpans: (outcome: SpanOutcome, spans: number) => void;
 }
@@ -61,13 +61,13 @@ interface Scope {
   readonly span: Span;
   /** From the monotonic clock to the wall clock, fixed for a trace, so that spans keep their order. */
   readonly toWallMs: number;
-  /** At the start of the span: it may end before its children. */
+  /** Whether the span was recorded at its start: it may end before its children. */
   readonly isRecorded: boolean;
 }
 
 /**
  * Makes spans from the messages of the diagnostics channels until it is closed. A trace that is not sampled has only a
- * root: it costs one look at a store for each piece of work.
+ * root: it costs one look into a store for each piece of work.
  */
 export class Tracing {
   readonly #parts: TracingParts;
@@ -194,7 +194,7 @@ const NO_BYTES = new Uint8Array();
 
 const SERIALIZERS = { 'http/protobuf': ProtobufTraceSerializer, 'http/json': JsonTraceSerializer };
 
-/** The SDK, this build and this process, unless the settings name others. */
+/** Describes the SDK, this build and this process, unless the settings name others. */
 function resourceOf(attributes: TracingSettings['resource']) {
   return defaultResource().merge(
     resourceFromAttributes({
