@@ -149,9 +149,9 @@ describe('the weights', () => {
     const names = Object.keys(type.getFields());
     const selectionSet: SelectionSetNode = {
       kind: Kind.SELECTION_SET,
-      selections: names.map(field),
+      selections: names.map(fieldNamed),
     };
-    const number = { ...field('phoneNumber'), selectionSet };
+    const number = { ...fieldNamed('phoneNumber'), selectionSet };
     const { fields } = belowNumber([number], type, new Selections([], {}), 0);
     expect(fields).toBe(names.length);
   });
@@ -240,7 +240,7 @@ describe('an error that quotes the document is cut', () => {
   });
 });
 
-const field = (value: string): FieldNode => ({
+const fieldNamed = (value: string): FieldNode => ({
   kind: Kind.FIELD,
   name: { kind: Kind.NAME, value },
 });
