@@ -71,6 +71,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'docs/settings.md',
     'docs/deploying.md',
     'docs/operations.md',
+    'monitoring/README.md',
     'docs/reliability.md',
     'docs/diagnostics.md',
     'docs/performance.md',

@@ -28,29 +28,8 @@ export type Scalars = {
  * `extensions.code` says why. `null` without an error means that the operator may not disclose more (see
  * `lastSimSwap`).
  *
- * Codes of these fields:
- *
- * - `BAD_USER_INPUT`: an argument is out of range.
- * - `FORBIDDEN`: the caller may only check their own verified number.
- * - `CONSENT_PENDING`: the owner of the number has been prompted for consent. Retry after
- *   `extensions.retryAfterSeconds`, until `extensions.expiresAt`. If that is absent, another caller's prompt
- *   is pending: give up after ten minutes.
- * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner declined, or did not respond. `simSwapConsent` has all
- *   three as data, for clients that do not see codes.
- * - `NUMBER_NOT_SERVED`: the operator does not know this number or does not serve it.
- * - `PERIOD_NOT_SUPPORTED`: the operator cannot answer for a period this long; query a shorter one.
- * - `OPERATION_NOT_OFFERED`: the operator does not offer this check.
- * - `OPERATOR_RATE_LIMITED`, `OPERATOR_UNAVAILABLE`, `OPERATOR_TIMEOUT`: retry later, after
- *   `extensions.retryAfterSeconds` if given.
- * - `OPERATOR_REFUSED`, `OPERATOR_INVALID_REPLY`: the team that runs this service has to fix this.
- * - `RATE_LIMITED`: the caller's quota is used up; retry after `extensions.retryAfterSeconds`.
- * - `AUDIT_UNAVAILABLE`: not looked up, because the audit log could not be written.
- * - `STATE_UNAVAILABLE`: the store of consents cannot be reached; retry after `extensions.retryAfterSeconds`.
- * - `UNAVAILABLE`: this service is overloaded; retry after `extensions.retryAfterSeconds`.
- * - `INTERNAL_SERVER_ERROR`: a defect of this service.
- *
- * `LOOKUP_LIMIT_EXCEEDED` refuses a whole operation before any lookup. `extensions` has what exceeds the limit
- * (`limited`), the limit (`limit`), and the size of the operation (`asked`).
+ * Each code, and what to do about it: docs/errors.md of the project, to which `extensions.docs` links where the
+ * service has a `DOCS_URL`. Codes may be added: treat one that you do not know as "not known".
  */
 export type PhoneNumber = {
   __typename?: 'PhoneNumber';
@@ -102,29 +81,8 @@ export type PhoneNumber = {
  * `extensions.code` says why. `null` without an error means that the operator may not disclose more (see
  * `lastSimSwap`).
  *
- * Codes of these fields:
- *
- * - `BAD_USER_INPUT`: an argument is out of range.
- * - `FORBIDDEN`: the caller may only check their own verified number.
- * - `CONSENT_PENDING`: the owner of the number has been prompted for consent. Retry after
- *   `extensions.retryAfterSeconds`, until `extensions.expiresAt`. If that is absent, another caller's prompt
- *   is pending: give up after ten minutes.
- * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner declined, or did not respond. `simSwapConsent` has all
- *   three as data, for clients that do not see codes.
- * - `NUMBER_NOT_SERVED`: the operator does not know this number or does not serve it.
- * - `PERIOD_NOT_SUPPORTED`: the operator cannot answer for a period this long; query a shorter one.
- * - `OPERATION_NOT_OFFERED`: the operator does not offer this check.
- * - `OPERATOR_RATE_LIMITED`, `OPERATOR_UNAVAILABLE`, `OPERATOR_TIMEOUT`: retry later, after
- *   `extensions.retryAfterSeconds` if given.
- * - `OPERATOR_REFUSED`, `OPERATOR_INVALID_REPLY`: the team that runs this service has to fix this.
- * - `RATE_LIMITED`: the caller's quota is used up; retry after `extensions.retryAfterSeconds`.
- * - `AUDIT_UNAVAILABLE`: not looked up, because the audit log could not be written.
- * - `STATE_UNAVAILABLE`: the store of consents cannot be reached; retry after `extensions.retryAfterSeconds`.
- * - `UNAVAILABLE`: this service is overloaded; retry after `extensions.retryAfterSeconds`.
- * - `INTERNAL_SERVER_ERROR`: a defect of this service.
- *
- * `LOOKUP_LIMIT_EXCEEDED` refuses a whole operation before any lookup. `extensions` has what exceeds the limit
- * (`limited`), the limit (`limit`), and the size of the operation (`asked`).
+ * Each code, and what to do about it: docs/errors.md of the project, to which `extensions.docs` links where the
+ * service has a `DOCS_URL`. Codes may be added: treat one that you do not know as "not known".
  */
 export type PhoneNumberSimSwappedWithinArgs = {
   maxAgeHours?: Scalars['Int']['input'];
@@ -139,29 +97,8 @@ export type PhoneNumberSimSwappedWithinArgs = {
  * `extensions.code` says why. `null` without an error means that the operator may not disclose more (see
  * `lastSimSwap`).
  *
- * Codes of these fields:
- *
- * - `BAD_USER_INPUT`: an argument is out of range.
- * - `FORBIDDEN`: the caller may only check their own verified number.
- * - `CONSENT_PENDING`: the owner of the number has been prompted for consent. Retry after
- *   `extensions.retryAfterSeconds`, until `extensions.expiresAt`. If that is absent, another caller's prompt
- *   is pending: give up after ten minutes.
- * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner declined, or did not respond. `simSwapConsent` has all
- *   three as data, for clients that do not see codes.
- * - `NUMBER_NOT_SERVED`: the operator does not know this number or does not serve it.
- * - `PERIOD_NOT_SUPPORTED`: the operator cannot answer for a period this long; query a shorter one.
- * - `OPERATION_NOT_OFFERED`: the operator does not offer this check.
- * - `OPERATOR_RATE_LIMITED`, `OPERATOR_UNAVAILABLE`, `OPERATOR_TIMEOUT`: retry later, after
- *   `extensions.retryAfterSeconds` if given.
- * - `OPERATOR_REFUSED`, `OPERATOR_INVALID_REPLY`: the team that runs this service has to fix this.
- * - `RATE_LIMITED`: the caller's quota is used up; retry after `extensions.retryAfterSeconds`.
- * - `AUDIT_UNAVAILABLE`: not looked up, because the audit log could not be written.
- * - `STATE_UNAVAILABLE`: the store of consents cannot be reached; retry after `extensions.retryAfterSeconds`.
- * - `UNAVAILABLE`: this service is overloaded; retry after `extensions.retryAfterSeconds`.
- * - `INTERNAL_SERVER_ERROR`: a defect of this service.
- *
- * `LOOKUP_LIMIT_EXCEEDED` refuses a whole operation before any lookup. `extensions` has what exceeds the limit
- * (`limited`), the limit (`limit`), and the size of the operation (`asked`).
+ * Each code, and what to do about it: docs/errors.md of the project, to which `extensions.docs` links where the
+ * service has a `DOCS_URL`. Codes may be added: treat one that you do not know as "not known".
  */
 export type PhoneNumberSimSwapCheckArgs = {
   maxAgeHours?: Scalars['Int']['input'];
