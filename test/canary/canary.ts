@@ -17,7 +17,7 @@ export interface CanaryRun {
   readonly seed: number;
   readonly role: 'bff' | 'subgraph';
   readonly flow: '2-legged' | '3-legged';
-  /** It goes on until each of these codes was returned, for ten times as many requests at most. */
+  /** It goes on until each of these codes was returned, for twenty times as many requests at most. */
   readonly until: readonly string[];
 }
 
@@ -64,7 +64,7 @@ export async function runCanary({ requests, seed, role, flow, until }: CanaryRun
     const tokens = await marketOf(issuer);
     let sent = 0;
     const goesOn = (): boolean =>
-      sent < requests || (sent < 10 * requests && until.some((code) => !codes.has(code)));
+      sent < requests || (sent < 20 * requests && until.some((code) => !codes.has(code)));
     const client = async (): Promise<void> => {
       while (goesOn()) {
         sent += 1;

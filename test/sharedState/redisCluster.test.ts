@@ -158,7 +158,7 @@ it.skipIf(NO_REDIS !== undefined).each([
     await cluster.open();
     await expect(cluster.run(ECHO, [KEYS[0] ?? ''])).rejects.toThrow(SharedStateLost);
     await expect.poll(() => log.troubles.length).toBe(1);
-    expect(log.troubles[0]?.message).toContain('See REDIS_URL');
+    expect(log.troubles[0]?.message).toContain('Check REDIS_URL');
     expect(log.troubles[0]).toMatchObject({ servers: `127.0.0.1:${redis.port}` });
   } finally {
     cluster.close();
