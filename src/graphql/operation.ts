@@ -49,14 +49,14 @@ export function cutOperation(sent: Members, maxNumbers: number): CutOperation {
     return value.length > maxItems ? [] : value.map(cutItem);
   };
 
-  const named = isMembers(variables) ? namesIn(query) : NONE;
+  const named = isMembers(variables) ? namesIn(query) : undefined;
   const members = {
     query: textOrEmpty(query),
     operationName: textOrEmpty(operationName),
     variables: isMembers(variables)
       ? Object.fromEntries(
           Object.entries(variables)
-            .filter(([name]) => named.has(name))
+            .filter(([name]) => named?.has(name) !== false)
             .map(([name, value]) => [held(name), cutVariable(value)]),
         )
       : emptied(variables),
@@ -67,15 +67,18 @@ export function cutOperation(sent: Members, maxNumbers: number): CutOperation {
   return { members: Object.fromEntries(present), heldBytes, tooLongList };
 }
 
-const NONE: ReadonlySet<string> = new Set();
+/** Each character is read once, whatever the document. A comment may be before the name, and have such a text in it. */
+const VARIABLE = /\$[\s,\uFEFF]*([_a-z]\w*|#)/gi;
 
-/** A variable in a document. Comments may be between its `$` and its name. */
-const VARIABLE = /\$(?:[\s,\uFEFF]|#[^\n\r]*[\n\r])*([_a-z]\w*)/gi;
-
-/** All that it declares, and what only looks like a variable. */
-function namesIn(document: unknown): ReadonlySet<string> {
-  if (typeof document !== 'string') return NONE;
-  return new Set(Array.from(document.matchAll(VARIABLE), ([, name = '']) => name));
+/** All that it declares, and what only looks like a variable; `undefined` where that may be any. */
+function namesIn(document: unknown): ReadonlySet<string> | undefined {
+  const names = new Set<string>();
+  if (typeof document !== 'string') return names;
+  for (const [, name = ''] of document.matchAll(VARIABLE)) {
+    if (name === '#') return undefined;
+    names.add(name);
+  }
+  return names;
 }
 
 export function isMembers(value: unknown): value is Members {

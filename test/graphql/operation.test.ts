@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { cutOperation } from '../../src/graphql/operation.ts';
 
-const QUERY = 'query ($n: ID!, $ # its\n r: [_Any!]!) { __typename }';
+const QUERY = 'query ($n: ID!, $,\n r: [_Any!]!) { __typename }';
+const COMMENTED = 'query ($ # its\n r: [_Any!]!) { __typename }';
 const NUMBER = '+447700900001';
 
 describe('of a request stays', () => {
@@ -11,6 +12,11 @@ describe('of a request stays', () => {
       'of variables, what the document names',
       { query: QUERY, variables: { n: NUMBER, x: 1 } },
       { query: QUERY, variables: { n: NUMBER } },
+    ],
+    [
+      'all variables where a comment may be before a name',
+      { query: COMMENTED, variables: { r: NUMBER, x: [{}] } },
+      { query: COMMENTED, variables: { r: NUMBER, x: [{}] } },
     ],
     [
       'no variable named __proto__',
@@ -49,6 +55,17 @@ describe('of a request stays', () => {
     );
     expect(tooLong).toEqual([undefined, 21]);
   });
+
+  it.each(['$#', '$a', '$,', '$ ', '#$\n'])(
+    'the variables of %j again and again, found in little time',
+    (text) => {
+      const query = text.repeat(120_000);
+      const before = process.cpuUsage();
+      cutOperation({ query, variables: { a: 1 } }, 2);
+      // The first took 37 seconds, and others' requests waited.
+      expect(process.cpuUsage(before).user).toBeLessThan(300_000);
+    },
+  );
 
   it('64 bytes a node and 2 a character', () => {
     const { heldBytes } = cutOperation({ query: '{$a}', variables: { a: ['+1', 2] } }, 2);
