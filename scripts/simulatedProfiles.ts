@@ -4,10 +4,13 @@ import { camara } from '../profiles/camara.ts';
 import { PROFILES as MAKERS } from '../profiles/index.ts';
 import { flowsOf } from '../src/config/entrySettings.ts';
 import type { Flow } from '../src/tokens/authorizationSettings.ts';
+import type { DialectName } from '../simulator/dialects.ts';
 import { DEMO_CLIENT } from '../simulator/simulator.ts';
 
-/** The dialects of the simulator that are those of an operator, each with the profile that speaks it. */
+/** The dialects of the simulator that are those of an operator, each with the profile that speaks it, in each flow. */
 const PROFILE_OF = {
+  camara: 'camara',
+  'camara, 2-legged': 'camara',
   vodafone: 'vodafone-marketplace',
   orange: 'orange',
   telefonica: 'telefonica',
@@ -21,6 +24,8 @@ export type ProfileName = keyof typeof PROFILE_OF;
 
 /** In the order in which they are printed. */
 export const PROFILES: readonly ProfileName[] = [
+  'camara',
+  'camara, 2-legged',
   'vodafone',
   'orange',
   'telefonica',
@@ -30,9 +35,13 @@ export const PROFILES: readonly ProfileName[] = [
   'jwt-bearer',
 ];
 
-/** The flow of the operator, whose profile has no other. */
 export function flowOfProfile(name: ProfileName): Flow {
+  if (name === 'camara') return '3-legged';
   return flowsOf(MAKERS[PROFILE_OF[name]](camara))[0] ?? '2-legged';
+}
+
+export function dialectOfProfile(name: ProfileName): DialectName {
+  return name === 'camara, 2-legged' ? 'camara' : name;
 }
 
 /** Where a simulator is. */
@@ -45,12 +54,14 @@ export interface ProfileAddresses {
  * An entry with what its owner fills in: the profile, addresses and credentials, and nothing else. Secrets are in the
  * variables of {@link PROFILE_SECRETS}.
  */
-export function filledIn(name: ProfileName, { authUrl, simSwapUrl }: ProfileAddresses): object {
-  const usesKey = name === 'orange' || name === 'jwt-bearer';
+export function filledIn(name: ProfileName, { authUrl, simSwapUrl }: ProfileAddresses) {
+  const dialect = dialectOfProfile(name);
+  const usesKey = dialect === 'camara' || dialect === 'orange' || dialect === 'jwt-bearer';
   return {
-    name,
+    name: dialect,
     profile: PROFILE_OF[name],
     prefixes: ['default'],
+    ...(dialect === 'camara' ? { flow: flowOfProfile(name) } : {}),
     authUrl,
     simSwapUrl,
     client: {

@@ -3,7 +3,8 @@ import { parsePhoneNumber } from '../src/domain/phoneNumber.ts';
 import type { AccessTokens, Grant, NumberGrant } from './accessTokens.ts';
 import type { Clients } from './clients.ts';
 import type { Consents } from './consents.ts';
-import { refuseAuthorization, type Dialect } from './dialect.ts';
+import { operationsOf, refuseAuthorization, type Dialect } from './dialect.ts';
+import type { Reply } from './reply.ts';
 import type { Outcome } from './outcome.ts';
 import type { Counts } from './stats.ts';
 import { findTestNumber } from './testNumbers.ts';
@@ -41,11 +42,38 @@ export class AuthorizationServer {
     this.#parts = parts;
   }
 
+  /**
+   * Metadata (RFC 8414 §2).
+   *
+   * @param url of the server
+   */
+  metadata(url: string): Reply {
+    const { paths, clientAuthentication, cibaGrantType } = this.#parts.dialect;
+    const at = (path = ''): string => url + path;
+    return {
+      status: 200,
+      body: {
+        issuer: url,
+        token_endpoint: at(paths.token),
+        backchannel_authentication_endpoint: at(paths.backchannelAuthentication),
+        backchannel_token_delivery_modes_supported: ['poll'],
+        backchannel_user_code_parameter_supported: false,
+        grant_types_supported: [CLIENT_CREDENTIALS, cibaGrantType],
+        response_types_supported: [],
+        token_endpoint_auth_methods_supported: [clientAuthentication],
+        token_endpoint_auth_signing_alg_values_supported: ['ES256', 'PS256', 'RS256'],
+      },
+    };
+  }
+
   /** docs/operator-api.md, "A token without consent". */
   async token(request: AuthorizationRequest): Promise<Outcome> {
     const form = readForm(request);
     if (form === undefined) return this.#refused(400, 'invalid_request');
-    const { tokenRequest } = this.#parts.dialect;
+    const { tokenRequest, paths, cibaGrantType } = this.#parts.dialect;
+    if (paths.cibaToken === paths.token && form.get('grant_type') === cibaGrantType) {
+      return this.poll(request);
+    }
     switch (tokenRequest.grant) {
       case 'client_credentials': {
         if (!(await this.#knows(request, form))) return this.#unknownClient();
@@ -157,7 +185,7 @@ export class AuthorizationServer {
       kind: 'refused',
       reply: refuseAuthorization(dialect, 400, error),
     });
-    const operations = dialect.scopes[scope ?? ''];
+    const operations = operationsOf(dialect, scope ?? '', identifies);
     const granted = (named: { readonly number?: string }): Grant =>
       operations === undefined
         ? refused('invalid_scope')

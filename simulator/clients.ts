@@ -67,8 +67,9 @@ export class Clients {
         requiredClaims: ['exp', 'jti', 'sub'],
         currentDate: new Date(this.#nowMs()),
       });
-      const { jti = '', exp = 0 } = payload;
-      const livesTooLong = exp > this.#nowMs() / 1000 + MAX_ASSERTION_SECONDS;
+      const { jti = '', exp = 0, iat = exp } = payload;
+      const livesTooLong =
+        exp > this.#nowMs() / 1000 + MAX_ASSERTION_SECONDS || exp - iat > MAX_ASSERTION_SECONDS;
       if (livesTooLong || this.#seenIds.has(jti)) return undefined;
       this.#forgetExpired();
       this.#seenIds.set(jti, exp);

@@ -4,8 +4,11 @@ import { wordingOf, type CamaraVersion, type Refusal } from './refusals.ts';
 
 /** Below the authorization server's address, and below that of the SIM swap API. Absent: not offered. */
 export interface DialectPaths {
+  /** The authorization server's metadata (RFC 8414). */
+  readonly discovery?: string;
   readonly token?: string;
   readonly backchannelAuthentication?: string;
+  /** May be that of `token`: the grant decides. */
   readonly cibaToken?: string;
   readonly simSwap: string;
   readonly retrieveDate?: string;
@@ -46,8 +49,8 @@ export interface Dialect {
   readonly audience: 'server' | 'endpoint';
   readonly tokenRequest: TokenRequestForm;
   readonly cibaGrantType: string;
-  /** `scope` as a whole, and what it is for; empty for requests without one. */
-  readonly scopes: Readonly<Record<string, readonly Operation[]>>;
+  /** `scope` as a whole, and what it is for, empty for requests without one; or as CAMARA has it, for any purpose. */
+  readonly scopes: Readonly<Record<string, readonly Operation[]>> | 'camara';
   readonly tokens: TokenRule;
   readonly consent: { readonly intervalSeconds: number; readonly expiresInSeconds: number };
   /** How lookups name the number: in the body with its plus, or in a header without. */
@@ -64,6 +67,29 @@ export interface Dialect {
   /** A refusal that the operator words otherwise than its version does. */
   readonly ownWords?: Readonly<Partial<Record<Refusal, { status: number; code: string }>>>;
 }
+
+/**
+ * What a scope is for; `undefined` where it is not one of the dialect's. CAMARA's has exactly one purpose (Security and
+ * Interoperability Profile, "Purpose as a scope"), `openid` where it is for the owner (CIBA Core §7.1), and operations, in any order.
+ */
+export function operationsOf(
+  { scopes }: Pick<Dialect, 'scopes'>,
+  scope: string,
+  isForOwner: boolean,
+): readonly Operation[] | undefined {
+  if (scopes !== 'camara') return scopes[scope];
+  const words = scope.split(' ');
+  const purposes = words.filter((word) => PURPOSE.test(word));
+  const operations = OPERATIONS.filter((operation) => words.includes(`sim-swap:${operation}`));
+  const known = purposes.length + operations.length + (isForOwner ? 1 : 0);
+  const isComplete = purposes.length === 1 && (!isForOwner || words.includes('openid'));
+  return isComplete && operations.length > 0 && words.length === known ? operations : undefined;
+}
+
+/** A purpose of the Data Privacy Vocabulary. */
+const PURPOSE = /^dpv:[A-Z][A-Za-z]*$/;
+
+const OPERATIONS: readonly Operation[] = ['retrieve-date', 'check'];
 
 /** What an `x-correlator` may be; before 2.0 it is any text. */
 const CORRELATORS: Readonly<Record<CamaraVersion, RegExp>> = {

@@ -47,6 +47,23 @@ const NAMELESS = { grant: 'client_credentials', namesNumber: false, inQuery: fal
 const BY_NAME = {
   '2.1': STANDARD,
   '1.0': { ...STANDARD, version: '1.0', paths: V1_PATHS },
+  // CAMARA's Security and Interoperability Profile r4.2 as it is written, with the paths of its examples.
+  camara: {
+    ...STANDARD,
+    paths: {
+      discovery: '/.well-known/openid-configuration',
+      token: '/token',
+      backchannelAuthentication: '/bc-authorize',
+      cibaToken: '/token',
+      ...LOOKUP_PATHS,
+    },
+    clientAuthentication: 'private_key_jwt',
+    audience: 'endpoint',
+    tokenRequest: NAMELESS,
+    cibaGrantType: STANDARD_CIBA,
+    scopes: 'camara',
+    tokens: { use: 'once', lifetimeSeconds: 120 },
+  },
   vodafone: {
     ...STANDARD,
     version: '1.0',
@@ -156,6 +173,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = BY_NAME;
 export const DIALECT_NAMES: readonly DialectName[] = [
   '2.1',
   '1.0',
+  'camara',
   'vodafone',
   'orange',
   'telefonica',

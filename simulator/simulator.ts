@@ -184,6 +184,10 @@ class SimulatedOperator {
     const { method, url: target = '' } = request;
     if (target === '/stats') return { reply: this.#stats(method) };
     if (target === '/tokens') return { reply: this.#revoke(method) };
+    if (target === this.#dialect.paths.discovery) {
+      const reply = this.#authorizationServer.metadata(this.url);
+      return { reply: method === 'GET' ? reply : { status: 405, headers: { allow: 'GET' } } };
+    }
     this.counts.requests += 1;
     const handle = this.#handlerOf(target);
     if (handle === undefined) return { reply: { status: 404 } };

@@ -3,6 +3,7 @@ import { startSimulator } from '../../simulator/simulator.ts';
 import { IS_LONG } from '../support/forms.ts';
 import { startServiceOf } from '../support/operatorsFile.ts';
 import {
+  dialectOfProfile,
   filledIn,
   flowOfProfile,
   profileKeys,
@@ -25,6 +26,8 @@ const NO_WORD_FOR_PERIODS = { '009': ['72 h ago', 'OPERATOR_REFUSED'] } as const
 
 /** Where an operator departs from what docs/testing.md says of a test number. */
 const DIFFERENCES: Readonly<Record<ProfileName, Readonly<Record<string, Difference>>>> = {
+  camara: {},
+  'camara, 2-legged': NAMELESS_TOKENS,
   vodafone: NO_WORD_FOR_PERIODS,
   // Its law allows no longer windows than that line's.
   orange: { '009': ['72 h ago', true] },
@@ -68,7 +71,7 @@ describe.concurrent.each(PROFILES)('the profile %s against its simulator', (prof
   test.each(rows)('%s: …%s', async (_flow, lastDigits, date, tenDays, settings) => {
     const simulator = await startSimulator({
       port: 0,
-      dialect: profile,
+      dialect: dialectOfProfile(profile),
       jwks: await profileKeys(),
     });
     const { OPERATOR_TIMEOUT_MS: timeoutMs = '10000', ...others } = settings;

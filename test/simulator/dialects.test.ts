@@ -116,3 +116,47 @@ describe('jwt-bearer', () => {
     expect(await summary(reply)).toContain(expected);
   });
 });
+
+// CAMARA, Security and Interoperability Profile r4.2.
+describe('camara', () => {
+  const PURPOSE = 'dpv:FraudPreventionAndDetection';
+  const ME = { sub: DEMO_CLIENT.clientId };
+
+  test.each<[string, string, object, string, string]>([
+    ['in any order', `sim-swap:check openid ${PURPOSE}`, {}, '/bc-authorize', '200'],
+    [
+      'for both operations',
+      `${PURPOSE} sim-swap:check sim-swap:retrieve-date`,
+      {},
+      '/token',
+      '200',
+    ],
+    ['without a purpose', 'openid sim-swap:check', {}, '/bc-authorize', 'invalid_scope'],
+    ['with two', `${PURPOSE} dpv:Marketing sim-swap:check`, {}, '/token', 'invalid_scope'],
+    ['without openid', `${PURPOSE} sim-swap:check`, {}, '/bc-authorize', 'invalid_scope'],
+    ['for openid of nobody', `openid ${PURPOSE} sim-swap:check`, {}, '/token', 'invalid_scope'],
+    ['for no operation', `openid ${PURPOSE}`, {}, '/bc-authorize', 'invalid_scope'],
+    ['with a word of another', `${PURPOSE} sim-swap:check x`, {}, '/token', 'invalid_scope'],
+    ['of another client', `${PURPOSE} sim-swap:check`, { sub: 'x' }, '/token', '401'],
+    ['for the issuer', `${PURPOSE} sim-swap:check`, { aud: '' }, '/token', '401'],
+    [
+      'for longer',
+      `${PURPOSE} sim-swap:check`,
+      { iat: Math.floor(Date.now() / 1000) - 250 },
+      '/token',
+      '401',
+    ],
+  ])('a request %s', async (_name, scope, claims, path, expected) => {
+    const simulator = await start('camara');
+    const url = simulator.authUrl + path;
+    const audience = 'aud' in claims ? simulator.authUrl : url;
+    const form = {
+      ...(path === '/token' ? CREDENTIALS : HINT),
+      scope,
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      client_assertion: await assertion(simulator, { ...ME, ...claims }, audience),
+    };
+    const reply = fetch(url, { method: 'POST', body: new URLSearchParams(form) });
+    expect(await summary(reply)).toContain(expected);
+  });
+});
