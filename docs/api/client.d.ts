@@ -1,19 +1,19 @@
 import '../system/supportedNode.ts';
 export interface SimSwapClientOptions {
   /**
-   * The settings of docs/settings.md by their names. Pass `process.env` to use the environment: it is not read otherwise.
-   * Settings of this package's own server, such as `PORT` and `JWT_…`, are ignored.
+   * The settings of docs/settings.md by their names. Pass `process.env` to use the environment, which is not read
+   * otherwise. Settings of this package's own server, such as `PORT` and `JWT_…`, are ignored.
    */
   readonly settings: Readonly<Record<string, string | number | boolean | undefined>>;
   /**
-   * In place of `OPERATORS_FILE`: an object with the members of that file (docs/operators.md). Its secrets are `{ file }`
-   * or a `{ variable }` of `settings`; a `profile` may be the profile itself (`sim-swap-subgraph/profile`).
+   * Instead of `OPERATORS_FILE`: an object with the members of that file (docs/operators.md). Its secrets are `{ file
+   * }` or a `{ variable }` of `settings`; a `profile` may be the profile itself (`sim-swap-subgraph/profile`).
    */
   readonly operators?: Readonly<Record<string, unknown>>;
   /** Gets what the service would log: outages, refusals, contradictions. Without it nothing is logged. */
   readonly log?: SimSwapLog;
 }
-/** A log, as pino, winston and `console` have one. No message and no detail holds a phone number, a token or a secret. */
+/** A log such as pino, winston or `console`. No message and no detail has a phone number, a token or a secret. */
 export interface SimSwapLog {
   info(message: string, details?: SimSwapLogDetails): void;
   warn(message: string, details?: SimSwapLogDetails): void;
@@ -21,20 +21,20 @@ export interface SimSwapLog {
 }
 export type SimSwapLogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 export interface SimSwapRequestOptions {
-  /** Consents, quotas and kept answers are shared with no other. All requests without one are one caller. */
+  /** Consents, quotas and kept answers are not shared with other callers. Requests without a caller are one caller. */
   readonly caller?: SimSwapCallerName;
   /** One of `PURPOSES`; the first of them where absent. */
   readonly purpose?: string;
-  /** Ends the waiting. Calls to an operator that have begun continue, and are not repeated. */
+  /** Ends the wait. Calls to an operator that have begun continue, and are not repeated. */
   readonly signal?: AbortSignal;
-  /** The longest that the answers take, from 1 to 300000; `REQUEST_TIMEOUT_MS` where absent. */
+  /** The longest that the answers may take, from 1 to 300000; `REQUEST_TIMEOUT_MS` where absent. */
   readonly timeoutMs?: number;
   /** How long to wait for the owner of a number; `CONSENT_WAIT_MS` where absent. */
   readonly waitMs?: number;
   /** Names the request in the operator's log; at most 24 letters, digits and hyphens of it are sent. */
   readonly correlator?: string;
 }
-/** The name of a caller, as an access token has it (RFC 9068). */
+/** The name of a caller, as in an access token (RFC 9068). */
 export interface SimSwapCallerName {
   readonly issuer: string;
   readonly subject: string;
@@ -48,15 +48,15 @@ export interface SimSwapUnknown {
   readonly kind: 'unknown';
   /** One of the codes of docs/errors.md, such as `CONSENT_PENDING` or `OPERATOR_TIMEOUT`. */
   readonly code: string;
-  /** For people; it holds no number. */
+  /** For people; has no number. */
   readonly message: string;
   /** After how many seconds a retry can help. */
   readonly retryAfterSeconds?: number;
-  /** Of `CONSENT_PENDING`: until when the owner of the number may answer. */
+  /** For `CONSENT_PENDING`: until when the owner of the number may answer. */
   readonly expiresAt?: Date;
-  /** Of `PERIOD_NOT_SUPPORTED`: the longest period that can be answered, where that is known. */
+  /** For `PERIOD_NOT_SUPPORTED`: the longest period that can be answered, where it is known. */
   readonly maxAgeHours?: number;
-  /** Of `RATE_LIMITED`: what there was too much of in an hour. */
+  /** For `RATE_LIMITED`: the quota of an hour that was exceeded. */
   readonly quota?: 'numbers' | 'lookups' | 'prompts';
 }
 export type LastSimSwap =
@@ -89,9 +89,9 @@ export type SimSwapConsent =
     }
   | SimSwapUnknown;
 /**
- * Questions about phone numbers. A number is written with its `+` and country code; spaces and hyphens may be
- * between, and `tel:` before it. None of the methods rejects for what a number, an operator or an owner does: that is
- * a {@link SimSwapUnknown}. In the examples `simSwaps` is what {@link createSimSwapClient} returns.
+ * Questions about phone numbers. A number is written with its `+` and country code; spaces and hyphens may be between,
+ * and `tel:` before it. No method rejects because of a number, an operator or an owner: the answer is a {@link
+ * SimSwapUnknown} then. In the examples `simSwaps` is what {@link createSimSwapClient} returns.
  */
 export interface SimSwapQuestions {
   /**
@@ -176,8 +176,8 @@ export interface SimSwapClient extends SimSwapQuestions, AsyncDisposable {
    */
   request(options?: SimSwapRequestOptions): SimSwapRequest;
   /**
-   * Waits for what is under way and must not be cut off, then closes all connections, as `await using` does. Do not use
-   * the client after it.
+   * Waits for work that is under way and must not be cut off, then closes all connections, as `await using` does. Do
+   * not use the client after it.
    */
   close(): Promise<void>;
 }

@@ -7,15 +7,17 @@ export type {
   SimSwapLogDetails,
   SimSwapRequestOptions,
 } from './client.ts';
-/** The same as a client takes, and `ROLE`. */
+/** The same options as a client's, and `ROLE`. */
 export type SimSwapSubgraphOptions = SimSwapClientOptions;
-/** The caller, and which numbers it may query. Your server has verified both: nothing here does. */
+/** The caller, and which numbers it may query. Your server has verified both; nothing here does. */
 export interface SimSwapCaller extends SimSwapCallerName {
   /** `anyone` is for risk teams and services; every other caller may query its own number. */
   readonly mayAskAbout: 'anyone' | 'own-number';
-  /** The number that has been verified to be the caller's own: what `myPhoneNumber` is. */
+  /** The verified number of the caller: `myPhoneNumber` returns it. */
   readonly ownNumber?: string;
-  /** Of its access token. Where `BATCH_SCOPE` is set, a caller without that scope may query one number a request. */
+  /**
+   * The scopes of its access token. With `BATCH_SCOPE`, a caller without that scope may query one number per request.
+   */
   readonly scopes?: readonly string[];
 }
 export interface SimSwapGraphqlRequest extends Omit<SimSwapRequestOptions, 'caller'> {
@@ -26,14 +28,14 @@ export interface SimSwapContext {
   /** Only for the resolvers of this package. */
   readonly simSwap: object;
 }
-/** Resolvers by type and field, as `@graphql-tools/schema`, Apollo Server, Yoga and `@apollo/subgraph` take them. */
+/** Resolvers by type and field, in the form of `@graphql-tools/schema`, Apollo Server, Yoga, `@apollo/subgraph`. */
 export type SimSwapResolvers = Record<
   string,
   GraphQLScalarType | Record<string, (source: any, args: any, context: any, info: any) => unknown>
 >;
-/** The types and fields of this package, for a GraphQL server that is yours. */
+/** The types and fields of this package, for a GraphQL server of your own. */
 export interface SimSwapSubgraph extends AsyncDisposable {
-  /** Root fields (`ROLE=bff`), or the entity for a subgraph of yours (`ROLE=subgraph`). */
+  /** Root fields (`ROLE=bff`), or the entity for a subgraph of your own (`ROLE=subgraph`). */
   readonly typeDefs: DocumentNode[];
   readonly resolvers: SimSwapResolvers;
   /**
@@ -59,7 +61,7 @@ export interface SimSwapSubgraph extends AsyncDisposable {
    * @throws {RangeError} when the caller's own number is not valid, or the purpose is not one of `PURPOSES`
    */
   context(request: SimSwapGraphqlRequest): SimSwapContext;
-  /** Waits for what is under way and must not be cut, then closes all connections. Stop your server before it. */
+  /** Waits for work under way that must not be cut off, then closes all connections. Stop your server before it. */
   close(): Promise<void>;
 }
 /**

@@ -19,8 +19,8 @@ export interface AppParts {
 }
 
 /**
- * Everything that answers from operators by one configuration, with quotas, stores and audit log. The service adds an HTTP
- * server; the library is only this.
+ * Everything that answers from operators by one configuration, with quotas, stores and audit log. The service adds an
+ * HTTP server; the library has only this.
  */
 export interface App {
   readonly config: Config;

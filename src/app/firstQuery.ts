@@ -13,7 +13,7 @@ export interface ExampleSettings {
 
 const FIELDS = 'e164 lastSimSwap simSwappedWithin(maxAgeHours: 240)';
 
-/** Queries a number, or several of them. */
+/** A query for one number, or for several. */
 function queryOf(role: Role, e164s: readonly string[], fields: string): string {
   if (role === 'bff') {
     return e164s.length === 1

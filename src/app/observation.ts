@@ -23,7 +23,7 @@ export interface ObservationParts {
   readonly requestLog?: ProgramLog;
 }
 
-/** The limit of closing, for a collector of traces that hangs. */
+/** How long closing may take, where a collector of traces hangs. */
 export const OBSERVATION_CLOSE_LIMIT_MS = 3000;
 
 /**

@@ -4,7 +4,7 @@ import type { Log } from '../log/log.ts';
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
 
-/** What every answer needs. */
+/** Something that every answer depends on. */
 export interface Need {
   /** For the log and for `/readyz`, which any client may read. */
   readonly name: string;
@@ -16,13 +16,13 @@ export interface ReadinessParts {
   readonly needs: readonly Need[];
   readonly clock: Clock;
   readonly log: Log;
-  /** From 0 up to 1. */
+  /** A number from 0 up to 1. */
   readonly random: () => number;
 }
 
 /**
- * Whether everything that answers need has worked since the start. Each need is probed until it works once. A later loss
- * does not count: all replicas would become unready together, and none would be left to report the reason.
+ * Whether everything that answers depend on has worked since the start. Each need is probed until it works once. A
+ * later loss does not count: all replicas would become unready together, and none would be left to report the reason.
  */
 export function createReadiness({ needs, clock, log, random }: ReadinessParts) {
   const waitingFor = new Set(needs);

@@ -27,20 +27,20 @@ import { COMMAND_TIMEOUT_MS } from '../sharedState/redis.ts';
 import { promptsOwner } from '../tokens/authorizationSettings.ts';
 
 export interface RunningServer {
-  /** Such as `http://127.0.0.1:4000`. */
+  /** For example `http://127.0.0.1:4000`. */
   readonly url: string;
   /** `true` once every need has worked; `false` when it was stopped before. */
   readonly ready: Promise<boolean>;
   /** Becomes unready, serves for the grace, then drains and ends. */
   stop(): Promise<void>;
-  /** The most that this takes, unless something hangs. */
+  /** The longest that this takes, unless something hangs. */
   readonly stopLimitMs: number;
 }
 
 export interface ServerParts extends Omit<AppParts, 'observers'> {
   /** Gets a line for each request. */
   readonly requestLog?: ProgramLog;
-  /** What GraphiQL opens with; absent in production and with trusted documents, where there is no GraphiQL. */
+  /** What GraphiQL shows first; absent in production and with trusted documents, where there is no GraphiQL. */
   readonly explorerOpening?: ExplorerOpening;
 }
 
@@ -115,7 +115,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   };
 }
 
-/** What must work once before requests are sent here. Operators are not part of it. */
+/** What must have worked once before requests are sent here. Operators are not part of it. */
 function needsOf(
   { operators, clock }: ServerParts,
   { redis, auditLog }: App,
@@ -137,7 +137,7 @@ function needsOf(
 
 type GateParts = Pick<ServerParts, 'clock' | 'log'>;
 
-/** Its keys are absent where every caller is anonymous. */
+/** The gate; its keys are absent where every caller is anonymous. */
 function openGate(
   { tokens, batchScope, routerSecrets, purposes }: CallerSettings,
   { clock, log }: GateParts,
@@ -169,7 +169,7 @@ function explorerOf({ config, explorerOpening }: ServerParts): Explorer | undefi
   return isClosed || explorerOpening === undefined ? undefined : createExplorer(explorerOpening);
 }
 
-/** The time of requests, their replies and the exchanges of consents; what is left after it hangs. */
+/** The time for requests, their replies and the exchanges of consents; anything that is left after it hangs. */
 export function stopLimitMs({
   config,
   operators,
@@ -180,8 +180,8 @@ export function stopLimitMs({
   return requestsMs + 2 * exchangeMs + storesMs + OBSERVATION_CLOSE_LIMIT_MS;
 }
 
-/** The least, so that a client on a slow network can read a page of answers. */
+/** The shortest limit, so that a client on a slow network can read a page of answers. */
 const MIN_REPLY_TIMEOUT_MS = 1000;
 
-/** The time of a drain for the transfer of requests and replies, added to a request's own. */
+/** The time that a drain adds to a request's own for the transfer of requests and replies. */
 const SLOWEST_BYTES_MS = 1000;

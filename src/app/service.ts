@@ -48,7 +48,7 @@ const server = await startServer({
   return fail(whyNotStarted(error, config));
 });
 
-// Before the line that it listens: a reader of that line may send a signal.
+// Before the line `Listening.`: its reader may send a signal.
 onTermination(
   (signal) => void drain(signal),
   () => log.warn('SIGHUP is ignored: restart to apply changed settings.'),
@@ -112,7 +112,7 @@ function giveUp(): void {
   setImmediate(() => process.kill(process.pid, 'SIGKILL'));
 }
 
-/** Code of others that runs in this process. */
+/** Profiles with code of others, which runs in this process. */
 function ownProfiles({ operators: serving }: Config): { readonly profiles?: string } {
   const own = serving.flatMap(({ profile: { name, sha256 } }) =>
     sha256 === undefined ? [] : [`${name} sha256:${sha256}`],

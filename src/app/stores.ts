@@ -31,7 +31,7 @@ export interface Stores extends SimSwapStores {
   close(): void;
 }
 
-/** A Redis that is away does not delay the start: it is connected to later. */
+/** A Redis that is away does not delay the start: the connection is made later. */
 export async function openStores(parts: StoreParts): Promise<Stores> {
   const { config, operators, clock, log } = parts;
   const { sharedState } = config;

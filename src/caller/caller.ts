@@ -10,17 +10,17 @@ import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 export interface CallerSettings {
   /** Absent where every caller is anonymous: on loopback. */
   readonly tokens: IssuerSettings | undefined;
-  /** The scope to query several numbers in one operation. */
+  /** The scope that a query for several numbers in one operation requires. */
   readonly batchScope: string | undefined;
-  /** Each of them proves that a request comes from the router; without any, no proof is required. */
+  /** Each secret proves that a request comes from the router; without any, no proof is required. */
   readonly routerSecrets: readonly string[];
   /** The allowed purposes; the first is the default. */
   readonly purposes: readonly [Purpose, ...Purpose[]];
 }
 
 /**
- * The algorithms of an issuer, of which its published keys allow some (RFC 7518 §3, RFC 8037, RFC 9864): asymmetric, so that
- * no shared secret verifies a token. Without ML-DSA, which is experimental in Node 24.
+ * The algorithms of an issuer, of which its published keys allow some (RFC 7518 §3, RFC 8037, RFC 9864): asymmetric, so
+ * that no shared secret verifies a token. ML-DSA is left out, since it is experimental in Node 24.
  */
 export const SIGNING_ALGORITHMS = [
   'RS256',
@@ -48,15 +48,15 @@ export interface IssuerSettings {
 }
 
 export interface Caller {
-  /** Consents are shared only within it. */
+  /** Consents are shared only between requests of the same identity. */
   readonly identity: Identity;
   /** For risk teams and services; other callers query only their own number. */
   readonly mayAskAboutAnyone: boolean;
-  /** The scope it needs to query several numbers in one operation; absent where it may. */
+  /** The scope that it lacks to query several numbers in one operation; absent where it may. */
   readonly missingBatchScope?: string | undefined;
   /** The caller's own number, verified by the issuer. */
   readonly ownNumber?: PhoneNumber | undefined;
-  /** As its token states it. */
+  /** The purpose that its token states. */
   readonly purpose?: string | undefined;
 }
 
@@ -68,7 +68,7 @@ export function mayAskAbout(caller: Caller, number: PhoneNumber): boolean {
   return caller.mayAskAboutAnyone || caller.ownNumber === number;
 }
 
-/** RFC 7519 §4. */
+/** The claims of a token (RFC 7519 §4). */
 type Claims = Readonly<Record<string, unknown>>;
 
 const READ_SCOPE = 'sim-swap:read';
@@ -93,19 +93,19 @@ export function callerFrom(claims: Claims, batchScope?: string): Caller | undefi
   };
 }
 
-/** RFC 9068 names the client in `client_id`; others in `azp` (OpenID Connect Core §2). */
+/** RFC 9068 names the client in `client_id`; other issuers use `azp` (OpenID Connect Core §2). */
 export function clientIn({ client_id: clientId, azp }: Claims): string | null {
   return [clientId, azp].find((one) => typeof one === 'string') ?? null;
 }
 
-/** RFC 9068: one string with spaces between; some issuers send a list, some name it `scp`. */
+/** RFC 9068: one string, separated by spaces; some issuers send a list, and some name it `scp`. */
 function scopesIn({ scope, scp }: Claims): readonly unknown[] {
   const scopes = scope ?? scp;
   if (typeof scopes === 'string') return scopes.split(' ');
   return Array.isArray(scopes) ? scopes : [];
 }
 
-/** OpenID Connect Core §5.1: a number counts only with the boolean that it was verified. */
+/** OpenID Connect Core §5.1: a number counts only together with the boolean that it was verified. */
 function ownNumberIn(claims: Claims): PhoneNumber | undefined {
   const { phone_number: text, phone_number_verified: isVerified } = claims;
   if (typeof text !== 'string' || isVerified !== true) return undefined;

@@ -30,23 +30,23 @@ export interface AdmissionParts {
   readonly quotas: Quotas;
   /** Absent where nothing is recorded: on loopback only. */
   readonly audit: { readonly auditLog: AuditLog; readonly key: string } | undefined;
-  /** Names of the operators that get the purpose of a lookup. */
+  /** The operators that get the purpose of a lookup. */
   readonly purposeGoesTo: ReadonlySet<string>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Quotas and the audit log are one for all operators. */
+/** The authorizers of all operators share quotas and audit log. */
 export function callerAuthorizers(parts: AdmissionParts): LookupAuthorizers {
   return { of: (operator) => new CallerAuthorizer(operator, parts) };
 }
 
-/** Admits requests that are within their quotas and are recorded; those that do not leave are given back. */
+/** Admits requests that are within their quotas and are recorded. Claims of those that do not leave are given back. */
 class CallerAuthorizer implements LookupAuthorizer {
   /** Its name, for the audit log. */
   readonly #operator: string;
   readonly #parts: AdmissionParts;
-  /** Callers as the audit log names them, made once and not for each lookup. */
+  /** Callers as the audit log names them, made once rather than for each lookup. */
   readonly #callers = new WeakMap<Identity, AuditedCaller>();
   #now = { ms: Number.NaN, text: '' };
 
@@ -98,7 +98,7 @@ class CallerAuthorizer implements LookupAuthorizer {
       await counted.giveBack();
       return { kind: 'denied', failure };
     }
-    // The operator is not called: there is no line after it.
+    // The operator is not called: no line after it is written.
     if (asked.event === 'consent-status' || asked.event === 'routing') {
       return { kind: 'admitted', ended: giveBack };
     }
@@ -146,14 +146,14 @@ class CallerAuthorizer implements LookupAuthorizer {
     return this.#now.text;
   }
 
-  /** Waits at most that time, and {@link AUDIT_TIMEOUT_MS}; the work continues. */
+  /** Waits at most for this time, and for {@link AUDIT_TIMEOUT_MS}; the work continues. */
   #inTime<T, L>(timeLimitMs: number, running: Promise<T>, late: L): Promise<T | L> {
     return timeLimitMs >= AUDIT_TIMEOUT_MS
       ? running
       : withinTime(this.#parts.clock, timeLimitMs, running, late);
   }
 
-  /** Only the log reports its failure: a slow operator or a full bulkhead may leave a line almost no time. */
+  /** Only the log reports its failure: a slow operator or a full bulkhead may leave almost no time for a line. */
   async #record(
     auditLog: AuditLog,
     line: string,
@@ -195,8 +195,8 @@ function isBoughtByConsent({ consentId, isFurther }: LookupToAuthorize): boolean
 }
 
 /**
- * Whether a lookup did not leave. It is spent where the token endpoint answered about the number, or the caller hung up:
- * otherwise both could be repeated without end.
+ * Whether the claims of a lookup that did not leave are given back. They are not where the token endpoint answered
+ * about the number, or the caller hung up: otherwise both could be repeated without end.
  */
 function isToBeGivenBack(
   { request: { signal } }: AuthorizerRequest,

@@ -7,7 +7,7 @@ export const MAX_DEVELOPMENT_MINUTES = 10_080;
 export interface DevelopmentClaims {
   readonly subject: string;
   readonly client?: string | undefined;
-  /** With spaces between. */
+  /** Scopes, separated by spaces. */
   readonly scope?: string | undefined;
   readonly phoneNumber?: string | undefined;
   readonly purpose?: string | undefined;

@@ -51,7 +51,7 @@ export const REFUSALS = {
     message: 'Access tokens cannot be verified at the moment. Try again later.',
     headers: { 'retry-after': '5' },
   },
-  // One that the issuer may have published since its keys were fetched; they are fetched again soon.
+  // The issuer may have published this key since its keys were fetched; they are fetched again soon.
   'unknown-key': {
     status: 503,
     code: 'UNAVAILABLE',
@@ -76,7 +76,7 @@ interface GateParts extends Pick<CallerSettings, 'routerSecrets' | 'purposes'> {
   readonly tokens: Pick<TokenVerifier, 'verify'> | undefined;
 }
 
-/** Admits a request or says why not, by its headers only: no body is parsed for an unknown client. */
+/** Admits a request or refuses it, by its headers only: no body is parsed for an unknown client. */
 export class Gate {
   readonly #parts: GateParts;
   readonly #routerDigests: readonly Buffer[];
@@ -98,7 +98,7 @@ export class Gate {
       : this.#admitHolder(tokens, headers);
   }
 
-  /** In constant time. */
+  /** Compares in constant time. */
   #isRouter(headers: IncomingHttpHeaders): boolean {
     const presented = singleValue(headers['x-router-secret']);
     const given = digest(presented ?? '');
@@ -119,7 +119,7 @@ export class Gate {
     return typeof judged === 'string' ? refused(judged) : this.#admitCaller(judged, headers);
   }
 
-  /** The purpose is the token's, or else the header's, or else the first that is allowed. */
+  /** The purpose is the token's, otherwise the header's, otherwise the first that is allowed. */
   #admitCaller(caller: Caller, headers: IncomingHttpHeaders): AdmittedRequest | HttpRefusal {
     const { purposes } = this.#parts;
     const stated = caller.purpose ?? singleValue(headers[PURPOSE_HEADER]) ?? purposes[0].name;
@@ -130,7 +130,7 @@ export class Gate {
   }
 }
 
-/** Of equal length whatever the secret's, as the comparison needs it. */
+/** Has the same length for every secret, as the comparison requires. */
 function digest(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }

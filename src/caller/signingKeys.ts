@@ -13,22 +13,24 @@ import { errorName } from '../domain/errors.ts';
 import { connectFailureOf } from '../wire/connectFailure.ts';
 import { UnexpectedStatus } from '../wire/publishedJson.ts';
 
-/** Between two fetches, and the age up to which a fetched set is fresh: a key that it lacks is not the issuer's. */
+/**
+ * The time between two fetches, and the age to which a fetched set is fresh: a key that it lacks is not the issuer's.
+ */
 const MIN_INTERVAL_MS = 1000;
-/** Fetches saved up for unknown keys. A client that is not known spends only the last of them: the others stay. */
+/** The fetches that can be saved up for unknown keys. A client that is not known spends only the last of them. */
 const MAX_SAVED = 5;
-/** Until one more is saved. */
+/** The time until another fetch is saved. */
 const REFILL_MS = 10_000;
 /** Older keys are fetched again, so that a withdrawn key stops verifying tokens. */
 const OLD_AFTER_MS = 600_000;
-/** The issuer may be unavailable for this long before its keys are no longer used. */
+/** How long the issuer may be unavailable before its keys are no longer used. */
 const STALE_AFTER_MS = 3_600_000;
 
-/** RFC 7518 §3.3, and the least exponent of FIPS 186-5 §5.1. */
+/** RFC 7518 §3.3, and the smallest exponent of FIPS 186-5 §5.1. */
 const MIN_MODULUS_BITS = 2048;
 const MIN_EXPONENT = 65_537n;
 
-/** Whether a token is valid is not known. */
+/** It is not known whether a token is valid. */
 export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable';
   readonly reason: 'no-keys' | 'unknown-key';
@@ -54,13 +56,15 @@ export interface SigningKeysParts {
   readonly log: Log;
 }
 
-/** An issuer's public keys: fetched when first needed, when old, and when one is unknown, as often as is saved up. */
+/**
+ * An issuer's public keys: fetched when first needed, when old, and, while fetches are saved up, when one is unknown.
+ */
 export class SigningKeys {
   published: KeySet | undefined;
   readonly #parts: SigningKeysParts;
   #fetchedAtMs = Number.NEGATIVE_INFINITY;
   #attemptedAtMs = Number.NEGATIVE_INFINITY;
-  /** Nothing was saved then. */
+  /** When no fetch was saved up. */
   #noneSavedAtMs = Number.NEGATIVE_INFINITY;
   #isAway = false;
   #fetching: Promise<void> | undefined;
@@ -69,19 +73,19 @@ export class SigningKeys {
     this.#parts = parts;
   }
 
-  /** Whether verifications with these keys still hold. Starts to fetch old keys again. */
+  /** Whether verifications with these keys are still valid. Starts to fetch old keys again. */
   areCurrent(): boolean {
     const ageMs = this.#ageMs();
     if (ageMs > OLD_AFTER_MS) void this.#refresh(MAX_SAVED);
     return ageMs <= STALE_AFTER_MS;
   }
 
-  /** Fetches the keys where there are none that may be used. Never rejects. */
+  /** Fetches the keys where no usable ones are available. Never rejects. */
   async load(): Promise<void> {
     if (!this.areCurrent()) await this.#refresh(MAX_SAVED);
   }
 
-  /** @throws {KeysUnavailable} when there are none that may be used, and none can be fetched */
+  /** @throws {KeysUnavailable} when no usable keys are available, and none can be fetched */
   async probe(): Promise<KeySet> {
     await this.load();
     if (this.published === undefined || !this.areCurrent()) {
@@ -117,8 +121,8 @@ export class SigningKeys {
   }
 
   /**
-   * Fetches unless it is too soon, or fewer fetches are saved up; without usable keys, whatever is saved. Calls made
-   * meanwhile wait for the same fetch. Never rejects.
+   * Fetches unless it is too soon, or too few fetches are saved up; without usable keys, any saved fetch is enough.
+   * Calls made meanwhile wait for the same fetch. Never rejects.
    */
   #refresh(minSaved: number): Promise<void> {
     const nowMs = this.#parts.clock.monotonicMs();
@@ -167,9 +171,9 @@ class NoKeys extends Error {
 }
 
 /**
- * Without those that are weak or malformed, which void no other (RFC 7517 §5). Pure.
+ * Leaves out keys that are weak or malformed, which do not invalidate the others (RFC 7517 §5). Pure.
  *
- * @throws {errors.JWKSInvalid} for what is not a key set, and {NoKeys} where none is left
+ * @throws {errors.JWKSInvalid} for anything but a key set, and {NoKeys} where none is left
  */
 function usableKeys(published: unknown): { readonly keys: JWK[]; readonly ignored: number } {
   const { keys: all }: { readonly keys?: unknown } = Object(published);

@@ -14,16 +14,16 @@ import { KeysUnavailable, type SigningKeys } from './signingKeys.ts';
 /** Allowed clock skew. */
 const TOLERANCE_SECONDS = 5;
 
-/** The last second that is a date (ECMA-262, "Time Values"); JSON can write later ones, and 1e999. */
+/** The last second that is a date (ECMA-262, "Time Values"); JSON can contain later ones, and 1e999. */
 const MAX_DATE_SECONDS = 8.64e12;
 
-/** Longer ones are not parsed. */
+/** Longer tokens are not parsed. */
 const MAX_TOKEN_CHARACTERS = 8192;
 
-/** For verified tokens; the least recently used are evicted. */
+/** The memory for verified tokens; the least recently used are evicted. */
 const MAX_SEEN_BYTES = 16 * 1024 * 1024;
 
-/** Keys tried for a token without `kid`: more than an issuer has while it rotates them. */
+/** How many keys are tried for a token without `kid`: more than an issuer has while it rotates them. */
 const MAX_CANDIDATES = 10;
 
 /** Accepted values of `typ`: an access token (RFC 9068 §2.1), or what most issuers write. */
@@ -35,18 +35,18 @@ const MAX_KNOWN_CLIENTS = 1000;
 interface Verified {
   readonly caller: Caller;
   readonly untilMs: number;
-  /** Of the keys that verified it; a number, so that withdrawn keys are not held. */
+  /** The generation of the keys that verified it; a number, so that withdrawn keys are not kept in memory. */
   readonly generation: number | undefined;
 }
 
-/** The token's caller; or the token is invalid, or cannot be verified at present. */
+/** The token's caller; otherwise the token is invalid, or cannot be verified at present. */
 type CallerJudgement = Caller | 'invalid' | KeysUnavailable['reason'];
 
 export interface TokenVerifierParts extends Pick<IssuerSettings, 'issuer' | 'audience'> {
   readonly batchScope?: string | undefined;
   readonly keys: Readonly<SigningKeys>;
   readonly clock: Clock;
-  /** Receives the reason, for the log. One word for every flaw: a forger learns nothing from it. */
+  /** Gets the reason, for the log. One word for every flaw: a forger learns nothing from it. */
   readonly onRefused?: (reason: string) => void;
   readonly maxBytes?: number | undefined;
 }
@@ -54,9 +54,9 @@ export interface TokenVerifierParts extends Pick<IssuerSettings, 'issuer' | 'aud
 /** Verifies access tokens (RFC 9068 §4), each once: verified ones are cached. */
 export class TokenVerifier {
   readonly #parts: TokenVerifierParts;
-  /** By the token's hash: a dump of memory holds no token. */
+  /** Keyed by the token's hash: a dump of memory has no token. */
   readonly #seen: InMemoryLRUCache<Verified>;
-  /** By the hash of their name. */
+  /** Keyed by the hash of their name. */
   readonly #knownClients = new Set<string>();
 
   constructor(parts: TokenVerifierParts) {
@@ -65,7 +65,7 @@ export class TokenVerifier {
     this.#seen = new InMemoryLRUCache({ maxSize, sizeCalculation: bytesOf });
   }
 
-  /** Never rejects, whatever the token holds. */
+  /** Never rejects, whatever the token contains. */
   async verify(token: string): Promise<CallerJudgement> {
     if (token.length > MAX_TOKEN_CHARACTERS) return this.#refuse('too long');
     const name = hash('sha256', token, 'base64');
@@ -94,7 +94,7 @@ export class TokenVerifier {
     if (Number(stated.exp) + TOLERANCE_SECONDS <= clock.nowMs() / 1000) return 'expired';
     const client = hash('sha256', clientIn(stated) ?? String(stated.sub));
     const isKnown = this.#knownClients.has(client);
-    // Read first: a key that is withdrawn while the token is verified must not count as still published.
+    // Read before: a key that is withdrawn while the token is verified must not count as still published.
     await keys.load();
     const generation = keys.published?.generation;
     const { payload, protectedHeader } = await this.#verifyWithAnyKey(token, isKnown, {
@@ -148,7 +148,7 @@ export class TokenVerifier {
     }
   }
 
-  /** A verification holds for the token's life, unless the issuer has changed its keys since. */
+  /** A verification is valid for the token's life, unless the issuer has changed its keys since. */
   #isGood({ untilMs, generation }: Verified): boolean {
     const { clock, keys } = this.#parts;
     const isCurrent = keys.areCurrent() && keys.published?.generation === generation;
@@ -156,14 +156,14 @@ export class TokenVerifier {
   }
 }
 
-/** What a cached token takes in addition to its claims. */
+/** The bytes of a cached token in addition to its claims. */
 const SEEN_BYTES = 512;
 
 function bytesOf({ caller: { identity, purpose = '' } }: Verified): number {
   return SEEN_BYTES + 2 * (2 * identity.key.length + purpose.length);
 }
 
-/** For the log, which gets nothing that a token holds. */
+/** For the log, which gets nothing from a token. */
 type TokenRefusal =
   | (typeof REFUSALS)[number][1]
   | 'bound to a key'
@@ -172,7 +172,7 @@ type TokenRefusal =
   | 'too long'
   | 'type';
 
-/** By the claim or the code of an error of jose. */
+/** The reasons, by the claim or the code of an error of jose. */
 const REFUSALS = [
   ['aud', 'audience'],
   ['exp', 'no expiry'],

@@ -36,7 +36,7 @@ export function argumentsOf<const Text extends string, const Flag extends string
   }
 }
 
-/** A line such as "Unknown option '--nuber'."; empty for what may be a misplaced number. */
+/** A line such as "Unknown option '--nuber'."; empty where it may be a misplaced number. */
 function unknownOption(error: unknown): string {
   const [what = ''] = error instanceof Error ? error.message.split('. ') : [];
   return /^Unknown option '--(?!help)[a-z-]+'$/.test(what) ? `${what}.\n` : '';
@@ -55,7 +55,7 @@ export function timeOf(option: string, text: string | undefined): number | undef
   if (text === undefined) return undefined;
   const isDay = DAY.test(text);
   const atMs = isDay || TIME.test(text) ? Date.parse(text) : Number.NaN;
-  // `Date.parse` takes the 31st of a month with 30 days as the next day.
+  // `Date.parse` takes the 31st of a month with 30 days for the next day.
   if (!Number.isNaN(atMs) && (!isDay || new Date(atMs).toISOString().startsWith(text))) return atMs;
   return fail(
     `${option} must be a day such as 2026-11-01, or a time such as 2026-11-01T08:00:00Z.`,

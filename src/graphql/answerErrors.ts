@@ -13,8 +13,9 @@ import {
 } from '../domain/errors.ts';
 
 /**
- * An error that is an answer to a caller, not a defect. It carries its code itself, so that this survives in every server,
- * and behind a stitched schema. It has no stack: writing thousands of them out would take longer than all else.
+ * An error that is an answer to a caller, not a defect. It has its code itself, so that the code survives in every
+ * server, and behind a stitched schema. It has no stack: writing thousands of them would take longer than everything
+ * else.
  */
 export class AnswerError extends GraphQLError {
   constructor(message: string, extensions: AnswerExtensions, options?: GraphQLErrorOptions) {
@@ -29,17 +30,17 @@ export interface AnswerExtensions extends Readonly<Record<string, unknown>> {
   readonly code: ErrorCode;
 }
 
-/** The input is not valid; the reason says how to correct it, and quotes nothing of it. */
+/** The input is not valid; the reason says how to correct it, and does not quote it. */
 export function badUserInput(reason: string): AnswerError {
   return new AnswerError(reason, { code: 'BAD_USER_INPUT' });
 }
 
-/** The caller may not query this number. The same for numbers that exist and that do not. */
+/** The caller may not query this number. The reply is the same for numbers that exist and for those that do not. */
 export function forbidden(message: string = ERRORS.FORBIDDEN.message): AnswerError {
   return new AnswerError(message, { code: 'FORBIDDEN' });
 }
 
-/** The field of an error. With it graphql-js wraps no second error around the first. */
+/** The field of an error. With it graphql-js does not wrap the error in another. */
 export type FieldPlace = Pick<GraphQLResolveInfo, 'fieldNodes' | 'path'>;
 
 export function lookupFailed(failure: LookupFailure, place?: FieldPlace): AnswerError {

@@ -30,10 +30,10 @@ export interface ApolloSettings {
   readonly limits: OperationLimits;
 }
 
-/** A thousand documents of forty fields each. */
+/** Enough for a thousand documents of forty fields each. */
 const MAX_DOCUMENTS_BYTES = 32 * 1024 * 1024;
 
-/** The GraphQL service of a role, started, with nothing of Apollo's that we do not use. */
+/** The GraphQL service of a role, started, without the parts of Apollo that we do not use. */
 export async function startApolloServer(
   { role, production, limits }: ApolloSettings,
   log: Log,
@@ -66,7 +66,7 @@ export async function startApolloServer(
     plugins,
   });
   await apollo.start();
-  // They are read when it starts. Left in the list, each takes two promises of every request.
+  // Plugins are read when it starts. In the list each of these would take two promises of every request.
   plugins.splice(1, DISABLED.length);
   return apollo;
 }

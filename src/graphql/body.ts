@@ -5,7 +5,7 @@ import type { FairShares, RequestLoad, Share } from './fairShares.ts';
 /** From the headers to the last byte. */
 const BODY_TIMEOUT_MS = 5000;
 
-/** What a chunk takes in addition to its bytes, of which it may have one. */
+/** The memory of a chunk in addition to its bytes, of which it may have only one. */
 const CHUNK_BYTES = 512;
 
 export type BodyFault = 'too-long' | 'too-many-values' | 'no-room' | 'late' | 'broken-off';
@@ -19,7 +19,7 @@ export interface BodyParts {
 }
 
 /**
- * The body of a request as its bytes arrive. They count among those of all bodies from then on, until they are taken or
+ * The body of a request as its bytes arrive. From then on they count among those of all bodies, until they are taken or
  * the body is given up.
  */
 export class Body {
@@ -30,7 +30,7 @@ export class Body {
     this.#share = share;
   }
 
-  /** Never rejects. Nothing more is held of a body once it is over a bound; one that announces too many bytes is not read. */
+  /** Never rejects. Nothing more is held once a body exceeds a limit; one that announces too many bytes is not read. */
   static async read(
     request: IncomingMessage,
     caller: string,
@@ -45,7 +45,7 @@ export class Body {
     return fault;
   }
 
-  /** Its text, once: nothing of it is held after this. */
+  /** Returns its text, once: nothing of it is held afterwards. */
   take(): string {
     const [first, ...others] = this.#chunks;
     const text = (others.length === 0 ? first : Buffer.concat(this.#chunks))?.toString() ?? '';
@@ -53,7 +53,7 @@ export class Body {
     return text;
   }
 
-  /** By events: an iterator over a stream this short costs as much as parsing. */
+  /** Reads by events: an iterator over a stream this short costs as much as parsing. */
   #read(
     request: IncomingMessage,
     { maxBodyBytes, maxBodyValues }: BodyBounds,
@@ -69,13 +69,13 @@ export class Body {
       clearTimeout(timer);
       resolve(fault);
     };
-    // After what has arrived is read: this process may have been busy.
+    // After reading what has arrived: this process may have been busy.
     const timer = setTimeout(() => setImmediate(end, 'late'), BODY_TIMEOUT_MS);
     request.on('data', (chunk: Buffer) => {
       if (isOver) return;
       length += chunk.length;
       const isLast = length === whole;
-      // Of a body that waits, one more is held.
+      // One more chunk is held for a body that waits.
       const aheadBytes = this.#chunks.length === 0 && !isLast ? READ_BYTES : 0;
       if (length > maxBodyBytes) end('too-long');
       else if (values.add(chunk) > maxBodyValues) end('too-many-values');
@@ -105,17 +105,17 @@ const BACKSLASH = 0x5c;
 const OPENING_BRACE = 0x7b;
 
 /**
- * Counts the values of JSON as its bytes arrive: its commas and opening brackets outside of strings. Each may take 3 bytes
- * on the wire and some 64 on the heap, so that what is over the bound must not be parsed.
+ * Counts the values of JSON as its bytes arrive: its commas and opening brackets outside of strings. Each may take 3
+ * bytes on the wire and some 64 on the heap, so that JSON that exceeds the limit must not be parsed.
  */
 class ValueCount {
   #values = 0;
   #isInString = false;
-  /** Of the next chunk: the character after a backslash may be there. */
+  /** An index in the next chunk: the character after a backslash may be there. */
   #at = 0;
 
   add(chunk: Uint8Array): number {
-    // In variables, and strings in a loop of their own: four times as fast.
+    // In local variables, and strings in a loop of their own: four times as fast.
     let values = this.#values;
     let isInString = this.#isInString;
     let at = this.#at;

@@ -1,20 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Of {@link READ_BYTES} each. */
+/** Each is of {@link READ_BYTES}. */
 const READS_A_TURN = 8;
 
 /** The most that Node reads of a connection at once, and holds of a body that waits. */
 export const READ_BYTES = 64 * 1024;
 
 /**
- * Of all bodies together, a few reads a turn of the event loop, of each caller in turn. Node by itself reads all that has
- * arrived in one turn, and another caller's request takes several until it is answered.
+ * Reads from all bodies together, a few reads per turn of the event loop, of each caller in turn. Node by itself reads
+ * everything that has arrived in one turn, and another caller's request takes several turns until it is answered.
  */
 export class BodyPace {
-  /** By caller; the next one first. */
+  /** Keyed by caller; the next one first. */
   readonly #waiting = new Map<string, IncomingMessage[]>();
 
-  /** To be called with a chunk of a body that has more to come, and that is not paused by anything else. */
+  /** To be called with a chunk of a body that has more to come, and that nothing else has paused. */
   await(body: IncomingMessage, caller: string): void {
     body.pause();
     if (this.#waiting.size === 0) setImmediate(this.#turn);

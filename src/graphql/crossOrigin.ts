@@ -18,12 +18,12 @@ const ALLOWED_HEADERS = [
 const EXPOSED_HEADERS =
   'preference-applied, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-correlator';
 
-/** How long a browser may keep the reply to a preflight: most keep it no longer. */
+/** How long a browser may keep the reply to a preflight; most keep it for less. */
 const MAX_AGE_SECONDS = 7200;
 
 /**
- * The Fetch standard's CORS protocol: adds the headers that let a page of a listed origin read the reply. No cookies: tokens
- * are headers. Returns the reply to a preflight; `undefined` for any other request, and for other origins.
+ * The Fetch standard's CORS protocol: adds the headers that let a page of a listed origin read the reply. No cookies:
+ * tokens are headers. Returns the reply to a preflight; `undefined` for any other request, and for other origins.
  */
 export function admitOrigin(
   origins: readonly string[],

@@ -16,32 +16,32 @@ export const PARSE_LIMITS = {
    * size takes a tenth of a second, and one of twice the size four times as long.
    */
   maxLexicalTokens: 2000,
-  /** graphql-js does not count them as tokens, but each takes as much memory as one. */
+  /** graphql-js does not count comments as tokens, but each takes as much memory as one. */
   maxComments: 500,
-  /** In UTF-16 code units: a hundred and more for each token. */
+  /** In UTF-16 code units: more than a hundred for each token. */
   maxSourceLength: 256 * 1024,
 } as const;
 
-/** Each error names its line, for which graphql-js counts all before it, at 50 ns a line. */
+/** Each error names its line, for which graphql-js counts all lines before it, at 50 ns a line. */
 export const MAX_LINES = 10_000;
-/** By all errors of an operation. */
+/** The lines that all errors of an operation may count. */
 export const MAX_LINES_COUNTED = 500_000;
 
 export function linesOf(text: string): number {
   return 1 + (text.match(/\r\n|[\n\r]/g)?.length ?? 0);
 }
 
-/** Each may quote what it refuses. */
+/** The most errors, since each may quote what it refuses. */
 export const MAX_VALIDATION_ERRORS = 20;
 export const MAX_VARIABLE_ERRORS = 20;
 
-/** Tools introspect a schema in 18. */
+/** Tools introspect a schema with a depth of 18. */
 const MAX_DEPTH = 20;
 
-/** A rule of graphql-js compares fragments pair by pair, one pair inside the other: a circle of 200 overflows its stack. */
+/** A rule of graphql-js compares fragments in nested pairs: a cycle of 200 overflows its stack. */
 const FAR_TOO_DEEP = 50;
 
-/** Refuses operations that nest too deep. Each selection set is a level: of a field, an inline fragment or a spread. */
+/** Refuses operations that nest too deeply. Each selection set is a level: of a field, inline fragment or spread. */
 export const depthRule: ValidationRule = (context) => {
   /** Each fragment is measured once, however often it is spread. */
   const known = new Map<string, number>();
@@ -72,7 +72,7 @@ export const depthRule: ValidationRule = (context) => {
       for (const definition of definitions) {
         if (!isExecutableDefinitionNode(definition)) continue;
         if (depthOf(definition.selectionSet) <= FAR_TOO_DEEP) continue;
-        // With one more than it keeps, graphql-js ends the validation.
+        // One error more than it keeps ends graphql-js's validation.
         for (let errors = 0; errors <= MAX_VALIDATION_ERRORS; errors += 1) report(definition);
       }
     },
@@ -84,7 +84,7 @@ export const depthRule: ValidationRule = (context) => {
 
 /**
  * Refuses aliases in what the schema answers by itself: without them its longest reply is known, and weighed as such
- * (replyBytes.ts). graphql-js bounds how deep its lists nest.
+ * (replyBytes.ts). graphql-js limits how deeply its lists nest.
  */
 export const schemaAliasRule: ValidationRule = (context) => ({
   Field(field) {
@@ -96,15 +96,15 @@ export const schemaAliasRule: ValidationRule = (context) => ({
   },
 });
 
-/** A field by its name only takes 510 bytes with its token, its places and its empty lists. */
+/** A field with only a name takes 510 bytes with its token, its locations and its empty lists. */
 const MAX_BYTES_PER_TOKEN = 640;
 
 /** Entry, key and node of a document, in addition to its tokens. */
 const DOCUMENT_BYTES = 1024;
 
 /**
- * What a parsed document holds in memory, with its source and comments. Apollo Server would weigh it as JSON, without
- * either. Names are parts of the source, which lives as long as one of them does.
+ * The memory of a parsed document, with its source and comments. Apollo Server would weigh it as JSON, without either.
+ * Names are parts of the source, which lives as long as one of them does.
  */
 export function documentBytes({ loc }: DocumentNode): number {
   if (loc === undefined) throw new Error('A document is stored with its places.');

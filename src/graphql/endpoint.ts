@@ -49,14 +49,16 @@ export interface EndpointParts extends RequestParts {
     readonly requestTimeoutMs: number;
     readonly allowedOrigins: readonly string[];
   };
-  /** What requests may hold together. */
+  /** The limits on what all requests hold together. */
   readonly load: RequestLoad;
   readonly pace: BodyPace;
   readonly log: Log;
-  /** As they are by now. Where there are any, nothing else is served. */
+  /** The present documents. Where there are any, nothing else is served. */
   readonly trustedDocuments: () => TrustedDocuments | undefined;
   readonly explorer: Explorer | undefined;
-  /** Whether `host` must name this machine: no token is needed, and DNS rebinding sends a page's requests here under its name. */
+  /**
+   * Whether `host` must name this machine: without tokens, DNS rebinding would let pages send requests under its name.
+   */
   readonly checksHost: boolean;
   readonly gate: Pick<Gate, 'admit'>;
   readonly observation: {
@@ -65,7 +67,7 @@ export interface EndpointParts extends RequestParts {
   };
 }
 
-/** GraphQL over HTTP, inside each request's time; adds to the headers of any reply. Never rejects for what a client does. */
+/** GraphQL over HTTP, within each request's time; adds to the headers of any reply. No client can make it reject. */
 export function createEndpoint(
   parts: EndpointParts,
 ): (incoming: IncomingMessage, response: ServerResponse, headers: ReplyHeaders) => Promise<Reply> {
@@ -128,7 +130,7 @@ function resultOf({ status, codes, document, operation }: RequestReport): Reques
 }
 
 interface Endpoint extends EndpointParts {
-  /** Of trusted documents, by their ids. */
+  /** The names of trusted documents, by their ids. */
   readonly names: () => ReadonlyMap<string, string>;
   readonly bodies: FairShares;
   readonly turns: Turns;
@@ -139,9 +141,9 @@ interface Arrived {
   readonly response: ServerResponse;
   readonly headers: ReplyHeaders;
   readonly request: GraphqlRequest;
-  /** What it holds until it is answered, of what all requests may hold. */
+  /** The request's share of what all requests may hold, until it is answered. */
   readonly place: Share;
-  /** An execution that goes on after the reply. */
+  /** An execution that continues after the reply. */
   overdue?: Promise<unknown>;
 }
 
@@ -150,7 +152,7 @@ function refuse(refusal: Refusal, { incoming, request }: Arrived): Reply {
   return replyOf(refusal, incoming.headers.accept, request.reference(refusal.code));
 }
 
-/** The reply that does not depend on the caller; `undefined` for every other request. */
+/** A reply that does not depend on the caller; `undefined` for every other request. */
 function replyBefore(
   { checksHost, config: { allowedOrigins }, load, explorer }: EndpointParts,
   arrived: Arrived,
@@ -221,7 +223,7 @@ async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
   return replyFrom(executed, request);
 }
 
-/** A caller that hangs up is not logged. */
+/** Not logged for a caller that hangs up. */
 function reportOverdue(log: Log, { signal }: GraphqlRequest, waitedFor: string): void {
   if (signal.reason instanceof DeadlineExceeded) {
     log.error('A request did not end in time.', { waitedFor });
@@ -260,7 +262,7 @@ function replyFrom(
 ): Reply {
   if (body.kind !== 'complete') throw new Error('The schema defers nothing.');
   const isUnrecorded = status >= 400 && !request.hasCodes;
-  // Answers are about people, and no cache may store them: every reply has our header in place of Apollo's.
+  // Answers are about people, and no cache may store them: every reply has our header instead of Apollo's.
   headers.delete('cache-control');
   return {
     status,
@@ -269,7 +271,7 @@ function replyFrom(
   };
 }
 
-/** What Apollo refuses before it has an operation passes no plugin: a single error, and short. */
+/** What Apollo refuses before it has an operation does not reach a plugin: a single error, and short. */
 function referring(body: string, request: GraphqlRequest): string {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as formatError makes it
   const { errors } = JSON.parse(body) as { errors: readonly { extensions: { code: string } }[] };
@@ -280,7 +282,7 @@ function referring(body: string, request: GraphqlRequest): string {
   return JSON.stringify({ errors });
 }
 
-/** What Apollo executes; nothing of the request beyond it is held (docs/design.md, "Limits"). */
+/** What Apollo executes; nothing else of the request is held (docs/design.md, "Limits"). */
 async function readRequest(
   endpoint: Endpoint,
   { incoming, request, place }: Arrived,
@@ -315,7 +317,7 @@ async function readRequest(
     body?.giveUp();
     return retryAfterSeconds === undefined ? REQUEST_DEADLINE_EXCEEDED : crowded(retryAfterSeconds);
   }
-  // In one step, and in one turn with the execution: nothing else is held in between.
+  // In one step, and in the same turn as the execution: nothing else is held in between.
   const search = new URLSearchParams(/\?.*/s.exec(url)?.[0]);
   const sent = body === undefined ? sentIn(search) : parseBody(body.take());
   if (typeof sent === 'string') return badRequest(400, sent);
@@ -353,7 +355,7 @@ async function readRequest(
   };
 }
 
-/** JSON is UTF-8 (RFC 8259 §8.1); what another `charset` wrote would be read as other letters. */
+/** JSON is UTF-8 (RFC 8259 §8.1); text in another `charset` would be read as other letters. */
 const JSON_TYPE =
   /^application\/json\s*(?:$|;(?!(?:.*;)?\s*charset\s*=(?!\s*"?utf-?8"?\s*(?:;|$))))/i;
 
@@ -374,7 +376,7 @@ function faultOf(fault: BodyFault, { maxBodyBytes, maxBodyValues }: RequestLoad)
 const WHAT_TO_SEND =
   'Send no more than the operation reads: of a representation, __typename and e164.';
 
-/** The body, or a text that says what is wrong with it. */
+/** The body, or a text that describes what is wrong with it. */
 function parseBody(text: string): Members | string {
   let body: unknown;
   try {
@@ -405,7 +407,7 @@ function parsed(text: string | undefined): unknown {
   }
 }
 
-/** As it was sent, where Apollo refuses it: what is there twice, and what is not JSON. */
+/** As it was sent, so that Apollo refuses members that occur twice, and what is not JSON. */
 function searchOf(members: Members, search: URLSearchParams): string {
   for (const [name, value] of Object.entries(members)) {
     if (search.getAll(name).length > 1) continue;
@@ -414,10 +416,10 @@ function searchOf(members: Members, search: URLSearchParams): string {
   return search.toString();
 }
 
-/** Any of these shows Apollo that no page of another site can send the request without a preflight. */
+/** Each of these shows Apollo that no page of another site can send the request without a preflight. */
 const BEYOND_SIMPLE = ['content-type', 'apollo-require-preflight', 'x-apollo-operation-name'];
 
-/** What Apollo reads of the headers. A POST of JSON is such a request: it need not parse the type again. */
+/** The headers that Apollo reads. A POST of JSON is such a request: it need not parse the type again. */
 function headersForApollo(
   method: string,
   headers: IncomingHttpHeaders,

@@ -14,7 +14,7 @@ export const MAX_LOCATIONS = 10;
 const TOO_MANY_BAD_VARIABLES =
   'Too many errors processing variables, error limit reached. Execution aborted.';
 
-/** Messages of GraphQL and Apollo that leave open what to do, by their beginnings. */
+/** Messages of GraphQL and Apollo that do not say what to do, by their beginnings. */
 const IN_OTHER_WORDS: readonly (readonly [string, string])[] = [
   [
     'Syntax Error: Source contains more than',
@@ -40,8 +40,8 @@ const IN_OTHER_WORDS: readonly (readonly [string, string])[] = [
 
 /**
  * What a client sees of an error (docs/design.md, "Errors"). GraphQL's own messages quote the values that they refuse:
- * phone numbers in them are masked, and long ones are cut. An unexpected error says only that it happened, and is logged
- * by its name.
+ * phone numbers in them are masked, and long ones are cut. An unexpected error says only that it happened, and is
+ * logged by its name.
  */
 export function formatError(
   formatted: GraphQLFormattedError,
@@ -66,7 +66,7 @@ export function formatError(
   };
 }
 
-/** What a resolver threw; an error with a path around it only adds the place. */
+/** What a resolver threw; an error with a path that wraps it only adds the location. */
 export function originalOf(error: unknown): unknown {
   let original = error;
   while (
@@ -106,8 +106,8 @@ export function inOurWords(message: string): string {
 }
 
 /**
- * A value that graphql-js refuses when it executes, such as null for an argument: it gives no code. It
- * names the node of the document that holds the value; what is wrong with a result is said of a field.
+ * Whether graphql-js refused a value at execution, such as null for an argument: it sets no code. It names the node of
+ * the document that has the value; errors about a result name a field.
  */
 export function isRefusedValue(error: unknown): error is GraphQLError {
   if (!(error instanceof GraphQLError) || error.extensions['code'] !== undefined) return false;

@@ -4,22 +4,22 @@ import { pageOf, type Reply } from './reply.ts';
 import type { Role } from './typeDefs.ts';
 
 /**
- * The page of GraphiQL, for a browser that opens /graphql; where its package is not installed, a hint on how to install it. It
- * is before the gate: for loopback only.
+ * The page of GraphiQL, for a browser that opens /graphql; where its package is not installed, a hint on how to install
+ * it. It is served without the gate, and so on loopback only.
  */
 export type Explorer = () => Promise<Reply>;
 
 /** What the page opens with. */
 export interface ExplorerOpening {
-  /** A tab for each. */
+  /** Each has a tab. */
   readonly documents: readonly string[];
-  /** Those that the service requires, each with a placeholder. */
+  /** The headers that the service requires, each with a placeholder. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the simulator; none where the operator is real. */
+  /** The simulator's; empty where the operator is real. */
   readonly testNumbers: readonly { readonly number: string; readonly does: string }[];
 }
 
-/** The page holds everything that it shows, and may reach only this service. */
+/** The page contains everything that it shows, and may connect only to this service. */
 const EXPLORER_POLICY = [
   "default-src 'none'",
   "script-src 'unsafe-inline' 'unsafe-eval' blob:",
@@ -31,7 +31,7 @@ const EXPLORER_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Windows that are narrower have the panel above, closed, and GraphiQL's answer below its query. */
+/** In narrower windows the panel is above, closed, and GraphiQL's answer is below its query. */
 const PANEL_BELOW_PX = 1100;
 
 const STYLE = `
@@ -66,9 +66,10 @@ const STYLE = `
 `;
 
 /**
- * Runs in the browser, before GraphiQL. GraphiQL keeps its tabs for each address, and so those of another role that was
- * tried at the same one: what was kept with another opening goes. At the first look the first tab is run, where it costs
- * nothing. GraphiQL writes each edit into the address, which would make a reload a client's request: it does not.
+ * Runs in the browser, before GraphiQL. GraphiQL keeps its tabs for each address, including those of another role that
+ * was tried at the same one: tabs that were kept with another opening are removed. On the first visit the first tab is
+ * run, where it costs nothing. GraphiQL would write each edit into the address, which would make a reload a client's
+ * request: this prevents it.
  */
 const PREPARE = `(opening, runsFirst) => {
   history.replaceState = () => undefined;
@@ -97,13 +98,13 @@ const PREPARE = `(opening, runsFirst) => {
   observer.observe(document, { childList: true, subtree: true });
 }`;
 
-/** Its page has 9 MB: it is made at the first request for it, and all replies share its bytes. */
+/** The page has 9 MB: it is made when it is first requested, and all replies share its bytes. */
 export function createExplorer(opening: ExplorerOpening): Explorer {
   let rendered: Promise<Reply> | undefined;
   return () => (rendered ??= render(opening).then((html) => pageOf(html, EXPLORER_POLICY)));
 }
 
-/** Whether a browser requests a page, and not a client data. */
+/** Whether a browser requests a page, rather than a client data. */
 export function wantsPage({ method, url = '', headers }: IncomingMessage): boolean {
   return method === 'GET' && !url.includes('?') && (headers.accept ?? '').includes('text/html');
 }

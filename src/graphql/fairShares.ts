@@ -1,6 +1,6 @@
-/** For what requests hold, in bytes of the heap, and for bodies, which are outside it. */
+/** The limits on what requests hold, in bytes of the heap, and on bodies, which are outside it. */
 export interface RequestLoad {
-  /** Of a request, whatever it queries. */
+  /** The bytes of a request, whatever it queries. */
   readonly placeBytes: number;
   readonly heldBytes: number;
   readonly bodyBytes: number;
@@ -12,8 +12,8 @@ export interface RequestLoad {
 export const UNKNOWN_CALLER = '';
 
 /**
- * Bytes that the requests of all callers hold together. The last quarter is for callers that hold less than an eighth of
- * all, so that one caller, or a router, takes three quarters at most; callers that are not known yet take an eighth.
+ * Bytes that the requests of all callers hold together. The last quarter is for callers that hold less than an eighth
+ * of all, so that one caller, or a router, takes at most three quarters; callers that are not known yet take an eighth.
  */
 export class FairShares {
   readonly #maxBytes: number;
@@ -24,7 +24,7 @@ export class FairShares {
     this.#maxBytes = maxBytes;
   }
 
-  /** What one request holds: nothing yet. */
+  /** What one request holds; nothing at first. */
   open(caller: string): Share {
     return new Share(this, caller);
   }
@@ -59,14 +59,14 @@ export class Share {
     this.#caller = caller;
   }
 
-  /** Returns `false` where there is no room; what it holds already stays. */
+  /** Returns `false` where there is no room; what it already holds stays. */
   add(bytes: number): boolean {
     const isTaken = this.#shares.take(this.#caller, bytes);
     if (isTaken) this.#bytes += bytes;
     return isTaken;
   }
 
-  /** From one caller to another; `false` where there is no room for that one, and then it holds nothing. */
+  /** Moves the bytes to another caller. Returns `false` where that caller has no room; the share is empty then. */
   moveTo(caller: string): boolean {
     const bytes = this.#bytes;
     this.release();

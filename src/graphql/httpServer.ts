@@ -23,29 +23,29 @@ export interface HttpServerParts {
   ): Promise<Reply>;
   readonly pace: BodyPace;
   readonly frontPage: Reply;
-  /** What answering still needs; /readyz fails until this is empty. */
+  /** The needs that have not worked yet; /readyz fails until there are none. */
   waitingFor(): readonly string[];
-  /** How long a client may take to read a reply that is complete. */
+  /** How long a client may take to read a complete reply. */
   readonly replyTimeoutMs: number;
   /** How long {@link HttpServer.close} waits for requests under way before it cuts them off. */
   readonly drainLimitMs: number;
   onDefect(defect: unknown): void;
 }
 
-/** Slow and idle connections are closed: a client has this long for its headers, and for all it sends. */
+/** Slow and idle connections are closed: a client has this long for its headers, and for the whole request. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const MAX_HEADERS_BYTES = 16 * 1024;
 
-/** For all replies together that wait for their clients to read. */
+/** The limit on all replies together that wait for their clients to read. */
 const MAX_UNREAD_BYTES = 128 * 1024 * 1024;
 
 /** The service's HTTP side: /graphql, /livez, /readyz, and a page that names them. */
 export class HttpServer {
   readonly #server: Server;
   readonly #parts: HttpServerParts;
-  /** Under way: they may learn, until their headers leave, that their connection ends with them. */
+  /** Responses under way: until their headers leave, their connection can still be marked to end with them. */
   readonly #responses = new Set<Held>();
   readonly #unread: UnreadReplies;
   #isDraining = false;
@@ -69,7 +69,7 @@ export class HttpServer {
     });
   }
 
-  /** Listens, and resolves to the address that it serves at. Rejects when the port is taken. */
+  /** Listens, and resolves to the address that it serves at. Rejects when the port is in use. */
   async listen(): Promise<string> {
     const { host, port } = this.#parts;
     this.#server.listen(port, host);
@@ -81,8 +81,8 @@ export class HttpServer {
   }
 
   /**
-   * From now on /readyz fails, so that no further requests are sent here. They are still served, but each
-   * is the last of its connection: a client that kept one would be cut off with it at the end.
+   * From now on /readyz fails, so that no further requests are sent here. Those that arrive are still served, but each
+   * is the last of its connection: a client that kept one would be cut off at the end.
    */
   startDraining(): void {
     this.#isDraining = true;
@@ -92,8 +92,8 @@ export class HttpServer {
   }
 
   /**
-   * Takes no further connections, and resolves when every reply is sent, or the limit is over, to how many requests were
-   * cut off: not answered yet, or with a reply that was still being read.
+   * Accepts no further connections. Resolves when every reply is sent, or after the limit, to the number of requests
+   * that were cut off: not answered yet, or with a reply that was still being read.
    */
   async close(): Promise<number> {
     this.startDraining();
@@ -113,12 +113,12 @@ export class HttpServer {
     return atLimit + this.#unread.cutOff - unreadBefore;
   }
 
-  /** Once every reply is sent: those that say `connection: close` end with it, and only idle ones are left. */
+  /** Once every reply is sent: connections with `connection: close` end with theirs, and only idle ones are left. */
   readonly #closeIdleConnections = (): void => {
     if (this.#isClosing && this.#underWay() === 0) this.#server.closeIdleConnections();
   };
 
-  /** Node does not close a reply that waits behind another one when their connection is lost. */
+  /** Node does not close a reply that waits behind another one when their connection is lost: such are not counted. */
   #underWay(): number {
     for (const held of this.#responses) {
       if (held.response?.req.socket.destroyed === true) this.#responses.delete(held);
@@ -178,18 +178,18 @@ export class HttpServer {
     response.writeHead(status, headers);
     if (headers['connection'] === 'close') endOnceRead(response, body, this.#parts.pace);
     else response.end(body);
-    // Most replies the system takes at once.
+    // The system accepts most replies at once.
     if (response.socket?.writableLength !== 0) this.#unread.add(response, body.length);
   }
 }
 
-/** Dropped of a body that was refused: its client may read a reply only once it has sent all. */
+/** The most that is dropped of a refused body: its client may read a reply only once it has sent everything. */
 const MAX_DROPPED_BYTES = 32 * 1024 * 1024;
 const DROPPING_MS = 5000;
 
 /**
- * Sends a reply whose connection ends with it. What is left of the request is dropped first: a connection that is closed
- * while its client sends is reset, and the reply lost with it.
+ * Sends a reply whose connection ends with it. The rest of the request is dropped first: a connection that is closed
+ * while its client sends is reset, and the reply is lost with it.
  */
 function endOnceRead(response: ServerResponse, body: Reply['body'], pace: BodyPace): void {
   const { req: request } = response;
@@ -252,8 +252,8 @@ function json(status: number, body: object): Reply {
 }
 
 /**
- * A response for as long as it is under way. Emptied then: when a Set of V8's makes room, its old table lives on until
- * the next full collection, with what was in it (docs/decisions/0025-objects-that-live-as-long-as-a-request.md).
+ * A response while it is under way. It is cleared at the end: when a Set of V8 grows, its old table lives until the
+ * next full collection, with its contents (docs/decisions/0025-objects-that-live-as-long-as-a-request.md).
  */
 interface Held {
   response: ServerResponse | undefined;
@@ -263,15 +263,15 @@ interface Unread extends Held {
   readonly bytes: number;
 }
 
-/** Cuts off clients that do not read their replies: each after a time, and the slowest when all are too much to hold. */
+/** Cuts off clients that do not read their replies: each after a time, the slowest when all hold too much. */
 class UnreadReplies {
   readonly #timeoutMs: number;
-  /** In the order in which they were complete. */
+  /** In the order in which they were completed. */
   readonly #replies = new Set<Unread>();
   cutOff = 0;
   #bytes = 0;
 
-  /** @param timeoutMs for one reply, from when it is complete */
+  /** @param timeoutMs for one reply, from its completion on */
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
   }
@@ -298,7 +298,9 @@ class UnreadReplies {
     unread.response = undefined;
   }
 
-  /** The connection itself: a pipelined reply behind one that is to come has no socket, and destroying it frees nothing. */
+  /**
+   * The connection itself: a pipelined reply behind an unfinished one has no socket, and destroying it frees nothing.
+   */
   #cut({ response }: Unread): void {
     this.cutOff += 1;
     response?.req.socket.destroy();

@@ -1,6 +1,6 @@
 import { COUNTED_TIMES } from './operationCost.ts';
 
-/** What a node of JSON and a character of it take on the heap, rounded up. */
+/** The heap that a node of JSON and a character of it take, rounded up. */
 const NODE_BYTES = 64;
 const CHARACTER_BYTES = 2;
 
@@ -8,17 +8,17 @@ export type Members = Readonly<Record<string, unknown>>;
 
 /** What is held of a request until it is answered. */
 export interface CutOperation {
-  /** `query`, `operationName`, `variables` and `extensions`, where it has them. */
+  /** `query`, `operationName`, `variables` and `extensions`, where present. */
   readonly members: Members;
   readonly heldBytes: number;
-  /** Of its lists of numbers, if that is over ten times `maxNumbers`: then it is not to be executed. */
+  /** The longest of its lists of numbers, if longer than ten times `maxNumbers`: the operation is not executed then. */
   readonly tooLongList: number | undefined;
 }
 
 /**
  * Leaves out of a request what its execution does not read: variables that its document does not name, the members of a
- * representation but `__typename` and `e164`, what is below a list in a list, and extensions. Where a type is wrong an
- * empty value of that type stays, so that the refusal is the same. Pure.
+ * representation other than `__typename` and `e164`, what is below a list in a list, and extensions. Where a type is
+ * wrong an empty value of that type stays, so that the refusal is the same. Pure.
  */
 export function cutOperation(sent: Members, maxNumbers: number): CutOperation {
   const { query, operationName, variables, extensions } = sent;
@@ -60,7 +60,7 @@ export function cutOperation(sent: Members, maxNumbers: number): CutOperation {
             .map(([name, value]) => [held(name), cutVariable(value)]),
         )
       : emptied(variables),
-    // Apollo's clients send only a hash first, and the document once they read that hashes are not supported.
+    // Apollo's clients send only a hash first, and the document once they learn that hashes are not supported.
     extensions: isPersisted(extensions) ? { persistedQuery: {} } : emptied(extensions),
   };
   const present = Object.entries(members).filter(([, value]) => value !== undefined);

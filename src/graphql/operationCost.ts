@@ -26,11 +26,11 @@ import { AnswerError } from './answerErrors.ts';
 /** What one operation queries: equal numbers and equal questions count once. */
 export interface OperationCost {
   readonly numbers: number;
-  /** Of the number with the most. */
+  /** For the number with the most questions. */
   readonly questionsPerNumber: number;
-  /** Fields of phone numbers, and below them, in the reply; equal ones count each time. */
+  /** Fields of phone numbers in the reply, and the fields below them; equal ones count each time. */
   readonly answers: number;
-  /** The reply is never longer than this, whatever the operator says, errors included. */
+  /** The reply is never longer than this, errors included, whatever the operator replies. */
   readonly replyBytes: number;
 }
 
@@ -43,7 +43,7 @@ export interface OperationLimits {
 export interface Excess {
   readonly limited: keyof OperationCost;
   readonly limit: number;
-  /** At least this much: counting ends at {@link COUNTED_TIMES} times the limit. */
+  /** A lower bound: counting ends at {@link COUNTED_TIMES} times the limit. */
   readonly asked: number;
 }
 
@@ -51,18 +51,18 @@ export interface IncomingOperation {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  /** As sent. */
+  /** The variables as sent. */
   readonly variables: Readonly<Record<string, unknown>>;
   /** The caller's own number, which `myPhoneNumber` queries without naming it. */
   readonly ownNumber?: PhoneNumber | undefined;
 }
 
-/** A root field with numbers, and all that is known of it without them. */
+/** A root field with numbers, and everything that is known of it without them. */
 interface NumbersField {
   readonly kind: 'numbers';
   readonly node: FieldNode;
   readonly definition: GraphQLField<unknown, unknown>;
-  /** Of the reply: of the field as a whole, and for each number. */
+  /** The bytes of the reply: for the field as a whole, and for each number. */
   readonly bytes: number;
   readonly bytesEach: number;
   readonly below: BelowNumber;
@@ -73,12 +73,12 @@ export type RootField =
   /** Answered by the schema itself. */
   | { readonly kind: 'known'; readonly bytes: number };
 
-/** Counting continues to this multiple of a limit, so that the error can say by how much an operation is over. */
+/** Counting continues to this multiple of a limit, so that the error can state how far an operation exceeds it. */
 export const COUNTED_TIMES = 10;
 
 /** The root fields with numbers: the argument that has the number, or the list of numbers. */
 const NUMBERS_IN: Readonly<Record<string, { readonly one?: string; readonly list?: string }>> = {
-  // The caller's own, which no argument names.
+  // The caller's own number, which no argument names.
   myPhoneNumber: {},
   phoneNumber: { one: 'e164' },
   phoneNumbers: { list: 'e164s' },
@@ -87,11 +87,11 @@ const NUMBERS_IN: Readonly<Record<string, { readonly one?: string; readonly list
 
 /**
  * Counts an operation over aliases, fragments and representations together, without executing it: every selected field
- * counts, wherever it is. It ends far beyond a limit, so a hostile operation costs little.
+ * counts, wherever it is. It ends far beyond a limit, so that a hostile operation costs little.
  *
- * @param readBefore takes what it reads, and saves it the next time
- * @returns `undefined` when the variables are invalid: the execution says so
- * @throws {GraphQLError} when `@skip` or `@include` is given null
+ * @param readBefore keeps what it reads, and saves reading it the next time
+ * @returns `undefined` when the variables are invalid: the execution reports that
+ * @throws {AnswerError} over a limit
  */
 export function costOf(
   { variables: given, ...incoming }: IncomingOperation,
@@ -143,8 +143,8 @@ export function mostOf(limits: OperationLimits): OperationCost {
   return {
     numbers,
     questionsPerNumber: questions,
-    // Repeating a question costs no lookup, but time and memory: room for every question four times, with
-    // the number and its `__typename`.
+    // Repeating a question costs no lookup, but time and memory: there is room for every question four times, with the
+    // number and its `__typename`.
     answers: 4 * numbers * (questions + 2),
     replyBytes: limits.maxReplyBytes,
   };
@@ -162,15 +162,15 @@ function firstOver(
 }
 
 /**
- * The root fields of operations in which no variable decides what is queried, for as long as their documents are cached:
- * from one request to the next only their numbers differ. Of one schema.
+ * The root fields of operations in which no variable decides what is queried, for as long as their documents are
+ * cached: from one request to the next only their numbers differ. For one schema.
  */
 export type ReadOperations = WeakMap<OperationDefinitionNode, readonly RootField[]>;
 
-/** Fragments can expand a short document into more fields than should be held for it. */
+/** Fragments can expand a short document into more fields than should be kept for it. */
 const MAX_KEPT_FIELDS = 100;
 
-/** Reads one root field after the other, as they are counted, and keeps them where they are the same every time. */
+/** Reads root fields one after the other, as they are counted, and keeps them where they are the same every time. */
 function* rootFields(
   { schema, document, operation, variables }: IncomingOperation,
   readBefore: ReadOperations,
@@ -214,7 +214,7 @@ function numbersIn(
   return Array.isArray(numbers) ? numbers : [];
 }
 
-/** The number itself, also of a representation: its spellings count once. An invalid one counts by itself. */
+/** The number itself, also in a representation: different spellings count once. An invalid one counts by itself. */
 function canonical(asked: unknown): unknown {
   const isObject = typeof asked === 'object' && asked !== null && 'e164' in asked;
   const text = isObject ? asked.e164 : asked;
@@ -260,7 +260,7 @@ function inWords({ limited, ...excess }: Excess): string {
   }
 }
 
-/** The caller may query one number an operation. Equal for numbers that exist and that do not. */
+/** The caller may query one number per operation. The same for numbers that exist and for those that do not. */
 export function severalForbidden(scope: string, status?: number): AnswerError {
   return new AnswerError(
     `This operation queries several numbers, and your access token allows one. Send one number an operation, or get a token with the scope ${scope}.`,

@@ -19,12 +19,12 @@ import type { RequestContext } from './request.ts';
 
 const WINDOW_S = WINDOW_MS / 1000;
 
-/** What decides a field before its lookup, so that no loader is called. */
+/** Codes that decide a field before its lookup, so that no loader is called. */
 const NEVER_LOOKED_UP: ReadonlySet<string> = new Set<ErrorCode>(['FORBIDDEN', 'BAD_USER_INPUT']);
 
 /**
- * Refuses an operation that is not a query, has more numbers than its caller may query, or exceeds a limit, before
- * its first lookup. With the answers of one that queries numbers it returns what the caller has left of its quotas.
+ * Refuses an operation that is not a query, has more numbers than its caller may query, or exceeds a limit, before its
+ * first lookup. With the answers of an operation that queries numbers it returns what is left of the caller's quotas.
  */
 export function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
   const ofAll = mostOf(limits);
@@ -44,7 +44,7 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
     async didResolveOperation({ schema, document, operation, request, contextValue }) {
       if (operation === undefined) return;
       contextValue.request.operation = operation.operation;
-      // Left to itself, graphql-js would call this a defect of ours.
+      // graphql-js would report this as a defect of ours.
       if (schema.getRootType(operation.operation) === undefined) {
         throw badOperation('This service answers queries only.');
       }
@@ -56,7 +56,7 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
       try {
         cost = costOf(incoming, most, readBefore);
       } catch (error) {
-        // What graphql-js throws finds the operation's own values invalid; every other error is a defect, and stays.
+        // An error of graphql-js means that the operation's own values are invalid; every other error is a defect.
         throw error instanceof GraphQLError ? badOperation(error.message, error) : error;
       }
       if (cost === undefined) return;

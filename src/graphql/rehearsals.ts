@@ -10,7 +10,7 @@ export interface Rehearsal {
   readonly answer: 'FORBIDDEN' | Omit<LookupFailure, 'reach'>;
 }
 
-/** In addition to the test numbers of the simulator, which knows none of these. */
+/** Added to the test numbers of the simulator, which knows none of these. */
 export const REHEARSALS: readonly Rehearsal[] = [
   {
     number: '+447700900070',

@@ -22,12 +22,12 @@ export interface Refusal {
   readonly code: ErrorCode;
   /** The message of the code where absent. */
   readonly message?: string;
-  /** What its error has in addition to the code. */
+  /** Members of the error in addition to the code. */
   readonly details?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A refusal as a GraphQL response, in the media type that the client reads errors in. */
+/** A refusal as a GraphQL response, in the media type in which the client reads errors. */
 export function replyOf(
   refusal: Refusal,
   accept: string | undefined,
@@ -44,7 +44,7 @@ export function replyOf(
   };
 }
 
-/** A page for a browser. @param policy from where it may load what it shows */
+/** A page for a browser. @param policy the sources from which it may load */
 export function pageOf(html: string, policy: string): Reply {
   return {
     status: 200,
@@ -54,8 +54,8 @@ export function pageOf(html: string, policy: string): Reply {
 }
 
 /**
- * The headers of every response for browsers, proxies and caches: nothing here is a page, and nothing may be
- * stored. No cookie is ever set. HSTS is left to the proxy that terminates TLS in front of the service.
+ * The headers of every response for browsers, proxies and caches: nothing here is a page, and nothing may be stored. No
+ * cookie is ever set. HSTS is left to the proxy that terminates TLS in front of the service.
  */
 export const SECURITY_HEADERS: Readonly<ReplyHeaders> = {
   'cache-control': 'no-store',
@@ -72,11 +72,11 @@ const GRAPHQL_TYPE = 'application/graphql-response+json';
 export type ReplyMediaType = typeof JSON_TYPE | typeof GRAPHQL_TYPE;
 
 /**
- * The media type in which a client wants its reply, read out of its header `accept` (RFC 9110 §12.5.1): of two that it
- * wants alike the one that it names more exactly, then earlier. `undefined` where it takes neither. Pure.
+ * The media type in which a client wants its reply, by its header `accept` (RFC 9110 §12.5.1): of two that are equally
+ * preferred, the one that is named more exactly, then the earlier one. `undefined` where neither is accepted. Pure.
  */
 export function replyMediaType(accept = '*/*'): ReplyMediaType | undefined {
-  // An empty one names no wish (RFC 9110 §12.5.1 lets a list be empty).
+  // An empty header states no preference (RFC 9110 §12.5.1 allows an empty list).
   if (accept === '' || accept === '*/*' || accept === JSON_TYPE) return JSON_TYPE;
   const ranges = accept.split(',').map((range, place) => {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
@@ -99,8 +99,9 @@ export function replyMediaType(accept = '*/*'): ReplyMediaType | undefined {
 }
 
 /**
- * Of a refused operation: 200 in `application/json` (GraphQL over HTTP), since gateways take any other status for a failure
- * of the subgraph, and drop the code. In `application/graphql-response+json` the status says it.
+ * The status of a refused operation: 200 in `application/json` (GraphQL over HTTP), since gateways take any other
+ * status for a failure of the subgraph, and drop the code. In `application/graphql-response+json` it is the refusal's
+ * own.
  */
 export function statusOfRefusal(accept: string | undefined, status: number): number {
   return replyMediaType(accept) === GRAPHQL_TYPE ? status : 200;

@@ -32,7 +32,7 @@ export interface RequestReport {
   readonly correlator: Correlator;
   /** Absent when the request was refused before its caller was known. */
   readonly caller: Identity | undefined;
-  /** The name of the trusted document; absent for every other. */
+  /** The name of the trusted document; absent for every other document. */
   readonly document: string | undefined;
   /** Absent when the request was refused before its operation was known. */
   readonly operation: RequestResult['operation'];

@@ -46,7 +46,7 @@ function flawOf(text: string, schema: GraphQLSchema): string | undefined {
   }
 }
 
-/** The names of the documents' operations by their ids, for the log and the metrics; an id names what has no name. */
+/** The names of the documents' operations by their ids, for log and metrics; one without a name has its id. */
 export function documentNames(documents: TrustedDocuments): ReadonlyMap<string, string> {
   return new Map(
     Array.from(documents, ([id, text]) => {
@@ -64,7 +64,7 @@ export interface TrustedOperation {
 }
 
 /**
- * What was sent, with the document that it names: by `documentId` (GraphQL over HTTP), or by Apollo's clients as
+ * The request with the document that it names: by `documentId` (GraphQL over HTTP), or by Apollo's clients as
  * `extensions.persistedQuery.sha256Hash`. A request with a document of its own is refused, even if that is listed.
  */
 export function resolveDocument(
@@ -79,7 +79,7 @@ export function resolveDocument(
     : { sent: { ...rest, query: document }, documentId: id };
 }
 
-/** The codes are those that Apollo's router gives. */
+/** The codes are those of Apollo's router. */
 const ID_REQUIRED: Refusal = { status: 400, code: 'PERSISTED_QUERY_ID_REQUIRED' };
 const NOT_IN_LIST: Refusal = { status: 400, code: 'PERSISTED_QUERY_NOT_IN_LIST' };
 

@@ -1,23 +1,23 @@
 import type { Clock } from '../system/clock.ts';
 import type { Urgency } from '../system/urgency.ts';
 
-/** Seconds after which a request that cannot begin in time may come again; `undefined` where it may begin now. */
+/** Seconds after which a request that cannot begin in time may be sent again; `undefined` where it may begin now. */
 type Turn = number | undefined;
 
 interface Waiter {
   readonly signal: Urgency['signal'];
-  /** By when it begins, on the monotonic clock. */
+  /** When it must begin at the latest, on the monotonic clock. */
   readonly untilMs: number;
   readonly call: (turn: Turn) => void;
 }
 
 interface Queue {
   readonly waiters: Waiter[];
-  /** What its turns took, on top of the least of all callers when it began to wait. */
+  /** How long its turns took, added to the least of all callers when it began to wait. */
   spentMs: number;
 }
 
-/** Weighs the last time between two requests against all before it. */
+/** The weight of the latest time between two requests against all before it. */
 const SMOOTHING = 0.1;
 
 /**
@@ -29,12 +29,12 @@ const SMOOTHING = 0.1;
  */
 export class Turns {
   readonly #clock: Clock;
-  /** In the order of their last turns. One without waiters stays while it has spent more than another that waits. */
+  /** In the order of their last turns. A queue without waiters stays while it has spent more than one with waiters. */
   readonly #queues = new Map<string, Queue>();
   #leastSpentMs = 0;
   #isTaken = false;
   #waiting = 0;
-  /** From one request to the next, since some wait: first taken for less than it is. */
+  /** The typical time from one request to the next while some wait; at first an underestimate. */
   #typicalMs = 0;
   #lastBeganAtMs = 0;
   #underWay: { readonly queue: Queue; readonly beganAtMs: number } | undefined;
@@ -45,7 +45,7 @@ export class Turns {
     this.#clock = clock;
   }
 
-  /** `undefined` where the turn is free: a promise takes the request out of it. Never rejects. */
+  /** `undefined` where the turn is free: a promise would move the request out of it. Never rejects. */
   take(caller: string, { deadlineMs, signal }: Urgency): Promise<Turn> | undefined {
     if (!this.#isTaken) {
       this.#isTaken = true;
@@ -101,7 +101,7 @@ export class Turns {
       const nowMs = this.#clock.monotonicMs();
       const tookMs = nowMs - beganAtMs;
       queue.spentMs += tookMs;
-      // Node accepts one connection a turn: after a long one it may catch up, or requests would be late before they are read.
+      // Node accepts one connection a turn: after a long one it may catch up, before requests are late.
       this.#emptyTurns = Math.floor(tookMs);
       // Where other work makes turns long, requests would wait for it up to their deadline.
       this.#emptyUntilMs = nowMs + tookMs;
@@ -111,7 +111,7 @@ export class Turns {
     if (this.#isTaken) this.#schedule();
   };
 
-  /** Of each caller from its last. */
+  /** Refuses the late requests of each caller, from its last one on. */
   #refuseLate(): void {
     for (const { waiters } of this.#queues.values()) {
       for (let last; (last = waiters.at(-1)) !== undefined;) {
@@ -125,17 +125,17 @@ export class Turns {
   }
 
   /**
-   * By how much a request would wait too long; negative where it would not.
+   * By how much too long a request would wait; negative where it would not.
    *
-   * @param before of its caller
+   * @param before requests of the same caller ahead of it
    */
   #lateMs(before: number, untilMs: number): number {
-    // Of each other caller one more, at most.
+    // At most one more of each other caller.
     const beforeOfAll = Math.min(this.#waiting, (before + 1) * this.#queues.size);
     return this.#clock.monotonicMs() + this.#typicalMs * beforeOfAll - untilMs;
   }
 
-  /** Of those that wait, the one that spent the least; it is the last of its equals from now on. */
+  /** The waiting caller that spent the least; from now on it is the last of its equals. */
   #next(): Queue | undefined {
     let next: string | undefined;
     let leastSpentMs = Infinity;

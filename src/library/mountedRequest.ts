@@ -9,13 +9,13 @@ import { Selections } from '../graphql/selections.ts';
 /** Reading a consent's status is not a lookup. */
 const CONSENT = 1;
 
-/** What the context of a request has under `simSwap`; of use to our own resolvers only. */
+/** The member `simSwap` in the context of a request; useful only to our own resolvers. */
 export class MountedRequest {
   readonly request: GraphqlRequest;
   readonly #limits: OperationLimits;
   readonly #questions = new Map<PhoneNumber, readonly FieldQuestion[]>();
   readonly #bytesBelow = new WeakMap<readonly FieldNode[], number>();
-  /** By the variables of an execution: a batch has several. */
+  /** Keyed by the variables of an execution: a batch has several. */
   readonly #selections = new WeakMap<object, Selections>();
   #replyBytes = 0;
 
@@ -29,7 +29,7 @@ export class MountedRequest {
     );
   }
 
-  /** The end of a request of another program is not known: it runs only during a question. */
+  /** The end of another program's request is not known: it runs only during a question. */
   async during<T>(answer: () => T | Promise<T>): Promise<T> {
     const { life, signal } = this.request;
     life.begin();
@@ -43,13 +43,13 @@ export class MountedRequest {
   }
 
   /**
-   * Counts what phone numbers add to the reply: a client chooses their aliases, which are written once for each
-   * number, and again in the path of each error.
+   * Counts what phone numbers add to the reply: a client chooses their aliases, which are written once for each number,
+   * and again in the path of each error.
    *
-   * @throws {AnswerError} when that is more than a reply may have
+   * @throws {AnswerError} when that exceeds the length of a reply
    */
   countNumber(info: GraphQLResolveInfo): void {
-    // Nothing is measured for what is refused.
+    // Nothing is measured for refused numbers.
     this.#count(0);
     let bytes = this.#bytesBelow.get(info.fieldNodes);
     if (bytes === undefined) {
@@ -61,7 +61,7 @@ export class MountedRequest {
     this.#count(bytes);
   }
 
-  /** The same of texts that may be no phone numbers, for each of which there is an error then. */
+  /** The same for texts that may not be phone numbers, each of which has an error then. */
   countTexts(count: number, info: GraphQLResolveInfo): void {
     this.#count(count * failureBytes(pathBytes(info)));
   }
@@ -75,7 +75,7 @@ export class MountedRequest {
     return selections;
   }
 
-  /** Numbers also come from that program's own fields: each is counted as it comes. */
+  /** Numbers also come from that program's own fields: each is counted when it arrives. */
   #countQuestion(number: PhoneNumber, question: FieldQuestion): void {
     const { maxNumbersPerOperation, maxQuestionsPerNumber } = this.#limits;
     const known = this.#questions.get(number);
@@ -105,7 +105,7 @@ function tooMuch(limited: 'numbers' | 'questionsPerNumber', limit: number): Erro
   return limitExceeded({ limited, limit, asked: limit + 1 });
 }
 
-/** How long the path of what an error is about becomes. */
+/** The length of the path of an error. */
 function pathBytes({ path }: GraphQLResolveInfo): number {
   let bytes = 0;
   for (let place: typeof path | undefined = path; place !== undefined; place = place.prev) {

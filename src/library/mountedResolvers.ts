@@ -17,8 +17,8 @@ type Resolve = (
 ) => unknown;
 
 /**
- * The service's resolvers, for a server of another program: they find what they need below `simSwap` in its context,
- * bound what the service bounds before it executes, and throw nothing but errors that a client may see.
+ * The service's resolvers, for a server of another program: they find what they need under `simSwap` in its context,
+ * limit what the service limits before it executes, and throw only errors that a client may see.
  */
 export function mountedResolvers(role: Role, log: Log) {
   const { DateTime, PhoneNumber, SimSwapConsent, Query } = bffResolvers;
@@ -27,8 +27,8 @@ export function mountedResolvers(role: Role, log: Log) {
     requestOf(context).countNumber(info);
     return true;
   });
-  // Called from then on for every number before its fields, whichever field leads there. A number that it refuses is null
-  // as a whole; a field would be null below its alias. Mercurius accepts no `__isTypeOf` among the resolvers.
+  // From then on it is called for every number before its fields, whichever field leads there. A number that it refuses
+  // is null as a whole; a field would be null below its alias. Mercurius accepts no `__isTypeOf` among the resolvers.
   const boundNumbers = ({ schema }: GraphQLResolveInfo): void => {
     const type = schema.getType('PhoneNumber');
     if (isObjectType(type)) type.isTypeOf ??= isTypeOf;
@@ -58,8 +58,8 @@ export function mountedResolvers(role: Role, log: Log) {
         ),
       };
     case 'subgraph': {
-      // A promise, since an error that is thrown nulls the other entities as well. Apollo passes the reference, the
-      // context and `info`; Mercurius passes arguments before the context.
+      // A promise, since a thrown error would null the other entities as well. Apollo passes the reference, the context
+      // and `info`; Mercurius passes arguments before the context.
       const __resolveReference = safely(async (reference: unknown, ...others: unknown[]) => {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the last argument of every resolver
         const info = others.at(-1) as GraphQLResolveInfo;

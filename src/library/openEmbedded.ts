@@ -10,7 +10,7 @@ import { simulatorAt } from '../../simulator/address.ts';
 
 export interface EmbeddedParts {
   readonly settings: Readonly<Record<string, string | number | boolean | undefined>>;
-  /** What OPERATORS_FILE would hold. */
+  /** The contents of OPERATORS_FILE. */
   readonly operators?: object;
   readonly log?: Log;
 }
@@ -37,7 +37,7 @@ function operatorsOf({ operators, simulator, simulatorUrl }: Config): readonly O
 
 const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** What is for a server is kept under a name that no setting has: a secret among it is never quoted. */
+/** Settings only for a server are renamed to a name that no setting has: a secret among them is never quoted. */
 function textsOf(settings: EmbeddedParts['settings']): Environment {
   const given = Object.entries(settings).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
@@ -48,10 +48,10 @@ function textsOf(settings: EmbeddedParts['settings']): Environment {
   );
 }
 
-/** The parts of the table of settings that are about a server of our own, its callers and those who run it. */
+/** The parts of the table of settings that are for a server of our own, its callers and those who run it. */
 const OF_SERVER = { ...SECTIONS.try, ...SECTIONS.callers, ...SECTIONS.observe, ...SECTIONS.web };
 
-/** Of those, the ones that apply without such a server as well. */
+/** Those of them that apply without such a server as well. */
 const EMBEDDED: ReadonlySet<string> = new Set<SettingName>([
   'ROLE',
   'SIMULATOR',
@@ -62,17 +62,17 @@ const EMBEDDED: ReadonlySet<string> = new Set<SettingName>([
   'DOCS_URL',
 ]);
 
-/** First words that only settings of a server have: the other program may have further ones, such as JWT_SECRET. */
+/** First words that only settings of a server have: the other program may have more of them, such as JWT_SECRET. */
 const OF_SERVERS = /^(?:ALLOWED|JWT|LOG|OTEL|ROUTER)_/;
 
-/** The other program may have settings of the same names for itself: `LOG_LEVEL`, `OTEL_…`. */
+/** The other program may use settings of the same names for itself: `LOG_LEVEL`, `OTEL_…`. */
 const NOT_EMBEDDED: ReadonlySet<string> = new Set(
   Object.entries<Setting>(OF_SERVER)
     .filter(([name]) => !EMBEDDED.has(name))
     .flatMap(([name, setting]) => variablesOf(name, setting)),
 );
 
-/** As `REQUEST_TIMEOUT_MS`. A timer takes little more, and fires at once for what it does not take. */
+/** As `REQUEST_TIMEOUT_MS`. A timer takes little more, and fires at once for anything longer. */
 const MAX_TIMEOUT_MS = 300_000;
 
 interface RequestTerms {
@@ -82,8 +82,8 @@ interface RequestTerms {
 }
 
 /**
- * What a request is for, how long it would wait for the owner of a number, and how long its answers may take: what it
- * says, or else the settings.
+ * The purpose of a request, how long it waits for the owner of a number, and how long its answers may take: as it
+ * states, otherwise by the settings.
  *
  * @throws {RangeError} when its purpose is not allowed, or a time is not valid: a timer would take it for 0
  */

@@ -2,11 +2,11 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { auditChannel } from '../../log/diagnostics.ts';
 import type { Clock } from '../../system/clock.ts';
 
-/** A later write counts as failed. */
+/** A write that takes longer counts as failed. */
 export const AUDIT_TIMEOUT_MS = 2000;
 const TIMEOUT_PARTS = 4;
 
-/** The most that waits for a write to return; further entries are refused at once. */
+/** The most that may wait for a write to return; further entries are refused at once. */
 const MAX_WAITING_CHARACTERS = 4 * 1024 * 1024;
 
 /** Called again only when the previous call has settled. */
@@ -23,14 +23,14 @@ class AuditStuck extends Error {
 
 interface Batch extends PromiseWithResolvers<void> {
   text: string;
-  /** Ends its time limit. */
+  /** Clears its time limit. */
   settled: () => void;
 }
 
 /**
  * An append-only log of JSON lines. The lines of one tick are one write; one write is under way at a time, and the next
- * has the lines that came meanwhile. While a write hangs, every entry is refused at once: each write would hold one of the
- * few threads that Node has for files, DNS and cryptography.
+ * contains the lines that arrived meanwhile. While a write hangs, every entry is refused at once: each write would
+ * occupy one of the few threads that Node has for files, DNS and cryptography.
  */
 export class AuditLog {
   readonly #target: AuditTarget;
@@ -73,7 +73,10 @@ export class AuditLog {
     return batch;
   }
 
-  /** In parts, of which a stalled process misses one: a single timer would fire before its write's end is seen. */
+  /**
+   * In parts, of which a stalled process misses one: a single timer would fire before it notices that the write has
+   * ended.
+   */
   #limit(batch: Batch, parts: number): void {
     batch.settled = this.#clock.after(AUDIT_TIMEOUT_MS / TIMEOUT_PARTS, () => {
       if (parts > 1) this.#limit(batch, parts - 1);
@@ -115,7 +118,7 @@ export class AuditLog {
 /** A renamed file is still written to for this time; opening it for each write would cost more. */
 const REOPEN_AFTER_MS = 1000;
 
-/** May be rotated at any time. Only its owner may read it. */
+/** The file may be rotated at any time. Only its owner may read it. */
 export class AuditFile implements AuditTarget {
   readonly #path: string;
   readonly #clock: Clock;
@@ -156,7 +159,7 @@ export class AuditFile implements AuditTarget {
 }
 
 export interface AuditSettings {
-  /** The first hashes numbers; searches use all of them, during a rotation. */
+  /** The first key hashes numbers; searches use all of them, during a rotation. */
   readonly keys: readonly [string, ...string[]];
   /** Standard output where absent. */
   readonly file: string | undefined;

@@ -6,16 +6,16 @@ import { createHmac } from 'node:crypto';
 
 /** A line of the audit log. Never a number, a token or an answer. */
 export interface AuditEntry {
-  /** `before` and `after` a request to the operator; `shared` or `kept` for an answer without a lookup. */
+  /** `before` or `after` a request to the operator; `shared` or `kept` for an answer without a lookup. */
   readonly audit: 'before' | 'after' | CachedAnswer['how'];
-  /** RFC 3339. */
+  /** As in RFC 3339. */
   readonly time: string;
   readonly event: AuthorizerRequest['event'];
   readonly operator: string;
   readonly caller: AuditedCaller;
-  /** As the caller states it. */
+  /** The purpose that the caller states. */
   readonly purpose: string;
-  /** As the operator gets it; absent where it gets none. */
+  /** The purpose that the operator gets; absent where it gets none. */
   readonly sentPurpose?: string | undefined;
   /** HMAC-SHA256 under the audit key, in hex. */
   readonly number: string;
@@ -24,9 +24,9 @@ export interface AuditEntry {
   readonly maxAgeHours?: number | undefined;
   readonly correlator: string;
   readonly consentId?: string | undefined;
-  /** In a line `after`. */
+  /** Only in a line `after`. */
   readonly outcome?: Ending['outcome'];
-  /** In a line `after`: exchanges that may have reached the operator. Those of event `lookup` are billed. */
+  /** Only in a line `after`: exchanges that may have reached the operator. Those of event `lookup` are billed. */
   readonly attempts?: number;
 }
 
@@ -36,13 +36,13 @@ export interface AuditStart extends Pick<AuditEntry, 'time'> {
 }
 
 export interface AuditedCaller {
-  /** {@link callerId}, also used in the log; absent without a token. */
+  /** The {@link callerId}, which the log has as well; absent without a token. */
   readonly id?: string;
   readonly issuer?: string;
-  /** Its {@link auditHash}; `anonymous` without a token. */
+  /** The {@link auditHash} of the subject; `anonymous` without a token. */
   readonly subject: string;
   readonly client?: string;
-  /** {@link auditHash} of the digits of each number in the names. */
+  /** The {@link auditHash} of the digits of each number in the names. */
   readonly numbers?: readonly string[];
 }
 
@@ -78,18 +78,18 @@ export function entryBefore(
 
 const NO_LOOKUP = { lookup: undefined, consentId: undefined };
 
-/** JSON may hold U+2028 and U+2029, which end a line for many readers. Pure. */
+/** JSON may have U+2028 and U+2029, which end a line for many readers. Pure. */
 export function lineOf(entry: AuditEntry | AuditStart): string {
   return JSON.stringify(entry).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
-/** The line after a line `before`: all of its members, at another time, and the end. Pure. */
+/** The line after a line `before`: all of its members, with another time, and the outcome. Pure. */
 export function lineAfter(before: string, { outcome, attempts }: Ending, time: string): string {
   const members = before.slice(BEFORE.length + time.length, -1);
   return `{"audit":"after","time":"${time}${members},"outcome":"${outcome}","attempts":${attempts}}`;
 }
 
-/** Its times have one length: RFC 3339 in milliseconds. */
+/** The times have a fixed length: RFC 3339 in milliseconds. */
 const BEFORE = '{"audit":"before","time":"';
 
 export function entryDelivered({ how, ...answer }: CachedAnswer, line: LineParts): AuditEntry {
@@ -115,23 +115,25 @@ export function auditedCaller(caller: Identity, key: string): AuditedCaller {
 }
 
 /**
- * HMAC-SHA256 under the audit key, in hex. There are few enough numbers that a hash without a key could be turned back by
- * trying them all. Characters that look alike hash alike (NFKC).
+ * HMAC-SHA256 under the audit key, in hex. There are few enough numbers that a hash without a key could be reversed by
+ * trying them all. Characters that look alike have the same hash (NFKC).
  */
 export function auditHash(key: string, text: string): string {
   return createHmac('sha256', key).update(text.normalize('NFKC')).digest('hex');
 }
 
-/** One for each hexadecimal digit; none is mistaken for a digit. */
+/** One letter for each hexadecimal digit; none looks like a digit. */
 const LETTERS = 'bcdfghjkmnpqrstv';
 
-/** Names a caller in both logs, by 64 bits of its subject's {@link auditHash}: in letters, as the log masks runs of digits. */
+/**
+ * Names a caller in both logs, by 64 bits of its subject's {@link auditHash}: in letters, as digits would be masked.
+ */
 export function callerId(subjectHash: string): string {
   const digits = Array.from(subjectHash.slice(0, 16));
   return digits.map((digit) => LETTERS[Number.parseInt(digit, 16)]).join('');
 }
 
-/** What moves a cursor, turns the direction of a text or ends a line: also of older lines of the log. */
+/** Characters that move a cursor, change the direction of a text or end a line; older log lines may have them. */
 const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 /** The same JSON of one line, without characters that a terminal shows as something else. */

@@ -4,7 +4,7 @@ import { readAuditedLine, type AuditedLine } from './logFiles.ts';
 import { formsOf, numbersIn } from './numberForms.ts';
 
 export interface Sought {
-  /** Of lookups, and in the names of callers: for a subject access request. */
+  /** The number of lookups, or one in the names of callers, for a subject access request. */
   readonly number?: PhoneNumber | undefined;
   readonly subject?: string | undefined;
   readonly client?: string | undefined;
@@ -15,7 +15,7 @@ export interface Sought {
   /** `answered`, `asked`, `broken` or a code, such as `CONSENT_DENIED`. */
   readonly outcome?: string | undefined;
   readonly operator?: string | undefined;
-  /** Of the request, of one of its exchanges, or the client's part. */
+  /** The correlator of the request, of one of its exchanges, or the client's part of it. */
   readonly correlator?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface SearchCount {
   found: number;
   /** Torn lines of the audit log. */
   torn: number;
-  /** Torn lines `after`: the outcome of a lookup is lost. */
+  /** Torn lines `after`: they leave the outcome of a lookup unknown. */
   tornAfter: number;
 }
 
@@ -86,7 +86,7 @@ function byName(whose: 'subject' | 'client', sought: string, keys: readonly stri
   return ({ [whose]: name }) => hashes.has(name) || name.normalize('NFKC') === clear;
 }
 
-/** A correlator is the client's part, ours and the number of an exchange, with hyphens between. */
+/** A correlator consists of the client's part, ours and the number of an exchange, with hyphens between. */
 function byCorrelator(sought: string): Test {
   return ({ correlator }) =>
     `${correlator}-`.startsWith(`${sought}-`) ||

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
-/** RFC 1952 §2.3.1. */
+/** The first bytes of gzip (RFC 1952 §2.3.1). */
 const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
 
 /** The audit log and its rotated files (`audit.jsonl.1`, `audit.jsonl-20261101.gz`), the oldest first. */
@@ -29,18 +29,18 @@ export async function* textOf(file: string): AsyncGenerator<string> {
   const first: unknown = input.read();
   if (Buffer.isBuffer(first)) input.unshift(first);
   const isGzipped = Buffer.isBuffer(first) && first.subarray(0, 2).equals(GZIP_MAGIC);
-  // A failure ends the reading with its error.
+  // An error ends the reading.
   const plain = isGzipped ? pipeline(input, createGunzip(), () => undefined) : input;
   plain.setEncoding('utf8');
   yield* plain;
 }
 
-/** The audit log has no longer lines: parts of longer ones are returned as lines. */
+/** The audit log has no longer lines: longer ones are returned in parts, each as a line. */
 const MAX_LINE_CHARACTERS = 1024 * 1024;
 
 /**
- * The lines of a text in pieces. Only `\n` ends one, with or without a `\r` before it: JSON may hold U+2028 and U+2029, at
- * which node:readline splits a line.
+ * The lines of a text that arrives in pieces. Only `\n` ends a line, with or without a `\r` before it: JSON may have
+ * U+2028 and U+2029, at which node:readline splits a line.
  */
 export async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';

@@ -1,15 +1,15 @@
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 
-/** Allowed between two digits of a number. */
+/** What may be between two digits of a number. */
 const BETWEEN = String.raw`[\s().\/_\u2010-\u2015-]{0,3}`;
 
-/** Five digits behind a +, or seven without one. */
+/** Five digits after a +, or seven without one. */
 const NUMBER = new RegExp(
   String.raw`\+${BETWEEN}\d(?:${BETWEEN}\d){4,}|\d(?:${BETWEEN}\d){6,}`,
   'g',
 );
 
-/** With an exit code, a country code and a (0), none of which is dropped here. */
+/** Including an exit code, a country code and a (0), none of which is dropped here. */
 const MAX_DIGITS = 19;
 
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
@@ -26,8 +26,8 @@ export function numbersIn(text: string): readonly string[] {
 }
 
 /**
- * The results of {@link numbersIn} for every way to write a number. A country code has one to three digits, and a national
- * form does not name its country.
+ * The results of {@link numbersIn} for every way to write a number. A country code has one to three digits, and a
+ * national form does not name its country.
  */
 export function formsOf(number: PhoneNumber): ReadonlySet<string> {
   const digits = number.slice(1);
@@ -37,7 +37,7 @@ export function formsOf(number: PhoneNumber): ReadonlySet<string> {
   return new Set([digits, `11${digits}`, ...national, ...withTrunkZero]);
 }
 
-/** Whether a name may be a person's number: it is little else, or has as many digits as most numbers. */
+/** Whether a name may be a person's number: it consists of little else, or has as many digits as most numbers. */
 export function mayBeNumber(name: string): boolean {
   const isLittleElse = /^(?:[a-z][a-z0-9.-]*:)?[^a-z0-9]*\d[^a-z@]{4,}(?:@.*)?$/is;
   return (
@@ -61,7 +61,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Unicode has the ten digits of a script in a row from 0; such rows may be adjacent. */
+/** In Unicode the ten digits of a script follow each other from 0; such rows may be adjacent. */
 function digitOf(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   let first = code;

@@ -9,19 +9,19 @@ export const DIMENSIONS = ['day', 'operator', 'operation', 'client', 'subject', 
 
 export type Dimension = (typeof DIMENSIONS)[number];
 
-/** Further groups become one: each user of an app may be a subject. */
+/** Further groups are merged into one: each user of an app may be a subject. */
 export const MAX_GROUPS = 100_000;
 
 const COUNTS = ['lookups', 'attempts', 'consents', 'saved', 'unfinished'] as const;
 
 /**
- * Counted in a group:
+ * The counts of a group:
  * - attempts: exchanges of lookups that may have reached the operator, to compare with an invoice;
  * - saved: answers that were shared or kept, without a lookup;
  * - unfinished: lookups and prompts with only a line before: their process ended, or they are under way.
  */
 export interface Usage extends Record<(typeof COUNTS)[number], number> {
-  /** The values of the dimensions, in their order. */
+  /** The values of the dimensions, in order. */
   readonly group: readonly string[];
   readonly outcomes: Map<string, number>;
   /** `undefined` where the operator's price is not known. */
@@ -33,7 +33,7 @@ function noUsage(group: readonly string[]): Usage {
   return { group, ...counts, outcomes: new Map(), price: 0 };
 }
 
-/** Not the key of a group: those are JSON. */
+/** Cannot be the key of a group: those are JSON. */
 const OTHERS = 'others';
 
 export class UsageReport {
@@ -108,7 +108,7 @@ export class UsageReport {
   }
 }
 
-/** `-` where a line has none. */
+/** `-` where a line has no value. */
 function valueOf(dimension: Dimension, entry: AuditedLine): string {
   if (dimension !== 'day') return entry[dimension] || '-';
   return Number.isNaN(entry.atMs) ? '-' : new Date(entry.atMs).toISOString().slice(0, 10);
@@ -145,7 +145,7 @@ export function usageTable(
   return rows.map((row) => `${row.map(padded).join('  ').trimEnd()}\n`).join('');
 }
 
-/** RFC 4180. No spreadsheet takes a cell for a formula. */
+/** RFC 4180. Spreadsheets take no cell for a formula. */
 export function usageCsv(...report: Parameters<typeof rowsOf>): string {
   return rowsOf(...report)
     .map((row) => `${row.map(csvCell).join(',')}\r\n`)
@@ -170,12 +170,12 @@ function rowsOf(
   return [[...dimensions, ...COUNTS, price, 'outcomes'], ...rows];
 }
 
-/** The name of a client may hold characters that move a terminal's cursor. */
+/** The name of a client may have characters that move a terminal's cursor. */
 function plain(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '�').slice(0, 64);
 }
 
-/** Spreadsheets start formulas like this, also after blanks and with full-width characters. */
+/** Spreadsheets treat cells that begin like this as formulas, also after blanks and with full-width characters. */
 const FORMULA = /^[\t\r]|^[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]/u;
 
 function csvCell(text: string): string {

@@ -18,22 +18,22 @@ interface Window {
   readonly name: string;
   readonly endsAtMs: number;
   readonly counts: Map<string, number>;
-  /** The number of claims of each. */
+  /** The number of claims of each member. */
   readonly members: Map<string, number>;
 }
 
 /**
- * The counts of one process, bounded in bytes. When members need more, those of the oldest windows are forgotten and count
- * again: too much, never too little. When windows need more, the oldest, which would end first, starts again.
+ * The counts of one process, bounded in bytes. When members need more room, those of the oldest windows are forgotten
+ * and count again: too much, never too little. When windows need more, the oldest, which would end first, starts again.
  */
 export class MemoryCounts implements HourlyCounts {
   readonly #clock: Clock;
   readonly #bounds: typeof BOUNDS;
-  /** The oldest first: all last equally long. */
+  /** The oldest first: all windows last equally long. */
   readonly #windows = new Map<string, Window>();
   /** The windows with members, the oldest first. */
   readonly #withMembers = new Set<Window>();
-  /** In all windows together. */
+  /** The counts of all windows together. */
   #counts = 0;
   #members = 0;
 
@@ -125,7 +125,7 @@ export class MemoryCounts implements HourlyCounts {
     window.members.set(member, (before ?? 0) + 1);
   }
 
-  /** A member of other claims stays counted, and one that was forgotten is not taken back. */
+  /** A member of other claims stays counted, and one that was forgotten is not given back. */
   #giveBack(window: Window, { count, member }: CountClaim): void {
     if (member !== undefined) {
       const claimedBy = window.members.get(member) ?? 0;

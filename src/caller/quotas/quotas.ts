@@ -8,35 +8,35 @@ export const WINDOW_MS = 3_600_000;
 export interface CountClaim {
   readonly count: string;
   readonly limit: number;
-  /** Raises the count only with the first claim of this member in the window. */
+  /** The count rises only with the first claim of this member in the window. */
   readonly member?: string;
 }
 
 export interface Standing {
   /** In the order of their names. */
   readonly counts: readonly number[];
-  /** Until the window ends and all its counts are 0. */
+  /** The time until the window ends and all its counts are 0. */
   readonly resetMs: number;
 }
 
 export interface Claimed extends Standing {
-  /** The place of the claim that is over its limit; then no count was raised. */
+  /** The index of the claim that exceeds its limit; no count was raised then. */
   readonly over: number | undefined;
-  /** Takes the claims back, once at most, and only where none is over. Never rejects. */
+  /** Gives the claims back, at most once, and only where none exceeds its limit. Never rejects. */
   readonly giveBack: () => Promise<void> | void;
 }
 
 /**
- * No method rejects. Claims are made together or not at all, in one step: two at the same moment, in any processes, never
- * both get the last one, and never count a member twice.
+ * No method rejects. Claims are made together or not at all, in one step: two at the same moment, in any processes,
+ * never both get the last place, and never count a member twice.
  */
 export interface HourlyCounts {
-  /** The name of a caller or a number in it, of bounded length. */
+  /** The name of a caller or a number in the store, of bounded length. */
   nameOf(text: string): string;
   windowOf(whose: 'caller' | 'number', text: string): string;
   /**
-   * @param timeLimitMs for a store that is not in this process
-   * @param shown names of counts that are soon read
+   * @param timeLimitMs for a store outside this process
+   * @param shown names of counts that are read soon
    */
   claim(
     window: string,
@@ -44,7 +44,7 @@ export interface HourlyCounts {
     timeLimitMs: number,
     shown?: readonly string[],
   ): Promise<Claimed> | Claimed;
-  /** It may be a second behind claims by other processes. */
+  /** May lag a second behind claims by other processes. */
   read(
     window: string,
     counts: readonly string[],
@@ -52,7 +52,7 @@ export interface HourlyCounts {
   ): Promise<Standing> | Standing;
 }
 
-/** Distinct numbers, lookups at each operator, prompts to the owner of one number. */
+/** Limits on distinct numbers, lookups at each operator, and prompts to the owner of one number. */
 export interface CallerQuotas {
   readonly numbersPerHour: number;
   readonly lookupsPerHour: number;
@@ -60,19 +60,19 @@ export interface CallerQuotas {
 }
 
 export interface QuotaSettings extends CallerQuotas {
-  /** The quotas of a client's callers, by its id in tokens. Absent members are those of all callers. */
+  /** The quotas of a client's callers, by its id in tokens. Members that are absent are those of all callers. */
   readonly clients: ReadonlyMap<string, Partial<CallerQuotas>>;
   /** Prompts to the owner of one number, by all callers together. */
   readonly promptsPerHourAllCallers: number;
 }
 
-/** Counted together: a number without a lookup, a lookup with its number, a prompt to the number's owner. */
+/** What is counted together: a number without a lookup, a lookup with its number, a prompt to the number's owner. */
 export type Counting = 'number' | 'lookup' | 'prompt';
 
 interface CountedFor {
   readonly caller: Identity;
   readonly number: PhoneNumber;
-  /** A name from the settings: there are few. */
+  /** A name from the settings, so there are few. */
   readonly operator: string;
 }
 
@@ -82,7 +82,7 @@ interface QuotaClaim extends CountClaim {
 
 export interface WithinQuota {
   readonly kind: 'within';
-  /** Once at most, where nothing was sent. Never rejects. */
+  /** Called at most once, where nothing was sent. Never rejects. */
   readonly giveBack: () => Promise<void>;
 }
 
@@ -96,13 +96,13 @@ export interface QuotaStanding {
   readonly quota: 'numbers' | 'lookups';
   readonly limit: number;
   readonly left: number;
-  /** Until the whole limit is left again. */
+  /** The time until the whole limit is available again. */
   readonly resetSeconds: number;
 }
 
 /**
- * Counts distinct numbers per caller, lookups per caller and operator, and prompts per number, each in an hour that starts
- * with the first of them. They end a scan, over any number of processes.
+ * Counts distinct numbers per caller, lookups per caller and operator, and prompts per number, each in an hour that
+ * starts with the first of them. These limits end a scan, over any number of processes.
  */
 export class Quotas {
   readonly #settings: QuotaSettings;
@@ -110,7 +110,7 @@ export class Quotas {
   readonly #counts: HourlyCounts;
   /** The counts of a caller's window. */
   readonly #names: readonly string[];
-  /** A token's identity lasts as long as its verification is kept: one name for all its requests. */
+  /** A token's identity lasts as long as its verification is kept: one name serves all its requests. */
   readonly #windows = new WeakMap<Identity, string>();
 
   constructor(settings: QuotaSettings, counts: HourlyCounts, operators: readonly string[]) {
@@ -122,7 +122,7 @@ export class Quotas {
     this.#names = ['numbers', ...operators.map(lookupsAt)];
   }
 
-  /** Counts all of it or none. */
+  /** Counts all claims or none. */
   async count(
     countings: readonly Counting[],
     whose: CountedFor,

@@ -18,14 +18,16 @@ export const COUNTED_APART =
 
 export const COUNTED_TOGETHER = 'All replicas count quotas together again.';
 
-/** Givings back and readings are operations as well: all that one script does to a window, in their order. */
+/** Claims, give-backs and readings: everything that one script does to a window, in order. */
 interface Operation extends PromiseWithResolvers<Outcome | undefined> {
-  /** When the window of what is given back was opened, or `''`; for each claim its count, its limit, and its member or `''`. */
+  /**
+   * When the window of what is given back was opened, or `''`; each claim's count, its limit, and its member or `''`.
+   */
   readonly text: readonly [opened: string, claims: readonly (readonly [string, number, string])[]];
-  /** Counts that its outcome has. */
+  /** The counts that its outcome includes. */
   readonly shown: readonly string[];
   readonly cameAtMs: number;
-  /** Nobody waits for it: it is not sent any more. */
+  /** No request waits for it any longer: it is not sent. */
   isDropped: boolean;
 }
 
@@ -41,16 +43,17 @@ interface Outcome extends Pick<Claimed, 'over' | 'counts'> {
   readonly seen: Seen;
 }
 
-/** Operations of one script: a larger one would hold up other callers. */
+/** The most operations of one script: a larger one would delay other callers. */
 const MAX_OPERATIONS = 100;
 
-/** What a standing may be behind other replicas; an answer that took less since its claim needs no script of its own. */
+/** How far a standing may lag behind other replicas; an answer this soon after its claim needs no further script. */
 const SEEN_FOR_MS = 1000;
 
 /**
- * Counts that replicas share in one Redis, under names that only holders of STATE_KEY can make. What comes for one window in
- * one turn of the event loop, or while a script for it is under way, is the next script. While the server of a window is away or full, each
- * replica counts for itself, and only the first script waits for the server.
+ * Counts that replicas share in one Redis, under names that only holders of STATE_KEY can make. The operations that
+ * arrive for one window in one turn of the event loop, or while a script for it is under way, form the next script.
+ * While the server of a window is away or full, each replica counts by itself, and only the first script waits for the
+ * server.
  */
 export class SharedCounts implements HourlyCounts {
   readonly #redis: Redis;
@@ -60,9 +63,9 @@ export class SharedCounts implements HourlyCounts {
   readonly #log: Log;
   /** Servers that did not answer, and whether they are being probed. */
   readonly #away = new Map<string, boolean>();
-  /** Of each window with a script under way, what waits for the next one. */
+  /** For each window with a script under way, the operations for the next one. */
   readonly #waiting = new Map<string, Operation[]>();
-  /** By the scripts of the last second, the oldest first. */
+  /** Windows after the scripts of the last second, the oldest first. */
   readonly #seen = new Map<string, Seen>();
 
   constructor(redis: Redis, seals: StateSeals, clock: Clock, log: Log) {
@@ -73,12 +76,12 @@ export class SharedCounts implements HourlyCounts {
     this.#log = log;
   }
 
-  /** Its name, and on further lines its names under other seals. */
+  /** Its name, followed by its names under other seals, one per line. */
   nameOf(text: string): string {
     return this.#seals.all.map((seal) => seal.name('counts', text)).join('\n');
   }
 
-  /** Its key, and after blanks its keys under other seals. */
+  /** Its key, followed by its keys under other seals, separated by blanks. */
   windowOf(whose: 'caller' | 'number', text: string): string {
     const bucket = bucketOf('counts', text);
     return this.#seals.all
@@ -100,7 +103,7 @@ export class SharedCounts implements HourlyCounts {
     const claiming = this.#inNextScript(window, ['', texts], shown);
     const outcome = await this.#inTime(claiming, timeLimitMs);
     if (outcome === undefined) {
-      // Counted here: given back there if it was sent and still arrives.
+      // Counted in this process: given back there if it was sent and still arrives.
       void claiming.promise.then((late) =>
         late === undefined || late.over !== undefined ? undefined : giveBack(late),
       );
@@ -131,7 +134,7 @@ export class SharedCounts implements HourlyCounts {
   }
 
   #note(window: string, seen: Seen): void {
-    // At its end, as the newest.
+    // Moved to the end, as the newest.
     this.#seen.delete(window);
     if (seen.shown.size > 0) this.#seen.set(window, seen);
     for (const [oldest, before] of this.#seen) {
@@ -144,7 +147,7 @@ export class SharedCounts implements HourlyCounts {
     return this.#clock.monotonicMs() - atMs > SEEN_FOR_MS;
   }
 
-  /** Its outcome is `undefined` when Redis is away. */
+  /** The outcome is `undefined` when Redis is away. */
   #inNextScript(window: string, text: Operation['text'], shown: readonly string[]): Operation {
     const cameAtMs = this.#clock.monotonicMs();
     const coming = Promise.withResolvers<Outcome | undefined>();
@@ -155,7 +158,7 @@ export class SharedCounts implements HourlyCounts {
     return operation;
   }
 
-  /** Waits no longer than the request may. A short limit does not mark Redis as away: it has a whole second. */
+  /** Waits no longer than the request may. A short limit does not mark Redis as away: the script has a whole second. */
   async #inTime(operation: Operation, timeLimitMs: number): Promise<Outcome | undefined> {
     const { promise } = operation;
     if (timeLimitMs >= COMMAND_TIMEOUT_MS) return promise;
@@ -166,7 +169,7 @@ export class SharedCounts implements HourlyCounts {
 
   async #runAll(window: string, waiting: Operation[]): Promise<void> {
     this.#waiting.set(window, waiting);
-    // Later than in this tick: the requests whose bytes are read in one turn have one script.
+    // Later than in this tick: requests whose bytes are read in one turn share one script.
     await afterReads();
     while (waiting.length > 0) {
       const operations = waiting.splice(0, MAX_OPERATIONS).filter(({ isDropped }) => !isDropped);
@@ -176,7 +179,7 @@ export class SharedCounts implements HourlyCounts {
     this.#waiting.delete(window);
   }
 
-  /** None when Redis is away; never rejects. The first operation waits for a second at most, what it has waited included. */
+  /** No outcomes when Redis is away; never rejects. The first operation waits for at most a second in all. */
   async #run(window: string, operations: readonly Operation[]): Promise<readonly Outcome[]> {
     const names = window.split(' ');
     const [key = ''] = names;
@@ -233,7 +236,7 @@ export class SharedCounts implements HourlyCounts {
 /** How long a result is stored: longer than a script may take to arrive a second time. */
 const RESULT_MS = 5 * COMMAND_TIMEOUT_MS;
 
-/** Writes: a server that is full is not back. KEYS: a key of its own. */
+/** Writes, since a server that is full is not back. KEYS: a key of its own. */
 const PROBE = `
 redis.call('HSET', KEYS[1], 'probe', 1)
 redis.call('PEXPIRE', KEYS[1], 1000)
