@@ -73,14 +73,20 @@ const boolean = () =>
     z.enum(['true', 'false'], 'must be true or false').transform((one) => one === 'true'),
   )({ default: false });
 
+export const numberIn = (
+  min: number,
+  max: number,
+  form = /^\d{1,9}$/,
+  must = `must be a whole number from ${min} to ${max}`,
+) => {
+  const number = string.regex(form, must).transform(Number);
+  return number.refine((one) => one >= min && one <= max, must);
+};
+
 const integerIn =
   (unit: string) =>
-  <const More extends Given>(min: number, max: number, given?: More) => {
-    const must = `must be a whole number from ${min} to ${max}`;
-    const digits = string.regex(/^\d{1,9}$/, must).transform(Number);
-    const number = digits.refine((one) => one >= min && one <= max, must);
-    return settingBy(`${min} to ${max} ${unit}`.trim(), number)(given);
-  };
+  <const More extends Given>(min: number, max: number, given?: More) =>
+    settingBy(`${min} to ${max} ${unit}`.trim(), numberIn(min, max))(given);
 
 const integer = integerIn('');
 const milliseconds = integerIn('ms');

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { egressTo, type Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
-import { oneOfTexts } from './settings.ts';
+import { numberIn, oneOfTexts } from './settings.ts';
 import { isHeaderName, isHeaderText } from '../wire/headers.ts';
 
 /** The first is the default. */
@@ -43,7 +43,7 @@ export function readTracing(read: EnvironmentReader, egress: Egress) {
       ...readHeaders(read, `${OTLP}TRACES_HEADERS`),
     ]),
     /** For one batch, with its retries. */
-    timeoutMs: read.parsed(ofTraces(read, 'TIMEOUT'), TIMEOUT),
+    timeoutMs: read.parsed(ofTraces(read, 'TIMEOUT'), TIMEOUT_MS),
     resource: new Map([...attributes, ['service.name', service]]),
     /** Which traces are recorded; the ratio, from 0 to 1, is for samplers by the trace's id. */
     sampler: {
@@ -72,50 +72,33 @@ function oneOf<const Value extends string>(
   return read.parsed(name, oneOfTexts(values).default(values[0]));
 }
 
-/** A number in the form, or the default. */
-function numberIn(form: RegExp, min: number, max: number, fallback: number, must: string) {
-  const number = z.string().regex(form, must).transform(Number);
-  return number.refine((one) => one >= min && one <= max, must).default(fallback);
-}
-
-const TIMEOUT = numberIn(
-  /^\d{1,6}$/,
-  1,
-  300_000,
-  10_000,
-  'must be a whole number from 1 to 300000',
-);
+const TIMEOUT_MS = numberIn(1, 300_000).default(10_000);
 const RATIO = numberIn(
-  /^(?:\d+(?:\.\d*)?|\.\d+)$/,
   0,
   1,
-  1,
+  /^(?:\d+(?:\.\d*)?|\.\d+)$/,
   'must be a number from 0 to 1, such as 0.01',
-);
+).default(1);
+
+/** A collector is near the service: plain http is usual. */
+const ADDRESS = z
+  .string()
+  .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), {
+    error: 'must be an address that starts with http:// or https://',
+    abort: true,
+  })
+  .refine(
+    (text) => !/[?#]/.test(text) && new URL(text).username + new URL(text).password === '',
+    'must be an address without user, password, query and fragment: credentials go into OTEL_EXPORTER_OTLP_HEADERS',
+  )
+  .transform((text) => new URL(text).href)
+  .optional();
 
 /** The endpoint of traces is the whole address; that of all signals is the folder of a known path. */
 function readUrl(read: EnvironmentReader): string | undefined {
-  const common = readAddress(read, `${OTLP}ENDPOINT`);
-  const own = readAddress(read, `${OTLP}TRACES_ENDPOINT`);
-  if (own !== undefined || common === undefined) return own;
-  return `${common.replace(/\/+$/, '')}/v1/traces`;
-}
-
-/** A collector is near the service: plain http is usual. */
-function readAddress(read: EnvironmentReader, name: string): string | undefined {
-  const text = read.namedVariable(name);
-  if (text === undefined) return undefined;
-  const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    read.unfit(name, 'must be an address that starts with http:// or https://');
-    return undefined;
-  }
-  if (url.username !== '' || url.password !== '' || /[?#]/.test(text)) {
-    const where = 'credentials go into OTEL_EXPORTER_OTLP_HEADERS';
-    read.problem(name, `must be an address without user, password, query and fragment: ${where}`);
-    return undefined;
-  }
-  return url.href;
+  const common = read.parsed(`${OTLP}ENDPOINT`, ADDRESS);
+  const own = read.parsed(`${OTLP}TRACES_ENDPOINT`, ADDRESS);
+  return own ?? (common && `${common.replace(/\/+$/, '')}/v1/traces`);
 }
 
 function readHeaders(read: EnvironmentReader, name: string): ReadonlyMap<string, string> {
