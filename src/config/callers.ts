@@ -13,7 +13,7 @@ import { egressTo, type Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { MAX_QUOTA } from './settings.ts';
 
-/** Of a secret that is our own choice: 24 random bytes in base64. */
+/** The length of a secret of our own choice: 24 random bytes in base64. */
 const MIN_SECRET_CHARACTERS = 32;
 
 const TOKEN_NAMES = ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'] as const;
@@ -76,7 +76,7 @@ function readTokens(
   };
 }
 
-/** Two count during a rotation. */
+/** Two secrets are accepted during a rotation. */
 function readRouterSecrets(
   read: EnvironmentReader,
   role: Role,
@@ -123,7 +123,7 @@ export function readAudit(
   return { keys: [first, ...previous], file };
 }
 
-/** Checked at the start, not with the first lookup. Leaves no file behind. */
+/** Checked at the start, not at the first lookup. Leaves no file behind. */
 function canAppendTo(file: string): boolean {
   try {
     const found = statSync(file, { throwIfNoEntry: false });
@@ -152,7 +152,7 @@ const clientQuotas = z.strictObject({
   lookupsPerHour: quota,
   promptsPerHour: quota,
 });
-/** By client id. zod would ignore a member `__proto__`. */
+/** Keyed by client id. zod would ignore a member `__proto__`. */
 const clientIds = z.record(z.string().min(1, 'must be the id of a client'), z.unknown());
 
 function readClientQuotas(read: EnvironmentReader): QuotaSettings['clients'] {

@@ -28,7 +28,7 @@ export function readOrFail<T>(read: () => T): T {
   }
 }
 
-/** @param operators an object with the members of OPERATORS_FILE, in its place */
+/** @param operators an object with the members of OPERATORS_FILE, instead of the file */
 export function readConfig(environment: Environment = process.env, operators?: object): Config {
   return configOf(new EnvironmentReader(environment), operators, readTrustedDocuments);
 }
@@ -37,7 +37,7 @@ export function readAuditConfig(environment: Environment = process.env): AuditSe
   return allOf(environment, (read) => readAudit(read, 'a search needs it'));
 }
 
-/** Only the operators and purposes, to test them before the other settings exist. */
+/** Reads only the operators and purposes, to check them before the other settings exist. */
 export function readOperatorsConfig(environment: Environment = process.env, handedIn?: object) {
   return allOf(environment, (read) => ({
     purposes: readPurposes(read),

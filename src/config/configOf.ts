@@ -13,9 +13,9 @@ import { readTracing } from './tracing.ts';
 export type Config = Readonly<ReturnType<typeof configOf>>;
 
 /**
- * @param handedIn in place of OPERATORS_FILE
+ * @param handedIn instead of OPERATORS_FILE
  * @param readDocuments reads TRUSTED_DOCUMENTS, by GraphQL; absent inside another program, which knows its callers and
- *   serves them
+ * serves them
  * @throws {ConfigError} that lists every problem by name
  */
 export function configOf(
@@ -41,7 +41,7 @@ export function configOf(
   const documents = read.made((reader) => readDocuments?.(reader, role));
   const maxNumbersPerOperation = read.value('MAX_NUMBERS_PER_OPERATION');
   const metricsPort = read.value('METRICS_PORT');
-  // On the service's port a proxy may pass them on to anyone.
+  // On the service's port a proxy might expose them to anyone.
   if (metricsPort === port && port !== 0) {
     read.problem('METRICS_PORT', 'must be another port than PORT');
   }
@@ -52,18 +52,18 @@ export function configOf(
     production,
     allowedOrigins: read.value('ALLOWED_ORIGINS'),
     logLevel: read.value('LOG_LEVEL'),
-    /** With them, only they are served. */
+    /** With them, no other document is served. */
     trustedDocuments: documents.value,
-    /** The same, as their file has them now. */
+    /** The same with the present contents of their file. */
     trustedDocumentsFile: documents.fromFiles,
     requestTimeoutMs: read.value('REQUEST_TIMEOUT_MS'),
-    /** The address of docs/, without a slash at its end; errors and alerts link there. */
+    /** The address of docs/, without a slash at its end; errors and alerts link to it. */
     docsUrl: read.value('DOCS_URL'),
     /** The port that Prometheus scrapes; nothing is counted where absent. */
     metricsPort,
     /** The collector of traces; none where absent. Another program may have OpenTelemetry's variables for itself. */
     tracing: isEmbedded ? undefined : readTracing(read, egress),
-    /** How long to serve after /readyz fails, for the load balancer to notice. */
+    /** How long to serve after /readyz fails, so that the load balancer notices. */
     drainGraceMs: read.value('DRAIN_GRACE_MS'),
     consent: {
       waitMs: read.value('CONSENT_WAIT_MS'),
@@ -72,7 +72,7 @@ export function configOf(
       failureMs: read.value('CONSENT_FAILURE_SECONDS') * 1000,
       resultMs: read.value('CONSENT_RESULT_SECONDS') * 1000,
     },
-    /** The Redis of consents that processes share; they are in the process where absent. */
+    /** The Redis for consents that processes share; they are in the process where absent. */
     sharedState: readSharedState(read),
     load: loadLimits(
       read.value('MAX_NUMBERS_AT_WORK'),
@@ -97,15 +97,15 @@ export function configOf(
   return config;
 }
 
-/** By Node: with 0, connections trust any certificate. */
+/** A variable of Node: with 0, connections trust any certificate. */
 const CHECKS_CERTIFICATES = 'NODE_TLS_REJECT_UNAUTHORIZED';
 
-/** The bytes of the replies about one number, with their errors; and of any reply. */
+/** The most bytes of the replies about one number, with their errors; and of any reply. */
 const REPLY_BYTES_PER_NUMBER = 20_000;
 const MIN_REPLY_BYTES = 2_000_000;
 const MAX_REPLY_BYTES = 100_000_000;
 
-/** Why others can reach the server, which then must know its callers; `undefined` on loopback. */
+/** Why others can reach the server, which then must authenticate its callers; `undefined` on loopback. */
 function exposureOf(host: string, production: boolean): string | undefined {
   if (!isLoopback(host)) return 'the server listens where others can reach it (HOST)';
   return production ? 'required when NODE_ENV=production' : undefined;

@@ -9,7 +9,7 @@ import { didYouMean } from './settingNames.ts';
 
 /* Checks of several members, and of several operators. */
 
-/** An entry of the file; without its members where one of them has a problem, which is reported by itself. */
+/** An entry of the file; without its members where one of them has a problem, which is reported separately. */
 export interface ReadEntry {
   readonly name: string;
   readonly entry: OperatorEntry | undefined;
@@ -26,7 +26,7 @@ interface Checked {
 
 interface WithProfile extends Checked {
   readonly profile: OperatorProfile;
-  /** Such as `the profile kpn`. */
+  /** For example `the profile kpn`. */
   readonly profileName: string;
 }
 
@@ -53,7 +53,7 @@ export function crossProblems(
     checkPaths(withProfile);
     checkClient(withProfile);
   }
-  // The directory authenticates us by `authorization`, which the service sets itself elsewhere.
+  // The directory authenticates us by `authorization`, which the service otherwise sets itself.
   const taken = [...OWN_HEADERS].filter((name) => name !== 'authorization');
   const ofDirectory = new Map(taken.map((name) => [name, OWN]));
   checkHeaders(directory?.headers ?? {}, ofDirectory, below('directory'));
@@ -164,11 +164,11 @@ function checkOptions({ entry: { options }, report, profile, profileName }: With
 }
 
 function isFit(value: string, pattern = /^[\x20-\x7e]{1,200}$/): boolean {
-  // Printable: it may be sent in a header.
+  // Printable, since it may be sent in a header.
   return /^[\x20-\x7e]*$/.test(value) && pattern.exec(value)?.[0] === value;
 }
 
-/** No path leads to another host than that of the entry. */
+/** No path may lead to another host than that of the entry. */
 function checkPaths({ entry, report, profile, profileName }: WithProfile): void {
   const { '2-legged': direct, '3-legged': ciba } = profile.grants;
   const ofTokens = [

@@ -40,7 +40,7 @@ export const headerText = string().regex(
 
 export const int = (min: number, max: number) => z.int().min(min).max(max);
 
-/** In either of the two the member of the other may be meant. */
+/** Either of the two may be meant by a member of the other. */
 const ofEither = {
   error: ({ code }: { readonly code?: string }) =>
     code === 'unrecognized_keys' ? 'file variable' : undefined,

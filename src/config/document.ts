@@ -21,7 +21,7 @@ export interface FileProblem {
 export interface JsonDocument {
   readonly value: unknown;
   readonly problems: readonly FileProblem[];
-  /** Of the value at the path, or of the innermost that exists; counted from 1. */
+  /** The line of the value at the path, or of the innermost value that exists; counted from 1. */
   lineOf(path: Path): number;
 }
 
@@ -36,7 +36,7 @@ export function readDocument(text: string): JsonDocument {
     return parseDocument(text.replace(/^\uFEFF/, ''));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    // The parser recurses as deep as the text.
+    // The parser recurses as deeply as the text nests.
     return unread('has too many brackets in each other');
   }
 }
@@ -46,7 +46,7 @@ export function sentence({ path, what }: FileProblem, where = ''): string {
   return path.length === 0 ? what : `${where}${pathText(path)} ${what}`;
 }
 
-/** `operators[0].client.secret`. Pure. */
+/** The path as `operators[0].client.secret`. Pure. */
 export function pathText(path: Path): string {
   return path
     .map((part) => {
@@ -104,7 +104,7 @@ function innermost(root: Node, path: Path): Node {
   return root;
 }
 
-/** RFC 8259 §4 leaves open which of two members of one name counts. */
+/** RFC 8259 §4 leaves open which of two members with the same name counts. */
 function* duplicates(node: Node, path: Path): Generator<FileProblem> {
   const seen = new Set<string>();
   for (const [index, child] of (node.children ?? []).entries()) {
@@ -128,8 +128,8 @@ export function parsed<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): { readonly data?: z.output<Schema>; readonly problems: readonly FileProblem[] } {
-  // zod would compile readers with `new Function`, which the service is started without. Set for each reading: another
-  // program in this process may use the same zod.
+  // zod would compile readers with `new Function`, which the service forbids at its start. Set for each reading:
+  // another program in this process may use the same zod.
   const { data, error } = schema.safeParse(value, { jitless: true, error: wordingOf });
   return error === undefined
     ? { data, problems: [] }
@@ -146,7 +146,7 @@ function problemsOf(issue: z.core.$ZodIssue): readonly FileProblem[] {
   }));
 }
 
-/** For unknown members: the known ones. */
+/** Lists the known members, where one is unknown. */
 function wordingOf(issue: z.core.$ZodRawIssue): string | undefined {
   const { input } = issue;
   if (input === undefined) return 'is missing';

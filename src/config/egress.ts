@@ -8,7 +8,7 @@ export interface Egress {
     { readonly url: string; readonly credentials: TextSource | undefined } | undefined;
   /** Hosts that are reached without the proxy; with a leading dot, all hosts of a domain. */
   readonly noProxy: readonly string[];
-  /** The only trusted authorities, in place of Node's. */
+  /** The only trusted authorities, instead of Node's. */
   readonly ca: TextSource | undefined;
 }
 
@@ -23,12 +23,12 @@ export function readEgress(read: EnvironmentReader): Egress {
     read.problem(name, 'is for the proxy of EGRESS_PROXY_URL, which is missing');
   }
   const problem = url === undefined ? undefined : proxyProblem(url);
-  // Never quoted: it may hold a password.
+  // Never quoted: it may contain a password.
   if (problem !== undefined) read.problem('EGRESS_PROXY_URL', problem);
   return { noProxy, proxy: url === undefined ? undefined : { url, credentials }, ca };
 }
 
-/** The connection to an address: direct without TLS, as that is on loopback or a collector nearby. Pure. */
+/** The connection to an address: direct without TLS, as such an address is on loopback or a collector nearby. Pure. */
 export function egressTo({ proxy, noProxy, ca }: Egress, address: string): ConnectionSettings {
   const url = URL.parse(address);
   if (url?.protocol !== 'https:') return {};

@@ -29,18 +29,18 @@ import { createPrivateKey } from 'node:crypto';
 
 export interface PointedTo {
   read(secret: SecretEntry): string;
-  /** Its file, to read it again when it changes. */
+  /** Its file, to be read again when it changes. */
   source(secret: SecretEntry): TextSource;
 }
 
-/** Settings of the process that the file leaves open. */
+/** Settings of the process that the file does not set. */
 export interface ForAllOperators {
-  /** For operators without their own. */
+  /** For operators that do not set their own. */
   readonly keepFactsSeconds: number | undefined;
   readonly egress: Egress;
 }
 
-/** One operator from its contract and its profile, both checked. */
+/** The settings of one operator from its contract and its profile, both checked. */
 export function settingsOf(
   entry: OperatorEntry,
   { name: profileName, sha256, profile }: LoadedProfile,
@@ -106,7 +106,7 @@ export function settingsOf(
   };
 }
 
-/** RFC 9449 §5 and §7.1, with types in small letters as those of profiles. An operator that does not bind tokens issues Bearer tokens, which are refused. */
+/** RFC 9449 §5 and §7.1, in lower case as in profiles. Bearer tokens, from an operator that binds none, are refused. */
 const DPOP_TOKENS = {
   types: ['dpop'],
   sentIn: { header: 'authorization', prefix: 'DPoP ' },
@@ -127,7 +127,9 @@ export function operationsOf({ lookups }: OperatorProfile): OperatorEntry['opera
   return OPERATIONS.filter((operation) => lookups[operation] !== undefined);
 }
 
-/** A text with these values in their places, percent-encoded in a path; other places, such as the number's, stay. Pure. */
+/**
+ * A text with these values for their placeholders, percent-encoded in a path; others, such as the number's, stay. Pure.
+ */
 function filled(text: string, values: Options, encode = encodeURIComponent): string {
   return text.replaceAll(/\{(\w+)\}/g, (place, name: string) =>
     Object.hasOwn(values, name) ? encode(values[name] ?? '') : place,
@@ -180,8 +182,8 @@ export const METHOD_NEEDS: Readonly<Record<AuthenticationMethod, readonly Client
 };
 
 /**
- * The authentication of the client: the one of the entry, or the first of the profile that its secret and key are for, both
- * before one of them. A certificate may be there for the connection only: `tls` is named. Pure.
+ * The authentication of the client: the entry's, or the first method of the profile that its secret and key are for,
+ * both before one of them. A certificate may be for the connection only, so that `tls` must be named. Pure.
  */
 export function methodOf(
   named: AuthenticationMethod | undefined,
@@ -238,7 +240,7 @@ function assertionOf({ entry, profile, options, pointedTo }: Making): AssertionS
   };
 }
 
-/** A header with the options in their places; omitted where it becomes empty. */
+/** A header with the options instead of their placeholders; omitted where it becomes empty. */
 function headerOf(header: ProfileHeader, options: Options): readonly ProfileHeader[] {
   if (typeof header.value === 'object') return [header];
   const value = filled(header.value, options, String);
@@ -280,7 +282,7 @@ function textsOf(
   return mapped(named, (entry) => (entry.kind === 'text' ? entry.text : pointedTo.read(entry)));
 }
 
-/** The members of an object, each with what is made of it. */
+/** The members of an object, each with its converted value. */
 function mapped<Value>(
   object: Readonly<Record<string, Value>>,
   make: (value: Value, name: string) => string,

@@ -16,14 +16,14 @@ import {
 /** The environment's variables; an empty one counts as absent. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables whose values are secrets or may hold one; not all are settings. */
+/** Variables whose values are secrets or may contain one; not all are settings. */
 const SECRET_NAMES = /SECRET|KEY|TOKEN|PASSWORD|HEADERS/;
 
 /** A value may be quoted if it is short and does not look like a misplaced secret. */
 const MAX_QUOTED_CHARACTERS = 60;
 const LOOKS_RANDOM = /^(?=.*\d)(?=.*[A-Za-z])[\w+/=-]{20,}$/;
 
-/** The message lists all problems of the settings by name. */
+/** Its message lists all problems of the settings by name. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -36,8 +36,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads settings by the table and collects their problems, which are reported together. For a bad setting
- * the default is returned, which is never used. A message quotes the value unless it is a secret.
+ * Reads settings by the table and collects their problems, which are reported together. For a bad setting the default
+ * is returned, which is never used. A message quotes the value unless it is a secret.
  */
 export class EnvironmentReader {
   readonly #environment: Environment;
@@ -46,7 +46,7 @@ export class EnvironmentReader {
   readonly #problems: string[];
   readonly #named: Set<string>;
 
-  /** @param problems of another reader, which collects them */
+  /** @param problems those of another reader, which collects them */
   constructor(
     environment: Environment,
     readText: (path: string) => string | undefined = readTextIfThere,
@@ -60,7 +60,7 @@ export class EnvironmentReader {
   }
 
   /**
-   * A value made of settings, and how to make it again when its files change. The other settings stay as they are.
+   * A value made from settings, and how to make it again when its files change. The other settings stay as they are.
    *
    * @param make returns `undefined` or reports a problem where the files cannot be used
    */
@@ -94,13 +94,13 @@ export class EnvironmentReader {
     return this.#valueOf(name) !== undefined;
   }
 
-  /** The value of a setting; of a bad one, which is reported, and of one that is not set, its default. */
+  /** The value of a setting; its default where it is not set, or bad, which is reported. */
   value<Name extends SettingName>(name: Name): ValueOf<Name> {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of all schemas it is the one of the name
     return this.parsed(name, SETTINGS[name].schema as z.ZodType<ValueOf<Name>>);
   }
 
-  /** Of any variable, by a schema that has a value for `undefined`. */
+  /** The value of any variable, by a schema that has a value for `undefined`. */
   parsed<Value>(name: string, schema: z.ZodType<Value>): Value {
     const { data, error } = schema.safeParse(this.namedVariable(name));
     if (error === undefined) return data;
@@ -131,7 +131,7 @@ export class EnvironmentReader {
     return path === undefined ? undefined : this.#readFile(name, path);
   }
 
-  /** A variable that is not a setting, but is named by one. */
+  /** A variable that is not a setting, but that a setting names. */
   namedVariable(name: string): string | undefined {
     this.#named.add(name);
     return this.#valueOf(name);
@@ -157,7 +157,7 @@ export class EnvironmentReader {
     if (!this.#problems.includes(problem)) this.#problems.push(problem);
   }
 
-  /** @throws {ConfigError} when anything was wrong */
+  /** @throws {ConfigError} when there was any problem */
   finish(): void {
     if (this.#problems.length > 0) throw new ConfigError(this.#problems);
   }

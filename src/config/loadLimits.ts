@@ -4,13 +4,13 @@ import type { RequestLoad } from '../graphql/fairShares.ts';
 
 const MIB = 1024 * 1024;
 
-/** Measured, without garbage: 13 KiB a number at work, 22 for one that waits for its owner, 41 a request. */
+/** Measured, without garbage: 13 KiB for a number at work, 22 for one that waits for its owner, 41 for a request. */
 const HEAP_PER_NUMBER_BYTES = 64 * 1024;
 const HEAP_PER_REQUEST_BYTES = 96 * 1024;
 
-/** Code, buffers and stacks, but not bodies. Estimated; 400 lists of 100 in 512 MiB took 127 MiB at most, heap included. */
+/** Code, buffers and stacks, not bodies. Estimated; 400 lists of 100 in 512 MiB took at most 127 MiB, heap included. */
 const OUTSIDE_HEAP_BYTES = 96 * MIB;
-/** However small the container: what the service itself takes is not in it. */
+/** The least in any container, without what the service itself takes. */
 const MIN_HEAP_BYTES = 16 * MIB;
 
 /**
@@ -19,22 +19,22 @@ const MIN_HEAP_BYTES = 16 * MIB;
  */
 const MAX_AT_WORK = 5000;
 
-/** Of bodies that arrive, a further eighth of the heap. */
+/** The share for bodies that arrive: another eighth of the heap. */
 const BODIES_SHARE = 8;
 
 /** While another caller waits, a caller has half of the places. */
 const CALLERS = 2;
 
-/** Of a body: its document, and all but its document and its numbers. */
+/** The parts of a body: its document, and everything but its document and its numbers. */
 const MAX_DOCUMENT_BYTES = 256 * 1024;
 const MEMBERS_BYTES = 4 * 1024;
 
-/** A representation with room to spare; an operation with more numbers than it may have is refused by their count. */
+/** A representation with room to spare; an operation with more numbers than allowed is refused by their count. */
 const NUMBER_BYTES = 100;
 const MAX_NUMBERS_TIMES = 10;
 /** In JSON: the representation, `__typename` and `e164`. */
 const VALUES_PER_NUMBER = 3;
-/** Of a body, in addition to its numbers. */
+/** The values of a body in addition to its numbers. */
 const MEMBER_VALUES = 512;
 
 /**
@@ -50,7 +50,7 @@ export function loadLimits(
 ) {
   const byHeap = Math.floor(heapBytes / HEAP_PER_NUMBER_BYTES);
   const given = atWork ?? Math.min(byHeap, MAX_AT_WORK);
-  // Otherwise an operation of the allowed size would not get its answers.
+  // With less, an operation of the allowed size would not get its answers.
   const enough = Math.max(given, CALLERS * maxNumbersPerOperation);
   const maxBodyBytes =
     MEMBERS_BYTES +
@@ -66,7 +66,7 @@ export function loadLimits(
   return { numbers: { atWork: enough, held: Math.max(byHeap, CALLERS * enough) }, requests };
 }
 
-/** What the container has, or else the machine. */
+/** The memory of the container, otherwise of the machine. */
 function ownMemoryBytes(): number {
   return Math.min(process.constrainedMemory() || Infinity, totalmem());
 }
@@ -86,7 +86,7 @@ export function heapForRequestsBytes(heapLimitBytes: number, memoryBytes: number
 /** Node 26 has a V8 whose young generation is half as large as in Node 24. */
 const YOUNG_SHARE = Number.parseInt(process.versions.v8, 10) < 14 ? 1 : 2;
 
-/** As V8 chooses it by the memory, whatever `--max-old-space-size` is. It does not report it. */
+/** As V8 chooses it by the memory, whatever `--max-old-space-size` is. V8 does not report it. */
 export function youngGenerationBytes(memoryBytes: number): number {
   if (YOUNG_SHARE === 1 && memoryBytes <= 512 * MIB) return 3 * MIB;
   // Three semi-spaces, each a power of two.

@@ -17,16 +17,16 @@ type SimulatorPlace = Record<'authUrl' | 'simSwapUrl' | 'clientId' | 'clientSecr
 
 export interface OperatorsConfig {
   readonly operators: readonly OperatorSettings[];
-  /** Set without an operator: the simulator in its place, whose address is known once it runs. */
+  /** Set where no operator is: makes the simulator's settings, once its address is known. */
   readonly simulator: ((place: SimulatorPlace) => readonly OperatorSettings[]) | undefined;
-  /** The address of a simulator that runs by itself; the built-in one is started where absent. */
+  /** The address of a simulator in another process; the built-in one is started where absent. */
   readonly simulatorUrl?: string | undefined;
-  /** Names the operator that serves a number; without it only the prefix does. */
+  /** Names the operator that serves a number; where absent, the prefix decides. */
   readonly directory: NumberDirectorySettings | undefined;
 }
 
 /**
- * Reads OPERATORS_FILE, or the object of a program in its place, or else the one operator of OPERATOR_….
+ * Reads OPERATORS_FILE, or a program's object instead, otherwise the one operator of OPERATOR_….
  *
  * @param handedIn an object with the members of that file
  */
@@ -81,10 +81,10 @@ const NO_SIMULATOR = 'there is no built-in simulator when NODE_ENV=production';
 
 const SHORT_FORM = [...VARIABLE_NAMES].filter((name) => name.startsWith('OPERATOR_'));
 
-/** Each of them means an operator: the simulator's invented answers would be wrong. */
+/** Each of them implies an operator: the simulator's invented answers would be wrong. */
 const ADDRESSING = SHORT_FORM.filter((name) => !/_(?:PROFILE|FLOW|TIMEOUT_MS)$/.test(name));
 
-/** A stand-in for the simulator's address, to find problems of the settings before it runs. */
+/** Stands in for the simulator's address, to find problems of the settings before it runs. */
 const SOMEWHERE: SimulatorPlace = {
   authUrl: 'https://simulator.invalid',
   simSwapUrl: 'https://simulator.invalid',
@@ -170,7 +170,7 @@ function readSimulator(read: EnvironmentReader): string {
   const text = read.value(name);
   if (text === 'auto' || text === 'built-in') return text;
   const url = URL.parse(text);
-  // Without secrets and real answers plain HTTP is enough.
+  // Without secrets and real answers plain HTTP is sufficient.
   const isAddress = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
   if (!isAddress) {
     read.unfit(name, 'must be auto, built-in, or an address such as http://simulator:4010');

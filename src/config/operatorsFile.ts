@@ -32,9 +32,9 @@ import { readProfile, type LoadedProfile } from './profiles.ts';
 export interface OperatorsSource extends JsonDocument {
   /** Names of files are relative to this folder. */
   readonly folder: string;
-  /** A problem as a sentence, and its first name. */
+  /** A problem as a sentence, and the first name in it. */
   readonly described: (problem: FileProblem) => readonly [name: string, what: string];
-  /** By the members of the entry that they set. */
+  /** The variables, by the members of the entry that they set. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
@@ -51,7 +51,7 @@ export function operatorsInFile(read: EnvironmentReader): OperatorsSource | unde
   };
 }
 
-/** Of a value that no file holds. */
+/** Operators from a value without a file. */
 export function operatorsIn(
   value: unknown,
   described: OperatorsSource['described'],
@@ -117,7 +117,7 @@ export function readPrices(read: EnvironmentReader) {
   };
 }
 
-/** One secret in the place of all. */
+/** Stands in for all secrets. */
 export function knowing(text: string): PointedTo {
   return { read: () => text, source: () => ({ kind: 'text', text }) };
 }
@@ -125,7 +125,7 @@ export function knowing(text: string): PointedTo {
 /**
  * Reports all problems.
  *
- * @returns the operators where there is none, and the profiles that can be used
+ * @returns the operators where there are none, and the profiles that can be used
  */
 function parse(
   source: OperatorsSource,
@@ -194,7 +194,7 @@ function* secretProblems(
 ): Generator<FileProblem> {
   for (const { entry: secret, path: at } of secretsIn(entry, path)) {
     const text = secrets.read(secret);
-    // Where a header holds it, a line break in it would begin another header.
+    // In a header, a line break in it would begin another header.
     const fits = at.includes('headers') ? /^[\t\x20-\x7e]*$/ : /^[^\r\n]*$/;
     const isPem = PEM_MEMBERS.has(at.at(-1));
     if (text.trim() === '') {

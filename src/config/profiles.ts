@@ -30,9 +30,9 @@ import {
 } from './definition.ts';
 
 export interface LoadedProfile {
-  /** As the entry names it. */
+  /** The name in the entry. */
   readonly name: string;
-  /** Of your own profile: the SHA-256 of its file and of what it imports, as `hashOf` makes it. */
+  /** For your own profile: the SHA-256 of its file and of what it imports, made by `hashOf`. */
   readonly sha256: string | undefined;
   readonly profile: OperatorProfile;
 }
@@ -45,8 +45,8 @@ export interface ProfileReading {
 }
 
 /**
- * The profile that an entry names or holds. Your own is imported here once, at the start, synchronously: one that waits at
- * its top level is refused and does not delay the start.
+ * The profile that an entry names or contains. Your own is imported here once, at the start, synchronously: one that
+ * waits at its top level is refused and does not delay the start.
  *
  * @param named a name, a path relative to the folder and below it, or, in a program, the profile itself
  */
@@ -90,9 +90,9 @@ function readOwn(named: string, folder: string): ProfileReading {
 }
 
 /**
- * Of a profile that imports nothing, the SHA-256 of its file, in hex. Otherwise it is that of a line for each file, as
- * `sha256sum` prints it: the profile, then what is imported from below the folder, in order of path. Every relative path in
- * quotes counts as an import, so that a wrong guess covers a file too many, and none too few.
+ * For a profile that imports nothing, the SHA-256 of its file, in hex. Otherwise it is that of a line for each file, as
+ * `sha256sum` prints it: the profile, then what is imported from below the folder, in order of path. Every relative
+ * path in quotes counts as an import, so that a wrong guess covers a file too many, never too few.
  */
 function hashOf(path: string, text: string, root: string): string {
   const texts = new Map([[path, text]]);
@@ -105,7 +105,7 @@ function hashOf(path: string, text: string, root: string): string {
           texts.set(imported, readTextNow(imported));
         }
       } catch {
-        // It is no file: its import says so.
+        // It is not a file: its import reports that.
       }
     }
   }

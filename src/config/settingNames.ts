@@ -9,7 +9,7 @@ const SHARED_WORDS: ReadonlySet<string> = new Set(
 const SERVICE_LINK =
   /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
 
-/** How to reach a Redis, as other programs have it in variables: left out, the connection would be another. */
+/** How other programs' variables describe a Redis: left out, the connection would be another. */
 const OF_REDIS_URL = /^REDIS_(?:CLUSTER|PASSWORD|SENTINEL|TLS|TOPOLOGY|USER)/;
 const IN_REDIS_URL =
   '. User, password, sentinels and the name of the server belong into REDIS_URL, certificates into the files of REDIS_TLS_CA_FILE, REDIS_TLS_CERT_FILE and REDIS_TLS_KEY_FILE';
@@ -18,10 +18,10 @@ const IN_REDIS_URL =
 const MAX_LETTERS = 3;
 
 /**
- * Finds typos among the names of variables, each with a hint that ends a sentence: unknown names with a first word of ours,
- * and names one letter away from a setting. Pure.
+ * Finds typos among the names of variables, each with a hint that ends a sentence: unknown names with a first word of
+ * ours, and names one letter away from a setting. Pure.
  *
- * @param hasRedis without it, what is set for a Redis is for another program
+ * @param hasRedis without a Redis, variables for one are another program's
  */
 export function findTypos(
   names: readonly string[],

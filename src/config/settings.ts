@@ -4,30 +4,30 @@ import { isLoopback, withoutLastSlash } from '../wire/wireSettings.ts';
 import { address, DEFAULT_LIMITS } from './definition.ts';
 
 export interface Setting<Value = unknown> {
-  /** Of the variable's text; `undefined` is the default, or `undefined` where there is none. */
+  /** For the variable's text; `undefined` becomes the default, or `undefined` where there is none. */
   readonly schema: z.ZodType<Value>;
-  /** A secret comes as NAME, or as NAME_FILE with the path of the file that holds it; no message quotes it. */
+  /** A secret is set by NAME, or by NAME_FILE with the path of a file that contains it; no message quotes it. */
   readonly kind: Kind;
   /** Allowed values, for a cell of a table. */
   readonly takes: string;
   readonly default?: string | number | boolean | readonly string[];
-  /** What holds where it is not set, in words, and no value of this setting says the same. */
+  /** What applies where it is not set, in words, and no value of this setting has the same effect. */
   readonly whenUnset?: string;
-  /** Where it says something to set even the default, .env.example leaves it empty. */
+  /** Where even setting the default has a meaning, .env.example leaves it empty. */
   readonly isLeftEmpty?: true;
-  /** What it sets, in one sentence of at most 100 characters, which a cell of a table holds. */
+  /** What it sets, in one sentence of at most 100 characters, for a cell of a table. */
   readonly description: string;
-  /** What else there is to know, in Markdown: it is below the table. */
+  /** Further information in Markdown, below the table. */
   readonly detail: string;
 }
 
 type Kind = 'value' | 'file' | 'secret';
 type Given = Pick<Setting, 'default' | 'whenUnset' | 'isLeftEmpty'>;
 
-/** Without a default a setting may be `undefined`. */
+/** A setting without a default may be `undefined`. */
 type Yields<Value, More> = More extends { readonly default: unknown } ? Value : Value | undefined;
 
-/** Settings that are read by a schema, and with a message that ends a sentence about the name. */
+/** Settings that a schema reads, with a message that ends a sentence about the name. */
 function settingBy<Value, const K extends Kind = 'value'>(
   takes: string,
   schema: z.ZodType<Value>,
@@ -95,7 +95,7 @@ const seconds = integerIn('s');
 export const MAX_QUOTA = 999_999_999;
 const perHour = (quota: number) => integer(1, MAX_QUOTA, { default: quota });
 
-/** Texts with commas between; none of them is empty, and there is one at least. */
+/** Texts separated by commas; none of them is empty, and there is at least one. */
 const list = (values: readonly string[], isFit: (text: string) => boolean, must: string) =>
   settingBy(
     'a list',
@@ -104,7 +104,7 @@ const list = (values: readonly string[], isFit: (text: string) => boolean, must:
       .refine((all): boolean => all.length > 0 && all.every(isFit), must),
   )({ default: values });
 
-/** In the form of the header `origin`. */
+/** Has the form of the header `origin`. */
 function isOrigin(given: string): boolean {
   const { protocol, hostname = '', origin } = URL.parse(given) ?? {};
   const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
@@ -112,9 +112,9 @@ function isOrigin(given: string): boolean {
 }
 
 /*
- * Every setting there is, in the order in which people read them. The reader of the environment, docs/settings.md,
- * .env.example and what is said about a typo are all made of this one table; `npm run generate` writes the files.
- * Rules between settings are code, with the part that reads them.
+ * Every setting, in the order in which people read them. The reader of the environment, docs/settings.md, .env.example
+ * and hints about typos are all made from this one table; `npm run generate` writes the files. Rules between settings
+ * are code, with the part that reads them.
  */
 
 /** The settings, by who needs them: the sections of docs/settings.md and of .env.example. */
@@ -361,7 +361,7 @@ export type ValueOf<Name extends SettingName> = z.output<Settings[Name]['schema'
 /** A variable that the program reads: the setting itself, or NAME_FILE for a secret. */
 export type VariableName = SettingName | `${NamesOf<'secret'>}_FILE`;
 
-/** The table for those that go through all of it. */
+/** The same table, for those who read it as a whole. */
 export const ALL_SETTINGS: ReadonlyMap<string, Setting> = new Map(Object.entries(SETTINGS));
 
 /** The variables by which a setting may come: its own name, and NAME_FILE for a secret. Pure. */

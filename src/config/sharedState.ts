@@ -36,7 +36,7 @@ export function readSharedState(read: EnvironmentReader) {
   return {
     /** With credentials: never shown. */
     redis,
-    /** The same, as its files have it now. */
+    /** The same with the present contents of its files. */
     redisFromFiles,
     /** The keys that seal the state are derived from these. */
     stateKeys,
@@ -51,7 +51,7 @@ function isSamePlace(one: RedisSettings, other: RedisSettings): boolean {
   return isDeepStrictEqual(here, there);
 }
 
-/** Two count during a rotation, with a comma between. */
+/** Two keys are accepted during a rotation, separated by a comma. */
 function readStateKeys(read: EnvironmentReader): StateKeys {
   const texts = read.secret('STATE_KEY')?.split(',') ?? [];
   const keys = texts.map((text) => bytesOf(text.trim()));
@@ -67,7 +67,7 @@ function readStateKeys(read: EnvironmentReader): StateKeys {
   return [first, ...others];
 }
 
-/** `redis+sentinel://user:password@host:26379,host/mymaster/0?serverName=…`, of which most may be left out. */
+/** `redis+sentinel://user:password@host:26379,host/mymaster/0?serverName=…`, most parts of which may be left out. */
 const ADDRESS =
   /^redis(?<tls>s?)(?:\+(?<kind>cluster|sentinel))?:\/\/(?:(?<login>[^/?#]*)@)?(?<hosts>[^/?#@]+)(?<path>\/[^?#]*)?(?:\?(?<query>[^#]*))?$/;
 

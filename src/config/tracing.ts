@@ -37,12 +37,12 @@ export function readTracing(read: EnvironmentReader, egress: Egress) {
     'sim-swap-subgraph';
   const settings = {
     protocol: oneOf(read, ofTraces(read, 'PROTOCOL'), PROTOCOLS),
-    /** By name; they may hold a secret. */
+    /** Keyed by name; the values may be secrets. */
     headers: new Map([
       ...readHeaders(read, `${OTLP}HEADERS`),
       ...readHeaders(read, `${OTLP}TRACES_HEADERS`),
     ]),
-    /** For one batch, with its retries. */
+    /** The limit for one batch, with its retries. */
     timeoutMs: read.parsed(ofTraces(read, 'TIMEOUT'), TIMEOUT_MS),
     resource: new Map([...attributes, ['service.name', service]]),
     /** Which traces are recorded; the ratio, from 0 to 1, is for samplers by the trace's id. */
@@ -94,7 +94,7 @@ const ADDRESS = z
   .transform((text) => new URL(text).href)
   .optional();
 
-/** The endpoint of traces is the whole address; that of all signals is the folder of a known path. */
+/** An endpoint of traces is the whole address; one of all signals is the folder of a known path. */
 function readUrl(read: EnvironmentReader): string | undefined {
   const common = read.parsed(`${OTLP}ENDPOINT`, ADDRESS);
   const own = read.parsed(`${OTLP}TRACES_ENDPOINT`, ADDRESS);
