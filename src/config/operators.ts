@@ -84,7 +84,7 @@ const SHORT_FORM = [...VARIABLE_NAMES].filter((name) => name.startsWith('OPERATO
 /** Each of them implies an operator: the simulator's invented answers would be wrong. */
 const ADDRESSING = SHORT_FORM.filter((name) => !/_(?:PROFILE|FLOW|TIMEOUT_MS)$/.test(name));
 
-/** Stands in for the simulator's address, to find problems of the settings before it runs. */
+/** A placeholder for the simulator's address, to find problems of the settings before it runs. */
 const SOMEWHERE: SimulatorPlace = {
   authUrl: 'https://simulator.invalid',
   simSwapUrl: 'https://simulator.invalid',

@@ -117,7 +117,7 @@ export function readPrices(read: EnvironmentReader) {
   };
 }
 
-/** Stands in for all secrets. */
+/** A placeholder for all secrets. */
 export function knowing(text: string): PointedTo {
   return { read: () => text, source: () => ({ kind: 'text', text }) };
 }
