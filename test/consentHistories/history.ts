@@ -23,6 +23,8 @@ export interface History {
   readonly swapAtMs: number | undefined;
   /** A replica's later requests are served by a new process. */
   readonly restarts: readonly Restart[];
+  /** A shared store loses what it wrote in that time. */
+  readonly loss: { readonly savedAtMs: number; readonly lostMs: number } | undefined;
 }
 
 export type OperatorName = 'one' | 'other';
@@ -200,4 +202,8 @@ export const history: fc.Arbitrary<History> = fc.record({
   deniedMs: fc.constantFrom(0, 600_000),
   swapAtMs: fc.option(atMs, { nil: undefined }),
   restarts: fc.array(restart, { maxLength: 3 }),
+  loss: fc.option(
+    fc.record({ savedAtMs: atMs, lostMs: fc.constantFrom(50, 1000, 6000, 20_000, 60_000) }),
+    { nil: undefined, freq: 2 },
+  ),
 });

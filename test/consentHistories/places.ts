@@ -1,8 +1,13 @@
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { MemoryFactCache } from '../../src/lookups/factCache.ts';
+import {
+  MemoryFactCache,
+  type FactCache,
+  type RecalledFacts,
+} from '../../src/lookups/factCache.ts';
 import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
 import {
   MemoryConsentStore,
+  type ConsentStore,
   type Snapshot,
   type Written,
 } from '../../src/consents/consentStore.ts';
@@ -17,62 +22,146 @@ const MAX_READS_A_MOMENT = 500;
 /** How long a command to a shared store takes each way. */
 const COMMAND_MS = 1;
 
-/** The memory of one process; it throws when it is read too often at one moment. */
-class BoundedStore extends MemoryConsentStore {
+/** Throws where a store is read too often at one moment. */
+class Moments {
   readonly #clock: TestClock;
   #momentMs = 0;
   #reads = 0;
 
   constructor(clock: TestClock) {
-    super(clock);
     this.#clock = clock;
   }
 
-  override read(number: PhoneNumber): Promise<Snapshot> {
+  read(): void {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs !== this.#momentMs) this.#reads = 0;
     this.#momentMs = nowMs;
     this.#reads += 1;
     if (this.#reads > MAX_READS_A_MOMENT) throw new Error('A consent flow spins.');
+  }
+}
+
+/** The memory of one process. */
+class BoundedStore extends MemoryConsentStore {
+  readonly #moments: Moments;
+
+  constructor(clock: TestClock) {
+    super(clock);
+    this.#moments = new Moments(clock);
+  }
+
+  override read(number: PhoneNumber): Promise<Snapshot> {
+    this.#moments.read();
     return super.read(number);
   }
 }
 
+interface Stored {
+  readonly record: ConsentRecord;
+  readonly version: number;
+  readonly keepUntilMs: number;
+}
+
 /**
- * A store that replicas share: like Redis it takes time for each command, and returns copies.
+ * A store of one number that replicas share: like Redis it takes time for each command, returns copies, and may go back to
+ * what it had saved, which is noticed at once.
  */
-class SharedStore extends BoundedStore {
-  override readonly isShared = true;
-  readonly #sleep: (ms: number) => Promise<void>;
+class SharedStore implements ConsentStore {
+  readonly isShared = true;
+  readonly #clock: TestClock;
+  readonly #moments: Moments;
+  #stored: Stored | undefined;
+  #saved: Stored | undefined;
+  #doubtUntilMs: number | undefined;
+  #lastVersion = 0;
+  /** Of no record, as of its latest removal or loss. */
+  #blank = 0;
 
   constructor(clock: TestClock) {
-    super(clock);
-    this.#sleep = (ms) => clock.sleep(ms);
+    this.#clock = clock;
+    this.#moments = new Moments(clock);
   }
 
-  override async read(number: PhoneNumber): Promise<Snapshot> {
-    await this.#sleep(COMMAND_MS);
-    const snapshot = structuredClone(await super.read(number));
-    await this.#sleep(COMMAND_MS);
-    return snapshot;
+  save(): void {
+    this.#saved = this.#stored;
   }
 
-  override async write(
-    number: PhoneNumber,
+  goBack(): void {
+    this.#stored = this.#saved;
+    this.#blank -= 1;
+    this.#doubtUntilMs = this.#nowMs + RULES.doubtMs;
+  }
+
+  async read(): Promise<Snapshot> {
+    await this.#clock.sleep(COMMAND_MS);
+    this.#moments.read();
+    const { record, version = this.#blank } = this.#current ?? {};
+    const nowMs = this.#nowMs;
+    const doubt = this.#doubtUntilMs ?? 0;
+    const doubtUntilMs = doubt > nowMs ? doubt : undefined;
+    await this.#clock.sleep(COMMAND_MS);
+    return { record: structuredClone(record), version, nowMs, doubtUntilMs };
+  }
+
+  async write(
+    _number: PhoneNumber,
     version: number,
     record: ConsentRecord,
     keepMs: number,
   ): Promise<Written> {
-    await this.#sleep(COMMAND_MS);
-    const written = await super.write(number, version, structuredClone(record), keepMs);
-    await this.#sleep(COMMAND_MS);
+    await this.#clock.sleep(COMMAND_MS);
+    const nowMs = this.#nowMs;
+    const isOver = (this.#current?.version ?? this.#blank) === version;
+    if (isOver) {
+      this.#lastVersion += 1;
+      const keepUntilMs = nowMs + keepMs;
+      const next = { record: structuredClone(record), version: this.#lastVersion, keepUntilMs };
+      this.#stored = next;
+    }
+    const written = isOver ? { version: this.#lastVersion, nowMs } : 'conflict';
+    await this.#clock.sleep(COMMAND_MS);
     return written;
   }
 
-  override async remove(number: PhoneNumber, version: number): Promise<void> {
-    await this.#sleep(COMMAND_MS);
-    await super.remove(number, version);
-    await this.#sleep(COMMAND_MS);
+  async remove(_number: PhoneNumber, version: number): Promise<void> {
+    await this.#clock.sleep(COMMAND_MS);
+    if (this.#stored?.version === version) {
+      this.#stored = undefined;
+      this.#blank -= 1;
+    }
+    await this.#clock.sleep(COMMAND_MS);
+  }
+
+  get #current(): Stored | undefined {
+    const stored = this.#stored;
+    return stored !== undefined && stored.keepUntilMs > this.#nowMs ? stored : undefined;
+  }
+
+  get #nowMs(): number {
+    return this.#clock.monotonicMs();
+  }
+}
+
+/** Facts that are lost with what the store had written since it was saved, and those from before with them. */
+class SharedFacts implements FactCache {
+  readonly #make: () => MemoryFactCache;
+  #facts: MemoryFactCache;
+
+  constructor(make: () => MemoryFactCache) {
+    this.#make = make;
+    this.#facts = make();
+  }
+
+  forget(): void {
+    this.#facts = this.#make();
+  }
+
+  keep(...kept: Parameters<FactCache['keep']>): Promise<void> {
+    return this.#facts.keep(...kept);
+  }
+
+  recall(...recalled: Parameters<FactCache['recall']>): Promise<RecalledFacts> {
+    return this.#facts.recall(...recalled);
   }
 }
 
@@ -89,9 +178,15 @@ export function inMemory(history: History): Place {
  */
 export function inReplicas(history: History): Place {
   const clock = new TestClock();
-  const store = new SharedStore(clock);
   const latenessMs = 32 * COMMAND_MS;
-  return { clock, stores: [store, store, store], factCache: factCache(clock, history), latenessMs };
+  const facts = new SharedFacts(() => factCache(clock, history));
+  const goBack = (): void => {
+    store.goBack();
+    facts.forget();
+  };
+  const store = new SharedStore(clock);
+  const snapshot = { save: () => store.save(), goBack };
+  return { clock, stores: [store, store, store], factCache: facts, latenessMs, snapshot };
 }
 
 function factCache(clock: TestClock, { keepMs }: History): MemoryFactCache {

@@ -46,7 +46,11 @@ export interface Place {
   readonly factCache: FactCache;
   /** How late an answer, or how early a poll, may be. */
   readonly latenessMs: number;
+  /** Of a store that may lose what it wrote after it was saved, and notices it. */
+  readonly snapshot?: { readonly save: () => void; readonly goBack: () => void };
 }
+
+const CLAIMED_BEFORE_MS = 5;
 
 /** Runs a history, and counts what was wrong in it. */
 export async function runHistory(history: History, place: Place): Promise<Wrongness> {
@@ -65,16 +69,28 @@ export async function runHistory(history: History, place: Place): Promise<Wrongn
     processes[replica] = started;
     all.push(started);
   });
+  const { loss } = history;
+  const losing = async (snapshot = place.snapshot): Promise<void> => {
+    if (loss === undefined || snapshot === undefined) return;
+    await clock.sleep(loss.savedAtMs);
+    snapshot.save();
+    await clock.sleep(loss.lostMs);
+    snapshot.goBack();
+    // A prompt that was claimed before has left by then.
+    await clock.sleep(CLAIMED_BEFORE_MS);
+    operators.storeWentBack();
+  };
   const wrong = noWrongs();
   const asking = history.asks.map(async (ask) => {
     if (ask.atMs > 0) await clock.sleep(ask.atMs);
     const serving = processes[ask.replica % processes.length];
     if (serving !== undefined) await makeRequest(ask, serving, place, audit, operators, wrong);
   });
-  const answered = Promise.all([...asking, ...restarting]);
+  const answered = Promise.all([...asking, ...restarting, losing()]);
   const lastMs = Math.max(
     ...history.asks.map(({ atMs, patienceMs, directoryMs = 0 }) => atMs + directoryMs + patienceMs),
     ...history.restarts.map(({ atMs }) => atMs),
+    loss === undefined ? 0 : loss.savedAtMs + loss.lostMs + CLAIMED_BEFORE_MS,
   );
   if (!(await settlesWithin(clock, lastMs + place.latenessMs, answered))) wrong.unsettled += 1;
   // Exchanges outlive their requests, and their leases.

@@ -9,6 +9,7 @@ import { AccessToken, type TokenSubject } from '../../src/tokens/accessToken.ts'
 import type { IssuedToken } from '../../src/tokens/tokenResponses.ts';
 import type { ExchangeContext, Polled, RequestedConsent } from '../../src/tokens/tokenManager.ts';
 import { hear, OperatorBooks, type Consent, type Offence } from '../support/operatorBooks.ts';
+import { RULES } from '../consents/records.ts';
 import { HOUR_MS } from '../support/values.ts';
 import type { History, LookupWord, OperatorName, PollWord, PromptWord } from './history.ts';
 
@@ -90,6 +91,7 @@ export class StrictOperators {
   /** By `auth_req_id`, whom the owner was prompted for. */
   readonly #askers = new Map<string, string>();
   #unanswered: readonly Unanswered[] = [];
+  #isForgiven: ReadonlySet<Offence> = new Set();
 
   /** @param toleranceMs by how much two moments may differ that count as one */
   constructor(history: History, clock: Clock, toleranceMs: number) {
@@ -102,6 +104,15 @@ export class StrictOperators {
       wayMs: () => this.#toleranceMs,
       endingMs: this.#toleranceMs,
     });
+  }
+
+  /**
+   * The store has gone back: no owner is prompted within its doubt, which no history outlasts. When the operator was last
+   * polled, and what it replied, may be lost.
+   */
+  storeWentBack(): void {
+    this.#isForgiven = new Set(['earlyPolls', 'overlappingPolls', 'pollsAfterTheEnd']);
+    this.#close(RULES.doubtMs, () => true);
   }
 
   get offences() {
@@ -260,7 +271,9 @@ export class StrictOperators {
   }
 
   #note(offences: readonly Offence[]): void {
-    for (const offence of offences) this.#books.offend(offence, LINE);
+    for (const offence of offences) {
+      if (!this.#isForgiven.has(offence)) this.#books.offend(offence, LINE);
+    }
   }
 
   #judgeLookup(lookup: Lookup, asker: string): void {
