@@ -14,14 +14,14 @@ export type SimSwapMockReason = keyof typeof FAILURES;
 
 /** What is known of a mocked number. */
 export type SimSwapMock =
-  /** Within every window, or within none. */
+  /** In every window, or in none. */
   | 'SWAPPED'
   | 'NOT_SWAPPED'
   | SimSwapMockReason
-  /** So that short windows are `false` and long ones `true`. */
+  /** For a mock whose short windows are `false` and whose long ones are `true`. */
   | { readonly swappedHoursAgo: number };
 
-/** Mocked numbers by how they are written in E.164: `+447700900001`. */
+/** Mocked numbers in E.164 form: `+447700900001`. */
 export type SimSwapMockAnswers = Readonly<Record<string, SimSwapMock>>;
 
 /** What to mock the graph with. */
@@ -45,7 +45,7 @@ export type SimSwapMockResolvers = Record<
 export interface SimSwapFixture {
   /** `null` where it is not known; then there is an `error`. */
   readonly simSwappedWithin: boolean | null;
-  /** With times as texts, as they are in a reply. */
+  /** With times as texts, as in a reply. */
   readonly simSwapCheck: Readonly<Record<string, string | number | null>>;
   readonly error?: {
     readonly message: string;
@@ -59,11 +59,11 @@ interface MockedRequest {
   readonly operationName?: string;
 }
 
-/** When fixtures were answered. */
+/** The moment at which fixtures are answered. */
 const MOMENT_MS = Date.UTC(2026, 2, 14, 9, 26, 53);
 const HOUR_MS = 3_600_000;
 
-/** The details of each reason, as an example. */
+/** Example details of each reason. */
 const FAILURES = {
   CONSENT_PENDING: { retryAfterSeconds: 5, expiresAtMs: MOMENT_MS + 120_000 },
   CONSENT_DENIED: { retryAfterSeconds: 600 },
@@ -82,7 +82,7 @@ const FAILURES = {
   UNAVAILABLE: { retryAfterSeconds: 1 },
 } as const satisfies Readonly<Record<LookupFailureCode, Omit<LookupFailure, 'code' | 'reach'>>>;
 
-/** Of a number about which nothing is said. */
+/** The mock of a number that is not mentioned. */
 const UNLESS_SAID: SimSwapMock = 'OPERATOR_UNAVAILABLE';
 
 /**
@@ -125,7 +125,7 @@ export function simSwapMocks(answers: SimSwapMockAnswers = {}, ownNumber?: strin
       DateTime,
       SimSwapConsent: bound(SimSwapConsent, (source) => source),
       PhoneNumber: {
-        // An automatic mock of a number has an e164 of its own making, or none.
+        // An automatic mock of a number invents an e164, or has none.
         ...bound(queried, (source) => ({ e164: numberIn(e164Of(source)) ?? '' })),
         __resolveReference: (reference: unknown) => resolveReference(reference),
       },
@@ -217,7 +217,7 @@ function hoursSince(mock: Exclude<SimSwapMock, SimSwapMockReason>): number {
   }
 }
 
-/** When the SIM of a line that never had a swap was activated: ten years. */
+/** How long ago the SIM of a line without a swap was activated: ten years. */
 const LONG_AGO_HOURS = 10 * 365 * 24;
 
 const CONSENT_STATES: Readonly<Record<string, 'PENDING' | 'DENIED' | 'EXPIRED'>> = {

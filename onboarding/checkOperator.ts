@@ -18,13 +18,13 @@ import { OperatorUnderCheck, type CheckParts } from './operatorUnderCheck.ts';
 import { tryClient } from './tryClient.ts';
 import { openOwnFiles, tryPlace, type PlaceToTry } from './tryPlace.ts';
 
-/** What to try of an operator in addition to its connections and credentials. */
+/** What to check of an operator in addition to its connections and credentials. */
 export interface OperatorTrial extends CheckParts {
-  /** Looked up once; no number is looked up where it is absent. */
+  /** Looked up once; absent, no number is looked up. */
   readonly number?: NumberTrial | undefined;
 }
 
-/** Tries all that the service needs of an operator. Without a number no lookup is made, and no owner is prompted. */
+/** Checks all that the service needs of an operator. Without a number no lookup is made, and no owner is prompted. */
 export async function checkOperator(trial: OperatorTrial): Promise<OperatorReport> {
   const own = openOwnFiles(trial.settings, trial);
   try {
@@ -36,7 +36,7 @@ export async function checkOperator(trial: OperatorTrial): Promise<OperatorRepor
   }
 }
 
-/** Tries how far a connection to the company's number directory gets, without a lookup in it. */
+/** Checks how far a connection to the company's number directory gets, without a lookup in it. */
 export async function checkDirectory(
   settings: NumberDirectorySettings,
   parts: Omit<CheckParts, 'settings' | 'purposes'>,
@@ -101,8 +101,7 @@ function report(
   findings: readonly Finding[],
   billedLookups: number,
 ): OperatorReport {
-  // The discovery document may lie at a place that is tried for an endpoint as well, with authorities of its own: a failure
-  // of either is kept.
+  // The discovery document may lie at the place of an endpoint, with other authorities: a failure of either is kept.
   const once = new Map<string, Finding>();
   for (const finding of findings) {
     const key = `${finding.step} ${finding.at}`;

@@ -6,17 +6,17 @@ import { errorWord, judgeRefusal, leavesInDoubt } from '../src/judging/refusal.t
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
 import { judgeToken } from '../src/tokens/tokenResponses.ts';
 
-/** What an authorization server thinks of us, by its reply to a token request or to a poll. */
+/** How an authorization server regards our client, by its reply to a token request or to a poll. */
 export type ClientStanding =
   /** A token was issued. */
   | 'token issued'
-  /** It knows us, and not the number, or not the request that was polled for. */
+  /** The client is known, but not the number, or not the request that was polled for. */
   | 'number refused'
   | 'grant refused'
   | 'scope refused'
-  /** It does not believe that we are the client that we say we are. */
+  /** The client's authentication failed. */
   | 'client unknown'
-  /** It knows us, and we may not do this. */
+  /** The client is known, and may not do this. */
   | 'client not allowed'
   | 'grant type refused'
   | 'request refused'
@@ -27,21 +27,21 @@ export type ClientStanding =
   | 'not understood'
   | 'no reply';
 
-/** A reply of an authorization server, read for what it says of us. */
+/** A reply of an authorization server, read for what it says about our client. */
 export interface ClientReply {
   readonly standing: ClientStanding;
-  /** Status and error word, or what broke: in words from lists of ours. */
+  /** The status and the error word, or what broke: in words from our own lists. */
   readonly statement: string;
   /** `scope` of a token (RFC 6749 §5.1); absent where it is as requested. */
   readonly grantedScope?: string;
-  /** How far the server's clock is ahead of ours, in seconds, where it says the time. */
+  /** How many seconds the server's clock is ahead of ours, where the reply has the time. */
   readonly aheadSeconds?: number;
 }
 
 /** How its replies are worded. */
 type ReplySettings = Pick<OperatorSettings, 'errors' | 'tokens'>;
 
-/** Reads what a token request, or a poll, says of us. Pure. */
+/** Reads what the reply to a token request, or to a poll, says about our client. Pure. */
 export function readClientReply(
   exchange: Exchange | undefined,
   settings: ReplySettings,

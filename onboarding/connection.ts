@@ -14,24 +14,24 @@ export interface Way {
   readonly http2: Http2Setting;
   /** Certificates, authorities and proxy. */
   readonly settings: ConnectionSettings;
-  /** Of each step. */
+  /** The limit of each step. */
   readonly timeoutMs: number;
   readonly clock: Clock;
 }
 
-/** A connection and how it came about; without a socket where it broke. */
+/** A connection and its trace; without a socket where it broke. */
 export interface TracedConnection {
   readonly trace: ConnectionTrace;
   readonly socket?: Socket;
 }
 
 /**
- * Connects to the place of an address as the service does: through the proxy and with the certificates of the
- * settings. Never rejects. The socket is the caller's to end.
+ * Connects to the place of an address as the service does: through the proxy and with the certificates of the settings.
+ * Never rejects. The caller must end the socket.
  */
 export async function traceConnection(way: Way, address: string): Promise<TracedConnection> {
   const place = placeOf(address);
-  // A proxy is for what leaves this machine, and that is TLS.
+  // A proxy is for connections that leave this machine, which use TLS.
   const proxyUrl = place.isSecure ? way.settings.proxy?.url : undefined;
   const proxy = proxyUrl === undefined ? undefined : placeOf(proxyUrl);
   let addresses = 0;
@@ -43,7 +43,7 @@ export async function traceConnection(way: Way, address: string): Promise<Traced
     }
     const reached = { place, proxy, addresses };
     if (place.isSecure) {
-      // By ALPN, the one that is preferred first.
+      // For ALPN, in order of preference.
       const protocols: readonly AlpnProtocol[] =
         way.http2 === 'auto' ? ['h2', 'http/1.1'] : ['http/1.1'];
       return traced(reached, await tryConnection(address, way.settings, { ...way, protocols }));
@@ -71,7 +71,7 @@ function traced(reached: ConnectionTrace, trial: ConnectionTrial): TracedConnect
   }
 }
 
-/** Resolves once it is connected; ends it, and rejects, where it cannot be or time is up. */
+/** Resolves once the socket is connected; ends it, and rejects, when it cannot be connected in time. */
 async function opened(socket: Socket, timeoutMs: number): Promise<void> {
   try {
     await withinTime(

@@ -1,13 +1,13 @@
 import type { ConnectStage } from '../src/wire/connectFailure.ts';
 
-/** What to do about a connection that broke: by its code, or else by its stage. Pure. */
+/** What to do about a connection that broke: by its code, otherwise by its stage. Pure. */
 export function connectionAdvice(stage: ConnectStage, code: string): string {
   return BY_CODE[GROUP_OF[stage]]?.find(([pattern]) => pattern.test(code))?.[1] ?? BY_STAGE[stage];
 }
 
 type Group = 'name' | 'connection' | 'tls' | 'proxy' | 'none';
 
-/** Which codes say something more at a stage. */
+/** The codes that add information at a stage. */
 const GROUP_OF: Readonly<Record<ConnectStage, Group>> = {
   files: 'none',
   'proxy-name': 'none',
@@ -21,7 +21,7 @@ const GROUP_OF: Readonly<Record<ConnectStage, Group>> = {
   'client-certificate': 'none',
 };
 
-/** Codes of Node and OpenSSL, and our own of a proxy, that say what is wrong by themselves. */
+/** Codes of Node and OpenSSL, and our own for a proxy, that explain the failure by themselves. */
 const BY_CODE: Readonly<Partial<Record<Group, readonly (readonly [RegExp, string])[]>>> = {
   name: [
     [

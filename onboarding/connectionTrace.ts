@@ -10,27 +10,27 @@ export interface Place {
 
 /** What the handshake showed of a server whose certificate is trusted. */
 export interface TlsFacts {
-  /** Such as `TLSv1.3`. */
+  /** For example `TLSv1.3`. */
   readonly version: string;
   /** Agreed on by ALPN. */
   readonly protocol: AlpnProtocol;
-  /** When the certificate ends, milliseconds since 1970. */
+  /** When the certificate expires, in milliseconds since 1970. */
   readonly validToMs: number;
 }
 
 /** How far a connection came. */
 export interface ConnectionTrace {
   readonly place: Place;
-  /** Through which it goes; it resolves the name. */
+  /** The proxy that it goes through, which resolves the name. */
   readonly proxy?: Place | undefined;
   /** How many addresses the name has. */
   readonly addresses: number;
   readonly tls?: TlsFacts;
-  /** Where it broke, by the code of Node, OpenSSL or undici; absent where it stood. */
+  /** Where it broke, by the code of Node, OpenSSL or undici; absent where it was made. */
   readonly broke?: { readonly stage: ConnectStage; readonly code: string };
 }
 
-/** `api.operator.example:443`. Pure. */
+/** The place as `api.operator.example:443`. Pure. */
 export function placeText({ host, port }: Place): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
@@ -47,7 +47,7 @@ export function placeOf(address: string): Place {
   };
 }
 
-/** A code as a table has it. Pure. */
+/** A code as the table shows it. Pure. */
 export function codeText(code: string): string {
   return TIMED_OUT.has(code) ? 'no answer in time' : code;
 }

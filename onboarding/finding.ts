@@ -1,6 +1,6 @@
 import type { Log } from '../src/log/log.ts';
 
-/** What is tried of an operator, in this order; each step needs those before it. */
+/** The steps of a check, in order; each step needs those before it. */
 export const STEPS = [
   'papers',
   'files',
@@ -25,10 +25,10 @@ export type Step = (typeof STEPS)[number];
 /** `failed`: the operator cannot be called like this. `warning`: it can, and something needs attention. */
 export type Verdict = 'ok' | 'warning' | 'failed' | 'not tried';
 
-/** What one step came to: a row of the table. Holds no number, no token and no secret. */
+/** The outcome of one step: a row of the table. Has no number, no token and no secret. */
 export interface Finding {
   readonly step: Step;
-  /** What it was tried at: a host with its port, or an endpoint; empty where it is the operator as a whole. */
+  /** Where it was checked: a host with its port, or an endpoint; empty for the operator as a whole. */
   readonly at: string;
   readonly verdict: Verdict;
   /** The end of a row: a few words. */
@@ -37,20 +37,20 @@ export interface Finding {
   readonly advice?: string;
 }
 
-/** All that was found of one operator. */
+/** All findings about one operator. */
 export interface OperatorReport {
   readonly operator: string;
   readonly findings: readonly Finding[];
-  /** Lookups that the operator answered, or may have. */
+  /** Lookups that the operator answered, or may have answered. */
   readonly billedLookups: number;
 }
 
-/** Whether these operators can be called. Pure. */
+/** Whether all these operators can be called. Pure. */
 export function areAllWell(reports: readonly OperatorReport[]): boolean {
   return reports.every(({ findings }) => findings.every(({ verdict }) => verdict !== 'failed'));
 }
 
-/** What would be logged is in the table. */
+/** The table has everything that would be logged. */
 export const SILENT: Log = {
   info: () => undefined,
   warn: () => undefined,

@@ -8,11 +8,11 @@ import { refusesCertificate, type ConnectStage } from '../src/wire/connectFailur
 export interface HttpFacts {
   readonly version: 'HTTP/1.1' | 'HTTP/2';
   readonly status: number;
-  /** How long it keeps a connection between two requests, in its own words; closed after each where `closed`. */
+  /** How long it keeps a connection between two requests, in its own words; `closed` where it closes after each. */
   readonly keepAlive: 'closed' | 'kept' | `kept for ${string} s`;
 }
 
-/** A reply, or what kept it from coming. */
+/** A reply, or what prevented it. */
 export type HttpProbe =
   | { readonly kind: 'replied'; readonly facts: HttpFacts }
   | { readonly kind: 'broke'; readonly stage: ConnectStage; readonly code: string };
@@ -33,7 +33,7 @@ export async function probeHttp(socket: Socket, url: URL, timeoutMs: number): Pr
   }
 }
 
-/** By TLS 1.3 a server refuses our certificate once the handshake is over for us. */
+/** With TLS 1.3 a server refuses our certificate after our side has finished the handshake. */
 function stageOf(error: unknown): ConnectStage {
   return error instanceof Error && refusesCertificate(error) ? 'client-certificate' : 'connection';
 }
@@ -45,7 +45,7 @@ function getByHttp1(socket: Socket, url: URL): Promise<HttpFacts> {
       path: url.pathname,
       headers: { host: url.host, accept: 'application/json', connection: 'keep-alive' },
     });
-    // To the end: what comes once the reply is in, such as our own hanging up, is nothing to end the program.
+    // To the end: an error after the reply, such as our own hanging up, must not end the program.
     outgoing.on('error', reject);
     outgoing.once('response', (response) => {
       response.resume();
@@ -89,7 +89,7 @@ class TimeIsUp extends Error {
   override readonly name = 'timeout';
 }
 
-/** The work's own end, or a rejection named `timeout` when that takes longer. */
+/** The work's own outcome, or a rejection named `timeout` when it takes longer. */
 export async function withinTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new TimeIsUp('Time is up.')), timeoutMs);

@@ -2,13 +2,13 @@ import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
 import type { ClientReply, ClientStanding } from './clientReply.ts';
 import type { Finding, Verdict } from './finding.ts';
 
-/** What was sent to learn who the operator takes us for. */
+/** The request by which the check learns how the operator regards our client. */
 export type ClientTrial = 'token' | 'poll';
 
-/** What is needed of the settings to say what to do. */
+/** The settings that advice depends on. */
 export type ClientSettings = Pick<OperatorSettings, 'clientAuthentication' | 'grant'>;
 
-/** What a reply says of our credentials. Pure. */
+/** Judges our credentials by a reply. Pure. */
 export function judgeCredentials(
   trial: ClientTrial,
   endpoint: string,
@@ -136,12 +136,12 @@ function adviceOnGrantType({ grant }: ClientSettings): string {
 
 /** A requested scope, and the outcome. */
 export interface ScopeTrial {
-  /** As in the settings; empty where the operator knows no scopes. */
+  /** The scope in the settings; empty where the operator has no scopes. */
   readonly wanted: string;
   readonly reply: ClientReply;
 }
 
-/** What was granted of what was wanted. Pure. */
+/** Judges which of the wanted scopes were granted. Pure. */
 export function judgeScopes(endpoint: string, trials: readonly ScopeTrial[]): Finding {
   const row = { step: 'scopes', at: endpoint } as const;
   const refused = trials.filter(({ reply }) => reply.standing === 'scope refused');
@@ -168,7 +168,7 @@ export function judgeScopes(endpoint: string, trials: readonly ScopeTrial[]): Fi
 const ON_SCOPES =
   'Ask the operator to enable these scopes for the client, or correct scopes after the onboarding papers; leave out of operations what was not ordered.';
 
-/** An operator that says nothing of scopes has granted them (RFC 6749 §5.1), or has not looked at them. */
+/** An operator whose reply has no scopes has granted them (RFC 6749 §5.1), or ignores them. */
 function grantText(trials: readonly ScopeTrial[]): string {
   const isSaid = trials.every(({ reply }) => reply.grantedScope !== undefined);
   return `${isSaid ? 'granted' : 'not refused'}: ${listed(trials)}`;
@@ -185,10 +185,10 @@ function missingScopes(wanted: string, { standing, grantedScope }: ClientReply):
   return wanted.split(' ').filter((scope) => scope !== '' && !granted.has(scope));
 }
 
-/** Assertions live for a minute: a clock that is further off makes them expired, or not valid yet. */
+/** Assertions are valid for a minute: with a clock that is further off they are expired, or not valid yet. */
 const MAX_AHEAD_SECONDS = 30;
 
-/** A row where the clocks differ by so much that it matters. Pure. */
+/** A row where the difference of the clocks matters. Pure. */
 export function judgeClock(
   endpoint: string,
   { aheadSeconds = 0 }: ClientReply,

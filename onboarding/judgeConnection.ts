@@ -11,10 +11,10 @@ import type { Finding, Step } from './finding.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** A certificate that ends sooner should have been renewed: most are renewed a month ahead. */
+/** A certificate that expires sooner should have been renewed: most are renewed a month ahead. */
 const MIN_CERTIFICATE_DAYS = 30;
 
-/** The row that each stage of a connection has. */
+/** The row for each stage of a connection. */
 const ROW_OF: Readonly<
   Record<ConnectStage, Extract<Step, 'files' | 'proxy' | 'name' | 'tcp' | 'tls'>>
 > = {
@@ -36,7 +36,7 @@ type Row = (typeof ROW_OF)[ConnectStage];
 export function judgeConnection(trace: ConnectionTrace, nowMs: number): readonly Finding[] {
   const { broke } = trace;
   const rows = rowsOf(trace);
-  // What cannot be used before anything is tried has a row of its own.
+  // What cannot be used before anything is tried has its own row.
   const brokeAt = broke === undefined ? rows.length : rows.indexOf(ROW_OF[broke.stage]);
   return rows.map((row, index): Finding => {
     const at = placeText(placeAt(row, trace));
@@ -52,7 +52,7 @@ export function judgeConnection(trace: ConnectionTrace, nowMs: number): readonly
   });
 }
 
-/** A proxy resolves the name and connects: only it sees these. */
+/** Behind a proxy some rows are missing: the proxy resolves the name and connects. */
 function rowsOf({ place, proxy }: ConnectionTrace): readonly Row[] {
   const way: readonly Row[] = proxy === undefined ? ['name', 'tcp'] : ['proxy'];
   return place.isSecure ? [...way, 'tls'] : way;
@@ -92,11 +92,11 @@ function tlsRow(at: string, tls: TlsFacts, nowMs: number): Finding {
   };
 }
 
-/** Judges the files of the settings that connections are made with. */
+/** What is known of the files that connections are made with. */
 export interface FilesTrace {
   /** Why they cannot be used; absent where they can. */
   readonly flaw?: string | undefined;
-  /** When our own certificate ends, milliseconds since 1970; absent without one. */
+  /** When our own certificate expires, in milliseconds since 1970; absent without one. */
   readonly certificateEndsMs?: number | undefined;
 }
 

@@ -10,7 +10,7 @@ export type ConsentProbe =
   | {
       readonly kind: 'over';
       readonly end: 'granted' | 'not answered' | LookupFailureCode;
-      /** Of the acknowledgement, in seconds. */
+      /** From the acknowledgement, in seconds. */
       readonly interval: number;
       readonly expiresIn: number;
       readonly polls: number;

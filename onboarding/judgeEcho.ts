@@ -2,7 +2,7 @@ import type { EchoSetting } from '../src/wire/echo.ts';
 import type { Finding } from './finding.ts';
 import type { Echo } from './singleExchange.ts';
 
-/** What the operator makes of our correlators. Pure. */
+/** Judges what the operator does with our correlators. Pure. */
 export function judgeEcho(
   echoes: readonly (readonly [endpoint: string, echo: Echo])[],
   setting: EchoSetting,

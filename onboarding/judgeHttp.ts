@@ -5,7 +5,7 @@ import type { HttpProbe } from './httpProbe.ts';
 
 /** One endpoint that was sent a GET. */
 export interface ProbedEndpoint {
-  /** As in the log. */
+  /** The endpoint's name in the log. */
   readonly endpoint: string;
   readonly probe: HttpProbe;
 }
@@ -49,7 +49,7 @@ function outcomeOf(probe: HttpProbe): string {
   }
 }
 
-/** Nothing there, or elsewhere; a redirect is never followed. */
+/** Whether there is nothing at the path, or a redirect, which is never followed. */
 function isAstray(status: number): boolean {
   return status === 404 || status === 410 || (status >= 300 && status < 400);
 }

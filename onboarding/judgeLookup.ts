@@ -7,7 +7,7 @@ import { findingOf } from '../src/resilience/finding.ts';
 import { settingName, type OperatorSettings } from '../src/operator/operatorSettings.ts';
 import type { Finding, Verdict } from './finding.ts';
 
-/** What became of one lookup that was sent. */
+/** The outcome of one lookup that was sent. */
 export interface LookupTrial {
   readonly operation: Operation;
   readonly exchange: Exchange;
@@ -33,14 +33,14 @@ export function judgeLookup(trial: LookupTrial, settings: OperatorSettings): Fin
   return { ...row, verdict: VERDICTS[failure.code] ?? 'failed', found, advice };
 }
 
-/** What an operator may well say about one number, or at one moment. */
+/** Failures that an operator may well return about one number, or at one moment. */
 const VERDICTS: Readonly<Partial<Record<LookupFailureCode, Verdict>>> = {
   NUMBER_NOT_SERVED: 'warning',
   PERIOD_NOT_SUPPORTED: 'warning',
   OPERATOR_RATE_LIMITED: 'warning',
 };
 
-/** What all lookups of a check cost. Pure. */
+/** Judges the cost of all lookups of a check. Pure. */
 export function judgeBill(trials: readonly LookupTrial[], price: Price | undefined): Finding {
   const answered = trials.filter(isBilled);
   const doubtful = trials.filter((trial) => !isBilled(trial) && mayBeBilled(trial));
@@ -62,9 +62,9 @@ export function judgeBill(trials: readonly LookupTrial[], price: Price | undefin
   };
 }
 
-/** Whether an operator bills it: by the contracts that are known, what it answers. Pure. */
+/** Whether an operator bills it: by the known contracts, it bills what it answers. Pure. */
 export function isBilled({ failure, exchange }: LookupTrial): boolean {
-  // An answer that cannot be read is an answer on the bill.
+  // An answer that cannot be read is billed as well.
   return (
     failure === undefined ||
     (failure.code === 'OPERATOR_INVALID_REPLY' && exchange.kind === 'reply')

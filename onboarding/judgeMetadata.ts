@@ -3,17 +3,17 @@ import { scopeOf } from '../src/tokens/authorizationSettings.ts';
 import type { DiscoveryFlaw } from '../src/tokens/discovery.ts';
 import type { Finding } from './finding.ts';
 
-/** What became of reading a discovery document. */
+/** The outcome of reading a discovery document. */
 export type DiscoveryProbe =
   | { readonly kind: 'read'; readonly metadata: unknown }
   | { readonly kind: 'refused'; readonly flaw: DiscoveryFlaw }
-  /** By the code of what broke, or the name of the error. */
+  /** With the code of what broke, or the name of the error. */
   | { readonly kind: 'broke'; readonly code: string };
 
 /**
  * Judges a discovery document, except for the addresses in it. Pure.
  *
- * @param purpose as the operator gets it
+ * @param purpose as it is sent to the operator
  */
 export function judgeDiscovery(
   at: string,
@@ -60,7 +60,7 @@ const ON_FLAW: Readonly<Record<DiscoveryFlaw, string>> = {
     'The document names an endpoint on a host that the settings do not know, and credentials would be sent there. If the papers name that host, add it to discovery.hosts.',
 };
 
-/** OpenID Connect Discovery 1.0 §3, OpenID CIBA Core §4: a list that is absent says nothing. */
+/** OpenID Connect Discovery 1.0 §3, OpenID CIBA Core §4: an absent list means nothing. */
 function notSupported(
   metadata: unknown,
   settings: OperatorSettings,

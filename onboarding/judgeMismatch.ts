@@ -5,8 +5,8 @@ import type { Finding } from './finding.ts';
 import { isBilled, type LookupTrial } from './judgeLookup.ts';
 
 /**
- * Why it does not matter what the operator does with a token that was issued for another number; `undefined`
- * where it does. Pure.
+ * Why it does not matter what the operator does with a token that was issued for another number; `undefined` where it
+ * matters. Pure.
  */
 export function whyMismatchIsIdle(settings: OperatorSettings): string | undefined {
   if (promptsOwner(settings.flow)) return 'consent tokens have connections of their own';
@@ -15,14 +15,14 @@ export function whyMismatchIsIdle(settings: OperatorSettings): string | undefine
   return settings.tokens.use === 'once' ? undefined : 'tokens are used again';
 }
 
-/** What `--other-number` was to find out, and could not. Pure. */
+/** The row where `--other-number` could not be checked. Pure. */
 export function mismatchNotTried(found: string): Finding {
   return { step: 'tokens', at: '', verdict: 'not tried', found };
 }
 
 /**
- * What a lookup says that names another number than its token, once lookups about both numbers have been
- * answered with tokens of their own. Pure.
+ * Judges a lookup that names another number than its token, once lookups about both numbers have been answered with
+ * tokens of their own. Pure.
  */
 export function judgeMismatch(
   trial: LookupTrial,

@@ -14,7 +14,7 @@ import { purposeFor, type CheckParts } from './operatorUnderCheck.ts';
 import { withinTime } from './httpProbe.ts';
 import { openOwnFiles, tryPlace } from './tryPlace.ts';
 
-/** Where the authorization server takes requests, and what was found on the way to know it. */
+/** Where the authorization server takes requests, and the findings of the search. */
 export interface Located {
   readonly addresses: AuthorizationAddresses | undefined;
   readonly findings: readonly Finding[];

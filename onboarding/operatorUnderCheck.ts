@@ -13,17 +13,17 @@ import { TokenManager } from '../src/tokens/tokenManager.ts';
 import { SILENT } from './finding.ts';
 import { SingleExchange, type Echo } from './singleExchange.ts';
 
-/** What a check of one operator takes. */
+/** What a check of one operator requires. */
 export interface CheckParts {
   readonly settings: OperatorSettings;
-  /** Tokens are requested for the first that the operator's contract allows. */
+  /** Tokens are requested for the first purpose that the operator's contract allows. */
   readonly purposes: readonly [Purpose, ...Purpose[]];
-  /** Of each step. */
+  /** The limit of each step. */
   readonly timeoutMs: number;
   readonly clock: Clock;
 }
 
-/** As the operator gets it. Pure. */
+/** The purpose as it is sent to the operator. Pure. */
 export function purposeFor({
   settings,
   purposes,
@@ -31,10 +31,10 @@ export function purposeFor({
   return (purposes.find((one) => permitsPurpose(settings, one)) ?? purposes[0]).word;
 }
 
-/** An operator, put together of the service's own parts, whose every exchange is seen. */
+/** An operator, put together from the service's own parts, of which every exchange is observed. */
 export class OperatorUnderCheck {
   readonly settings: OperatorSettings;
-  /** As the operator gets it. */
+  /** The purpose as it is sent to the operator. */
   readonly purpose: string;
   readonly tokens: TokenManager;
   readonly operator: Operator;
@@ -79,13 +79,13 @@ export class OperatorUnderCheck {
       check: at('check', lookupAddresses.check),
     };
     const authenticate = createClientAuthentication(settings, clock);
-    // Each token is used for one trial, also where the operator would let it be used again.
+    // Each token is used for one trial, even where the operator would allow another use.
     const once = { ...settings, tokens: { ...settings.tokens, use: 'once' } } as const;
     this.tokens = new TokenManager(once, this.exchanges, authenticate, clock);
     this.operator = new Operator(settings, this.exchanges, clock, () => authenticate);
   }
 
-  /** What became of our correlator at each endpoint that has replied, by the endpoint's name in the log. */
+  /** The echo of our correlator at each endpoint that has replied, by the endpoint's name in the log. */
   get echoes(): readonly (readonly [endpoint: string, echo: Echo])[] {
     const { exchanges } = this;
     return (['token', 'backchannelAuthentication', 'cibaToken', 'retrieveDate', 'check'] as const)

@@ -11,17 +11,17 @@ import { createOperatorEndpoint } from '../src/operator/operatorEndpoint.ts';
 import { LOOKUP_ENDPOINTS, type OperatorSettings } from '../src/operator/operatorSettings.ts';
 import type { ExchangeContext } from '../src/tokens/tokenManager.ts';
 
-/** What a reply made of our correlator. */
+/** Which correlator a reply had. */
 export type Echo = 'same' | 'another' | 'none';
 
 /**
- * One endpoint of an operator, called as the service calls it and never twice, a challenge of DPoP aside: without retry,
- * breaker or kept connection. It remembers what came.
+ * One endpoint of an operator, called as the service calls it, and never twice (apart from a challenge of DPoP):
+ * without retry, breaker or kept connection. It remembers the outcome.
  */
 export class SingleExchange {
-  /** Of the latest post. */
+  /** The latest exchange. */
   exchange: Exchange | undefined;
-  /** Of the latest reply. */
+  /** The echo of the latest reply. */
   echo: Echo | undefined;
   readonly #settings: OperatorSettings;
   readonly #address: { readonly name: EndpointName; readonly url: string };
@@ -70,10 +70,10 @@ export class SingleExchange {
   }
 
   distrust(): void {
-    // Every exchange has a connection of its own.
+    // Every exchange has its own connection.
   }
 
-  /** What comes on a fresh connection is the reply to the one request that was sent on it. */
+  /** Every reply on a fresh connection belongs to the one request that was sent on it. */
   #watch(): ReplyCheck {
     const { header } = this.#settings.correlator;
     return {
@@ -88,7 +88,7 @@ export class SingleExchange {
   }
 }
 
-/** How one exchange of a check is named and bounded. */
+/** The name and limits of one exchange of a check. */
 export function exchangeContext(clock: Clock, timeoutMs: number): ExchangeContext {
   return {
     correlator: createCorrelator('operators-check'),

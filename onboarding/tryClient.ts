@@ -8,12 +8,12 @@ import { judgeClock, judgeCredentials, judgeScopes, type ScopeTrial } from './ju
 import type { CheckParts, OperatorUnderCheck } from './operatorUnderCheck.ts';
 import { exchangeContext } from './singleExchange.ts';
 
-/** What to try of a client; with a number its tokens are for that. */
+/** What is needed to check a client; with a number, tokens are requested for it. */
 export type ClientTrialParts = Pick<CheckParts, 'clock' | 'timeoutMs'> & {
   readonly number?: NumberTrial | undefined;
 };
 
-/** Whether the operator knows us, and what it lets us do. */
+/** Checks whether the operator knows our client, and what it allows it. */
 export function tryClient(
   checked: OperatorUnderCheck,
   trial: ClientTrialParts,
@@ -22,7 +22,7 @@ export function tryClient(
   return promptsOwner(checked.settings.flow) ? tryPoll(checked, trial) : tryTokens(checked, trial);
 }
 
-/** A token for each scope; no lookup is made with them. */
+/** Requests a token for each scope; no lookup is made with them. */
 async function tryTokens(
   checked: OperatorUnderCheck,
   { number, clock, timeoutMs }: ClientTrialParts,
@@ -44,7 +44,7 @@ async function tryTokens(
   const [first] = trials;
   if (first === undefined) return [];
   const at = ENDPOINT_LABELS.token;
-  // Who cannot have one scope may still be known.
+  // A client that cannot have one scope may still be known.
   const decisive = trials.find(({ reply }) => reply.standing !== 'scope refused') ?? first;
   return [
     judgeCredentials('token', at, decisive.reply, settings),
@@ -53,7 +53,7 @@ async function tryTokens(
   ];
 }
 
-/** A poll for a request that was never made: it proves our client, and prompts no owner. */
+/** Polls for a request that was never made: this proves our client, and prompts no owner. */
 async function tryPoll(
   checked: OperatorUnderCheck,
   { number, clock, timeoutMs }: ClientTrialParts,
@@ -83,7 +83,7 @@ const SCOPES_NEED_OWNER: Finding = {
   found: 'judged once an owner is prompted: use --number',
 };
 
-/** Ofcom reserves the range of this number for fiction: it will never be given to anybody. */
+/** Ofcom reserves the range of this number for fiction: it will never be assigned. */
 const NUMBER_OF_NOBODY = fictional('+447700900000');
 
 function fictional(text: string): PhoneNumber {

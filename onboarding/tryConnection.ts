@@ -11,43 +11,43 @@ import type { ConnectionSettings } from '../src/wire/wireSettings.ts';
 import { TlsConnector, type AlpnProtocol } from '../src/wire/tlsConnector.ts';
 import { SILENT } from './finding.ts';
 
-/** What a connection that was tried came to. */
+/** The outcome of a connection attempt. */
 export type ConnectionTrial = Connected | NotConnected;
 
 export interface Connected {
   readonly kind: 'connected';
-  /** For its taker to use, or to destroy. */
+  /** To be used, or destroyed, by the caller. */
   readonly socket: TLSSocket;
   readonly protocol: AlpnProtocol;
-  /** Such as `TLSv1.3`. */
+  /** For example `TLSv1.3`. */
   readonly tlsVersion: string;
-  /** When the server's certificate ends, milliseconds since 1970. */
+  /** When the server's certificate expires, in milliseconds since 1970. */
   readonly serverCertificateEndsMs: number;
 }
 
 export interface NotConnected {
   readonly kind: 'failed';
   readonly stage: ConnectStage;
-  /** Of Node, OpenSSL, undici or ours. */
+  /** A code of Node, OpenSSL, undici or ours. */
   readonly code: string;
-  /** What is wrong with our own files, where it is they. */
+  /** The flaw of our own files, where they are at fault. */
   readonly flaw: string | undefined;
 }
 
-/** What a try takes. */
+/** What an attempt requires. */
 export interface TrialParts {
-  /** What is offered, the one that is preferred first. */
+  /** The protocols to offer, in order of preference. */
   readonly protocols: readonly AlpnProtocol[];
   readonly timeoutMs: number;
   readonly clock: Clock;
 }
 
-/** How long a server may take to refuse our certificate after the handshake, as it does by TLS 1.3. */
+/** How long a server may take to refuse our certificate after the handshake, as it does with TLS 1.3. */
 const AFTERTHOUGHT_MS = 1000;
 
 /**
- * Connects to an https address as an endpoint of these settings does, sends no request, and returns how far it got. Never
- * rejects; takes the time limit and a second at most.
+ * Connects to an https address as an endpoint of these settings does, sends no request, and returns how far it got.
+ * Never rejects; takes at most the time limit and a second.
  */
 export async function tryConnection(
   address: string,
@@ -87,7 +87,7 @@ function afterthought(socket: TLSSocket): Promise<ConnectFailure | undefined> {
       clearTimeout(timer);
       socket.off('session', accepted).off('readable', accepted);
       socket.off('error', refused).off('close', closed);
-      // Later: what is written to a socket inside its event `session` stays in Node until the next bytes arrive.
+      // Deferred: what is written to a socket inside its event `session` stays in Node until the next bytes arrive.
       setImmediate(resolve, failure);
     };
     const accepted = (): void => end();

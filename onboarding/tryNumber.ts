@@ -16,7 +16,7 @@ import { exchangeContext } from './singleExchange.ts';
 /** The numbers of a trial. */
 export interface NumberTrial {
   readonly number: PhoneNumber;
-  /** To be named with a token of the first. */
+  /** Named in a lookup with a token of the first. */
   readonly otherNumber?: PhoneNumber | undefined;
   /** Whether the owner may be prompted, in the 3-legged flow. */
   readonly mayPrompt: boolean;
@@ -28,13 +28,13 @@ export interface TrialFindings {
   readonly billedLookups: number;
 }
 
-/** The longest that an owner is waited for. */
+/** The longest wait for an owner. */
 const MAX_CONSENT_WAIT_SECONDS = 120;
 
-/** The window of a `check`, unless the operator takes none as large: CAMARA's own default. */
+/** The window of a `check`, unless the operator's largest is smaller: CAMARA's own default. */
 const WINDOW_HOURS = 240;
 
-/** Looks a number up once; with another number, that once, and that with the token of the first. */
+/** Looks a number up once; with another number, that one too, and then that one with the token of the first. */
 export async function tryNumber(
   checked: OperatorUnderCheck,
   trial: NumberTrial,
@@ -99,7 +99,7 @@ class Trials {
     return [...rows, judgeLookup(trial, this.#checked.settings)];
   }
 
-  /** @param tokenNumber whom the token is issued for; the number itself where absent */
+  /** @param tokenNumber the number that the token is issued for; the number itself where absent */
   async #acquireAndLookUp(
     number: PhoneNumber,
     tokenNumber: PhoneNumber = number,
@@ -138,7 +138,7 @@ class Trials {
     return trial;
   }
 
-  /** One prompt; then polls as the operator paces them, until it is over. */
+  /** One prompt; then polls at the operator's interval, until it is over. */
   async #consent(number: PhoneNumber): Promise<{ probe: ConsentProbe; token?: AccessToken }> {
     const { tokens } = this.#checked;
     const subject = this.#subject(number);
@@ -203,7 +203,7 @@ class Trials {
     return [judgeScopes(ENDPOINT_LABELS.cibaToken, [{ wanted, reply }])];
   }
 
-  /** What keeps the operator from issuing a token: it may be the number, or our request. */
+  /** What prevents the operator from issuing a token: the number, or our request. */
   #noToken(): Finding {
     const { settings, exchanges } = this.#checked;
     const nowMs = this.#parts.clock.nowMs();
@@ -252,7 +252,7 @@ function pollsAtOnce({ grant }: OperatorSettings): boolean {
   return grant.type === 'ciba' && grant.firstPoll === 'at-once';
 }
 
-/** The same token for a lookup about another number: what the service itself never makes. */
+/** The same token for a lookup about another number, which the service itself never makes. */
 function readdressed(token: AccessToken, number: PhoneNumber): AccessToken {
   const value = token.spend(token.subject);
   return new AccessToken({ ...token.subject, number }, value, undefined);

@@ -16,11 +16,11 @@ export interface PlaceToTry {
   readonly endpoints: readonly { readonly name: EndpointName; readonly url: string }[];
 }
 
-/** How far requests to a place would come. */
+/** How far requests to a place would get. */
 export interface TriedPlace {
   readonly findings: readonly Finding[];
   readonly isReached: boolean;
-  /** What lies there. */
+  /** The endpoints at the place. */
   readonly endpoints: readonly EndpointName[];
 }
 
@@ -42,8 +42,8 @@ export async function tryPlace(way: Way, { url, endpoints }: PlaceToTry): Promis
 }
 
 /**
- * The files that connections are made with, read, and the row about them; none where the settings name none. They are to be
- * closed.
+ * The files that connections are made with, read, and the row about them; none where the settings name none. They must
+ * be closed.
  */
 export function openOwnFiles(
   settings: ConnectionSettings,

@@ -118,7 +118,7 @@ const standard: MakeProfile = (base) => ({
   ],
   authentication: {
     ...base.authentication,
-    // The standard names the first; some take certificates of clients in its place (RFC 8705).
+    // The standard names the first; some operators accept client certificates instead (RFC 8705).
     methods: ['private_key_jwt', 'tls'],
     assertion: { ...base.authentication.assertion, audience: 'endpoint' },
   },

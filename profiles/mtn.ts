@@ -16,7 +16,7 @@ import type { Body, MakeProfile } from '../src/domain/profile.ts';
  * Ask your onboarding contact: these three, which countries are served, and whether the product wants its key as x-api-key as well
  * (`headers` of the entry).
  */
-/** `1022` may come without a date, and without `data`. */
+/** `1022` may arrive without a date, and without `data`. */
 const dated = (body: Body): Body => {
   const { statusCode, data } = body;
   const hasDate = typeof data === 'object' && data !== null && 'lastSimSwapDate' in data;

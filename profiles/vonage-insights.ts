@@ -59,7 +59,7 @@ const vonageInsights: MakeProfile = (camara) => ({
   },
 });
 
-/** Of `period`, by the API reference. */
+/** The default of `period`, by the API reference. */
 const DEFAULT_PERIOD_HOURS = 240;
 
 const INSIGHT = {

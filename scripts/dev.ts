@@ -9,7 +9,7 @@ import { onTermination } from '../src/system/termination.ts';
 /** What the service reads at its start. */
 const WATCHED = ['src', 'simulator', 'schema', '.env'];
 
-/** Editors write a file in several steps, and a checkout many files: changes so close together are one. */
+/** Editors write a file in several steps, and a checkout many files: changes this close together count as one. */
 const SETTLED_AFTER_MS = 200;
 
 const ending = new AbortController();
@@ -50,7 +50,7 @@ async function stop(): Promise<void> {
   await once(service, 'exit');
 }
 
-/** A file that changed, for each time that some did, until the program is to end. */
+/** Yields a changed file whenever files have changed, until the program is to end. */
 async function* changes(): AsyncGenerator<string> {
   let changed: string | undefined;
   let notify = Promise.withResolvers<void>();

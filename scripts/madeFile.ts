@@ -1,9 +1,9 @@
 import { format, resolveConfig } from 'prettier';
 
-/** A file that is made from a definition, with the text that it should have. */
+/** A file that is made from a definition, with its expected text. */
 export interface MadeFile {
   readonly path: string;
-  /** As prettier writes it. */
+  /** As prettier formats it. */
   readonly text: string;
 }
 

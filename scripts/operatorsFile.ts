@@ -14,7 +14,7 @@ interface JsonSchema {
   readonly required?: readonly string[];
   readonly additionalProperties?: JsonSchema | boolean;
   readonly items?: JsonSchema;
-  /** Of one schema, which has a description of its own as well. */
+  /** For one schema, which also has its own description. */
   readonly allOf?: readonly JsonSchema[];
   readonly anyOf?: readonly JsonSchema[];
   readonly oneOf?: readonly JsonSchema[];
@@ -68,7 +68,7 @@ function papersTable(): string {
   return ['| profile | papers | read |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-/** The schema itself, or what it may be one of, references followed. Pure. */
+/** The schema itself, or its variants, with references followed. Pure. */
 function variantsOf(root: JsonSchema, schema: JsonSchema): readonly JsonSchema[] {
   const named = root.definitions?.[schema.$ref?.replace('#/definitions/', '') ?? ''];
   if (named !== undefined) return variantsOf(root, named);
@@ -106,7 +106,7 @@ function rowsOf(root: JsonSchema, owner: JsonSchema, prefix: string): readonly R
 function rowsBelow(root: JsonSchema, schema: JsonSchema, member: string): readonly Row[] {
   if (isSecret(schema)) return [];
   const [only] = variantsOf(root, schema);
-  // The members of an operator are what all is about: they have a table of their own.
+  // The operators are the main part: their members have a table of their own.
   if (member === 'operators' && only?.items !== undefined) return rowsOf(root, only.items, '');
   if (only?.items !== undefined) return rowsBelow(root, only.items, `${member}[]`);
   return isOnlyObject(root, schema) ? rowsOf(root, schema, `${member}.`) : [];
@@ -116,7 +116,7 @@ interface Member {
   readonly name: string;
   readonly schema: JsonSchema;
   readonly isRequired: boolean;
-  /** The variants that have it, where others have not. */
+  /** The variants that have it, where others do not. */
   readonly only: string;
 }
 
@@ -180,7 +180,7 @@ function takesOfType(root: JsonSchema, schema: JsonSchema): string {
 
 function defaultOf(schema: JsonSchema): string {
   const { default: value } = schema;
-  // An object's defaults are at its members.
+  // The defaults of an object are those of its members.
   return value === undefined || JSON.stringify(value) === '{}' ? '' : code(value);
 }
 
@@ -192,7 +192,7 @@ function isSecret({ $ref, allOf = [] }: JsonSchema): boolean {
   return $ref === '#/definitions/secret' || allOf.some(isSecret);
 }
 
-/** Whether it is an object, or one of several, and nothing but that. */
+/** Whether it is an object, or one of several, and nothing else. */
 function isOnlyObject(root: JsonSchema, schema: JsonSchema): boolean {
   return variantsOf(root, schema).every(({ properties }) => properties !== undefined);
 }

@@ -22,7 +22,10 @@ const PROGRAMS = [
   'dist/src/commands/operatorsCommand.js',
 ];
 
-/** What each has in addition to its exports. Its manifest, without version and dependencies, and its README are in packages/. */
+/**
+ * The files of each package beyond its exports. Its manifest, without version and dependencies, and its README are in
+ * packages/.
+ */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   service: ['bin/sim-swap-subgraph.js', ...PROGRAMS],
   library: [],
@@ -35,10 +38,10 @@ const READ_BY_MODULES: Readonly<Record<string, readonly string[]>> = {
   'dist/src/graphql/typeDefs.js': ['dist/schema/bff.graphql', 'dist/schema/subgraph.graphql'],
 };
 
-/** Only for tools: what is missing is said where it would be used. */
+/** Only for tools: where it is missing, they say so when they need it. */
 const OPTIONAL = ['@graphql-yoga/render-graphiql'];
 
-/** How the lexer marks it among the imports. */
+/** How the lexer marks `import.meta` among the imports. */
 const IMPORT_META = -2;
 
 interface Manifest {
@@ -76,7 +79,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** All of it, compiled, as a checkout has it. */
+/** The whole project, compiled, as in a checkout. */
 function build(to: string): string {
   const dist = join(to, 'dist');
   run('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', dist], PROJECT);
@@ -99,7 +102,7 @@ function commit(): string {
   }
 }
 
-/** Writes what one tarball has. Returns its folder. */
+/** Writes the contents of one tarball. Returns its folder. */
 function stage(built: string, name: string, others: readonly string[], to: string): string {
   const described = join(PROJECT, 'packages', name);
   const template = manifestAt(described);
@@ -147,7 +150,7 @@ function closureOf(
   return { files, packages };
 }
 
-/** Those that are written down: a profile of one's own is imported by the name that its entry gives. */
+/** The modules that the code imports by name: a profile of your own is imported by the name in its entry. */
 function importedBy(code: string): readonly string[] {
   return parse(code)[0].flatMap(({ s: start, e: end, d: dynamicAt }) => {
     if (dynamicAt === IMPORT_META) return [];
@@ -156,7 +159,7 @@ function importedBy(code: string): readonly string[] {
   });
 }
 
-/** A declaration names the source that it is of. */
+/** A declaration names its source. */
 function fileOf(path: string, importer: string): string {
   return importer.endsWith('.d.ts') ? path.replace(/\.ts$/, '.d.ts') : path;
 }

@@ -17,14 +17,14 @@ const ENTRIES = {
 
 const run = promisify(execFile);
 
-/** The sources do not compile; the message has what the compiler says. */
+/** The sources do not compile; the message has the compiler's output. */
 export class CompileError extends Error {
   override name = 'CompileError';
 }
 
 /**
- * What the package has for other programs, as its declarations say it: docs/api/. A test compares, so that a change of
- * what is public is seen in its diff.
+ * What the package offers to other programs, as its declarations: docs/api/. A test compares, so that a change of the
+ * public API appears in its diff.
  *
  * @param flags of the compiler: with `--noCheck` it takes a quarter of the time
  * @throws CompileError.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Role } from '../src/graphql/typeDefs.ts';
 
-/** Both ways in which clients meet the schema: apps, and routers. */
+/** The roles in which clients meet the schema: apps, and routers. */
 export const ROLES: readonly Role[] = ['bff', 'subgraph'];
 
 /** The SDL that is published for a role. */

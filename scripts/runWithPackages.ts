@@ -23,7 +23,7 @@ for (const directory of [...others, own]) {
 process.argv.splice(1, 1);
 await import(pathToFileURL(program).href);
 
-/** Whether the packages are there, and of this version of the project: npm writes its own list last. */
+/** Whether the packages are installed, for this version of the project: npm writes its own list last. */
 function isInstalled(directory: string): boolean {
   const installed = statSync(`${directory}/node_modules/.package-lock.json`, {
     throwIfNoEntry: false,
@@ -34,7 +34,7 @@ function isInstalled(directory: string): boolean {
   );
 }
 
-/** The folder with a package.json that a program lies in, and not the project's own. */
+/** The folder with a package.json that contains a program, other than the project's own. */
 function folderOf(path: string): string | undefined {
   const directory = dirname(path);
   if (directory === '.' || directory === dirname(directory)) return undefined;
@@ -47,7 +47,7 @@ async function install(directory: string): Promise<void> {
     cwd: directory,
     stdio: 'inherit',
   });
-  // A half of an install is no install: npm leaves no .package-lock.json behind.
+  // An interrupted install counts as none: npm leaves no .package-lock.json behind.
   const stop = (signal: NodeJS.Signals): void => void npm.kill(signal);
   const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, stop);

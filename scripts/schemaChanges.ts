@@ -14,7 +14,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 
-/** A difference between two schemas, and what it does to those who use the older one. */
+/** A difference between two schemas, and its effect on those who use the older one. */
 export interface SchemaChange {
   readonly level: 'breaking' | 'dangerous' | 'safe';
   /** Names the type and the field. */
@@ -57,7 +57,7 @@ function build(sdl: string): GraphQLSchema {
   return buildASTSchema({ ...document, definitions: moved }, { assumeValidSDL: true });
 }
 
-/** Where GraphQL Inspector judges too mildly, and where too severely. */
+/** Where GraphQL Inspector is too lenient, and where it is too strict. */
 const ourOwn: Rule = ({ changes, oldSchema }) =>
   changes.map((change) => {
     if (breaksQuietly(change)) return judged(change, CriticalityLevel.Breaking);
@@ -76,7 +76,7 @@ function breaksQuietly({ type, message }: Change): boolean {
   return type === ChangeType.DirectiveUsageObjectRemoved && message.includes("'key'");
 }
 
-/** Clients cannot write a directive that is only for schemas; a router or a tool may have read it. */
+/** Clients cannot write a directive that is only for schemas; but a router or a tool may have read it. */
 function breaksNoClient({ type, path }: Change, released: GraphQLSchema | null): boolean {
   if (type !== ChangeType.DirectiveRemoved) return false;
   const directive = released?.getDirective(path?.replace('@', '') ?? '');

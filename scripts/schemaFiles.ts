@@ -3,14 +3,14 @@ import { fileURLToPath } from 'node:url';
 import type { Role } from '../src/graphql/typeDefs.ts';
 import { pretty, type MadeFile } from './madeFile.ts';
 
-/** Before the types of a subgraph. */
+/** Added before the types of a subgraph. */
 const FOR_ROUTERS = `# PhoneNumber as an entity, to which other subgraphs add fields of their own (ROLE=subgraph). The router names
 # a number by \`e164\`, in any form that \`Query.phoneNumber\` of the BFF takes: \`+447700900001\`,
 # \`+44 7700 900-001\`, \`tel:+447700900001\`.
 extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key"])
 `;
 
-/** What both roles have, in one piece with what is a role's own: a router of Federation 1 takes no `extend type`. */
+/** What both roles have, in one piece with a role's own part: a router of Federation 1 accepts no `extend type`. */
 const SDL: Readonly<Record<Role, () => string>> = {
   bff: () => `${read('phone-number')}\n${read('query')}`,
   subgraph: () =>

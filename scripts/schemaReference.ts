@@ -13,7 +13,7 @@ import { pretty, type MadeFile } from './madeFile.ts';
 const SDL = new URL('../schema/bff.graphql', import.meta.url);
 const PAGE = fileURLToPath(new URL('../docs/api/schema.md', import.meta.url));
 
-/** Makes docs/api/schema.md: every type of the BFF's schema, of which a subgraph has all but `Query`. */
+/** Makes docs/api/schema.md: every type of the BFF's schema, all of which but `Query` a subgraph has too. */
 export async function makeSchemaReference(): Promise<readonly MadeFile[]> {
   const schema = buildSchema(readFileSync(SDL, 'utf8'));
   const types = Object.values(schema.getTypeMap()).filter(
@@ -55,7 +55,7 @@ function fieldOf({ name, type, description, args }: GraphQLField<unknown, unknow
     .join('\n\n');
 }
 
-/** On the line of a list. */
+/** As one line, for a list. */
 function joined(description: string | null | undefined): string {
   return (description ?? '').replaceAll(/\s+/g, ' ');
 }

@@ -11,10 +11,10 @@ import { pretty, type MadeFile } from './madeFile.ts';
 const DOCS = fileURLToPath(new URL('../docs/settings.md', import.meta.url));
 const EXAMPLE = fileURLToPath(new URL('../.env.example', import.meta.url));
 
-/** The tables are between these two. */
+/** The tables are between these two markers. */
 const TABLES = /(?<=<!-- settings -->\n)[^]*?(?=<!-- \/settings -->)/;
 
-/** How long a line of .env.example is. */
+/** The length of a line of .env.example. */
 const MAX_LINE_CHARACTERS = 110;
 
 interface Section {
@@ -143,7 +143,7 @@ function exampleValue({ default: value, isLeftEmpty }: Setting): string {
   return isLeftEmpty === true || value === undefined ? '' : String(value);
 }
 
-/** A comment, broken between words. */
+/** A comment, wrapped between words. */
 function commentLines(text: string): readonly string[] {
   const lines: string[] = [];
   let line = '#';

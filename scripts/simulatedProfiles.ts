@@ -7,7 +7,7 @@ import type { Flow } from '../src/tokens/authorizationSettings.ts';
 import type { DialectName } from '../simulator/dialects.ts';
 import { DEMO_CLIENT } from '../simulator/simulator.ts';
 
-/** The dialects of the simulator that are those of an operator, each with the profile that speaks it, in each flow. */
+/** The simulator's dialects of operators, each with the profile for it, in each flow. */
 const PROFILE_OF = {
   camara: 'camara',
   'camara, 2-legged': 'camara',
@@ -44,7 +44,7 @@ export function dialectOfProfile(name: ProfileName): DialectName {
   return name === 'camara, 2-legged' ? 'camara' : name;
 }
 
-/** Where a simulator is. */
+/** The addresses of a simulator. */
 export interface ProfileAddresses {
   readonly authUrl: string;
   readonly simSwapUrl: string;
@@ -83,7 +83,7 @@ const KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   .privateKey.export({ type: 'pkcs8', format: 'pem' })
   .toString();
 
-/** What the filled-in profiles point to. */
+/** The secrets that the filled-in profiles refer to. */
 export const PROFILE_SECRETS = { PROFILE_SECRET: DEMO_CLIENT.clientSecret, PROFILE_KEY: KEY };
 
 /** The public half of the key, for the simulator. */

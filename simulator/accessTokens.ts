@@ -9,16 +9,16 @@ export interface TokenGrant {
   /** Absent in a token for any number. */
   readonly number?: string;
   readonly operations: readonly Operation[];
-  /** Whether the token says whom a lookup is about: then the lookup does not. */
+  /** Whether the token identifies the number of a lookup. If so, the lookup does not. */
   readonly identifies: boolean;
-  /** Of the key that must prove each use. */
+  /** The thumbprint of the key that must prove each use. */
   readonly thumbprint?: string | undefined;
 }
 
 /** What a token about one number was issued for. */
 export type NumberGrant = TokenGrant & { readonly number: string };
 
-/** What a token is issued for, or what is replied in its place. */
+/** What a token is issued for, or the reply instead. */
 export type Grant<Granted = TokenGrant> =
   | { readonly kind: 'granted'; readonly grant: Granted }
   | { readonly kind: 'refused'; readonly reply: Reply };
@@ -35,8 +35,8 @@ interface IssuedToken {
 }
 
 /**
- * Issues access tokens, and takes each by the dialect's rule: once (docs/design.md, "A token works once"), or
- * until its end.
+ * Issues access tokens, and accepts each by the dialect's rule: once (docs/design.md, "A token works once"), or until
+ * it expires.
  */
 export class AccessTokens {
   readonly #rule: TokenRule;
@@ -87,12 +87,12 @@ export class AccessTokens {
       : { kind: 'refused', reason: 'expired' };
   }
 
-  /** Takes none of the tokens that were issued so far. */
+  /** Invalidates all tokens issued so far. */
   revoke(): void {
     this.#issued.clear();
   }
 
-  /** Tokens are kept for a while after their end, to distinguish a second use from an unknown token. */
+  /** Tokens are kept for a while after they expire, to distinguish a second use from an unknown token. */
   #dropExpired(): void {
     for (const [value, { expiresAtMs }] of this.#issued) {
       if (expiresAtMs + this.#rule.lifetimeSeconds * 1000 > this.#nowMs()) return;

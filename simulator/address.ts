@@ -1,9 +1,9 @@
 import { DIALECTS } from './dialects.ts';
 
-/** The client that the simulator knows: no secrets, for they open nothing. */
+/** The client that the simulator knows; its secrets are public, since they protect nothing. */
 export const DEMO_CLIENT = { clientId: 'demo-client', clientSecret: 'demo-secret' };
 
-/** Where a simulator answers, and how to be its client. */
+/** The addresses of a simulator, and its client's credentials. */
 export interface SimulatorAddress {
   readonly authUrl: string;
   readonly simSwapUrl: string;
@@ -11,7 +11,7 @@ export interface SimulatorAddress {
   readonly clientSecret: string;
 }
 
-/** A simulator that runs by itself, in its default dialect. */
+/** A simulator that runs in another process, in its default dialect. */
 export function simulatorAt(url: string): SimulatorAddress {
   return { ...DEMO_CLIENT, authUrl: url, simSwapUrl: `${url}${DIALECTS['2.1'].paths.simSwap}` };
 }

@@ -12,16 +12,16 @@ import { findTestNumber } from './testNumbers.ts';
 /** A request for a token or a consent. */
 export interface AuthorizationRequest {
   readonly headers: IncomingHttpHeaders;
-  /** Such as `grant_type=client_credentials`; empty without one. */
+  /** For example `grant_type=client_credentials`; empty without a query. */
   readonly query: string;
   readonly body: string;
-  /** Of the endpoint. */
+  /** The URL of the endpoint. */
   readonly url: string;
-  /** Of the key that it is proven by, which its token is bound to. */
+  /** The thumbprint of the key that proves it, to which its token is bound. */
   readonly thumbprint?: string | undefined;
 }
 
-/** What the parts of the operator are. */
+/** The parts of the operator. */
 export interface AuthorizationParts {
   readonly dialect: Dialect;
   readonly clients: Clients;
@@ -34,7 +34,7 @@ export interface AuthorizationParts {
 const CLIENT_CREDENTIALS = 'client_credentials';
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-/** Issues tokens by the dialect's grants, to the client that shows who it is. */
+/** Issues tokens by the dialect's grants, to a client that authenticates. */
 export class AuthorizationServer {
   readonly #parts: AuthorizationParts;
 
@@ -66,7 +66,7 @@ export class AuthorizationServer {
     };
   }
 
-  /** docs/operator-api.md, "A token without consent". */
+  /** Answers a token request (docs/operator-api.md, "A token without consent"). */
   async token(request: AuthorizationRequest): Promise<Outcome> {
     const form = readForm(request);
     if (form === undefined) return this.#refused(400, 'invalid_request');
@@ -97,7 +97,7 @@ export class AuthorizationServer {
 
   async #jwtBearer(form: URLSearchParams, request: AuthorizationRequest): Promise<Outcome> {
     if (form.get('grant_type') !== JWT_BEARER) return this.#refused(400, 'unsupported_grant_type');
-    // Scope and client are in the assertion: as parameters each would be there twice.
+    // Scope and client are in the assertion: as parameters they would appear twice.
     if (form.has('scope') || form.has('client_assertion')) {
       return this.#refused(400, 'invalid_request');
     }
@@ -114,7 +114,7 @@ export class AuthorizationServer {
     return this.#issued(granted, request.thumbprint);
   }
 
-  /** docs/operator-api.md, "Requesting consent". */
+  /** Answers bc-authorize (docs/operator-api.md, "Requesting consent"). */
   async authorize(request: AuthorizationRequest): Promise<Outcome> {
     const { dialect } = this.#parts;
     const form = readForm(request);
@@ -136,7 +136,7 @@ export class AuthorizationServer {
     }
   }
 
-  /** docs/operator-api.md, "Polling for a token". */
+  /** Answers a poll (docs/operator-api.md, "Polling for a token"). */
   async poll(request: AuthorizationRequest): Promise<Outcome> {
     const { dialect, consents, pollDelayMs } = this.#parts;
     const form = readForm(request);
@@ -178,7 +178,7 @@ export class AuthorizationServer {
     }
   }
 
-  /** @param subject the number as `tel:`; `null` for a token about any */
+  /** @param subject the number as `tel:`; `null` for a token about any number */
   #grant(subject: string | null, scope: string | null, identifies: boolean): Grant {
     const { dialect } = this.#parts;
     const refused = (error: string): Grant => ({
@@ -191,7 +191,7 @@ export class AuthorizationServer {
         ? refused('invalid_scope')
         : { kind: 'granted', grant: { ...named, operations, identifies } };
     if (subject === null) return granted({});
-    // The service takes the number with and without its plus, and nothing between the digits.
+    // The service accepts the number with or without its plus, and nothing between the digits.
     const digits = /^tel:\+?([0-9]+)$/.exec(subject)?.[1] ?? '';
     const parsed = parsePhoneNumber(`+${digits}`);
     switch (parsed.kind) {
@@ -210,7 +210,7 @@ export class AuthorizationServer {
     );
   }
 
-  /** What assertions must be for. */
+  /** The audience that assertions must have. */
   #audience({ url }: AuthorizationRequest): string {
     switch (this.#parts.dialect.audience) {
       case 'server':

@@ -6,7 +6,7 @@ export interface ClientAccount {
   readonly clientSecret: string;
   /** Its public keys, for assertions. */
   readonly jwks?: JSONWebKeySet;
-  /** What it must show: Basic, an assertion, or both together. */
+  /** What it must present: Basic, an assertion, or both. */
   readonly authentication: 'basic' | 'private_key_jwt' | 'both';
 }
 
@@ -17,7 +17,7 @@ const MAX_ASSERTION_SECONDS = 300;
 export class Clients {
   readonly #account: ClientAccount;
   readonly #nowMs: () => number;
-  /** The assertions that were taken, by their id, and when each of them expires. */
+  /** The assertions that were accepted, by their id, and when each of them expires. */
   readonly #seenIds = new Map<string, number>();
 
   constructor(account: ClientAccount, nowMs: () => number) {
@@ -55,7 +55,7 @@ export class Clients {
     return payload?.sub === this.#account.clientId;
   }
 
-  /** What a JWT of the client says; `undefined` where it is not one, or came before. */
+  /** The claims of the client's JWT; `undefined` where it is not one, or was used before. */
   async read(assertion: string, audience: string): Promise<JWTPayload | undefined> {
     const { jwks, clientId } = this.#account;
     if (jwks === undefined) return undefined;

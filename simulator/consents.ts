@@ -19,10 +19,10 @@ interface Request {
 const UNTOLD_INTERVAL_SECONDS = 5;
 const SLOW_DOWN_MS = 5000;
 
-/** Polls that were sent an interval apart may arrive a little closer together. */
+/** Polls that were sent an interval apart may arrive slightly closer together. */
 const POLL_LEEWAY_MS = 100;
 
-/** How long a request is remembered: longer than any lives, to distinguish its end from an unknown id. */
+/** How long a request is remembered: longer than any is valid, to distinguish its end from an unknown id. */
 const REMEMBERED_MS = 600_000;
 
 /** The requests for consent, and their owners' answers (OpenID CIBA Core §7 and §11). */
@@ -32,7 +32,7 @@ export class Consents {
   readonly #counts: Counts;
   readonly #nowMs: () => number;
   readonly #requests = new Map<string, Request>();
-  /** How many polls of an id await their answer. */
+  /** How many polls of an id are waiting for their answer. */
   readonly #pollsUnderWay = new Map<string, number>();
 
   constructor(
@@ -76,8 +76,8 @@ export class Consents {
   }
 
   /**
-   * Answers one poll. An id that was redeemed, refused or expired is dead. The poll is under way
-   * until {@link pollAnswered}.
+   * Answers one poll. An id that was redeemed, refused or expired is invalid. The poll is under way until {@link
+   * pollAnswered}.
    */
   poll(authReqId: string): Reply {
     this.#counts.polls += 1;

@@ -29,7 +29,7 @@ const STANDARD: Dialect = {
   cibaGrantType: 'urn:openid:params:mc:grant-type:ciba',
   scopes: { 'retrieve-sim-swap-date': ['retrieve-date'], 'check-sim-swap': ['check'] },
   tokens: { use: 'once', lifetimeSeconds: 60 },
-  // A short interval, so that trying things out does not drag; operators say 0 to 5.
+  // A short interval, so that trials are quick; operators state 0 to 5.
   consent: { intervalSeconds: 2, expiresInSeconds: 120 },
   phoneNumber: { in: 'body' },
   maxAgeUnit: 'hours',
@@ -164,8 +164,8 @@ const BY_NAME = {
 export type DialectName = keyof typeof BY_NAME;
 
 /**
- * Versions of CAMARA SIM Swap, and operators as far as their ways are public. profiles/ has the settings for
- * each of them, with the sources; where those are silent, the simulator does as the standard does.
+ * Versions of CAMARA SIM Swap, and operators as far as their API is public. profiles/ has the settings for each of
+ * them, with the sources; where those are silent, the simulator behaves as the standard does.
  */
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = BY_NAME;
 

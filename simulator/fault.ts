@@ -1,8 +1,8 @@
 import type { Refusal } from './refusals.ts';
 
-/** What happens to an exchange in place of the answer. */
+/** What happens to an exchange instead of the answer. */
 export type Fault =
-  /** A lookup refused as CAMARA does it, in the words of the simulator's dialect. */
+  /** A lookup refused as in CAMARA, in the words of the simulator's dialect. */
   | {
       readonly kind: 'refuse a lookup';
       readonly refusal: Refusal;
@@ -16,11 +16,11 @@ export type Fault =
       readonly retryAfterSeconds?: number;
       readonly location?: string;
     }
-  /** The answer, but so much later. */
+  /** The answer, with this delay. */
   | { readonly kind: 'delay'; readonly ms: number }
   | { readonly kind: 'never answer' }
   | { readonly kind: 'break the connection' }
-  /** Half of the body, and then nothing. */
+  /** Half of the body, and nothing more. */
   | { readonly kind: 'cut the body' }
   /** A body that is not an answer, with status 200. */
   | { readonly kind: 'talk nonsense'; readonly body: string }

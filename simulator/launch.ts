@@ -10,9 +10,9 @@ export interface LaunchedSimulator extends SimulatorAddress {
   stop(): Promise<void>;
 }
 
-/** The dialect of a launched simulator. */
+/** The options of a launched simulator. */
 export interface LaunchOptions {
-  /** As CAMARA SIM Swap 2.1 if left out. */
+  /** CAMARA SIM Swap 2.1 where absent. */
   readonly dialect?: DialectName;
   /** The file with the client's key, where it signs assertions. */
   readonly clientKey?: string;
@@ -21,7 +21,7 @@ export interface LaunchOptions {
 /** Starts the simulator on a free port; rejects when it ends before it listens. */
 export async function launchSimulator(options: LaunchOptions = {}): Promise<LaunchedSimulator> {
   const { dialect, clientKey } = options;
-  // TypeScript as it is written, JavaScript where it was built.
+  // TypeScript in a checkout, JavaScript in a build.
   const extension = extname(import.meta.filename);
   const program = fileURLToPath(new URL(`main${extension}`, import.meta.url));
   const given = [
@@ -32,7 +32,7 @@ export async function launchSimulator(options: LaunchOptions = {}): Promise<Laun
   const child = fork(program, given.flat(), {
     // Ctrl-C in a terminal goes to the whole group; the simulator is to outlive the server's drain.
     detached: true,
-    // What a .env holds is in our environment already.
+    // The variables of a .env are in our environment already.
     execArgv: process.execArgv.filter((option) => !option.startsWith('--env-file')),
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

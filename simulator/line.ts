@@ -5,9 +5,9 @@ export interface Line {
   /** Hours since the SIM was last swapped; absent for a line that never swapped. */
   readonly swappedHoursAgo?: number;
   readonly activatedHoursAgo: number;
-  /** Local law forbids stating the date. */
+  /** Whether local law forbids stating the date. */
   readonly withholdsDate?: boolean;
-  /** With a withheld date: states the days in which nothing happened, if that is so. */
+  /** With a withheld date: the number of days without a swap, where that is stated. */
   readonly monitoredPeriodDays?: number;
   /** How far back `check` may look; 2400 hours unless local law says less. */
   readonly checksBackHours?: number;
@@ -19,12 +19,12 @@ export interface RetrieveDateAnswer {
   readonly monitoredPeriod?: number;
 }
 
-/** Whether the last swap is at most `maxAgeHours` ago, the bound included. */
+/** Whether the last swap is at most `maxAgeHours` ago, inclusive. */
 export function swappedWithin({ swappedHoursAgo }: Line, maxAgeHours: number): boolean {
   return swappedHoursAgo !== undefined && swappedHoursAgo <= maxAgeHours;
 }
 
-/** The last swap, or the activation of a line without one, or `null` where it may not be disclosed. */
+/** The last swap, or the activation of a line without one; `null` where it may not be disclosed. */
 export function retrieveDate(line: Line, nowMs: number): RetrieveDateAnswer {
   if (line.withholdsDate === true) {
     const { monitoredPeriodDays: days } = line;

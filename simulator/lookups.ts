@@ -16,7 +16,7 @@ export interface LookupRequest {
   readonly operation: Operation;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Of the key that it is proven by. */
+  /** The thumbprint of the key that proves it. */
   readonly thumbprint?: string | undefined;
 }
 
@@ -54,7 +54,7 @@ export class Lookups {
     }
   }
 
-  /** Whether the token lets this lookup be made. */
+  /** Whether the token permits this lookup. */
   #permit(grant: TokenGrant, request: LookupRequest): Grant<NumberGrant> {
     if (!grant.operations.includes(request.operation)) {
       return refused(this.#misused('no permission'));
@@ -76,7 +76,7 @@ export class Lookups {
       : refused(this.#misused('token of another number'));
   }
 
-  /** The number where this dialect has it; it must be nowhere else. */
+  /** The number in the place where this dialect has it; elsewhere it is not allowed. */
   #numberIn({ headers, body }: LookupRequest): Named {
     const { phoneNumber: place } = this.#dialect;
     const inBody = body['phoneNumber'];

@@ -96,7 +96,7 @@ const stop = (): void => {
   void simulator.close().then(() => process.exit(0));
 };
 onTermination(stop);
-// Started by another program, it ends with it.
+// Started by another program, it ends with that one.
 process.on('disconnect', stop);
 if (process.send !== undefined && !process.connected) stop();
 

@@ -5,6 +5,6 @@ import type { Reply } from './reply.ts';
 export interface Outcome {
   readonly reply: Reply;
   readonly fault?: Fault | undefined;
-  /** Called once the reply has left, or the client. */
+  /** Called once the reply has left, or the client has gone. */
   readonly afterwards?: () => void;
 }

@@ -4,22 +4,22 @@ import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose';
 import { oauthError, type Reply } from './reply.ts';
 import type { Counts } from './stats.ts';
 
-/** Tokens and lookups are answered by two servers, each with nonces of its own. */
+/** Tokens and lookups are answered by two servers, each with its own nonces. */
 export type Server = 'tokens' | 'lookups';
 
-/** Which proofs of possession must name a nonce, and how long one counts (RFC 9449 §8 and §9). */
+/** Which proofs of possession must name a nonce, and how long a nonce is valid (RFC 9449 §8 and §9). */
 export interface NonceRule {
   readonly at: Server | 'both';
-  /** Once, or while its period and the next one last, in milliseconds. */
+  /** Once, or for its period and the next one, in milliseconds. */
   readonly counts: 'once' | { readonly periodMs: number };
 }
 
-/** The thumbprint of the key that a request is proven by, or what is replied in its place. */
+/** The thumbprint of the key that a request is proven by, or the reply instead. */
 export type Proven =
   | { readonly kind: 'proven'; readonly thumbprint: string }
   | { readonly kind: 'refused'; readonly reply: Reply };
 
-/** Of the time that a proof says. */
+/** The tolerance for the time in a proof. */
 const LEEWAY_SECONDS = 300;
 
 /** Checks the proof of possession of each request (RFC 9449 §4.3), and gives nonces. */
@@ -29,7 +29,7 @@ export class Proofs {
   readonly #nowMs: () => number;
   readonly #secret = randomBytes(32);
   readonly #seenIds = new Set<string>();
-  /** Those that count once, and are not used. */
+  /** Nonces that are valid once, and not used yet. */
   readonly #unused = new Set<string>();
   #periodsAhead = 0;
 
@@ -39,12 +39,12 @@ export class Proofs {
     this.#nowMs = nowMs;
   }
 
-  /** Begins that many periods of nonces at once. */
+  /** Begins this many periods of nonces at once. */
   rotate(periods: number): void {
     this.#periodsAhead += periods;
   }
 
-  /** Of each reply of this server. */
+  /** The headers of each reply of this server. */
   headers(server: Server): Readonly<Record<string, string>> {
     return this.#givesNonces(server) ? { 'dpop-nonce': this.#next(server) } : {};
   }

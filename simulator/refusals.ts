@@ -1,7 +1,7 @@
 /** The versions of CAMARA SIM Swap whose words the simulator knows. */
 export type CamaraVersion = '0.4' | '1.0' | '2.1';
 
-/** What keeps a lookup from its answer. Each version has its own word for it. */
+/** What prevents a lookup from being answered. Each version has its own word for it. */
 export type Refusal =
   | 'invalid argument'
   | 'period out of range'
@@ -22,7 +22,7 @@ export type Refusal =
 export interface Wording {
   readonly status: number;
   readonly code: string;
-  /** For people; CAMARA leaves it to the operator. */
+  /** For people; CAMARA leaves the text to the operator. */
   readonly message: string;
 }
 
@@ -137,7 +137,7 @@ const WORDINGS: Readonly<Record<CamaraVersion, Readonly<Record<Refusal, Wording>
   },
 };
 
-/** The refusal as the version words it. It never quotes what was sent. */
+/** The refusal in the words of a version. Never quotes what was sent. */
 export function wordingOf(version: CamaraVersion, refusal: Refusal): Wording {
   return WORDINGS[version][refusal];
 }

@@ -1,8 +1,8 @@
-/** A reply before it meets a fault and the wire. */
+/** A reply before faults and the wire. */
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** As JSON; no body where absent. */
+  /** Sent as JSON; no body where absent. */
   readonly body?: object;
 }
 

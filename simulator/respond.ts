@@ -8,13 +8,13 @@ const OVERSIZE_BYTES = 70_000;
 /** Where a reply goes. */
 export interface Destination {
   readonly response: ServerResponse;
-  /** Echoed; absent where the client sent none or the operator does not echo. */
+  /** The correlator to echo; absent where the client sent none or the operator does not echo. */
   readonly correlator: string | undefined;
   readonly dialect: Dialect;
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** Writes a reply, after the fault has had its way with it. */
+/** Writes a reply, changed by the fault. */
 export async function respond(
   destination: Destination,
   reply: Reply,

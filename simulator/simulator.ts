@@ -19,17 +19,17 @@ import { respond } from './respond.ts';
 import { noCounts, type Counts } from './stats.ts';
 import { findTestNumber } from './testNumbers.ts';
 
-/** How the simulated operator is set up. */
+/** The settings of the simulated operator. */
 export interface SimulatorSettings {
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** 127.0.0.1 if left out. */
+  /** 127.0.0.1 where absent. */
   readonly host?: string;
-  /** The dialect's, if left out. */
+  /** The dialect's where absent. */
   readonly clientAuthentication?: ClientAccount['authentication'];
-  /** The client's public keys, for assertions; the dialect says what their audience is. */
+  /** The client's public keys, for assertions; the dialect determines their audience. */
   readonly jwks?: JSONWebKeySet;
-  /** The dialect's, if left out. */
+  /** The dialect's where absent. */
   readonly cibaGrantType?: string;
   /** The operator's dialect; CAMARA SIM Swap 2.1 where absent. */
   readonly dialect?: DialectName;
@@ -37,7 +37,7 @@ export interface SimulatorSettings {
   readonly echoesCorrelator?: boolean;
   /** Each request must carry a proof of possession (RFC 9449), which names a nonce as the rule says. */
   readonly nonces?: NonceRule;
-  /** How long the reply to a poll takes, so that a second poll at the same time can be seen. */
+  /** How long the reply to a poll takes, so that an overlapping poll can be noticed. */
   readonly pollDelayMs?: number;
   /** Milliseconds since 1970. */
   readonly nowMs?: () => number;
@@ -51,9 +51,9 @@ export interface Simulator {
   readonly simSwapUrl: string;
   stats(): Readonly<Counts>;
   resetStats(): void;
-  /** Takes none of the tokens that were issued so far. */
+  /** Invalidates all tokens issued so far. */
   revokeTokens(): void;
-  /** Begins that many periods of nonces at once. */
+  /** Begins this many periods of nonces at once. */
   rotateNonces(periods: number): void;
   close(): Promise<void>;
 }
@@ -111,7 +111,7 @@ export async function startSimulator(settings: SimulatorSettings): Promise<Simul
   };
 }
 
-/** Of a server that listens everywhere: its address on this machine. */
+/** The address on this machine of a server that listens everywhere. */
 function addressOf(server: Server): string {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('It listens on no port.');
@@ -135,7 +135,7 @@ class SimulatedOperator {
   readonly #dialect: Dialect;
   readonly #authorizationServer: AuthorizationServer;
   readonly #lookups: Lookups;
-  /** The numbers that a lookup is under way about, where there may be but one. */
+  /** The numbers with a lookup under way, where only one at a time is allowed. */
   readonly #queried = new Set<string>();
 
   constructor(dialect: Dialect, settings: SimulatorSettings) {
@@ -252,7 +252,7 @@ class SimulatedOperator {
     return { status: 204 };
   }
 
-  /** docs/operator-api.md, "The date" and "The check". */
+  /** Answers a lookup (docs/operator-api.md, "The date" and "The check"). */
   #lookUp(
     operation: Operation,
     { headers }: IncomingMessage,
@@ -276,7 +276,7 @@ class SimulatedOperator {
     }
   }
 
-  /** Two lookups about a number at a time are a conflict, where the dialect has it so. */
+  /** Refuses a second lookup about a number at the same time as a conflict, where the dialect does so. */
   #inTurn({ number }: NumberGrant, request: LookupRequest): Outcome {
     if (!this.#dialect.oneCallPerNumber) return this.#answer(number, request);
     if (this.#queried.has(number)) {

@@ -1,6 +1,6 @@
-/** What the simulator has seen since it started, or since the counts were last zeroed. */
+/** What the simulator has counted since it started, or since the counts were last reset. */
 export interface Counts {
-  /** All that reached it, with any outcome, except requests for these counts. */
+  /** All requests that reached it, with any outcome, except requests for these counts. */
   requests: number;
   /** Lookups answered: what an operator would bill. */
   lookups: number;
@@ -29,13 +29,13 @@ export interface Counts {
   refusedClients: number;
   /** Requests whose proof of possession was missing or wrong. */
   refusedProofs: number;
-  /** Requests for tokens and consents whose proof was to name another nonce. */
+  /** Requests for tokens and consents whose proof had to name another nonce. */
   tokenChallenges: number;
-  /** Lookups whose proof was to name another nonce. */
+  /** Lookups whose proof had to name another nonce. */
   lookupChallenges: number;
 }
 
-/** All at zero. */
+/** All counts at zero. */
 export function noCounts(): Counts {
   return {
     requests: 0,

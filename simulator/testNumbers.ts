@@ -3,17 +3,17 @@ import type { Refusal } from './refusals.ts';
 import type { Fault } from './fault.ts';
 import type { Line } from './line.ts';
 
-/** How the owner of a line, and the operator's authorization server, take a request for consent. */
+/** How the owner of a line, and the operator's authorization server, respond to a request for consent. */
 export interface ConsentManner {
-  /** From the prompt to the owner's consent; never, where absent. */
+  /** The time from the prompt to the owner's consent; never where absent. */
   readonly grantedAfterMs?: number;
   readonly deniedAfterMs?: number;
   readonly expiresInSeconds?: number;
   /** `null` leaves it out of the reply. */
   readonly intervalSeconds?: number | null;
-  /** The first poll is answered with `slow_down`. */
+  /** Whether the first poll is answered with `slow_down`. */
   readonly slowsDownOnce?: boolean;
-  /** Every poll is answered with this error. */
+  /** The error with which every poll is answered. */
   readonly pollError?: string;
   /** What happens to bc-authorize itself, after the prompt. */
   readonly afterPrompt?: Fault;
@@ -21,7 +21,7 @@ export interface ConsentManner {
   readonly insteadOfPrompt?: Fault;
 }
 
-/** A number to try things with, from a range that is reserved for fiction. */
+/** A number for trials, from a range that is reserved for fiction. */
 export interface TestNumber {
   readonly number: string;
   /** What it does, for docs/testing.md. */
@@ -63,7 +63,7 @@ function talking(body: unknown): Fault {
   return { kind: 'talk nonsense', body: typeof body === 'string' ? body : JSON.stringify(body) };
 }
 
-/** The test numbers by themselves, like the test cards of a payment provider: each does one thing. */
+/** The test numbers, like the test cards of a payment provider: each does one thing. */
 export const TEST_NUMBERS: readonly TestNumber[] = [
   testNumber('001', 'SIM swapped 2 hours ago', { line: { ...NEVER_SWAPPED, swappedHoursAgo: 2 } }),
   testNumber('002', 'SIM swapped 3 days ago', { line: SWAPPED_LATELY }),
@@ -213,7 +213,7 @@ const BY_NUMBER = new Map(TEST_NUMBERS.map((one) => [one.number, one]));
 /** A range of lines that never swapped, for queries of many at once. */
 export const NEVER_SWAPPED_RANGE = { first: '+447700900500', last: '+447700900999' };
 
-/** What a number does; `undefined` for one that the operator does not know. */
+/** The test number; `undefined` for a number that the operator does not know. */
 export function findTestNumber(number: string): TestNumber | undefined {
   const isInRange = number >= NEVER_SWAPPED_RANGE.first && number <= NEVER_SWAPPED_RANGE.last;
   return (
@@ -225,12 +225,12 @@ export function findTestNumber(number: string): TestNumber | undefined {
 }
 
 /**
- * Ten thousand lines, for lists: +1 2nn 555 01dd. The numbering plan of North America reserves 555-0100 to
- * 555-0199 for fiction in every area.
+ * Ten thousand lines, for lists: +1 2nn 555 01dd. The North American Numbering Plan reserves 555-0100 to 555-0199 for
+ * fiction in every area.
  */
 const CROWD = /^\+12\d\d55501(\d\d)$/;
 
-/** What the few that differ do, by their last two digits. */
+/** The few numbers that differ, by their last two digits. */
 const EXCEPTIONS: Readonly<Record<string, Omit<TestNumber, 'number'>>> = {
   '90': {
     does: 'never swapped, date withheld',
@@ -253,7 +253,7 @@ const LIKE_THE_OTHERS: Omit<TestNumber, 'number'> = {
   line: NEVER_SWAPPED,
 };
 
-/** What a number of the crowd does; `undefined` for any other. */
+/** The test number in the crowd; `undefined` for any other. */
 function findInCrowd(number: string): TestNumber | undefined {
   const [, lastDigits] = CROWD.exec(number) ?? [];
   if (lastDigits === undefined) return undefined;
