@@ -7,6 +7,7 @@ import { NotInTime } from '../support/redisCommands.ts';
 import { NO_REDIS } from '../support/redisServer.ts';
 import { facts, histories } from './histories.ts';
 import { circumstances, secondsSince, VERDICTS, type LongRun, type Verdict } from './longRun.ts';
+import { onePrompt } from './onePrompt.ts';
 import { redisFaults } from './redisFaults.ts';
 import { mutation } from './mutation.ts';
 import { scale } from './scale.ts';
@@ -20,6 +21,7 @@ const RUNS: Readonly<Record<string, LongRun>> = {
   histories,
   facts,
   'consent-chaos': consentChaos,
+  'one-prompt': onePrompt,
   'redis-faults': redisFaults,
   scale,
   crowds,

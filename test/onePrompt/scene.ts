@@ -1,0 +1,318 @@
+import { existsSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { answerJson, RecordingServer, type Received } from '../wire/recordingServer.ts';
+import { UNLIMITED_PROMPTS } from '../long/settings.ts';
+import { askedOf, OperatorBooks } from '../support/operatorBooks.ts';
+import { Program } from '../support/program.ts';
+import { freshStateKey } from '../support/redisServer.ts';
+import { askAt } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+
+/** A fault, while owners consent whose numbers are looked up. */
+interface Fault {
+  /** Of one owner, at the most: where the operator refuses a lookup that has left, its token is spent. */
+  readonly prompts: 1 | 2;
+  /** How the operator replies to lookups. */
+  readonly refusal?: { readonly status: number; readonly retryAfterSeconds?: number };
+  /** Whether consents must outlive their process. */
+  readonly needsRedis?: boolean;
+  readonly begin?: (scene: Scene) => Promise<void> | void;
+  readonly end?: (scene: Scene) => Promise<void> | void;
+}
+
+const KILLED_EVERY_MS = 4000;
+const ENOUGH_DESCRIPTORS = 1024;
+
+const lookupHostAway = {
+  begin: (scene: Scene) => scene.lookupHost.shut(),
+  end: (scene: Scene) => scene.lookupHost.reopen(),
+} as const;
+
+export const FAULTS = {
+  '429': { prompts: 2, refusal: { status: 429 } },
+  '429 Retry-After 1': { prompts: 2, refusal: { status: 429, retryAfterSeconds: 1 } },
+  '503': { prompts: 2, refusal: { status: 503 } },
+  '503 Retry-After 3': { prompts: 2, refusal: { status: 503, retryAfterSeconds: 3 } },
+  '500': { prompts: 2, refusal: { status: 500 } },
+  '500 Retry-After 1': { prompts: 2, refusal: { status: 500, retryAfterSeconds: 1 } },
+  'audit disk full': {
+    prompts: 1,
+    begin: ({ replicas }) => replicas.forEach(({ auditLog }) => fillUp(auditLog)),
+    end: ({ replicas }) => replicas.forEach(({ auditLog }) => rmSync(auditLog)),
+  },
+  'no descriptors': {
+    prompts: 1,
+    begin({ replicas, lookupHost }) {
+      for (const { program, idleDescriptors } of replicas) limit(program.pid, idleDescriptors);
+      lookupHost.resetConnections();
+    },
+    end({ replicas }) {
+      for (const { program } of replicas) limit(program.pid, ENOUGH_DESCRIPTORS);
+    },
+  },
+  'no connection': { prompts: 1, ...lookupHostAway },
+  'kill -9 between token and lookup': {
+    prompts: 1,
+    needsRedis: true,
+    begin(scene) {
+      lookupHostAway.begin(scene);
+      scene.killNowAndThen();
+    },
+    async end(scene) {
+      await scene.killNoMore();
+      await lookupHostAway.end(scene);
+    },
+  },
+} as const satisfies Readonly<Record<string, Fault>>;
+
+export type FaultName = keyof typeof FAULTS;
+
+export interface SceneSettings {
+  readonly fault: FaultName;
+  readonly seconds: number;
+  /** In the memory of its one process where absent. */
+  readonly redisUrl: string | undefined;
+  readonly replicas: number;
+}
+
+/** What one scene found. */
+export interface Findings {
+  readonly owners: number;
+  /** Of one owner, the most: while the fault lasted, and in all. */
+  readonly promptsInFault: number;
+  readonly prompts: number;
+  readonly lookups: number;
+  readonly answered: number;
+  readonly secondsToLast: number;
+  /** Each must be zero. */
+  readonly wrong: Readonly<Record<string, number>>;
+}
+
+const NUMBERS = Array.from({ length: 20 }, (_, n) => `+4477009000${String(n).padStart(2, '0')}`);
+const ALL_PROMPTED_WITHIN_MS = 30_000;
+/** After the fault: until the failure of a lookup in it no longer counts, and the circuit has closed. */
+const GIVES_UP_AFTER_MS = 150_000;
+const HANGS_AFTER_MS = 30_000;
+
+interface Replica {
+  readonly auditLog: string;
+  /** With that as its limit it keeps what it has and gets no other one, even for one that it gives back. */
+  readonly idleDescriptors: number;
+  program: Program;
+  /** Absent while it starts. */
+  url: string | undefined;
+}
+
+/** Owners who consent each time, and the operator that prompts them; their apps wait as long as `retryAfterSeconds` says. */
+export class Scene {
+  readonly replicas: Replica[] = [];
+  readonly #settings: SceneSettings;
+  readonly #fault: Fault;
+  readonly #books = new OperatorBooks();
+  readonly #promptedAtMs = new Map<string, number[]>();
+  readonly #answers = new Map<string, number>();
+  readonly #stateKey = freshStateKey();
+  #authHost: RecordingServer | undefined;
+  #lookupHost: RecordingServer | undefined;
+  #doConsent = false;
+  #isFaulty = false;
+  #lookups = 0;
+  #killing: Promise<void> | undefined;
+  #kills = new AbortController();
+  #wrongAnswers = 0;
+
+  constructor(settings: SceneSettings) {
+    this.#settings = settings;
+    this.#fault = FAULTS[settings.fault];
+  }
+
+  get lookupHost(): RecordingServer {
+    if (this.#lookupHost === undefined) throw new Error('The scene has not been opened.');
+    return this.#lookupHost;
+  }
+
+  async open(): Promise<void> {
+    const serve = (received: Received, response: ServerResponse) => this.#serve(received, response);
+    this.#authHost = await RecordingServer.start(serve);
+    this.#lookupHost = await RecordingServer.start(serve);
+    for (let n = 0; n < this.#settings.replicas; n += 1) {
+      const auditLog = join(temporaryFolder(), 'audit.jsonl');
+      const program = this.#launch(auditLog);
+      const url = await program.serves();
+      this.replicas.push({ auditLog, idleDescriptors: firstFree(program.pid), program, url });
+    }
+  }
+
+  async play(): Promise<Findings> {
+    const { seconds } = this.#settings;
+    const over = new AbortController();
+    const pursuing = Promise.all(NUMBERS.map((number, n) => this.#pursue(number, n, over.signal)));
+    const givenUpAtMs = Date.now() + ALL_PROMPTED_WITHIN_MS;
+    while (this.#promptedAtMs.size < NUMBERS.length && Date.now() < givenUpAtMs) await sleep(50);
+    // The acknowledgements are in the records.
+    await sleep(1000);
+    this.#isFaulty = true;
+    const startedAtMs = Date.now();
+    await this.#fault.begin?.(this);
+    this.#doConsent = true;
+    await sleep(seconds * 1000);
+    await this.#fault.end?.(this);
+    this.#isFaulty = false;
+    const endedAtMs = Date.now();
+    const givingUp = setTimeout(() => over.abort(), GIVES_UP_AFTER_MS);
+    await pursuing;
+    clearTimeout(givingUp);
+    const most = (untilMs: number): number =>
+      Math.max(
+        ...[...this.#promptedAtMs.values()].map((all) => all.filter((at) => at < untilMs).length),
+      );
+    const counted = this.#books.counts([
+      'tokensUsedTwice',
+      'tokensNeverIssued',
+      'tokensPastTheirEnd',
+      'promptsWhileOneLived',
+    ]);
+    const [promptsInFault, prompts] = [most(endedAtMs), most(Infinity)];
+    return {
+      owners: this.#promptedAtMs.size,
+      promptsInFault,
+      prompts,
+      lookups: this.#lookups,
+      answered: this.#answers.size,
+      secondsToLast: (Math.max(...this.#answers.values()) - startedAtMs) / 1000,
+      wrong: {
+        ...counted,
+        wrongAnswers: this.#wrongAnswers,
+        answeredAndBilledAgain: Math.max(0, this.#books.lookups - NUMBERS.length),
+        unanswered: NUMBERS.length - this.#answers.size,
+        secondPromptsInFault: Number(promptsInFault > 1),
+        promptsTooMany: Number(prompts > this.#fault.prompts),
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.killNoMore();
+    for (const { program } of this.replicas) await program[Symbol.asyncDispose]();
+    await this.#authHost?.[Symbol.asyncDispose]();
+    await this.#lookupHost?.[Symbol.asyncDispose]().catch(() => undefined);
+  }
+
+  killNowAndThen(): void {
+    this.#killing = this.#kill();
+  }
+
+  async killNoMore(): Promise<void> {
+    this.#kills.abort();
+    await this.#killing;
+  }
+
+  async #kill(): Promise<void> {
+    const { signal } = this.#kills;
+    for (let n = 0; ; n += 1) {
+      // The tokens have arrived before the first.
+      await sleep(KILLED_EVERY_MS, undefined, { signal }).catch(() => undefined);
+      const replica = this.replicas[n % this.replicas.length];
+      if (signal.aborted || replica === undefined) return;
+      replica.url = undefined;
+      await replica.program[Symbol.asyncDispose]();
+      replica.program = this.#launch(replica.auditLog);
+      replica.url = await replica.program.serves();
+    }
+  }
+
+  #launch(auditLog: string): Program {
+    const { redisUrl } = this.#settings;
+    const shared = { REDIS_URL: redisUrl ?? '', STATE_KEY: this.#stateKey };
+    return Program.node(['src/main.ts'], {
+      ...UNLIMITED_PROMPTS,
+      ...(redisUrl === undefined ? {} : shared),
+      PORT: '0',
+      OPERATOR_AUTH_URL: this.#authHost?.url ?? '',
+      OPERATOR_SIM_SWAP_URL: this.#lookupHost?.url ?? '',
+      OPERATOR_CLIENT_ID: 'one-prompt',
+      OPERATOR_CLIENT_SECRET: 'one-prompt',
+      OPERATOR_FLOW: '3-legged',
+      AUDIT_LOG: auditLog,
+      AUDIT_KEY: 'k'.repeat(32),
+      CONSENT_WAIT_MS: '1500',
+    });
+  }
+
+  async #pursue(number: string, n: number, over: AbortSignal): Promise<void> {
+    const query = `{ phoneNumber(e164: "${number}") { simSwappedWithin(maxAgeHours: 24) } }`;
+    for (let turn = n; !over.aborted; turn += 1) {
+      const { url } = this.replicas[turn % this.replicas.length] ?? {};
+      const hangs = AbortSignal.timeout(HANGS_AFTER_MS);
+      const asking = url === undefined ? undefined : askAt(url, query, {}, {}, hangs);
+      const reply = await asking?.catch(() => undefined);
+      const answer: unknown = reply?.data?.phoneNumber?.simSwappedWithin;
+      if (answer === true) this.#wrongAnswers += 1;
+      if (typeof answer === 'boolean') {
+        this.#answers.set(number, Date.now());
+        return;
+      }
+      const [{ extensions } = {}] = reply?.errors ?? [];
+      const seconds = extensions?.retryAfterSeconds ?? 1;
+      await sleep(seconds * 1000, undefined, { signal: over }).catch(() => undefined);
+    }
+  }
+
+  #serve(received: Received, response: ServerResponse): void {
+    this.#books.came(received);
+    const [status, body, retryAfterSeconds] = this.#answer(received);
+    this.#books.answered(received, status, JSON.stringify(body));
+    if (retryAfterSeconds !== undefined) {
+      response.setHeader('retry-after', String(retryAfterSeconds));
+    }
+    answerJson(received, response, body, status);
+  }
+
+  #answer(
+    received: Received,
+  ): readonly [status: number, body: unknown, retryAfterSeconds?: number | undefined] {
+    switch (askedOf(received.path)) {
+      case 'prompts': {
+        const number = new URLSearchParams(received.body).get('login_hint') ?? '';
+        const before = this.#promptedAtMs.get(number) ?? [];
+        this.#promptedAtMs.set(number, [...before, Date.now()]);
+        const auth_req_id = `consent-${received.correlator}`;
+        return [200, { auth_req_id, expires_in: 240, interval: 1 }];
+      }
+      case 'tokens': {
+        if (!this.#doConsent) return [400, { error: 'authorization_pending' }];
+        const access_token = `token-${received.correlator}`;
+        return [200, { access_token, token_type: 'Bearer', expires_in: 600 }];
+      }
+      case 'lookups': {
+        this.#lookups += 1;
+        const { refusal } = this.#fault;
+        if (!this.#isFaulty || refusal === undefined) return [200, { swapped: false }];
+        const { status, retryAfterSeconds } = refusal;
+        return [status, { status, code: 'UNAVAILABLE', message: '' }, retryAfterSeconds];
+      }
+    }
+  }
+}
+
+/** From now on each write to it finds no room. */
+function fillUp(auditLog: string): void {
+  const full = `${auditLog}.full`;
+  symlinkSync('/dev/full', full);
+  if (existsSync(auditLog)) renameSync(auditLog, `${auditLog}.before`);
+  renameSync(full, auditLog);
+}
+
+function firstFree(pid: number): number {
+  const used = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
+  let free = 0;
+  while (used.has(free)) free += 1;
+  return free;
+}
+
+function limit(pid: number, descriptors: number): void {
+  spawnSync('prlimit', ['--pid', String(pid), `--nofile=${descriptors}:`]);
+}
