@@ -8,6 +8,8 @@ export default defineConfig({
   title: 'SIM swap',
   description: 'SIM swap answers in your GraphQL graph',
   lang: 'en',
+  // No picture of its own; browsers would look for one.
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
   // The pages stay where forges show them.
   srcDir: '..',
   srcExclude: [
@@ -61,7 +63,22 @@ export default defineConfig({
   themeConfig: {
     sidebar: groups.map(({ text, items }) => ({ text, items: [...items] })),
     outline: [2, 3],
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          searchOptions: {
+            // Runs in the browser, by its text alone: pages that people use before those about the project.
+            boostDocument: (id: string) =>
+              /\/(?:decisions|bench|changelog|contributing|compatibility)\b/.test(id)
+                ? 0.3
+                : /\/(?:design|operator-api|api|settings)\b/.test(id)
+                  ? 0.6
+                  : 1,
+          },
+        },
+      },
+    },
   },
   vite: {
     // Mermaid is one chunk, fetched by the pages that have a picture.
