@@ -9,6 +9,7 @@ import { createMemoryAdapter } from 'oidc-provider/lib/adapters/memory_adapter.j
 import { readBody } from '../server/readBody.ts';
 import { CLIENT_ID, EVERYONE, type DemoPerson } from './people.ts';
 import {
+  FONT,
   messagePage,
   PAGE_POLICY,
   SIGN_OUT_SCRIPT,
@@ -174,7 +175,7 @@ function grantFor(resource: string) {
 }
 
 function isOurs({ url = '' }: IncomingMessage): boolean {
-  return url.startsWith('/interaction/') || url === '/sign-out.js';
+  return url.startsWith('/interaction/') || ['/sign-out.js', '/inter.woff2'].includes(url);
 }
 
 async function answer(
@@ -185,6 +186,11 @@ async function answer(
 ): Promise<void> {
   if (request.url === '/sign-out.js') {
     response.writeHead(200, { 'content-type': 'text/javascript' }).end(SIGN_OUT_SCRIPT);
+    return;
+  }
+  if (request.url === '/inter.woff2') {
+    response.writeHead(200, { 'content-type': 'font/woff2', 'cache-control': 'max-age=3600' });
+    response.end(FONT);
     return;
   }
   let uid: string;

@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { EVERYONE } from './people.ts';
 
 const STYLE = `
+  @font-face { font-family: 'Inter Variable'; src: url('/inter.woff2') format('woff2'); font-weight: 100 900; font-display: swap; }
   :root {
     color-scheme: light dark;
-    font: 14px/1.5 'Inter Variable', Inter, ui-sans-serif, system-ui, sans-serif;
+    font: 14px/1.5 'Inter Variable', ui-sans-serif, system-ui, sans-serif;
     color: light-dark(#15171c, #eceef2);
     background: light-dark(#fafafb, #0c0d10);
   }
@@ -12,6 +14,9 @@ const STYLE = `
   body { display: grid; place-items: center; min-height: 100dvh; margin: 0; padding: 24px 16px; }
   main { width: min(360px, 100%); }
   h1 { margin: 0 0 20px; font-size: 22px; line-height: 1.25; font-weight: 600; letter-spacing: -.02em; }
+  .brand { display: flex; align-items: center; gap: 8px; margin: 0 0 28px; font-size: 15px; font-weight: 600; letter-spacing: -.012em; }
+  .brand path:first-child { fill: light-dark(#3d4fd6, #6f7ff2); }
+  .brand path:last-child { fill: none; stroke: light-dark(#fff, #0c0d10); stroke-width: 1.2; }
   form, .note { padding: 22px; border: 1px solid light-dark(#e7e8ec, #25282f); border-radius: 12px; background: light-dark(#fff, #131519); }
   label { display: block; margin-bottom: 14px; font-size: 13px; font-weight: 500; color: light-dark(#515763, #a9afbb); }
   input { width: 100%; margin-top: 6px; padding: 8px 11px; border: 1px solid light-dark(#868c99, #6a707d); border-radius: 7px; font: inherit; color: inherit; background: transparent; }
@@ -24,8 +29,8 @@ const STYLE = `
   [role=alert] { margin: 0 0 14px; color: light-dark(#bd2a20, #ff948a); }
 `;
 
-/** What the pages of the provider may load: this style, and the script that sends the sign-out on. */
-export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; script-src 'self'; base-uri 'none'; frame-ancestors 'none'`;
+/** What the pages of the provider may load: this style, the font, and the script that sends the sign-out on. */
+export const PAGE_POLICY = `default-src 'none'; font-src 'self'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; script-src 'self'; base-uri 'none'; frame-ancestors 'none'`;
 
 /** @param wasRefused whether the name and password that were sent before are wrong */
 export function signInPage(uid: string, wasRefused: boolean): string {
@@ -55,11 +60,19 @@ export function signOutPage(form: string): string {
   );
 }
 
+/** The desk's font. */
+export const FONT = readFileSync(
+  new URL(import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2')),
+);
+
 export const SIGN_OUT_SCRIPT = "document.querySelector('button').click();\n";
 
 export function messagePage(title: string, text: string): string {
   return page(title, `<p class="note">${text}</p>`);
 }
+
+/** As in the desk's own pages. */
+const BRAND = `<p class="brand"><svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true"><path d="M5 1h7.2L17 5.8V17a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V3a2 2 0 0 1 2-2Z"/><path d="M6.5 9h7v6.5h-7zM6.5 12.2h7M10 9v6.5"/></svg> Risk desk</p>`;
 
 function page(title: string, body: string): string {
   return `<!doctype html>
@@ -70,6 +83,6 @@ function page(title: string, body: string): string {
     <title>${title}</title>
     <style>${STYLE}</style>
   </head>
-  <body><main><h1>${title}</h1>${body}</main></body>
+  <body><main>${BRAND}<h1>${title}</h1>${body}</main></body>
 </html>`;
 }

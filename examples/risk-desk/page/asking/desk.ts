@@ -69,6 +69,9 @@ const EMPTY: DeskState = {
 const MAX_CONSENT_WAIT_MS = 10 * 60_000;
 const MIN_CONSENT_RETRY_MS = 1000;
 
+/** Single numbers that stay on the desk. */
+const MAX_ADDED = 100;
+
 /** An earlier check of a number. */
 export interface EarlierCheck {
   readonly atMs: number;
@@ -165,20 +168,28 @@ export class Desk {
   /** Takes the place of what was on the desk; nothing is checked yet. */
   load(numbers: readonly ListedNumber[], file: ListFile | null = null): void {
     this.clear();
-    const rows = numbers.map(({ e164, line, own }): DeskRow => {
-      const id = this.#nextId++;
-      return {
-        id,
-        e164,
-        line,
-        own,
-        customer: undefined,
-        state: { kind: 'waiting' },
-        retryAtMs: 0,
-        correlator: null,
-      };
-    });
-    this.#change({ rows, file });
+    this.#change({ rows: numbers.map((number) => this.#newRow(number)), file });
+  }
+
+  /** Adds a number to those that are there, unless it is one of them; the oldest goes where they are too many. */
+  add(e164: E164): number {
+    const { rows } = this.#state;
+    const row = rows.find((one) => one.e164 === e164) ?? this.#newRow({ e164, line: 1, own: [] });
+    if (!rows.includes(row)) this.#change({ rows: [...rows, row].slice(-MAX_ADDED) });
+    return row.id;
+  }
+
+  #newRow({ e164, line, own }: ListedNumber): DeskRow {
+    return {
+      id: this.#nextId++,
+      e164,
+      line,
+      own,
+      customer: undefined,
+      state: { kind: 'waiting' },
+      retryAtMs: 0,
+      correlator: null,
+    };
   }
 
   /** Checks what was not checked yet, a part of a long list at a time, and again what may pass by now. */

@@ -18,7 +18,7 @@ import {
   type WindowHours,
 } from '../model/windows.ts';
 import { useAsk } from './ask.ts';
-import { useDesk, useNow } from './hooks.ts';
+import { useDesk, useDeskState, useNow } from './hooks.ts';
 import { CopyIcon, OutcomeIcon, RetryIcon, toneOf } from './icons.tsx';
 import { dateTimeName, timeName } from './names.ts';
 import { Timeline } from './Timeline.tsx';
@@ -122,6 +122,7 @@ function Facts({ row, answer }: FactsProps) {
           {freshness === 'stale' ? <b> Check again before you rely on it.</b> : null}
         </Fact>
       )}
+      <OwnFacts own={row.own} />
       {earlier.length === 0 ? null : (
         <Fact name="Earlier in this session">
           {earlier
@@ -141,6 +142,23 @@ function Facts({ row, answer }: FactsProps) {
 }
 
 const MAX_EARLIER = 5;
+
+/** The list's own columns; of a number with several rows, each that differs. */
+function OwnFacts({ own }: Pick<DeskRow, 'own'>) {
+  const { file } = useDeskState();
+  if (file === null) return null;
+  return file.table.columns.map((name, index) => {
+    if (index === file.column) return null;
+    const cells = new Set(own.map(({ cells: all }) => all[index] ?? ''));
+    cells.delete('');
+    return cells.size === 0 ? null : (
+      // oxlint-disable-next-line react/no-array-index-key -- two columns may have one name
+      <Fact key={index} name={name}>
+        {[...cells].join(', ')}
+      </Fact>
+    );
+  });
+}
 
 function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (

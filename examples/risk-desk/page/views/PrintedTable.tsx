@@ -3,6 +3,7 @@ import { flushSync } from 'react-dom';
 import type { DeskRow } from '../model/deskRow.ts';
 import { masked } from '../model/phoneNumber.ts';
 import { reasonOf } from '../model/reasons.ts';
+import { ownCell } from '../model/tableView.ts';
 import { answerOf, verdictName, verdictOf } from '../model/verdict.ts';
 import {
   activatedAtMs,
@@ -14,8 +15,14 @@ import {
 } from '../model/windows.ts';
 import { dateTimeName } from './names.ts';
 
+interface PrintedTableProps {
+  readonly rows: readonly DeskRow[];
+  /** The list's own columns that are shown, by their place in it. */
+  readonly own: readonly { readonly index: number; readonly name: string }[];
+}
+
 /** All rows on paper: made when the browser is about to print, for the table draws only those in sight. */
-export function PrintedTable({ rows }: { readonly rows: readonly DeskRow[] }) {
+export function PrintedTable({ rows, own }: PrintedTableProps) {
   const [isPrinting, setIsPrinting] = useState(false);
   useEffect(() => {
     const before = (): void => flushSync(() => setIsPrinting(true));
@@ -36,6 +43,11 @@ export function PrintedTable({ rows }: { readonly rows: readonly DeskRow[] }) {
           <th scope="col">Line</th>
           <th scope="col">Number</th>
           <th scope="col">Customer</th>
+          {own.map(({ index, name }) => (
+            <th key={index} scope="col">
+              {name}
+            </th>
+          ))}
           <th scope="col">Verdict</th>
           <th scope="col">Last change</th>
           {WINDOWS_HOURS.map((hours) => (
@@ -48,14 +60,15 @@ export function PrintedTable({ rows }: { readonly rows: readonly DeskRow[] }) {
       </thead>
       <tbody>
         {rows.map((row) => (
-          <PrintedRow key={row.id} row={row} />
+          <PrintedRow key={row.id} row={row} own={own} />
         ))}
       </tbody>
     </table>
   );
 }
 
-function PrintedRow({ row: { line, e164, customer, state } }: { readonly row: DeskRow }) {
+function PrintedRow({ row, own }: Pick<PrintedTableProps, 'own'> & { readonly row: DeskRow }) {
+  const { line, e164, customer, state } = row;
   const verdict = verdictOf(state);
   const answer = answerOf(state);
   const isActivation = answer !== undefined && activatedAtMs(answer) !== null;
@@ -65,11 +78,14 @@ function PrintedRow({ row: { line, e164, customer, state } }: { readonly row: De
       <td>{line}</td>
       <th scope="row">{masked(e164)}</th>
       <td>{customer?.name ?? ''}</td>
+      {own.map(({ index }) => (
+        <td key={index}>{ownCell(row.own, index)}</td>
+      ))}
       <td>
         {verdictName(verdict)}
         {verdict.kind === 'unknown' ? `: ${reasonOf(verdict.reason).name}` : ''}
       </td>
-      <td>
+      <td className="printed__date">
         {printedDate(answer?.lastChange)}
         {isActivation ? ' (activated)' : ''}
       </td>

@@ -111,7 +111,7 @@ export function Results() {
         onShowAll={showAll}
         isOutage={outage !== null}
       />
-      <PrintedTable rows={shown} />
+      <PrintedTable rows={shown} own={own} />
       <CaseDialog id={caseId} onClose={closeCase} />
     </>
   );

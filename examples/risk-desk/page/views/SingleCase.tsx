@@ -1,9 +1,13 @@
 import { useState, type FormEvent } from 'react';
 import { Button, FieldError, Input, Label, Text, TextField } from 'react-aria-components';
-import { readNumber, saysOfBadNumber, type Completion } from '../model/phoneNumber.ts';
+import type { DeskRow } from '../model/deskRow.ts';
+import { grouped, readNumber, saysOfBadNumber, type Completion } from '../model/phoneNumber.ts';
+import { outcomeOf, verdictName, verdictOf } from '../model/verdict.ts';
 import { useAsk } from './ask.ts';
 import { CaseView } from './CaseView.tsx';
 import { useDesk, useDeskState } from './hooks.ts';
+import { OutcomeIcon, toneOf } from './icons.tsx';
+import { timeName } from './names.ts';
 import { SignedOutBanner } from './SignedOutBanner.tsx';
 import { CompletionSelect } from './Upload.tsx';
 
@@ -15,7 +19,8 @@ export function SingleCase() {
   const [text, setText] = useState('');
   const [completion, setCompletion] = useState<Completion | null>(null);
   const [problem, setProblem] = useState<string>();
-  const [row] = rows;
+  const [chosen, setChosen] = useState<number>();
+  const row = rows.find(({ id }) => id === chosen);
   const plain = readNumber(text);
   const needsCountry = plain.kind === 'bad' && plain.why === 'noCountryCode';
 
@@ -28,13 +33,14 @@ export function SingleCase() {
     }
     setProblem(undefined);
     ask.withPurpose(() => {
-      desk.load([{ e164: reading.e164, line: 1, own: [] }]);
-      void desk.checkList();
+      const id = desk.add(reading.e164);
+      setChosen(id);
+      void desk.checkAgain(id);
     });
   };
 
   return (
-    <div className="single">
+    <div className="single" data-has-checks={rows.length > 0 || undefined}>
       <h1 className="single__title">Check a number</h1>
       <form className="single__form" onSubmit={submit} autoComplete="off" noValidate>
         <TextField
@@ -77,6 +83,49 @@ export function SingleCase() {
           <CaseView key={row.id} row={row} />
         </section>
       )}
+      {rows.length === 0 ? null : <Checked rows={rows} chosen={row?.id} onChoose={setChosen} />}
     </div>
+  );
+}
+
+interface CheckedProps {
+  readonly rows: readonly DeskRow[];
+  readonly chosen: number | undefined;
+  readonly onChoose: (id: number) => void;
+}
+
+/** What was checked here since the page was opened, the latest number first. */
+function Checked({ rows, chosen, onChoose }: CheckedProps) {
+  const { checks } = useAsk();
+  return (
+    <section className="checked" aria-labelledby="checked">
+      <h2 id="checked" className="checked__title">
+        Checked in this session
+      </h2>
+      <ul>
+        {rows.toReversed().map(({ id, e164, state }) => {
+          const verdict = verdictOf(state);
+          const outcome = outcomeOf(verdict);
+          const latest = checks.latest(e164);
+          return (
+            <li key={id}>
+              <Button
+                className="checked__check"
+                data-tone={toneOf(outcome)}
+                {...(id === chosen ? { 'aria-current': true } : {})}
+                onPress={() => onChoose(id)}
+              >
+                <OutcomeIcon outcome={outcome} />
+                <span className="checked__number">{grouped(e164)}</span>
+                <span className="checked__says">
+                  {verdictName(verdict)}
+                  {latest === undefined ? '' : ` · ${timeName(latest.atMs)}`}
+                </span>
+              </Button>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
   );
 }

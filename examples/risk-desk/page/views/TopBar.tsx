@@ -142,7 +142,7 @@ function QuotaMeter({ quota: { name, left, limit, refillsAtMs } }: { readonly qu
       <span className="quota__name">{quotaName(name)}</span>
       <span className="quota__left">
         <b>{numberName(left)}</b>
-        {limit === null ? ' left' : ` of ${numberName(limit)} left`}
+        {limit === null ? null : <span className="quota__limit"> of {numberName(limit)}</span>} left
       </span>
       {isLow ? <span className="quota__refill">refills {timeName(refillsAtMs)}</span> : null}
     </p>

@@ -408,6 +408,18 @@ describe.skipIf(!hasBrowser())('a list in a browser', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('columnheader', { name: 'Amount' }).waitFor({ state: 'detached' });
 
+    // On paper they are as in the table; the case has all of them.
+    await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+    const printed = page.locator('.printed tr', { hasText: 'C-1' });
+    expect(await printed.count()).toBe(1);
+    expect(await page.locator('.printed thead').textContent()).toMatch(/Case(?!.*Amount)/u);
+    await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+    await page.locator('.rows__row', { hasText: 'C-1' }).locator('.rows__cell').first().click();
+    const facts = page.getByRole('dialog').locator('.facts');
+    await facts.getByText('C-1, C-4').waitFor();
+    await facts.getByText('-12,50, 30').waitFor();
+    await page.keyboard.press('Escape');
+
     await page.getByRole('button', { name: 'Export' }).click();
     await page.getByText('1 cell of yours would run as a formula').waitFor();
     const [file] = await Promise.all([

@@ -12,6 +12,7 @@ import {
   launchBrowser,
   openDesk,
   signIn,
+  typePassword,
   upload,
 } from './browser.ts';
 import { Pictures } from './pictures.ts';
@@ -99,7 +100,15 @@ describe.skipIf(!hasBrowser())('eight views of the desk', () => {
     };
     await page.getByRole('link', { name: 'Sign in' }).waitFor();
     await look('sign-in');
-    await signIn(page, stack, 'lead');
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('Name').waitFor();
+    expect(
+      await page.evaluate(() =>
+        document.fonts.ready.then((all) => [...all].map(({ status }) => status)),
+      ),
+    ).toEqual(['loaded']);
+    expect(await axeFindings(page)).toEqual([]);
+    await typePassword(page, stack, 'lead');
     await page.getByRole('heading', { name: 'Check a list' }).waitFor();
     await look('start');
     await choosePurpose(page);
@@ -128,6 +137,11 @@ describe.skipIf(!hasBrowser())('eight views of the desk', () => {
     await page.getByRole('button', { name: 'Check', exact: true }).click();
     await page.getByRole('heading', { name: 'Needs the owner’s consent' }).waitFor();
     await look('consent');
+    // Beside those of this session.
+    await page.getByLabel('Phone number').fill('+447700900001');
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await page.getByRole('heading', { name: 'SIM changed within 24 h' }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
 
     // While a list is checked; and an operator that cannot be reached, by the service's own code.
     await page.getByRole('button', { name: 'List', exact: true }).click();

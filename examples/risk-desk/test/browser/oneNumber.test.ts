@@ -48,6 +48,21 @@ describe.skipIf(!hasBrowser())('one number in a browser', () => {
     expect(await page.getByLabel('Phone number').inputValue()).toBe('07700 900004');
     await page.getByRole('button', { name: 'Check again' }).click();
     await expect.poll(async () => (await operatorCounts(stack)).lookups - before.lookups).toBe(2);
+
+    // Checks of this session stay: a click shows one again, and looks nothing up.
+    await check(page, '+447700900001');
+    await page.getByRole('heading', { name: 'SIM changed within 24 h' }).waitFor();
+    const { lookups } = await operatorCounts(stack);
+    const checked = page.getByRole('region', { name: 'Checked in this session' });
+    expect(await checked.getByRole('button').count()).toBe(2);
+    await checked.getByRole('button', { name: /\+44 7700 900004/u }).click();
+    await page.getByRole('heading', { name: 'No change in 30 days' }).waitFor();
+    expect((await operatorCounts(stack)).lookups).toBe(lookups);
+    // A number that is typed again is checked again, in its place.
+    await check(page, '+447700900001');
+    await expect.poll(async () => (await operatorCounts(stack)).lookups).toBeGreaterThan(lookups);
+    await page.getByRole('heading', { name: 'SIM changed within 24 h' }).waitFor();
+    expect(await checked.getByRole('button').count()).toBe(2);
     expect(problems).toEqual([]);
   });
 
