@@ -82,7 +82,7 @@ interface StoredRecord {
   readonly bytes: number;
 }
 
-/** Some 50,000 consents; fewer where an operator's `auth_req_id` are long. */
+/** Some 50,000 consents; fewer where an operator's `auth_req_id` and tokens are long. */
 const MAX_BYTES = 64 * 2 ** 20;
 
 /** A record's place among the others, and its own fields in addition to their texts. */
@@ -99,6 +99,8 @@ export class MemoryConsentStore implements ConsentStore {
   readonly #maxBytes: number;
   readonly #records = new Map<PhoneNumber, StoredRecord>();
   #bytes = 0;
+  /** Each prompt may bring a token as long as the longest one before. */
+  #tokenLength = 0;
   #lastVersion = 0;
   #writesSinceSweep = 0;
   #mayNextSweepAtMs = -Infinity;
@@ -132,7 +134,7 @@ export class MemoryConsentStore implements ConsentStore {
     if (!isThere && !this.#hasRoom(nowMs)) return Promise.resolve('full');
     const next = (this.#lastVersion += 1);
     // Its texts in UTF-16, and what holds them.
-    const bytes = RECORD_BYTES + 2 * JSON.stringify(record).length;
+    const bytes = RECORD_BYTES + 2 * JSON.stringify(record).length + this.#tokenBytes(record);
     this.#bytes += bytes - (this.#records.get(number)?.bytes ?? 0);
     this.#records.set(number, { record, version: next, keepUntilMs: nowMs + keepMs, bytes });
     return Promise.resolve({ version: next, nowMs });
@@ -141,6 +143,22 @@ export class MemoryConsentStore implements ConsentStore {
   remove(number: PhoneNumber, version: number): Promise<void> {
     if (this.#records.get(number)?.version === version) this.#delete(number);
     return Promise.resolve();
+  }
+
+  #tokenBytes({ consent }: ConsentRecord): number {
+    switch (consent?.state) {
+      case 'requested':
+      case 'pending':
+        // Of ASCII.
+        return this.#tokenLength;
+      case 'granted':
+        this.#tokenLength = Math.max(this.#tokenLength, consent.token.length);
+        return 0;
+      case 'redeemed':
+      case 'closed':
+      case undefined:
+        return 0;
+    }
   }
 
   #current(number: PhoneNumber, nowMs: number): StoredRecord | undefined {

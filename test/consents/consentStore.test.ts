@@ -18,7 +18,7 @@ import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../support
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { TestClock } from '../support/testClock.ts';
 import { ALICE, BOB, CAROL } from '../support/values.ts';
-import { IDENTITY, intentOf, RULES } from './records.ts';
+import { grantedFor, IDENTITY, intentOf, RULES } from './records.ts';
 
 const KEEP_MS = 60_000;
 
@@ -183,6 +183,21 @@ describe('MemoryConsentStore', () => {
     expect(await put(store, BOB)).toBe('full');
     await put(store, ALICE, LATER);
     expect(await put(store, BOB)).toHaveProperty('version');
+  });
+
+  it('has room for the tokens that its prompts may bring', async () => {
+    const maxBytes = 200_000;
+    store = new MemoryConsentStore(clock, maxBytes);
+    const granted = { ends: [], consent: { ...grantedFor(KEEP_MS), token: 't'.repeat(8000) } };
+    const numbers = Array.from({ length: 100 }, (_, n) => `+4477009000${n}` as PhoneNumber);
+    await put(store, ALICE, granted);
+    const prompted: PhoneNumber[] = [];
+    for (const number of numbers) {
+      if ((await put(store, number)) !== 'full') prompted.push(number);
+    }
+    for (const number of prompted) await put(store, number, granted);
+    expect(prompted.length).toBeGreaterThan(10);
+    expect(store.size * JSON.stringify(granted).length).toBeLessThan(maxBytes);
   });
 
   // Without a read before it, the sweep removes the record itself as well.

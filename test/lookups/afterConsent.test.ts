@@ -231,6 +231,23 @@ describe.each([1, 2])('a consent whose lookup has not left, in %d replicas', (re
     expect(service.operator.lookups).toEqual([]);
   });
 
+  it('is spent once, where requests come at once to all replicas', async () => {
+    await refuse(() => (service.operator.unsent = UNAVAILABLE));
+    service.operator.unsent = undefined;
+    const asked = [0, other, 0, other].map((replica) => service.ask(WINDOW, {}, replica));
+    for (const one of asked) expect(await service.after(SECOND_MS, one)).toEqual(FALSE);
+    expect([prompts(), service.operator.lookups.length]).toEqual([1, 1]);
+  });
+
+  it('waits ten minutes for its lookup where its token names no end', async () => {
+    service.operator.tokenSeconds = undefined;
+    await refuse(() => (service.operator.unsent = UNAVAILABLE));
+    await service.clock.advance(10 * MINUTE_MS - 10 * SECOND_MS);
+    service.operator.unsent = undefined;
+    expect(await service.heard(SECOND_MS, WINDOW, {}, other)).toEqual(FALSE);
+    expect([prompts(), service.operator.lookups.length]).toEqual([1, 1]);
+  });
+
   it('waits for the process whose key its token is bound to', async () => {
     await refuse(() => (service.operator.unsent = UNAVAILABLE));
     service.operator.unsent = undefined;
