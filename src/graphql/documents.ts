@@ -25,7 +25,7 @@ export const PARSE_LIMITS = {
 /** Each error names its line, for which graphql-js counts all lines before it, at 50 ns a line. */
 export const MAX_LINES = 10_000;
 /** The lines that all errors of an operation may count. */
-export const MAX_LINES_COUNTED = 500_000;
+export const MAX_LINES_COUNTED = 250_000;
 
 export function linesOf(text: string): number {
   return 1 + (text.match(/\r\n|[\n\r]/g)?.length ?? 0);

@@ -1,5 +1,6 @@
 import { attack, isAtMost, isEqual } from './stage.ts';
 import { number, times } from './values.ts';
+import { WORST } from './worstDocuments.ts';
 
 /** In bytes: almost the greatest document that a body may have. JSON writes a line's end with two characters. */
 const PADDING = 250_000;
@@ -87,6 +88,38 @@ attack('heap-of-documents', async (stage) => {
     const { ownTurnMs } = await target.figures();
     isAtMost(`${kind}, ms of delay`, ownTurnMs, MAX_OWN_DELAY_MS);
     isAtMost(`${kind}, MB of heap`, await target.grownMb(before), MAX_GROWTH_MB);
+  }
+});
+
+/** Of the loop, by one request: whose document is new, or was valid before. */
+const MAX_NEW_MS = 100;
+/** With a thousand errors; others take less than half of it. */
+const MAX_KNOWN_MS = 60;
+
+/** Tries to hold the event loop with one request. */
+attack('worst-documents', async (stage) => {
+  for (const role of ['bff', 'subgraph']) {
+    const target = await stage.serve(await stage.operator(), { ROLE: role });
+    for (const [kind, { query, variables = {}, isOfSubgraph = false }] of Object.entries(WORST)) {
+      if (isOfSubgraph !== (role === 'subgraph')) continue;
+      let isKept = true;
+      const send = async (spaces: number): Promise<void> => {
+        const { status } = await target.ask(query + ' '.repeat(spaces), undefined, { variables });
+        isEqual(`${kind}, whether it has an answer`, status > 0 && status < 500, true);
+        isKept = status === 200;
+      };
+      const ownTurnMs = async (spaces: number): Promise<number> => {
+        target.resetDelay();
+        await send(spaces);
+        return (await target.figures()).ownTurnMs;
+      };
+      // Its code is compiled by then.
+      for (const spaces of [1, 2, 3]) await send(spaces);
+      const newMs = Math.min(await ownTurnMs(4), await ownTurnMs(5));
+      isAtMost(`${kind}, ms`, newMs, MAX_NEW_MS);
+      const againMs = Math.min(await ownTurnMs(5), await ownTurnMs(5));
+      isAtMost(`${kind} again, ms`, againMs, isKept ? MAX_KNOWN_MS : MAX_NEW_MS);
+    }
   }
 });
 
