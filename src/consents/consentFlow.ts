@@ -419,7 +419,7 @@ export class ConsentFlow {
       return this.#lookupFailed(closed ?? { lookup, failure }, request, spent, operator);
     }
     await this.#inOneCommand(keeping);
-    await this.#waiters.answerWith(fact, consentId, request);
+    await this.#waiters.answerWith(fact, lookup, consentId, request);
     // Requests may wait in other processes: they find the fact before they find the consent gone.
     await keeping;
     await this.#ledger.learn(spent, answered(spent.consent, this.#ledger.nowMs()));

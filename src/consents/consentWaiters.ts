@@ -116,8 +116,13 @@ export class Waiters {
   }
 
   /** Answers only requests that came in before its lookup left: others may find it kept. It is audited for `madeFor`. */
-  async answerWith(fact: TimedFact, consentId: string, madeFor: LookupRequest): Promise<void> {
-    const outcome = { kind: 'facts', facts: [fact] } as const;
+  async answerWith(
+    fact: TimedFact,
+    made: Lookup,
+    consentId: string,
+    madeFor: LookupRequest,
+  ): Promise<void> {
+    const outcome = { kind: 'facts', facts: [fact], made } as const;
     const shared = cachedFrom('shared', lookupOf(fact), fact.toldBy, consentId);
     await this.answer(({ session: { request } }) => {
       if (request.cameInAtMs > fact.leftAtMs) return undefined;

@@ -39,7 +39,7 @@ export type LookupOutcome =
       readonly facts: readonly TimedFact[];
       /** Other kept facts, which answer none of the questions. */
       readonly unrequested?: readonly TimedFact[];
-      /** The lookup that they came from; absent where kept facts answer, and where an owner consents to each lookup. */
+      /** The lookup that they came from; absent where kept facts answer. */
       readonly made?: Lookup;
       /** A lookup that would bring nothing new. */
       readonly closed?: FailedLookup | undefined;

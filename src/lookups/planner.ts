@@ -15,6 +15,7 @@ import {
 import type { Instant } from '../domain/instant.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { MaxAgeHours, Lookup, Operation, Question } from '../domain/question.ts';
+import { promptsOwner, type Flow } from '../tokens/authorizationSettings.ts';
 
 export interface Offer extends DateTrust {
   readonly operations: ReadonlySet<Operation>;
@@ -22,6 +23,8 @@ export interface Offer extends DateTrust {
   readonly maxAgeHours: number;
   /** What is sent for a lookup: lookups with equal requests are one. `undefined` where none can be written. */
   readonly requestOf?: (lookup: Lookup, number: PhoneNumber) => string | undefined;
+  /** Where an owner consents, it is to one operation: the reply of another one has no fact of it. */
+  readonly flow?: Flow;
 }
 
 export interface Plan {
@@ -220,15 +223,19 @@ function failed(lookup: Lookup, plan: Plan, offer: Offer): Answer | undefined {
 function equalRequest(
   lookup: Lookup,
   { number, failures, answered = NONE }: Plan,
-  { requestOf }: Offer,
+  { requestOf, flow = '2-legged' }: Offer,
 ): LookupFailure | undefined {
   if (number === undefined || requestOf === undefined) return undefined;
   const request = requestOf(lookup, number);
   if (request === undefined) return undefined;
+  const readsAll = ({ operation }: Lookup): boolean =>
+    !promptsOwner(flow) || operation === lookup.operation;
   const isEqual = (made: Lookup): boolean => requestOf(made, number) === request;
   return (
     failures.find((one) => isEqual(one.lookup))?.failure ??
-    (answered.some(isEqual) ? NOT_IN_REPLY[lookup.operation] : undefined)
+    (answered.some((made) => readsAll(made) && isEqual(made))
+      ? NOT_IN_REPLY[lookup.operation]
+      : undefined)
   );
 }
 
