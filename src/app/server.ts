@@ -18,6 +18,7 @@ import {
 } from '../graphql/explorer.ts';
 import { HttpServer } from '../graphql/httpServer.ts';
 import { REHEARSED } from '../graphql/rehearsals.ts';
+import { Turns } from '../graphql/turns.ts';
 import { follow } from '../system/fromFiles.ts';
 import { logAbout, type ProgramLog } from '../log/log.ts';
 import { AUDIT_BUDGET_MS } from '../lookups/lookupAuthorizer.ts';
@@ -68,6 +69,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     random: Math.random,
   });
   const pace = new BodyPace();
+  const turns = new Turns(clock);
   const http = new HttpServer({
     ...config.listen,
     pace,
@@ -80,6 +82,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       rehearsals: config.simulator === undefined ? undefined : REHEARSED,
       load: config.load.requests,
       pace,
+      turns,
       checksHost: config.callers.tokens === undefined,
       gate,
       observation,
@@ -88,6 +91,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     }),
     replyTimeoutMs: Math.max(config.requestTimeoutMs, MIN_REPLY_TIMEOUT_MS),
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
+    onConnection: () => turns.accepted(),
     onDefect: (defect) => {
       log.error('A request failed because of a defect in this service. Report it.', {
         error: defect instanceof Error ? defect.name : typeof defect,

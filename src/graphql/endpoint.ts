@@ -35,7 +35,7 @@ import {
 } from './request.ts';
 import { isOwnHost } from '../wire/wireSettings.ts';
 import { derived } from '../system/fromFiles.ts';
-import { Turns } from './turns.ts';
+import type { Turns } from './turns.ts';
 import { documentNames, resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 
@@ -52,6 +52,7 @@ export interface EndpointParts extends RequestParts {
   /** The limits on what all requests hold together. */
   readonly load: RequestLoad;
   readonly pace: BodyPace;
+  readonly turns: Turns;
   readonly log: Log;
   /** The present documents. Where there are any, nothing else is served. */
   readonly trustedDocuments: () => TrustedDocuments | undefined;
@@ -76,7 +77,6 @@ export function createEndpoint(
     ...parts,
     names: derived(parts.trustedDocuments, (documents = new Map()) => documentNames(documents)),
     bodies: new FairShares(parts.load.bodyBytes),
-    turns: new Turns(parts.clock),
   };
   return (incoming, response, headers) => {
     const request = new GraphqlRequest(parts, {
@@ -133,7 +133,6 @@ interface Endpoint extends EndpointParts {
   /** The names of trusted documents, by their ids. */
   readonly names: () => ReadonlyMap<string, string>;
   readonly bodies: FairShares;
-  readonly turns: Turns;
 }
 
 interface Arrived {

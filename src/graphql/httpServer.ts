@@ -29,6 +29,7 @@ export interface HttpServerParts {
   readonly replyTimeoutMs: number;
   /** How long {@link HttpServer.close} waits for requests under way before it cuts them off. */
   readonly drainLimitMs: number;
+  onConnection(): void;
   onDefect(defect: unknown): void;
 }
 
@@ -65,6 +66,7 @@ export class HttpServer {
       this.#serve,
     );
     this.#server.on('connection', (socket: Socket) => {
+      parts.onConnection();
       socket.once('close', this.#closeIdleConnections);
     });
   }

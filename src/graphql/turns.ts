@@ -19,6 +19,8 @@ interface Queue {
 
 /** The weight of the latest time between two requests against all before it. */
 const SMOOTHING = 0.1;
+/** The first requests of a crowd take longer than those after them. */
+const BEGUN_UNTIL_KNOWN = 8;
 
 /**
  * One request a turn of the event loop. Of the callers that wait, the next is the one whose turns took the least time:
@@ -34,12 +36,15 @@ export class Turns {
   #leastSpentMs = 0;
   #isTaken = false;
   #waiting = 0;
-  /** The typical time from one request to the next while some wait; at first an underestimate. */
+  /** How many began since some wait. */
+  #begun = 0;
+  /** The typical time from one to the next; at first an underestimate. */
   #typicalMs = 0;
   #lastBeganAtMs = 0;
   #underWay: { readonly queue: Queue; readonly beganAtMs: number } | undefined;
+  /** While there are connections to accept. */
   #emptyTurns = 0;
-  #emptyUntilMs = 0;
+  #hasAccepted = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -50,7 +55,7 @@ export class Turns {
     if (!this.#isTaken) {
       this.#isTaken = true;
       this.#lastBeganAtMs = this.#clock.monotonicMs();
-      this.#typicalMs = 0;
+      this.#begun = this.#typicalMs = 0;
       this.#schedule();
       return undefined;
     }
@@ -65,6 +70,11 @@ export class Turns {
     return promise;
   }
 
+  /** To be called for each connection, of which Node accepts one a turn: further ones may wait. */
+  accepted(): void {
+    this.#hasAccepted = true;
+  }
+
   /** What the first of two immediates begins is over when the second runs, and nothing else has run in between. */
   #schedule(): void {
     setImmediate(this.#begin);
@@ -72,7 +82,9 @@ export class Turns {
   }
 
   readonly #begin = (): void => {
-    if (this.#emptyTurns > 0 && this.#clock.monotonicMs() < this.#emptyUntilMs) {
+    const hasAccepted = this.#hasAccepted;
+    this.#hasAccepted = false;
+    if (hasAccepted && this.#emptyTurns > 0) {
       this.#emptyTurns -= 1;
       return;
     }
@@ -88,6 +100,7 @@ export class Turns {
       if (isOver || lateMs > 0) continue;
       this.#typicalMs += SMOOTHING * (beganAtMs - this.#lastBeganAtMs - this.#typicalMs);
       this.#lastBeganAtMs = beganAtMs;
+      this.#begun += 1;
       this.#underWay = { queue, beganAtMs };
       return;
     }
@@ -98,13 +111,10 @@ export class Turns {
   readonly #end = (): void => {
     if (this.#underWay !== undefined) {
       const { queue, beganAtMs } = this.#underWay;
-      const nowMs = this.#clock.monotonicMs();
-      const tookMs = nowMs - beganAtMs;
+      const tookMs = this.#clock.monotonicMs() - beganAtMs;
       queue.spentMs += tookMs;
       // Node accepts one connection a turn: after a long one it may catch up, before requests are late.
       this.#emptyTurns = Math.floor(tookMs);
-      // Where other work makes turns long, requests would wait for it up to their deadline.
-      this.#emptyUntilMs = nowMs + tookMs;
       this.#underWay = undefined;
       this.#refuseLate();
     }
@@ -132,7 +142,8 @@ export class Turns {
   #lateMs(before: number, untilMs: number): number {
     // At most one more of each other caller.
     const beforeOfAll = Math.min(this.#waiting, (before + 1) * this.#queues.size);
-    return this.#clock.monotonicMs() + this.#typicalMs * beforeOfAll - untilMs;
+    const typicalMs = this.#begun < BEGUN_UNTIL_KNOWN ? 0 : this.#typicalMs;
+    return this.#clock.monotonicMs() + typicalMs * beforeOfAll - untilMs;
   }
 
   /** The waiting caller that spent the least; from now on it is the last of its equals. */

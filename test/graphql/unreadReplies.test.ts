@@ -35,6 +35,7 @@ function serve(graphql: ServerSettings['graphql'], limits: Partial<ServerSetting
     replyTimeoutMs: 600_000,
     drainLimitMs: 0,
     graphql,
+    onConnection: () => undefined,
     onDefect: () => undefined,
     ...limits,
   });
