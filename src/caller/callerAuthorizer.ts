@@ -13,7 +13,7 @@ import type {
   Ending,
   CachedAnswer,
 } from '../lookups/lookupAuthorizer.ts';
-import { OUT_OF_TIME } from '../lookups/lookupRoute.ts';
+import { DEADLINE_EXCEEDED } from '../lookups/lookupRoute.ts';
 import { AUDIT_TIMEOUT_MS, type AuditLog } from './audit/auditLog.ts';
 import {
   auditedCaller,
@@ -69,7 +69,7 @@ class CallerAuthorizer implements LookupAuthorizer {
       entryDelivered(answer, this.#lineParts(answer, audit.key, answer.operator)),
     );
     const recorded = this.#record(audit.auditLog, line, answer);
-    return this.#inTime(this.#timeLeftMs(answer), recorded, OUT_OF_TIME);
+    return this.#inTime(this.#timeLeftMs(answer), recorded, DEADLINE_EXCEEDED);
   }
 
   async #admit(
@@ -93,7 +93,7 @@ class CallerAuthorizer implements LookupAuthorizer {
     if (audit === undefined) return { kind: 'admitted', ended: giveBack };
     const before = lineOf(entryBefore(asked, this.#lineParts(asked, audit.key)));
     const recorded = this.#record(audit.auditLog, before, asked);
-    const failure = await this.#inTime(this.#timeLimitMs(asked), recorded, OUT_OF_TIME);
+    const failure = await this.#inTime(this.#timeLimitMs(asked), recorded, DEADLINE_EXCEEDED);
     if (failure !== undefined) {
       await counted.giveBack();
       return { kind: 'denied', failure };

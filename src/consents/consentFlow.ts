@@ -6,7 +6,7 @@ import type { LookupFailure } from '../domain/errors.ts';
 import type { Bulkhead } from '../resilience/bulkhead.ts';
 import type { Outcome } from '../resilience/guardedEndpoint.ts';
 import type { FactCache } from '../lookups/factCache.ts';
-import { BROKEN, type Ending } from '../lookups/lookupAuthorizer.ts';
+import { BROKEN_ENDING, type Ending } from '../lookups/lookupAuthorizer.ts';
 import {
   lookupFailed,
   rejectionFailure,
@@ -390,7 +390,7 @@ export class ConsentFlow {
       const { subject, context } = this.#exchangeFor(request, lookup, operator);
       const { token, reusable } = operator.tokens.rightTo(subject, issued);
       const leftAtMs = clock.monotonicMs();
-      ending = BROKEN;
+      ending = BROKEN_ENDING;
       exchanged = await operator.operator.lookUp({ lookup, number, token }, context);
       ending = endingOf(exchanged, 'answered');
       const { judged } = exchanged;
@@ -500,7 +500,7 @@ function endingOf(
     Pick<Outcome<AcknowledgementJudgement | Judgement<Fact>>, 'judged' | 'attempts'> | undefined,
   done: Ending['outcome'],
 ): Ending {
-  if (exchanged === undefined) return BROKEN;
+  if (exchanged === undefined) return BROKEN_ENDING;
   const { judged, attempts } = exchanged;
   return { outcome: judged.kind === 'failed' ? judged.failure.code : done, attempts };
 }

@@ -23,7 +23,7 @@ export interface ConsentTokensParts {
 const MAX_REFUSED = 10_000;
 
 /** It ended while the lookup waited for its turn: the next request prompts again. */
-const OVER: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
+const CONSENT_EXPIRED: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
 
 /**
  * The tokens of consents, where the operator lets them be used again: each for the caller and purpose that the owner
@@ -55,7 +55,7 @@ export class ConsentTokens implements LookupTokens {
   acquire(subject: TokenSubject, callerKey: CallerKey): Acquired {
     const key = this.#key(subject, callerKey);
     const token = this.#kept.find(key);
-    if (token === undefined) return { kind: 'failed', failure: OVER };
+    if (token === undefined) return { kind: 'failed', failure: CONSENT_EXPIRED };
     return { kind: 'acquired', token: token.lend(subject, () => this.#drop(key, token)) };
   }
 

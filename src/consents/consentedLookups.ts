@@ -12,7 +12,7 @@ import type { Waiter } from './consentWaiters.ts';
 import {
   lookupFailed,
   BUSY,
-  wordOf,
+  outcomeCodeOf,
   type ConsentReading,
   type LookupSession,
   type LookupOutcome,
@@ -21,7 +21,7 @@ import {
 } from '../lookups/lookupRoute.ts';
 
 /** Without a reason the timer's abort would make an error, with its stack. */
-const OVER = 'over';
+const WAIT_OVER = 'over';
 
 /** Callers and numbers whose question met another caller's consent; the oldest reads NOT_ASKED again. */
 const MAX_MET = 10_000;
@@ -59,7 +59,9 @@ export class ConsentedLookups {
         const { operation } = lookup;
         const message = { operator: operator.name, correlator, operation };
         const wait = () => this.#wait(lookup, session, operator, recalledAtMs);
-        return traced(consentChannel, message, wait, (ended) => ({ outcome: wordOf(ended) }));
+        return traced(consentChannel, message, wait, (ended) => ({
+          outcome: outcomeCodeOf(ended),
+        }));
       },
       consent: (number, request) => this.#consent(number, request, operator),
       close: () => this.#close(),
@@ -143,7 +145,7 @@ export class ConsentedLookups {
     } finally {
       isSettled = true;
       signal.delete(over);
-      over.abort(OVER);
+      over.abort(WAIT_OVER);
       request.onOwnerWait?.(number, false);
     }
   }

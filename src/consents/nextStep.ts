@@ -73,7 +73,7 @@ const RECALL_HOLDS_MS = 1000;
 
 const END: Step = { kind: 'end' };
 const EXPIRED: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
-const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
+const OPERATOR_REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
 
 /**
  * The next step of a consent. Each one adds to the page or to what is recalled, answers a request, writes, makes an exchange
@@ -229,7 +229,7 @@ function recordedFor(
   }
   const isRefused = readFor === operator && refusedForMs[wanted.operation] > 0;
   return isRefused && prompt.state === 'free'
-    ? { outcome: lookupFailed(wanted, REFUSED) }
+    ? { outcome: lookupFailed(wanted, OPERATOR_REFUSED) }
     : undefined;
 }
 

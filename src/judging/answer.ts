@@ -37,9 +37,9 @@ export function readAnswer(
 
 /** Where gateways and frameworks report errors, and which values are errors. */
 const ERROR_MEMBERS: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
-  ['error', isTold],
-  ['errors', isTold],
-  ['fault', isTold],
+  ['error', reportsError],
+  ['errors', reportsError],
+  ['fault', reportsError],
   ['code', isErrorCode],
   ['status', isNoSuccess],
   ['statusCode', isNoSuccess],
@@ -54,7 +54,7 @@ function isErrorWord(value: unknown): boolean {
 }
 
 /** Whether a member reports an error: `null`, `false`, 0 and an empty list do not. */
-function isTold(value: unknown): boolean {
+function reportsError(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   return isTextOrObject(value) || value === true || (typeof value === 'number' && value !== 0);
 }

@@ -9,7 +9,7 @@ import { ERRORS, QUOTA_MESSAGES } from '../domain/errors.ts';
 import { createCorrelator } from '../system/correlator.ts';
 import { RequestLife } from '../system/urgency.ts';
 import type { FieldAnswer } from '../lookups/executor.ts';
-import { OUT_OF_TIME, type LookupRequest } from '../lookups/lookupRoute.ts';
+import { DEADLINE_EXCEEDED, type LookupRequest } from '../lookups/lookupRoute.ts';
 
 export interface SimSwapClientOptions {
   /**
@@ -274,7 +274,7 @@ function requestOf(
     // It runs only during a question; after its end it returns nothing, not even what it has learned.
     life.begin();
     try {
-      if (signal.aborted) return { kind: 'failure', failure: OUT_OF_TIME };
+      if (signal.aborted) return { kind: 'failure', failure: DEADLINE_EXCEEDED };
       const answer = await loader.answer(number.value, asked.value);
       if (answer.kind === 'defect') throw answer.error;
       // The caller has the answer here: there is no reply to wait for.

@@ -13,13 +13,13 @@ import {
   lookupFailed,
   rejectionFailure,
   timed,
-  wordOf,
+  outcomeCodeOf,
   type DirectRoute,
   type LookupOutcome,
   type LookupRequest,
   type NumberOfRequest,
 } from './lookupRoute.ts';
-import { BROKEN, type Admitted, type LookupAuthorizer } from './lookupAuthorizer.ts';
+import { BROKEN_ENDING, type Admitted, type LookupAuthorizer } from './lookupAuthorizer.ts';
 
 export interface LookupTokens {
   /** Never rejects. */
@@ -108,7 +108,8 @@ export class DirectLookups implements DirectRoute {
       return outcome;
     } finally {
       try {
-        const ending = outcome === undefined ? BROKEN : { outcome: wordOf(outcome), attempts };
+        const ending =
+          outcome === undefined ? BROKEN_ENDING : { outcome: outcomeCodeOf(outcome), attempts };
         const recording = admitted?.ended(ending);
         if (recording !== undefined) await recording;
       } finally {

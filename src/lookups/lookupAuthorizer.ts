@@ -52,7 +52,7 @@ export interface Ending {
 }
 
 /** For an exchange that threw: its request may have left. */
-export const BROKEN: Ending = { outcome: 'broken', attempts: 1 };
+export const BROKEN_ENDING: Ending = { outcome: 'broken', attempts: 1 };
 
 export interface Admitted {
   readonly kind: 'admitted';

@@ -71,7 +71,7 @@ export function lookupFailed(lookup: Lookup, failure: LookupFailure): LookupOutc
 }
 
 /** For the audit log and diagnostics: never the answer. */
-export function wordOf(outcome: LookupOutcome): 'answered' | LookupFailure['code'] {
+export function outcomeCodeOf(outcome: LookupOutcome): 'answered' | LookupFailure['code'] {
   return outcome.kind === 'facts' ? 'answered' : outcome.failed.failure.code;
 }
 
@@ -82,10 +82,10 @@ export type ConsentReading =
 
 /** Nothing was sent: the operator is not to blame. */
 export const BUSY: LookupFailure = { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 };
-export const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };
+export const DEADLINE_EXCEEDED: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };
 
 export function rejectionFailure(rejection: BulkheadRejection): LookupFailure {
-  if (rejection === 'late') return OUT_OF_TIME;
+  if (rejection === 'late') return DEADLINE_EXCEEDED;
   const { retryAfterSeconds } = rejection;
   return { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds };
 }

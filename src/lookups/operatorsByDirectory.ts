@@ -6,7 +6,7 @@ import type { GuardedEndpoint } from '../resilience/guardedEndpoint.ts';
 import { operatorOf, type DirectoryJudgement } from '../operator/numberDirectory.ts';
 import type { NumberDirectorySettings } from '../operator/operatorSettings.ts';
 import type { KeptFacts } from './keptAnswers.ts';
-import { OUT_OF_TIME, type LookupRequest } from './lookupRoute.ts';
+import { DEADLINE_EXCEEDED, type LookupRequest } from './lookupRoute.ts';
 import { NOT_SERVED, type Operators, type OperatorsByPrefix, type Routing } from './operators.ts';
 
 export interface ByDirectoryParts {
@@ -109,5 +109,8 @@ const DIRECTORY_DOWN = {
 } as const satisfies Routing;
 
 /** The request ended before the directory answered. */
-const DIRECTORY_DEADLINE_EXCEEDED: DirectoryJudgement = { kind: 'failed', failure: OUT_OF_TIME };
-const ROUTING_DEADLINE_EXCEEDED: Routing = { kind: 'failed', failure: OUT_OF_TIME };
+const DIRECTORY_DEADLINE_EXCEEDED: DirectoryJudgement = {
+  kind: 'failed',
+  failure: DEADLINE_EXCEEDED,
+};
+const ROUTING_DEADLINE_EXCEEDED: Routing = { kind: 'failed', failure: DEADLINE_EXCEEDED };

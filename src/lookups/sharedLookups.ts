@@ -6,7 +6,7 @@ import type { LookupAuthorizer } from './lookupAuthorizer.ts';
 import {
   lookupFailed,
   BUSY,
-  OUT_OF_TIME,
+  DEADLINE_EXCEEDED,
   type ConsentReading,
   type DirectRoute,
   type LookupOutcome,
@@ -41,7 +41,7 @@ export class SharedLookups implements LookupRoute {
 
   lookUp(lookup: Lookup, { number, request }: NumberOfRequest): Promise<LookupOutcome> {
     if (request.signal.aborted) return Promise.resolve(lookupFailed(lookup, BUSY));
-    const late = lookupFailed(lookup, OUT_OF_TIME);
+    const late = lookupFailed(lookup, DEADLINE_EXCEEDED);
     const others = this.#shared.get(number);
     const joined = others && this.#joinable(others, lookup, request);
     if (joined !== undefined) return this.#join(joined, request, late);

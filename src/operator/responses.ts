@@ -104,7 +104,7 @@ function judgeBody(whole: JsonObject, exchange: LookupExchange, lookup: Lookup):
   const facts: Fact[] = own === undefined ? [] : [own];
   if (other !== undefined) facts.push(other);
   const closed = check.isOfOwnWindow
-    ? { lookup: isCheck ? lookup : LONGEST_CHECK, failure: OF_OWN_WINDOW }
+    ? { lookup: isCheck ? lookup : MAX_CHECK, failure: OF_OWN_WINDOW }
     : undefined;
   if (own !== undefined || closed?.lookup === lookup) {
     return closed === undefined ? { kind: 'answered', facts } : { kind: 'answered', facts, closed };
@@ -120,8 +120,8 @@ function judgeBody(whole: JsonObject, exchange: LookupExchange, lookup: Lookup):
 const OF_OWN_WINDOW: LookupFailure = { code: 'PERIOD_NOT_SUPPORTED', reach: 'operation' };
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant within its own bounds
-const LONGEST_WINDOW = MAX_MAX_AGE_HOURS as MaxAgeHours;
-const LONGEST_CHECK: Lookup = { operation: 'check', maxAgeHours: LONGEST_WINDOW };
+const MAX_WINDOW = MAX_MAX_AGE_HOURS as MaxAgeHours;
+const MAX_CHECK: Lookup = { operation: 'check', maxAgeHours: MAX_WINDOW };
 
 function picked(
   body: JsonObject,
@@ -201,7 +201,7 @@ function readCheckFact(
     const hours = typeof window === 'number' ? window : hoursOf(valueAt(body, window));
     if (hours === undefined) return 'wrong window';
     // Rounded to the side that claims less.
-    const whole = swapped ? Math.ceil(hours) : Math.min(Math.floor(hours), LONGEST_WINDOW);
+    const whole = swapped ? Math.ceil(hours) : Math.min(Math.floor(hours), MAX_WINDOW);
     const parsed = parseMaxAge(whole);
     if (parsed.kind !== 'parsed') return silent;
     maxAgeHours = parsed.value;

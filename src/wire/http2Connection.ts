@@ -255,10 +255,10 @@ class Http2Stream implements Carrier {
     reader.way = 'stream';
     reader.onRequestStart(this);
     stream
-      .on('headers', () => this.#isHeard())
+      .on('headers', () => this.#noteReplyPart())
       .on('response', (headers) => this.#onResponse(headers))
       .on('data', (chunk: Buffer) => {
-        if (this.#isHeard()) reader.onResponseData(this, chunk);
+        if (this.#noteReplyPart()) reader.onResponseData(this, chunk);
       })
       .on('end', () => this.#onEnd())
       .on('error', (error: Error) => {
@@ -292,7 +292,7 @@ class Http2Stream implements Carrier {
   }
 
   #onResponse(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
-    if (!this.#isHeard()) return;
+    if (!this.#noteReplyPart()) return;
     this.#hasReply = true;
     this.#contentLength = singleValue(headers['content-length']);
     this.#reader.onResponseStart(this, headers[':status'] ?? 0, headers);
@@ -300,7 +300,7 @@ class Http2Stream implements Carrier {
   }
 
   /** A part of the reply arrived; `false` where the exchange is over. */
-  #isHeard(): boolean {
+  #noteReplyPart(): boolean {
     if (this.#isOver) return false;
     this.#connection.receivedFrames += 1;
     this.#isActedOn = true;

@@ -10,7 +10,7 @@ import { isWorthWaitingFor } from '../../src/lookups/planner.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
 import {
   lookupFailed,
-  OUT_OF_TIME,
+  DEADLINE_EXCEEDED,
   timed,
   type DirectRoute,
   type LookupOutcome,
@@ -122,7 +122,7 @@ class ScriptedRoute implements DirectRoute {
         ? failed(result)
         : { kind: 'facts', facts: timed([result], leftAtMs, true, 'operator', clock) };
     } catch {
-      return failed(OUT_OF_TIME);
+      return failed(DEADLINE_EXCEEDED);
     }
   }
 }
