@@ -91,7 +91,7 @@ const NUMBERS_IN: Readonly<Record<string, { readonly one?: string; readonly list
  *
  * @param readBefore keeps what it reads, and saves reading it the next time
  * @returns `undefined` when the variables are invalid: the execution reports that
- * @throws {AnswerError} over a limit
+ * @throws {GraphQLError} when `@skip` or `@include` is given null
  */
 export function costOf(
   { variables: given, ...incoming }: IncomingOperation,
