@@ -43,7 +43,7 @@ function start() {
   return child;
 }
 
-/** Ends the service, drained. */
+/** Drains and ends the service. */
 async function stop(): Promise<void> {
   if (service.exitCode !== null || service.signalCode !== null) return;
   service.kill('SIGTERM');

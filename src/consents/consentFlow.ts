@@ -51,34 +51,34 @@ import {
 
 export interface ConsentFlowParts extends LedgerParts {
   readonly factCache: FactCache;
-  /** By their identities: those that can be polled. */
+  /** The operators that can be polled, by their identities. */
   readonly operators: ReadonlyMap<string, ConsentOperator>;
-  /** By caller key, the flows under way: each removes itself. */
+  /** The flows under way, by caller key: each removes itself. */
   readonly flows: Map<string, ConsentFlow>;
 }
 
-/** Without a reason each abort would make an error, with its stack. */
+/** Without a reason each abort would create an error, with its stack. */
 const AWAKE = 'awake';
 
 /** The record has not been read yet. */
 const PENDING = { code: 'CONSENT_PENDING', reach: 'number', retryAfterSeconds: 1 } as const;
 const STORE_LOST = { code: 'STATE_UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 } as const;
-/** Live consents continue, and make room when they end. */
+/** Live consents continue, and free their place when they end. */
 const STORE_FULL = { ...STORE_LOST, retryAfterSeconds: 60 };
 
 const UNTOLD: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'operation' };
 
 /**
- * Pursues consent about one number for the requests of one caller, as long as one of them waits: at the operator that the
- * record names, else at the operator of the request.
+ * Pursues consent about one number for the requests of one caller, as long as one of them waits: at the operator that
+ * the record names, otherwise at the operator of the request.
  *
- * The record in the store decides the next step, which answers a request, waits, writes, or makes an exchange. An exchange
- * (the prompt, a poll, the lookup) is claimed in the ledger, made, returned to the waiters, and recorded. It runs to its
- * own timeout, even if no request waits.
+ * The record in the store decides the next step, which answers a request, waits, writes, or makes an exchange. An
+ * exchange (the prompt, a poll, the lookup) is claimed in the ledger, made, returned to the waiters, and recorded. It
+ * runs to its own timeout, even if no request waits.
  */
 export class ConsentFlow {
   readonly #looked = Promise.withResolvers<void>();
-  /** Resolves when the record was read once and its answers were returned: no patience ends before. */
+  /** Resolves when the record was read once and its answers were returned: no patience ends before that. */
   readonly looked = this.#looked.promise;
   readonly #number: PhoneNumber;
   readonly #callerKey: string;
@@ -88,7 +88,7 @@ export class ConsentFlow {
   readonly #recalls = new WeakMap<Waiter, Recall>();
   #page: ConsentSnapshot | undefined;
   #readFor: ConsentOperator | undefined;
-  /** Until the next one that sleeps, writes or makes an exchange, or until fewer requests wait. */
+  /** The steps until the next one that sleeps, writes or makes an exchange, or until fewer requests wait. */
   #stepsLeft = 0;
   #sleeping = new AbortController();
   #running: Promise<void> | undefined;
@@ -114,7 +114,7 @@ export class ConsentFlow {
     this.#running ??= this.#run();
   }
 
-  /** A waiter leaves, with what its caller may know of the consent. */
+  /** A waiter leaves, with what its caller may know about the consent. */
   leave(waiter: Waiter): void {
     this.#waiters.remove(waiter);
     if (this.#waiters.count === 0) this.#sleeping.abort(AWAKE);
@@ -227,7 +227,7 @@ export class ConsentFlow {
     this.#waiters.ownerWait(false);
   }
 
-  /** Fails all that wait where there is no permit. */
+  /** Fails all waiting requests where no permit is available. */
   async #withPermit(bulkhead: Bulkhead, act: (queuedMs: number) => Promise<void>): Promise<void> {
     const { clock } = this.#parts;
     const queuedAtMs = clock.monotonicMs();
@@ -241,7 +241,7 @@ export class ConsentFlow {
     }
   }
 
-  /** @param queuedMs meanwhile another process may have had a refusal or the answer */
+  /** @param queuedMs while it waited, another process may have received a refusal or the answer */
   async #prompt({ operator, cause, page }: StepOf<'prompt'>, queuedMs: number): Promise<void> {
     this.#waiters.endStep(cause);
     if (queuedMs < LOOK_AGAIN_MS) this.#page = page;
@@ -320,7 +320,7 @@ export class ConsentFlow {
     const { subject, context } = this.#exchangeFor(cause.session.request, lookup, operator);
     const outcome = await operator.tokens.poll(authReqId, subject, {
       ...context,
-      // A connection may take long to make, and this process may be held up.
+      // Making a connection may take long, and this process may have been suspended.
       onFirstByte: () => {
         sentAtMs = this.#ledger.nowMs();
       },
@@ -339,9 +339,9 @@ export class ConsentFlow {
     await this.#conclude(claim, learned, isInDoubt ? learned : outcome, nowMs);
   }
 
-  /** A token whose lookup did not leave before, here or in another replica. */
+  /** Spends a token whose lookup has not left yet, here or in another replica. */
   async #spend({ page, cause, granted, operator }: StepOf<'spend'>): Promise<void> {
-    // While it waited for the permit.
+    // It may have ended while it waited for the permit.
     if (granted.untilMs <= this.#ledger.nowMs()) {
       return this.#sleepUntil(granted.untilMs - page.time.minAheadMs);
     }
@@ -354,8 +354,8 @@ export class ConsentFlow {
   }
 
   /**
-   * The token is spent on the lookup that now helps most, even if no request waits any more. It stays granted where that
-   * lookup was not carried out.
+   * The token is spent on the lookup that helps most now, even if no request waits any longer. It stays granted where
+   * that lookup was not carried out.
    */
   async #redeem(
     cause: Waiter,
@@ -395,21 +395,21 @@ export class ConsentFlow {
       ending = endingOf(exchanged, 'answered');
       const { judged } = exchanged;
       if (judged.kind === 'answered') {
-        // Before waiters have the answer: a request with further questions finds the token.
+        // Before waiters get the answer: a request with further questions finds the token.
         if (reusable !== undefined) {
           operator.consentTokens?.keep(subject, request, reusable, consentId);
         }
         // Only the fact that the owner consented to, whatever else the reply has.
         const own = judged.facts.filter(({ operation }) => operation === lookup.operation);
         [fact] = timed(own, leftAtMs, false, operator.identity, clock);
-        // At once: the answer must outlive this process.
+        // At once: the answer must survive this process.
         if (fact !== undefined) keeping = this.#keep(fact, request, spent);
       }
     } finally {
       await admitted.ended(ending);
     }
     const { judged, mayBeCarriedOut } = exchanged;
-    // Else it would have expired, and the owner could be prompted at once.
+    // Otherwise it would have expired, and the owner could be prompted at once.
     const outlives = claim.consent.untilMs > this.#ledger.nowMs();
     if (judged.kind === 'failed' && !mayBeCarriedOut && outlives) {
       return this.#unspent(spent, claim.consent, judged.failure);
@@ -441,13 +441,13 @@ export class ConsentFlow {
   ): Promise<void> {
     const { leaseUntilMs: _, ...lives } = granted;
     const learning = this.#ledger.learn(claim, { kind: 'lives', lives });
-    // Before a request that has the failure comes again.
+    // Before a request with the failure comes again.
     await this.#inOneCommand(learning);
     this.#waiters.fail({ retryAfterSeconds: 1, ...failure, reach: 'number' });
     await learning;
   }
 
-  /** Waits for what is written, but for a store that is lost no longer than one command takes. */
+  /** Waits for a write, but while the store is lost no longer than one command takes. */
   #inOneCommand(writing: Promise<unknown>): Promise<void> {
     const written = writing.then(
       () => undefined,
@@ -467,7 +467,7 @@ export class ConsentFlow {
     }
   }
 
-  /** @param madeFor the request in whose name the lookup is audited */
+  /** @param madeFor the request for which the lookup is audited */
   async #lookupFailed(
     { lookup, failure }: FailedLookup,
     madeFor: LookupRequest,
@@ -479,8 +479,8 @@ export class ConsentFlow {
     const failed = { lookup, failure: asOfConsent(failure) };
     const learned = lookupEnded(consent, failed, nowMs, rules);
     const returned = { lookup, failure: failureReturned(learned, failed.failure, nowMs) };
-    // Written before it is returned: if the replica dies in between, the next request gets the failure. One that
-    // was returned and not written would ring the phone again.
+    // Written before it is returned: if the replica dies in between, the next request gets the failure. A failure that
+    // was returned but not written would ring the phone again.
     const learning = this.#ledger.learn(spent, learned);
     await this.#inOneCommand(learning);
     await this.#waiters.failFor(returned, consent.operator, { consentId: consent.id, madeFor });
@@ -505,13 +505,13 @@ function endingOf(
   return { outcome: judged.kind === 'failed' ? judged.failure.code : done, attempts };
 }
 
-/** With the time for which it is remembered, if it is. */
+/** The failure, with the time for which it is remembered, if any. */
 function failureReturned(learned: Learned, failure: LookupFailure, nowMs: number): LookupFailure {
   const remembered = failureIn(learned);
   return remembered === undefined ? failure : failureToReturn(remembered, nowMs);
 }
 
-/** A reply that cannot be trusted closes the operation: the next window would ring the owner's phone for one of its kind. */
+/** A reply that cannot be trusted closes the operation: the next window would ring the owner's phone for another. */
 function asOfConsent(failure: LookupFailure): LookupFailure {
   return failure.code === 'OPERATOR_INVALID_REPLY' ? { ...failure, reach: 'operation' } : failure;
 }

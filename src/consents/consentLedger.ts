@@ -54,23 +54,23 @@ export interface LedgerParts {
 }
 
 export interface ConsentOperator {
-  /** Its name in consents and facts. */
+  /** Its identity in consents and facts. */
   readonly identity: string;
-  /** That, and those by which consents under way may name it. */
+  /** This identity, and others that consents under way may have. */
   readonly identities?: readonly string[];
   /** Its name in the settings. */
   readonly name: string;
   readonly tokens: Pick<TokenManager, 'requestConsent' | 'poll' | 'holds' | 'rightTo'>;
   readonly operator: Pick<Operator, 'lookUp'>;
-  /** Where the operator lets the tokens of consents be used again. */
+  /** Where the operator allows further uses of the tokens of consents. */
   readonly consentTokens?: Pick<ConsentTokens, 'keep'> | undefined;
   readonly admission: LookupAuthorizer;
   readonly refusals: OperatorRefusals;
   readonly offer: Offer;
   readonly rules: ConsentRules;
-  /** Prompts and polls have permits of their own, so that a thousand pending consents delay no lookup. */
+  /** Prompts and polls have their own permits, so that a thousand pending consents delay no lookup. */
   readonly bulkheads: { readonly requests: Bulkhead; readonly polls: Bulkhead };
-  /** For an exchange and its one retry; shorter than the lease. */
+  /** The time for an exchange and its one retry; shorter than the lease. */
   readonly exchangeMs: number;
 }
 
@@ -79,9 +79,9 @@ export type LedgerOperator = Pick<
   'identity' | 'refusals' | 'rules' | 'exchangeMs'
 >;
 
-/** At one moment of the store's clock. */
+/** The view at one moment of the store's clock. */
 export interface ConsentSnapshot extends ConsentView {
-  /** For the next write. */
+  /** The version for the next write. */
   readonly version: number;
   readonly nowMs: number;
   /** The store's clock, by its latest reply. */
@@ -93,19 +93,19 @@ export interface ConsentSnapshot extends ConsentView {
   readonly doubtUntilMs?: number | undefined;
 }
 
-/** A step that is in the store: no other process takes it before its lease is over. */
+/** A step that is written in the store: no other process takes it before its lease is over. */
 export interface Claim<C extends Consent = Consent> {
   readonly kind: 'claimed';
   readonly consent: C;
   readonly ends: readonly ConsentEnd[];
   readonly version: number;
-  /** The store's clock when it was here: never behind it. */
+  /** The store's clock when the reply arrived: never behind it. */
   readonly nowMs: number;
   readonly leaseUntilMs: number;
 }
 
 export interface Spent extends Claim<Redeemed> {
-  /** We were held up: the exchange could outlast the lease, or the token has ended. */
+  /** This process was suspended: the exchange could outlast the lease, or the token has ended. */
   readonly isLate: boolean;
 }
 
@@ -114,21 +114,22 @@ export type Unclaimed =
   | { readonly kind: 'conflict' }
   /** The store has no room. */
   | { readonly kind: 'full' }
-  /** We were held up: the exchange could outlast the lease. */
+  /** This process was suspended: the exchange could outlast the lease. */
   | { readonly kind: 'late' }
-  /** The store is lost, and may hold what was written. */
+  /** The store is lost, and may have what was written. */
   | { readonly kind: 'lost'; readonly takeBack: () => Promise<unknown> };
 
 export const LOOK_AGAIN_MS = 250;
 
-/** Between tries to write to a lost store what must not be lost. */
+/** The pause between tries to write to a lost store what must not be lost. */
 const STORE_AGAIN_MS = 250;
 
 const NOT_REFUSED: ByOperation = { 'retrieve-date': 0, check: 0 };
 
 /**
  * The record of one number's consent, as one caller reads and writes it. A step is written before it is taken, by
- * compare-and-set, with a lease; its outcome is written after it, with retries while the store is lost and the lease lasts.
+ * compare-and-set, with a lease; its outcome is written after it, with retries while the store is lost and the lease
+ * lasts.
  *
  * Methods reject with {@link SharedStateLost} unless they say otherwise.
  */
@@ -136,11 +137,11 @@ export class ConsentLedger {
   readonly #number: PhoneNumber;
   readonly #callerKey: string;
   readonly #parts: LedgerParts;
-  /** By our last read or write. */
+  /** The latest snapshot, from our last read or write. */
   #seen: Snapshot | undefined;
-  /** Whether a write of ours left what is seen. */
+  /** Whether the latest snapshot is from a write of ours. */
   #isOwn = false;
-  /** By the store's last reply. */
+  /** The store's clock, by its last reply. */
   #time: ClockElsewhere = { minAheadMs: 0, maxAheadMs: 0 };
 
   constructor(number: PhoneNumber, callerKey: string, parts: LedgerParts) {
@@ -149,18 +150,18 @@ export class ConsentLedger {
     this.#parts = parts;
   }
 
-  /** The store's clock, never behind it: what lasts until a moment by it lasts at least as long. */
+  /** The store's clock, never behind it: what lasts until a moment of this clock lasts at least as long. */
   nowMs(): number {
     return this.#parts.clock.monotonicMs() + this.#time.maxAheadMs;
   }
 
   /**
-   * The page that our last write left, while it is fresh, and later for a poll that is due: its claim fails where another
+   * The page after our last write, while it is fresh, and later for a poll that is due: its claim fails where another
    * process wrote meanwhile. Everything else is read; so a prompt follows a reading.
    */
   pageAtHand(): ConsentSnapshot | undefined {
     if (!this.#isOwn || this.#seen === undefined) return undefined;
-    // What has run out by this clock has run out in the store.
+    // What has expired by this clock has expired in the store.
     const nowMs = this.#parts.clock.monotonicMs() + this.#time.minAheadMs;
     const isFresh = nowMs < this.#seen.nowMs + LOOK_AGAIN_MS;
     const page = this.#pageOf({ ...this.#seen, nowMs }, NOT_REFUSED);
@@ -168,7 +169,7 @@ export class ConsentLedger {
     return state === 'due' || (state !== 'free' && isFresh) ? page : undefined;
   }
 
-  /** @param operator that of the request for which the next step is taken */
+  /** @param operator the operator of the request for which the next step is taken */
   async read({ refusals }: LedgerOperator): Promise<ConsentSnapshot> {
     const { clock, store, operators, onStranded } = this.#parts;
     const sentAtMs = clock.monotonicMs();
@@ -186,7 +187,7 @@ export class ConsentLedger {
     return { ...this.#pageOf(snapshot, refusedForMs), lost };
   }
 
-  /** For a request that no longer waits, by the latest page; `free` where the owner may be prompted. */
+  /** The failure for a request that no longer waits, by the latest page; `free` where the owner may be prompted. */
   failureNow(free: LookupFailure): LookupFailure {
     if (this.#seen === undefined) return free;
     const { rules, operators, clock } = this.#parts;
@@ -262,8 +263,8 @@ export class ConsentLedger {
   }
 
   /**
-   * Writes a token that has arrived, as long as it can be used: its process is the first that may spend it. `undefined` where
-   * the consent has ended meanwhile.
+   * Writes a token that has arrived, as long as it can be used: its process may spend it first. `undefined` where the
+   * consent has ended meanwhile.
    */
   async grant(
     claim: Claim<Pending>,
@@ -286,8 +287,8 @@ export class ConsentLedger {
   }
 
   /**
-   * Writes that the lookup leaves: no process makes another one with the token. `undefined` where another process has claimed
-   * it meanwhile. Until this is written the lookup does not leave, and not after it where {@link Spent.isLate}.
+   * Writes that the lookup leaves: no process makes another lookup with the token. `undefined` where another process
+   * has claimed it meanwhile. The lookup does not leave until this is written, nor where {@link Spent.isLate}.
    */
   async spend(
     claim: Claim<Granted>,
@@ -306,8 +307,8 @@ export class ConsentLedger {
   }
 
   /**
-   * Writes the outcome of an exchange over whatever has replaced the claim, with retries while the lease lasts, or while it
-   * keeps an owner from a prompt where that is longer. `undefined` where it no longer counts.
+   * Writes the outcome of an exchange over whatever has replaced the claim, with retries while the lease lasts, or
+   * while it keeps an owner from a prompt where that is longer. `undefined` where it no longer counts.
    *
    * @param claim without its version where that is not known
    */
@@ -337,12 +338,12 @@ export class ConsentLedger {
     }
   }
 
-  /** An expiry that is reported twice does no harm: a lost store and a conflict are ignored. */
+  /** Reporting an expiry twice does no harm: a lost store and a conflict are ignored. */
   async markDelivered({ record, version }: ConsentSnapshot, ids: readonly string[]): Promise<void> {
     await this.#write(version, withDelivered(record, ids)).catch(unlessLost);
   }
 
-  /** Writes a consent again that a shared store has lost. If it had ended, the next poll shows it. */
+  /** Writes a consent again that a shared store has lost. If it had ended, the next poll shows that. */
   async restore(
     { record, version, doubtUntilMs }: ConsentSnapshot,
     lost: Pending,
@@ -350,12 +351,15 @@ export class ConsentLedger {
   ): Promise<Written> {
     this.#seen = undefined;
     const leaseUntilMs = this.nowMs() + rules.leaseMs;
-    // A store that has lost its memory may have held another process's poll that is on the wire.
+    // A store that has lost its memory may have had another process's poll that is on the wire.
     const consent = doubtUntilMs === undefined ? lost : { ...lost, leaseUntilMs };
     return this.#write(version, { consent, ends: record.ends });
   }
 
-  /** Waits for the next try; rejects with other errors, and past the lease, or past `barredUntilMs` while the process goes on. */
+  /**
+   * Waits for the next try. Rejects with other errors, and past the lease, or past `barredUntilMs` while the process
+   * runs.
+   */
   async again(error: unknown, leaseUntilMs: number, barredUntilMs = 0): Promise<void> {
     const { clock, closing } = this.#parts;
     const untilMs = closing.aborted ? leaseUntilMs : Math.max(leaseUntilMs, barredUntilMs);
@@ -390,7 +394,7 @@ export class ConsentLedger {
     return { ...view, version, nowMs, time: this.#time, refusedForMs, doubtUntilMs };
   }
 
-  /** What we know to live, where a shared store knows of nothing. */
+  /** The consent that we know to be live, where a shared store has none. */
   #livingHere(): Pending | undefined {
     const consent = this.#seen?.record?.consent;
     if (consent?.state !== 'pending' || consent.asker !== this.#callerKey) return undefined;

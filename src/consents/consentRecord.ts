@@ -10,20 +10,20 @@ import type { Acknowledgement, AcknowledgementJudgement } from '../tokens/tokenR
  */
 export interface ConsentRecord {
   readonly consent?: Consent;
-  /** Of earlier consents, where they are still to be reported or bar a prompt. */
+  /** Ends of earlier consents, where they are still to be reported or bar a prompt. */
   readonly ends: readonly ConsentEnd[];
 }
 
 export interface ConsentIdentity {
-  /** In the audit log and in logs; does not reveal the number. */
+  /** Used in the audit log and in logs; does not reveal the number. */
   readonly id: string;
   /** The hashed caller key of the requests that share it; the member's name is in stores of earlier releases. */
   readonly asker: string;
-  /** The identity of the only one that can be polled for it. */
+  /** The identity of the only operator that can be polled for it. */
   readonly operator: string;
   /** Its operation is fixed by the scope; its window may still change. */
   readonly lookup: Lookup;
-  /** Prompts in a row before it, by {@link unansweredIn}; absent where there are none. */
+  /** The number of prompts in a row before it, by {@link unansweredIn}; absent where there are none. */
   readonly unanswered?: number;
 }
 
@@ -35,7 +35,7 @@ export interface Requested extends ConsentIdentity {
   readonly state: 'requested';
   /** Until then the exchange may be under way. */
   readonly leaseUntilMs: number;
-  /** Until then an unacknowledged prompt may live. */
+  /** Until then a prompt that was not acknowledged may be live. */
   readonly doubtUntilMs: number;
 }
 
@@ -45,11 +45,11 @@ export interface Pending extends ConsentIdentity {
   readonly authReqId: string;
   readonly intervalMs: number;
   readonly nextPollAtMs: number;
-  /** Polls stop here: `expires_in` counted from sending the request. */
+  /** Polls stop at this time: `expires_in` counted from sending the request. */
   readonly redeemableUntilMs: number;
-  /** The owner is not prompted again before: `expires_in` counted from reading the reply. */
+  /** The owner is not prompted again before this time: `expires_in` counted from reading the reply. */
   readonly livesUntilMs: number;
-  /** While a poll is on the wire. */
+  /** Set while a poll is on the wire. */
   readonly leaseUntilMs?: number;
 }
 
@@ -58,15 +58,15 @@ export interface Granted extends ConsentIdentity {
   readonly state: 'granted';
   /** A secret, which a shared store seals. */
   readonly token: string;
-  /** The process whose key it is bound to, where only that can use it. */
+  /** The process whose key it is bound to, where only that process can use it. */
   readonly holder?: string;
-  /** It is not spent later: its `expires_in` less the time of an exchange, ten minutes at the most. */
+  /** Not spent after this time: its `expires_in` less the time of an exchange, ten minutes at most. */
   readonly untilMs: number;
-  /** While a process is about to spend it. */
+  /** Set while a process is about to spend it. */
   readonly leaseUntilMs?: number;
 }
 
-/** The lookup that the token is spent on has left, or is about to: no other one follows. */
+/** The lookup that the token is spent on has left, or is about to: no other lookup follows. */
 export interface Redeemed extends ConsentIdentity {
   readonly state: 'redeemed';
   readonly leaseUntilMs: number;
@@ -91,7 +91,7 @@ export interface Answered extends Ended {
   readonly kind: 'answered';
 }
 
-/** Unanswered or lost: reported to each request that waited for it, or else to a later one. */
+/** Unanswered or lost: reported to each request that waited for it, otherwise to a later one. */
 export interface Expired extends Ended {
   readonly kind: 'expired';
   readonly isTold: boolean;
@@ -99,7 +99,7 @@ export interface Expired extends Ended {
 
 /**
  * Its lookup left and failed, or its token ended before: returned to each request of its caller, and the owner is not
- * prompted for what it applies to. It is on record for as long again, so that the next prompt counts it.
+ * prompted for what it applies to. It stays in the record for as long again, so that the next prompt counts it.
  */
 export interface Failed extends Ended, FailedLookup {
   readonly kind: 'failed';
@@ -111,7 +111,7 @@ export type Learned =
   | { readonly kind: 'ended'; readonly ended: ConsentEnd }
   | { readonly kind: 'withdrawn'; readonly id: string };
 
-/** docs/settings.md, "Consent". */
+/** The settings of docs/settings.md, "Consent". */
 export interface ConsentSettings extends Pick<
   ConsentRules,
   'doubtMs' | 'deniedMs' | 'failureMs' | 'resultMs'
@@ -120,39 +120,39 @@ export interface ConsentSettings extends Pick<
 }
 
 export interface ConsentRules {
-  /** No second prompt for this time after one that was never acknowledged. */
+  /** How long no second prompt follows one that was never acknowledged. */
   readonly doubtMs: number;
   readonly deniedMs: number;
-  /** No prompt for this time after the first lookup that failed, whatever its `Retry-After`. */
+  /** How long no prompt follows the first lookup that failed, whatever its `Retry-After`. */
   readonly failureMs: number;
-  /** For an end that reached no request. */
+  /** How long an end that reached no request is kept. */
   readonly resultMs: number;
   /** Longer than any exchange: once it is over, the process that had it is gone. */
   readonly leaseMs: number;
   readonly firstPoll: 'at-once' | 'after-interval';
 }
 
-/** A prompt bars its number no longer than this, whatever its operator says. */
+/** The longest that a prompt bars its number, whatever its operator replies. */
 export const MAX_LIFE_MS = 600_000;
 
-/** Of a token that ended before its lookup left. */
+/** The failure of a token that ended before its lookup left. */
 const UNSPENT: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
 
 /** How often the time without a prompt doubles, from one unanswered prompt to the next. */
 const MAX_DOUBLINGS = 4;
 
-/** So that requests in other replicas get the denial. */
+/** Long enough for requests in other replicas to get the denial. */
 const MIN_DENIED_MS = 2000;
 
-/** Longer than a process that waits for another one is held up. */
+/** Longer than a process that waits for another one is suspended. */
 const ANSWERED_KEPT_MS = 10_000;
 
 const SLOW_DOWN_MS = 5000;
 
-/** A reply to a poll that takes longer was held back by the operator, and not its request by the way there. */
+/** A reply to a poll that takes longer was held back by the operator; its request was not delayed on the way. */
 const MAX_WAY_MS = 500;
 
-/** Until when it bars a prompt. */
+/** Until when the consent bars a prompt. */
 function endsAtMs(consent: Consent): number {
   switch (consent.state) {
     case 'requested':
@@ -173,10 +173,10 @@ function endKeptUntilMs(end: ConsentEnd): number {
   return end.kind === 'failed' ? 2 * end.untilMs - end.atMs : end.untilMs;
 }
 
-/** How a record ages. */
+/** The rules by which a record ages. */
 export type AgeingRules = Pick<ConsentRules, 'resultMs' | 'failureMs'>;
 
-/** The record at a moment: a consent that ran out has ended, and ends run out as well. Pure. */
+/** The record at a moment: a consent that expired has ended, and ends expire as well. Pure. */
 export function asOf(
   record: ConsentRecord | undefined,
   nowMs: number,
@@ -195,7 +195,7 @@ function keptAt(ends: readonly ConsentEnd[], nowMs: number): readonly ConsentEnd
   return ends.filter((end) => endKeptUntilMs(end) > nowMs);
 }
 
-/** How a consent ends that runs out. */
+/** How a consent ends that expires. */
 function endsOf(consent: Consent, rules: AgeingRules): readonly ConsentEnd[] {
   const atMs = endsAtMs(consent);
   switch (consent.state) {
@@ -212,7 +212,7 @@ function endsOf(consent: Consent, rules: AgeingRules): readonly ConsentEnd[] {
   }
 }
 
-/** Until when a record matters. A consent that runs out is kept to be reported. */
+/** Until when a record matters. A consent that expires is kept, to be reported. */
 export function keptUntilMs({ consent, ends }: ConsentRecord, rules: AgeingRules): number {
   const ended = consent === undefined ? [] : endsOf(consent, rules);
   const untilMs = consent === undefined ? 0 : endsAtMs(consent);
@@ -227,7 +227,7 @@ export function countsAt(
   return operator === at || failure.isUnknownNumber !== true;
 }
 
-/** Of a request to prompt, sent at `sentAtMs` and judged at `nowMs`. Pure. */
+/** The end of a request to prompt that was sent at `sentAtMs` and judged at `nowMs`. Pure. */
 export function requestEnded(
   consent: Requested,
   judged: AcknowledgementJudgement,
@@ -285,8 +285,8 @@ export interface PollTimes {
 }
 
 /**
- * Of a poll without a token. `slow_down` adds five seconds for good (CIBA §11). A denial counts for every caller; after an
- * expiry the owner may be prompted again; any other failure counts until the prompt is no more. Pure.
+ * The outcome of a poll without a token. `slow_down` adds five seconds for good (CIBA §11). A denial counts for every
+ * caller; after an expiry the owner may be prompted again; any other failure counts until the prompt has ended. Pure.
  *
  * @param sentAtMs when its first byte left
  * @param isTold whether a waiting request gets its end
@@ -302,8 +302,8 @@ export function pollEnded(
     case 'go-on': {
       const { goOn, retryAfterSeconds = 0 } = polled;
       const intervalMs = pending.intervalMs + (goOn === 'slow_down' ? SLOW_DOWN_MS : 0);
-      // The operator counts the interval from when a poll arrives, which is some time between its first byte and
-      // its reply. One without a reply may arrive as late as it is given up.
+      // The operator counts the interval from when a poll arrives, which is some time between its first byte and its
+      // reply. One without a reply may arrive as late as it is given up.
       const arrivedAtMs = goOn === 'no_reply' ? nowMs : Math.min(nowMs, sentAtMs + MAX_WAY_MS);
       const nextPollAtMs = Math.max(arrivedAtMs + intervalMs, nowMs + retryAfterSeconds * 1000);
       const lives = { ...pending, intervalMs, nextPollAtMs, leaseUntilMs: nowMs };
@@ -353,7 +353,7 @@ function failed(
   return { ...identityOf(identity), ...failedLookup, kind: 'failed', atMs, untilMs };
 }
 
-/** With the consent's end, if that is to be reported. */
+/** The record with the consent's end, if that is to be reported. */
 function concluded({ consent, ends }: ConsentRecord, id: string, end?: ConsentEnd): ConsentRecord {
   const others = ends.filter(
     (one) => one.id !== id && (end?.kind !== 'answered' || !isCountedOnly(one, end)),
@@ -364,7 +364,7 @@ function concluded({ consent, ends }: ConsentRecord, id: string, end?: ConsentEn
   };
 }
 
-/** Whether the failure bars no prompt any more, and the answer begins a new row. */
+/** Whether the failure no longer bars a prompt, and the answer begins a new row. */
 function isCountedOnly(one: ConsentEnd, answer: Answered): boolean {
   return one.kind === 'failed' && one.untilMs <= answer.atMs && isInRow(one, answer);
 }
@@ -386,14 +386,14 @@ function isInRow(end: Failed, { asker, operator, lookup: { operation } }: Row): 
   return isCounted && end.lookup.operation === operation && countsAt(end, operator);
 }
 
-/** The operator's state, in which another caller's lookup would have failed too. */
+/** The operator is in a state in which another caller's lookup would have failed too. */
 const IN_TROUBLE: ReadonlySet<LookupFailureCode> = new Set([
   'OPERATOR_RATE_LIMITED',
   'OPERATOR_UNAVAILABLE',
   'OPERATOR_TIMEOUT',
 ]);
 
-/** Until when it bars prompts for other callers: what the operator refuses one again and again, it may grant another. */
+/** Until when it bars prompts for other callers: what the operator refuses one repeatedly, it may grant another. */
 export function barsOthersUntilMs({ failure, unanswered = 0, atMs, untilMs }: Failed): number {
   if (IN_TROUBLE.has(failure.code)) return untilMs;
   const { retryAfterSeconds = 0 } = failure;
@@ -420,7 +420,7 @@ export function neededUntilMs(learned: Learned): number | undefined {
   return failureIn(learned)?.untilMs;
 }
 
-/** The failure that bars prompts while it is remembered, if it is one. */
+/** The failure that bars prompts while it is remembered, if there is one. */
 export function failureIn(learned: Learned): Closed | Failed | undefined {
   switch (learned.kind) {
     case 'lives':
@@ -452,8 +452,8 @@ export function withLearned(record: ConsentRecord, learned: Learned): ConsentRec
 }
 
 /**
- * The outcome of an exchange in a record that has changed since it started: the store may have lost it, or another process
- * took over from one that was held up. `undefined` where it no longer counts. Pure.
+ * The outcome of an exchange in a record that has changed since it started: the store may have lost it, or another
+ * process took over from one that was suspended. `undefined` where it no longer counts. Pure.
  */
 export function overruled(found: ConsentRecord, learned: Learned): ConsentRecord | undefined {
   const { consent, ends } = found;
@@ -470,7 +470,7 @@ export function overruled(found: ConsentRecord, learned: Learned): ConsentRecord
     }
     case 'ended': {
       const { id, kind } = learned.ended;
-      // A poll that was held up: another poll got the token.
+      // A poll of a suspended process: another poll got the token.
       const isGranted = consent?.id === id && ['granted', 'redeemed'].includes(consent.state);
       return isGranted && kind === 'expired' ? undefined : withLearned(found, learned);
     }

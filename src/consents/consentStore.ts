@@ -4,17 +4,17 @@ import type { Operation } from '../domain/question.ts';
 import type { Clock } from '../system/clock.ts';
 import type { ConsentRecord } from './consentRecord.ts';
 
-/** At one moment of the store's clock, which alone counts for the times in the record. */
+/** The record at one moment of the store's clock, by which alone the times in it count. */
 export interface Snapshot {
   readonly record: ConsentRecord | undefined;
   readonly nowMs: number;
-  /** The store has lost writes: until then a prompt may live, or an answer may have been given, that has no record. */
+  /** The store has lost writes: until then a prompt may be live, or an answer may have been given, without a record. */
   readonly doubtUntilMs?: number | undefined;
   /** Changes with every write. */
   readonly version: number;
 }
 
-/** The version and time of the store's reply; or another writer was first, or there is no room. */
+/** The version and time of the store's reply; otherwise another writer was first, or there is no room. */
 export type Written = Pick<Snapshot, 'version' | 'nowMs'> | 'conflict' | 'full';
 
 /**
@@ -22,7 +22,7 @@ export type Written = Pick<Snapshot, 'version' | 'nowMs'> | 'conflict' | 'full';
  * with {@link SharedStateLost} while it is not available.
  */
 export interface ConsentStore {
-  /** A shared store can lose what this process knows. */
+  /** Whether a shared store can lose what this process knows. */
   readonly isShared: boolean;
 
   read(number: PhoneNumber): Promise<Snapshot>;
@@ -30,7 +30,8 @@ export interface ConsentStore {
   /**
    * Writes if the record is still that of `version`; keeps it for `keepMs`. Live records never give way.
    *
-   * @param writeId of {@link newWriteId}: a write that was lost may be sent again with it, and succeeds where it was done
+   * @param writeId of {@link newWriteId}: a write that was lost may be sent again with it, and succeeds where it was
+   * carried out
    */
   write(
     number: PhoneNumber,
@@ -49,20 +50,20 @@ export function newWriteId(): number {
   return randomInt(1, 2 ** 47);
 }
 
-/** A time in milliseconds for each. */
+/** A time in milliseconds for each operation. */
 export type ByOperation = Readonly<Record<Operation, number>>;
 
 /**
- * Which operations an operator refuses us, whatever the number: no owner is prompted for them meanwhile. Shared ones reject
- * with {@link SharedStateLost} while they are not available.
+ * The operations that an operator refuses us, whatever the number: no owner is prompted for them meanwhile. Shared ones
+ * reject with {@link SharedStateLost} while they are not available.
  */
 export interface OperatorRefusals {
   /** 0 where an operation is not refused. */
   leftMs(): Promise<ByOperation>;
 
   /**
-   * Notes that a lookup about this number was refused. Once `afterNumbers` are, each within `forMs` of the one before, no
-   * owner is prompted for the operation for `forMs`: one refused number bars no other caller.
+   * Notes that a lookup about this number was refused. Once `afterNumbers` are, each within `forMs` of the one before,
+   * no owner is prompted for the operation for `forMs`: one refused number bars no other caller.
    */
   refuse(
     number: PhoneNumber,
@@ -85,14 +86,16 @@ interface StoredRecord {
 /** Some 50,000 consents; fewer where an operator's `auth_req_id` and tokens are long. */
 const MAX_BYTES = 64 * 2 ** 20;
 
-/** A record's place among the others, and its own fields in addition to their texts. */
+/** The bytes of a record's place among the others, and of its own fields without their texts. */
 const RECORD_BYTES = 512;
 
-/** Records that have run out are swept after this many writes, and where there is no room, at most once in this time. */
+/** Expired records are swept after this many writes, and where there is no room, at most once in this time. */
 const WRITES_BETWEEN_SWEEPS = 1000;
 const MS_BETWEEN_SWEEPS = 1000;
 
-/** The consents of one process, in about `maxBytes`: beyond that a new number finds no room, and live consents continue. */
+/**
+ * The consents of one process, in about `maxBytes`: beyond that a new number has no room, and live consents continue.
+ */
 export class MemoryConsentStore implements ConsentStore {
   readonly isShared: boolean = false;
   readonly #clock: Clock;
@@ -133,7 +136,7 @@ export class MemoryConsentStore implements ConsentStore {
     if ((isThere ? before.version : 0) !== version) return Promise.resolve('conflict');
     if (!isThere && !this.#hasRoom(nowMs)) return Promise.resolve('full');
     const next = (this.#lastVersion += 1);
-    // Its texts in UTF-16, and what holds them.
+    // Its texts in UTF-16, and the objects around them.
     const bytes = RECORD_BYTES + 2 * JSON.stringify(record).length + this.#tokenBytes(record);
     this.#bytes += bytes - (this.#records.get(number)?.bytes ?? 0);
     this.#records.set(number, { record, version: next, keepUntilMs: nowMs + keepMs, bytes });
@@ -173,7 +176,7 @@ export class MemoryConsentStore implements ConsentStore {
     this.#records.delete(number);
   }
 
-  /** Whether a new number finds room. Sweeps where that is due. */
+  /** Whether there is room for a new number. Sweeps where that is due. */
   #hasRoom(nowMs: number): boolean {
     this.#writesSinceSweep += 1;
     const isDue = this.#bytes >= this.#maxBytes || this.#writesSinceSweep >= WRITES_BETWEEN_SWEEPS;
@@ -195,7 +198,7 @@ export function leftOf(untilMs: ByOperation, nowMs: number): ByOperation {
 export class MemoryRefusals implements OperatorRefusals {
   readonly #clock: Clock;
   readonly #refusedUntilMs = { 'retrieve-date': 0, check: 0 };
-  /** By operation the refused numbers, each with its `afterNumbers`, and until when they count. */
+  /** The refused numbers by operation, each with its `afterNumbers`, and until when they count. */
   readonly #refused: Partial<Record<Operation, { noted: Set<string>; untilMs: number }>> = {};
 
   constructor(clock: Clock) {

@@ -12,28 +12,28 @@ import type { TokenCoverage } from '../tokens/authorizationSettings.ts';
 
 export interface ConsentTokensParts {
   readonly clock: Clock;
-  /** How long before its end a token is no longer used. */
+  /** How long before it expires a token is no longer used. */
   readonly marginMs: number;
   readonly coverageOf: (subject: TokenSubject) => TokenCoverage;
   /** How long the owner is not prompted again after their token was refused. */
   readonly failureMs: number;
 }
 
-/** The oldest is dropped first. */
+/** The most that are remembered; the oldest is dropped first. */
 const MAX_REFUSED = 10_000;
 
 /** It ended while the lookup waited for its turn: the next request prompts again. */
 const CONSENT_EXPIRED: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
 
 /**
- * The tokens of consents, where the operator lets them be used again: each for the caller and purpose that the owner
+ * The tokens of consents, where the operator allows further uses: each for the caller and purpose that the owner
  * consented to, in this process's memory only. Another replica prompts the owner.
  */
 export class ConsentTokens implements LookupTokens {
   readonly #parts: ConsentTokensParts;
   readonly #kept: KeptTokens;
   readonly #consentIds = new WeakMap<ReusableToken, string>();
-  /** Until when, in the order in which they came. */
+  /** Until when, in order of arrival. */
   readonly #refused = new Map<string, number>();
 
   constructor(parts: ConsentTokensParts) {
@@ -41,7 +41,7 @@ export class ConsentTokens implements LookupTokens {
     this.#kept = new KeptTokens(parts.clock, parts.marginMs);
   }
 
-  /** @param callerKey for whom the owner was prompted */
+  /** @param callerKey the caller for whom the owner was prompted */
   keep(subject: TokenSubject, callerKey: CallerKey, token: ReusableToken, consentId: string): void {
     this.#consentIds.set(token, consentId);
     this.#kept.keep(this.#key(subject, callerKey), token);
@@ -59,7 +59,7 @@ export class ConsentTokens implements LookupTokens {
     return { kind: 'acquired', token: token.lend(subject, () => this.#drop(key, token)) };
   }
 
-  /** The owner has consented once: the operator's refusal is not a reason to prompt them again at once. */
+  /** The owner has consented once: the operator's refusal is no reason to prompt them again at once. */
   #drop(key: string, token: ReusableToken): void {
     const { clock, failureMs } = this.#parts;
     const refused = this.#refused;

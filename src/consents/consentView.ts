@@ -29,10 +29,10 @@ export type PromptView =
   | { readonly state: 'free' }
   /** Another caller's consent or denial, which is not revealed; without an id where failures of this caller bar it. */
   | { readonly state: 'anothers'; readonly id?: string }
-  /** The store has lost writes: until then a prompt may live, or an answer may have been given, that has no record. */
+  /** The store has lost writes: until then a prompt may be live, or an answer may have been given, without a record. */
   | { readonly state: 'forgotten'; readonly againAtMs: number; readonly endsAtMs: number }
   | LivingView
-  /** The owner declined, or the operator refused to go on. */
+  /** The owner declined, or the operator refused to continue. */
   | Closed;
 
 /** The caller's own consent: when a retry can help, and when it ends. */
@@ -48,10 +48,10 @@ type LivingView = { readonly againAtMs: number; readonly endsAtMs: number } & (
   | { readonly state: 'waiting' }
 );
 
-/** The identities of those that can be polled. */
+/** The identities of operators that can be polled. */
 export type Operators = Pick<ReadonlySet<string>, 'has'>;
 
-/** With this many the owner is not prompted until some have run out. */
+/** With this many ends the owner is not prompted until some have expired. */
 const MAX_ENDS = 16;
 
 /** Decides only by the record, the caller, the moment, and which operators can be polled. Pure. */
@@ -166,7 +166,7 @@ export function pendingFailure(
   }
 }
 
-/** With the time for which it is remembered, where waiting helps. */
+/** The failure with the time for which it is remembered, where waiting helps. */
 export function failureToReturn(
   { failure, untilMs }: Pick<Failed, 'failure' | 'untilMs'>,
   nowMs: number,
@@ -197,8 +197,8 @@ export function othersIn({ prompt, barred }: ConsentView): readonly string[] {
 }
 
 /**
- * Another caller's consent or denial shows as pending, without its times, once a question of this caller has met it; before
- * that as nothing, since it would reveal that somebody else queries the number. Pure.
+ * Another caller's consent or denial shows as pending, without its times, once a question of this caller has met it;
+ * before that as nothing, since it would reveal that another caller queries the number. Pure.
  *
  * @param operator the current one
  * @param met the ids of {@link othersIn} when this caller's question failed
@@ -231,7 +231,7 @@ export function consentStatus(
   return isMet ? pendingStatus(ANOTHERS_PENDING) : { state: 'NOT_ASKED' };
 }
 
-/** A denial, or the operator's refusal to go on with a consent or to start one. */
+/** A denial, or the operator's refusal to continue a consent or to start one. */
 function closedState({ code }: LookupFailure): ConsentStatus['state'] {
   switch (code) {
     case 'CONSENT_DENIED':

@@ -29,24 +29,24 @@ export interface Waiter {
 
 export interface Answer {
   readonly outcome: LookupOutcome;
-  /** What it takes from lookups that were made for other requests: audited before it. */
+  /** The answers from lookups that were made for other requests, which are audited before it. */
   readonly cached?: readonly Omit<CachedAnswer, 'number' | 'request'>[];
-  /** The consent whose expiry it is. */
+  /** The consent whose expiry it reports. */
   readonly expiredId?: string;
 }
 
 /**
- * The requests of one caller that wait for one number, and their answers. An answer from a lookup that was made for another
- * request is audited first.
+ * The requests of one caller that wait for one number, and their answers. An answer from a lookup that was made for
+ * another request is audited first.
  *
- * A pending step outlives its request's patience: the next step is taken once for the latest request, even if it no longer
- * waits. So patience shorter than the exchanges leads to an answer.
+ * A pending step outlives its request's patience: the next step is taken once for the latest request, even if it no
+ * longer waits. So patience shorter than the exchanges leads to an answer.
  */
 export class Waiters {
-  /** The latest of all that ever joined: a step that leaves later helps no request. */
+  /** The latest deadline of all that ever joined: a step that leaves later helps no request. */
   deadlineMs = 0;
   readonly #waiting = new Set<Waiter>();
-  /** The latest request for which no step was begun, and the one for which one is. */
+  /** The latest request for which no step has begun, and the one for which a step has. */
   #joined: Waiter | undefined;
   #begun: Waiter | undefined;
 
@@ -64,14 +64,14 @@ export class Waiters {
     return this.#begun ?? this.#joined;
   }
 
-  /** Begins a step, or goes on with it: for the longest waiting request, or else for the pending step. */
+  /** Begins a step, or continues it: for the longest waiting request, otherwise for the pending step. */
   beginStep(): void {
     const [first] = this.#waiting;
     if (this.#begun === undefined) [this.#begun, this.#joined] = [this.#joined, undefined];
     this.#begun = first ?? this.#begun;
   }
 
-  /** @param cause for which it still is to be taken */
+  /** @param cause the request for which it is still to be taken */
   endStep(cause?: Waiter): void {
     this.#begun = cause;
   }
@@ -82,7 +82,7 @@ export class Waiters {
     this.deadlineMs = Math.max(this.deadlineMs, waiter.session.request.deadlineMs);
   }
 
-  /** Whether only the owner's answer is waited for: meanwhile its number is not at work. */
+  /** Whether only the owner's answer is missing: meanwhile its number is not at work. */
   ownerWait(isWaiting: boolean): void {
     for (const { session } of this.#waiting) {
       session.request.onOwnerWait?.(session.number, isWaiting);
@@ -105,7 +105,7 @@ export class Waiters {
     this.#joined = undefined;
   }
 
-  /** Answers those for which there is an answer. Returns the consents whose expiry was reported. */
+  /** Answers the waiters for which there is an answer. Returns the consents whose expiry was reported. */
   async answer(answerFor: (waiter: Waiter) => Answer | undefined): Promise<readonly string[]> {
     const answering: Promise<string | undefined>[] = [];
     for (const waiter of this.#waiting) {
@@ -115,7 +115,7 @@ export class Waiters {
     return (await Promise.all(answering)).filter((id) => id !== undefined);
   }
 
-  /** Answers only requests that came in before its lookup left: others may find it kept. It is audited for `madeFor`. */
+  /** Answers only requests that came in before its lookup left: others may find it kept. Audited for `madeFor`. */
   async answerWith(
     fact: TimedFact,
     made: Lookup,
@@ -152,7 +152,10 @@ export class Waiters {
     });
   }
 
-  /** Answers once it is audited, else with the audit failure. Returns the reported expiry, unless the request has left. */
+  /**
+   * Answers once that is audited, otherwise with the audit failure. Returns the reported expiry, unless the request has
+   * left.
+   */
   async #answer(
     waiter: Waiter,
     { outcome, cached = [], expiredId }: Answer,

@@ -20,7 +20,7 @@ import {
   type LookupRoute,
 } from '../lookups/lookupRoute.ts';
 
-/** Without a reason the timer's abort would make an error, with its stack. */
+/** Without a reason the timer's abort would create an error, with its stack. */
 const WAIT_OVER = 'over';
 
 /** Callers and numbers whose question met another caller's consent; the oldest reads NOT_ASKED again. */
@@ -38,12 +38,12 @@ export class ConsentedLookups {
   readonly #waitMs: number;
   readonly #closing = new AbortController();
   readonly #flows = new Map<string, ConsentFlow>();
-  /** By caller and number, the consents of others that its last question met. Of this process: another one says NOT_ASKED. */
+  /** By caller and number, the consents of others that its last question met, here: another process says NOT_ASKED. */
   readonly #met = new Map<string, readonly string[]>();
   /** Patience counts once for a request and number, over all consents and operators that it takes. */
   readonly #patienceEnds = new WeakMap<LookupRequest, Map<PhoneNumber, number>>();
 
-  /** @param waitMs how long a request waits that names no time */
+  /** @param waitMs how long a request waits that states no time */
   constructor(parts: Omit<ConsentFlowParts, 'operators' | 'flows' | 'closing'>, waitMs: number) {
     const closing = this.#closing.signal;
     this.#parts = { ...parts, operators: this.#operators, flows: this.#flows, closing };
@@ -88,7 +88,7 @@ export class ConsentedLookups {
     return { kind: 'read', status };
   }
 
-  /** Before the answer leaves: a status that is read after it says the same. */
+  /** Before the answer leaves: a status that is read after it is the same. */
   async #meet(number: PhoneNumber, key: string, { signal }: LookupRequest): Promise<void> {
     const reading = this.#parts.store.read(number).catch(unlessLost);
     const snapshot = await signal.unlessAborted(reading);

@@ -11,10 +11,10 @@ import { cachedFrom, type Answer, type Waiter, type Waiters } from './consentWai
 
 /** What a flow has learned in addition to the page. */
 export interface Learned {
-  /** Whose refusals the page has. */
+  /** The operator whose refusals the page has. */
   readonly readFor: ConsentOperator | undefined;
   readonly recalls: Pick<WeakMap<Waiter, Recall>, 'get'>;
-  /** By their identities: those that can be polled. */
+  /** The operators that can be polled, by their identities. */
   readonly operators: ReadonlyMap<string, ConsentOperator>;
 }
 
@@ -27,16 +27,16 @@ export interface Recall extends RecalledFacts {
 export type Step =
   /** No request waits, or only one that has left and is answered. */
   | { readonly kind: 'end' }
-  /** The record, and what its operator refuses. */
+  /** Reads the record, and what its operator refuses. */
   | { readonly kind: 'read'; readonly operator: ConsentOperator }
-  /** Kept facts, for these requests: the page shows that there may be new ones, or a prompt is next. */
+  /** Recalls kept facts for these requests: the page shows that there may be new ones, or a prompt is next. */
   | {
       readonly kind: 'recall';
       readonly page: ConsentSnapshot;
       readonly waiters: readonly Waiter[];
       readonly isPromptNext: boolean;
     }
-  /** These requests, with that: a kept fact, or the end of a consent. */
+  /** Answers these requests with a kept fact, or with the end of a consent. */
   | {
       readonly kind: 'answer';
       readonly page: ConsentSnapshot;
@@ -46,11 +46,11 @@ export type Step =
   | ({ readonly kind: 'restore'; readonly lost: Pending } & Taken)
   | ({ readonly kind: 'prompt'; readonly lookup: Lookup } & Taken)
   | ({ readonly kind: 'poll'; readonly pending: Pending } & Taken)
-  /** A token on record whose lookup has not left. */
+  /** Spends a token of the record whose lookup has not left. */
   | ({ readonly kind: 'spend'; readonly granted: Granted } & Taken)
-  /** Until then, on our own monotonic clock. */
+  /** Sleeps until then, on our own monotonic clock. */
   | { readonly kind: 'sleep'; readonly untilMs: number }
-  /** All requests. */
+  /** Fails all requests. */
   | { readonly kind: 'fail'; readonly failure: LookupFailure };
 
 interface Taken {
@@ -63,12 +63,12 @@ interface Taken {
 
 export type StepOf<K extends Step['kind']> = Extract<Step, { kind: K }>;
 
-/** While no request joins, this many steps pass at most between two that sleep, write or make an exchange. */
+/** While no request joins, at most this many steps pass between two that sleep, write or make an exchange. */
 export function mostSteps(waiters: number): number {
   return 4 + 2 * waiters;
 }
 
-/** Less than the time for which an answered consent is on record. */
+/** Less than the time for which an answered consent is in the record. */
 const RECALL_HOLDS_MS = 1000;
 
 const END: Step = { kind: 'end' };
@@ -156,8 +156,8 @@ function operatorOf({ operator }: Pending | Granted, { operators }: Learned): Co
 }
 
 /**
- * Whether kept facts are to be recalled: now where one may have been kept since the request looked, as another process had
- * the answer, or died after it kept it; else before a prompt, where the page would not show that.
+ * Whether kept facts are to be recalled: now where one may have been kept since the request looked, as another process
+ * had the answer, or died after it kept it; otherwise before a prompt, where the page would not show that.
  */
 function recallNeeded(
   waiter: Waiter,
@@ -166,7 +166,7 @@ function recallNeeded(
 ): 'now' | 'before-prompt' | undefined {
   const recall = recalls.get(waiter);
   const { recalledAtMs } = recall ?? waiter;
-  // Then a fact that was kept before the page was read, and after the recall, would be an end on it.
+  // A fact that was kept before the page was read, and after the recall, would then be an end on the page.
   const isOfNow = recalledAtMs > nowMs - time.minAheadMs - RECALL_HOLDS_MS;
   if (isOfNow && recall?.version === version) return undefined;
   const mayBeKept = ends.some((end) => {
@@ -180,12 +180,12 @@ function recallNeeded(
     }
   });
   if (mayBeKept || lost !== undefined) return 'now';
-  // Another server may have written an end by another clock, and a process that was held up keeps a fact after its
+  // Another server may have written an end by another clock, and a process that was suspended keeps a fact after its
   // consent has expired.
   return isOfNow && ends.every(({ kind }) => kind === 'failed') ? undefined : 'before-prompt';
 }
 
-/** From kept facts, else from the record: then no step is taken for the request. */
+/** An answer from kept facts, otherwise from the record: then no step is taken for the request. */
 function answerFrom(waiter: Waiter, page: ConsentSnapshot, learned: Learned): Answer | undefined {
   const { facts: kept = [], unrequested = [] } = learned.recalls.get(waiter) ?? {};
   const { session, operator } = waiter;

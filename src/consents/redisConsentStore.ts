@@ -17,7 +17,7 @@ import type { StateSeal, StateSeals } from '../sharedState/stateSeals.ts';
 
 export interface RedisConsentStoreSettings {
   readonly seals: StateSeals;
-  /** No prompt for this time after the store has lost its memory. */
+  /** How long no prompt follows after the store has lost its memory. */
   readonly doubtMs: number;
   /** Called when a doubt begins or is found, with its end in milliseconds since 1970. */
   readonly onDoubt?: (untilMs: number) => void;
@@ -29,7 +29,7 @@ const ONE_DOUBT_MS = 2000;
 // Only values that we sealed open, so the types are right.
 // oxlint-disable typescript/no-unsafe-type-assertion
 
-/** For a read of a bucket's memory only. */
+/** For reading only a bucket's memory. */
 const NO_NUMBER = '-';
 
 interface Place {
@@ -40,20 +40,20 @@ interface Place {
 }
 
 /**
- * The consents of any number of processes, by the clock of Redis, or of the master that holds the record. Each bucket has a
- * memory of its own: a master that has lost its data casts doubt only on the numbers that it holds.
+ * The consents of any number of processes, by the clock of Redis, or of the master that holds the record. Each bucket
+ * has its own memory: a master that has lost its data casts doubt only on the numbers that it holds.
  */
 export class RedisConsentStore implements ConsentStore {
   readonly isShared = true;
   readonly #redis: Redis;
   readonly #clock: Clock;
   readonly #settings: RedisConsentStoreSettings;
-  /** Memories are named alike in all buckets: under each seal that counts. */
+  /** The names of a bucket's memory, under each seal; the same in all buckets. */
   readonly #memoryNames: readonly (readonly [StateSeal, string])[];
   readonly #epochs: string[] = Array.from({ length: BUCKETS }, () => '');
   /** How many writes each bucket is known to have had in its epoch. */
   readonly #writes: number[] = Array.from({ length: BUCKETS }, () => 0);
-  /** The latest that is known, by our own clock. */
+  /** The latest doubt that is known, by our own clock. */
   #doubtUntilMs = 0;
 
   constructor(redis: Redis, clock: Clock, settings: RedisConsentStoreSettings) {
@@ -119,7 +119,7 @@ export class RedisConsentStore implements ConsentStore {
     this.#redis.close();
   }
 
-  /** Reads all memories: a server that has lost one has lost others, and a new process is to find their doubt. */
+  /** Reads all memories: a server that has lost one has lost others, and a new process must find their doubt. */
   async #lookAtAll(server?: string): Promise<void> {
     const places = Array.from(this.#epochs, (_, bucket) => this.#placeIn(bucket, NO_NUMBER));
     const there = places.filter((one) => server === undefined || this.#serverOf(one) === server);

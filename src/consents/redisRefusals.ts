@@ -5,7 +5,7 @@ import { bucketOf, keyIn, unlessLost, type Redis } from '../sharedState/redis.ts
 import { adoptRenamed, type StateSeals } from '../sharedState/stateSeals.ts';
 import { leftOf, type ByOperation, type OperatorRefusals } from './consentStore.ts';
 
-/** Another replica's refusal is known so much later at most. */
+/** The longest delay after which another replica's refusal is known. */
 const LOOK_EVERY_MS = 1000;
 /** The master that holds refusals may be lost while the number's master answers. */
 const LOOK_TIMEOUT_MS = 250;
@@ -16,8 +16,8 @@ export interface RedisRefusalsSettings {
 }
 
 /**
- * For any number of processes. It applies to all numbers, so it is on one master: replicas read it once a second, and
- * while that master is lost they use the latest reply.
+ * The refusals for any number of processes. They apply to all numbers, so they are on one master: replicas read them
+ * once a second, and while that master is lost they use the latest reply.
  */
 export class RedisRefusals implements OperatorRefusals {
   readonly #redis: Redis;
@@ -88,8 +88,8 @@ const ADOPT = adoptRenamed(1);
 
 /**
  * KEYS: refusals. ARGV: an operation, for how many milliseconds a refusal counts, how many numbers it takes, and the
- * number's name, followed by those that other keys give it. A field holds until when the noted ones count, and each with
- * the count that it is for.
+ * number's name, followed by those that other keys give it. A field holds until when the noted numbers count, and each
+ * with the count that it is for.
  */
 const NOTE = `${ADOPT}
 local refused = 'refused:' .. ARGV[1]
@@ -110,13 +110,13 @@ if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KE
 return 'done'
 `;
 
-/** KEYS: refusals. ARGV: the operation of a lookup that was answered. */
+/** KEYS: refusals. ARGV: the operation of an answered lookup. */
 const FORGET = `${ADOPT}
 redis.call('HDEL', KEYS[1], 'refused:' .. ARGV[1])
 return 'done'
 `;
 
-/** KEYS: refusals. Returns for how many milliseconds retrieve-date and check are refused still, and whether any are noted. */
+/** KEYS: refusals. Returns for how many ms retrieve-date and check are still refused, and whether any are noted. */
 const LOOK = `${ADOPT}
 local untilMs = redis.call('HMGET', KEYS[1], 'refusedUntilMs:retrieve-date', 'refusedUntilMs:check')
 return { math.max(0, (untilMs[1] or 0) - now), math.max(0, (untilMs[2] or 0) - now),
