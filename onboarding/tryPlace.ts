@@ -42,7 +42,7 @@ export async function tryPlace(way: Way, { url, endpoints }: PlaceToTry): Promis
 }
 
 /**
- * The files that connections are made with, read, and the row about them; none where the settings name none. They must
+ * Reads the files that connections are made with, and judges them; no row where the settings name none. The files must
  * be closed.
  */
 export function openOwnFiles(

@@ -182,8 +182,9 @@ export const METHOD_NEEDS: Readonly<Record<AuthenticationMethod, readonly Client
 };
 
 /**
- * The authentication of the client: the entry's, or the first method of the profile that its secret and key are for,
- * both before one of them. A certificate may be for the connection only, so that `tls` must be named. Pure.
+ * The authentication of the client: the entry's method, otherwise the first of the profile's for which its secret and key
+ * are sufficient. With both a secret and a key, methods that use both come first. A certificate may be for the connection
+ * only, so that `tls` must be named. Pure.
  */
 export function methodOf(
   named: AuthenticationMethod | undefined,

@@ -21,11 +21,11 @@ export class UnexpectedStatus extends Error {
   }
 }
 
-/** The document has a member twice: which of the two counts is undefined (RFC 8259 §4). */
 class NestedTooDeeply extends Error {
   override readonly name = 'NestedTooDeeply';
 }
 
+/** The document has a member twice: which of the two counts is undefined (RFC 8259 §4). */
 class DuplicateMember extends Error {
   override readonly name = 'DuplicateMember';
 }
