@@ -104,4 +104,15 @@ describe('requests begin one a turn', () => {
     expect(begun.length).toBeGreaterThan(20);
     expect(begun.length).toBeLessThanOrEqual(26);
   });
+
+  it('or are refused in their turn, where half of their time is over by then', async () => {
+    const { begun, refused, all } = waiting([
+      ['a0', 6000],
+      ['b0', 0, 10_000],
+      ['b1', 0, 20_000],
+    ]);
+    await all;
+    expect(begun).toEqual(['a0', 'b1']);
+    expect(refused).toEqual(['b0 1']);
+  });
 });

@@ -47,7 +47,7 @@ export const PARTS: readonly Part[] = [
       ['.toSorted((one, other) => one.leftAtMs - other.leftAtMs)', ''],
       ['underWay.maxAgeHours >= wanted.maxAgeHours', 'underWay.maxAgeHours > wanted.maxAgeHours'],
       [' ?? equalRequest(lookup, plan, offer);', ';\n  void equalRequest;'],
-      ['(answered.some(isEqual) ?', '(false ?'],
+      ['(answered.some((made) => readsAll(made) && isEqual(made))', '(false'],
     ],
   },
   {
@@ -321,6 +321,10 @@ export const PARTS: readonly Part[] = [
       ['queue.spentMs += tookMs;', ''],
       ['waiters.length === 0 || spentMs >= leastSpentMs', 'waiters.length === 0'],
       ['this.#emptyTurns = Math.floor(tookMs);', ''],
+      ['hasAccepted && this', 'this'],
+      ['      this.#refuseLate();\n', ''],
+      ['this.#begun < BEGUN_UNTIL_KNOWN', 'false'],
+      ['isOver || lateMs <= 0 ? undefined : seconds(lateMs)', 'undefined'],
     ],
   },
   {

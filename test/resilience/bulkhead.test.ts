@@ -50,8 +50,10 @@ describe('the bulkhead', () => {
     expect(await Promise.all(first)).toEqual(['done a', 'done b']);
     const others = [work('c'), work('d'), work('e', 2000), work('f', 2000)];
     // The third in the queue, with two at a time: the work before it may take a quarter of what work took before it waited.
-    expect(await work('g', 1200)).toEqual(crowded(1));
-    expect(await work('h', 200)).toEqual(crowded(2));
+    const refused = [work('g', 1200), work('h', 200)];
+    await settled();
+    expect(bulkhead.load).toEqual({ underWay: 2, waiting: 2 });
+    expect(await Promise.all(refused)).toEqual([crowded(1), crowded(2)]);
     await clock.advance(2000);
     expect(await Promise.all(others)).toEqual(['done c', 'done d', 'done e', 'done f']);
   });
