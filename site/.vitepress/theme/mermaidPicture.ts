@@ -3,6 +3,9 @@ import { defineComponent, h, ref, watchEffect } from 'vue';
 
 let pictures = 0;
 
+/** Of a picture's own size: its letters have 12 px then. */
+const SMALLEST = 0.75;
+
 /** A picture of a page, drawn in the reader's browser, again when it turns dark. */
 export const MermaidPicture = defineComponent({
   props: { code: { type: String, required: true } },
@@ -22,10 +25,10 @@ export const MermaidPicture = defineComponent({
       });
       pictures += 1;
       const drawn = await mermaid.render(`picture-${pictures}`, decodeURIComponent(code));
-      // As it is drawn, or as wide as the column; on a phone it scrolls rather than becoming too small to read.
+      // As wide as the column, and no smaller than can be read: then it scrolls.
       svg.value = drawn.svg.replace(
         /max-width: ([\d.]+)px/,
-        'max-width: $1px; min-width: min($1px, 40rem)',
+        (_, px: string) => `max-width: ${px}px; min-width: ${SMALLEST * Number(px)}px`,
       );
     }
     return () => h('div', { class: 'picture', innerHTML: svg.value });
