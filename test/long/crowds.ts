@@ -288,7 +288,7 @@ class Answers {
 }
 
 /** Its process (crowdOperator.ts). */
-class CrowdOperator {
+export class CrowdOperator {
   readonly url: string;
   readonly pid: number;
   readonly #child: ReturnType<typeof fork>;

@@ -2,6 +2,7 @@ import { inspect, parseArgs } from 'node:util';
 import { chaos } from './chaos.ts';
 import { consentChaos } from './consentChaos.ts';
 import { crowds } from './crowds.ts';
+import { floods } from './floods.ts';
 import { fuzz } from '../fuzz/fuzz.ts';
 import { NotInTime } from '../support/redisCommands.ts';
 import { NO_REDIS } from '../support/redisServer.ts';
@@ -25,6 +26,7 @@ const RUNS: Readonly<Record<string, LongRun>> = {
   'redis-faults': redisFaults,
   scale,
   crowds,
+  floods,
   mutants: mutation,
 };
 
