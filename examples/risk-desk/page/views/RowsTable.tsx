@@ -1,8 +1,14 @@
-import { useVirtualizer, type Range, defaultRangeExtractor } from '@tanstack/react-virtual';
+import {
+  defaultRangeExtractor,
+  useVirtualizer,
+  useWindowVirtualizer,
+  type Range,
+} from '@tanstack/react-virtual';
 import {
   memo,
   useCallback,
   useEffect,
+  useLayoutEffect,
   useMemo,
   useRef,
   useState,
@@ -57,6 +63,9 @@ function withOwn(own: RowsTableProps['own']): readonly ColumnSpec[] {
   return [...WIDE.slice(0, 3), ...columns, ...WIDE.slice(3)];
 }
 
+/** A phone's header, which stays in sight. */
+const TOPBAR_PX = 170;
+
 /** As in list.css. */
 const ROW_HEIGHT_PX = 44;
 /** Drawn before they come in sight. */
@@ -96,14 +105,11 @@ export function RowsTable(props: RowsTableProps) {
     column: Math.min(chosen.column, columns.length - 1),
   };
   const focusesActive = useRef(false);
-  const virtualizer = useVirtualizer({
+  const common = {
     count: rows.length,
-    getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT_PX,
     overscan: OVERSCAN_ROWS,
-    // Under the heading, which stays in sight.
-    scrollPaddingStart: ROW_HEIGHT_PX,
-    getItemKey: (index) => rows[index]?.id ?? index,
+    getItemKey: (index: number) => rows[index]?.id ?? index,
     // The row that Tab reaches is there although it is out of sight.
     rangeExtractor: useCallback(
       (range: Range) => {
@@ -114,7 +120,28 @@ export function RowsTable(props: RowsTableProps) {
       },
       [active.row],
     ),
+  };
+  const inBox = useVirtualizer({
+    ...common,
+    enabled: !isNarrow,
+    getScrollElement: () => scroller.current,
+    // Under the heading, which stays in sight.
+    scrollPaddingStart: ROW_HEIGHT_PX,
   });
+  // On a phone nothing scrolls but the page.
+  const body = useRef<HTMLDivElement>(null);
+  const [bodyTopPx, setBodyTopPx] = useState(0);
+  useLayoutEffect(() => {
+    const box = body.current?.getBoundingClientRect();
+    if (isNarrow && box !== undefined) setBodyTopPx(Math.round(box.top + window.scrollY));
+  });
+  const inPage = useWindowVirtualizer({
+    ...common,
+    enabled: isNarrow,
+    scrollMargin: bodyTopPx,
+    scrollPaddingStart: TOPBAR_PX,
+  });
+  const virtualizer = isNarrow ? inPage : inBox;
 
   useEffect(() => {
     if (!focusesActive.current) return;
@@ -164,6 +191,7 @@ export function RowsTable(props: RowsTableProps) {
           <div
             role="rowgroup"
             className="rows__body"
+            ref={body}
             style={{ height: virtualizer.getTotalSize() }}
             onKeyDown={onKeyDown}
           >
@@ -174,7 +202,7 @@ export function RowsTable(props: RowsTableProps) {
                   key={row.id}
                   id={row.id}
                   index={index}
-                  startPx={start}
+                  startPx={isNarrow ? start - bodyTopPx : start}
                   columns={columns}
                   activeColumn={index === active.row ? active.column : null}
                   onOpen={open}

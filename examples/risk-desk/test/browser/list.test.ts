@@ -374,6 +374,26 @@ describe.skipIf(!hasBrowser())('a list in a browser', () => {
     expect(await page.locator('.printed').count()).toBe(0);
   });
 
+  it('scrolls with the page on a phone, and nothing scrolls in it', async () => {
+    await using desk = await openSignedIn(browser, stack, {
+      viewport: { width: 390, height: 844 },
+    });
+    const { page } = desk;
+    await checkList(page, crowd(300));
+    await allChecked(page);
+    const table = page.locator('.rows');
+    expect(await table.evaluate((rows) => rows.scrollHeight - rows.clientHeight)).toBeLessThan(2);
+    await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight));
+    const last = page.locator('.rows__row[aria-rowindex="301"]');
+    await last.waitFor();
+    expect(await last.evaluate((row) => row.getBoundingClientRect().bottom)).toBeLessThan(845);
+    expect(await page.locator('.rows__row').count()).toBeLessThan(60);
+    // The keys of the grid lead through the page as well.
+    await last.locator('.rows__cell').first().focus();
+    await page.keyboard.press('Control+Home');
+    await page.locator('.rows__row[aria-rowindex="2"] .rows__cell:focus').waitFor();
+  });
+
   it('comes back with our columns behind its own: its rows, its order, its bytes', async () => {
     await using desk = await openSignedIn(browser, stack, {
       viewport: { width: 1440, height: 900 },
