@@ -81,8 +81,6 @@ export default defineConfig({
     },
   },
   vite: {
-    // Mermaid is one chunk, fetched by the pages that have a picture.
-    build: { chunkSizeWarningLimit: 4000 },
     publicDir: false,
   },
 });

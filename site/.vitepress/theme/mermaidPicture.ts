@@ -1,3 +1,5 @@
+import type { Mermaid } from 'mermaid';
+import address from 'mermaid/dist/mermaid.min.js?url';
 import { useData } from 'vitepress';
 import { defineComponent, h, ref, watchEffect } from 'vue';
 
@@ -16,7 +18,7 @@ export const MermaidPicture = defineComponent({
 
     async function draw(dark: boolean): Promise<void> {
       if (import.meta.env.SSR) return;
-      const { default: mermaid } = await import('mermaid');
+      const mermaid = await loaded();
       mermaid.initialize({
         startOnLoad: false,
         securityLevel: 'strict',
@@ -34,3 +36,20 @@ export const MermaidPicture = defineComponent({
     return () => h('div', { class: 'picture', innerHTML: svg.value });
   },
 });
+
+declare global {
+  /** Set by Mermaid's own bundle. */
+  var mermaid: Mermaid | undefined;
+}
+
+/** Mermaid's own bundle as it is, once a page: to bundle its sources takes most of the time of a build. */
+function loaded(): Promise<Mermaid> {
+  if (globalThis.mermaid !== undefined) return Promise.resolve(globalThis.mermaid);
+  const there = document.querySelector<HTMLScriptElement>(`script[src="${address}"]`);
+  const script = there ?? Object.assign(document.createElement('script'), { src: address });
+  if (there === null) document.head.append(script);
+  return new Promise((resolve, reject) => {
+    script.addEventListener('load', () => globalThis.mermaid && resolve(globalThis.mermaid));
+    script.addEventListener('error', reject);
+  });
+}
