@@ -272,7 +272,9 @@ export class ConsentLedger {
     { rules, exchangeMs }: LedgerOperator,
   ): Promise<Claim<Granted> | undefined> {
     const monotonicMs = this.#parts.clock.monotonicMs();
-    const lifeMs = Math.min(expiresAtMs - exchangeMs - monotonicMs, MAX_LIFE_MS);
+    // A record of before a loss is over when its doubt is: it may show a token that was spent.
+    const longestMs = this.#parts.store.isShared ? rules.doubtMs : MAX_LIFE_MS;
+    const lifeMs = Math.min(expiresAtMs - exchangeMs - monotonicMs, MAX_LIFE_MS, longestMs);
     const leaseUntilMs = this.nowMs() + rules.leaseMs;
     const consent: Granted = {
       ...identityOf(claim.consent),

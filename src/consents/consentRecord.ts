@@ -60,7 +60,10 @@ export interface Granted extends ConsentIdentity {
   readonly token: string;
   /** The process whose key it is bound to, where only that process can use it. */
   readonly holder?: string;
-  /** Not spent after this time: its `expires_in` less the time of an exchange, ten minutes at most. */
+  /**
+   * Not spent after this time: its `expires_in` less the time of an exchange, ten minutes at most, and in a shared store no
+   * longer than a doubt.
+   */
   readonly untilMs: number;
   /** Set while a process is about to spend it. */
   readonly leaseUntilMs?: number;

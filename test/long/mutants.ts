@@ -128,6 +128,7 @@ export const PARTS: readonly Part[] = [
   {
     file: 'src/consents/consentLedger.ts',
     tests: [
+      'test/lookups/afterConsent',
       'test/lookups/consentedLookups',
       'test/lookups/sharedConsents',
       'test/consentHistories',
@@ -137,6 +138,7 @@ export const PARTS: readonly Part[] = [
       ['if (claim.nowMs + exchangeMs < leaseUntilMs) return claim;', 'return claim;'],
       ['version: undefined, leaseUntilMs', 'version, leaseUntilMs'],
       ['doubtUntilMs === undefined ? lost', 'true ? lost'],
+      ['isShared ? rules.doubtMs', 'isShared ? MAX_LIFE_MS'],
       ['this.#time = clockElsewhere(written.nowMs, sentAtMs, repliedAtMs);\n', ''],
       ["(state !== 'free' && isFresh)", "state !== 'free'"],
     ],

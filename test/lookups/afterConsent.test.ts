@@ -344,6 +344,12 @@ describe('an owner who has answered, in a store that has gone back to a snapshot
         expect(isPending || (state === 'redeemed' && code === 'CONSENT_EXPIRED')).toBe(true);
       }
       expect([prompts(), operator.lookups.length]).toEqual([1, 1]);
+      // Nor is the token spent again after it.
+      await clock.advance(40 * SECOND_MS);
+      const isGranted = state === 'granted';
+      const after = isGranted ? await service.heard(SECOND_MS, WINDOW) : [];
+      expect(after).toEqual(isGranted ? [failing('CONSENT_EXPIRED')] : []);
+      expect([prompts(), operator.lookups.length]).toEqual([1, 1]);
     },
   );
 });
