@@ -46,15 +46,15 @@ const BY_CODE: Readonly<Partial<Record<Group, readonly (readonly [RegExp, string
     ],
     [
       /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/,
-      'No authority that is trusted has signed the certificate of the server. Where the operator, or a proxy of your company, has an authority of its own, get its certificate by a way that you trust and name it in tls.ca, and for a discovery document in EGRESS_CA_FILE.',
+      'No trusted authority has signed the certificate of the server. Where the operator, or a proxy of your company, has an authority of its own, get its certificate in a way that you trust and name it in tls.ca, and for a discovery document in EGRESS_CA_FILE.',
     ],
     [
       /^(?:ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/,
-      'The certificate is for another name than the address has. Check the host in the settings; where the onboarding papers say another name, write it in tls.serverName.',
+      'The certificate is for another name than the address has. Check the host in the settings; where the onboarding papers give another name, write it in tls.serverName.',
     ],
     [
       /^(?:ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|ERR_SSL_HTTP_REQUEST)$/,
-      'What answers there does not speak TLS. Check the port in the settings; a proxy on the way may answer in place of the operator.',
+      'The server there does not speak TLS. Check the port in the settings; a proxy on the way may answer instead of the operator.',
     ],
     [
       /^ERR_SSL_.*(?:PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)/,

@@ -166,7 +166,7 @@ export function judgeScopes(endpoint: string, trials: readonly ScopeTrial[]): Fi
 }
 
 const ON_SCOPES =
-  'Ask the operator to enable these scopes for the client, or correct scopes after the onboarding papers; leave out of operations what was not ordered.';
+  'Ask the operator to enable these scopes for the client, or correct scopes by the onboarding papers; remove from operations what was not ordered.';
 
 /** An operator whose reply has no scopes has granted them (RFC 6749 §5.1), or ignores them. */
 function grantText(trials: readonly ScopeTrial[]): string {

@@ -116,6 +116,6 @@ export function judgeFiles({ flaw, certificateEndsMs }: FilesTrace, nowMs: numbe
         verdict: days < 0 ? 'failed' : 'warning',
         found: days < 0 ? 'our certificate has expired' : found,
         advice:
-          'Have our client certificate renewed, register the new one with the operator, and put it in the place of the old: new connections use it without a restart.',
+          'Have our client certificate renewed, register the new one with the operator, and replace the old one: new connections use it without a restart.',
       };
 }

@@ -33,7 +33,7 @@ export function judgeConsent(probe: ConsentProbe): Finding {
       return {
         ...row,
         verdict: 'failed',
-        found: 'no reply of its own came; the owner may have been prompted',
+        found: 'no reply of its own arrived; the owner may have been prompted',
         advice:
           'Ask the owner of the number whether the prompt arrived, and the operator what it received.',
       };

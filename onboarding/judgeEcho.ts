@@ -18,7 +18,7 @@ export function judgeEcho(
         ...row,
         verdict: 'failed',
         advice:
-          'The operator, or a gateway of its, writes correlators of its own, and its replies would be refused as those of other requests. Write "echo": "never".',
+          'The operator, or its gateway, writes correlators of its own, and its replies would be refused as those of other requests. Write "echo": "never".',
       },
     ];
   }

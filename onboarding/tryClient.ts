@@ -73,7 +73,7 @@ const NO_TOKEN_STEP: Finding = {
   step: 'credentials',
   at: '',
   verdict: 'not tried',
-  found: 'judged once a number is looked up, for there is no token step: use --number',
+  found: 'judged once a number is looked up, since there is no token step: use --number',
 };
 
 const SCOPES_NEED_OWNER: Finding = {
@@ -88,6 +88,6 @@ const NUMBER_OF_NOBODY = fictional('+447700900000');
 
 function fictional(text: string): PhoneNumber {
   const parsed = parsePhoneNumber(text);
-  if (parsed.kind === 'refused') throw new Error('The number of nobody is not a number.');
+  if (parsed.kind === 'refused') throw new Error('The fictional number is not a number.');
   return parsed.value;
 }

@@ -3,15 +3,15 @@ import { type GraphQLScalarType, type GraphQLSchema } from 'graphql';
 export type SimSwapMockReason = keyof typeof FAILURES;
 /** What is known of a mocked number. */
 export type SimSwapMock =
-  /** Within every window, or within none. */
+  /** In every window, or in none. */
   | 'SWAPPED'
   | 'NOT_SWAPPED'
   | SimSwapMockReason
-  /** So that short windows are `false` and long ones `true`. */
+  /** For a mock whose short windows are `false` and whose long ones are `true`. */
   | {
       readonly swappedHoursAgo: number;
     };
-/** Mocked numbers by how they are written in E.164: `+447700900001`. */
+/** Mocked numbers in E.164 form: `+447700900001`. */
 export type SimSwapMockAnswers = Readonly<Record<string, SimSwapMock>>;
 /** What to mock the graph with. */
 export interface SimSwapMocks {
@@ -31,14 +31,14 @@ export type SimSwapMockResolvers = Record<
 export interface SimSwapFixture {
   /** `null` where it is not known; then there is an `error`. */
   readonly simSwappedWithin: boolean | null;
-  /** With times as texts, as they are in a reply. */
+  /** With times as texts, as in a reply. */
   readonly simSwapCheck: Readonly<Record<string, string | number | null>>;
   readonly error?: {
     readonly message: string;
     readonly extensions: Readonly<Record<string, unknown>>;
   };
 }
-/** The details of each reason, as an example. */
+/** Example details of each reason. */
 declare const FAILURES: {
   readonly CONSENT_PENDING: {
     readonly retryAfterSeconds: 5;

@@ -73,8 +73,8 @@ export interface ProfileOption {
 /** How the client authenticates: at the authorization server, or at each lookup where there is no token step. */
 export interface Authentication {
   /**
-   * The methods that the operator accepts. If there are several, `client.method` of the entry names one; where it is
-   * absent, the first applies that the entry's `secret` and `key` are sufficient for.
+   * The methods that the operator accepts. If there are several, `client.method` of the entry names one; where it is absent,
+   * the first one for which the entry's `secret` and `key` are sufficient applies.
    */
   readonly methods: readonly [AuthenticationMethod, ...AuthenticationMethod[]];
   readonly assertion: AssertionProfile;

@@ -41,7 +41,7 @@ if (operators.length === 0) fail('No operator is set. Set OPERATORS_FILE, or OPE
 const chosen = operators.filter(({ name }) => name === (wanted.operator ?? name));
 if (chosen.length === 0) {
   const names = operators.map(({ name }) => name).join(', ');
-  fail(`No operator has this name. There are: ${names}.`);
+  fail(`No operator has this name. The operators are: ${names}.`);
 }
 const needsName = directory !== undefined && wanted.operator === undefined;
 const trial = await numberTrial();
@@ -67,7 +67,7 @@ function readArguments() {
   const { json = false, consent = false } = values;
   const timeoutMs = integerOf('--timeout', timeout, 1, 60) * 1000;
   if (number === undefined && (otherNumber !== undefined || consent)) {
-    return fail(`--other-number and --consent go with --number.\n${USAGE}`);
+    return fail(`--other-number and --consent require --number.\n${USAGE}`);
   }
   return { operator, timeoutMs, json, consent, number, otherNumber };
 }
@@ -104,7 +104,7 @@ async function readNumbers(
   const lines: string[] = [];
   if (count > 0) {
     const reader = createInterface({ input: process.stdin });
-    if (process.stdin.isTTY) process.stderr.write('Phone number, one a line:\n');
+    if (process.stdin.isTTY) process.stderr.write('Phone numbers, one per line:\n');
     for await (const line of reader) {
       lines.push(line.trim());
       if (lines.length === count) break;

@@ -32,7 +32,7 @@ const range = { sinceMs: timeOf('--since', since), untilMs: timeOf('--until', un
 const config = readOrFail(readUsageConfig);
 const report = new UsageReport(dimensions, range, config.priceOf);
 const startedAtMs = performance.now();
-const further = ' Nothing is reported, for it would be too little.';
+const further = ' Nothing is reported, since the sums would be too low.';
 for await (const line of linesIn(positionals, config.auditLog, further)) report.add(line);
 const print = format === 'csv' ? usageCsv : usageTable;
 process.stdout.write(print(dimensions, report.usages, config.currency));

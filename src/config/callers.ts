@@ -62,8 +62,7 @@ function readTokens(
     return DEVELOPMENT_TOKENS;
   }
   if (!isAnySet && exposure === undefined) return undefined;
-  const why =
-    exposure ?? 'callers are known by all three of JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE';
+  const why = exposure ?? 'JWT_JWKS_URL, JWT_ISSUER and JWT_AUDIENCE must be set together';
   for (const name of TOKEN_NAMES) {
     if (!read.isSet(name)) read.problem(name, `is missing: ${why}`);
   }

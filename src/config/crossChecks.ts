@@ -133,7 +133,7 @@ function checkContract({ entry, report, profile, profileName }: WithProfile): vo
   }
   const isFree = direct?.type === 'client_credentials' && direct.username === undefined;
   if (entry.tokens.use === 'any-number' && !(isFree && flow !== '3-legged')) {
-    const what = `would answer about another number: tokens of ${profileName} hold theirs. Write "per-number"`;
+    const what = `would answer about another number: tokens of ${profileName} are for one number each. Write "per-number"`;
     report(['tokens', 'use'], what);
   }
   const margin = entry.dateMarginHours ?? profile.dateMarginHours;
@@ -192,7 +192,7 @@ function checkClient({ entry, report, profile, profileName }: WithProfile): void
   const { client, flow, tls } = entry;
   const { methods, signedRequest, headers } = profile.authentication;
   if (client.method !== undefined && !methods.includes(client.method)) {
-    const what = `must be one of ${methods.join(', ')}, or left out: so has ${profileName}`;
+    const what = `must be one of ${methods.join(', ')}, the methods of ${profileName}, or left out`;
     report(['client', 'method'], what);
     return;
   }
@@ -217,7 +217,7 @@ function checkConnection({ entry: { tls, proxy, authUrl, simSwapUrl }, report }:
     ['passphrase', 'key'],
   ] as const) {
     if (tls?.[name] !== undefined && tls[other] === undefined) {
-      report(['tls', other], `is missing: ${name} is there`);
+      report(['tls', other], `is missing: ${name} is set`);
     }
   }
   if (proxy?.ca !== undefined && !proxy.url.startsWith('https:')) {

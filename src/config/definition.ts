@@ -16,7 +16,7 @@ export const DEFAULT_LIMITS = { timeoutMs: 5000, connections: 256 } as const;
 
 const name = string().regex(
   /^[a-z](?:[a-z0-9-]{0,30}[a-z0-9])?$/,
-  'must be up to 32 small letters, digits and hyphens',
+  'must be up to 32 lower-case letters, digits and hyphens',
 );
 
 /** A text without a problem. */
@@ -139,7 +139,7 @@ export const operatorEntry = strictObject({
   name: name.describe('for log, audit log and the keys of stores; clients never see it'),
   formerly: array(name)
     .default([])
-    .describe('names that it had: consents and facts of these continue, with `REDIS_URL`'),
+    .describe('its former names: their consents and facts continue, with `REDIS_URL`'),
   profile: z.preprocess(
     nameOfProfile,
     string()

@@ -37,7 +37,7 @@ export function readDocument(text: string): JsonDocument {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     // The parser recurses as deeply as the text nests.
-    return unread('has too many brackets in each other');
+    return unread('nests too many brackets');
   }
 }
 

@@ -58,19 +58,19 @@ export function readOperators(
     };
   }
   if (handedIn !== undefined && read.isSet('OPERATORS_FILE')) {
-    read.problem('OPERATORS_FILE', 'is set, and operators are handed in: name them once');
+    read.problem('OPERATORS_FILE', 'is set, but operators are passed in as well: set one of them');
   }
   // With the file nothing would read them.
   const surplus = hasFile ? SHORT_FORM.filter((name) => read.isSet(name)) : [];
   for (const name of surplus) {
-    read.problem(name, 'is for one operator, and OPERATORS_FILE is set: say it in that file');
+    read.problem(name, 'is for one operator, and OPERATORS_FILE is set: set it in that file');
   }
   const why = isIntended ? 'an operator has two addresses' : NO_SIMULATOR;
   const fromSettings = () => (hasFile ? operatorsInFile(read) : shortForm(read, {}, why));
   const source =
     handedIn === undefined
       ? fromSettings()
-      : operatorsIn(handedIn, (problem) => ['operators, as handed in:', sentence(problem)]);
+      : operatorsIn(handedIn, (problem) => ['operators, as passed in:', sentence(problem)]);
   if (source === undefined) return { ...nobody, simulator: undefined };
   return { ...readOperatorsOf(source, read, forAll), simulator: undefined };
 }

@@ -200,7 +200,7 @@ function* secretProblems(
     if (text.trim() === '') {
       yield { path: [...at, secret.kind], what: MISSING[secret.kind] };
     } else if (!isPem && !fits.test(text)) {
-      const what = 'leads to more than one line, or to what no header carries';
+      const what = 'refers to more than one line, or to characters that no header can have';
       yield { path: [...at, secret.kind], what };
     }
   }

@@ -212,7 +212,7 @@ const reading = strictObject({
       true: scalar,
       false: scalar,
       window: union([literal('asked'), int(1, MAX_MAX_AGE_HOURS), pointer]),
-    }).refine((one) => one.true !== one.false, 'has one value for true and for false'),
+    }).refine((one) => one.true !== one.false, 'has the same value for true and false'),
   ),
   isPartial: optional(boolean()),
   number: optional(pointer),
@@ -368,7 +368,7 @@ const definition = strictObject({
     problem(['sendPhoneNumber'], 'leaves the number out, and the token does not hold it either');
   }
   if (tokens.use === 'any-number' && !(isNameless && direct.type !== 'none')) {
-    const what = 'would answer about another number: tokens of this grant hold theirs';
+    const what = 'would answer about another number: tokens of this grant are for one number each';
     problem(['tokens', 'use'], what);
   }
   for (const [operation, one] of Object.entries(lookups)) {

@@ -12,7 +12,7 @@ const SERVICE_LINK =
 /** How other programs' variables describe a Redis: left out, the connection would be another. */
 const OF_REDIS_URL = /^REDIS_(?:CLUSTER|PASSWORD|SENTINEL|TLS|TOPOLOGY|USER)/;
 const IN_REDIS_URL =
-  '. User, password, sentinels and the name of the server belong into REDIS_URL, certificates into the files of REDIS_TLS_CA_FILE, REDIS_TLS_CERT_FILE and REDIS_TLS_KEY_FILE';
+  '. User, password, sentinels and the name of the server belong in REDIS_URL, certificates into the files of REDIS_TLS_CA_FILE, REDIS_TLS_CERT_FILE and REDIS_TLS_KEY_FILE';
 
 /** A suggestion differs by at most this many letters. */
 const MAX_LETTERS = 3;

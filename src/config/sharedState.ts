@@ -130,7 +130,7 @@ function topologyIn(
   if (kind === 'cluster') {
     return database === '0'
       ? { kind, servers }
-      : 'names a database, of which a cluster has none: leave the path out';
+      : 'names a database, which a cluster does not have: leave the path out';
   }
   if (kind === 'sentinel' && masterName === undefined) {
     return 'lacks the name under which the sentinels know the master: redis+sentinel://host:26379/mymaster';

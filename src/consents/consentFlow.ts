@@ -142,7 +142,7 @@ export class ConsentFlow {
     const { clock, operators } = this.#parts;
     const learned = { readFor: this.#readFor, recalls: this.#recalls, operators };
     const step = nextStep(this.#page, waiting, learned, clock.nowMs());
-    if (this.#stepsLeft === 0) throw new Error('The steps of a consent come to nothing.');
+    if (this.#stepsLeft === 0) throw new Error('The steps of a consent do not end.');
     this.#stepsLeft -= 1;
     if (step.kind === 'read' || step.kind === 'recall') {
       waiting.beginStep();

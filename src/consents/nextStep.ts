@@ -151,7 +151,7 @@ export function nextStep(
 
 function operatorOf({ operator }: Pending | Granted, { operators }: Learned): ConsentOperator {
   const found = operators.get(operator);
-  if (found === undefined) throw new Error('A consent is pursued at an operator that is unknown.');
+  if (found === undefined) throw new Error('A consent is pursued at an unknown operator.');
   return found;
 }
 

@@ -383,7 +383,7 @@ function parseBody(text: string): Members | string {
   } catch {
     return `The body is not JSON. ${EXPECTED_BODY}`;
   }
-  if (Array.isArray(body)) return 'Send one operation a request, with several fields.';
+  if (Array.isArray(body)) return 'Send one operation per request, with several fields.';
   return isMembers(body) ? body : `The body is not a JSON object. ${EXPECTED_BODY}`;
 }
 

@@ -220,7 +220,7 @@ const NOT_FOUND: Refusal = { status: 404, code: 'BAD_REQUEST', message: 'GraphQL
 const DUPLICATE_HEADER: Refusal = {
   status: 400,
   code: 'BAD_REQUEST',
-  message: 'The header host or authorization is there twice: send one.',
+  message: 'The header host or authorization was sent twice. Send it once.',
   headers: { connection: 'close' },
 };
 

@@ -263,7 +263,7 @@ function inWords({ limited, ...excess }: Excess): string {
 /** The caller may query one number per operation. The same for numbers that exist and for those that do not. */
 export function severalForbidden(scope: string, status?: number): AnswerError {
   return new AnswerError(
-    `This operation queries several numbers, and your access token allows one. Send one number an operation, or get a token with the scope ${scope}.`,
+    `This operation queries several numbers, and your access token allows one. Send one number per operation, or get a token with the scope ${scope}.`,
     { code: 'FORBIDDEN', ...(status === undefined ? {} : { http: { status } }) },
   );
 }

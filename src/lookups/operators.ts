@@ -79,7 +79,7 @@ function inTurn(first: ServingOperator, byName: ReadonlyMap<string, RoutedOperat
   const others = first.others.map((name) => {
     const other = byName.get(name);
     if (other === undefined) {
-      throw new Error(`\`others\` of the operator ${first.name} names one that is not there.`);
+      throw new Error(`\`others\` of the operator ${first.name} names one that does not exist.`);
     }
     return other;
   });

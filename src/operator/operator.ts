@@ -262,7 +262,7 @@ export function writeLookup(
 const NO_HEADERS: readonly string[] = [];
 
 function notItsParts(): ProfileFault {
-  return new ProfileFault('write returned something else than query, headers and body');
+  return new ProfileFault('write returned something other than query, headers and body');
 }
 
 /** The path with the number in its place; `undefined` where the address has none. Pure. */
@@ -299,7 +299,7 @@ function headersIn(
       throw new ProfileFault('write returned a header that the service sets itself');
     }
     if (!isHeaderName(name) || typeof value !== 'string' || !isHeaderText(value)) {
-      throw new ProfileFault('write returned what no header carries');
+      throw new ProfileFault('write returned characters that no header can have');
     }
     return [name, value];
   });

@@ -250,14 +250,14 @@ function instantOf(value: unknown, form: DateReading['form']): Instant | ReplyFl
       return 'wrong type of latestSimChange';
     }
     const epochMs = Math.round(form === 'epoch-seconds' ? value * 1000 : value);
-    return Math.abs(epochMs) > MAX_EPOCH_MS ? 'date not of its form' : instantAt(epochMs);
+    return Math.abs(epochMs) > MAX_EPOCH_MS ? 'date in another form' : instantAt(epochMs);
   }
   if (typeof value !== 'string') return 'wrong type of latestSimChange';
-  if (form !== 'rfc3339') return parseInstant(IN_UTC[form](value)) ?? 'date not of its form';
+  if (form !== 'rfc3339') return parseInstant(IN_UTC[form](value)) ?? 'date in another form';
   const instant = parseInstant(value);
   if (instant !== undefined) return instant;
   const needsZone = parseInstant(`${value}Z`) !== undefined;
-  return needsZone ? 'date without a zone' : 'date not of RFC 3339';
+  return needsZone ? 'date without a zone' : 'date not in RFC 3339';
 }
 
 /** The largest value of a Date. */

@@ -183,8 +183,8 @@ function error(message: string, details: LogDetails): Finding {
 }
 
 const SETTING_FOR_FLAW: Readonly<Partial<Record<ReplyFlaw, string>>> = {
-  'another correlator, never ours': 'echo: never',
-  'no correlator, never ours': 'echo: auto',
+  'another correlator, and ours was never echoed': 'echo: never',
+  'no correlator, and ours was never echoed': 'echo: auto',
 };
 
 const SETTING_FOR_WORD: Readonly<Partial<Record<OperatorWord, string>>> = {

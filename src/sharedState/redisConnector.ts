@@ -151,7 +151,7 @@ function endInSilence(socket: Socket): void {
 }
 
 function badReply(code: 'ENDLESS_REPLY' | 'NO_REPLY'): Error {
-  return Object.assign(new Error('A reply of Redis has no end, or does not come.'), { code });
+  return Object.assign(new Error('A reply of Redis has no end, or does not arrive.'), { code });
 }
 
 export type ClientOptions = ReturnType<typeof clientOptions>;

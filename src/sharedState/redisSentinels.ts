@@ -78,7 +78,7 @@ export class Sentinels {
       }
       await this.#parts.clock.sleep(RETRY_AFTER_MS);
     }
-    throw new Error('The master is wanted no more.');
+    throw new Error('The master is no longer wanted.');
   }
 
   async #isMaster(address: RedisAddress): Promise<boolean> {

@@ -62,7 +62,7 @@ export const METRICS = {
   },
   lookupAttempts: {
     name: 'sim_swap_lookup_attempts_total',
-    help: 'Exchanges of lookups that may have reached the operator: what its invoice is held against.',
+    help: 'Exchanges of lookups that may have reached the operator, to compare with its invoice.',
     labels: ['operator', 'operation'],
   },
   lookupPrice: {
@@ -96,13 +96,13 @@ export const METRICS = {
   },
   quotaUsed: {
     name: 'sim_swap_quota_used_ratio',
-    help: 'How much of their quotas callers had used, at each thing that was counted in one: 1 is all of it.',
+    help: 'The share of their quotas that callers had used, at each count: 1 is all of it.',
     labels: ['quota'],
     buckets: SHARES,
   },
   consentWaitSeconds: {
     name: 'sim_swap_consent_wait_seconds',
-    help: 'How long requests wait for the consent of an owner, by what came of it.',
+    help: 'How long requests wait for the consent of an owner, by outcome.',
     labels: ['operator', 'outcome'],
     buckets: CONSENT_SECONDS,
   },
@@ -123,7 +123,7 @@ export const METRICS = {
   },
   retries: {
     name: 'sim_swap_operator_retries_total',
-    help: 'Exchanges with operators that were made once more.',
+    help: 'Exchanges with operators that were repeated.',
     labels: ['operator', 'endpoint'],
   },
   workUnderWay: {
@@ -168,7 +168,7 @@ export const METRICS = {
   },
   storeFailures: {
     name: 'sim_swap_shared_store_failures_total',
-    help: 'What was not done in the shared store: it was lost, or full.',
+    help: 'Commands that failed in the shared store: it was lost, or full.',
     labels: ['reason'],
   },
   storeSeconds: {
@@ -195,7 +195,7 @@ export const METRICS = {
   },
   spans: {
     name: 'sim_swap_spans_total',
-    help: 'Spans of traces by what became of them: sent, failed, or dropped since too many waited.',
+    help: 'Spans of traces by outcome: sent, failed, or dropped since too many waited.',
     labels: ['outcome'],
   },
   cpuSeconds: {
@@ -208,7 +208,7 @@ export const METRICS = {
   },
   heapUsedBytes: {
     name: 'nodejs_heap_size_used_bytes',
-    help: 'What objects take of the heap.',
+    help: 'The part of the heap that objects take.',
   },
   startSeconds: {
     name: 'process_start_time_seconds',

@@ -47,7 +47,10 @@ export interface Acknowledgement {
 
 /** A token that was received before: it, or this one, came in the reply to another request. */
 export const SEEN_TOKEN: Failed & { readonly isUnproven: true } = {
-  ...failed({ code: 'OPERATOR_INVALID_REPLY', reach: 'number' }, 'a token that came before'),
+  ...failed(
+    { code: 'OPERATOR_INVALID_REPLY', reach: 'number' },
+    'a token that was received before',
+  ),
   isUnproven: true,
 };
 

@@ -235,7 +235,7 @@ function certificatesOf(file: string, pem: string): readonly X509Certificate[] {
   try {
     return blocks.map((block) => new X509Certificate(block));
   } catch {
-    throw new Flaw(`${file} holds what is not a certificate`);
+    throw new Flaw(`${file} contains something other than a certificate`);
   }
 }
 
@@ -244,7 +244,7 @@ function checkContext(what: string, options: SecureContextOptions): void {
   try {
     createSecureContext(options);
   } catch {
-    throw new Flaw(`${what} what OpenSSL refuses`);
+    throw new Flaw(`${what} something that OpenSSL refuses`);
   }
 }
 

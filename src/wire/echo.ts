@@ -79,11 +79,17 @@ export class EchoPolicy {
       return 'proven';
     }
     if (echoed !== undefined) {
-      return { refused: this.#hasEchoed ? 'another correlator' : 'another correlator, never ours' };
+      return {
+        refused: this.#hasEchoed
+          ? 'another correlator'
+          : 'another correlator, and ours was never echoed',
+      };
     }
     if (!this.#isEchoDue) return this.#originOfSilent(way);
     if (status >= 200 && status < 300) {
-      return { refused: this.#hasEchoed ? 'no correlator' : 'no correlator, never ours' };
+      return {
+        refused: this.#hasEchoed ? 'no correlator' : 'no correlator, and ours was never echoed',
+      };
     }
     return way === 'kept connection' ? 'unproven' : 'proven';
   }

@@ -104,13 +104,13 @@ export type ReplyFlaw =
   | 'wrong type of latestSimChange'
   | 'wrong type of monitoredPeriod'
   | 'date without a zone'
-  | 'date not of RFC 3339'
-  | 'date not of its form'
+  | 'date not in RFC 3339'
+  | 'date in another form'
   | 'date ahead'
   | 'date before 1991'
   | 'wrong access_token'
   /** On a connection where a stray reply may have arrived. */
-  | 'a token that came before'
+  | 'a token that was received before'
   | 'wrong token_type'
   | 'wrong expires_in'
   | 'wrong auth_req_id'
@@ -125,8 +125,8 @@ const UNPROVEN_ORIGINS = [
   'another correlator',
   'no correlator',
   // At an endpoint that has never echoed: its gateway may write its own correlators, or none.
-  'another correlator, never ours',
-  'no correlator, never ours',
+  'another correlator, and ours was never echoed',
+  'no correlator, and ours was never echoed',
 ] as const;
 
 export type UnprovenOrigin = (typeof UNPROVEN_ORIGINS)[number];

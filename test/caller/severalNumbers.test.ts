@@ -101,7 +101,7 @@ describe('without the scope of BATCH_SCOPE, several numbers in an operation', ()
       expect(reply.codes).toEqual(['FORBIDDEN']);
       expect(reply.data).toBeUndefined();
       expect(reply.errors[0]?.message).toBe(
-        'This operation queries several numbers, and your access token allows one. Send one number an operation, or get a token with the scope sim-swap:batch.',
+        'This operation queries several numbers, and your access token allows one. Send one number per operation, or get a token with the scope sim-swap:batch.',
       );
       expect(reply.text).not.toContain('77009');
     }

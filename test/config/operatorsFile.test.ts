@@ -229,7 +229,7 @@ describe('a problem with the file', () => {
 
   test('is that it is too long, too deep, or cannot be read', () => {
     const deep = `{ "operators": ${'['.repeat(200_000)}${']'.repeat(200_000)} }`;
-    expect(problemsWith(deep)).toEqual(['OPERATORS_FILE has too many brackets in each other.']);
+    expect(problemsWith(deep)).toEqual(['OPERATORS_FILE nests too many brackets.']);
     const long = 'OPERATORS_FILE must have 1000000 characters at most.';
     expect(problemsWith(' '.repeat(1_000_001))).toEqual([long]);
     const unreadable = 'OPERATORS_FILE names a file that cannot be read.';
@@ -257,8 +257,8 @@ describe('a problem with the file', () => {
     const text = JSON.stringify({ operators: [ALPHA] });
     const shortForm = { OPERATOR_FLOW: '2-legged', OPERATOR_PROFILE: 'kpn' };
     expect(problemsWith(text, shortForm)).toEqual([
-      'OPERATOR_PROFILE is for one operator, and OPERATORS_FILE is set: say it in that file.',
-      'OPERATOR_FLOW is for one operator, and OPERATORS_FILE is set: say it in that file.',
+      'OPERATOR_PROFILE is for one operator, and OPERATORS_FILE is set: set it in that file.',
+      'OPERATOR_FLOW is for one operator, and OPERATORS_FILE is set: set it in that file.',
     ]);
   });
 
@@ -303,7 +303,7 @@ describe('a problem with the file', () => {
     'flow must be 2-legged, or left out: the profile kpn has no other.': of('kpn', THREE_LEGGED),
     'authUrl is for tokens, and the profile nokia has no token step.': of('nokia'),
     'operations[0] is not an operation of the profile kpn.': of('kpn', { operations: ['check'] }),
-    'client.method must be one of basic, private_key_jwt, both, or left out: so has the profile vodafone.':
+    'client.method must be one of basic, private_key_jwt, both, the methods of the profile vodafone, or left out.':
       withClient({ ...BASIC, method: 'post' }),
     'client.key is missing: the profile orange authenticates by private_key_jwt.': of('orange'),
     'tls.certificate is missing: the profile camara authenticates by tls.': of('camara', {
@@ -321,9 +321,9 @@ describe('a problem with the file', () => {
       options: { realm: '../x' },
     }),
     'options.realm is not an option of the profile vodafone.': { options: { realm: 'x' } },
-    'tokens.use would answer about another number: tokens of the profile vodafone hold theirs. Write "per-number".':
+    'tokens.use would answer about another number: tokens of the profile vodafone are for one number each. Write "per-number".':
       { tokens: { use: 'any-number' } },
-    'headers.k.file leads to more than one line, or to what no header carries.': {
+    'headers.k.file refers to more than one line, or to characters that no header can have.': {
       headers: { k: { file: 'two-lines' } },
     },
     'headers.Authorization is a header that this service sets itself.': {
@@ -341,7 +341,7 @@ describe('a problem with the file', () => {
     'headers.K is there twice.': { headers: { k: 'abc', K: 'def' } },
     'headers["x-api-key"] looks like a secret: put it into a file and write { "file": … }, or { "variable": … }.':
       { headers: { 'x-api-key': 'abc' } },
-    'name must be up to 32 small letters, digits and hyphens.': { name: 'Alpha' },
+    'name must be up to 32 lower-case letters, digits and hyphens.': { name: 'Alpha' },
     'prefixes[0] must be "default", or + and 1 to 14 digits such as "+44".': { prefixes: ['44'] },
     'prefixes must not be empty.': { prefixes: [] },
     'others[0] is the operator itself.': { others: ['alpha'] },

@@ -119,7 +119,7 @@ describe('the example of docs/operators.md', () => {
 
   it('may be passed as a function', async () => {
     expect(read(ours)).toMatchObject({ maxAgeHours: 100, profile: { name: 'handed in' } });
-    const problem = 'operators, as handed in: operators[0].profile has an invalid authentication';
+    const problem = 'operators, as passed in: operators[0].profile has an invalid authentication';
     expect(() => read({})).toThrow(problem);
   });
 });

@@ -162,7 +162,10 @@ const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
       [{ REDIS_URL: 'redis://u:hidden%zz@a' }, 'has a user or password that is not percent-enc'],
       [{ REDIS_URL: 'redis://a:1,b:2' }, 'has several servers: start it with redis+cluster://'],
       [{ REDIS_URL: 'redis://a:1,redis://b:2' }, 'REDIS_URL must be an address such as'],
-      [{ REDIS_URL: 'redis+cluster://a:7000/1' }, 'names a database, of which a cluster has none'],
+      [
+        { REDIS_URL: 'redis+cluster://a:7000/1' },
+        'names a database, which a cluster does not have',
+      ],
       [{ REDIS_URL: 'redis+sentinel://a:1' }, 'lacks the name under which the sentinels know'],
       [{ REDIS_URL: 'redis://a?sentinelPassword=hidden' }, 'REDIS_URL has a login of sentinels'],
       [{ REDIS_URL: 'redis://a?db=hidden' }, 'REDIS_URL has a query of other names than'],

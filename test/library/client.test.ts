@@ -93,7 +93,7 @@ describe('a client', () => {
     );
     await expect(
       createSimSwapClient({ settings: { OPERATORS_FILE: 'operators.json' }, operators }),
-    ).rejects.toThrow('OPERATORS_FILE is set, and operators are handed in');
+    ).rejects.toThrow('OPERATORS_FILE is set, but operators are passed in as well');
   });
 
   test('plans the questions of one request together', async () => {

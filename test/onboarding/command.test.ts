@@ -108,7 +108,7 @@ describe('operators -- check', () => {
 
   it.each([
     [['check', '--number', '07700900004'], /starts with \+/],
-    [['check', '--operator', 'nobody'], /There are: northern/],
+    [['check', '--operator', 'nobody'], /The operators are: northern/],
     [['nonsense'], /npm run operators -- check/],
   ])('refuses %j', async (words, message) => {
     const file = new OperatorsFile([entry('northern', '+44', 'http://127.0.0.1:1')]);

@@ -107,7 +107,7 @@ describe('judgeRetrieveDate', () => {
   });
 
   const TYPE = 'wrong type of latestSimChange';
-  const FORM = 'date not of RFC 3339';
+  const FORM = 'date not in RFC 3339';
 
   it.each<[string, unknown, ReplyFlaw]>([
     ['missing', undefined, TYPE],
@@ -190,7 +190,7 @@ describe('a date as a profile describes it', () => {
   const { date: own } = camara.lookups['retrieve-date'].read;
   if (own === undefined) throw new Error('CAMARA has a date.');
   const LONG_AGO = '2010-01-01T00:00:00Z';
-  const FORM = 'date not of its form';
+  const FORM = 'date in another form';
   const SENTINELS = { sentinels: ['1900-01-01', '01-01-1900', '9999-12-31', ''] };
   const BY_CONTRACT = { nullMeans: { noSwapWithinDays: 90 } };
   const RENAMED = { at: '/lastChange', monitoredPeriod: '/days' } as const;
@@ -207,7 +207,7 @@ describe('a date as a profile describes it', () => {
     ['the end of time', SENTINELS, at('9999-12-31T23:59:59Z'), 'none'],
     ['an empty text', SENTINELS, at(''), 'none'],
     ['the day after a sentinel', SENTINELS, at('1900-01-02T00:00:00Z'), 'date before 1991'],
-    ['digits after a sentinel', SENTINELS, at('1900-01-010'), 'date not of RFC 3339'],
+    ['digits after a sentinel', SENTINELS, at('1900-01-010'), 'date not in RFC 3339'],
     ['a date beside sentinels', SENTINELS, at(LONG_AGO), LONG_AGO],
     ['a sentinel, by contract', { ...SENTINELS, ...BY_CONTRACT }, at(''), 'none in 90 days'],
     ['other members', RENAMED, { lastChange: null, days: 120 }, 'none in 120 days'],

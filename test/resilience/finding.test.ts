@@ -79,12 +79,12 @@ describe('the log names the check that a reply failed', () => {
   it.each<[TransportFault, string]>([
     [{ ...INVALID_REPLY, flaw: 'too large' }, 'warn, check: too large'],
     [
-      { ...INVALID_REPLY, flaw: 'another correlator, never ours' },
-      'warn, check: another correlator, never ours, setting: echo of "theirs": never',
+      { ...INVALID_REPLY, flaw: 'another correlator, and ours was never echoed' },
+      'warn, check: another correlator, and ours was never echoed, setting: echo of "theirs": never',
     ],
     [
-      { ...INVALID_REPLY, flaw: 'no correlator, never ours' },
-      'warn, check: no correlator, never ours, setting: echo of "theirs": auto',
+      { ...INVALID_REPLY, flaw: 'no correlator, and ours was never echoed' },
+      'warn, check: no correlator, and ours was never echoed, setting: echo of "theirs": auto',
     ],
     [{ cause: 'connection', sent: true, detail: 'ECONNRESET' }, 'warn, detail: ECONNRESET'],
     // Plain text has no stages.

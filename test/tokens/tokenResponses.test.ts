@@ -272,14 +272,15 @@ describe('judgePoll', () => {
     },
   );
 
-  it.each<ReplyFlaw>(['another correlator', 'no correlator', 'another correlator, never ours'])(
-    'a reply refused for %s counts as no reply',
-    (flaw) => {
-      const fault = { cause: 'invalid-reply', sent: true, detail: 'for the log', flaw } as const;
-      const judged = judgePoll({ kind: 'fault', fault }, START_MS);
-      expect(judged).toEqual({ ...NO_REPLY, isUnproven: true });
-    },
-  );
+  it.each<ReplyFlaw>([
+    'another correlator',
+    'no correlator',
+    'another correlator, and ours was never echoed',
+  ])('a reply refused for %s counts as no reply', (flaw) => {
+    const fault = { cause: 'invalid-reply', sent: true, detail: 'for the log', flaw } as const;
+    const judged = judgePoll({ kind: 'fault', fault }, START_MS);
+    expect(judged).toEqual({ ...NO_REPLY, isUnproven: true });
+  });
 
   it('ends with an unreadable reply', () => {
     const judged = judgePoll(broken('invalid-reply', true), START_MS);

@@ -84,7 +84,7 @@ const FLAWS: readonly [string, Texts, string][] = [
   [
     'a certificate with nonsense in it',
     { certificate: CLIENT.cert.replace(/MII?./, 'AAAA') },
-    'holds what is not a certificate',
+    'contains something other than a certificate',
   ],
   ['a key that is cut off', { key: cutOff(CLIENT.key) }, 'holds no private key in PEM'],
   ['a key that needs a passphrase', { key: encrypted }, 'passphrase does not open'],

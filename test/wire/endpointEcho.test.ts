@@ -40,7 +40,7 @@ async function postInTurn(client: TestEndpoint, times: number): Promise<Exchange
   return exchanges;
 }
 
-const NEVER_OURS = 'another correlator, never ours';
+const NEVER_OURS = 'another correlator, and ours was never echoed';
 
 describe('connections', () => {
   const FRESH = 'close';
@@ -93,7 +93,7 @@ describe('a reply', () => {
   const MISSING = 'no correlator, sent';
   const OTHER = 'another correlator, sent';
   const OTHER_ONLY = `${NEVER_OURS}, sent`;
-  const NONE_EVER = 'no correlator, never ours, sent';
+  const NONE_EVER = 'no correlator, and ours was never echoed, sent';
 
   it.each<[EchoSetting, string, readonly Told[], outcomes: string[]]>([
     ['auto', 'without a correlator, before any echo', [NONE], ['200', '200']],

@@ -454,7 +454,7 @@ describe('whose reply it is', () => {
     ['auto', "another exchange's", ['own', 'exchange-1'], ['200', 'another correlator, sent']],
     ['auto', 'none, once it has echoed', ['own', undefined], ['200', 'no correlator, sent']],
     ['auto', 'none in an error, which came on its own stream', ['own', '404'], ['200', '404']],
-    ['always', 'none', [undefined], ['no correlator, never ours, sent']],
+    ['always', 'none', [undefined], ['no correlator, and ours was never echoed, sent']],
     ['never', "its gateway's own", ['gateway', 'gateway'], ['200', '200']],
   ])('%s, and it names %s', async (echo, _, named, expected) => {
     let count = 0;
