@@ -177,7 +177,12 @@ describe('work that breaks', () => {
       },
     ],
   ])('%s rejects with its own error, which is not published', async (_, work) => {
-    const outcome = traced(lookupChannel, { ...message }, work, () => ANSWERED);
+    const outcome = traced(
+      lookupChannel,
+      () => ({ ...message }),
+      work,
+      () => ANSWERED,
+    );
     await expect(outcome).rejects.toBe(defect);
     expect(subscriber.ended('lookup')).toEqual([{ ...message, result: { outcome: 'broken' } }]);
     expect(subscriber.published.filter(({ event }) => event === 'error')).toEqual([]);

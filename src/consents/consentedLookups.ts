@@ -57,7 +57,7 @@ export class ConsentedLookups {
       lookUp: (lookup, session, recalledAtMs) => {
         const correlator = session.request.correlator.name;
         const { operation } = lookup;
-        const message = { operator: operator.name, correlator, operation };
+        const message = () => ({ operator: operator.name, correlator, operation });
         const wait = () => this.#wait(lookup, session, operator, recalledAtMs);
         return traced(consentChannel, message, wait, (ended) => ({
           outcome: outcomeCodeOf(ended),

@@ -98,8 +98,8 @@ export function createEndpoint(
         else arrived.overdue.then(release, release);
       }
     };
-    if (!requestChannel.hasSubscribers) return respond();
-    return traced(requestChannel, messageOf(incoming, request), respond, ({ status }) =>
+    const message = (): RequestMessage => messageOf(incoming, request);
+    return traced(requestChannel, message, respond, ({ status }) =>
       resultOf(request.report(status)),
     );
   };

@@ -214,16 +214,18 @@ export function listenTimed<Message extends object>(
 export const BROKEN: Broken = { outcome: 'broken' };
 
 /**
- * Publishes the start and the end of the work, as `TracingChannel.tracePromise` does, with fewer promises; only for a
- * channel with subscribers. They get the result from `resultOf`; of a defect they do not get the error, which may quote
+ * Publishes the start and the end of the work, as `TracingChannel.tracePromise` does, with fewer promises. Without
+ * subscribers no message is made. They get the result from `resultOf`; of a defect they do not get the error, which may quote
  * its input.
  */
 export function traced<Result extends object, Message extends Traced<Result>, T>(
-  { start, end, asyncStart, asyncEnd }: WorkChannel<Message>,
-  message: Message,
+  { hasSubscribers, start, end, asyncStart, asyncEnd }: WorkChannel<Message>,
+  messageOf: () => Message,
   work: () => Promise<T>,
   resultOf: (value: T) => Result | Broken,
 ): Promise<T> {
+  if (!hasSubscribers) return work();
+  const message = messageOf();
   const ended: Traced<Result> = message;
   return start.runStores(message, async () => {
     let result: Result | Broken = BROKEN;

@@ -174,16 +174,15 @@ export class Executor {
       return session.run;
     }
     session.state = { kind: 'at work', waitsForOwner: false };
-    session.run = planChannel.hasSubscribers ? this.#runTraced(session) : this.#run(session);
+    session.run = this.#runTraced(session);
     return session.run;
   }
 
   #runTraced(session: NumberSession): Promise<void> {
     const { correlator } = this.#request;
-    const message = { correlator: correlator.name, questions: session.questions.length };
     return traced(
       planChannel,
-      message,
+      () => ({ correlator: correlator.name, questions: session.questions.length }),
       () => this.#run(session),
       () => planned(session),
     );

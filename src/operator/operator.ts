@@ -107,8 +107,7 @@ export class Operator {
       make: () => this.#make(order, context, profile, path, value),
       judge: (exchange) => this.#judge(exchange, order, profile),
     };
-    if (!lookupChannel.hasSubscribers) return endpoint.post(request);
-    const message = messageOf(this.#settings.name, order, context);
+    const message = (): LookupMessage => messageOf(this.#settings.name, order, context);
     return traced(lookupChannel, message, () => endpoint.post(request), resultOf);
   }
 
@@ -135,45 +134,28 @@ export class Operator {
 
   /** The lookup with its token, or with our client authentication where it takes none. */
   #make(
-    order: LookupOrder,
-    context: ExchangeContext,
+    { lookup, number }: LookupOrder,
+    { correlator, signal }: ExchangeContext,
     profile: LookupProfile,
     path: string | undefined,
     token: string,
   ): OutgoingRequest | Promise<OutgoingRequest> {
     const { grant, tokens, lookupAddresses } = this.#settings;
+    const write = (shown: readonly string[]): OutgoingRequest => {
+      const named = this.#isNamed ? number : undefined;
+      const written = writeLookup(this.#settings, profile, lookup, named, this.#clock.nowMs());
+      const headers = shown.concat(written.headers);
+      return { ...written, path, headers, correlator: correlator.next(), signal };
+    };
     if (grant.type !== 'none') {
       const { header, prefix } = tokens.sentIn;
-      const shown = [header, prefix + token];
-      return { ...this.#write(shown, order, context, profile, path), accessToken: token };
+      return { ...write([header, prefix + token]), accessToken: token };
     }
     const proof = this.#authenticate();
-    if (typeof proof !== 'function') {
-      return this.#write(proof.headers, order, context, profile, path);
-    }
-    const address = lookupAddresses[ENDPOINTS[order.lookup.operation]];
+    if (typeof proof !== 'function') return write(proof.headers);
+    const address = lookupAddresses[ENDPOINTS[lookup.operation]];
     const sentTo = path === undefined ? address : new URL(path, address).href;
-    return proof(sentTo.split('?', 1)[0] ?? sentTo).then(({ headers }) =>
-      this.#write(headers, order, context, profile, path),
-    );
-  }
-
-  #write(
-    shown: readonly string[],
-    { lookup, number }: LookupOrder,
-    { correlator, signal }: ExchangeContext,
-    profile: LookupProfile,
-    path: string | undefined,
-  ): OutgoingRequest {
-    const named = this.#isNamed ? number : undefined;
-    const written = writeLookup(this.#settings, profile, lookup, named, this.#clock.nowMs());
-    return {
-      ...written,
-      path,
-      headers: shown.concat(written.headers),
-      correlator: correlator.next(),
-      signal,
-    };
+    return proof(sentTo.split('?', 1)[0] ?? sentTo).then(({ headers }) => write(headers));
   }
 
   #judge(
@@ -193,10 +175,9 @@ export class Operator {
     const judged = judgeLookup(reply, made, lookup);
     const clock = this.#operatorClock;
     if (judged.kind === 'failed' || clock === undefined) return judged;
-    const facts: Fact[] = [];
-    for (const fact of judged.facts) {
-      facts.push(fact.operation === 'retrieve-date' ? clock.judge(fact, reply) : fact);
-    }
+    const facts = judged.facts.map((fact) =>
+      fact.operation === 'retrieve-date' ? clock.judge(fact, reply) : fact,
+    );
     return { ...judged, facts };
   }
 }
@@ -213,12 +194,7 @@ function messageOf(
 ): LookupMessage {
   const { operation } = lookup;
   const message = { operator, correlator: correlator.name, operation };
-  switch (lookup.operation) {
-    case 'retrieve-date':
-      return message;
-    case 'check':
-      return { ...message, maxAgeHours: lookup.maxAgeHours };
-  }
+  return lookup.operation === 'check' ? { ...message, maxAgeHours: lookup.maxAgeHours } : message;
 }
 
 /** The published result of a lookup: never the answer. */

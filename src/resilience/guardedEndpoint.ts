@@ -268,7 +268,8 @@ export class GuardedEndpoint {
       sent = { ...sent, headers: sent.headers.concat(name, value) };
     };
     const message = { operator, correlator, endpoint, method, url, isRetry, addHeader };
-    return traced(exchangeChannel, message, () => this.#send(sent, urgency, bind), resultOf);
+    const send = (): Promise<Exchange> => this.#send(sent, urgency, bind);
+    return traced(exchangeChannel, () => message, send, resultOf);
   }
 
   #send(post: OutgoingRequest, urgency: Urgency, bind?: Bind): Promise<Exchange> {

@@ -5,7 +5,7 @@ import type { LookupFailureCode } from '../domain/errors.ts';
 import type { Ciba } from '../domain/profile.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { ErrorMap } from '../judging/errorMap.ts';
-import type { Exchange, OutgoingRequest } from '../wire/exchange.ts';
+import type { Exchange } from '../wire/exchange.ts';
 import { errorWord, failed, type Failed } from '../judging/refusal.ts';
 import type { GuardedEndpoint, Judged, Outcome } from '../resilience/guardedEndpoint.ts';
 import type { RetryBudget } from '../resilience/retries.ts';
@@ -17,14 +17,9 @@ import {
   type AuthorizationSettings,
   type TokenCoverage,
 } from './authorizationSettings.ts';
-import {
-  encodeForm,
-  NO_PROOF,
-  type ClientAuthentication,
-  type ClientProof,
-} from './clientAuthentication.ts';
+import { encodeForm, type ClientAuthentication } from './clientAuthentication.ts';
 import { KeptTokens, ReusableToken, TokenRefreshes } from './reusedTokens.ts';
-import { createRequest, joinForms, type AuthorizationRequest } from './tokenRequest.ts';
+import { provenRequests, type AuthorizationRequest, type WriteProven } from './tokenRequest.ts';
 import {
   judgeAcknowledgement,
   judgePoll,
@@ -86,7 +81,7 @@ export type AuthorizationEndpoints = Readonly<
 export class TokenManager {
   readonly #settings: TokenSettings;
   readonly #endpoints: AuthorizationEndpoints;
-  #credentials: ReturnType<typeof credentialsOf>;
+  #write: WriteProven;
   readonly #clock: Clock;
   readonly #parts: TokenParts;
   /** The id of this process, where tokens are bound to its key. */
@@ -112,7 +107,7 @@ export class TokenManager {
     this.#parts = parts;
     this.#holder = settings.authentication.dpop ? randomUUID() : undefined;
     this.#endpoints = endpoints;
-    this.#credentials = credentialsOf(settings, authenticate, clock);
+    this.#write = provenRequests(settings, authenticate, clock);
     this.#clock = clock;
     const { use, marginSeconds } = settings.tokens;
     this.#kept = use === 'once' ? undefined : new KeptTokens(clock, marginSeconds * 1000);
@@ -122,7 +117,7 @@ export class TokenManager {
 
   /** Later exchanges use these credentials; other settings do not change. */
   renew(settings: TokenSettings, authenticate: ClientAuthentication): void {
-    this.#credentials = credentialsOf(settings, authenticate, this.#clock);
+    this.#write = provenRequests(settings, authenticate, this.#clock);
     this.#isKeyTaken = false;
     this.#optedOut.clear();
   }
@@ -207,8 +202,7 @@ export class TokenManager {
   }
 
   #request(subject: TokenSubject, context: ExchangeContext, isRetry: boolean): Promise<Acquired> {
-    if (!tokenChannel.hasSubscribers) return this.#requestToken(subject, context, isRetry);
-    const message = messageOf(this.#settings, subject, context);
+    const message = (): TokenMessage => messageOf(this.#settings, subject, context);
     const work = () => this.#requestToken(subject, context, isRetry);
     return traced(tokenChannel, message, work, resultOf);
   }
@@ -304,10 +298,8 @@ export class TokenManager {
 
   /** 3-legged: polls once (OpenID CIBA Core §10.1). */
   poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
-    if (!tokenChannel.hasSubscribers) return this.#poll(authReqId, subject, context);
-    const message = messageOf(this.#settings, subject, context);
-    const work = () => this.#poll(authReqId, subject, context);
-    return traced(tokenChannel, message, work, resultOf);
+    const message = (): TokenMessage => messageOf(this.#settings, subject, context);
+    return traced(tokenChannel, message, () => this.#poll(authReqId, subject, context), resultOf);
   }
 
   async #poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
@@ -345,43 +337,11 @@ export class TokenManager {
       about: subject.number,
       urgency: context,
       isRetry,
-      make: (address) => {
-        // Read for each attempt: credentials may be renewed between two.
-        const { proof, write } = this.#credentials;
-        const written = poll ?? write(subject, address);
-        return typeof proof === 'function' || written instanceof Promise
-          ? signed(written, proof, context, address)
-          : requestOf(written, proof, context);
-      },
+      // For each attempt: credentials may be renewed between two.
+      make: (address) => this.#write(subject, address, context, poll),
       judge,
     });
   }
-}
-
-async function signed(
-  writing: AuthorizationRequest | Promise<AuthorizationRequest>,
-  proof: ClientAuthentication,
-  context: ExchangeContext,
-  address: string,
-): Promise<OutgoingRequest> {
-  const proving = typeof proof === 'function' ? proof(address) : proof;
-  return requestOf(...(await Promise.all([writing, proving])), context);
-}
-
-function requestOf(
-  { form, query = '' }: AuthorizationRequest,
-  proof: ClientProof,
-  { correlator, signal, onFirstByte }: ExchangeContext,
-): OutgoingRequest {
-  return {
-    headers: proof.headers,
-    query,
-    contentType: 'application/x-www-form-urlencoded',
-    body: joinForms(form, proof.form),
-    correlator: correlator.next(),
-    signal,
-    onFirstByte,
-  };
 }
 
 function messageOf(
@@ -411,15 +371,6 @@ const TOKEN_REFUSED = failed({ code: 'OPERATOR_REFUSED', reach: 'number' });
 
 /** The request ended before the token was issued. */
 const TOKEN_DEADLINE_EXCEEDED = failed({ code: 'OPERATOR_TIMEOUT', reach: 'number' });
-
-/** The client's proof, and the writer of requests, which may be signed. */
-function credentialsOf(settings: TokenSettings, authenticate: ClientAuthentication, clock: Clock) {
-  const { grant, clientAuthentication } = settings;
-  // In CAMARA the assertion of the grant also authenticates the client: another assertion would be another method (RFC
-  // 6749 §2.3).
-  const isProven = grant.type === 'jwt-bearer' && clientAuthentication.method === 'private_key_jwt';
-  return { proof: isProven ? NO_PROOF : authenticate, write: createRequest(settings, clock) };
-}
 
 /** @throws {Error} in a flow without consents, which is a defect */
 function cibaOf({ grant }: AuthorizationSettings): Ciba {

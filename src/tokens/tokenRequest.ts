@@ -1,9 +1,17 @@
 import { fillTemplate } from '../domain/phoneNumber.ts';
 import type { Ciba, ClientCredentials } from '../domain/profile.ts';
 import type { Clock } from '../system/clock.ts';
+import type { Correlator } from '../system/correlator.ts';
+import type { OutgoingRequest } from '../wire/exchange.ts';
 import type { TokenSubject } from './accessToken.ts';
 import { scopeOf, type AuthorizationSettings } from './authorizationSettings.ts';
-import { createJwtSigner, encodeForm } from './clientAuthentication.ts';
+import {
+  createJwtSigner,
+  encodeForm,
+  NO_PROOF,
+  type ClientAuthentication,
+  type ClientProof,
+} from './clientAuthentication.ts';
 
 /** A request to the authorization server, encoded, without the proof of the client. */
 export interface AuthorizationRequest {
@@ -22,6 +30,54 @@ type RequestSettings = Pick<
   AuthorizationSettings,
   'authentication' | 'clientAuthentication' | 'grant' | 'scopes'
 >;
+
+type RequestContext = Pick<OutgoingRequest, 'signal' | 'onFirstByte'> & {
+  readonly correlator: Correlator;
+};
+
+export type WriteProven = ReturnType<typeof provenRequests>;
+
+/** Requests with the client's proof: polls, or those of the operator's grant. */
+export function provenRequests(
+  settings: RequestSettings,
+  authenticate: ClientAuthentication,
+  clock: Clock,
+) {
+  const { grant, clientAuthentication } = settings;
+  // In CAMARA the assertion of the grant also authenticates the client: a second one would be a second method
+  // (RFC 6749 §2.3).
+  const isProven = grant.type === 'jwt-bearer' && clientAuthentication.method === 'private_key_jwt';
+  const proof = isProven ? NO_PROOF : authenticate;
+  const write = createRequest(settings, clock);
+  return (
+    subject: TokenSubject,
+    address: string,
+    context: RequestContext,
+    poll?: AuthorizationRequest,
+  ) => {
+    const writing = poll ?? write(subject, address);
+    const proving = typeof proof === 'function' ? proof(address) : proof;
+    return writing instanceof Promise || proving instanceof Promise
+      ? Promise.all([writing, proving]).then((parts) => outgoing(...parts, context))
+      : outgoing(writing, proving, context);
+  };
+}
+
+function outgoing(
+  { form, query = '' }: AuthorizationRequest,
+  proof: ClientProof,
+  { correlator, signal, onFirstByte }: RequestContext,
+): OutgoingRequest {
+  return {
+    headers: proof.headers,
+    query,
+    contentType: 'application/x-www-form-urlencoded',
+    body: joinForms(form, proof.form),
+    correlator: correlator.next(),
+    signal,
+    onFirstByte,
+  };
+}
 
 /** Requests of the operator's grant: for a token, or for the consent that a token is polled for. */
 export function createRequest(settings: RequestSettings, clock: Clock): WriteRequest {
@@ -114,6 +170,6 @@ function consentRequest(
 }
 
 /** Joins two encoded forms. Pure. */
-export function joinForms(form: string, further: string): string {
+function joinForms(form: string, further: string): string {
   return form === '' || further === '' ? form + further : `${form}&${further}`;
 }
