@@ -5,8 +5,8 @@ import { defineComponent, h, ref, watchEffect } from 'vue';
 
 let pictures = 0;
 
-/** Of a picture's own size: its letters have 12 px then. */
-const SMALLEST = 0.75;
+/** Of a picture's own size: its letters have 10 px then. */
+const SMALLEST = 0.65;
 
 /** A picture of a page, drawn in the reader's browser, again when it turns dark. */
 export const MermaidPicture = defineComponent({
