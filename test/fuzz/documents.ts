@@ -88,5 +88,7 @@ function hostileDocument(random: Random, role: Role): string {
     () => `{ __schema { types { ${'fields { type { '.repeat(12)}name${' } }'.repeat(12)} } } }`,
     () => `{ ${root(times((index) => `... { x: simSwappedWithin(maxAgeHours: ${index % 7}) }`))} }`,
     () => `#${'x'.repeat(many * 100)}\n{ ${root('e164')} }`,
+    () => `#${'$#'.repeat(many * 100)}\n{ ${root('e164')} }`,
+    () => `${'\n'.repeat(many * 20)}{ ${root(times(() => 'simSwappedWithin(maxAgeHours: -1)'))} }`,
   ])();
 }

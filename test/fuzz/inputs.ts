@@ -69,7 +69,7 @@ function variablesOf(random: Random): object {
 
 function jsonOf(random: Random, role: Role): string {
   const operation = operationWithVariables(random, role);
-  switch (random.below(7)) {
+  switch (random.below(8)) {
     case 0:
       return mutated(JSON.stringify(operation), random);
     case 1:
@@ -82,6 +82,8 @@ function jsonOf(random: Random, role: Role): string {
       return '['.repeat(1 + random.below(20_000));
     case 5:
       return `{"query":${JSON.stringify(operation.query)},"__proto__":{"variables":{}},"extensions":${JSON.stringify(valueOf(random, 3))}}`;
+    case 6:
+      return `{"x":[${'{},'.repeat(random.below(100_000))}0],"query":${JSON.stringify(operation.query)}}`;
     default:
       return JSON.stringify({
         ...operation,
