@@ -101,7 +101,7 @@ export const COMPOSER_JUDGES: readonly Judge[] = Object.entries(COMPOSERS).map(
       const versions = federation === 1 ? ([1] as const) : (['2.3', '2.9', '2.12'] as const);
       return versions.map((version) => {
         const { errors } = compose(subgraphs.of(version));
-        return finding(`beside Federation ${version}`, errors.length === 0, errors.join(' '));
+        return finding(`with Federation ${version}`, errors.length === 0, errors.join(' '));
       });
     },
   }),

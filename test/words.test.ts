@@ -50,6 +50,11 @@ function patternFor(...at: readonly string[]): RegExp {
   return new RegExp(`\\b(?:${rows.flatMap(({ words }) => words).join('|')})\\b`, 'gi');
 }
 
+const PROSE = patternFor('comment', 'message');
+
+/** People ask people. */
+const PEOPLE = /\b[Aa]sk (?:your|its|the|whether|an?) |\bask (?:them|it)\b/;
+
 function findingsIn(text: string): readonly Finding[] {
   return Array.from(text.matchAll(TOKEN), ({ 0: token, index }) => {
     const place = placeOf(token);
@@ -148,10 +153,38 @@ describe('messages of the log', () => {
   });
 });
 
+/** Prose of a page, line by line: without code, addresses, and the table of words itself. */
+function proseOf(page: string): readonly string[] {
+  return page
+    .replaceAll(/^(```|~~~)[^]*?^\1/gm, (code) => code.replaceAll(/[^\n]/g, ''))
+    .replaceAll(/^ {4}.*$|`[^`\n]*`/gm, '')
+    .replaceAll(/\]\([^)]*\)/g, ']')
+    .split('\n')
+    .map((line, index, lines) => (isInTableOfWords(lines, index) ? '' : line));
+}
+
+function isInTableOfWords(lines: readonly string[], index: number): boolean {
+  return (
+    lines.slice(0, index).lastIndexOf('## Words') > lines.slice(0, index).lastIndexOf('## Recipes')
+  );
+}
+
 describe('words that the table of CONTRIBUTING.md replaces', () => {
   it.each(['src', 'simulator', 'onboarding', 'profiles', 'scripts', 'mocks'])('%s', (folder) => {
     const found = filesOfProject(/\.[jt]s$/, [folder]).flatMap((path) =>
       findingsIn(textOf(path)).map(({ place, line, word }) => `${path}:${line} ${place}: ${word}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('docs, and the pages of other folders', () => {
+    const pages = filesOfProject(/\.md$/, ['docs', 'monitoring', 'mocks', 'simulator', 'packages']);
+    const found = [...pages, 'README.md', 'CONTRIBUTING.md', 'SECURITY.md'].flatMap((path) =>
+      proseOf(textOf(path)).flatMap((line, index) =>
+        (line.match(PROSE) ?? [])
+          .filter((word) => !PEOPLE.test(line) && word !== 'ASK')
+          .map((word) => `${path}:${index + 1}: ${word}`),
+      ),
     );
     expect(found).toEqual([]);
   });
