@@ -1,6 +1,12 @@
-import { FAULTS, Scene, type FaultName, type Findings } from '../onePrompt/scene.ts';
+import {
+  FAULTS,
+  Scene,
+  type FaultName,
+  type Findings,
+  type SceneSettings,
+} from '../onePrompt/scene.ts';
 import { NO_REDIS, startRedis } from '../support/redisServer.ts';
-import { longRun, report, someOf, wrongIf, type Row } from './longRun.ts';
+import { longRun, report, someOf, wrongIf, type Row, type Verdict } from './longRun.ts';
 
 const PLACES = {
   memory: { isShared: false, replicas: 1 },
@@ -16,6 +22,9 @@ const PLACE_NAMES = Object.keys(PLACES) as Place[];
 // oxlint-enable typescript/no-unsafe-type-assertion
 
 const SECONDS = ['8', '60'] as const;
+
+/** Scenes: their processes share the cores. */
+const AT_ONCE = 5;
 
 export const onePrompt = longRun({
   about:
@@ -33,35 +42,48 @@ export const onePrompt = longRun({
         continue;
       }
       const redis = isShared ? await startRedis() : undefined;
-      const scenes = faults
-        .filter((fault) => isShared || !('needsRedis' in FAULTS[fault]))
-        .flatMap((fault) => seconds.map((lasts) => ({ fault, seconds: Number(lasts) })))
-        .map((one) => ({ ...one, scene: new Scene({ ...one, replicas, redisUrl: redis?.url }) }));
+      const redisUrl = redis?.url;
+      const all = seconds.flatMap((lasts) =>
+        faults
+          .filter((fault) => isShared || !('needsRedis' in FAULTS[fault]))
+          .map((fault) => ({ fault, seconds: Number(lasts), replicas, redisUrl })),
+      );
       try {
-        for (const { scene } of scenes) await scene.open();
-        const played = await Promise.all(
-          scenes.map(async ({ fault, seconds: lasts, scene }) => {
-            const findings = await scene.play();
-            return { name: `${fault}, ${lasts} s`, findings };
-          }),
-        );
-        report(`${place} (${HEADINGS})`, played.flatMap(rowsOf));
-        for (const { findings } of played) {
-          yield wrongIf(Object.values(findings.wrong).some((times) => times > 0));
+        for (let from = 0; from < all.length; from += AT_ONCE) {
+          yield await played(`${place} (${HEADINGS})`, all.slice(from, from + AT_ONCE));
         }
       } finally {
-        for (const { scene } of scenes) await scene.close();
         await redis?.kill();
       }
     }
   },
 });
 
+async function played(title: string, settings: readonly SceneSettings[]): Promise<Verdict> {
+  const scenes = settings.map((one) => new Scene(one));
+  try {
+    for (const scene of scenes) {
+      await scene.open();
+      await scene.prompt();
+    }
+    const findings = await Promise.all(scenes.map((scene) => scene.play()));
+    report(
+      title,
+      findings.flatMap((found, n) => rowsOf(settings[n], found)),
+    );
+    const wrong = findings.flatMap((found) => Object.values(found.wrong));
+    return wrongIf(wrong.some((times) => times > 0));
+  } finally {
+    for (const scene of scenes) await scene.close();
+  }
+}
+
 const HEADINGS =
   'most prompts of an owner in the fault, in all; lookups; owners answered; seconds to the last answer';
 
-function rowsOf({ name, findings }: { readonly name: string; readonly findings: Findings }): Row[] {
+function rowsOf(settings: SceneSettings | undefined, findings: Findings): Row[] {
   const { promptsInFault, prompts, lookups, answered, secondsToLast, wrong } = findings;
+  const name = `${settings?.fault}, ${settings?.seconds} s`;
   const wrongs = Object.entries(wrong).filter(([, times]) => times > 0);
   return [
     [name, promptsInFault, prompts, lookups, answered, secondsToLast.toFixed(1)],

@@ -7,8 +7,9 @@ import { answerJson, RecordingServer, type Received } from '../wire/recordingSer
 import { UNLIMITED_PROMPTS } from '../long/settings.ts';
 import { askedOf, OperatorBooks } from '../support/operatorBooks.ts';
 import { Program } from '../support/program.ts';
+import { NotInTime } from '../support/redisCommands.ts';
 import { freshStateKey } from '../support/redisServer.ts';
-import { askAt } from '../support/service.ts';
+import { askAt, type ReplyError } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 /** A fault, while owners consent whose numbers are looked up. */
@@ -23,6 +24,8 @@ interface Fault {
   readonly end?: (scene: Scene) => Promise<void> | void;
 }
 
+/** Many scenes are played at once. */
+const INTERVAL_SECONDS = 4;
 const KILLED_EVERY_MS = 4000;
 const ENOUGH_DESCRIPTORS = 1024;
 
@@ -123,6 +126,9 @@ export class Scene {
   #killing: Promise<void> | undefined;
   #kills = new AbortController();
   #wrongAnswers = 0;
+  readonly #acknowledged = new Set<string>();
+  readonly #over = new AbortController();
+  #pursuing: Promise<unknown> | undefined;
 
   constructor(settings: SceneSettings) {
     this.#settings = settings;
@@ -146,14 +152,21 @@ export class Scene {
     }
   }
 
+  /** Resolves once each owner has a prompt that is on record. */
+  async prompt(): Promise<void> {
+    const { signal } = this.#over;
+    this.#pursuing = Promise.all(NUMBERS.map((number, n) => this.#pursue(number, n, signal)));
+    const givenUpAtMs = Date.now() + ALL_PROMPTED_WITHIN_MS;
+    while (this.#acknowledged.size < NUMBERS.length) {
+      if (Date.now() > givenUpAtMs)
+        throw new NotInTime('It took too long until all were prompted.');
+      await sleep(50);
+    }
+  }
+
+  /** After {@link prompt}: the owners consent, and the fault begins. */
   async play(): Promise<Findings> {
     const { seconds } = this.#settings;
-    const over = new AbortController();
-    const pursuing = Promise.all(NUMBERS.map((number, n) => this.#pursue(number, n, over.signal)));
-    const givenUpAtMs = Date.now() + ALL_PROMPTED_WITHIN_MS;
-    while (this.#promptedAtMs.size < NUMBERS.length && Date.now() < givenUpAtMs) await sleep(50);
-    // The acknowledgements are in the records.
-    await sleep(1000);
     this.#isFaulty = true;
     const startedAtMs = Date.now();
     await this.#fault.begin?.(this);
@@ -162,8 +175,8 @@ export class Scene {
     await this.#fault.end?.(this);
     this.#isFaulty = false;
     const endedAtMs = Date.now();
-    const givingUp = setTimeout(() => over.abort(), GIVES_UP_AFTER_MS);
-    await pursuing;
+    const givingUp = setTimeout(() => this.#over.abort(), GIVES_UP_AFTER_MS);
+    await this.#pursuing;
     clearTimeout(givingUp);
     const most = (untilMs: number): number =>
       Math.max(
@@ -195,6 +208,7 @@ export class Scene {
   }
 
   async close(): Promise<void> {
+    this.#over.abort();
     await this.killNoMore();
     for (const { program } of this.replicas) await program[Symbol.asyncDispose]();
     await this.#authHost?.[Symbol.asyncDispose]();
@@ -257,6 +271,7 @@ export class Scene {
       }
       const [{ extensions } = {}] = reply?.errors ?? [];
       const seconds = extensions?.retryAfterSeconds ?? 1;
+      if (isPolled(extensions)) this.#acknowledged.add(number);
       await sleep(seconds * 1000, undefined, { signal: over }).catch(() => undefined);
     }
   }
@@ -280,7 +295,7 @@ export class Scene {
         const before = this.#promptedAtMs.get(number) ?? [];
         this.#promptedAtMs.set(number, [...before, Date.now()]);
         const auth_req_id = `consent-${received.correlator}`;
-        return [200, { auth_req_id, expires_in: 240, interval: 1 }];
+        return [200, { auth_req_id, expires_in: 240, interval: INTERVAL_SECONDS }];
       }
       case 'tokens': {
         if (!this.#doConsent) return [400, { error: 'authorization_pending' }];
@@ -296,6 +311,13 @@ export class Scene {
       }
     }
   }
+}
+
+/** Whether the prompt is acknowledged: an exchange under way says a second, and one in doubt minutes. */
+function isPolled({ code, retryAfterSeconds = 0 }: ReplyError['extensions'] = {}): boolean {
+  return (
+    code === 'CONSENT_PENDING' && retryAfterSeconds > 1 && retryAfterSeconds <= INTERVAL_SECONDS
+  );
 }
 
 /** From now on each write to it finds no room. */
