@@ -16,11 +16,16 @@ export function judgeCredentials(
   settings: ClientSettings,
 ): Finding {
   const { verdict, advice } = verdictOn(trial, reply.standing, settings);
-  const row = { step: 'credentials', at: endpoint, verdict, found: foundIn(trial, reply) } as const;
+  const row = {
+    step: 'credentials',
+    at: endpoint,
+    verdict,
+    found: foundText(trial, reply),
+  } as const;
   return advice === undefined ? row : { ...row, advice };
 }
 
-function foundIn(trial: ClientTrial, { standing, statement }: ClientReply): string {
+function foundText(trial: ClientTrial, { standing, statement }: ClientReply): string {
   const isExpected = trial === 'poll' && standing === 'grant refused';
   return isExpected ? `known; ${statement}, as a made-up auth_req_id should be` : statement;
 }
@@ -146,7 +151,12 @@ export function judgeScopes(endpoint: string, trials: readonly ScopeTrial[]): Fi
   const row = { step: 'scopes', at: endpoint } as const;
   const refused = trials.filter(({ reply }) => reply.standing === 'scope refused');
   if (refused.length > 0) {
-    return { ...row, verdict: 'failed', found: `refused: ${listed(refused)}`, advice: ON_SCOPES };
+    return {
+      ...row,
+      verdict: 'failed',
+      found: `refused: ${listed(refused)}`,
+      advice: SCOPES_ADVICE,
+    };
   }
   const lacking = trials.flatMap(({ wanted, reply }) => missingScopes(wanted, reply));
   if (lacking.length > 0) {
@@ -154,7 +164,7 @@ export function judgeScopes(endpoint: string, trials: readonly ScopeTrial[]): Fi
       ...row,
       verdict: 'failed',
       found: `not granted: ${lacking.join(' ')}`,
-      advice: ON_SCOPES,
+      advice: SCOPES_ADVICE,
     };
   }
   const unjudged = trials.filter(({ reply }) => reply.standing !== 'token issued');
@@ -165,7 +175,7 @@ export function judgeScopes(endpoint: string, trials: readonly ScopeTrial[]): Fi
   return { ...row, verdict: 'ok', found: wanted.length === 0 ? 'none needed' : grantText(wanted) };
 }
 
-const ON_SCOPES =
+const SCOPES_ADVICE =
   'Ask the operator to enable these scopes for the client, or correct scopes by the onboarding papers; remove from operations what was not ordered.';
 
 /** An operator whose reply has no scopes has granted them (RFC 6749 §5.1), or ignores them. */

@@ -68,13 +68,13 @@ function notSupported(
 ): readonly string[] {
   const members: Readonly<Record<string, unknown>> =
     typeof metadata === 'object' && metadata !== null ? { ...metadata } : {};
-  return wantedOf(settings, purpose).flatMap(([list, wanted]) => {
+  return requirementsOf(settings, purpose).flatMap(([list, wanted]) => {
     const named = members[list];
     return Array.isArray(named) ? wanted.filter((one) => !named.includes(one)) : [];
   });
 }
 
-function wantedOf(
+function requirementsOf(
   settings: OperatorSettings,
   purpose: string,
 ): readonly (readonly [string, readonly string[]])[] {

@@ -8,7 +8,7 @@ import { isBilled, type LookupTrial } from './judgeLookup.ts';
  * Why it does not matter what the operator does with a token that was issued for another number; `undefined` where it
  * matters. Pure.
  */
-export function whyMismatchIsIdle(settings: OperatorSettings): string | undefined {
+export function whyMismatchIsHarmless(settings: OperatorSettings): string | undefined {
   if (promptsOwner(settings.flow)) return 'consent tokens have connections of their own';
   if (!namesNumber(settings.grant)) return 'tokens name no number';
   if (!sendsPhoneNumber(settings)) return 'lookups name no number in addition to the token';

@@ -9,7 +9,7 @@ import type { Finding } from './finding.ts';
 import { judgeCredentials, judgeScopes } from './judgeClient.ts';
 import { judgeConsent, type ConsentProbe } from './judgeConsent.ts';
 import { isBilled, judgeBill, judgeLookup, type LookupTrial } from './judgeLookup.ts';
-import { judgeMismatch, mismatchNotTried, whyMismatchIsIdle } from './judgeMismatch.ts';
+import { judgeMismatch, mismatchNotTried, whyMismatchIsHarmless } from './judgeMismatch.ts';
 import type { CheckParts, OperatorUnderCheck } from './operatorUnderCheck.ts';
 import { exchangeContext } from './singleExchange.ts';
 
@@ -70,7 +70,7 @@ class Trials {
     if (first === undefined) return [this.#noToken()];
     const rows = [judgeLookup(first, settings)];
     if (otherNumber === undefined) return rows;
-    const idle = whyMismatchIsIdle(this.#checked.settings);
+    const idle = whyMismatchIsHarmless(this.#checked.settings);
     if (idle !== undefined) return [...rows, mismatchNotTried(`does not matter: ${idle}`)];
     if (first.failure !== undefined)
       return [...rows, mismatchNotTried('needs an answer about --number')];
@@ -88,7 +88,7 @@ class Trials {
   }
 
   async withConsent({ number, otherNumber, mayPrompt }: NumberTrial): Promise<readonly Finding[]> {
-    const idle = whyMismatchIsIdle(this.#checked.settings) ?? '';
+    const idle = whyMismatchIsHarmless(this.#checked.settings) ?? '';
     const mismatch =
       otherNumber === undefined ? [] : [mismatchNotTried(`does not matter: ${idle}`)];
     if (!mayPrompt) return [judgeConsent({ kind: 'not allowed' }), ...mismatch];

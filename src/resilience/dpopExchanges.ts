@@ -205,7 +205,7 @@ class Right {
     this.#server = server;
   }
 
-  /** One that counts once is that of the exchange that was challenged with it; any other may have changed since. */
+  /** A nonce that is valid once belongs to the exchange that was challenged with it; others may have changed since. */
   nonce(): string | undefined {
     const { nonce, sharesNonces } = this.#server;
     this.#sent = sharesNonces ? nonce : (this.#challenge ?? nonce);

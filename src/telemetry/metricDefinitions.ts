@@ -72,7 +72,7 @@ export const METRICS = {
   },
   tokens: {
     name: 'sim_swap_tokens_total',
-    help: 'Access tokens requested from operators, by grant and outcome; of ciba each poll.',
+    help: 'Access tokens requested from operators, by grant and outcome; for ciba each poll counts.',
     labels: ['operator', 'grant', 'outcome'],
   },
   prompts: {
