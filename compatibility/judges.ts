@@ -12,6 +12,7 @@ import { OPEN_TELEMETRY } from './openTelemetry.ts';
 import { PACKED_JUDGES } from './packed.ts';
 import { PROMETHEUS } from './prometheus.ts';
 import { SERVER_JUDGES } from './servers.ts';
+import { WGC } from './wgc.ts';
 
 /** All of them, in the order of the page. */
 export const JUDGES: readonly Judge[] = [
@@ -19,6 +20,7 @@ export const JUDGES: readonly Judge[] = [
   ...CAMARA_SCENARIO_JUDGES,
   ...OIDC_PROVIDER_JUDGES,
   ...COMPOSER_JUDGES,
+  WGC,
   ...GATEWAY_JUDGES,
   GRAFBASE,
   ...SERVER_JUDGES,
