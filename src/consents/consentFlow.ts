@@ -41,7 +41,7 @@ import {
 import { failureToReturn } from './consentView.ts';
 import { Waiters, type Waiter } from './consentWaiters.ts';
 import {
-  lookupToSpendOn,
+  mostUsefulLookup,
   mostSteps,
   nextStep,
   type Recall,
@@ -140,15 +140,15 @@ export class ConsentFlow {
   #nextStep(): Step {
     const waiting = this.#waiters;
     const { clock, operators } = this.#parts;
-    const learned = { readFor: this.#readFor, recalls: this.#recalls, operators };
-    const step = nextStep(this.#page, waiting, learned, clock.nowMs());
+    const known = { readFor: this.#readFor, recalls: this.#recalls, operators };
+    const step = nextStep(this.#page, waiting, known, clock.nowMs());
     if (this.#stepsLeft === 0) throw new Error('The steps of a consent do not end.');
     this.#stepsLeft -= 1;
     if (step.kind === 'read' || step.kind === 'recall') {
-      waiting.beginStep();
+      waiting.decide();
       return step;
     }
-    waiting.endStep();
+    waiting.decided();
     if (step.kind !== 'end' && step.kind !== 'answer') {
       this.#allowSteps();
       if (step.kind !== 'restore') this.#looked.resolve();
@@ -168,7 +168,7 @@ export class ConsentFlow {
         this.#readFor = step.operator;
         return undefined;
       case 'recall':
-        if (step.isPromptNext) this.#looked.resolve();
+        if (step.mayPatienceEnd) this.#looked.resolve();
         return this.#recall(step);
       case 'answer': {
         const { count } = this.#waiters;
@@ -243,7 +243,7 @@ export class ConsentFlow {
 
   /** @param queuedMs while it waited, another process may have received a refusal or the answer */
   async #prompt({ operator, cause, page }: StepOf<'prompt'>, queuedMs: number): Promise<void> {
-    this.#waiters.endStep(cause);
+    this.#waiters.keepPending(cause);
     if (queuedMs < LOOK_AGAIN_MS) this.#page = page;
     let step = this.#nextStep();
     for (; step.kind === 'read' || step.kind === 'recall'; step = this.#nextStep()) {
@@ -368,7 +368,7 @@ export class ConsentFlow {
     const { request } = cause.session;
     const number = this.#number;
     const { id: consentId } = claim.consent;
-    const lookup = lookupToSpendOn(
+    const lookup = mostUsefulLookup(
       claim.consent.lookup,
       this.#waiters.waiters,
       page.ends,

@@ -39,16 +39,16 @@ export interface Answer {
  * The requests of one caller that wait for one number, and their answers. An answer from a lookup that was made for
  * another request is audited first.
  *
- * A pending step outlives its request's patience: the next step is taken once for the latest request, even if it no
- * longer waits. So patience shorter than the exchanges leads to an answer.
+ * The latest request has one step taken for it, even if its patience ends before. So patience shorter than the exchanges
+ * leads to an answer.
  */
 export class Waiters {
   /** The latest deadline of all that ever joined: a step that leaves later helps no request. */
   deadlineMs = 0;
   readonly #waiting = new Set<Waiter>();
-  /** The latest request for which no step has begun, and the one for which a step has. */
+  /** The latest request for which no step was decided, and the one for which a step is being decided or taken. */
   #joined: Waiter | undefined;
-  #begun: Waiter | undefined;
+  #decidedFor: Waiter | undefined;
 
   /** The longest waiting first. */
   get waiters(): readonly Waiter[] {
@@ -59,21 +59,27 @@ export class Waiters {
     return this.#waiting.size;
   }
 
-  /** The request that a step is taken for even if no request waits. */
-  get pendingStep(): Waiter | undefined {
-    return this.#begun ?? this.#joined;
+  /** The request for which a step is still to be taken, even if none waits. */
+  get pendingCause(): Waiter | undefined {
+    return this.#decidedFor ?? this.#joined;
   }
 
-  /** Begins a step, or continues it: for the longest waiting request, otherwise for the pending step. */
-  beginStep(): void {
+  /** A step is being decided: for the longest waiting request, otherwise for the pending cause. */
+  decide(): void {
     const [first] = this.#waiting;
-    if (this.#begun === undefined) [this.#begun, this.#joined] = [this.#joined, undefined];
-    this.#begun = first ?? this.#begun;
+    if (this.#decidedFor === undefined)
+      [this.#decidedFor, this.#joined] = [this.#joined, undefined];
+    this.#decidedFor = first ?? this.#decidedFor;
   }
 
-  /** @param cause the request for which it is still to be taken */
-  endStep(cause?: Waiter): void {
-    this.#begun = cause;
+  /** The step of the pending cause is being taken. */
+  decided(): void {
+    this.#decidedFor = undefined;
+  }
+
+  /** A step that was decided is decided again. */
+  keepPending(cause: Waiter): void {
+    this.#decidedFor = cause;
   }
 
   add(waiter: Waiter): void {
@@ -89,7 +95,7 @@ export class Waiters {
     }
   }
 
-  /** Its pending step stays. */
+  /** It may stay the pending cause. */
   remove(waiter: Waiter): void {
     this.#waiting.delete(waiter);
   }
@@ -170,7 +176,7 @@ export class Waiters {
     return this.#settle(waiter, outcome) ? expiredId : undefined;
   }
 
-  /** Its pending step is done. `false` when it has left. */
+  /** No step is taken for it any more. `false` when it has left. */
   #settle(waiter: Waiter, outcome: LookupOutcome): boolean {
     if (this.#joined === waiter) this.#joined = undefined;
     if (!this.#waiting.delete(waiter)) return false;

@@ -9,8 +9,8 @@ import { countsAt, type ConsentEnd, type Granted, type Pending } from './consent
 import { ANOTHERS_PENDING, failureToReturn, pendingFailure } from './consentView.ts';
 import { cachedFrom, type Answer, type Waiter, type Waiters } from './consentWaiters.ts';
 
-/** What a flow has learned in addition to the page. */
-export interface Learned {
+/** What a flow knows in addition to the page: the record as its caller may know it, at one moment. */
+export interface Known {
   /** The operator whose refusals the page has. */
   readonly readFor: ConsentOperator | undefined;
   readonly recalls: Pick<WeakMap<Waiter, Recall>, 'get'>;
@@ -25,16 +25,17 @@ export interface Recall extends RecalledFacts {
 
 /** In the order of docs/flows.md, "The next step". */
 export type Step =
-  /** No request waits, or only one that has left and is answered. */
+  /** No request waits. For one that has left, only an answer, a sleep or a failure would follow. */
   | { readonly kind: 'end' }
   /** Reads the record, and what its operator refuses. */
   | { readonly kind: 'read'; readonly operator: ConsentOperator }
-  /** Recalls kept facts for these requests: the page shows that there may be new ones, or a prompt is next. */
+  /** Recalls kept facts for these requests: the page shows that there may be new ones, or an owner would be prompted. */
   | {
       readonly kind: 'recall';
       readonly page: ConsentSnapshot;
       readonly waiters: readonly Waiter[];
-      readonly isPromptNext: boolean;
+      /** Whether the record has answered all it can: from here on a request's patience may end. */
+      readonly mayPatienceEnd: boolean;
     }
   /** Answers these requests with a kept fact, or with the end of a consent. */
   | {
@@ -57,13 +58,16 @@ interface Taken {
   readonly page: ConsentSnapshot;
   /** The request that it is taken for. */
   readonly cause: Waiter;
-  /** Where it is taken. */
+  /** That of the request; for a poll and for a token that of the consent. */
   readonly operator: ConsentOperator;
 }
 
 export type StepOf<K extends Step['kind']> = Extract<Step, { kind: K }>;
 
-/** While no request joins, at most this many steps pass between two that sleep, write or make an exchange. */
+/**
+ * While no request joins, at most this many steps pass between two that sleep, write, fail or make an exchange: a reading,
+ * two recalls and that step; for each request its answer, and a reading.
+ */
 export function mostSteps(waiters: number): number {
   return 4 + 2 * waiters;
 }
@@ -79,33 +83,34 @@ const OPERATOR_REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'oper
  * The next step of a consent. Each one adds to the page or to what is recalled, answers a request, writes, makes an exchange
  * or sleeps ({@link mostSteps}). Pure.
  *
- * @param page `undefined` where it is to be read: after each step but a reading and a recall
+ * @param page `undefined` where it is to be read: after each step but a reading and a recall. Once a prompt has its permit it
+ *   is decided again, on this page or on a newer one
  * @param wallNowMs in milliseconds since 1970
  */
 export function nextStep(
   page: ConsentSnapshot | undefined,
-  { waiters, pendingStep }: Pick<Waiters, 'waiters' | 'pendingStep'>,
-  learned: Learned,
+  { waiters, pendingCause }: Pick<Waiters, 'waiters' | 'pendingCause'>,
+  known: Known,
   wallNowMs: number,
 ): Step {
-  const cause = waiters[0] ?? pendingStep;
+  const cause = waiters[0] ?? pendingCause;
   if (cause === undefined) return END;
   const { operator } = cause;
-  if (page === undefined || learned.readFor !== operator) return { kind: 'read', operator };
+  if (page === undefined || known.readFor !== operator) return { kind: 'read', operator };
 
   const isWaiting = waiters.length > 0;
   const all = isWaiting ? waiters : [cause];
   const ifWaiting = (step: Step): Step => (isWaiting ? step : END);
   const { prompt, lost, time } = page;
-  const needs = all.map((waiter) => recallNeeded(waiter, page, learned));
-  const recall = (isPromptNext: boolean): Step => {
+  const needs = all.map((waiter) => recallNeeded(waiter, page, known));
+  const recall = (mayPatienceEnd: boolean): Step => {
     const unsure = all.filter((_, index) => needs[index] !== undefined);
-    return { kind: 'recall', page, waiters: unsure, isPromptNext };
+    return { kind: 'recall', page, waiters: unsure, mayPatienceEnd };
   };
   if (needs.includes('now')) return recall(false);
   const answers = new Map<Waiter, Answer>();
   for (const waiter of all) {
-    const answer = answerFrom(waiter, page, learned);
+    const answer = answerFrom(waiter, page, known);
     if (answer !== undefined) answers.set(waiter, answer);
   }
   if (answers.size > 0) return ifWaiting({ kind: 'answer', page, answers });
@@ -115,25 +120,27 @@ export function nextStep(
   const sleep = (atMs: number) => ifWaiting({ kind: 'sleep', untilMs: atMs - time.minAheadMs });
   switch (prompt.state) {
     case 'free': {
+      // Failures that bar a prompt for the cause, other callers' too, and refusals have answered it above.
       if (needs.includes('before-prompt')) return recall(true);
       // It may answer every window.
       const date = waiters.find(
         (one) => one.operator === operator && one.wanted.operation === 'retrieve-date',
       );
       const { wanted } = date ?? cause;
-      const lookup = lookupToSpendOn(wanted, waiters, page.ends, operator);
+      const lookup = mostUsefulLookup(wanted, waiters, page.ends, operator);
       return { kind: 'prompt', page, cause, operator, lookup };
     }
     case 'due': {
       const { pending } = prompt;
-      return { kind: 'poll', page, cause, operator: operatorOf(pending, learned), pending };
+      return { kind: 'poll', page, cause, operator: operatorOf(pending, known), pending };
     }
     case 'granted': {
       const { granted } = prompt;
-      const holder = operatorOf(granted, learned);
+      const holder = operatorOf(granted, known);
       if (holder.tokens.holds(granted)) {
         return { kind: 'spend', page, cause, operator: holder, granted };
       }
+      // Only the process that holds its key can spend it: a retry may reach that one.
       break;
     }
     case 'waiting':
@@ -149,7 +156,7 @@ export function nextStep(
   return ifWaiting({ kind: 'fail', failure: pendingFailure(prompt, page.nowMs, wallNowMs) });
 }
 
-function operatorOf({ operator }: Pending | Granted, { operators }: Learned): ConsentOperator {
+function operatorOf({ operator }: Pending | Granted, { operators }: Known): ConsentOperator {
   const found = operators.get(operator);
   if (found === undefined) throw new Error('A consent is pursued at an unknown operator.');
   return found;
@@ -162,13 +169,13 @@ function operatorOf({ operator }: Pending | Granted, { operators }: Learned): Co
 function recallNeeded(
   waiter: Waiter,
   { version, ends, nowMs, time, lost }: ConsentSnapshot,
-  { recalls }: Learned,
+  { recalls }: Known,
 ): 'now' | 'before-prompt' | undefined {
   const recall = recalls.get(waiter);
   const { recalledAtMs } = recall ?? waiter;
-  // A fact that was kept before the page was read, and after the recall, would then be an end on the page.
-  const isOfNow = recalledAtMs > nowMs - time.minAheadMs - RECALL_HOLDS_MS;
-  if (isOfNow && recall?.version === version) return undefined;
+  // Had a fact been kept between such a recall and the page, the page would have its end.
+  const isRecent = recalledAtMs > nowMs - time.minAheadMs - RECALL_HOLDS_MS;
+  if (isRecent && recall?.version === version) return undefined;
   const mayBeKept = ends.some((end) => {
     switch (end.kind) {
       case 'answered':
@@ -182,25 +189,25 @@ function recallNeeded(
   if (mayBeKept || lost !== undefined) return 'now';
   // Another server may have written an end by another clock, and a process that was suspended keeps a fact after its
   // consent has expired.
-  return isOfNow && ends.every(({ kind }) => kind === 'failed') ? undefined : 'before-prompt';
+  return isRecent && ends.every(({ kind }) => kind === 'failed') ? undefined : 'before-prompt';
 }
 
 /** An answer from kept facts, otherwise from the record: then no step is taken for the request. */
-function answerFrom(waiter: Waiter, page: ConsentSnapshot, learned: Learned): Answer | undefined {
-  const { facts: kept = [], unrequested = [] } = learned.recalls.get(waiter) ?? {};
+function answerFrom(waiter: Waiter, page: ConsentSnapshot, known: Known): Answer | undefined {
+  const { facts: kept = [], unrequested = [] } = known.recalls.get(waiter) ?? {};
   const { session, operator } = waiter;
   const facts = unknownFacts(kept, session.facts);
   if (closesMore({ ...asRequested(session), unrequested }, operator.offer, facts)) {
     const cached = facts.map((fact) => cachedFrom('kept', lookupOf(fact), fact.toldBy));
     return { outcome: { kind: 'facts', facts, unrequested }, cached };
   }
-  return page.lost === undefined ? recordedFor(waiter, page, learned) : undefined;
+  return page.lost === undefined ? recordedFor(waiter, page, known) : undefined;
 }
 
 function recordedFor(
   { session, wanted, joinedAtMs, operator }: Waiter,
   { ends, barred, prompt, nowMs, time, refusedForMs }: ConsentSnapshot,
-  { readFor }: Learned,
+  { readFor }: Known,
 ): Answer | undefined {
   const { identity, offer } = operator;
   for (const end of ends) {
@@ -233,14 +240,20 @@ function recordedFor(
     : undefined;
 }
 
-/** As if it still waited: the end of its patience has closed its plan. */
+/**
+ * With the questions open that the end of its patience has closed: this shows whether the step that is taken for it is still
+ * needed.
+ */
 function asRequested(session: LookupSession): LookupSession {
   const failures = session.failures.filter(({ failure }) => failure.code !== 'CONSENT_PENDING');
   return { ...session, failures };
 }
 
-/** bc-authorize fixed the operation by its scope; the window is one of the open ones that no failure has closed. */
-export function lookupToSpendOn(
+/**
+ * The lookup of this operation to prompt for, or to spend a token on: bc-authorize fixes the operation by its scope, and the
+ * window is one of the open ones that no failure has closed.
+ */
+export function mostUsefulLookup(
   original: Lookup,
   waiters: readonly Waiter[],
   ends: readonly ConsentEnd[],

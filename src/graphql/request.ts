@@ -183,7 +183,7 @@ export class GraphqlRequest implements LookupRequest {
     // In this tick, or the field that comes next would claim its places of a quota first.
     if (numbers.length === 0 || asked.length === 0) return entities;
     return this.#looked()
-      .plan(numbers, asked)
+      .answerAll(numbers, asked)
       .then(() => entities);
   }
 

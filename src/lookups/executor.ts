@@ -36,7 +36,7 @@ export interface Defect {
   readonly error: Error;
 }
 
-export type SimSwapLoader = Pick<Executor, 'answer' | 'plan' | 'questions' | 'delivered'>;
+export type SimSwapLoader = Pick<Executor, 'answer' | 'answerAll' | 'questions' | 'delivered'>;
 
 /**
  * Answers the questions of one request: plans, looks up and adds the facts, until no question is open (docs/design.md,
@@ -95,7 +95,7 @@ export class Executor {
     const known = this.#numbers.get(number);
     if (known?.isDone(asked) === true) return this.#answerTo(asked, known);
     // A request gets no further answers after its end.
-    if (this.#request.signal.aborted) return NO_PLACE_ANSWER;
+    if (this.#request.signal.aborted) return BUSY_ANSWER;
     const session = this.#noted(number, [asked]);
     session.loader ??= new DataLoader(
       async (questions) => {
@@ -109,7 +109,10 @@ export class Executor {
   }
 
   /** Resolves once {@link answer} knows all answers about these numbers. Never rejects. */
-  async plan(numbers: readonly PhoneNumber[], questions: readonly FieldQuestion[]): Promise<void> {
+  async answerAll(
+    numbers: readonly PhoneNumber[],
+    questions: readonly FieldQuestion[],
+  ): Promise<void> {
     await this.#lists.load(numbers.map((number) => this.#noted(number, questions)));
   }
 
@@ -150,13 +153,13 @@ export class Executor {
   }
 
   #answerTo(asked: FieldQuestion, session: NumberSession): FieldAnswer | Defect {
-    const { state, consentAnswer, unanswered } = session;
-    if (state.kind === 'refused') return NO_PLACE_ANSWER;
+    const { state, consentAnswer, answerToOpen } = session;
+    if (state.kind === 'refused') return BUSY_ANSWER;
     const offer = this.#offerTo(session);
     const answer =
       asked.about === 'consent' ? consentAnswer : offer && answerTo(asked, session, offer);
     if (answer !== undefined) return answer;
-    return unanswered ?? { kind: 'defect', error: new Error('A question was left open.') };
+    return answerToOpen ?? { kind: 'defect', error: new Error('A question was left open.') };
   }
 
   /** Kept facts may have answered before an operator was chosen. */
@@ -170,7 +173,7 @@ export class Executor {
     // A run that is done begins again: a question may have arrived after its last step.
     if (kind === 'at work' || kind === 'refused') return session.run;
     if (this.#numbersAtWork?.take(this.#request.caller.key) === false) {
-      session.state = NO_PLACE;
+      session.state = REFUSED;
       return session.run;
     }
     session.state = { kind: 'at work', waitsForOwner: false };
@@ -198,7 +201,7 @@ export class Executor {
     try {
       const routing = (session.routing ??= this.#operators.of(session.number));
       const routed = routing?.kind === 'served' ? routing : await this.#route(session);
-      session.unanswered = routed?.kind === 'served' ? undefined : routed;
+      session.answerToOpen = routed?.kind === 'served' ? undefined : routed;
       if (routed?.kind === 'served') {
         const { inTurn } = routed;
         let operator: RoutedOperator | undefined = session.operator ?? inTurn[0];
@@ -215,12 +218,13 @@ export class Executor {
           } else if (session.wantsConsent && session.consentAnswer === undefined) {
             const reading = await route.consent(session.number, this.#request);
             session.consentAnswer = asAnswer(reading, session);
+            // Once more: questions may have arrived meanwhile.
           } else operator = undefined;
         }
       }
     } catch (defect) {
       const error = defect instanceof Error ? defect : new Error('A lookup broke.');
-      session.unanswered = { kind: 'defect', error };
+      session.answerToOpen = { kind: 'defect', error };
     }
     // In the same turn as the end: a question that arrives later begins another run.
     this.#leavePlace(session);
@@ -236,7 +240,7 @@ export class Executor {
   /** Where no prefix names the operator of a number: kept facts first; `undefined` when they answer everything. */
   async #route(
     session: NumberSession,
-  ): Promise<Exclude<Routing, { kind: 'failed' }> | NumberSession['unanswered']> {
+  ): Promise<Extract<Routing, { kind: 'served' }> | Failure | undefined> {
     const { number } = session;
     const event = { event: 'routing', number, request: this.#request } as const;
     // Which operator has a number is returned only for numbers that the caller's quota covers.
@@ -266,7 +270,10 @@ export class Executor {
   }
 }
 
-/** A number has one of the places while it is `at work`; `refused` is permanent: all its fields have one answer. */
+/**
+ * A number has one of the places while it is `at work`; `refused` is permanent: all its fields have one answer, even those
+ * that facts had answered.
+ */
 type NumberState =
   | { readonly kind: 'asked' }
   | { readonly kind: 'at work'; waitsForOwner: boolean }
@@ -275,12 +282,12 @@ type NumberState =
 
 const REQUESTED: NumberState = { kind: 'asked' };
 const DONE: NumberState = { kind: 'done' };
-const NO_PLACE: NumberState = { kind: 'refused' };
+const REFUSED: NumberState = { kind: 'refused' };
 
-const NO_PLACE_ANSWER: FieldAnswer = { kind: 'failure', failure: BUSY };
+const BUSY_ANSWER: FieldAnswer = { kind: 'failure', failure: BUSY };
 
 function planned(session: NumberSession): PlanResult | Broken {
-  if (session.unanswered?.kind === 'defect') return BROKEN;
+  if (session.answerToOpen?.kind === 'defect') return BROKEN;
   // A number may have several runs: counts what was deduced since the previous one.
   const { deducedBefore } = session;
   session.deducedBefore = deducedOf(session);
@@ -369,13 +376,14 @@ class NumberSession implements LookupSession {
   /** Read once for all fields. */
   consentAnswer: FieldAnswer | undefined;
   /** The latest run's answer to what facts leave open; another question may begin another run before it is read. */
-  unanswered: Failure | Defect | undefined;
+  answerToOpen: Failure | Defect | undefined;
   routing: Routing | undefined;
   operator: RoutedOperator | undefined;
   facts: readonly TimedFact[] = NOTHING;
   unrequested: readonly TimedFact[] = NOTHING;
   failures: readonly FailedLookup[] = NOTHING;
   answered: readonly Lookup[] = NOTHING;
+  /** How many answers earlier runs have reported as deduced. */
   deducedBefore = 0;
 
   constructor(number: PhoneNumber, request: LookupRequest) {

@@ -71,7 +71,10 @@ export interface LookupAuthorizers {
 }
 
 export interface LookupAuthorizer {
-  /** Counts and records what is about to happen. For a consent status `ended` need not be called. Never rejects. */
+  /**
+   * Counts and records what is about to happen. For a consent status or a routing `ended` only gives back what was counted,
+   * so it need not be called. Never rejects.
+   */
   admit(asked: AuthorizerRequest): Promise<Admitted | Denied> | Admitted | Denied;
 
   /**

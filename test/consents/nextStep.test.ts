@@ -151,8 +151,8 @@ function stepsOf(at: Moment): readonly Step[] {
       reject: () => undefined,
     };
   });
-  let pendingStep: Waiter | undefined;
-  if (at.hasLeft) [pendingStep, ...waiters] = waiters;
+  let pendingCause: Waiter | undefined;
+  if (at.hasLeft) [pendingCause, ...waiters] = waiters;
   const most = mostSteps(waiters.length);
   const record: ConsentRecord = { ...(at.consent && { consent: at.consent }), ends: at.ends };
   const { version } = at;
@@ -177,7 +177,7 @@ function stepsOf(at: Moment): readonly Step[] {
   for (;;) {
     const step = nextStep(
       page,
-      { waiters, pendingStep },
+      { waiters, pendingCause },
       { readFor, recalls, operators },
       START_MS,
     );
@@ -188,7 +188,7 @@ function stepsOf(at: Moment): readonly Step[] {
         readFor = step.operator;
         page = read(step.operator);
         if (at.leaves) {
-          pendingStep ??= waiters[0];
+          pendingCause ??= waiters[0];
           waiters = waiters.slice(1);
         }
         break;
@@ -209,7 +209,7 @@ function stepsOf(at: Moment): readonly Step[] {
       case 'fail':
         page = undefined;
         waiters = [];
-        pendingStep = undefined;
+        pendingCause = undefined;
         break;
       default:
         return steps;

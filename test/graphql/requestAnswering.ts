@@ -44,7 +44,7 @@ export function partsAnswering(
     simSwaps: {
       forRequest: () => ({
         answer: (number, asked) => Promise.resolve(answer(number, asked)),
-        plan: () => Promise.resolve(),
+        answerAll: () => Promise.resolve(),
         questions: 0,
         delivered: () => undefined,
       }),

@@ -163,8 +163,8 @@ export const PARTS: readonly Part[] = [
         "ends.every(({ kind }) => kind !== 'expired')",
       ],
       ["if (needs.includes('before-prompt')) return recall(true);", ''],
-      ['isOfNow && recall?.version === version', 'false'],
-      ['page === undefined || learned.readFor !== operator', 'page === undefined'],
+      ['isRecent && recall?.version === version', 'false'],
+      ['page === undefined || known.readFor !== operator', 'page === undefined'],
     ],
   },
   {

@@ -108,7 +108,7 @@ describe('a list', () => {
     const { executor, lookups, ask } = load(async (lookup) => neverSwapped(lookup));
     const month = window(720);
     const day = window(24);
-    const planned = executor.plan([ALICE, BOB], [day, DATE]);
+    const planned = executor.answerAll([ALICE, BOB], [day, DATE]);
     const asked = ask([month]);
     await planned;
     expect(await asked).toEqual([FALSE]);
@@ -134,7 +134,7 @@ describe('a list', () => {
     };
     const operators = servedBy({ name: 'operator', offer: OFFER, route });
     const executor = new Executor(operators, requestAt(new TestClock()), places);
-    const planned = executor.plan([ALICE, BOB], [WINDOW, { about: 'consent' }]);
+    const planned = executor.answerAll([ALICE, BOB], [WINDOW, { about: 'consent' }]);
     await settled();
     expect(places.load[0].numbers).toBe(1);
     expect(answersOf(executor, ALICE, [WINDOW])).toEqual([FALSE]);
