@@ -24,7 +24,7 @@ export const WGC: Judge = {
     const findings: Finding[] = [];
     for (const version of ['2.3', '2.9', '2.12'] as const) {
       const failure = await compose(join(folder, 'dist/src/index.js'), subgraphs.of(version));
-      findings.push(finding(`beside Federation ${version}`, failure === '', failure));
+      findings.push(finding(`with Federation ${version}`, failure === '', failure));
     }
     return findings;
   },
