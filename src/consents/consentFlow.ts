@@ -409,7 +409,7 @@ export class ConsentFlow {
       await admitted.ended(ending);
     }
     const { judged, mayBeCarriedOut } = exchanged;
-    // Otherwise it would have expired, and the owner could be prompted at once.
+    // The end of one that is over already is this failure, and not CONSENT_EXPIRED.
     const outlives = claim.consent.untilMs > this.#ledger.nowMs();
     if (judged.kind === 'failed' && !mayBeCarriedOut && outlives) {
       return this.#unspent(spent, claim.consent, judged.failure);
