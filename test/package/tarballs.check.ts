@@ -13,7 +13,7 @@ const NAMES: readonly Name[] = ['service', 'library', 'mocks'];
 
 /** What the service and the library are both made of: the way of a lookup, from a request to the socket. */
 const SHARED =
-  /^(?:package\.json|README\.md|CHANGELOG\.md|dist\/(?:package\.json|commit|schema\/(?:bff|subgraph)\.graphql|profiles\/\w[\w-]*\.js|simulator\/(?:address|dialects)\.js|src\/(?:app|caller|config|consents|domain|graphql|http|library|log|lookups|operator|sharedState|simSwaps|system|tokens)\/.*\.js))$/;
+  /^(?:package\.json|README\.md|CHANGELOG\.md|dist\/(?:package\.json|commit|schema\/(?:bff|subgraph)\.graphql|profiles\/\w[\w-]*\.js|simulator\/(?:address|dialects)\.js|src\/(?:app|caller|config|consents|domain|graphql|judging|library|log|lookups|operator|resilience|sharedState|simSwaps|system|tokens|wire)\/.*\.js))$/;
 
 interface Manifest {
   readonly name: string;
