@@ -73,7 +73,7 @@ const UNTOLD: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'operatio
  * the record names, otherwise at the operator of the request.
  *
  * The record in the store decides the next step, which answers a request, waits, writes, or makes an exchange. An
- * exchange (the prompt, a poll, the lookup) is claimed in the ledger, made, returned to the waiters, and recorded. It
+ * exchange (the prompt, a poll, the lookup) is claimed in the ledger, made, recorded, and returned to the waiters. It
  * runs to its own timeout, even if no request waits.
  */
 export class ConsentFlow {
@@ -302,12 +302,15 @@ export class ConsentFlow {
     outcome: { readonly kind: string; readonly failure?: LookupFailure },
     nowMs: number,
   ): Promise<void> {
+    // Written before a failure is returned: a request that has it may read the consent's status at once.
+    const learning = this.#ledger.learn(claim, learned);
     if (outcome.failure !== undefined) {
+      await this.#inOneCommand(learning);
       const { lookup, operator } = claim.consent;
       const failure = failureReturned(learned, outcome.failure, nowMs);
       await this.#waiters.failFor({ lookup, failure }, operator);
     }
-    await this.#ledger.learn(claim, learned);
+    await learning;
   }
 
   async #poll({ page, cause, pending, operator }: StepOf<'poll'>): Promise<void> {

@@ -9,6 +9,7 @@ const ANSWERED = '+447700900004';
 const AFTER_2_S = '+447700900050';
 const DECLINED = '+447700900052';
 const WITHDRAWN = '+447700900053';
+const UNKNOWN = '+447700900054';
 const FORGOTTEN = '+447700900057';
 
 /** Less than any owner takes who has to think. */
@@ -54,6 +55,7 @@ describe('simSwapConsent', () => {
     [ANSWERED, 'ANSWERED', null],
     [WITHDRAWN, 'DENIED', expect.any(Number)],
     [FORGOTTEN, 'EXPIRED', null],
+    [UNKNOWN, 'NOT_ASKED', null],
   ])(
     'is read after the answer of the same operation: %s, %s',
     async (number, state, retryAfterSeconds: unknown) => {
