@@ -71,7 +71,7 @@ export const floods = longRun({
     heap: someOf('the heap, in MiB', HEAPS),
     at: someOf('how many requests at once', COUNTS),
     bodies: someOf('what they send', FLOODS),
-    seconds: duration('how long each flood is, at least', 3),
+    seconds: duration('how long each flood is, at least', 5),
   },
   short: '--role bff --flow 2-legged --heap 128 --at 400 --bodies heaviest,endless'.split(' '),
   async *run({ role: roles, flow: flows, heap: heaps, at, bodies, seconds }) {
@@ -202,7 +202,7 @@ interface Answered {
 
 /** Another caller, who queries one number each so often, whether the last reply has come or not. */
 class Others {
-  static readonly #EVERY_MS = 25;
+  static readonly #EVERY_MS = 100;
   static readonly #CONNECTIONS = 64;
   readonly #agent = new Agent({
     connections: Others.#CONNECTIONS,
