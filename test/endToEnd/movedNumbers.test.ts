@@ -134,7 +134,7 @@ describe('the list of others', () => {
 
   it('is refused at the start with an operator that does not exist', () => {
     expect(() => serving({ others: ['nowhere'] })).toThrow(
-      '`others` of the operator losing names one that is not there.',
+      '`others` of the operator losing names one that does not exist.',
     );
   });
 
