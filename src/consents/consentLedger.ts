@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { clockElsewhere, type Clock, type ClockElsewhere } from '../system/clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
@@ -326,7 +327,10 @@ export class ConsentLedger {
       try {
         if (version === undefined) {
           const found = await store.read(this.#number);
-          const next = overruled(asOf(found.record, found.nowMs, rules), learned);
+          const current = asOf(found.record, found.nowMs, rules);
+          const next = isClaimOf(current, claim)
+            ? withLearned(current, learned)
+            : overruled(current, learned);
           if (next === undefined) return undefined;
           [version, record, writeId] = [found.version, next, newWriteId()];
         }
@@ -402,4 +406,9 @@ export class ConsentLedger {
     if (consent?.state !== 'pending' || consent.asker !== this.#callerKey) return undefined;
     return consent.livesUntilMs > this.nowMs() ? consent : undefined;
   }
+}
+
+/** Whether only the ends of other consents have changed since it was claimed. */
+function isClaimOf({ consent }: ConsentRecord, claim: ConsentRecord): boolean {
+  return consent !== undefined && isDeepStrictEqual(consent, claim.consent);
 }

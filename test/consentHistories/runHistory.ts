@@ -76,9 +76,10 @@ export async function runHistory(history: History, place: Place): Promise<Wrongn
     snapshot.save();
     await clock.sleep(loss.lostMs);
     snapshot.goBack();
+    operators.storeWentBack();
     // A prompt that was claimed before has left by then.
     await clock.sleep(CLAIMED_BEFORE_MS);
-    operators.storeWentBack();
+    operators.storeInDoubt();
   };
   const wrong = noWrongs();
   const asking = history.asks.map(async (ask) => {

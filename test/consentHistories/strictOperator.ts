@@ -106,12 +106,13 @@ export class StrictOperators {
     });
   }
 
-  /**
-   * The store has gone back: no owner is prompted within its doubt, which no history outlasts. When the operator was last
-   * polled, and what it replied, may be lost.
-   */
+  /** The store has gone back: when the operator was last polled, and what it replied, may be lost. */
   storeWentBack(): void {
     this.#isForgiven = new Set(['earlyPolls', 'overlappingPolls', 'pollsAfterTheEnd']);
+  }
+
+  /** No owner is prompted within the doubt, which no history outlasts. */
+  storeInDoubt(): void {
     this.#close(RULES.doubtMs, () => true);
   }
 

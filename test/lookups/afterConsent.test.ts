@@ -248,6 +248,28 @@ describe.each([1, 2])('a consent whose lookup has not left, in %d replicas', (re
     expect([prompts(), service.operator.lookups.length]).toEqual([1, 1]);
   });
 
+  it("keeps its token, although another caller's expiry is reported while it is refused", async () => {
+    const { clock, operator } = service;
+    operator.polled = [PENDING];
+    await service.heard(4 * SECOND_MS, WINDOW, { caller: 'bert' });
+    await clock.advance(121 * SECOND_MS);
+    operator.polled = ['granted'];
+    const before = prompts();
+    const lookUp = operator.lookUp.bind(operator);
+    let bert: ReturnType<typeof ask> | undefined;
+    operator.lookUp = async (order) => {
+      operator.unsent = UNAVAILABLE;
+      bert = service.ask(WINDOW, { caller: 'bert' }, other);
+      await clock.sleep(SECOND_MS);
+      return lookUp(order);
+    };
+    expect(failureOf(await service.heard(5 * SECOND_MS, WINDOW))?.code).toBe(UNAVAILABLE.code);
+    expect(failureOf((await bert) ?? [])?.code).toBe('CONSENT_EXPIRED');
+    Object.assign(operator, { lookUp, unsent: undefined });
+    expect(await service.heard(5 * SECOND_MS, WINDOW)).toEqual(FALSE);
+    expect([prompts() - before, operator.lookups.length]).toEqual([1, 1]);
+  });
+
   it('waits for the process whose key its token is bound to', async () => {
     await refuse(() => (service.operator.unsent = UNAVAILABLE));
     service.operator.unsent = undefined;
