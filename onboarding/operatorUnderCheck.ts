@@ -60,7 +60,7 @@ export class OperatorUnderCheck {
       files,
     };
     const dpop = settings.authentication.dpop
-      ? new DpopExchanges(new DpopProofs(clock))
+      ? new DpopExchanges(new DpopProofs(clock), clock)
       : undefined;
     const at = (name: keyof OperatorUnderCheck['exchanges'], url: string): SingleExchange =>
       new SingleExchange(bounded, { name, url }, shared, dpop);

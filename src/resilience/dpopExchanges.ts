@@ -1,3 +1,4 @@
+import type { Clock } from '../system/clock.ts';
 import { COMMON_ERRORS } from '../judging/errorMap.ts';
 import type { Exchange, HttpReply, OutgoingRequest } from '../wire/exchange.ts';
 import { singleValue } from '../wire/headers.ts';
@@ -36,10 +37,12 @@ const MAX_CHALLENGES = 3;
  */
 export class DpopExchanges {
   readonly #signer: ProofSigner;
+  readonly #clock: Pick<Clock, 'after'>;
   readonly #servers = new Map<string, ServerNonce>();
 
-  constructor(signer: ProofSigner) {
+  constructor(signer: ProofSigner, clock: Pick<Clock, 'after'>) {
     this.#signer = signer;
+    this.#clock = clock;
   }
 
   /**
@@ -90,7 +93,7 @@ export class DpopExchanges {
     const name = `${isLookup ? 'lookups' : 'tokens'} ${new URL(address).origin}`;
     let server = this.#servers.get(name);
     if (server === undefined) {
-      server = new ServerNonce();
+      server = new ServerNonce(this.#clock);
       this.#servers.set(name, server);
     }
     return server;
@@ -100,9 +103,12 @@ export class DpopExchanges {
 /** A few exchanges at a server do not delay each other by as much as a nonce lasts. */
 const FEW = 4;
 
+/** How long the others wait for the one that goes first: for one number an operator may not reply at all. */
+const FIRST_MS = 250;
+
 /**
  * The nonce of one server. It may have changed since the last exchange ended: then one goes first, and the others wait
- * until the headers of its reply have come; where it breaks, another one goes first. It may change again while many wait
+ * until the headers of its reply have come, {@link FIRST_MS} at most; where it breaks, another one goes first. It may change again while many wait
  * at the server: until all that were challenged are repeated, few are there at a time.
  */
 class ServerNonce {
@@ -116,8 +122,15 @@ class ServerNonce {
   /** Whether a reply has named or accepted it since the server was last without exchanges. */
   #isKnown = false;
   #there = 0;
+  /** Ends the wait for the first one, while it lasts. */
+  #patience: (() => void) | undefined;
   #lastNamed: string | undefined;
   readonly #waiting = new Map<Right, () => void>();
+  readonly #clock: Pick<Clock, 'after'>;
+
+  constructor(clock: Pick<Clock, 'after'>) {
+    this.#clock = clock;
+  }
 
   /** Waits until it may leave, or is aborted. */
   async enter(right: Right, signal: LightAbortSignal | undefined): Promise<void> {
@@ -128,7 +141,12 @@ class ServerNonce {
       // Unless aborted, it was counted when it was let through.
       if (!this.#waiting.delete(right)) return;
     }
+    this.#count();
+  }
+
+  #count(): void {
     this.#there += 1;
+    if (!this.#isKnown) this.#patience ??= this.#clock.after(FIRST_MS, () => this.#letGo(true));
   }
 
   #mayEnter(right: Right): boolean {
@@ -153,10 +171,13 @@ class ServerNonce {
     for (const [right, letGo] of this.#waiting) {
       if (!this.#mayEnter(right)) continue;
       this.#waiting.delete(right);
-      this.#there += 1;
+      this.#count();
       letGo();
     }
     if (this.#there === 0) this.#isKnown = this.#givesNonces === false;
+    if (!this.#isKnown && this.#there > 0) return;
+    this.#patience?.();
+    this.#patience = undefined;
   }
 
   challenge(right: Right, nonce: string): void {
@@ -252,11 +273,15 @@ function wantsNonce(reply: HttpReply, isLookup: boolean): boolean {
   const schemes = [reply.headers['www-authenticate'] ?? []].flat();
   return (
     errorWord(reply, { wordIn: 'error', errors: COMMON_ERRORS }) === 'use_dpop_nonce' ||
-    (isLookup && schemes.some((scheme) => WANTS_NONCE.test(scheme)))
+    (isLookup && schemes.some(namesChallenge))
   );
 }
 
-const WANTS_NONCE = /\bDPoP\b.*\berror\s*=\s*"?use_dpop_nonce\b/i;
+/** By two searches: an expression for both would take quadratic time where one of them is repeated. */
+function namesChallenge(scheme: string): boolean {
+  const at = scheme.search(/\bDPoP\b/i);
+  return at >= 0 && /\berror\s*=\s*"?use_dpop_nonce\b/i.test(scheme.slice(at));
+}
 
 /** NQCHAR (RFC 6749, Appendix A). A nonce is short; a longer one is not kept. */
 const NONCE = /^[\x21\x23-\x5b\x5d-\x7e]{1,512}$/;

@@ -91,7 +91,7 @@ export class OperatorConnections {
         retriesDoubtfulLookups: settings.retryLookups,
       },
       rate: requestsPerSecond === undefined ? undefined : new RequestRate(requestsPerSecond, clock),
-      dpop: authentication.dpop ? new DpopExchanges(new DpopProofs(clock)) : undefined,
+      dpop: authentication.dpop ? new DpopExchanges(new DpopProofs(clock), clock) : undefined,
       errors: settings.errors,
       nameSetting: (member: string) => settingName(settings, member),
       correlatorForm: correlator.form,

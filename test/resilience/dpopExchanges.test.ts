@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { DpopExchanges } from '../../src/resilience/dpopExchanges.ts';
+import type { Exchange } from '../../src/wire/exchange.ts';
+import { TestClock } from '../support/testClock.ts';
+
+const PLACE = { isLookup: true, address: 'https://operator.example/check' };
+const REQUEST = { headers: [], contentType: undefined, body: undefined, correlator: 'c' };
+
+/** Names the nonce that it has always had. */
+const ANSWERED: Exchange = {
+  kind: 'reply',
+  sentAtMs: 0,
+  leftAtMs: 0,
+  reply: { status: 200, headers: { 'dpop-nonce': 'theirs' }, body: '{}' },
+};
+
+it('an exchange that is never answered delays the others by a quarter of a second', async () => {
+  const clock = new TestClock();
+  const exchanges = new DpopExchanges({ bind: (request) => Promise.resolve(request) }, clock);
+  const sent: string[] = [];
+  const send = (name: string, reply: Promise<Exchange>): Promise<unknown> =>
+    exchanges.carry(PLACE, undefined, async (bind) => {
+      await bind(REQUEST, PLACE.address);
+      sent.push(name);
+      return reply;
+    });
+  await send('one before', Promise.resolve(ANSWERED));
+
+  const silent = Promise.withResolvers<Exchange>();
+  const all = [send('silent', silent.promise)];
+  for (const name of ['a', 'b']) all.push(send(name, Promise.resolve(ANSWERED)));
+  await clock.advance(249);
+  expect(sent).toEqual(['one before', 'silent']);
+  await clock.advance(1);
+  expect(sent).toEqual(['one before', 'silent', 'a', 'b']);
+
+  silent.resolve(ANSWERED);
+  await Promise.all(all);
+});
