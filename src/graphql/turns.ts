@@ -13,7 +13,7 @@ interface Waiter {
 
 interface Queue {
   readonly waiters: Waiter[];
-  /** How long its turns took, added to the least of all callers when it began to wait. */
+  /** How long its turns took, added to the fair share when it began to wait. */
   spentMs: number;
 }
 
@@ -31,9 +31,13 @@ const BEGUN_UNTIL_KNOWN = 8;
  */
 export class Turns {
   readonly #clock: Clock;
-  /** In the order of their last turns. A queue without waiters stays while it has spent more than one with waiters. */
+  /** In the order of their last turns. A queue without waiters stays while it has spent more than its fair share. */
   readonly #queues = new Map<string, Queue>();
-  #leastSpentMs = 0;
+  /**
+   * What each caller would have spent, had all turns been shared evenly by those that waited. A new caller begins there. It
+   * rises with each turn, so that new callers do not go before one that returns for ever.
+   */
+  #fairShareMs = 0;
   #isTaken = false;
   #waiting = 0;
   /** How many began since some wait. */
@@ -59,7 +63,7 @@ export class Turns {
       this.#schedule();
       return undefined;
     }
-    const queue = this.#queues.get(caller) ?? { waiters: [], spentMs: this.#leastSpentMs };
+    const queue = this.#queues.get(caller) ?? { waiters: [], spentMs: this.#fairShareMs };
     const untilMs = (this.#clock.monotonicMs() + deadlineMs) / 2;
     const lateMs = this.#lateMs(queue.waiters.length, untilMs);
     if (lateMs > 0) return Promise.resolve(seconds(lateMs));
@@ -113,6 +117,7 @@ export class Turns {
       const { queue, beganAtMs } = this.#underWay;
       const tookMs = this.#clock.monotonicMs() - beganAtMs;
       queue.spentMs += tookMs;
+      this.#fairShareMs += tookMs / (1 + this.#countWaiting());
       // Node accepts one connection a turn: after a long one it may catch up, before requests are late.
       this.#emptyTurns = Math.floor(tookMs);
       this.#underWay = undefined;
@@ -146,6 +151,12 @@ export class Turns {
     return this.#clock.monotonicMs() + typicalMs * beforeOfAll - untilMs;
   }
 
+  #countWaiting(): number {
+    let count = 0;
+    for (const { waiters } of this.#queues.values()) if (waiters.length > 0) count += 1;
+    return count;
+  }
+
   /** The waiting caller that spent the least; from now on it is the last of its equals. */
   #next(): Queue | undefined {
     let next: string | undefined;
@@ -156,9 +167,9 @@ export class Turns {
       leastSpentMs = spentMs;
     }
     if (next === undefined) return undefined;
-    this.#leastSpentMs = leastSpentMs;
+    this.#fairShareMs = Math.max(this.#fairShareMs, leastSpentMs);
     for (const [caller, queue] of this.#queues) {
-      const isSettled = queue.waiters.length === 0 && queue.spentMs <= leastSpentMs;
+      const isSettled = queue.waiters.length === 0 && queue.spentMs <= this.#fairShareMs;
       if (isSettled) this.#queues.delete(caller);
     }
     const queue = this.#queues.get(next);

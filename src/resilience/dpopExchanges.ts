@@ -104,7 +104,7 @@ export class DpopExchanges {
 const FEW = 4;
 
 /** How long the others wait for the one that goes first: for one number an operator may not reply at all. */
-const FIRST_MS = 250;
+const FIRST_MS = 1000;
 
 /**
  * The nonce of one server. It may have changed since the last exchange ended: then one goes first, and the others wait

@@ -70,6 +70,23 @@ describe('requests begin one a turn', () => {
     expect(begun).toEqual(['a1', 'b1', 'c1', 'd1', 'b2', 'b3', 'a2', 'b4', 'd2', 'a3']);
   });
 
+  it('of a caller that comes back, while there are always some that come for the first time', async () => {
+    const { take, all } = waiting([['p1', 5]]);
+    let newcomers = 0;
+    const crowd = async (): Promise<void> => {
+      while (newcomers < 300) {
+        newcomers += 1;
+        await take([String.fromCodePoint(0x4e00 + newcomers), 1]);
+      }
+    };
+    const crowds = Promise.all(Array.from({ length: 6 }, crowd));
+    await all;
+    await take(['p2']);
+    // It had five times the time of each of six.
+    expect(newcomers).toBeLessThan(60);
+    await crowds;
+  });
+
   // By how many connections are accepted, one a turn.
   it.each([
     [0, [1, 2, 2, 2, 2, 2]],
