@@ -99,7 +99,11 @@ describe('a connection that breaks has a red row that says what to do', () => {
 
   const OF_ANOTHER_NAME = { OPERATOR_TLS_SERVER_NAME: 'elsewhere.example' };
   it.each<[string, () => Certificate, RegExp, Record<string, string>?]>([
-    ['of an authority that is not trusted', () => createCertificate(), /No trusted authority.*tls\.ca/],
+    [
+      'of an authority that is not trusted',
+      () => createCertificate(),
+      /No trusted authority.*tls\.ca/,
+    ],
     ['that has expired', () => AUTHORITY.issue({ validDays: [-20, -2] }), /has expired/],
     ['not valid yet', () => AUTHORITY.issue({ validDays: [2, 20] }), /not valid yet.*clock/],
     ['of another name', () => AUTHORITY.issue(), /another name.*tls\.serverName/, OF_ANOTHER_NAME],

@@ -1,4 +1,3 @@
-import type { Mermaid } from 'mermaid';
 import address from 'mermaid/dist/mermaid.min.js?url';
 import { useData } from 'vitepress';
 import { defineComponent, h, ref, watchEffect } from 'vue';
@@ -36,6 +35,12 @@ export const MermaidPicture = defineComponent({
     return () => h('div', { class: 'picture', innerHTML: svg.value });
   },
 });
+
+/** What is used of it. */
+interface Mermaid {
+  initialize(settings: Readonly<Record<string, unknown>>): void;
+  render(id: string, code: string): Promise<{ readonly svg: string }>;
+}
 
 declare global {
   /** Set by Mermaid's own bundle. */
