@@ -254,7 +254,7 @@ function inWords({ limited, ...excess }: Excess): string {
     case 'questionsPerNumber':
       return `One operation may have ${limit} questions about a number; this one has ${asked}.`;
     case 'answers':
-      return `One operation may have ${limit} fields of numbers; this one has ${asked}.`;
+      return `One operation may have ${limit} fields of numbers, and fewer the more lines its document has; this one has ${asked}.`;
     case 'replyBytes':
       return `A reply may have ${limit} bytes; the reply to this operation could have ${asked}.`;
   }
