@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import { PARSE_LIMITS } from '../../src/graphql/documents.ts';
+import { MAX_LINES, PARSE_LIMITS } from '../../src/graphql/documents.ts';
 import { ServerProcess } from './serverProcess.ts';
 
 /** What a body may have by default. */
 const MAX_BODY_BYTES = 366_240;
 
-/** A document of comments, whose body has as many bytes as a body may have. */
+/** A document of as many comments as it may have lines, whose body has as many bytes as a body may have. */
 function comments(index: number): string {
   const start = `{ a${index}: __typename }`;
-  // Three bytes each: in JSON a line break is two characters.
-  return (
-    start + '#\n'.repeat(Math.floor((MAX_BODY_BYTES - start.length - '{"query":""}'.length) / 3))
-  );
+  const lines = MAX_LINES - 1;
+  // In JSON a line break is two characters.
+  const length = Math.floor((MAX_BODY_BYTES - start.length - '{"query":""}'.length) / lines) - 2;
+  return start + `${'#'.padEnd(length)}\n`.repeat(lines);
 }
 
 /** A document as long, and of as many tokens, as one may be. */

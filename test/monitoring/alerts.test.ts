@@ -85,7 +85,7 @@ const FAULTS = {
     alerts: [],
     prepare: () => ({
       settings: { AUDIT_LOG: '/dev/null', AUDIT_KEY: freshStateKey() },
-      numbers: 50,
+      numbers: 20,
     }),
   },
   'operator-away': {
@@ -406,17 +406,32 @@ const TURN_MS = 300;
 const MIN_TURNS = 80;
 const MAX_TURNS = 300;
 
+/** How often each service returned which codes: why an alert was raised that should not have been. */
+function codesOf(all: readonly Faulty[]): string {
+  return JSON.stringify(
+    all.map(({ name, server }) => {
+      const codes: Record<string, number> = {};
+      for (const line of server.logged('request')) {
+        const code = String(line['codes'] ?? line['status']);
+        codes[code] = (codes[code] ?? 0) + 1;
+      }
+      return { name, codes };
+    }),
+  );
+}
+
 // In npm test, files.test.ts holds the rules against a real scrape, and promtool against series.
 describe.skipIf(!IS_LONG || LEFT_OUT !== undefined)(`a real Prometheus ${LEFT_OUT ?? ''}`, () => {
   it.for(GROUPS.map((group) => [group] as const))(
     'raises for each fault its alerts and no others: %s',
     { timeout: 300_000 },
-    async ([group], { signal }) => {
+    async ([group], { signal, onTestFailed }) => {
       await using started = new AsyncDisposableStack();
       const starting = group.map((name) => startFaulty(name, started));
       // All have started or failed before any is stopped.
       await Promise.allSettled(starting);
       const all = await Promise.all(starting);
+      onTestFailed(() => void process.stderr.write(`${codesOf(all)}\n`));
       const jobs = Object.fromEntries(all.map(({ name, port }) => [name, `127.0.0.1:${port}`]));
       const prometheus = started.use(await startPrometheus(jobs));
 
