@@ -80,7 +80,7 @@ export interface PlainRedis<Values = ScriptValues> {
   /** The server that holds a key at this moment. */
   serverOf(key: string): string;
 
-  /** The listener is called whenever a lost server is back: it may have lost its data. */
+  /** The listener is called whenever a server may have lost data: it is back, or another one has taken over. */
   onBack(listener: () => void): void;
 
   close(): void;

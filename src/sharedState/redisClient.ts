@@ -104,6 +104,8 @@ export class RedisClient implements PlainRedis {
       client = new Client({ ...data, ...topology.server });
     }
     client.on('error', (error) => this.#noteLost(this.#serverAt(client), error));
+    // A connection that closes is no error, and the next one may lead to another server. Nothing is known before the first.
+    client.once('ready', () => client.on('ready', () => this.#reportBack()));
     this.#client = client;
   }
 

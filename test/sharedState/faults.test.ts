@@ -102,6 +102,16 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis ${NO_REDIS ?? ''}`, { concurren
     60_000,
   );
 
+  it('is reported as back whenever a connection is made again, since another server may have taken over', async () => {
+    const { connect, proxies } = await oneServer();
+    const redis = await connect();
+    let backs = 0;
+    redis.onBack(() => (backs += 1));
+    for (const proxy of proxies) proxy.cut();
+    await until(() => answers(redis));
+    expect(backs).toBeGreaterThan(0);
+  });
+
   it('whose reply drips is disconnected after some seconds', async () => {
     const { url, counts } = await startEndless('*100000\r\n', Buffer.from(':1\r\n'), 100);
     const startedAtMs = performance.now();
