@@ -90,7 +90,7 @@ const BY_STAGE: Readonly<Record<ConnectStage, string>> = {
     'The proxy opens no connection to the operator. Ask your network team whether it may connect there.',
   name: 'No address is known under this name. Check its spelling in the settings; ask your network team whether this machine resolves external names, or needs a proxy.',
   connection:
-    'No connection is made. Ask your network team whether this machine may connect there, and the operator whether it accepts connections from your addresses.',
+    'No connection can be made. Ask your network team whether this machine may connect there, and the operator whether it accepts connections from your addresses.',
   tls: 'The handshake does not complete. Ask the operator whether it wants a client certificate (tls.certificate, tls.key), and your network team whether something on the way intercepts TLS.',
   certificate:
     'The certificate of the server is not trusted. Ask the operator which authority signs it.',

@@ -51,8 +51,13 @@ export class SingleExchange {
         : await this.#dpop.carry(place, urgency.signal, send);
     this.exchange = exchange;
     const attempts = challenges + attemptsOf(exchange);
-    const mayBeCarriedOut = attempts > 0;
-    return { judged: judge(exchange), attempts, mayBeCarriedOut, mayRetryWithNewToken: false };
+    const mayHaveBeenCarriedOut = attempts > 0;
+    return {
+      judged: judge(exchange),
+      attempts,
+      mayHaveBeenCarriedOut,
+      mayRetryWithNewToken: false,
+    };
   }
 
   async #send(made: OutgoingRequest, deadlineMs: number, bind?: Bind): Promise<Exchange> {

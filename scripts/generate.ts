@@ -27,7 +27,7 @@ try {
   // A new field of the schema has no resolver yet: its types are written, and the compiler names the rest.
   if (!(error instanceof CompileError)) throw error;
   process.stderr.write(
-    `${error.message}\nEverything is written but docs/api, which needs sources that compile. ` +
+    `${error.message}\nEverything is written except docs/api, which needs sources that compile. ` +
       'Fix the errors above, then run npm run generate again.\n',
   );
   process.exitCode = 1;

@@ -20,10 +20,10 @@ if (word === 'digest') {
 } else if (step === 'preversion') {
   const [, unreleased = ''] = /^## Unreleased\n(.*?)(?=^## |$(?![^]))/ms.exec(changelog) ?? [];
   if (unreleased.replaceAll(/^#.*$/gm, '').trim() === '') {
-    throw new Error('Write into CHANGELOG.md, below "## Unreleased", what changes.');
+    throw new Error('Write what changes into CHANGELOG.md, below "## Unreleased".');
   }
   if (execFileSync('git', ['tag', '--list', `v${after}`]).length > 0) {
-    throw new Error(`The tag v${after} is there already.`);
+    throw new Error(`The tag v${after} already exists.`);
   }
 } else {
   const day = new Date().toISOString().slice(0, 'yyyy-mm-dd'.length);

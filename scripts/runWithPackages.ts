@@ -53,7 +53,7 @@ async function install(directory: string): Promise<void> {
   for (const signal of signals) process.on(signal, stop);
   const [code] = await once(npm, 'exit');
   for (const signal of signals) process.off(signal, stop);
-  if (code !== 0) fail(`The packages of ${directory} are not installed: npm ci did not end well.`);
+  if (code !== 0) fail(`The packages of ${directory} are not installed: npm ci failed.`);
 }
 
 /** Prints the message to stderr and exits with status 1. */

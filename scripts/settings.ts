@@ -46,7 +46,7 @@ const SECTIONS: Readonly<Record<Audience, Section>> = {
   egress: {
     heading: 'Other connections',
     introduction:
-      "How what is not an operator is reached: the issuer's keys, the number directory, discovery documents and the collector of traces.",
+      "How everything but operators is reached: the issuer's keys, the number directory, discovery documents and the collector of traces.",
   },
   share: { heading: 'Several replicas', introduction: 'The state that replicas share.' },
   web: {

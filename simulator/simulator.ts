@@ -114,7 +114,8 @@ export async function startSimulator(settings: SimulatorSettings): Promise<Simul
 /** The address on this machine of a server that listens everywhere. */
 function addressOf(server: Server): string {
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('It listens on no port.');
+  if (address === null || typeof address === 'string')
+    throw new Error('The server does not listen on a port.');
   const { address: ip, family, port } = address;
   if (ip === '0.0.0.0' || ip === '::') return `http://${LOOPBACK}:${port}`;
   return `http://${family === 'IPv6' ? `[${ip}]` : ip}:${port}`;

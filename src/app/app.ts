@@ -19,8 +19,8 @@ export interface AppParts {
 }
 
 /**
- * Everything that answers from operators by one configuration, with quotas, stores and audit log. The service adds an
- * HTTP server; the library has only this.
+ * Everything that one configuration needs to answer from operators, with quotas, stores and audit log. The service adds
+ * an HTTP server; the library has only this.
  */
 export interface App {
   readonly config: Config;
@@ -31,7 +31,7 @@ export interface App {
   /** Absent without a key, which is allowed on loopback only. */
   readonly auditLog: AuditLog | undefined;
   readonly redis: Stores['redis'];
-  /** Ends after all work that must not be cut off. */
+  /** Resolves once all work that must not be cut off has ended. */
   close(): Promise<void>;
 }
 

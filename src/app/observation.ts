@@ -27,8 +27,8 @@ export interface ObservationParts {
 export const OBSERVATION_CLOSE_LIMIT_MS = 3000;
 
 /**
- * Counts with METRICS_PORT, records traces with a collector, and writes a line for each request. Rejects when the port is
- * in use.
+ * Counts where METRICS_PORT is set, records traces where a collector is set, and writes a line for each request.
+ * Rejects when the port is in use.
  */
 export async function openObservation(parts: ObservationParts) {
   const { config, log, requestLog } = parts;
@@ -58,7 +58,7 @@ export async function openObservation(parts: ObservationParts) {
   };
 }
 
-/** Adds its trace to each line. */
+/** Adds to each line the trace that it belongs to. */
 function traced(log: Log, tracing: Tracing | undefined): Log {
   if (tracing === undefined) return log;
   return logOf((level, message, details) => {

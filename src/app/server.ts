@@ -34,7 +34,7 @@ export interface RunningServer {
   readonly ready: Promise<boolean>;
   /** Becomes unready, serves for the grace, then drains and ends. */
   stop(): Promise<void>;
-  /** The longest that this takes, unless something hangs. */
+  /** The longest that `stop` takes, unless something hangs. */
   readonly stopLimitMs: number;
 }
 

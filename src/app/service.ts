@@ -112,7 +112,7 @@ function giveUp(): void {
   setImmediate(() => process.kill(process.pid, 'SIGKILL'));
 }
 
-/** Profiles with code of others, which runs in this process. */
+/** Profiles of the company's own: third-party code that runs in this process. */
 function ownProfiles({ operators: serving }: Config): { readonly profiles?: string } {
   const own = serving.flatMap(({ profile: { name, sha256 } }) =>
     sha256 === undefined ? [] : [`${name} sha256:${sha256}`],

@@ -41,7 +41,10 @@ export function callerAuthorizers(parts: AdmissionParts): LookupAuthorizers {
   return { of: (operator) => new CallerAuthorizer(operator, parts) };
 }
 
-/** Admits requests that are within their quotas and are recorded. Claims of those that do not leave are given back. */
+/**
+ * Admits requests that are within their quotas and are recorded. The claims of a request that does not leave are given
+ * back.
+ */
 class CallerAuthorizer implements LookupAuthorizer {
   /** Its name, for the audit log. */
   readonly #operator: string;
@@ -55,11 +58,11 @@ class CallerAuthorizer implements LookupAuthorizer {
     this.#parts = parts;
   }
 
-  admit(asked: AuthorizerRequest): Promise<Admitted | Denied> | Admitted {
-    const countings = countingsOf(asked);
+  admit(action: AuthorizerRequest): Promise<Admitted | Denied> | Admitted {
+    const countings = countingsOf(action);
     return this.#parts.audit === undefined && countings.length === 0
       ? OPEN
-      : this.#admit(asked, countings);
+      : this.#admit(action, countings);
   }
 
   delivered(answer: CachedAnswer): Promise<LookupFailure | undefined> | undefined {
@@ -73,52 +76,53 @@ class CallerAuthorizer implements LookupAuthorizer {
   }
 
   async #admit(
-    asked: AuthorizerRequest,
+    action: AuthorizerRequest,
     countings: readonly Counting[],
   ): Promise<Admitted | Denied> {
     const { audit, quotas } = this.#parts;
-    const { number, request } = asked;
+    const { number, request } = action;
     const whose = { caller: request.caller, number, operator: this.#operator };
     const counted =
       countings.length === 0
         ? NOTHING_COUNTED
-        : await quotas.count(countings, whose, this.#timeLimitMs(asked) / 2);
+        : await quotas.count(countings, whose, this.#timeLimitMs(action) / 2);
     if (counted.kind === 'over') {
       const { over: quota, retryAfterSeconds } = counted;
       const failure = { code: 'RATE_LIMITED', reach: 'number', quota, retryAfterSeconds } as const;
       return { kind: 'denied', failure };
     }
     const giveBack = (ending: Ending): Promise<void> | undefined =>
-      isToBeGivenBack(asked, ending) ? counted.giveBack() : undefined;
+      isToBeGivenBack(action, ending) ? counted.giveBack() : undefined;
     if (audit === undefined) return { kind: 'admitted', ended: giveBack };
-    const before = lineOf(entryBefore(asked, this.#lineParts(asked, audit.key)));
-    const recorded = this.#record(audit.auditLog, before, asked);
-    const failure = await this.#inTime(this.#timeLimitMs(asked), recorded, DEADLINE_EXCEEDED);
+    const before = lineOf(entryBefore(action, this.#lineParts(action, audit.key)));
+    const recorded = this.#record(audit.auditLog, before, action);
+    const failure = await this.#inTime(this.#timeLimitMs(action), recorded, DEADLINE_EXCEEDED);
     if (failure !== undefined) {
       await counted.giveBack();
       return { kind: 'denied', failure };
     }
-    // The operator is not called: no line after it is written.
-    if (asked.event === 'consent-status' || asked.event === 'routing') {
+    // The operator is not called, so no line `after` follows.
+    if (action.event === 'consent-status' || action.event === 'routing') {
       return { kind: 'admitted', ended: giveBack };
     }
     return {
       kind: 'admitted',
       ended: async (ending) => {
         const line = lineAfter(before, ending, this.#time());
-        const after = this.#record(audit.auditLog, line, asked);
+        const after = this.#record(audit.auditLog, line, action);
         const back = giveBack(ending);
         const ended: Promise<unknown> = back === undefined ? after : Promise.all([after, back]);
-        await this.#inTime(this.#timeLimitMs(asked), ended, undefined);
+        await this.#inTime(this.#timeLimitMs(action), ended, undefined);
       },
     };
   }
 
-  /** The end of a request does not end the requests of its consent. */
-  #timeLimitMs(asked: AuthorizerRequest): number {
+  /** The time left to the request; no limit for the prompt and the lookup of a consent, which outlive the request. */
+  #timeLimitMs(action: AuthorizerRequest): number {
     const isOfConsent =
-      asked.event === 'consent-request' || (asked.event === 'lookup' && isBoughtByConsent(asked));
-    return isOfConsent ? Number.POSITIVE_INFINITY : this.#timeLeftMs(asked);
+      action.event === 'consent-request' ||
+      (action.event === 'lookup' && isBoughtByConsent(action));
+    return isOfConsent ? Number.POSITIVE_INFINITY : this.#timeLeftMs(action);
   }
 
   #timeLeftMs({ request }: Pick<AuthorizerRequest, 'request'>): number {
@@ -146,14 +150,17 @@ class CallerAuthorizer implements LookupAuthorizer {
     return this.#now.text;
   }
 
-  /** Waits at most for this time, and for {@link AUDIT_TIMEOUT_MS}; the work continues. */
+  /** Waits at most this long, and at most {@link AUDIT_TIMEOUT_MS}; the work continues. */
   #inTime<T, L>(timeLimitMs: number, running: Promise<T>, late: L): Promise<T | L> {
     return timeLimitMs >= AUDIT_TIMEOUT_MS
       ? running
       : withinTime(this.#parts.clock, timeLimitMs, running, late);
   }
 
-  /** Only the log reports its failure: a slow operator or a full bulkhead may leave almost no time for a line. */
+  /**
+   * Writes a line. A failure of the line `after` is only logged: a slow operator or a full bulkhead may leave almost no
+   * time for it.
+   */
   async #record(
     auditLog: AuditLog,
     line: string,
@@ -176,11 +183,11 @@ class CallerAuthorizer implements LookupAuthorizer {
 }
 
 /** Anonymous callers have no quota. The owner of a number is protected against every caller. */
-function countingsOf(asked: AuthorizerRequest): readonly Counting[] {
-  const isAnonymous = asked.request.caller.kind === 'anonymous';
-  switch (asked.event) {
+function countingsOf(action: AuthorizerRequest): readonly Counting[] {
+  const isAnonymous = action.request.caller.kind === 'anonymous';
+  switch (action.event) {
     case 'lookup':
-      return isAnonymous || isBoughtByConsent(asked) ? [] : ['lookup'];
+      return isAnonymous || isBoughtByConsent(action) ? [] : ['lookup'];
     case 'consent-request':
       return isAnonymous ? ['prompt'] : ['lookup', 'prompt'];
     case 'consent-status':
@@ -189,14 +196,14 @@ function countingsOf(asked: AuthorizerRequest): readonly Counting[] {
   }
 }
 
-/** The quota counted such a lookup when the consent was requested. */
+/** Whether a consent has paid for the lookup: the quota counted it when the consent was requested. */
 function isBoughtByConsent({ consentId, isFurther }: LookupToAuthorize): boolean {
   return consentId !== undefined && isFurther !== true;
 }
 
 /**
- * Whether the claims of a lookup that did not leave are given back. They are not where the token endpoint answered
- * about the number, or the caller hung up: otherwise both could be repeated without end.
+ * Whether the claims of a lookup that did not leave are given back. They are kept where the token endpoint answered
+ * about the number, or where the caller hung up: otherwise a caller could repeat either without end.
  */
 function isToBeGivenBack(
   { request: { signal } }: AuthorizerRequest,

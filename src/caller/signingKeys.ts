@@ -14,10 +14,14 @@ import { connectFailureOf } from '../wire/connectFailure.ts';
 import { UnexpectedStatus } from '../wire/publishedJson.ts';
 
 /**
- * The time between two fetches, and the age to which a fetched set is fresh: a key that it lacks is not the issuer's.
+ * The least time between two fetches, and the age up to which a fetched set is fresh: a key that a fresh set lacks is
+ * not the issuer's.
  */
 const MIN_INTERVAL_MS = 1000;
-/** The fetches that can be saved up for unknown keys. A client that is not known spends only the last of them. */
+/**
+ * The fetches that can be saved up for unknown keys. A client that is not known may spend one only while all are saved
+ * up.
+ */
 const MAX_SAVED = 5;
 /** The time until another fetch is saved. */
 const REFILL_MS = 10_000;

@@ -72,7 +72,7 @@ export function configOf(
       failureMs: read.value('CONSENT_FAILURE_SECONDS') * 1000,
       resultMs: read.value('CONSENT_RESULT_SECONDS') * 1000,
     },
-    /** The Redis for consents that processes share; they are in the process where absent. */
+    /** The Redis for consents that processes share; where absent, each process has its own. */
     sharedState: readSharedState(read),
     load: loadLimits(
       read.value('MAX_NUMBERS_AT_WORK'),

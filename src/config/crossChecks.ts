@@ -13,7 +13,7 @@ import { didYouMean } from './settingNames.ts';
 export interface ReadEntry {
   readonly name: string;
   readonly entry: OperatorEntry | undefined;
-  /** Absent where it cannot be used. */
+  /** Absent where the profile cannot be used. */
   readonly loaded: LoadedProfile | undefined;
 }
 
@@ -55,8 +55,8 @@ export function crossProblems(
   }
   // The directory authenticates us by `authorization`, which the service otherwise sets itself.
   const taken = [...OWN_HEADERS].filter((name) => name !== 'authorization');
-  const ofDirectory = new Map(taken.map((name) => [name, OWN]));
-  checkHeaders(directory?.headers ?? {}, ofDirectory, below('directory'));
+  const reservedAtDirectory = new Map(taken.map((name) => [name, OWN]));
+  checkHeaders(directory?.headers ?? {}, reservedAtDirectory, below('directory'));
   return problems;
 }
 
@@ -144,7 +144,7 @@ function checkContract({ entry, report, profile, profileName }: WithProfile): vo
   }
 }
 
-/** A day, and its possible time zones. */
+/** A day, and the 14 hours of the time zone that is farthest from UTC. */
 const MIN_DAY_MARGIN_HOURS = 38;
 
 function checkOptions({ entry: { options }, report, profile, profileName }: WithProfile): void {
@@ -171,14 +171,14 @@ function isFit(value: string, pattern = /^[\x20-\x7e]{1,200}$/): boolean {
 /** No path may lead to another host than that of the entry. */
 function checkPaths({ entry, report, profile, profileName }: WithProfile): void {
   const { '2-legged': direct, '3-legged': ciba } = profile.grants;
-  const ofTokens = [
+  const tokenPaths = [
     ...(direct !== undefined && 'path' in direct ? [direct.path] : []),
     ...Object.values(ciba?.paths ?? {}),
   ];
-  const ofLookups = Object.values(profile.lookups).flatMap((one) => one?.path ?? []);
+  const lookupPaths = Object.values(profile.lookups).flatMap((one) => one?.path ?? []);
   for (const [root, url, paths] of [
-    ['authUrl', entry.authUrl, ofTokens],
-    ['simSwapUrl', entry.simSwapUrl, ofLookups],
+    ['authUrl', entry.authUrl, tokenPaths],
+    ['simSwapUrl', entry.simSwapUrl, lookupPaths],
   ] as const) {
     if (url === undefined) continue;
     const { origin } = new URL(url);
@@ -258,7 +258,7 @@ function checkHeaders(
   for (const [name, { kind }] of Object.entries(headers)) {
     const what = seen.get(name.toLowerCase());
     if (what !== undefined) report(['headers', name], what);
-    seen.set(name.toLowerCase(), 'is there twice');
+    seen.set(name.toLowerCase(), 'is set twice');
     if (kind === 'text' && SECRET_HEADER.test(name)) {
       const file =
         'looks like a secret: put it into a file and write { "file": … }, or { "variable": … }';

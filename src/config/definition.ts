@@ -19,7 +19,7 @@ const name = string().regex(
   'must be up to 32 lower-case letters, digits and hyphens',
 );
 
-/** A text without a problem. */
+/** A text in which `problemOf` finds no problem. */
 const textWithout = (problemOf: (text: string) => string | undefined) =>
   string().superRefine((text, context) => {
     const message = problemOf(text);
@@ -40,8 +40,8 @@ export const headerText = string().regex(
 
 export const int = (min: number, max: number) => z.int().min(min).max(max);
 
-/** Either of the two may be meant by a member of the other. */
-const ofEither = {
+/** A misspelled member of one form may be meant as a member of either. */
+const eitherMember = {
   error: ({ code }: { readonly code?: string }) =>
     code === 'unrecognized_keys' ? 'file variable' : undefined,
 };
@@ -51,7 +51,7 @@ const secret = union(
   [
     strictObject(
       { file: string().min(1).describe('the file that holds it, relative to this one') },
-      ofEither,
+      eitherMember,
     ).transform(({ file }) => ({ kind: 'file', name: file }) as const),
     strictObject(
       {
@@ -59,7 +59,7 @@ const secret = union(
           .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of a variable')
           .describe('the environment variable that holds it'),
       },
-      ofEither,
+      eitherMember,
     ).transform(({ variable }) => ({ kind: 'variable', name: variable }) as const),
   ],
   {
@@ -109,7 +109,7 @@ const client = strictObject({
   key: optional(secret).describe('the private key that signs our JWTs, PKCS #8 in PEM'),
   kid: optional(string().min(1)).describe('names the key to the operator'),
   method: optional(authenticationMethod).describe(
-    'how we authenticate, where the profile allows several; the first for which `secret` and `key` suffice where absent',
+    'how we authenticate, where the profile allows several; where absent, by the first for which `secret` and `key` suffice',
   ),
 }).describe('our credentials at the operator');
 
@@ -123,7 +123,7 @@ const tls = strictObject({
     "the authorities that may sign the server's certificate, in PEM, and no others",
   ),
   serverName: optional(textWithout(serverNameProblem)).describe(
-    "the name that the server's certificate must be for; the address's where absent",
+    "the name that the server's certificate must be for; where absent, that of the address",
   ),
 }).describe('how TLS is agreed on; the files are read again when they change');
 
@@ -156,7 +156,7 @@ export const operatorEntry = strictObject({
     .default([])
     .describe('operators to call in turn for a number that this one does not know; each is billed'),
   flow: optional(z.enum(['2-legged', '3-legged'])).describe(
-    'fixed with the operator at onboarding, where the profile has both',
+    'which of the two flows was agreed with the operator at onboarding, where the profile has both',
   ),
   authUrl: optional(address).describe(
     '`{auth_url}`, the root of the authorization server; or `discovery`',
@@ -164,7 +164,7 @@ export const operatorEntry = strictObject({
   discovery: strictObject({
     issuer: address.describe('what the document must name as its `issuer`'),
     documentUrl: optional(address).describe(
-      'of the document; below the issuer by OpenID Connect Discovery where absent',
+      'where the document is; where absent, below the issuer by OpenID Connect Discovery',
     ),
     hosts: array(
       string().regex(
@@ -187,7 +187,7 @@ export const operatorEntry = strictObject({
       ),
     ).min(1),
   ).describe(
-    'the purposes that the contract allows, such as `"dpv:FraudPreventionAndDetection"`; lookups for others are refused. Any where absent',
+    'the purposes that the contract allows, such as `"dpv:FraudPreventionAndDetection"`; lookups for others are refused. Where absent, any purpose is allowed',
   ),
   operations: optional(array(z.enum(OPERATIONS)).min(1)).describe(
     'what the operator offers, where that is less than the profile has',
@@ -195,13 +195,13 @@ export const operatorEntry = strictObject({
   scopes: z
     .partialRecord(z.enum(OPERATIONS), string())
     .default({})
-    .describe('of each operation, where it differs; empty where there is none'),
+    .describe('the scope of each operation, where it differs; empty where there is none'),
   tokens: strictObject({
     use: tokenUse.optional().describe('what one token may be used for, by the contract'),
     dpop: boolean()
       .default(false)
       .describe(
-        'whether they are bound to a key of the process (RFC 9449), also where the profile does not say so',
+        'whether tokens are bound to a key of the process (RFC 9449), also where the profile does not say so',
       ),
   })
     .prefault({})
@@ -223,12 +223,14 @@ export const operatorEntry = strictObject({
   limits: strictObject({
     timeoutMs: int(10, 120_000)
       .default(DEFAULT_LIMITS.timeoutMs)
-      .describe('for one exchange, from connecting to the last byte of the reply'),
+      .describe('the time for one exchange, from connecting to the last byte of the reply'),
     connections: int(1, 10_000)
       .default(DEFAULT_LIMITS.connections)
-      .describe('open at a time to one endpoint, and lookups of one operation under way'),
+      .describe(
+        'how many are open at a time to one endpoint, and how many lookups of one operation are under way',
+      ),
     requestsPerSecond: optional(int(1, 10_000)).describe(
-      'of each process, over all endpoints; no bound where absent',
+      'how many a process sends, over all endpoints; no bound where absent',
     ),
   })
     .prefault({})
@@ -245,14 +247,16 @@ export const operatorEntry = strictObject({
     .describe('the price of a lookup, for `npm run usage`'),
   tls: tls.optional(),
   proxy: proxy.optional(),
-  headers: headers.describe('that this operator requires, by name'),
+  headers: headers.describe('headers that this operator requires, by name'),
   options: record(string(), string().max(200)).default({}).describe('what the profile requires'),
 }).meta({ id: 'operator' });
 
 export const directoryEntry = strictObject({
   url: address.describe('takes `POST {"phoneNumber": …}` and answers `{"operator": …}`'),
-  headers: headers.describe('by name; each a text or where the secret is'),
-  timeoutMs: int(10, 60_000).default(1000).describe('for one call'),
+  headers: headers.describe(
+    'headers of each call, by name; each is a text, or says where the secret is',
+  ),
+  timeoutMs: int(10, 60_000).default(1000).describe('the time for one call'),
   keepSeconds: int(0, 86_400).default(60).describe('how long an answer is kept'),
   fallback: z
     .enum(['none', 'prefix'])

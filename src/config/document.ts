@@ -114,7 +114,7 @@ function* duplicates(node: Node, path: Path): Generator<FileProblem> {
     }
     const [key, value] = child.children ?? [];
     const name = String(key?.value);
-    if (seen.has(name)) yield { path: [...path, name], what: 'is there twice' };
+    if (seen.has(name)) yield { path: [...path, name], what: 'is set twice' };
     seen.add(name);
     if (value !== undefined) yield* duplicates(value, [...path, name]);
   }

@@ -162,8 +162,8 @@ function authorizationOf(
   }
   const { issuer, hosts } = discovery;
   // OpenID Connect Discovery 1.0 §4.1.
-  const ofIssuer = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const { documentUrl = ofIssuer } = discovery;
+  const issuerDocumentUrl = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const { documentUrl = issuerDocumentUrl } = discovery;
   const connection = egressTo(egress, documentUrl);
   const hasCertificate = entry.tls?.certificate !== undefined;
   return { from: 'discovery', issuer, documentUrl, hosts, hasCertificate, connection };

@@ -14,15 +14,16 @@ const OUTSIDE_HEAP_BYTES = 96 * MIB;
 const MIN_HEAP_BYTES = 16 * MIB;
 
 /**
- * Whatever the memory: each has read its consent, from Redis too, before a bulkhead refuses by rate what would be late. A
- * process on two cores answered 3,480 by the 2-legged flow in ten seconds at most (`npm run long -- crowds`).
+ * The limit whatever the memory. Each number has read its consent, from Redis too, before a bulkhead refuses what would
+ * be late. A process on two cores answered 3,480 by the 2-legged flow in ten seconds at most
+ * (`npm run long -- crowds`).
  */
 const MAX_AT_WORK = 5000;
 
 /** The share for bodies that arrive: another eighth of the heap. */
 const BODIES_SHARE = 8;
 
-/** While another caller waits, a caller has half of the places. */
+/** While another caller waits, a caller has at most half of the places. */
 const CALLERS = 2;
 
 /** The parts of a body: its document, and everything but its document and its numbers. */

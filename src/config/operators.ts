@@ -4,7 +4,7 @@ import type { Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { readProfile } from './profiles.ts';
 import {
-  knowing,
+  placeholderSecrets,
   operatorsIn,
   operatorsInFile,
   readOperatorsOf,
@@ -17,7 +17,7 @@ type SimulatorPlace = Record<'authUrl' | 'simSwapUrl' | 'clientId' | 'clientSecr
 
 export interface OperatorsConfig {
   readonly operators: readonly OperatorSettings[];
-  /** Set where no operator is: makes the simulator's settings, once its address is known. */
+  /** Set where no operator is configured: makes the simulator's settings once its address is known. */
   readonly simulator: ((place: SimulatorPlace) => readonly OperatorSettings[]) | undefined;
   /** The address of a simulator in another process; the built-in one is started where absent. */
   readonly simulatorUrl?: string | undefined;
@@ -42,17 +42,18 @@ export function readOperators(
   const hasAddresses = ADDRESSING.some((name) => read.isSet(name));
   // `.env.example` names the default.
   const isIntended = hasAddresses || read.value('OPERATOR_PROFILE') !== 'vodafone';
-  const nobody = { operators: [], directory: undefined };
+  const noOperators = { operators: [], directory: undefined };
   if (simulator !== 'auto' || (!hasFile && !isIntended && !production)) {
     if (hasFile || hasAddresses) read.problem('SIMULATOR', WITH_AN_OPERATOR);
     const simulated = ({ authUrl, simSwapUrl, clientId, clientSecret }: SimulatorPlace) => {
       const client = { id: clientId, secret: { variable: 'SIMULATOR' }, key: undefined };
       const source = shortForm(read, { authUrl, simSwapUrl, client });
-      return readOperatorsOf(source, read, forAll, () => knowing(clientSecret)).operators;
+      return readOperatorsOf(source, read, forAll, () => placeholderSecrets(clientSecret))
+        .operators;
     };
-    simulated(SOMEWHERE);
+    simulated(PLACEHOLDER);
     return {
-      ...nobody,
+      ...noOperators,
       simulator: simulated,
       simulatorUrl: simulator === 'auto' || simulator === 'built-in' ? undefined : simulator,
     };
@@ -60,7 +61,7 @@ export function readOperators(
   if (handedIn !== undefined && read.isSet('OPERATORS_FILE')) {
     read.problem('OPERATORS_FILE', 'is set, but operators are passed in as well: set one of them');
   }
-  // With the file nothing would read them.
+  // With the file set, nothing would read them.
   const surplus = hasFile ? SHORT_FORM.filter((name) => read.isSet(name)) : [];
   for (const name of surplus) {
     read.problem(name, 'is for one operator, and OPERATORS_FILE is set: set it in that file');
@@ -71,7 +72,7 @@ export function readOperators(
     handedIn === undefined
       ? fromSettings()
       : operatorsIn(handedIn, (problem) => ['operators, as passed in:', sentence(problem)]);
-  if (source === undefined) return { ...nobody, simulator: undefined };
+  if (source === undefined) return { ...noOperators, simulator: undefined };
   return { ...readOperatorsOf(source, read, forAll), simulator: undefined };
 }
 
@@ -85,7 +86,7 @@ const SHORT_FORM = [...VARIABLE_NAMES].filter((name) => name.startsWith('OPERATO
 const ADDRESSING = SHORT_FORM.filter((name) => !/_(?:PROFILE|FLOW|TIMEOUT_MS)$/.test(name));
 
 /** A placeholder for the simulator's address, to find problems of the settings before it runs. */
-const SOMEWHERE: SimulatorPlace = {
+const PLACEHOLDER: SimulatorPlace = {
   authUrl: 'https://simulator.invalid',
   simSwapUrl: 'https://simulator.invalid',
   clientId: 'simulated',
@@ -100,8 +101,9 @@ function shortForm(
 ): OperatorsSource {
   const profile = read.value('OPERATOR_PROFILE');
   const { loaded } = readProfile(profile, process.cwd());
-  const isOpen = loaded !== undefined && flowsOf(loaded.profile).length > 1;
-  const flow = isOpen || read.isSet('OPERATOR_FLOW') ? read.value('OPERATOR_FLOW') : undefined;
+  const hasFlowChoice = loaded !== undefined && flowsOf(loaded.profile).length > 1;
+  const flow =
+    hasFlowChoice || read.isSet('OPERATOR_FLOW') ? read.value('OPERATOR_FLOW') : undefined;
   const secretFile = read.namedVariable('OPERATOR_CLIENT_SECRET_FILE');
   const hasSecret = read.isSet('OPERATOR_CLIENT_SECRET');
   if (hasSecret && secretFile !== undefined) {

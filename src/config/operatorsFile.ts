@@ -109,7 +109,8 @@ export function readOperatorsOf(
 /** The price of each operator of OPERATORS_FILE by its name, read without secrets and profiles. */
 export function readPrices(read: EnvironmentReader) {
   const source = operatorsInFile(read);
-  const operators = (source && parse(source, read, knowing('not read'), []).file?.operators) ?? [];
+  const operators =
+    (source && parse(source, read, placeholderSecrets('not read'), []).file?.operators) ?? [];
   const prices = new Map(operators.map(({ name, price }) => [name, price]));
   return {
     priceOf: (operator: string) => prices.get(operator),
@@ -118,7 +119,7 @@ export function readPrices(read: EnvironmentReader) {
 }
 
 /** A placeholder for all secrets. */
-export function knowing(text: string): PointedTo {
+export function placeholderSecrets(text: string): PointedTo {
   return { read: () => text, source: () => ({ kind: 'text', text }) };
 }
 
@@ -156,14 +157,14 @@ function parse(
       Array.from(secretProblems(entry, ['operators', index], secrets, profiles[index])),
     ),
   ];
-  const ofProfiles = readings.flatMap((reading, index) =>
+  const profileProblems = readings.flatMap((reading, index) =>
     reading.problems.map((what) => ({ path: ['operators', index, 'profile'], what })),
   );
   // A file that is not JSON has no members.
   const found =
     source.problems.length > 0
       ? source.problems
-      : [...problems, ...crossing, ...ofProfiles, ...withSecrets].toSorted(
+      : [...problems, ...crossing, ...profileProblems, ...withSecrets].toSorted(
           (a, b) => source.lineOf(a.path) - source.lineOf(b.path),
         );
   for (const problem of found) read.problem(...source.described(problem));

@@ -136,7 +136,7 @@ function whyNotImported(error: unknown): string {
     case 'ERR_PACKAGE_PATH_NOT_EXPORTED':
       return 'imports what is not there: import only types of this package (import type)';
     default: {
-      const name = error instanceof Error ? error.name : 'something that is no error';
+      const name = error instanceof Error ? error.name : 'something other than an error';
       return `cannot be imported: it throws ${/^\w{1,40}$/.test(name) ? name : 'an error'}`;
     }
   }
@@ -183,7 +183,7 @@ const path = string().regex(
   'must be a path that starts with a slash, without query and fragment',
 );
 const pointer = string()
-  .regex(/^(?:\/[^/~]+)+$/, 'must be a way such as /data/date')
+  .regex(/^(?:\/[^/~]+)+$/, 'must be a pointer such as /data/date')
   .transform((way): Pointer => `/${way.slice(1)}`);
 const numberTemplate = string().regex(
   /^[^{}\r\n]*\{(?:number|digits)\}[^{}\r\n]*$/,

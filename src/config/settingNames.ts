@@ -9,7 +9,7 @@ const SHARED_WORDS: ReadonlySet<string> = new Set(
 const SERVICE_LINK =
   /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
 
-/** How other programs' variables describe a Redis: left out, the connection would be another. */
+/** How other programs' variables describe a Redis: if they were ignored, the connection would go elsewhere. */
 const OF_REDIS_URL = /^REDIS_(?:CLUSTER|PASSWORD|SENTINEL|TLS|TOPOLOGY|USER)/;
 const IN_REDIS_URL =
   '. User, password, sentinels and the name of the server belong in REDIS_URL, certificates into the files of REDIS_TLS_CA_FILE, REDIS_TLS_CERT_FILE and REDIS_TLS_KEY_FILE';

@@ -145,7 +145,7 @@ export const SECTIONS = {
   },
   operator: {
     OPERATORS_FILE: file().sets(
-      'A file that names operators, each with all of its contract.',
+      'A file of operators, each with all of its contract.',
       'Its members are in [operators.md](operators.md). All of `OPERATOR_…` must be empty then.',
     ),
     OPERATOR_PROFILE: text({ default: 'vodafone' }).sets(
@@ -186,7 +186,7 @@ export const SECTIONS = {
     ),
     ROUTER_SECRET: secret({ whenUnset: 'no proof is required' }).sets(
       'What the router sends in `x-router-secret`; for `ROLE=subgraph`.',
-      'It has 32 characters at least. While one takes the place of another both are set, with a comma between.',
+      'It has 32 characters at least. While one replaces another, both are set, with a comma between.',
     ),
     PURPOSES: list(
       ['fraud-prevention=dpv:FraudPreventionAndDetection'],
@@ -207,7 +207,7 @@ export const SECTIONS = {
       'A request may set another time with `Prefer: wait=25`, up to `REQUEST_TIMEOUT_MS`.',
     ),
     CONSENT_DOUBT_SECONDS: seconds(1, 86_400, { default: 300 }).sets(
-      'How long no owner is prompted again after a prompt whose outcome is unknown.',
+      'How long the owner is not prompted again after a prompt whose outcome is unknown.',
     ),
     CONSENT_DENIED_SECONDS: seconds(0, 86_400, { default: 600 }).sets(
       'How long a denial is remembered.',
@@ -230,7 +230,7 @@ export const SECTIONS = {
   },
   limits: {
     REQUEST_TIMEOUT_MS: milliseconds(10, 300_000, { default: 10_000 }).sets(
-      'The time limit of one GraphQL request, and for its client to read the answer.',
+      'The time limit for one GraphQL request, and for its client to read the answer.',
     ),
     DRAIN_GRACE_MS: milliseconds(0, 300_000, { default: 0 }).sets(
       'How long to go on serving after SIGTERM, while `/readyz` answers 503.',
@@ -304,7 +304,7 @@ export const SECTIONS = {
     REDIS_TLS_KEY_FILE: file().sets('The private key of that certificate, in PEM.'),
     STATE_KEY: secret().sets(
       'The key that encrypts what is in Redis: 32 bytes, in base64 or hex.',
-      'It is the same for all replicas; `openssl rand -base64 32` makes one. While one takes the place of another both are set, with a comma between: the first seals, both open.',
+      'It is the same for all replicas; `openssl rand -base64 32` makes one. While one replaces another, both are set, with a comma between: the first seals, both open.',
     ),
   },
   egress: {
@@ -364,7 +364,7 @@ export type VariableName = SettingName | `${NamesOf<'secret'>}_FILE`;
 /** The same table, for those who read it as a whole. */
 export const ALL_SETTINGS: ReadonlyMap<string, Setting> = new Map(Object.entries(SETTINGS));
 
-/** The variables by which a setting may come: its own name, and NAME_FILE for a secret. Pure. */
+/** The variables that may set a setting: its own name, and NAME_FILE for a secret. Pure. */
 export function variablesOf(name: string, { kind }: Setting): readonly string[] {
   return kind === 'secret' ? [name, `${name}_FILE`] : [name];
 }

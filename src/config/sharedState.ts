@@ -176,7 +176,7 @@ function readTls(read: EnvironmentReader): Pick<RedisTls, 'ca' | 'client'> {
   const key = read.file('REDIS_TLS_KEY_FILE');
   if (read.isSet('REDIS_TLS_CERT_FILE') !== read.isSet('REDIS_TLS_KEY_FILE')) {
     const [missing, set] = cert === undefined ? ['CERT', 'KEY'] : ['KEY', 'CERT'];
-    const both = 'and a client certificate takes both';
+    const both = 'and a client certificate needs both';
     read.problem(`REDIS_TLS_${missing}_FILE`, `is missing: REDIS_TLS_${set}_FILE is set, ${both}`);
   }
   const isPair = cert !== undefined && key !== undefined;

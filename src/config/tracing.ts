@@ -36,14 +36,14 @@ export function readTracing(read: EnvironmentReader, egress: Egress) {
     attributes.get('service.name') ??
     'sim-swap-subgraph';
   const settings = {
-    protocol: oneOf(read, ofTraces(read, 'PROTOCOL'), PROTOCOLS),
+    protocol: oneOf(read, tracesVariable(read, 'PROTOCOL'), PROTOCOLS),
     /** Keyed by name; the values may be secrets. */
     headers: new Map([
       ...readHeaders(read, `${OTLP}HEADERS`),
       ...readHeaders(read, `${OTLP}TRACES_HEADERS`),
     ]),
     /** The limit for one batch, with its retries. */
-    timeoutMs: read.parsed(ofTraces(read, 'TIMEOUT'), TIMEOUT_MS),
+    timeoutMs: read.parsed(tracesVariable(read, 'TIMEOUT'), TIMEOUT_MS),
     resource: new Map([...attributes, ['service.name', service]]),
     /** Which traces are recorded; the ratio, from 0 to 1, is for samplers by the trace's id. */
     sampler: {
@@ -57,8 +57,8 @@ export function readTracing(read: EnvironmentReader, egress: Egress) {
   return { url, connection: egressTo(egress, url), ...settings };
 }
 
-/** The variable of traces, or that of all signals where it is not set. */
-function ofTraces(read: EnvironmentReader, what: string): string {
+/** The name of the variable for traces, or of the one for all signals where that is not set. */
+function tracesVariable(read: EnvironmentReader, what: string): string {
   const [own, common] = [`${OTLP}TRACES_${what}`, `${OTLP}${what}`];
   return read.namedVariable(own) === undefined ? common : own;
 }
@@ -94,7 +94,7 @@ const ADDRESS = z
   .transform((text) => new URL(text).href)
   .optional();
 
-/** An endpoint of traces is the whole address; one of all signals is the folder of a known path. */
+/** The endpoint for traces is the whole address; the one for all signals is the folder of a known path. */
 function readUrl(read: EnvironmentReader): string | undefined {
   const common = read.parsed(`${OTLP}ENDPOINT`, ADDRESS);
   const own = read.parsed(`${OTLP}TRACES_ENDPOINT`, ADDRESS);

@@ -66,7 +66,7 @@ const STORE_LOST = { code: 'STATE_UNAVAILABLE', reach: 'number', retryAfterSecon
 /** Live consents continue, and free their place when they end. */
 const STORE_FULL = { ...STORE_LOST, retryAfterSeconds: 60 };
 
-const UNTOLD: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'operation' };
+const FACT_MISSING: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'operation' };
 
 /**
  * Pursues consent about one number for the requests of one caller, as long as one of them waits: at the operator that
@@ -77,9 +77,9 @@ const UNTOLD: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'operatio
  * runs to its own timeout, even if no request waits.
  */
 export class ConsentFlow {
-  readonly #looked = Promise.withResolvers<void>();
-  /** Resolves when the record was read once and its answers were returned: no patience ends before that. */
-  readonly looked = this.#looked.promise;
+  readonly #firstRead = Promise.withResolvers<void>();
+  /** Resolves once the record was read and its answers were returned; no request's patience ends before that. */
+  readonly firstRead = this.#firstRead.promise;
   readonly #number: PhoneNumber;
   readonly #callerKey: string;
   readonly #parts: ConsentFlowParts;
@@ -131,7 +131,7 @@ export class ConsentFlow {
       if (error instanceof SharedStateLost) this.#waiters.fail(this.#ledger.failureNow(STORE_LOST));
       else this.#waiters.reject(error);
     } finally {
-      this.#looked.resolve();
+      this.#firstRead.resolve();
       this.#running = undefined;
       this.#parts.flows.delete(this.#callerKey);
     }
@@ -151,7 +151,7 @@ export class ConsentFlow {
     waiting.decided();
     if (step.kind !== 'end' && step.kind !== 'answer') {
       this.#allowSteps();
-      if (step.kind !== 'restore') this.#looked.resolve();
+      if (step.kind !== 'restore') this.#firstRead.resolve();
     }
     this.#page = undefined;
     return step;
@@ -168,7 +168,7 @@ export class ConsentFlow {
         this.#readFor = step.operator;
         return undefined;
       case 'recall':
-        if (step.mayPatienceEnd) this.#looked.resolve();
+        if (step.mayPatienceEnd) this.#firstRead.resolve();
         return this.#recall(step);
       case 'answer': {
         const { count } = this.#waiters;
@@ -211,7 +211,7 @@ export class ConsentFlow {
     return this.#sleepUntil(this.#parts.clock.monotonicMs() + LOOK_AGAIN_MS);
   }
 
-  /** Until then by our own clock, or until a request joins or the last one leaves. */
+  /** Sleeps until then by our own clock, or until a request joins or the last one leaves. */
   async #sleepUntil(atMs: number): Promise<void> {
     if (this.#waiters.count === 0) return;
     this.#sleeping = new AbortController();
@@ -344,7 +344,7 @@ export class ConsentFlow {
 
   /** Spends a token whose lookup has not left yet, here or in another replica. */
   async #spend({ page, cause, granted, operator }: StepOf<'spend'>): Promise<void> {
-    // It may have ended while it waited for the permit.
+    // The token may have ended while its lookup waited for the permit.
     if (granted.untilMs <= this.#ledger.nowMs()) {
       return this.#sleepUntil(granted.untilMs - page.time.minAheadMs);
     }
@@ -398,27 +398,27 @@ export class ConsentFlow {
       ending = endingOf(exchanged, 'answered');
       const { judged } = exchanged;
       if (judged.kind === 'answered') {
-        // Before waiters get the answer: a request with further questions finds the token.
+        // Kept before waiters get the answer, so that a request with further questions finds the token.
         if (reusable !== undefined) {
           operator.consentTokens?.keep(subject, request, reusable, consentId);
         }
         // Only the fact that the owner consented to, whatever else the reply has.
         const own = judged.facts.filter(({ operation }) => operation === lookup.operation);
         [fact] = timed(own, leftAtMs, false, operator.identity, clock);
-        // At once: the answer must survive this process.
+        // Kept at once, so that the answer survives this process.
         if (fact !== undefined) keeping = this.#keep(fact, request, spent);
       }
     } finally {
       await admitted.ended(ending);
     }
-    const { judged, mayBeCarriedOut } = exchanged;
-    // The end of one that is over already is this failure, and not CONSENT_EXPIRED.
+    const { judged, mayHaveBeenCarriedOut } = exchanged;
+    // A consent that is over already ends with this failure, not with CONSENT_EXPIRED.
     const outlives = claim.consent.untilMs > this.#ledger.nowMs();
-    if (judged.kind === 'failed' && !mayBeCarriedOut && outlives) {
+    if (judged.kind === 'failed' && !mayHaveBeenCarriedOut && outlives) {
       return this.#unspent(spent, claim.consent, judged.failure);
     }
     if (fact === undefined || keeping === undefined) {
-      const { failure, closed } = { failure: UNTOLD, closed: undefined, ...judged };
+      const { failure, closed } = { failure: FACT_MISSING, closed: undefined, ...judged };
       return this.#lookupFailed(closed ?? { lookup, failure }, request, spent, operator);
     }
     await this.#inOneCommand(keeping);
@@ -444,13 +444,13 @@ export class ConsentFlow {
   ): Promise<void> {
     const { leaseUntilMs: _, ...lives } = granted;
     const learning = this.#ledger.learn(claim, { kind: 'lives', lives });
-    // Before a request with the failure comes again.
+    // Written before a request that got the failure is repeated.
     await this.#inOneCommand(learning);
     this.#waiters.fail({ retryAfterSeconds: 1, ...failure, reach: 'number' });
     await learning;
   }
 
-  /** Waits for a write, but while the store is lost no longer than one command takes. */
+  /** Waits for a write, but no longer than one command takes while the store is lost. */
   #inOneCommand(writing: Promise<unknown>): Promise<void> {
     const written = writing.then(
       () => undefined,
@@ -459,7 +459,7 @@ export class ConsentFlow {
     return withinTime(this.#parts.clock, COMMAND_TIMEOUT_MS, written, undefined);
   }
 
-  /** Keeps it as soon as the store is available, while the lease lasts. */
+  /** Keeps the fact as soon as the store is available, while the lease lasts. */
   async #keep(fact: TimedFact, callerKey: CallerKey, spent: Claim<Redeemed>): Promise<void> {
     for (;;) {
       try {
@@ -514,7 +514,9 @@ function failureReturned(learned: Learned, failure: LookupFailure, nowMs: number
   return remembered === undefined ? failure : failureToReturn(remembered, nowMs);
 }
 
-/** A reply that cannot be trusted closes the operation: the next window would ring the owner's phone for another. */
+/**
+ * A reply that cannot be trusted closes the operation: a lookup for another window would ring the owner's phone again.
+ */
 function asOfConsent(failure: LookupFailure): LookupFailure {
   return failure.code === 'OPERATOR_INVALID_REPLY' ? { ...failure, reach: 'operation' } : failure;
 }

@@ -50,7 +50,7 @@ export interface LedgerParts {
   readonly clock: Clock;
   /** Aborted when the process ends: it does not wait for a lost store then. */
   readonly closing: AbortSignal;
-  /** A consent was read whose operator is not among them: nothing can be done for it until it ends. */
+  /** Called when a consent is read whose operator is not one of `operators`: nothing can be done for it until it ends. */
   readonly onStranded?: () => void;
 }
 
@@ -117,12 +117,12 @@ export type Unclaimed =
   | { readonly kind: 'full' }
   /** This process was suspended: the exchange could outlast the lease. */
   | { readonly kind: 'late' }
-  /** The store is lost, and may have what was written. */
+  /** The store was lost during the write, which may have been carried out. */
   | { readonly kind: 'lost'; readonly takeBack: () => Promise<unknown> };
 
 export const LOOK_AGAIN_MS = 250;
 
-/** The pause between tries to write to a lost store what must not be lost. */
+/** The pause between tries to write to a lost store. */
 const STORE_AGAIN_MS = 250;
 
 const NOT_REFUSED: ByOperation = { 'retrieve-date': 0, check: 0 };
@@ -151,14 +151,14 @@ export class ConsentLedger {
     this.#parts = parts;
   }
 
-  /** The store's clock, never behind it: what lasts until a moment of this clock lasts at least as long. */
+  /** An estimate of the store's clock that is never behind it: what ends by it ends no earlier in the store. */
   nowMs(): number {
     return this.#parts.clock.monotonicMs() + this.#time.maxAheadMs;
   }
 
   /**
-   * The page after our last write, while it is fresh, and later for a poll that is due: its claim fails where another
-   * process wrote meanwhile. Everything else is read; so a prompt follows a reading.
+   * The page after our last write: while it is fresh, and later for a poll that is due, whose claim fails where another
+   * process wrote meanwhile. In every other case the record is read, so that each prompt follows a reading.
    */
   pageAtHand(): ConsentSnapshot | undefined {
     if (!this.#isOwn || this.#seen === undefined) return undefined;
@@ -264,8 +264,8 @@ export class ConsentLedger {
   }
 
   /**
-   * Writes a token that has arrived, as long as it can be used: its process may spend it first. `undefined` where the
-   * consent has ended meanwhile.
+   * Writes a token that has arrived, until it can no longer be used; this process may spend it first. `undefined` where
+   * the consent has ended meanwhile.
    */
   async grant(
     claim: Claim<Pending>,
@@ -273,7 +273,7 @@ export class ConsentLedger {
     { rules, exchangeMs }: LedgerOperator,
   ): Promise<Claim<Granted> | undefined> {
     const monotonicMs = this.#parts.clock.monotonicMs();
-    // A record of before a loss is over when its doubt is: it may show a token that was spent.
+    // A record from before a loss may show a token that was spent: it ends no later than the doubt about the loss.
     const longestMs = this.#parts.store.isShared ? rules.doubtMs : MAX_LIFE_MS;
     const lifeMs = Math.min(expiresAtMs - exchangeMs - monotonicMs, MAX_LIFE_MS, longestMs);
     const leaseUntilMs = this.nowMs() + rules.leaseMs;
@@ -310,9 +310,8 @@ export class ConsentLedger {
   }
 
   /**
-   * Writes the outcome of an exchange over whatever has replaced the claim, with retries while the lease lasts, or
-   * while it keeps an owner from a prompt where that is longer. `undefined` where it no longer counts.
-   *
+   * Writes the outcome of an exchange over whatever has replaced the claim, with retries while the lease lasts, or for
+   * as long as the outcome bars a prompt where that is longer. `undefined` where it no longer counts.
    * @param claim without its version where that is not known
    */
   async learn(
@@ -357,14 +356,14 @@ export class ConsentLedger {
   ): Promise<Written> {
     this.#seen = undefined;
     const leaseUntilMs = this.nowMs() + rules.leaseMs;
-    // A store that has lost its memory may have had another process's poll that is on the wire.
+    // In a store that has lost its memory, another process's poll may be on the wire without a trace.
     const consent = doubtUntilMs === undefined ? lost : { ...lost, leaseUntilMs };
     return this.#write(version, { consent, ends: record.ends });
   }
 
   /**
-   * Waits for the next try. Rejects with other errors, and past the lease, or past `barredUntilMs` while the process
-   * runs.
+   * Waits until the store may be tried again. Rethrows an error other than {@link SharedStateLost}, and any error once
+   * the lease is over and, while the process runs, `barredUntilMs` has passed.
    */
   async again(error: unknown, leaseUntilMs: number, barredUntilMs = 0): Promise<void> {
     const { clock, closing } = this.#parts;
@@ -408,7 +407,7 @@ export class ConsentLedger {
   }
 }
 
-/** Whether only the ends of other consents have changed since it was claimed. */
+/** Whether the record still has the claimed consent: at most the ends of other consents have changed. */
 function isClaimOf({ consent }: ConsentRecord, claim: ConsentRecord): boolean {
   return consent !== undefined && isDeepStrictEqual(consent, claim.consent);
 }

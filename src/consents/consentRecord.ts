@@ -75,7 +75,7 @@ export interface Redeemed extends ConsentIdentity {
   readonly leaseUntilMs: number;
 }
 
-/** It brought no token, and keeps the owner from being prompted for a while. */
+/** A consent that brought no token; it keeps the owner from being prompted for a while. */
 export interface Closed extends ConsentIdentity {
   readonly state: 'closed';
   readonly failure: LookupFailure;
@@ -89,20 +89,26 @@ interface Ended extends ConsentIdentity {
   readonly untilMs: number;
 }
 
-/** Its lookup brought a fact, which is kept elsewhere: this distinguishes an end from a loss of the store. */
+/**
+ * A consent whose lookup brought a fact, which is kept elsewhere. This entry distinguishes its end from a loss of the
+ * store.
+ */
 export interface Answered extends Ended {
   readonly kind: 'answered';
 }
 
-/** Unanswered or lost: reported to each request that waited for it, otherwise to a later one. */
+/**
+ * A consent that was not answered, or was lost: reported to each request that waited for it, otherwise to a later one.
+ */
 export interface Expired extends Ended {
   readonly kind: 'expired';
   readonly isTold: boolean;
 }
 
 /**
- * Its lookup left and failed, or its token ended before: returned to each request of its caller, and the owner is not
- * prompted for what it applies to. It stays in the record for as long again, so that the next prompt counts it.
+ * A consent whose lookup left and failed, or whose token ended before that: returned to each request of its caller, and
+ * the owner is not prompted for what it applies to. It stays in the record for as long again, so that the next prompt
+ * counts it.
  */
 export interface Failed extends Ended, FailedLookup {
   readonly kind: 'failed';
@@ -130,7 +136,7 @@ export interface ConsentRules {
   readonly failureMs: number;
   /** How long an end that reached no request is kept. */
   readonly resultMs: number;
-  /** Longer than any exchange: once it is over, the process that had it is gone. */
+  /** Longer than any exchange: when a lease is over, the process that held it is gone. */
   readonly leaseMs: number;
   readonly firstPoll: 'at-once' | 'after-interval';
 }
@@ -147,13 +153,13 @@ const MAX_DOUBLINGS = 4;
 /** Long enough for requests in other replicas to get the denial. */
 const MIN_DENIED_MS = 2000;
 
-/** Longer than a process that waits for another one is suspended. */
+/** Longer than a process may be suspended while it waits for another one. */
 const ANSWERED_KEPT_MS = 10_000;
 
 const SLOW_DOWN_MS = 5000;
 
 /** A reply to a poll that takes longer was held back by the operator; its request was not delayed on the way. */
-const MAX_WAY_MS = 500;
+const MAX_TRANSIT_MS = 500;
 
 /** Until when the consent bars a prompt. */
 function endsAtMs(consent: Consent): number {
@@ -198,7 +204,7 @@ function keptAt(ends: readonly ConsentEnd[], nowMs: number): readonly ConsentEnd
   return ends.filter((end) => endKeptUntilMs(end) > nowMs);
 }
 
-/** How a consent ends that expires. */
+/** The ends that a consent leaves when it expires. */
 function endsOf(consent: Consent, rules: AgeingRules): readonly ConsentEnd[] {
   const atMs = endsAtMs(consent);
   switch (consent.state) {
@@ -222,7 +228,7 @@ export function keptUntilMs({ consent, ends }: ConsentRecord, rules: AgeingRules
   return Math.max(untilMs, ...[...ends, ...ended].map(endKeptUntilMs));
 }
 
-/** An operator that does not know the number decides nothing for others. */
+/** Whether a failure counts at an operator: one that does not know the number decides nothing for the others. */
 export function countsAt(
   { operator, failure }: Pick<Failed, 'operator' | 'failure'>,
   at: string,
@@ -306,8 +312,8 @@ export function pollEnded(
       const { goOn, retryAfterSeconds = 0 } = polled;
       const intervalMs = pending.intervalMs + (goOn === 'slow_down' ? SLOW_DOWN_MS : 0);
       // The operator counts the interval from when a poll arrives, which is some time between its first byte and its
-      // reply. One without a reply may arrive as late as it is given up.
-      const arrivedAtMs = goOn === 'no_reply' ? nowMs : Math.min(nowMs, sentAtMs + MAX_WAY_MS);
+      // reply. A poll without a reply may have arrived as late as when it was given up.
+      const arrivedAtMs = goOn === 'no_reply' ? nowMs : Math.min(nowMs, sentAtMs + MAX_TRANSIT_MS);
       const nextPollAtMs = Math.max(arrivedAtMs + intervalMs, nowMs + retryAfterSeconds * 1000);
       const lives = { ...pending, intervalMs, nextPollAtMs, leaseUntilMs: nowMs };
       return { kind: 'lives', lives };
@@ -385,12 +391,12 @@ export function unansweredIn(ends: readonly ConsentEnd[], next: Row): number {
 type Row = Pick<ConsentIdentity, 'asker' | 'operator' | 'lookup'>;
 
 function isInRow(end: Failed, { asker, operator, lookup: { operation } }: Row): boolean {
-  const isCounted = end.asker === asker || IN_TROUBLE.has(end.failure.code);
+  const isCounted = end.asker === asker || OPERATOR_TROUBLE.has(end.failure.code);
   return isCounted && end.lookup.operation === operation && countsAt(end, operator);
 }
 
-/** The operator is in a state in which another caller's lookup would have failed too. */
-const IN_TROUBLE: ReadonlySet<LookupFailureCode> = new Set([
+/** Failures of an operator with which another caller's lookup would have failed too. */
+const OPERATOR_TROUBLE: ReadonlySet<LookupFailureCode> = new Set([
   'OPERATOR_RATE_LIMITED',
   'OPERATOR_UNAVAILABLE',
   'OPERATOR_TIMEOUT',
@@ -398,7 +404,7 @@ const IN_TROUBLE: ReadonlySet<LookupFailureCode> = new Set([
 
 /** Until when it bars prompts for other callers: what the operator refuses one repeatedly, it may grant another. */
 export function barsOthersUntilMs({ failure, unanswered = 0, atMs, untilMs }: Failed): number {
-  if (IN_TROUBLE.has(failure.code)) return untilMs;
+  if (OPERATOR_TROUBLE.has(failure.code)) return untilMs;
   const { retryAfterSeconds = 0 } = failure;
   const firstMs = (untilMs - atMs) / 2 ** Math.min(unanswered, MAX_DOUBLINGS);
   return atMs + Math.max(retryAfterSeconds * 1000, firstMs);
@@ -417,7 +423,7 @@ export function withDelivered(
   };
 }
 
-/** Until when it must reach the store, since without it an owner would be prompted. */
+/** Until when the outcome must reach the store: without it an owner would be prompted. */
 export function neededUntilMs(learned: Learned): number | undefined {
   if (learned.kind === 'lives' && learned.lives.state === 'granted') return learned.lives.untilMs;
   return failureIn(learned)?.untilMs;

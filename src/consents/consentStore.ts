@@ -4,7 +4,7 @@ import type { Operation } from '../domain/question.ts';
 import type { Clock } from '../system/clock.ts';
 import type { ConsentRecord } from './consentRecord.ts';
 
-/** The record at one moment of the store's clock, by which alone the times in it count. */
+/** The record at one moment of the store's clock; its times count only by that clock. */
 export interface Snapshot {
   readonly record: ConsentRecord | undefined;
   readonly nowMs: number;
@@ -22,7 +22,7 @@ export type Written = Pick<Snapshot, 'version' | 'nowMs'> | 'conflict' | 'full';
  * with {@link SharedStateLost} while it is not available.
  */
 export interface ConsentStore {
-  /** Whether a shared store can lose what this process knows. */
+  /** Whether the store is shared, and so may lose what this process knows. */
   readonly isShared: boolean;
 
   read(number: PhoneNumber): Promise<Snapshot>;
@@ -62,8 +62,8 @@ export interface OperatorRefusals {
   leftMs(): Promise<ByOperation>;
 
   /**
-   * Notes that a lookup about this number was refused. Once `afterNumbers` are, each within `forMs` of the one before,
-   * no owner is prompted for the operation for `forMs`: one refused number bars no other caller.
+   * Notes that a lookup about this number was refused. Once `afterNumbers` numbers were refused, each within `forMs` of
+   * the one before, no owner is prompted for the operation for `forMs`: a single refused number bars no other caller.
    */
   refuse(
     number: PhoneNumber,
@@ -72,7 +72,7 @@ export interface OperatorRefusals {
     forMs: number,
   ): Promise<void>;
 
-  /** The numbers before an answered lookup are no longer counted. */
+  /** After an answered lookup, the numbers that were refused before it no longer count. */
   answered(operation: Operation): Promise<void>;
 }
 
@@ -132,9 +132,9 @@ export class MemoryConsentStore implements ConsentStore {
   ): Promise<Written> {
     const nowMs = this.#clock.monotonicMs();
     const before = this.#records.get(number);
-    const isThere = before !== undefined && before.keepUntilMs > nowMs;
-    if ((isThere ? before.version : 0) !== version) return Promise.resolve('conflict');
-    if (!isThere && !this.#hasRoom(nowMs)) return Promise.resolve('full');
+    const isStored = before !== undefined && before.keepUntilMs > nowMs;
+    if ((isStored ? before.version : 0) !== version) return Promise.resolve('conflict');
+    if (!isStored && !this.#hasRoom(nowMs)) return Promise.resolve('full');
     const next = (this.#lastVersion += 1);
     // Its texts in UTF-16, and the objects around them.
     const bytes = RECORD_BYTES + 2 * JSON.stringify(record).length + this.#tokenBytes(record);
@@ -152,7 +152,7 @@ export class MemoryConsentStore implements ConsentStore {
     switch (consent?.state) {
       case 'requested':
       case 'pending':
-        // Of ASCII.
+        // A byte for each character, since a token is ASCII.
         return this.#tokenLength;
       case 'granted':
         this.#tokenLength = Math.max(this.#tokenLength, consent.token.length);

@@ -33,7 +33,7 @@ export class ConsentTokens implements LookupTokens {
   readonly #parts: ConsentTokensParts;
   readonly #kept: KeptTokens;
   readonly #consentIds = new WeakMap<ReusableToken, string>();
-  /** Until when, in order of arrival. */
+  /** Until when each refusal counts, in order of arrival. */
   readonly #refused = new Map<string, number>();
 
   constructor(parts: ConsentTokensParts) {

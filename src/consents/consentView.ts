@@ -54,7 +54,7 @@ export type Operators = Pick<ReadonlySet<string>, 'has'>;
 /** With this many ends the owner is not prompted until some have expired. */
 const MAX_ENDS = 16;
 
-/** Decides only by the record, the caller, the moment, and which operators can be polled. Pure. */
+/** The view follows only from the record, the caller, the moment and the operators that can be polled. Pure. */
 export function consentViewOf(
   { record: stored, nowMs, doubtUntilMs = 0 }: Omit<Snapshot, 'version'>,
   callerKey: string,
@@ -171,13 +171,13 @@ export function failureToReturn(
   { failure, untilMs }: Pick<Failed, 'failure' | 'untilMs'>,
   nowMs: number,
 ): LookupFailure {
-  return MAY_PASS.has(failure.code) || failure.retryAfterSeconds !== undefined
+  return RETRYABLE.has(failure.code) || failure.retryAfterSeconds !== undefined
     ? { ...failure, retryAfterSeconds: secondsUntil(untilMs, nowMs) }
     : failure;
 }
 
 /** Failures that a later retry can turn into an answer. */
-const MAY_PASS: ReadonlySet<LookupFailureCode> = new Set([
+const RETRYABLE: ReadonlySet<LookupFailureCode> = new Set([
   'CONSENT_DENIED',
   'CONSENT_EXPIRED',
   'OPERATOR_RATE_LIMITED',

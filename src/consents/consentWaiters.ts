@@ -38,9 +38,8 @@ export interface Answer {
 /**
  * The requests of one caller that wait for one number, and their answers. An answer from a lookup that was made for
  * another request is audited first.
- *
- * The latest request has one step taken for it, even if its patience ends before. So patience shorter than the exchanges
- * leads to an answer.
+ * One step is taken for the latest request even if its patience ends before that, so that patience shorter than an
+ * exchange still leads to an answer.
  */
 export class Waiters {
   /** The latest deadline of all that ever joined: a step that leaves later helps no request. */
@@ -88,14 +87,14 @@ export class Waiters {
     this.deadlineMs = Math.max(this.deadlineMs, waiter.session.request.deadlineMs);
   }
 
-  /** Whether only the owner's answer is missing: meanwhile its number is not at work. */
+  /** Reports whether only the owner's answer is missing; meanwhile the number is not at work. */
   ownerWait(isWaiting: boolean): void {
     for (const { session } of this.#waiting) {
       session.request.onOwnerWait?.(session.number, isWaiting);
     }
   }
 
-  /** It may stay the pending cause. */
+  /** Removes a request, which may stay the pending cause. */
   remove(waiter: Waiter): void {
     this.#waiting.delete(waiter);
   }

@@ -23,10 +23,13 @@ import {
 /** Without a reason the timer's abort would create an error, with its stack. */
 const WAIT_OVER = 'over';
 
-/** Callers and numbers whose question met another caller's consent; the oldest reads NOT_ASKED again. */
+/**
+ * How many callers and numbers are remembered whose question met another caller's consent; a forgotten one reads
+ * NOT_ASKED again.
+ */
 const MAX_MET = 10_000;
 
-function isAnothers({ code, expiresAtMs, retryAfterSeconds }: LookupFailure): boolean {
+function isAnothersPending({ code, expiresAtMs, retryAfterSeconds }: LookupFailure): boolean {
   const { code: pending, retryAfterSeconds: seconds } = ANOTHERS_PENDING;
   return code === pending && retryAfterSeconds === seconds && expiresAtMs === undefined;
 }
@@ -38,7 +41,10 @@ export class ConsentedLookups {
   readonly #waitMs: number;
   readonly #closing = new AbortController();
   readonly #flows = new Map<string, ConsentFlow>();
-  /** By caller and number, the consents of others that its last question met, here: another process says NOT_ASKED. */
+  /**
+   * By caller and number, the consents of others that the last question in this process met; another process says
+   * NOT_ASKED.
+   */
   readonly #met = new Map<string, readonly string[]>();
   /** Patience counts once for a request and number, over all consents and operators that it takes. */
   readonly #patienceEnds = new WeakMap<LookupRequest, Map<PhoneNumber, number>>();
@@ -68,7 +74,7 @@ export class ConsentedLookups {
     };
   }
 
-  /** Counts against the quota of numbers, and is audited. */
+  /** Reads the status of a consent, which counts against the quota of numbers and is audited. */
   async #consent(
     number: PhoneNumber,
     request: LookupRequest,
@@ -88,7 +94,7 @@ export class ConsentedLookups {
     return { kind: 'read', status };
   }
 
-  /** Before the answer leaves: a status that is read after it is the same. */
+  /** Notes the consents of others before the answer leaves, so that a status that is read after it agrees. */
   async #meet(number: PhoneNumber, key: string, { signal }: LookupRequest): Promise<void> {
     const reading = this.#parts.store.read(number).catch(unlessLost);
     const snapshot = await signal.unlessAborted(reading);
@@ -120,8 +126,8 @@ export class ConsentedLookups {
     const { promise: outcome, resolve, reject } = Promise.withResolvers<LookupOutcome>();
     const joinedAtMs = clock.monotonicMs();
     const patienceMs = this.#patienceEndsAtMs(session, joinedAtMs) - joinedAtMs;
-    const asked = { operator, session, wanted: lookup, joinedAtMs, recalledAtMs };
-    const waiter: Waiter = { ...asked, settle: resolve, reject };
+    const parts = { operator, session, wanted: lookup, joinedAtMs, recalledAtMs };
+    const waiter: Waiter = { ...parts, settle: resolve, reject };
     const key = hashedCallerKey(request, number);
     const flow = this.#flows.get(key) ?? new ConsentFlow(number, key, this.#parts);
     this.#flows.set(key, flow);
@@ -133,12 +139,12 @@ export class ConsentedLookups {
       if (!isSettled) flow.leave(waiter);
     };
     signal.add(over);
-    Promise.all([clock.sleep(patienceMs, over.asAbortSignal()), flow.looked])
+    Promise.all([clock.sleep(patienceMs, over.asAbortSignal()), flow.firstRead])
       .then(leave, leave)
       .catch(reject);
     try {
       const ended = await outcome;
-      if (ended.kind === 'failed' && isAnothers(ended.failed.failure)) {
+      if (ended.kind === 'failed' && isAnothersPending(ended.failed.failure)) {
         await this.#meet(number, key, request);
       }
       return ended;

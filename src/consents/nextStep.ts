@@ -65,14 +65,14 @@ interface Taken {
 export type StepOf<K extends Step['kind']> = Extract<Step, { kind: K }>;
 
 /**
- * While no request joins, at most this many steps pass between two that sleep, write, fail or make an exchange: a reading,
- * two recalls and that step; for each request its answer, and a reading.
+ * The most steps between two that sleep, write, fail or make an exchange, while no request joins: a reading, two
+ * recalls and that step; for each request its answer, and a reading.
  */
 export function mostSteps(waiters: number): number {
   return 4 + 2 * waiters;
 }
 
-/** Less than the time for which an answered consent is in the record. */
+/** How long a recall counts: less than an answered consent stays in the record. */
 const RECALL_HOLDS_MS = 1000;
 
 const END: Step = { kind: 'end' };
@@ -116,13 +116,13 @@ export function nextStep(
   if (answers.size > 0) return ifWaiting({ kind: 'answer', page, answers });
   if (lost !== undefined) return { kind: 'restore', page, cause, operator, lost };
 
-  // The page at that moment may be this one: by its clock the moment has come.
+  // When the sleep ends, this page may still be in use: by its clock the moment has come.
   const sleep = (atMs: number) => ifWaiting({ kind: 'sleep', untilMs: atMs - time.minAheadMs });
   switch (prompt.state) {
     case 'free': {
-      // Failures that bar a prompt for the cause, other callers' too, and refusals have answered it above.
+      // Failures that bar a prompt for the cause, also those of other callers, and refusals were answered above.
       if (needs.includes('before-prompt')) return recall(true);
-      // It may answer every window.
+      // A date may answer every window.
       const date = waiters.find(
         (one) => one.operator === operator && one.wanted.operation === 'retrieve-date',
       );
@@ -163,8 +163,8 @@ function operatorOf({ operator }: Pending | Granted, { operators }: Known): Cons
 }
 
 /**
- * Whether kept facts are to be recalled: now where one may have been kept since the request looked, as another process
- * had the answer, or died after it kept it; otherwise before a prompt, where the page would not show that.
+ * When kept facts are to be recalled: `now` where one may have been kept since the request looked, because another
+ * process got the answer, or died after it kept it; `before-prompt` where the page would not show that.
  */
 function recallNeeded(
   waiter: Waiter,
@@ -173,7 +173,7 @@ function recallNeeded(
 ): 'now' | 'before-prompt' | undefined {
   const recall = recalls.get(waiter);
   const { recalledAtMs } = recall ?? waiter;
-  // Had a fact been kept between such a recall and the page, the page would have its end.
+  // If a fact had been kept between such a recall and the page, the page would show the consent's end.
   const isRecent = recalledAtMs > nowMs - time.minAheadMs - RECALL_HOLDS_MS;
   if (isRecent && recall?.version === version) return undefined;
   const mayBeKept = ends.some((end) => {
@@ -241,8 +241,8 @@ function recordedFor(
 }
 
 /**
- * With the questions open that the end of its patience has closed: this shows whether the step that is taken for it is still
- * needed.
+ * The session with those questions open that the end of its patience has closed, which shows whether the step that is
+ * taken for it is still needed.
  */
 function asRequested(session: LookupSession): LookupSession {
   const failures = session.failures.filter(({ failure }) => failure.code !== 'CONSENT_PENDING');

@@ -65,7 +65,7 @@ export class RedisConsentStore implements ConsentStore {
 
   /** Connects, and reads the memory of each bucket, so that a later loss is noticed. */
   async open(): Promise<void> {
-    // If possible before a process reads there that cannot notice the loss.
+    // If possible, before a process that cannot notice the loss reads there.
     this.#redis.onBack(() => void this.#lookAtAll());
     await this.#redis.open();
     await this.#lookAtAll();
@@ -151,7 +151,7 @@ export class RedisConsentStore implements ConsentStore {
       sealed,
       doubtUntilMs: Number(doubt),
       isForgotten: (known !== '' && known !== epoch) || behind === 'behind',
-      // A record is first written only while the store remembers what it did when it was read.
+      // A new record is written only while the store remembers what it did when the record was read.
       blank: Number(epoch) + 2 * Number(removals) + (doubt === '' ? 0 : 1),
     };
   }

@@ -27,7 +27,7 @@ export class RedisRefusals implements OperatorRefusals {
   readonly #keys: readonly string[];
   /** By our own clock. */
   #refusedUntilMs: ByOperation = { 'retrieve-date': 0, check: 0 };
-  /** 1 where refusals are noted that an answered lookup ends. */
+  /** 1 where refusals are noted, which an answered lookup ends. */
   #noted: ByOperation = { 'retrieve-date': 0, check: 0 };
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;

@@ -2,13 +2,11 @@ import { adoptRenamed } from '../sharedState/stateSeals.ts';
 
 /**
  * The scripts of the consent store, each atomic. The time is Redis's own.
- *
- * With the records of each bucket lies one key, the memory. It has the epoch: an even number, drawn when
- * the bucket was found empty. A process that knew another epoch sees by it that the store has lost what it
- * knew, and notes until when that casts doubt on every number of the bucket. It counts
- * writes as well: a process that knew of more sees by it that a replica has taken over without the last ones.
- * And it counts removals, so that a first write of which a copy arrives after its record was removed finds another
- * blank place than it was made for.
+ * Next to the records of each bucket is one key, the memory. It holds the epoch: an even number, drawn when the bucket
+ * was found empty. A process that knew another epoch sees from it that the store has lost what it knew, and notes until
+ * when that casts doubt on every number of the bucket. The memory counts writes as well: a process that knew of more
+ * sees from it that a replica has taken over without the last ones. And it counts removals, so that a copy of a first
+ * write that arrives after its record was removed no longer matches.
  */
 
 const ADOPT = adoptRenamed(2);

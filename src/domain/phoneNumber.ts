@@ -8,7 +8,7 @@ export type Parsed<T> =
   | { readonly kind: 'parsed'; readonly value: T }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Leaves room for separators between the digits. Longer texts would be read, many times, for nothing. */
+/** Leaves room for separators between the digits. Longer texts are not worth reading. */
 const MAX_TEXT_LENGTH = 1000;
 
 const E164 = /^\+[1-9][0-9]{4,14}$/;

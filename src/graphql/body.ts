@@ -69,7 +69,7 @@ export class Body {
       clearTimeout(timer);
       resolve(fault);
     };
-    // After reading what has arrived: this process may have been busy.
+    // Ends only after what has arrived is read: this process may have been busy.
     const timer = setTimeout(() => setImmediate(end, 'late'), BODY_TIMEOUT_MS);
     request.on('data', (chunk: Buffer) => {
       if (isOver) return;

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Each is of {@link READ_BYTES}. */
+/** How many reads of {@link READ_BYTES} a turn of the event loop has. */
 const READS_A_TURN = 8;
 
 /** The most that Node reads of a connection at once, and holds of a body that waits. */
 export const READ_BYTES = 64 * 1024;
 
 /**
- * Reads from all bodies together, a few reads per turn of the event loop, of each caller in turn. Node by itself reads
+ * Reads all bodies together: a few reads per turn of the event loop, one caller after the other. Node by itself reads
  * everything that has arrived in one turn, and another caller's request takes several turns until it is answered.
  */
 export class BodyPace {

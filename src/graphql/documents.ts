@@ -107,7 +107,7 @@ const DOCUMENT_BYTES = 1024;
  * Names are parts of the source, which lives as long as one of them does.
  */
 export function documentBytes({ loc }: DocumentNode): number {
-  if (loc === undefined) throw new Error('A document is stored with its locations.');
+  if (loc === undefined) throw new Error('A document that is stored must have its locations.');
   let tokens = 0;
   for (let token = loc.startToken.next; token !== null; token = token.next) tokens += 1;
   return DOCUMENT_BYTES + 2 * loc.source.body.length + tokens * MAX_BYTES_PER_TOKEN;

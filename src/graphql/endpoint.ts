@@ -40,7 +40,7 @@ import { documentNames, resolveDocument, type TrustedDocuments } from './trusted
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 
 /** How long an execution may take to answer with what it has at the deadline. */
-const LAST_WORDS_MS = 1000;
+const GRACE_MS = 1000;
 
 export interface EndpointParts extends RequestParts {
   readonly apollo: ApolloServer<RequestContext>;
@@ -54,7 +54,7 @@ export interface EndpointParts extends RequestParts {
   readonly pace: BodyPace;
   readonly turns: Turns;
   readonly log: Log;
-  /** The present documents. Where there are any, nothing else is served. */
+  /** The current documents; where there are any, no others are served. */
   readonly trustedDocuments: () => TrustedDocuments | undefined;
   readonly explorer: Explorer | undefined;
   /**
@@ -190,18 +190,18 @@ async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
   request.admit(admitted, preferredWaitMs(singleValue(incoming.headers.prefer)));
   if (!place.moveTo(request.caller.key)) return refuse(NO_ROOM, arrived);
 
-  const asked = await request.life.within(readRequest(endpoint, arrived));
-  if (asked === undefined) {
+  const reading = await request.life.within(readRequest(endpoint, arrived));
+  if (reading === undefined) {
     const refusal = incoming.complete ? REQUEST_DEADLINE_EXCEEDED : BODY_DEADLINE_EXCEEDED;
     return refuse({ ...refusal, headers: CLOSE }, arrived);
   }
-  if ('code' in asked) {
-    return refuse({ ...asked, headers: { ...asked.headers, ...CLOSE } }, arrived);
+  if ('code' in reading) {
+    return refuse({ ...reading, headers: { ...reading.headers, ...CLOSE } }, arrived);
   }
-  if (asked.documentId !== undefined) request.document = names().get(asked.documentId);
+  if (reading.documentId !== undefined) request.document = names().get(reading.documentId);
 
   const executing = apollo.executeHTTPGraphQLRequest({
-    httpGraphQLRequest: asked.request,
+    httpGraphQLRequest: reading.request,
     context: () => {
       const { waitMs } = request;
       // RFC 7240 §3: how long the request waits, which may be less than it preferred.
@@ -211,7 +211,7 @@ async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
       return Promise.resolve({ request });
     },
   });
-  const executed = await request.life.within(executing, LAST_WORDS_MS);
+  const executed = await request.life.within(executing, GRACE_MS);
   if (executed === undefined) {
     arrived.overdue = executing;
     reportOverdue(log, request, 'its answers');
@@ -222,7 +222,7 @@ async function answer(endpoint: Endpoint, arrived: Arrived): Promise<Reply> {
   return replyFrom(executed, request);
 }
 
-/** Not logged for a caller that hangs up. */
+/** Logs a request that did not end in time, unless its caller hung up. */
 function reportOverdue(log: Log, { signal }: GraphqlRequest, waitedFor: string): void {
   if (signal.reason instanceof DeadlineExceeded) {
     log.error('A request did not end in time.', { waitedFor });
@@ -241,7 +241,7 @@ const OTHER_HOST: Refusal = {
 
 const REQUEST_DEADLINE_EXCEEDED = { status: 503, code: 'UNAVAILABLE' } satisfies Refusal;
 
-/** For requests, or for their bodies. */
+/** No room for the request, or for its body. */
 const NO_ROOM = crowded(1);
 
 function crowded(retryAfterSeconds: number): Refusal {
@@ -266,12 +266,14 @@ function replyFrom(
   return {
     status,
     headers: Object.fromEntries(headers),
-    body: isUnrecorded ? referring(body.string, request) : body.string,
+    body: isUnrecorded ? withReference(body.string, request) : body.string,
   };
 }
 
-/** What Apollo refuses before it has an operation does not reach a plugin: a single error, and short. */
-function referring(body: string, request: GraphqlRequest): string {
+/**
+ * Adds the reference to what Apollo refuses before it has an operation: a single, short error, which reaches no plugin.
+ */
+function withReference(body: string, request: GraphqlRequest): string {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as formatError makes it
   const { errors } = JSON.parse(body) as { errors: readonly { extensions: { code: string } }[] };
   for (const { extensions } of errors) {

@@ -15,7 +15,7 @@ const TOO_MANY_BAD_VARIABLES =
   'Too many errors processing variables, error limit reached. Execution aborted.';
 
 /** Messages of GraphQL and Apollo that do not say what to do, by their beginnings. */
-const IN_OTHER_WORDS: readonly (readonly [string, string])[] = [
+const REWORDED: readonly (readonly [string, string])[] = [
   [
     'Syntax Error: Source contains more than',
     // With separators: a run of digits would be masked as a phone number.
@@ -96,7 +96,7 @@ function whereOf({ path, locations }: GraphQLFormattedError): Partial<GraphQLFor
 
 /** GraphQL's message about a document or a value that it refuses, masked and cut. */
 export function inOurWords(message: string): string {
-  const [, words] = IN_OTHER_WORDS.find(([start]) => message.startsWith(start)) ?? [];
+  const [, words] = REWORDED.find(([start]) => message.startsWith(start)) ?? [];
   if (words !== undefined) return words;
   const isLong = message.length > MAX_MESSAGE_CHARACTERS;
   // Masked first: a cut could leave the start of a number, too short to be recognised.

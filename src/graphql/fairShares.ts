@@ -8,7 +8,7 @@ export interface RequestLoad {
   readonly maxBodyValues: number;
 }
 
-/** Of a request whose caller is not known yet. */
+/** The caller of a request until it is known. */
 export const UNKNOWN_CALLER = '';
 
 /**

@@ -77,7 +77,8 @@ export class HttpServer {
     this.#server.listen(port, host);
     await once(this.#server, 'listening');
     const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new Error('It listens on no port.');
+    if (address === null || typeof address === 'string')
+      throw new Error('The server does not listen on a port.');
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
     return `http://${name}:${address.port}`;
   }
@@ -115,7 +116,7 @@ export class HttpServer {
     return atLimit + this.#unread.cutOff - unreadBefore;
   }
 
-  /** Once every reply is sent: connections with `connection: close` end with theirs, and only idle ones are left. */
+  /** Closes idle connections once every reply is sent: those with `connection: close` end with their reply. */
   readonly #closeIdleConnections = (): void => {
     if (this.#isClosing && this.#underWay() === 0) this.#server.closeIdleConnections();
   };

@@ -67,10 +67,10 @@ export function cutOperation(sent: Members, maxNumbers: number): CutOperation {
   return { members: Object.fromEntries(present), heldBytes, tooLongList };
 }
 
-/** Each character is read once, whatever the document. A comment may be before the name, and have such a text in it. */
+/** Reads each character once, whatever the document. A comment may be before the name, and contain such a text. */
 const VARIABLE = /\$[\s,\uFEFF]*([_a-z]\w*|#)/gi;
 
-/** All that it declares, and what only looks like a variable; `undefined` where that may be any. */
+/** The variables that a document declares, with what only looks like one; `undefined` where it may be any name. */
 function namesIn(document: unknown): ReadonlySet<string> | undefined {
   const names = new Set<string>();
   if (typeof document !== 'string') return names;

@@ -122,11 +122,11 @@ export function costOf(
       const number = canonical(one);
       if (number === undefined) continue;
       const before = questionsByNumber.get(number) ?? questions;
-      const asked = before === questions ? questions : new Set([...before, ...questions]);
-      questionsByNumber.set(number, asked);
+      const all = before === questions ? questions : new Set([...before, ...questions]);
+      questionsByNumber.set(number, all);
       cost.numbers = questionsByNumber.size;
       // Reading a consent is not a lookup, but numbers are limited for it too.
-      const lookups = asked.size - (asked.has(OF_CONSENT) ? 1 : 0);
+      const lookups = all.size - (all.has(OF_CONSENT) ? 1 : 0);
       cost.questionsPerNumber = Math.max(cost.questionsPerNumber, lookups);
     }
   }
@@ -215,10 +215,10 @@ function numbersIn(
 }
 
 /** The number itself, also in a representation: different spellings count once. An invalid one counts by itself. */
-function canonical(asked: unknown): unknown {
-  const isObject = typeof asked === 'object' && asked !== null && 'e164' in asked;
-  const text = isObject ? asked.e164 : asked;
-  if (typeof text !== 'string') return asked;
+function canonical(value: unknown): unknown {
+  const isObject = typeof value === 'object' && value !== null && 'e164' in value;
+  const text = isObject ? value.e164 : value;
+  if (typeof text !== 'string') return value;
   const parsed = parsePhoneNumber(text);
   return parsed.kind === 'parsed' ? parsed.value : text;
 }
@@ -247,16 +247,16 @@ function figure(count: number): string {
 function inWords({ limited, ...excess }: Excess): string {
   const counted = COUNTED_TIMES * excess.limit;
   const limit = figure(excess.limit);
-  const asked = excess.asked > counted ? `more than ${figure(counted)}` : figure(excess.asked);
+  const actual = excess.asked > counted ? `more than ${figure(counted)}` : figure(excess.asked);
   switch (limited) {
     case 'numbers':
-      return `One operation may have ${limit} numbers; this one has ${asked}.`;
+      return `One operation may have ${limit} numbers; this one has ${actual}.`;
     case 'questionsPerNumber':
-      return `One operation may have ${limit} questions about a number; this one has ${asked}.`;
+      return `One operation may have ${limit} questions about a number; this one has ${actual}.`;
     case 'answers':
-      return `One operation may have ${limit} fields of numbers, and fewer the more lines its document has; this one has ${asked}.`;
+      return `One operation may have ${limit} fields of phone numbers, and fewer the more lines its document has; this one has ${actual}.`;
     case 'replyBytes':
-      return `A reply may have ${limit} bytes; the reply to this operation could have ${asked}.`;
+      return `A reply may have ${limit} bytes; the reply to this operation could have ${actual}.`;
   }
 }
 

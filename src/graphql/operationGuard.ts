@@ -27,15 +27,18 @@ const NEVER_LOOKED_UP: ReadonlySet<string> = new Set<ErrorCode>(['FORBIDDEN', 'B
  * first lookup. With the answers of an operation that queries numbers it returns what is left of the caller's quotas.
  */
 export function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
-  const ofAll = mostOf(limits);
-  const ofDocuments = new WeakMap<DocumentNode, OperationCost>();
+  const maxCost = mostOf(limits);
+  const maxCostByDocument = new WeakMap<DocumentNode, OperationCost>();
   /** Each field of a number may fail, and name its line. */
-  const mostIn = (document: DocumentNode): OperationCost => {
-    let most = ofDocuments.get(document);
+  const maxCostOf = (document: DocumentNode): OperationCost => {
+    let most = maxCostByDocument.get(document);
     if (most === undefined) {
       const lines = linesOf(document.loc?.source.body ?? '');
-      most = { ...ofAll, answers: Math.min(ofAll.answers, Math.floor(MAX_LINES_COUNTED / lines)) };
-      ofDocuments.set(document, most);
+      most = {
+        ...maxCost,
+        answers: Math.min(maxCost.answers, Math.floor(MAX_LINES_COUNTED / lines)),
+      };
+      maxCostByDocument.set(document, most);
     }
     return most;
   };
@@ -51,7 +54,7 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
       const { ownNumber, missingBatchScope } = contextValue.request.rights;
       const { variables = {} } = request;
       const incoming = { schema, document, operation, variables, ownNumber };
-      const most = mostIn(document);
+      const most = maxCostOf(document);
       let cost: OperationCost | undefined;
       try {
         cost = costOf(incoming, most, readBefore);

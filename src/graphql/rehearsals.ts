@@ -30,7 +30,7 @@ export const REHEARSALS: readonly Rehearsal[] = [
   },
 ];
 
-/** The same by their numbers: while every operator is the simulator, these fail as they do nowhere else. */
+/** Rehearsals by their numbers: while every operator is the simulator, these fail as they do nowhere else. */
 export const REHEARSED: ReadonlyMap<string, Rehearsal> = new Map(
   REHEARSALS.map((rehearsal) => [rehearsal.number, rehearsal]),
 );

@@ -83,7 +83,7 @@ export function replyMediaType(accept = '*/*'): ReplyMediaType | undefined {
     const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1;
     return { name, quality: Number(quality), place };
   });
-  const wishes = ([JSON_TYPE, GRAPHQL_TYPE] as const).flatMap((type) => {
+  const preferences = ([JSON_TYPE, GRAPHQL_TYPE] as const).flatMap((type) => {
     const names = ['*/*', 'application/*', type];
     const [range] = ranges
       .map((one) => ({ ...one, type, exactness: names.indexOf(one.name) }))
@@ -91,7 +91,7 @@ export function replyMediaType(accept = '*/*'): ReplyMediaType | undefined {
       .toSorted((one, other) => other.exactness - one.exactness);
     return range !== undefined && range.quality > 0 ? [range] : [];
   });
-  const [best] = wishes.toSorted(
+  const [best] = preferences.toSorted(
     (one, other) =>
       other.quality - one.quality || other.exactness - one.exactness || one.place - other.place,
   );

@@ -44,9 +44,9 @@ export function failureBytes(pathBytes: number): number {
 
 /** What is known of the fields of a number, without the number. */
 export interface BelowNumber {
-  /** Including those below them. */
+  /** How many fields, with those below them. */
   readonly fields: number;
-  /** The most that they add to the reply for each number. */
+  /** The most bytes that the fields add to the reply for each number. */
   readonly bytes: number;
   /** Equal questions are one object. The resolver reports why one is `refused`. */
   readonly questions: ReadonlySet<FieldQuestion | 'refused'>;

@@ -60,10 +60,10 @@ export interface RequestParts {
 }
 
 /** Turns an answer into the value of a field. @throws {AnswerError} when there is no value */
-export type ToValue<T> = (answer: FieldAnswer, place: FieldPlace, asked: FieldQuestion) => T;
+export type ToValue<T> = (answer: FieldAnswer, place: FieldPlace, question: FieldQuestion) => T;
 
 /** Counts a permitted question, before it is looked up. @throws {AnswerError} beyond a limit */
-export type CountQuestion = (number: PhoneNumber, asked: FieldQuestion) => void;
+export type CountQuestion = (number: PhoneNumber, question: FieldQuestion) => void;
 
 export interface RequestTerms {
   readonly timeoutMs: number;
@@ -91,7 +91,7 @@ export class GraphqlRequest implements LookupRequest {
   caller: Identity = ANONYMOUS_CALLER.identity;
   purpose = NO_PURPOSE;
   waitMs?: number;
-  /** In the whole operation, once it may be executed. */
+  /** How many numbers the whole operation has, once it may be executed. */
   numbersQueried = 0;
   onOwnerWait?: LookupRequest['onOwnerWait'];
   readonly #parts: RequestParts;
@@ -134,16 +134,18 @@ export class GraphqlRequest implements LookupRequest {
    */
   answer<T>(
     number: PhoneNumber,
-    asked: FieldQuestion,
+    question: FieldQuestion,
     toValue: ToValue<T>,
     place: FieldPlace,
   ): Promise<T> | T {
     if (!mayAskAbout(this.rights, number)) throw forbidden();
-    this.#countQuestion?.(number, asked);
+    this.#countQuestion?.(number, question);
     const rehearsal = this.#parts.rehearsals?.get(number);
     if (rehearsal === undefined) this.#fields += 1;
     const answer =
-      rehearsal === undefined ? this.#looked().answer(number, asked) : rehearsedAnswer(rehearsal);
+      rehearsal === undefined
+        ? this.#looked().answer(number, question)
+        : rehearsedAnswer(rehearsal);
     const answered = (known: FieldAnswer | Defect): T => {
       switch (known.kind) {
         case 'defect':
@@ -157,14 +159,15 @@ export class GraphqlRequest implements LookupRequest {
         case 'consent':
           this.countAnswer('answered');
       }
-      return toValue(known, place, asked);
+      return toValue(known, place, question);
     };
     return answer instanceof Promise ? answer.then(answered) : answered(answer);
   }
 
   /**
    * The numbers of a list, once the questions of all their fields are answered: the fields then return values, which
-   * counts in a list of a thousand. A single number gains nothing, and what is counted only as its field comes waits for it.
+   * counts in a list of a thousand. A single number gains nothing, and a question that is counted only when its field
+   * is reached waits for that.
    */
   planned<E extends PhoneNumberEntity>(
     entities: (E | Promise<never>)[],
@@ -173,17 +176,17 @@ export class GraphqlRequest implements LookupRequest {
     if (entities.length < 2 || this.#countQuestion !== undefined || this.signal.aborted) {
       return entities;
     }
-    const asked = questions();
+    const wanted = questions();
     const numbers: PhoneNumber[] = [];
     for (const entity of entities) {
       // Until graphql reaches it, its rejection would count as unhandled.
       if (entity instanceof Promise) entity.catch(() => undefined);
       else if (this.#mayPlan(entity.e164)) numbers.push(entity.e164);
     }
-    // In this tick, or the field that comes next would claim its places of a quota first.
-    if (numbers.length === 0 || asked.length === 0) return entities;
+    // Begins in this tick: otherwise the next field would claim its places of a quota first.
+    if (numbers.length === 0 || wanted.length === 0) return entities;
     return this.#looked()
-      .answerAll(numbers, asked)
+      .answerAll(numbers, wanted)
       .then(() => entities);
   }
 

@@ -50,9 +50,9 @@ function answering<T>(field: SchemaField, toValue: ToValue<T>) {
     { request }: RequestContext,
     place: FieldPlace,
   ): OrPromise<T> => {
-    const asked = FIELDS[field](args);
-    if (asked.kind === 'refused') throw badUserInput(asked.reason);
-    return request.answer(e164, asked.value, toValue, place);
+    const question = FIELDS[field](args);
+    if (question.kind === 'refused') throw badUserInput(question.reason);
+    return request.answer(e164, question.value, toValue, place);
   };
 }
 
@@ -98,7 +98,7 @@ export const subgraphResolvers = {
 
 type PhoneNumberReference = PhoneNumberEntity & { readonly __typename: 'PhoneNumber' };
 
-/** Of this tick where it can be: a promise for each of a thousand numbers is paid for. */
+/** In this tick where possible: a promise for each of a thousand numbers has a cost. */
 type OrPromise<T> = T | Promise<T>;
 type OrRefused<T> = T | Promise<never>;
 
@@ -147,10 +147,11 @@ function toConsent(answer: FieldAnswer, place?: FieldPlace): ConsentStatus | nul
 export function toSimSwapCheck(
   answer: FieldAnswer,
   place: FieldPlace | undefined,
-  asked: FieldQuestion,
+  question: FieldQuestion,
 ): SimSwapCheck {
-  if (asked.about !== 'window') throw new Error(`A check does not ask for the ${asked.about}.`);
-  const { maxAgeHours: windowHours } = asked;
+  if (question.about !== 'window')
+    throw new Error(`A check does not ask for the ${question.about}.`);
+  const { maxAgeHours: windowHours } = question;
   switch (answer.kind) {
     case 'window': {
       const result = answer.swapped ? 'SWAPPED' : 'NOT_SWAPPED';

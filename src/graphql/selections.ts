@@ -52,7 +52,7 @@ export class Selections {
     }
   }
 
-  /** Whether any of what was read may be other fields, or other arguments, with other variables. */
+  /** Whether other variables could lead to other fields or arguments among those that were read. */
   get dependOnVariables(): boolean {
     return this.#dependOnVariables;
   }

@@ -17,36 +17,36 @@ interface Queue {
   spentMs: number;
 }
 
-/** The weight of the latest time between two requests against all before it. */
+/** The weight of the latest interval between two requests in the average. */
 const SMOOTHING = 0.1;
 /** The first requests of a crowd take longer than those after them. */
 const BEGUN_UNTIL_KNOWN = 8;
 
 /**
- * One request a turn of the event loop. Of the callers that wait, the next is the one whose turns took the least time:
- * however many requests a caller has, and however long each takes, another caller's waits for one of them.
- *
- * A request waits for at most half of the time that it has left: what would wait longer, as turns pass now, is refused at
- * once, or as soon as that is known.
+ * Begins one request per turn of the event loop. Of the callers that wait, the next is the one whose turns took the
+ * least time: however many requests a caller has, and however long each takes, another caller's request waits for only
+ * one of them.
+ * A request waits for at most half of the time that it has left: what would wait longer, as turns pass now, is refused
+ * at once, or as soon as that is known.
  */
 export class Turns {
   readonly #clock: Clock;
   /** In the order of their last turns. A queue without waiters stays while it has spent more than its fair share. */
   readonly #queues = new Map<string, Queue>();
   /**
-   * What each caller would have spent, had all turns been shared evenly by those that waited. A new caller begins there. It
-   * rises with each turn, so that new callers do not go before one that returns for ever.
+   * What each caller would have spent, had all turns been shared evenly by those that waited. A new caller begins
+   * there. It rises with each turn, so that new callers do not overtake a returning one for ever.
    */
   #fairShareMs = 0;
   #isTaken = false;
   #waiting = 0;
-  /** How many began since some wait. */
+  /** How many requests began since some had to wait. */
   #begun = 0;
-  /** The typical time from one to the next; at first an underestimate. */
+  /** The typical time from one request to the next; at first an underestimate. */
   #typicalMs = 0;
   #lastBeganAtMs = 0;
   #underWay: { readonly queue: Queue; readonly beganAtMs: number } | undefined;
-  /** While there are connections to accept. */
+  /** How many turns to leave empty while there are connections to accept. */
   #emptyTurns = 0;
   #hasAccepted = false;
 
@@ -54,7 +54,7 @@ export class Turns {
     this.#clock = clock;
   }
 
-  /** `undefined` where the turn is free: a promise would move the request out of it. Never rejects. */
+  /** Takes a turn. `undefined` where it is free: a promise would move the request out of it. Never rejects. */
   take(caller: string, { deadlineMs, signal }: Urgency): Promise<Turn> | undefined {
     if (!this.#isTaken) {
       this.#isTaken = true;
@@ -79,7 +79,9 @@ export class Turns {
     this.#hasAccepted = true;
   }
 
-  /** What the first of two immediates begins is over when the second runs, and nothing else has run in between. */
+  /**
+   * Two immediates bound a turn: what the first begins is over when the second runs, and nothing else runs in between.
+   */
   #schedule(): void {
     setImmediate(this.#begin);
     setImmediate(this.#end);
@@ -118,7 +120,7 @@ export class Turns {
       const tookMs = this.#clock.monotonicMs() - beganAtMs;
       queue.spentMs += tookMs;
       this.#fairShareMs += tookMs / (1 + this.#countWaiting());
-      // Node accepts one connection a turn: after a long one it may catch up, before requests are late.
+      // Node accepts one connection per turn: after a long turn it may catch up before requests are late.
       this.#emptyTurns = Math.floor(tookMs);
       this.#underWay = undefined;
       this.#refuseLate();
@@ -145,7 +147,7 @@ export class Turns {
    * @param before requests of the same caller ahead of it
    */
   #lateMs(before: number, untilMs: number): number {
-    // At most one more of each other caller.
+    // Each request of this caller waits for at most one request of every other caller.
     const beforeOfAll = Math.min(this.#waiting, (before + 1) * this.#queues.size);
     const typicalMs = this.#begun < BEGUN_UNTIL_KNOWN ? 0 : this.#typicalMs;
     return this.#clock.monotonicMs() + typicalMs * beforeOfAll - untilMs;

@@ -8,12 +8,12 @@ const PROBLEM_MEDIA_TYPE = /^application\/(?:[a-z0-9.-]+\.)?problem\+json\s*(?:;
 /**
  * The body of a success; one that also reports an error is refused. Pure.
  *
- * @param said members of the body that the operator's own words cover
+ * @param covered members of the body that the operator's own words cover
  */
 export function readAnswer(
   reply: HttpReply,
   errorsAt: readonly MemberPath[] = [],
-  said: readonly string[] = [],
+  covered: readonly string[] = [],
 ): ReadBody {
   if (reply.status !== 200) return flawed('unexpected status');
   if (PROBLEM_MEDIA_TYPE.test(singleValue(reply.headers['content-type']) ?? '')) {
@@ -23,12 +23,12 @@ export function readAnswer(
   if (read.kind === 'flawed') return read;
   const { body } = read;
   for (const name of Object.keys(body)) {
-    if (ERROR_MEMBERS.get(name)?.(body[name]) === true && !said.includes(name)) {
+    if (ERROR_MEMBERS.get(name)?.(body[name]) === true && !covered.includes(name)) {
       return flawed('an error with the answer');
     }
   }
   for (const path of errorsAt) {
-    if (!said.includes(path[0] ?? '') && isErrorWord(memberAt(body, path))) {
+    if (!covered.includes(path[0] ?? '') && isErrorWord(memberAt(body, path))) {
       return flawed('an error with the answer');
     }
   }

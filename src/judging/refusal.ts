@@ -69,8 +69,8 @@ function failureOf(
   nowMs: number,
   otherwiseSeconds?: number,
 ): LookupFailure {
-  const said = MAY_PASS.has(code) ? retryAfterSeconds(reply, nowMs) : undefined;
-  const seconds = said ?? otherwiseSeconds;
+  const statedSeconds = RETRYABLE.has(code) ? retryAfterSeconds(reply, nowMs) : undefined;
+  const seconds = statedSeconds ?? otherwiseSeconds;
   return seconds === undefined ? { code, reach } : { code, reach, retryAfterSeconds: seconds };
 }
 
@@ -94,28 +94,31 @@ export function markUnknownNumber(
   return isUnknown ? { ...failure, isUnknownNumber: true } : failure;
 }
 
-/** Sets the number of refused numbers from which on a refusal of a lookup counts as a refusal of our client. Pure. */
-export function markRefusalOfUs(failure: LookupFailure, reply: HttpReply): LookupFailure {
+/** Sets how many numbers must be refused before that counts as a refusal of our client. Pure. */
+export function markClientRefusal(failure: LookupFailure, reply: HttpReply): LookupFailure {
   if (failure.code !== 'OPERATOR_REFUSED' || failure.reach === 'question') return failure;
   const { status } = reply;
   if (status === 409 || status === 422) return failure;
   const { code, error } = bodyOf(reply);
-  const isOfUs =
+  const isOfClient =
     // Our credentials, our address, or our scope (RFC 6750 §3.1).
     [401, 404, 405].includes(status) ||
     status < 400 ||
     [code, error].includes('insufficient_scope');
-  return { ...failure, barsAfterNumbers: isOfUs ? OF_US : OF_US_PERHAPS };
+  return {
+    ...failure,
+    barsAfterNumbers: isOfClient ? CLIENT_REFUSED_AFTER : CLIENT_PERHAPS_REFUSED_AFTER,
+  };
 }
 
 /** One number may be refused for reasons of its own; two refused numbers point to credentials, address or scope. */
-const OF_US = 2;
+const CLIENT_REFUSED_AFTER = 2;
 /** Several numbers may share a reason: lines of companies, or of a brand that the operator resells to. */
-const OF_US_PERHAPS = 6;
+const CLIENT_PERHAPS_REFUSED_AFTER = 6;
 
 const CONFLICT_PASSES_SECONDS = 1;
 
-const MAY_PASS: ReadonlySet<LookupFailureCode> = new Set([
+const RETRYABLE: ReadonlySet<LookupFailureCode> = new Set([
   'OPERATOR_RATE_LIMITED',
   'OPERATOR_UNAVAILABLE',
 ]);
@@ -153,15 +156,15 @@ function classifyWord(
     (status === 422 && LINE_NOT_SERVED_CODES.has(word)) ||
     (status >= 400 && word === 'unknown_user_id');
   if (isNotServed) return 'NUMBER_NOT_SERVED';
-  // Without a prompted owner the denial is of our client.
+  // Where no owner is prompted, the operator denies our client.
   if (!context.promptsOwner || ![400, 401, 403].includes(status)) return undefined;
   if (word === 'access_denied') return 'CONSENT_DENIED';
   return word === 'AUTHENTICATION_REQUIRED' ? 'CONSENT_EXPIRED' : undefined;
 }
 
 /**
- * CAMARA's own form, or where this operator names its errors, with one of CAMARA's own codes. Any other 404
- * is a wrong address, such as Spring's `{"status":404,"error":"Not Found"}`.
+ * Whether a 404 is about the number: it has CAMARA's own form, or one of CAMARA's codes where this operator names its
+ * errors. Any other 404 is a wrong address, such as Spring's `{"status":404,"error":"Not Found"}`.
  */
 function isUnknownNumber(body: JsonObject, { errors }: RefusalContext): boolean {
   const { status } = body;

@@ -231,13 +231,13 @@ export interface SimSwapClient extends SimSwapQuestions, AsyncDisposable {
  */
 export async function createSimSwapClient(options: SimSwapClientOptions): Promise<SimSwapClient> {
   const app = await openEmbedded(options);
-  const request = (asked?: SimSwapRequestOptions): SimSwapRequest => requestOf(app, asked);
+  const request = (terms?: SimSwapRequestOptions): SimSwapRequest => requestOf(app, terms);
   const close = (): Promise<void> => app.close();
   return {
-    lastSimSwap: async (number, asked) => request(asked).lastSimSwap(number),
-    simSwappedWithin: async (number, maxAgeHours, asked) =>
-      request(asked).simSwappedWithin(number, maxAgeHours),
-    simSwapConsent: async (number, asked) => request(asked).simSwapConsent(number),
+    lastSimSwap: async (number, terms) => request(terms).lastSimSwap(number),
+    simSwappedWithin: async (number, maxAgeHours, terms) =>
+      request(terms).simSwappedWithin(number, maxAgeHours),
+    simSwapConsent: async (number, terms) => request(terms).simSwapConsent(number),
     request,
     close,
     [Symbol.asyncDispose]: close,
@@ -269,13 +269,13 @@ function requestOf(
     // Without types it may be anything, such as a row of a database.
     const number = parsePhoneNumber(typeof text === 'string' ? text : '');
     if (number.kind === 'refused') return number;
-    const asked = FIELDS[field]({ maxAgeHours: hours });
-    if (asked.kind === 'refused') return asked;
+    const question = FIELDS[field]({ maxAgeHours: hours });
+    if (question.kind === 'refused') return question;
     // It runs only during a question; after its end it returns nothing, not even what it has learned.
     life.begin();
     try {
       if (signal.aborted) return { kind: 'failure', failure: DEADLINE_EXCEEDED };
-      const answer = await loader.answer(number.value, asked.value);
+      const answer = await loader.answer(number.value, question.value);
       if (answer.kind === 'defect') throw answer.error;
       // The caller has the answer here: there is no reply to wait for.
       loader.delivered();

@@ -61,7 +61,7 @@ export class MountedRequest {
     this.#count(bytes);
   }
 
-  /** The same for texts that may not be phone numbers, each of which has an error then. */
+  /** Counts texts that may not be phone numbers, each of which has an error then. */
   countTexts(count: number, info: GraphQLResolveInfo): void {
     this.#count(count * failureBytes(pathBytes(info)));
   }

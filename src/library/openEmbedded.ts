@@ -42,14 +42,19 @@ function textsOf(settings: EmbeddedParts['settings']): Environment {
   const given = Object.entries(settings).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
     given.map(([name, value]) => [
-      NOT_EMBEDDED.has(name) || OF_SERVERS.test(name) ? `not read: ${name}` : name,
+      NOT_EMBEDDED.has(name) || SERVER_PREFIXES.test(name) ? `not read: ${name}` : name,
       String(value),
     ]),
   );
 }
 
 /** The parts of the table of settings that are for a server of our own, its callers and those who run it. */
-const OF_SERVER = { ...SECTIONS.try, ...SECTIONS.callers, ...SECTIONS.observe, ...SECTIONS.web };
+const SERVER_SETTINGS = {
+  ...SECTIONS.try,
+  ...SECTIONS.callers,
+  ...SECTIONS.observe,
+  ...SECTIONS.web,
+};
 
 /** Those of them that apply without such a server as well. */
 const EMBEDDED: ReadonlySet<string> = new Set<SettingName>([
@@ -63,11 +68,11 @@ const EMBEDDED: ReadonlySet<string> = new Set<SettingName>([
 ]);
 
 /** First words that only settings of a server have: the other program may have more of them, such as JWT_SECRET. */
-const OF_SERVERS = /^(?:ALLOWED|JWT|LOG|OTEL|ROUTER)_/;
+const SERVER_PREFIXES = /^(?:ALLOWED|JWT|LOG|OTEL|ROUTER)_/;
 
 /** The other program may use settings of the same names for itself: `LOG_LEVEL`, `OTEL_…`. */
 const NOT_EMBEDDED: ReadonlySet<string> = new Set(
-  Object.entries<Setting>(OF_SERVER)
+  Object.entries<Setting>(SERVER_SETTINGS)
     .filter(([name]) => !EMBEDDED.has(name))
     .flatMap(([name, setting]) => variablesOf(name, setting)),
 );
@@ -88,7 +93,7 @@ interface RequestTerms {
  * @throws {RangeError} when its purpose is not allowed, or a time is not valid: a timer would take it for 0
  */
 export function termsOf(
-  { purpose, waitMs, timeoutMs: asked }: RequestTerms,
+  { purpose, waitMs, timeoutMs: statedMs }: RequestTerms,
   { callers: { purposes }, requestTimeoutMs }: Pick<Config, 'callers' | 'requestTimeoutMs'>,
 ) {
   const found = purposes.find(({ name }) => name === (purpose ?? purposes[0].name));
@@ -96,7 +101,7 @@ export function termsOf(
   if (waitMs !== undefined && !(waitMs >= 0)) {
     throw new RangeError('waitMs is a number of milliseconds, from 0.');
   }
-  const timeoutMs = asked ?? requestTimeoutMs;
+  const timeoutMs = statedMs ?? requestTimeoutMs;
   if (timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS) return { purpose: found, waitMs, timeoutMs };
   throw new RangeError(`timeoutMs is a number from 1 to ${MAX_TIMEOUT_MS}.`);
 }

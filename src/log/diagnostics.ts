@@ -145,7 +145,7 @@ export type StoreMessage =
       readonly untilMs: number;
     };
 
-/** Files that are read again were read, and can or cannot be used. `system/fromFiles.ts` publishes it too. */
+/** Watched files have changed and were read; they can or cannot be used. `system/fromFiles.ts` publishes it too. */
 export interface FilesMessage {
   /** The same object whenever the same files are read. */
   readonly source: object;

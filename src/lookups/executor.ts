@@ -90,22 +90,22 @@ export class Executor {
   /** Returns at once where the answer is known. Never rejects: an `Error` of ours is a defect. */
   answer(
     number: PhoneNumber,
-    asked: FieldQuestion,
+    question: FieldQuestion,
   ): FieldAnswer | Defect | Promise<FieldAnswer | Defect> {
     const known = this.#numbers.get(number);
-    if (known?.isDone(asked) === true) return this.#answerTo(asked, known);
+    if (known?.isDone(question) === true) return this.#answerTo(question, known);
     // A request gets no further answers after its end.
     if (this.#request.signal.aborted) return BUSY_ANSWER;
-    const session = this.#noted(number, [asked]);
+    const session = this.#noted(number, [question]);
     session.loader ??= new DataLoader(
       async (questions) => {
         await this.#begin(session);
-        return questions.map((question) => this.#answerTo(question, session));
+        return questions.map((one) => this.#answerTo(one, session));
       },
       // A later fact may change an answer.
       { cache: false },
     );
-    return session.loader.load(asked);
+    return session.loader.load(question);
   }
 
   /** Resolves once {@link answer} knows all answers about these numbers. Never rejects. */
@@ -143,21 +143,21 @@ export class Executor {
       session = new NumberSession(number, this.#request);
       this.#numbers.set(number, session);
     }
-    for (const asked of questions) {
-      if (session.has(asked)) continue;
-      if (asked.about === 'consent') session.wantsConsent = true;
-      else session.questions = [...session.questions, asked];
+    for (const question of questions) {
+      if (session.has(question)) continue;
+      if (question.about === 'consent') session.wantsConsent = true;
+      else session.questions = [...session.questions, question];
       if (session.state.kind === 'done') session.state = REQUESTED;
     }
     return session;
   }
 
-  #answerTo(asked: FieldQuestion, session: NumberSession): FieldAnswer | Defect {
+  #answerTo(question: FieldQuestion, session: NumberSession): FieldAnswer | Defect {
     const { state, consentAnswer, answerToOpen } = session;
     if (state.kind === 'refused') return BUSY_ANSWER;
     const offer = this.#offerTo(session);
     const answer =
-      asked.about === 'consent' ? consentAnswer : offer && answerTo(asked, session, offer);
+      question.about === 'consent' ? consentAnswer : offer && answerTo(question, session, offer);
     if (answer !== undefined) return answer;
     return answerToOpen ?? { kind: 'defect', error: new Error('A question was left open.') };
   }
@@ -243,10 +243,10 @@ export class Executor {
   ): Promise<Extract<Routing, { kind: 'served' }> | Failure | undefined> {
     const { number } = session;
     const event = { event: 'routing', number, request: this.#request } as const;
-    // Which operator has a number is returned only for numbers that the caller's quota covers.
+    // The operator of a number is revealed only for numbers that the caller's quota covers.
     const claim = await this.#admission?.admit(event);
     if (claim?.kind === 'denied') return { kind: 'failure', failure: claim.failure };
-    if (await this.#isKept(session)) return undefined;
+    if (await this.#keptFactsAnswerAll(session)) return undefined;
     const { questions } = session;
     session.routing ??= await this.#operators.find?.(number, this.#request);
     const { routing = NOT_SERVED } = session;
@@ -254,12 +254,12 @@ export class Executor {
     const attempts = routing.isUnsent === true ? 0 : 1;
     await claim?.ended({ outcome: routing.failure.code, attempts });
     // Kept facts may answer questions that arrived meanwhile, although no operator can be called.
-    if (session.questions !== questions) await this.#isKept(session);
+    if (session.questions !== questions) await this.#keptFactsAnswerAll(session);
     return { kind: 'failure', failure: routing.failure };
   }
 
   /** Whether kept facts answer everything, so that no operator has to be chosen. */
-  async #isKept(session: NumberSession): Promise<boolean> {
+  async #keptFactsAnswerAll(session: NumberSession): Promise<boolean> {
     const { kept } = this.#operators;
     if (kept === undefined || session.questions.length === 0) return false;
     if (nextLookup(session, kept.offer) !== undefined) {
@@ -271,8 +271,8 @@ export class Executor {
 }
 
 /**
- * A number has one of the places while it is `at work`; `refused` is permanent: all its fields have one answer, even those
- * that facts had answered.
+ * A number takes one of the places while it is `at work`; `refused` is permanent: all its fields have one answer, even
+ * those that facts had answered.
  */
 type NumberState =
   | { readonly kind: 'asked' }
@@ -391,13 +391,13 @@ class NumberSession implements LookupSession {
     this.request = request;
   }
 
-  has(asked: FieldQuestion): boolean {
-    return asked.about === 'consent' ? this.wantsConsent : this.questions.includes(asked);
+  has(question: FieldQuestion): boolean {
+    return question.about === 'consent' ? this.wantsConsent : this.questions.includes(question);
   }
 
-  isDone(asked: FieldQuestion): boolean {
+  isDone(question: FieldQuestion): boolean {
     const { kind } = this.state;
-    return (kind === 'done' || kind === 'refused') && this.has(asked);
+    return (kind === 'done' || kind === 'refused') && this.has(question);
   }
 
   forgetReplies(): void {

@@ -27,7 +27,7 @@ export interface FactCacheSettings {
  * clock is used. A shared store rejects with {@link SharedStateLost} while it is not available.
  */
 export interface FactCache {
-  /** Keeps a fact, or marks it as delivered for good; never prolongs it. May be sent again when lost. */
+  /** Keeps a fact, or marks it as delivered for good; never prolongs it. A call that was lost may be sent again. */
   keep(callerKey: CallerKey, number: PhoneNumber, fact: TimedFact): Promise<void>;
 
   /** @param cameInAtMs when the request came in, on this process's monotonic clock */
@@ -52,9 +52,9 @@ export function retentionMs({ toldBy }: TimedFact, keptFor: KeptFor): number {
 const NOT_KEPT: FactCacheSettings = { keepMs: 0, resultMs: 0 };
 
 /**
- * Which retained facts answer a request. For an operator that is no longer configured, the trust in its dates is
- * unknown: of its facts only a swap answers, for as long as when it was kept, and a date only counts with the facts of
- * others. Pure.
+ * Which retained facts answer a request. The trust in the dates of an operator that is no longer configured is unknown:
+ * of its facts only a swap answers, for as long as the settings said when it was kept, and a date counts only together
+ * with the facts of others. Pure.
  */
 export function recalledFor(
   kept: readonly TimedFact[],

@@ -84,7 +84,7 @@ export class KeptFacts {
   }
 
   async #recall({ number, request, facts: known }: LookupSession): Promise<RecalledFacts> {
-    // Facts that were delivered before are marked by then.
+    // By then, facts that were delivered earlier are marked.
     const marked = this.#marking.get(hashedCallerKey(request, number)) ?? Promise.resolve();
     const recalled = marked
       .then(() => this.#parts.factCache.recall(request, number, request.cameInAtMs))

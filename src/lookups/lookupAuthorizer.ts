@@ -28,7 +28,10 @@ export type AuthorizerRequest =
       readonly lookup: Lookup;
       readonly consentId: string;
     })
-  /** No exchange with the operator: the state of a consent; which operator serves a number that no prefix settles. */
+  /**
+   * Without an exchange with the operator: the state of a consent, or which operator serves a number whose prefix does
+   * not decide it.
+   */
   | (AboutNumber & { readonly event: 'consent-status' | 'routing' });
 
 /** An answer to a request for which no lookup was made. */
@@ -75,7 +78,7 @@ export interface LookupAuthorizer {
    * Counts and records what is about to happen. For a consent status or a routing `ended` only gives back what was counted,
    * so it need not be called. Never rejects.
    */
-  admit(asked: AuthorizerRequest): Promise<Admitted | Denied> | Admitted | Denied;
+  admit(action: AuthorizerRequest): Promise<Admitted | Denied> | Admitted | Denied;
 
   /**
    * Records an answer, or a failure for the number, before it is returned to a request for which no lookup was made.
@@ -89,8 +92,8 @@ export const AUDIT_BUDGET_MS = 5000;
 
 /** Observes everything that is authorized, and decides nothing. Must not throw. */
 export interface AdmissionObserver {
-  ended?(operator: string, asked: AuthorizerRequest, ending: Ending): void;
-  denied?(operator: string, asked: AuthorizerRequest, failure: LookupFailure): void;
+  ended?(operator: string, action: AuthorizerRequest, ending: Ending): void;
+  denied?(operator: string, action: AuthorizerRequest, failure: LookupFailure): void;
   delivered?(operator: string, answer: CachedAnswer): void;
 }
 
@@ -103,27 +106,27 @@ export function observedAuthorizers(
     of(operator) {
       const authorizer = admissions.of(operator);
       const observed = (
-        asked: AuthorizerRequest,
+        action: AuthorizerRequest,
         admitted: Admitted | Denied,
       ): Admitted | Denied => {
         if (admitted.kind === 'denied') {
-          for (const one of observers) one.denied?.(operator, asked, admitted.failure);
+          for (const one of observers) one.denied?.(operator, action, admitted.failure);
           return admitted;
         }
         return {
           kind: 'admitted',
           ended(ending) {
-            for (const one of observers) one.ended?.(operator, asked, ending);
+            for (const one of observers) one.ended?.(operator, action, ending);
             return admitted.ended(ending);
           },
         };
       };
       return {
-        admit(asked) {
-          const admitted = authorizer.admit(asked);
+        admit(action) {
+          const admitted = authorizer.admit(action);
           return admitted instanceof Promise
-            ? admitted.then((one) => observed(asked, one))
-            : observed(asked, admitted);
+            ? admitted.then((one) => observed(action, one))
+            : observed(action, admitted);
         },
         delivered(answer) {
           for (const one of observers) one.delivered?.(answer.operator ?? operator, answer);

@@ -41,7 +41,7 @@ export type LookupOutcome =
       readonly unrequested?: readonly TimedFact[];
       /** The lookup that they came from; absent where kept facts answer. */
       readonly made?: Lookup;
-      /** A lookup that would bring nothing new. */
+      /** The lookup that would bring nothing new after this one. */
       readonly closed?: FailedLookup | undefined;
     }
   | { readonly kind: 'failed'; readonly failed: FailedLookup };

@@ -70,7 +70,7 @@ export class NumbersAtWork {
     this.#atWork += change;
   }
 
-  /** Returns the place of a number that does not wait for its owner. */
+  /** Frees the place of a number, which must not be waiting for its owner. */
   giveBack(caller: string): void {
     const holding = this.#holdings.get(caller);
     if (holding === undefined) return;

@@ -32,7 +32,7 @@ export class OperatorsByDirectory implements Operators {
   readonly kept: KeptFacts | undefined;
   readonly #parts: ByDirectoryParts;
   /** In order of arrival. */
-  readonly #said = new Map<PhoneNumber, { said: DirectoryJudgement; untilMs: number }>();
+  readonly #judgements = new Map<PhoneNumber, { judgement: DirectoryJudgement; untilMs: number }>();
   readonly #underWay = new WorkByKey<PhoneNumber, DirectoryJudgement>();
 
   constructor(parts: ByDirectoryParts) {
@@ -41,17 +41,22 @@ export class OperatorsByDirectory implements Operators {
   }
 
   of(number: PhoneNumber): Routing | undefined {
-    const kept = this.#said.get(number);
+    const kept = this.#judgements.get(number);
     const isKept = kept !== undefined && this.#parts.clock.monotonicMs() < kept.untilMs;
-    return isKept ? this.#routingOf(kept.said, number) : undefined;
+    return isKept ? this.#routingOf(kept.judgement, number) : undefined;
   }
 
   async find(number: PhoneNumber, request: LookupRequest): Promise<Routing> {
     const begin = (work: Sharing) => this.#request(number, work);
-    const said = await this.#underWay.join(number, request, DIRECTORY_DEADLINE_EXCEEDED, begin);
-    return said === DIRECTORY_DEADLINE_EXCEEDED
+    const judgement = await this.#underWay.join(
+      number,
+      request,
+      DIRECTORY_DEADLINE_EXCEEDED,
+      begin,
+    );
+    return judgement === DIRECTORY_DEADLINE_EXCEEDED
       ? ROUTING_DEADLINE_EXCEEDED
-      : this.#routingOf(said, number);
+      : this.#routingOf(judgement, number);
   }
 
   async #request(
@@ -62,36 +67,36 @@ export class OperatorsByDirectory implements Operators {
     const requestedAtMs = clock.monotonicMs();
     // The deadline does not depend on the waiting requests.
     const urgency = { signal, deadlineMs: requestedAtMs + settings.timeoutMs };
-    const said = await operatorOf(directory, number, urgency, correlator);
-    if (said.kind !== 'failed') {
+    const judgement = await operatorOf(directory, number, urgency, correlator);
+    if (judgement.kind !== 'failed') {
       const untilMs = requestedAtMs + settings.keepSeconds * 1000;
-      const isNamed = said.kind === 'named';
-      const operator = isNamed ? said.operator.slice(0, MAX_NAME_CHARACTERS) : '';
-      this.#keep(number, isNamed ? { kind: 'named', operator } : said, untilMs);
+      const isNamed = judgement.kind === 'named';
+      const operator = isNamed ? judgement.operator.slice(0, MAX_NAME_CHARACTERS) : '';
+      this.#keep(number, isNamed ? { kind: 'named', operator } : judgement, untilMs);
     }
-    return said;
+    return judgement;
   }
 
-  #keep(number: PhoneNumber, said: DirectoryJudgement, untilMs: number): void {
-    this.#said.delete(number);
-    this.#said.set(number, { said, untilMs });
-    for (const [oldest, kept] of this.#said) {
+  #keep(number: PhoneNumber, judgement: DirectoryJudgement, untilMs: number): void {
+    this.#judgements.delete(number);
+    this.#judgements.set(number, { judgement, untilMs });
+    for (const [oldest, kept] of this.#judgements) {
       const isOver = kept.untilMs <= this.#parts.clock.monotonicMs();
-      if (this.#said.size <= MAX_NUMBERS && !isOver) return;
-      this.#said.delete(oldest);
+      if (this.#judgements.size <= MAX_NUMBERS && !isOver) return;
+      this.#judgements.delete(oldest);
     }
   }
 
-  #routingOf(said: DirectoryJudgement, number: PhoneNumber): Routing {
+  #routingOf(judgement: DirectoryJudgement, number: PhoneNumber): Routing {
     const { operators, settings, log } = this.#parts;
-    switch (said.kind) {
+    switch (judgement.kind) {
       case 'failed':
         if (settings.fallback === 'prefix') return operators.of(number);
-        return said.isUnsent === true ? { ...DIRECTORY_DOWN, isUnsent: true } : DIRECTORY_DOWN;
+        return judgement.isUnsent === true ? { ...DIRECTORY_DOWN, isUnsent: true } : DIRECTORY_DOWN;
       case 'none':
         return NOT_SERVED;
       case 'named': {
-        const named = operators.named(said.operator);
+        const named = operators.named(judgement.operator);
         // The name is not logged: it came from outside, and may be anything.
         if (named === undefined) log.error(UNKNOWN_OPERATOR, { setting: 'directory' });
         return named ?? NOT_SERVED;

@@ -23,7 +23,7 @@ export interface Offer extends DateTrust {
   readonly maxAgeHours: number;
   /** What is sent for a lookup: lookups with equal requests are one. `undefined` where none can be written. */
   readonly requestOf?: (lookup: Lookup, number: PhoneNumber) => string | undefined;
-  /** Where an owner consents, it is to one operation: the reply of another one has no fact of it. */
+  /** An owner consents to one operation: the reply to another one has no fact of it. */
   readonly flow?: Flow;
 }
 

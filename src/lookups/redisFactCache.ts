@@ -73,12 +73,11 @@ interface SealedFact {
 }
 
 /**
- * The facts of any number of processes, by Redis's clock. In a cluster they lie with the number's consent: a master that
- * loses the one loses the other, which is noticed.
- *
- * A fact and its end are sealed together: no writer without STATE_KEY can change it, move it, or bring it back after its
- * end. From one clock to another a fact is taken for older than it is, never for younger, and its reply for later, never
- * for earlier. To keep one takes no command for the time: it counts by the server's last reply.
+ * The facts of any number of processes, by Redis's clock. In a cluster they lie with the number's consent: a master
+ * that loses the one loses the other, which is noticed.
+ * A fact and its end are sealed together: no writer without STATE_KEY can change it, move it, or bring it back after
+ * its end. From one clock to another a fact is taken for older than it is, never for younger, and its reply for later,
+ * never for earlier. Keeping a fact takes no command for the time, which is computed from the server's last reply.
  */
 export class RedisFactCache implements FactCache {
   readonly #redis: Pick<Redis, 'run'>;

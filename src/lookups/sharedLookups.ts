@@ -107,9 +107,7 @@ export class SharedLookups implements LookupRoute {
     return failure === undefined ? outcome : lookupFailed(lookup, failure);
   }
 
-  /**
-   * It can be joined until its facts are kept, so that no request falls in between. Otherwise they are looked up again.
-   */
+  /** A lookup can be joined until its facts are kept. Otherwise a request in between would look them up again. */
   #ended(
     shared: SharedLookup,
     outcome: LookupOutcome | Promise<LookupOutcome>,
@@ -130,7 +128,7 @@ export class SharedLookups implements LookupRoute {
   }
 }
 
-/** A lookup, in the role of the request that it is made for. */
+/** A lookup that takes the place of the request that it is made for. */
 class SharedLookup extends SharedWork<LookupOutcome> implements LookupRequest {
   readonly lookup: Lookup;
   readonly number: PhoneNumber;

@@ -27,10 +27,10 @@ import { judgeLookup, type Judgement } from './responses.ts';
 
 type LookupEndpoint = Pick<GuardedEndpoint, 'post'>;
 
-type LookupWriting = Pick<OperatorSettings, 'options' | 'correlator' | 'tokens'>;
+type LookupWriteSettings = Pick<OperatorSettings, 'options' | 'correlator' | 'tokens'>;
 
 /** The settings that decide how lookups are written and their replies are read. */
-export type LookupManner = LookupWriting &
+export type LookupDialect = LookupWriteSettings &
   Pick<
     OperatorSettings,
     | 'name'
@@ -53,7 +53,7 @@ export interface LookupOrder {
 
 /** The operator's SIM swap API: one billed call each time. */
 export class Operator {
-  readonly #settings: LookupManner;
+  readonly #settings: LookupDialect;
   /** Whether lookups name the number as well as the token. */
   readonly #isNamed: boolean;
   readonly #endpoints: Readonly<Record<LookupEndpointName, LookupEndpoint>>;
@@ -68,7 +68,7 @@ export class Operator {
    * @param operatorClock compared with ours; absent where nothing depends on the age of a date
    */
   constructor(
-    settings: LookupManner,
+    settings: LookupDialect,
     endpoints: Readonly<Record<LookupEndpointName, LookupEndpoint>>,
     clock: Clock,
     authenticate: () => ClientAuthentication,
@@ -209,7 +209,7 @@ type WrittenLookup = Pick<OutgoingRequest, 'method' | 'query' | 'contentType' | 
  * @throws {ProfileFault} where the profile's function does not keep to its type
  */
 export function writeLookup(
-  settings: LookupWriting,
+  settings: LookupWriteSettings,
   { method, write }: Pick<LookupProfile, 'method' | 'write'>,
   lookup: Lookup,
   number: PhoneNumber | undefined,
@@ -224,7 +224,7 @@ export function writeLookup(
     options: settings.options,
   });
   const { query, headers, body = {}, ...others } = callProfile('write', write, input);
-  if (Object.keys(others).length > 0 || !isObject(body)) throw notItsParts();
+  if (Object.keys(others).length > 0 || !isObject(body)) throw wrongParts();
   const isGet = method === 'GET';
   return {
     method,
@@ -237,7 +237,7 @@ export function writeLookup(
 
 const NO_HEADERS: readonly string[] = [];
 
-function notItsParts(): ProfileFault {
+function wrongParts(): ProfileFault {
   return new ProfileFault('write returned something other than query, headers and body');
 }
 
@@ -254,7 +254,7 @@ export function pathWith(number: PhoneNumber, address: string): string | undefin
 const NUMBER_PLACE = /\{(?:number|digits)\}/;
 
 function textsIn(query: unknown): Readonly<Record<string, string>> {
-  if (!isObject(query)) throw notItsParts();
+  if (!isObject(query)) throw wrongParts();
   return Object.fromEntries(
     Object.entries(query).map(([name, value]: [string, unknown]) => {
       if (typeof value === 'string' || typeof value === 'number') return [name, String(value)];
@@ -266,9 +266,9 @@ function textsIn(query: unknown): Readonly<Record<string, string>> {
 /** Names and values in turn. A line break in one would begin another header. */
 function headersIn(
   headers: unknown,
-  { correlator, tokens }: Pick<LookupWriting, 'correlator' | 'tokens'>,
+  { correlator, tokens }: Pick<LookupWriteSettings, 'correlator' | 'tokens'>,
 ): readonly string[] {
-  if (!isObject(headers)) throw notItsParts();
+  if (!isObject(headers)) throw wrongParts();
   return Object.entries(headers).flatMap(([name, value]: [string, unknown]) => {
     const lower = name.toLowerCase();
     if (OWN_HEADERS.has(lower) || lower === correlator.header || lower === tokens.sentIn.header) {

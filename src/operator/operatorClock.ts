@@ -10,8 +10,8 @@ const MIN_MARGIN_MS = 5 * 60_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * Compares our clock with an operator's, by the header `Date` of its replies (RFC 9110 §6.6.1). Our clock decides how long
- * ago a date was: days ahead, it would answer `false` about a swap of yesterday.
+ * Compares our clock with an operator's, by the header `Date` of its replies (RFC 9110 §6.6.1). Our clock decides how
+ * long ago a date was: if it were days ahead, it would answer `false` about a swap of yesterday.
  */
 export class OperatorClock {
   readonly #marginMs: number;
@@ -41,7 +41,7 @@ export class OperatorClock {
     if (Number.isNaN(dateMs)) {
       if (this.#aheadMs === undefined) return fact;
       this.#log.warn(
-        'A reply has no Date header, which others of this operator have: its date answers no window.',
+        'A reply has no Date header, unlike others of this operator: its date of a SIM change answers no window.',
       );
       return { ...fact, isUndated: true };
     }

@@ -18,7 +18,7 @@ import {
   failed,
   judgeByMap,
   judgeRefusal,
-  markRefusalOfUs,
+  markClientRefusal,
   markUnknownNumber,
   type Failed,
   type RefusalContext,
@@ -59,8 +59,8 @@ const FIRST_SIM_MS = Date.UTC(1991, 0, 1);
 const MAX_MONITORED_PERIOD_DAYS = 36_500;
 
 /**
- * Judges a reply to a lookup. Of CAMARA to `retrieve-date`: `{latestSimChange: RFC 3339 | null, monitoredPeriod?}`; to
- * `check`: `{swapped: boolean}`, where `"false"` is not false. Pure.
+ * Judges a reply to a lookup. CAMARA's reply to `retrieve-date` is `{latestSimChange: RFC 3339 | null,
+ * monitoredPeriod?}`; to `check` it is `{swapped: boolean}`, where `"false"` is not false. Pure.
  */
 export function judgeLookup(
   reply: HttpReply,
@@ -96,7 +96,7 @@ function judgeBody(whole: JsonObject, exchange: LookupExchange, lookup: Lookup):
       ? NOTHING_READ
       : readCheckFact(body, swapped, isPartial, lookup, sentAtMs);
   if (typeof check === 'string') return invalid(check);
-  const date = readDateFact(body, exchange, check.isSaid);
+  const date = readDateFact(body, exchange, check.isStated);
   if (typeof date === 'string') return invalid(date);
   const isCheck = lookup.operation === 'check';
   const own = isCheck ? check.fact : date;
@@ -139,9 +139,9 @@ function valueAt(body: JsonObject, pointer: Pointer): unknown {
   return memberAt(body, pointer.split('/').slice(1));
 }
 
-/** With its plus or without: another number is another person. */
-function isAbout(number: PhoneNumber | undefined, said: unknown): boolean {
-  return number !== undefined && (said === number || said === number.slice(1));
+/** Whether the reply names this number, with or without its plus: another number is another person. */
+function isAbout(number: PhoneNumber | undefined, stated: unknown): boolean {
+  return number !== undefined && (stated === number || stated === number.slice(1));
 }
 
 /** `undefined` where the date is absent and need not be present. */
@@ -160,24 +160,25 @@ function readDateFact(
       : undefined;
   }
   const { monitoredPeriod: at, nullMeans } = date;
-  const saidPeriod = at === undefined ? undefined : (valueAt(body, at) ?? undefined);
-  if (saidPeriod !== undefined && !isDays(saidPeriod)) return 'wrong type of monitoredPeriod';
+  const statedPeriod = at === undefined ? undefined : (valueAt(body, at) ?? undefined);
+  if (statedPeriod !== undefined && !isDays(statedPeriod)) return 'wrong type of monitoredPeriod';
   const latestSimChange = readDate(value, nowMs, date);
   if (typeof latestSimChange === 'string') return latestSimChange;
   const fact = { operation: 'retrieve-date', latestSimChange, sentAtMs } as const;
-  const ofContract = latestSimChange === null && nullMeans !== 'not-disclosed';
-  const monitoredPeriodDays = saidPeriod ?? (ofContract ? nullMeans.noSwapWithinDays : undefined);
+  const isByContract = latestSimChange === null && nullMeans !== 'not-disclosed';
+  const monitoredPeriodDays =
+    statedPeriod ?? (isByContract ? nullMeans.noSwapWithinDays : undefined);
   return monitoredPeriodDays === undefined ? fact : { ...fact, monitoredPeriodDays };
 }
 
 interface ReadCheck {
   readonly fact?: CheckFact | undefined;
-  readonly isSaid: boolean;
+  readonly isStated: boolean;
   /** Whether the window is the operator's own, whatever the lookup named. */
   readonly isOfOwnWindow: boolean;
 }
 
-const NOTHING_READ: ReadCheck = { isSaid: false, isOfOwnWindow: false };
+const NOTHING_READ: ReadCheck = { isStated: false, isOfOwnWindow: false };
 
 function readCheckFact(
   body: JsonObject,
@@ -192,7 +193,7 @@ function readCheckFact(
   if (isPartial && (value === undefined || value === null)) return NOTHING_READ;
   if (value !== reading.true && value !== reading.false) return 'wrong type of swapped';
   const swapped = value === reading.true;
-  const silent = { isSaid: true, isOfOwnWindow };
+  const silent = { isStated: true, isOfOwnWindow };
   let maxAgeHours: MaxAgeHours;
   if (window === 'asked') {
     if (lookup.operation !== 'check') return silent;
@@ -297,7 +298,7 @@ function failedBy(failure: LookupFailure, reply: HttpReply, exchange: LookupExch
   const endsConsent = failure.code === 'CONSENT_DENIED' || failure.code === 'CONSENT_EXPIRED';
   if (endsConsent && isUnproven) return invalid('no correlator');
   // Once an owner has answered a prompt, no other operator is called: it would prompt them again.
-  if (promptsOwner(flow)) return failed(markRefusalOfUs(failure, reply));
+  if (promptsOwner(flow)) return failed(markClientRefusal(failure, reply));
   if (isUnproven) return failed(failure);
   return failed(markUnknownNumber(failure, reply, contextOf(exchange)));
 }

@@ -68,11 +68,11 @@ class Queue {
   }
 }
 
-/** The weight of the latest piece of work against all before it. */
+/** The weight of the latest piece of work in the average. */
 const SMOOTHING = 0.1;
 /**
- * The factor for the work before a request: at the start of a queue, whose first pieces take longer than the others,
- * and after the queue has gone round often. A process or an operator under load slows down.
+ * The factors for the work ahead of a request: at the start of a queue, whose first pieces take longer than the others,
+ * and after many rounds of the queue, since a process or an operator slows down under load.
  */
 const FIRST_FACTOR = 0.25;
 const STEADY_FACTOR = 1.25;
@@ -89,7 +89,7 @@ export class Bulkhead {
   #underWay = 0;
   /** How long a piece of work takes; 0 until one is done. */
   #typicalMs = 0;
-  /** The rounds of the queue since something has waited. */
+  /** How often the queue has gone round since something began to wait. */
   #rounds = 0;
 
   constructor(size: BulkheadSize, clock: Clock) {

@@ -32,8 +32,8 @@ export interface DpopPlace {
 const MAX_CHALLENGES = 3;
 
 /**
- * Exchanges that carry a proof of possession (RFC 9449). A server may want its nonce in the proof: a challenge carries
- * nothing out, so the same right is offered again, with the nonce of the challenge (§8 and §9).
+ * Exchanges that carry a proof of possession (RFC 9449). A server may want its nonce in the proof: an exchange that is
+ * challenged was not carried out, so it is repeated with the nonce of the challenge (§8 and §9).
  */
 export class DpopExchanges {
   readonly #signer: ProofSigner;
@@ -100,28 +100,32 @@ export class DpopExchanges {
   }
 }
 
-/** A few exchanges at a server do not delay each other by as much as a nonce lasts. */
-const FEW = 4;
+/**
+ * The most exchanges at a server while challenged ones are still to be repeated: few do not delay each other by as much
+ * as a nonce lasts.
+ */
+const MAX_WHILE_CHALLENGED = 4;
 
-/** How long the others wait for the one that goes first: for one number an operator may not reply at all. */
+/** How long the other exchanges wait for the first one: an operator may not reply at all for one number. */
 const FIRST_MS = 1000;
 
 /**
- * The nonce of one server. It may have changed since the last exchange ended: then one goes first, and the others wait
- * until the headers of its reply have come, {@link FIRST_MS} at most; where it breaks, another one goes first. It may change again while many wait
- * at the server: until all that were challenged are repeated, few are there at a time.
+ * The nonce of one server. It may have changed since the last exchange ended: then one exchange goes first, and the
+ * others wait until the headers of its reply arrive, {@link FIRST_MS} at most; where it breaks, another one goes first.
+ * The nonce may change again while many exchanges are at the server: until all that were challenged are repeated,
+ * {@link MAX_WHILE_CHALLENGED} at most are there at a time.
  */
 class ServerNonce {
   nonce: string | undefined;
   /** Whether one of its nonces is valid for several exchanges. */
   sharesNonces = false;
-  /** Challenged with a nonce that it may be repeated with, and not repeated yet. */
+  /** Exchanges that were challenged with a usable nonce, and are not repeated yet. */
   readonly challenged = new Set<Right>();
   /** Whether the server names nonces; `undefined` until its first reply. */
   #givesNonces: boolean | undefined;
-  /** Whether a reply has named or accepted it since the server was last without exchanges. */
+  /** Whether a reply has named or accepted the nonce since the server was last without exchanges. */
   #isKnown = false;
-  #there = 0;
+  #underWay = 0;
   /** Ends the wait for the first one, while it lasts. */
   #patience: (() => void) | undefined;
   #lastNamed: string | undefined;
@@ -132,7 +136,7 @@ class ServerNonce {
     this.#clock = clock;
   }
 
-  /** Waits until it may leave, or is aborted. */
+  /** Waits until the exchange may leave, or is aborted. */
   async enter(right: Right, signal: LightAbortSignal | undefined): Promise<void> {
     if (!this.#mayEnter(right)) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -145,20 +149,20 @@ class ServerNonce {
   }
 
   #count(): void {
-    this.#there += 1;
+    this.#underWay += 1;
     if (!this.#isKnown) this.#patience ??= this.#clock.after(FIRST_MS, () => this.#letGo(true));
   }
 
   #mayEnter(right: Right): boolean {
-    const isFull = this.challenged.size > 0 && this.#there >= FEW;
+    const isFull = this.challenged.size > 0 && this.#underWay >= MAX_WHILE_CHALLENGED;
     if (this.#isKnown || this.challenged.has(right)) return !isFull;
-    return this.#there === 0 && this.challenged.size === 0;
+    return this.#underWay === 0 && this.challenged.size === 0;
   }
 
   /** @param exchange absent where none was made */
   left(exchange: Exchange | undefined): void {
-    this.#there -= 1;
-    this.#letGo(exchange !== undefined && !mayGoBetter(exchange));
+    this.#underWay -= 1;
+    this.#letGo(exchange !== undefined && !mayLearnNonce(exchange));
   }
 
   forget(right: Right): void {
@@ -174,8 +178,8 @@ class ServerNonce {
       this.#count();
       letGo();
     }
-    if (this.#there === 0) this.#isKnown = this.#givesNonces === false;
-    if (!this.#isKnown && this.#there > 0) return;
+    if (this.#underWay === 0) this.#isKnown = this.#givesNonces === false;
+    if (!this.#isKnown && this.#underWay > 0) return;
     this.#patience?.();
     this.#patience = undefined;
   }
@@ -207,19 +211,19 @@ class ServerNonce {
   }
 }
 
-/** Whether another exchange may learn the nonce. A server that does not reply is not waited for. */
-function mayGoBetter(exchange: Exchange): boolean {
+/** Whether another exchange should go first to learn the nonce. A server that does not reply is not waited for. */
+function mayLearnNonce(exchange: Exchange): boolean {
   return exchange.kind === 'reply'
     ? exchange.challenge?.nonce !== undefined
     : exchange.fault.cause !== 'timeout';
 }
 
-/** To one exchange that is carried out. */
+/** The right to one exchange that is carried out. */
 class Right {
   readonly #server: ServerNonce;
   /** The nonce of its last proof. */
   #sent: string | undefined;
-  /** That of the challenge before its next proof. */
+  /** The nonce of the challenge before its next proof. */
   #challenge: string | undefined;
 
   constructor(server: ServerNonce) {
@@ -233,7 +237,7 @@ class Right {
     return this.#sent;
   }
 
-  /** A challenge refuses the exchange, and says nothing about its token. */
+  /** Reads a reply. A challenge refuses the exchange, and says nothing about its token. */
   read(exchange: Exchange, isLookup: boolean): Exchange {
     this.#server.challenged.delete(this);
     if (exchange.kind === 'fault') return exchange;

@@ -61,7 +61,9 @@ export interface Guards {
 export interface Judged {
   readonly failure?: LookupFailure;
   readonly flaw?: ReplyFlaw;
-  /** Whether it was left out, as it may belong to another request: the next exchange takes a fresh connection. */
+  /**
+   * Whether the reply was ignored, since it may belong to another request: the next exchange takes a fresh connection.
+   */
   readonly isUnproven?: boolean;
   readonly [name: string]: unknown;
 }
@@ -89,12 +91,12 @@ export interface Outcome<J> {
   /** Exchanges that may have reached the operator: all but those that sent no byte. */
   readonly attempts: number;
   /** Whether one of them may have been carried out. A challenge means that it was not. */
-  readonly mayBeCarriedOut: boolean;
+  readonly mayHaveBeenCarriedOut: boolean;
   readonly mayRetryWithNewToken: boolean;
 }
 
 export function unsent<J>(judged: J): Outcome<J> {
-  return { judged, attempts: 0, mayBeCarriedOut: false, mayRetryWithNewToken: false };
+  return { judged, attempts: 0, mayHaveBeenCarriedOut: false, mayRetryWithNewToken: false };
 }
 
 const MIN_NUMBERS = 10;
@@ -186,8 +188,8 @@ export class GuardedEndpoint {
     }
     const isSent = exchange.kind === 'reply' || exchange.fault.sent;
     const attempts = challenges + (isSent ? 1 : 0);
-    const mayBeCarriedOut = isSent && !isChallenged(exchange);
-    const outcome = { judged, attempts, mayBeCarriedOut, mayRetryWithNewToken: false };
+    const mayHaveBeenCarriedOut = isSent && !isChallenged(exchange);
+    const outcome = { judged, attempts, mayHaveBeenCarriedOut, mayRetryWithNewToken: false };
     return isRetry || isSuccess(exchange) ? outcome : this.#retried(request, exchange, outcome);
   }
 
@@ -237,7 +239,7 @@ export class GuardedEndpoint {
     return {
       ...second,
       attempts,
-      mayBeCarriedOut: first.mayBeCarriedOut || second.mayBeCarriedOut,
+      mayHaveBeenCarriedOut: first.mayHaveBeenCarriedOut || second.mayHaveBeenCarriedOut,
     };
   }
 

@@ -55,11 +55,11 @@ function byFault(
   switch (kind) {
     case 'client-credentials':
     case 'directory':
-      return again('same');
+      return retryWith('same');
     case 'backchannel-authentication':
-      return sent ? NONE : again('same');
+      return sent ? NONE : retryWith('same');
     case 'lookup':
-      return sent ? onDoubt(rules) : again('same');
+      return sent ? onDoubt(rules) : retryWith('same');
     case 'token-poll':
       return NONE;
   }
@@ -76,13 +76,13 @@ function byStatus(
       if (status === 401 || (status === 403 && isTokenUnproven === true)) {
         if (!rules.canTakeNewToken) return NONE;
         const isProven = exchange.kind === 'reply' && exchange.isUnproven !== true;
-        return again(isTokenShared === true && isProven ? 'refresh' : 'new-token');
+        return retryWith(isTokenShared === true && isProven ? 'refresh' : 'new-token');
       }
       return isServerError(status) ? onDoubt(rules, afterMs) : NONE;
     case 'client-credentials':
     case 'directory':
-      if (status === 429) return afterMs === undefined ? NONE : again('same', afterMs);
-      return isServerError(status) ? again('same', afterMs) : NONE;
+      if (status === 429) return afterMs === undefined ? NONE : retryWith('same', afterMs);
+      return isServerError(status) ? retryWith('same', afterMs) : NONE;
     // Whatever the operator replies, it may have prompted the owner.
     case 'backchannel-authentication':
     // The next poll follows its interval.
@@ -93,7 +93,7 @@ function byStatus(
 
 function onDoubt(rules: RetryRules, atLeastMs?: number): RetryDecision {
   return rules.retriesDoubtfulLookups && rules.canTakeNewToken
-    ? again('new-token', atLeastMs)
+    ? retryWith('new-token', atLeastMs)
     : NONE;
 }
 
@@ -102,7 +102,7 @@ export function isServerError(status: number): boolean {
   return leavesInDoubt(status) && status !== 501;
 }
 
-function again(retry: 'same' | 'new-token' | 'refresh', atLeastMs = 0): RetryDecision {
+function retryWith(retry: 'same' | 'new-token' | 'refresh', atLeastMs = 0): RetryDecision {
   return { retry, atLeastMs };
 }
 

@@ -109,7 +109,10 @@ export function unlessLost(error: unknown): undefined {
   return undefined;
 }
 
-/** A change would leave nothing in Redis to be found. Enough for some twenty masters to have about as many each. */
+/**
+ * Enough for some twenty masters to have about as many each. After a change of this number, nothing in Redis would be
+ * found.
+ */
 export const BUCKETS = 256;
 
 /**

@@ -52,7 +52,7 @@ export class RedisClient implements PlainRedis {
   readonly #client: Client | Cluster;
   readonly #sentinels: Readonly<Sentinels> | undefined;
   readonly #closing = new AbortController();
-  readonly #backListeners: (() => void)[] = [];
+  readonly #recoveryListeners: (() => void)[] = [];
   /** Servers that were logged as lost, and since when. */
   readonly #lostSinceMs = new Map<string, number>();
   /** By server, the eviction policy that was last logged. */
@@ -177,7 +177,7 @@ export class RedisClient implements PlainRedis {
   }
 
   onBack(listener: () => void): void {
-    this.#backListeners.push(listener);
+    this.#recoveryListeners.push(listener);
   }
 
   close(): void {
@@ -230,7 +230,7 @@ export class RedisClient implements PlainRedis {
   }
 
   /** Pings every server that holds data, and sometimes reads its eviction policy. Never rejects. */
-  async #beat(doesLook: boolean): Promise<void> {
+  async #beat(readsPolicy: boolean): Promise<void> {
     const client = this.#client;
     if (this.#sentinels !== undefined && !(client instanceof Cluster)) {
       const master = await this.#sentinels.newest();
@@ -245,7 +245,7 @@ export class RedisClient implements PlainRedis {
         try {
           await inTime(this.#clock, node.ping(), COMMAND_TIMEOUT_MS);
           this.#noteBack(server);
-          if (doesLook || isNew) await this.#lookAtEviction(node, server);
+          if (readsPolicy || isNew) await this.#lookAtEviction(node, server);
         } catch (error) {
           if (error instanceof SharedStateLost) this.#noteLost(server, NO_REPLY);
         }
@@ -274,7 +274,7 @@ export class RedisClient implements PlainRedis {
   }
 
   #reportBack(): void {
-    for (const listener of this.#backListeners) listener();
+    for (const listener of this.#recoveryListeners) listener();
   }
 
   /** A server that evicts keys loses consents without a trace. */

@@ -17,9 +17,9 @@ const TRY_AGAIN_MS = 50;
 const TRY_NEXT_MS = 1000;
 
 /**
- * Runs scripts so that one that arrives late does nothing, and sends a script that was lost on its way again. Each
- * script must therefore tolerate arriving twice: one that would not has an id, which its resends share. A script
- * refuses to run after its last moment, which is in its server's time: what was reported as lost is not done later.
+ * Runs scripts so that one that arrives late does nothing, and sends a script again that was lost on its way. Each
+ * script must therefore tolerate arriving twice; one that would not has an id, which its repetitions share. A script
+ * refuses to run after its last moment, in its server's time: what was reported as lost is not done later.
  */
 export class SharedRedis implements Redis {
   #redis: PlainRedis;
@@ -31,7 +31,7 @@ export class SharedRedis implements Redis {
   readonly #clocks = new Map<string, ClockElsewhere>();
   /** Servers that run nothing, and since when. */
   readonly #lostSinceMs = new Map<string, number>();
-  readonly #backListeners: (() => void)[] = [];
+  readonly #recoveryListeners: (() => void)[] = [];
   readonly #closing = new AbortController();
 
   constructor(redis: PlainRedis, clock: Clock, log: Log) {
@@ -85,7 +85,7 @@ export class SharedRedis implements Redis {
   }
 
   onBack(listener: () => void): void {
-    this.#backListeners.push(listener);
+    this.#recoveryListeners.push(listener);
     this.#redis.onBack(listener);
   }
 
@@ -101,18 +101,18 @@ export class SharedRedis implements Redis {
     this.#next?.close();
     this.#next = next;
     await next.open();
-    if (!(await this.#isTaken(next))) return;
+    if (!(await this.#isAccepted(next))) return;
     const before = this.#redis;
     this.#redis = next;
     this.#next = undefined;
-    for (const listener of this.#backListeners) next.onBack(listener);
+    for (const listener of this.#recoveryListeners) next.onBack(listener);
     // By then commands on the former connections have a reply, or are lost.
     await this.#clock.sleep(COMMAND_TIMEOUT_MS, this.#closing.signal).catch(() => undefined);
     before.close();
   }
 
   /** Waits until it is accepted; `false` when it is replaced, or this is closed. */
-  async #isTaken(next: PlainRedis): Promise<boolean> {
+  async #isAccepted(next: PlainRedis): Promise<boolean> {
     while (this.#next === next && !this.#closing.signal.aborted) {
       try {
         await next.run('return 1', [READY]);
@@ -146,9 +146,9 @@ const FULL =
   'The shared store is full: no owner is prompted, facts are not kept, and each replica counts quotas by itself. Give it more memory (maxmemory).';
 
 /**
- * The moments between which a script may run, and its own values. Values that were computed from a clock remain valid
- * while it is not behind its estimate. Before a reply has brought the server's time the script does nothing; its next
- * try runs.
+ * The moments between which a script may run, and its own values. Values that were computed from the server's clock are
+ * valid while that clock is not behind the estimate. Until a reply has brought the server's time a script does nothing;
+ * its next try runs.
  */
 function timedValues(
   values: TimedValues,

@@ -22,7 +22,7 @@ export class StateSeal {
     this.#valueKey = derive(stateKey, 'values');
   }
 
-  /** Other parts, or another key, have another name. */
+  /** The name of these parts under this key; other parts, or another key, have another name. */
   name(...parts: readonly string[]): string {
     return createHmac('sha256', this.#nameKey).update(JSON.stringify(parts)).digest('base64url');
   }

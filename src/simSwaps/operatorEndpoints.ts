@@ -18,8 +18,9 @@ import { DiscoveredEndpoint, Discovery } from '../tokens/discovery.ts';
 import type { AuthorizationEndpoints } from '../tokens/tokenManager.ts';
 
 /**
- * Over HTTP/1.1, of an endpoint that echoes nothing. Some operators answer by the token, whatever the body says: a token
- * endpoint keeps its connections only where its tokens name no number, or where a lookup with another's is refused. Pure.
+ * How replies over HTTP/1.1 are handled at an endpoint that echoes nothing. Some operators answer by the token,
+ * whatever the body says: a token endpoint keeps its connections only where its tokens name no number, or where a
+ * lookup with another's is refused. Pure.
  */
 export function silentReplies(settings: OperatorSettings, endpoint: EndpointName): SilentReplies {
   switch (endpoint) {

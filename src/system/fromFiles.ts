@@ -24,8 +24,7 @@ interface FollowParts {
 
 /**
  * Applies the files whenever they have changed. Where they cannot be used, the last value stays, and the log says so.
- *
- * @returns a function that ends this
+ * @returns a function that stops it
  */
 export function follow<T>(
   from: FromFiles<T> | undefined,

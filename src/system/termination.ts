@@ -25,7 +25,7 @@ export function onTermination(
   hangUp?: () => void,
 ): void {
   const hadTerminal = hasTerminal();
-  const isHangUpDue = process.listeners('SIGHUP').includes(hasCome);
+  const isHangUpDue = process.listeners('SIGHUP').includes(sighupMarker);
   let requestedAtMs: number | undefined;
   for (const signal of SIGNALS) {
     const before = process.listeners(signal);
@@ -60,8 +60,8 @@ function hasTerminal(): boolean {
 }
 
 /** The listener after SIGHUP: its presence among the listeners shows whether SIGHUP came. */
-const hasCome = (): void => undefined;
-const note = (): void => void process.off('SIGHUP', hasCome).on('SIGHUP', hasCome);
+const sighupMarker = (): void => undefined;
+const note = (): void => void process.off('SIGHUP', sighupMarker).on('SIGHUP', sighupMarker);
 
 /**
  * Must be called first: without a listener SIGHUP ends a process, also during its start, and no other signal ends one that

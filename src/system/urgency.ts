@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import type { Correlator } from './correlator.ts';
 
 export interface Urgency {
-  /** On the monotonic clock. Later, where more requests join shared work. */
+  /** On the monotonic clock; becomes later when more requests join shared work. */
   readonly deadlineMs: number;
   readonly signal?: LightAbortSignal | undefined;
   /** Set where more requests may join: then only the signal ends an exchange under way. */

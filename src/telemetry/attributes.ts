@@ -35,7 +35,7 @@ export const REQUEST: SpanShape<RequestMessage> = {
     name: `${message.method} /graphql`,
     kind: SpanKind.SERVER,
     attributes: {
-      ...ofMessage(message),
+      ...commonAttributes(message),
       'http.request.method': message.method,
       'http.route': '/graphql',
       'url.path': '/graphql',
@@ -99,7 +99,7 @@ export const EXCHANGE: SpanShape<ExchangeMessage> = {
       name: `${method} ${endpoint}`,
       kind: SpanKind.CLIENT,
       attributes: {
-        ...ofMessage(message),
+        ...commonAttributes(message),
         'http.request.method': method,
         'url.full': url,
         'server.address': hostname.replace(/^\[(.*)\]$/, '$1'),
@@ -134,7 +134,7 @@ interface Common {
 }
 
 /** A span omits attributes that are undefined. */
-function ofMessage({ correlator, operator, operation }: Common): Attributes {
+function commonAttributes({ correlator, operator, operation }: Common): Attributes {
   return {
     'sim_swap.correlator': correlator,
     'sim_swap.operator': operator,
@@ -143,7 +143,11 @@ function ofMessage({ correlator, operator, operation }: Common): Attributes {
 }
 
 function inside(name: string, message: Common, further: Attributes = {}): SpanBeginning {
-  return { name, kind: SpanKind.INTERNAL, attributes: { ...ofMessage(message), ...further } };
+  return {
+    name,
+    kind: SpanKind.INTERNAL,
+    attributes: { ...commonAttributes(message), ...further },
+  };
 }
 
 function endingOf(outcome: string, attributes: Attributes = {}): SpanEnding {

@@ -133,7 +133,7 @@ export const METRICS = {
   },
   workWaiting: {
     name: 'sim_swap_operator_work_waiting',
-    help: 'What waits for a permit.',
+    help: 'Work that waits for a permit.',
     labels: ['operator', 'work'],
   },
   numbers: {
@@ -187,20 +187,20 @@ export const METRICS = {
   },
   storeDoubt: {
     name: 'sim_swap_shared_store_doubt_end_timestamp_seconds',
-    help: 'Until when no owner is prompted since the shared store has lost consents; 0 where it has lost none.',
+    help: 'Until when no owner is prompted because the shared store has lost consents; 0 where it has lost none.',
   },
   lostLogLines: {
     name: 'sim_swap_log_lines_lost_total',
-    help: 'Lines of the log that were dropped since nothing read standard output fast enough.',
+    help: 'Lines of the log that were dropped because nothing read standard output fast enough.',
   },
   spans: {
     name: 'sim_swap_spans_total',
-    help: 'Spans of traces by outcome: sent, failed, or dropped since too many waited.',
+    help: 'Spans of traces by outcome: sent, failed, or dropped because too many waited.',
     labels: ['outcome'],
   },
   cpuSeconds: {
     name: 'process_cpu_seconds_total',
-    help: 'CPU that the process has taken.',
+    help: 'CPU time that the process has used.',
   },
   residentBytes: {
     name: 'process_resident_memory_bytes',

@@ -133,7 +133,7 @@ export class Metrics {
       .join('\n');
   }
 
-  /** Each cause of an alert has a line in the log as well. */
+  /** Reads what the process takes. Each cause of an alert has a line in the log as well. */
   #readUsage(): void {
     const usage = this.#usage.read();
     const { maxDelaySeconds, openDescriptors, maxDescriptors: max } = usage;
@@ -185,11 +185,11 @@ export class Metrics {
   get observer(): AdmissionObserver {
     const { prompts, denied, answersWithoutLookup, unansweredConsents } = this.#meters;
     return {
-      ended: (operator, asked, { outcome, attempts }) => {
-        switch (asked.event) {
+      ended: (operator, action, { outcome, attempts }) => {
+        switch (action.event) {
           case 'lookup':
-            this.#lookedUp(operator, asked.lookup.operation, outcome, attempts);
-            if (asked.consentId !== undefined && attempts > 0 && outcome !== 'answered') {
+            this.#lookedUp(operator, action.lookup.operation, outcome, attempts);
+            if (action.consentId !== undefined && attempts > 0 && outcome !== 'answered') {
               unansweredConsents.add({ operator, code: outcome });
             }
             return;

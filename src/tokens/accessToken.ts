@@ -82,10 +82,10 @@ export class AccessToken extends Redacted {
    */
   spend(subject: Pick<TokenSubject, 'number' | 'operation'>): string {
     if (subject.number !== this.subject.number || subject.operation !== this.subject.operation) {
-      throw new TokenMisused('An access token was to be used for another number or operation.');
+      throw new TokenMisused('An access token may not be used for another number or operation.');
     }
     const value = this.#value;
-    if (value === undefined) throw new TokenMisused('An access token was to be used twice.');
+    if (value === undefined) throw new TokenMisused('An access token may not be used twice.');
     this.#value = undefined;
     return value;
   }

@@ -213,7 +213,7 @@ export class DiscoveredEndpoint {
     return this.#place(address).post({ ...request, judge });
   }
 
-  /** {@link GuardedEndpoint.distrust}, for all recent addresses. */
+  /** As {@link GuardedEndpoint.distrust}, for all recent addresses. */
   distrust(): void {
     for (const place of this.#places.values()) place.distrust();
   }
@@ -235,7 +235,10 @@ export class DiscoveredEndpoint {
   }
 }
 
-/** A change of address or key would explain a failed connection, a wrong path and a refused client. */
+/**
+ * Whether addresses or keys may have changed: that would explain a failed connection, a wrong path and a refused
+ * client.
+ */
 function mayHaveMoved(exchange: Exchange): boolean {
   if (exchange.kind === 'fault') {
     return exchange.fault.cause === 'connection' && !exchange.fault.sent;

@@ -42,7 +42,7 @@ export class ReusableToken extends Redacted {
     onSettled?: (isRefused: boolean) => void,
   ): AccessToken {
     if (this.#coverageOf(subject) !== this.coverage) {
-      throw new TokenMisused('An access token was to be used for another number or operation.');
+      throw new TokenMisused('An access token may not be used for another number or operation.');
     }
     const { issuedAtMs: sharedSinceMs } = this;
     const origin = { sharedSinceMs, onRefused, onSettled };
@@ -135,7 +135,7 @@ export class TokenRefreshes {
     return this.#trial?.promise;
   }
 
-  /** Refused tokens are kept meanwhile: another number may still be served. */
+  /** Whether refused tokens are not replaced for a while. They are kept: another number may still be served. */
   get isBarred(): boolean {
     return this.#clock.monotonicMs() < this.#barredUntilMs;
   }

@@ -135,7 +135,7 @@ export class TokenManager {
   ): Promise<Acquired> | Acquired {
     const { type } = this.#settings.grant;
     if (type === 'ciba') {
-      throw new Error('A token was requested where there is none without consent.');
+      throw new Error('A token was requested without the consent that this flow requires.');
     }
     if (type === 'none') {
       return { kind: 'acquired', token: new AccessToken(subject, '', undefined) };

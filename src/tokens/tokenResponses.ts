@@ -132,7 +132,7 @@ export function judgeAcknowledgement(
   }
   return {
     ...failed(markUnknownNumber(failure, reply, context)),
-    mayHavePrompted: isDoubtful || PASSES.has(failure.code),
+    mayHavePrompted: isDoubtful || NOT_REFUSALS.has(failure.code),
   };
 }
 
@@ -144,7 +144,7 @@ function hold(saidSeconds = 0): AcknowledgementJudgement {
 }
 
 /** Not refusals: the request may have been carried out, or may succeed the next time. */
-const PASSES: ReadonlySet<LookupFailure['code']> = new Set([
+const NOT_REFUSALS: ReadonlySet<LookupFailure['code']> = new Set([
   'OPERATOR_UNAVAILABLE',
   'OPERATOR_TIMEOUT',
   'OPERATOR_INVALID_REPLY',
@@ -185,7 +185,7 @@ export function judgePoll(
   if (words.includes('slow_down')) return goOn('slow_down');
   const failure = judgeTokenRefusal(reply, nowMs, context);
   if (failure.code === 'OPERATOR_RATE_LIMITED') return goOn('slow_down', failure.retryAfterSeconds);
-  if (PASSES.has(failure.code)) return goOn('no_reply', failure.retryAfterSeconds);
+  if (NOT_REFUSALS.has(failure.code)) return goOn('no_reply', failure.retryAfterSeconds);
   // From here on the reply would end the consent.
   if (exchange.isUnproven === true) return UNPROVEN_POLL;
   const isOver = ['expired_token', 'invalid_grant'].includes(errorWord(reply, context) ?? '');

@@ -16,12 +16,12 @@ const WITHOUT_FOR_MS = 10 * 60_000;
 const MAX_BURST_MS = 500;
 
 /** Up to this many taken within that time are replaced one by one, without waiting until the connections are idle. */
-const FEW = 4;
-const FEW_WITHIN_MS = 60;
+const SMALL_BURST = 4;
+const SMALL_BURST_MS = 60;
 
 /**
- * How long after it was taken a connection is replaced: a handshake that begins with the exchange ends with it, and
- * would take the processor first.
+ * How long after it was taken a connection is replaced: a handshake that began together with the exchange would take
+ * the processor first.
  */
 const TOGETHER_MS = 5;
 
@@ -42,7 +42,7 @@ export class SpareConnections {
   readonly #maxSpares: number;
   readonly #spares = new Map<TLSSocket, { closed: () => void; timer: NodeJS.Timeout }>();
   readonly #ignoreIdle: () => void;
-  /** When the latest connections were taken, one more than {@link FEW}. */
+  /** When the latest connections were taken, one more than {@link SMALL_BURST}. */
   readonly #latestAtMs: number[] = [];
   /** How many were taken in this burst, and the most that were in use at a time. */
   #taken = 0;
@@ -77,8 +77,8 @@ export class SpareConnections {
   }
 
   add(socket: TLSSocket): void {
-    const isRoom = this.#spares.size + this.#inUse < this.#parts.connections;
-    if (this.#isClosed || !isRoom || this.#spares.size >= this.#maxSpares) {
+    const hasRoom = this.#spares.size + this.#inUse < this.#parts.connections;
+    if (this.#isClosed || !hasRoom || this.#spares.size >= this.#maxSpares) {
       socket.destroy();
       return;
     }
@@ -132,28 +132,31 @@ export class SpareConnections {
     this.#taken += 1;
     this.#mostInUse = Math.max(this.#mostInUse, this.#inUse);
     this.#latestAtMs.push(nowMs);
-    if (this.#latestAtMs.length > FEW + 1) this.#latestAtMs.shift();
+    if (this.#latestAtMs.length > SMALL_BURST + 1) this.#latestAtMs.shift();
     // An unused spare is a wasted handshake.
     const isFollowed = this.#burstBeganAtMs - this.#burstEndedAtMs < this.#lifeMs;
-    const isLong = nowMs - this.#burstBeganAtMs > FEW_WITHIN_MS;
+    const isLong = nowMs - this.#burstBeganAtMs > SMALL_BURST_MS;
     this.#isWanted = (isFollowed || isLong) && nowMs >= this.#withoutUntilMs;
     this.#parts.idleDetector.touch();
-    if (this.#takenOfLate(nowMs) > FEW) return;
+    if (this.#recentlyTaken(nowMs) > SMALL_BURST) return;
     const isFirst = this.#toReplace === 0;
     // No spare was ready in time: the next one would be late as well.
     this.#toReplace += this.#spares.size === 0 ? 2 : 1;
-    if (isFirst) setTimeout(() => this.#replaceFew(), TOGETHER_MS).unref();
+    if (isFirst) setTimeout(() => this.#replaceTaken(), TOGETHER_MS).unref();
   }
 
-  #takenOfLate(nowMs: number): number {
-    return this.#latestAtMs.filter((atMs) => nowMs - atMs < FEW_WITHIN_MS).length;
+  #recentlyTaken(nowMs: number): number {
+    return this.#latestAtMs.filter((atMs) => nowMs - atMs < SMALL_BURST_MS).length;
   }
 
-  /** Where more are being taken, the lull after them replaces these as well. */
-  #replaceFew(): void {
-    const wanted = Math.min(this.#unused + this.#toReplace, FEW);
+  /**
+   * Replaces the few connections that were taken. Where more are being taken, the lull after them replaces these as
+   * well.
+   */
+  #replaceTaken(): void {
+    const wanted = Math.min(this.#unused + this.#toReplace, SMALL_BURST);
     this.#toReplace = 0;
-    if (this.#takenOfLate(this.#parts.clock.monotonicMs()) <= FEW) this.#fill(wanted);
+    if (this.#recentlyTaken(this.#parts.clock.monotonicMs()) <= SMALL_BURST) this.#fill(wanted);
   }
 
   #endBurst(): void {
@@ -242,7 +245,7 @@ export class IdleDetector {
 
   touch(): void {
     if (this.#timer === undefined) {
-      this.#timer = setTimeout(() => this.#come(), this.#quietMs).unref();
+      this.#timer = setTimeout(() => this.#reportIdle(), this.#quietMs).unref();
     } else {
       this.#timer.refresh();
     }
@@ -253,7 +256,7 @@ export class IdleDetector {
     return () => this.#listeners.delete(listener);
   }
 
-  #come(): void {
+  #reportIdle(): void {
     for (const listener of this.#listeners) listener();
   }
 }

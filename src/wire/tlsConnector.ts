@@ -114,7 +114,9 @@ export class TlsConnector {
     });
   }
 
-  /** Created again for other material: neither its context nor its sessions outlive the files. */
+  /**
+   * The peers for the current files, created again when these change: neither context nor sessions outlive the files.
+   */
   #current(): Peers | undefined {
     const { files, clock } = this.#parts;
     const { material, settings } = files;

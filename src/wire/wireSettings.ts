@@ -12,7 +12,7 @@ export const ENDPOINT_NAMES = [
 
 export type EndpointName = (typeof ENDPOINT_NAMES)[number];
 
-/** The header is in lower case, as profiles are read. */
+/** How a profile correlates exchanges; its header is in lower case once the profile is read. */
 export type CorrelatorSettings = OperatorProfile['correlator'];
 
 export interface LimitSettings {

@@ -247,7 +247,7 @@ describe('a problem with the file', () => {
     ['{}', '(line 1): operators is missing.'],
     ['{ "operators": [] }', '(line 1): operators must not be empty.'],
     ['{ "operators": [null] }', '(line 1): operators[0] must be an object, in { }.'],
-    ['{ "operators": [], "operators": [] }', '(line 1): operators is there twice.'],
+    ['{ "operators": [], "operators": [] }', '(line 1): operators is set twice.'],
     ['{ "operators": {}, "__proto__": {} }', '(line 1): __proto__ is not a known member.'],
   ])('%j: %s', (text, problem) => {
     expect(problemsWith(text)).toContain(`OPERATORS_FILE ${problem}`);
@@ -262,11 +262,11 @@ describe('a problem with the file', () => {
     ]);
   });
 
-  test('names a header of the directory that is there twice, in whichever case', () => {
+  test('names a header of the directory that is set twice, in whichever case', () => {
     const headers = { 'x-partner': 'abc', 'X-Partner': 'def' };
     const directory = { url: 'https://numbers.example', headers };
     expect(problemsWith(JSON.stringify({ directory, operators: [ALPHA] }))).toEqual([
-      'OPERATORS_FILE (line 1): directory.headers["X-Partner"] is there twice.',
+      'OPERATORS_FILE (line 1): directory.headers["X-Partner"] is set twice.',
     ]);
   });
 
@@ -338,7 +338,7 @@ describe('a problem with the file', () => {
     'headers.K.varable is not a known member. Did you mean variable?': {
       headers: { K: { file: 'partner', varable: 'X' } },
     },
-    'headers.K is there twice.': { headers: { k: 'abc', K: 'def' } },
+    'headers.K is set twice.': { headers: { k: 'abc', K: 'def' } },
     'headers["x-api-key"] looks like a secret: put it into a file and write { "file": … }, or { "variable": … }.':
       { headers: { 'x-api-key': 'abc' } },
     'name must be up to 32 lower-case letters, digits and hyphens.': { name: 'Alpha' },

@@ -136,7 +136,7 @@ const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
       ]),
       [{ QUOTA_CLIENTS: '{"": {"numbersPerHour": 1}}' }, '[""] must be the id of a client'],
       [{ QUOTA_CLIENTS: '{"a": {}}' }, 'a sets no quota'],
-      [{ QUOTA_CLIENTS: '{"a": {"numbersPerHour": 1, "numbersPerHour": 2}}' }, 'is there twice'],
+      [{ QUOTA_CLIENTS: '{"a": {"numbersPerHour": 1, "numbersPerHour": 2}}' }, 'is set twice'],
       // This limit protects the owner of a number against all callers together.
       [
         { QUOTA_CLIENTS: '{"a": {"promptsPerHourAllCallers": 1}}' },

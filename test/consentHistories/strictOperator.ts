@@ -185,7 +185,7 @@ export class StrictOperators {
     this.#lookups += 1;
     if (typeof word === 'object' && 'unsent' in word) {
       const judged = { kind: 'failed', failure: word.unsent } as const;
-      return { judged, attempts: 0, mayBeCarriedOut: false, mayRetryWithNewToken: false };
+      return { judged, attempts: 0, mayHaveBeenCarriedOut: false, mayRetryWithNewToken: false };
     }
     this.#spend(value);
     const asker = askerOf(correlator.name);
@@ -201,7 +201,7 @@ export class StrictOperators {
       this.#answered.push({ asker, lookup, atMs: leftAtMs });
       this.#tellOfSwap(lookup, asker, isSwapped);
     }
-    return { judged: told, attempts: 1, mayBeCarriedOut: true, mayRetryWithNewToken: false };
+    return { judged: told, attempts: 1, mayHaveBeenCarriedOut: true, mayRetryWithNewToken: false };
   }
 
   #issue(): IssuedToken {

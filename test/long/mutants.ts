@@ -59,8 +59,8 @@ export const PARTS: readonly Part[] = [
       ['challenges === MAX_CHALLENGES', 'challenges === 1'],
       ['    this.challenged.add(right);\n', ''],
       ['isLookup ? 401 : 400', '401'],
-      ['return this.#there === 0 && this.challenged.size === 0;', 'return true;'],
-      ['!mayGoBetter(exchange)', 'true'],
+      ['return this.#underWay === 0 && this.challenged.size === 0;', 'return true;'],
+      ['!mayLearnNonce(exchange)', 'true'],
       [": exchange.fault.cause !== 'timeout';", ': true;'],
       ['named ?? accepted', 'accepted ?? named'],
     ],
@@ -96,7 +96,7 @@ export const PARTS: readonly Part[] = [
         'retryAfterSeconds * 1000 || unpromptedMs',
       ],
       ['failureMs * 2 ** Math.min(unanswered, MAX_DOUBLINGS)', 'failureMs'],
-      ['end.asker === asker || IN_TROUBLE', 'end.asker !== undefined || IN_TROUBLE'],
+      ['end.asker === asker || OPERATOR_TROUBLE', 'end.asker !== undefined || OPERATOR_TROUBLE'],
       ['2 * end.untilMs - end.atMs', 'end.untilMs'],
       [
         "    case 'granted':\n      return [failed",
@@ -205,7 +205,7 @@ export const PARTS: readonly Part[] = [
     mutants: [
       ['this.#waiters.remove(waiter);\n', ''],
       ['bulkhead.release(acquiredAtMs);\n', ''],
-      ["judged.kind === 'failed' && !mayBeCarriedOut && outlives", 'false'],
+      ["judged.kind === 'failed' && !mayHaveBeenCarriedOut && outlives", 'false'],
       [
         'this.#unspent(claim, claim.consent, admitted.failure)',
         'this.#unspent(claim, { ...claim.consent, untilMs: 0 }, admitted.failure)',
@@ -240,7 +240,7 @@ export const PARTS: readonly Part[] = [
     file: 'src/resilience/retries.ts',
     tests: ['test/resilience'],
     mutants: [
-      ['return sent ? NONE : again(', 'return again('],
+      ['return sent ? NONE : retryWith(', 'return retryWith('],
       ['rules.retriesDoubtfulLookups && rules', 'rules'],
     ],
   },
@@ -287,7 +287,7 @@ export const PARTS: readonly Part[] = [
     tests: ['test/caller/callerAuthorizer', 'test/caller/audited'],
     mutants: [
       [
-        "return isAnonymous || isBoughtByConsent(asked) ? [] : ['lookup'];",
+        "return isAnonymous || isBoughtByConsent(action) ? [] : ['lookup'];",
         "return isAnonymous ? [] : ['lookup'];",
       ],
       ['consentId !== undefined && isFurther !== true', 'consentId !== undefined'],

@@ -73,14 +73,14 @@ export class ScriptedOperator {
     const { unsent } = this;
     if (unsent !== undefined) {
       const judged = { kind: 'failed', failure: unsent } as const;
-      return { judged, attempts: 0, mayBeCarriedOut: false, mayRetryWithNewToken: false };
+      return { judged, attempts: 0, mayHaveBeenCarriedOut: false, mayRetryWithNewToken: false };
     }
     this.lookups.push({ at: this.#elapsedMs(), lookup });
     await this.#takeTime();
     const next = nextOf(this.looked) ?? neverSwapped(lookup, this.#clock.nowMs());
     const judged: Judgement<Fact> =
       'operation' in next ? { kind: 'answered', facts: [next] } : { kind: 'failed', failure: next };
-    return { judged, attempts: 1, mayBeCarriedOut: true, mayRetryWithNewToken: false };
+    return { judged, attempts: 1, mayHaveBeenCarriedOut: true, mayRetryWithNewToken: false };
   }
 
   #expiry() {

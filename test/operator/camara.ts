@@ -2,7 +2,7 @@ import { camara } from '../../profiles/camara.ts';
 import type { ClientCredentials, Tokens } from '../../src/domain/profile.ts';
 import type { MaxAgeHours } from '../../src/domain/question.ts';
 import type { HttpReply } from '../../src/wire/exchange.ts';
-import type { LookupManner } from '../../src/operator/operator.ts';
+import type { LookupDialect } from '../../src/operator/operator.ts';
 import { judgeLookup, type LookupExchange } from '../../src/operator/responses.ts';
 
 /** The grants of docs/operator-api.md. */
@@ -15,7 +15,7 @@ export const TOKENS: Tokens = { ...camara.tokens, types: ['bearer'] };
 
 /** Lookups as CAMARA writes and reads them. */
 export const CAMARA_LOOKUPS: Pick<
-  LookupManner,
+  LookupDialect,
   'lookups' | 'options' | 'correlator' | 'tokens' | 'sendPhoneNumber'
 > = {
   lookups: camara.lookups,

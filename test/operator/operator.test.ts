@@ -55,7 +55,7 @@ it.each<[Lookup, object]>([
   expect(await operator.lookUp(lookup)).toEqual({
     judged: { kind: 'answered', facts: [fact] },
     attempts: 1,
-    mayBeCarriedOut: true,
+    mayHaveBeenCarriedOut: true,
     mayRetryWithNewToken: false,
   });
   expect(operator.server.received).toHaveLength(1);

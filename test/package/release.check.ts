@@ -216,16 +216,16 @@ test.concurrent.each<[string, string, (repository: Repository) => void, string]>
     'only headings',
     'patch',
     (one) => one.commit('CHANGELOG.md', CHANGELOG.replace('- Something is new.', '### Added')),
-    'Write into CHANGELOG.md',
+    'Write what changes into CHANGELOG.md',
   ],
   [
     'no heading',
     'patch',
     (one) => one.commit('CHANGELOG.md', CHANGELOG.replace('## Unreleased', '## Next')),
-    'Write into CHANGELOG.md',
+    'Write what changes into CHANGELOG.md',
   ],
   ['a breaking schema', 'minor', withoutField, "Field 'lastSimSwap' was removed"],
-  ['a tag that is there', 'minor', (one) => one.git('tag', 'v1.5.0'), 'v1.5.0 is there already'],
+  ['a tag that is there', 'minor', (one) => one.git('tag', 'v1.5.0'), 'v1.5.0 already exists'],
 ])('no release with %s (%s), and nothing has changed', async (_what, kind, change, problem) => {
   const repository = repositoryOf(change);
   const state = (): readonly string[] => [

@@ -22,7 +22,7 @@ describe('an access token', () => {
     const token = new AccessToken(SUBJECT, SECRET, undefined);
     expect(token.spend(SUBJECT)).toBe('secret-value');
     expect(() => token.spend(SUBJECT)).toThrow(
-      new TokenMisused('An access token was to be used twice.'),
+      new TokenMisused('An access token may not be used twice.'),
     );
   });
 
@@ -32,7 +32,7 @@ describe('an access token', () => {
   ])('does not return its value for %s, and is not spent by it', (_, subject) => {
     const token = new AccessToken(SUBJECT, SECRET, undefined);
     expect(() => token.spend(subject)).toThrow(
-      new TokenMisused('An access token was to be used for another number or operation.'),
+      new TokenMisused('An access token may not be used for another number or operation.'),
     );
     expect(token.spend(SUBJECT)).toBe('secret-value');
   });

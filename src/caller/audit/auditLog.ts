@@ -74,8 +74,8 @@ export class AuditLog {
   }
 
   /**
-   * In parts, of which a stalled process misses one: a single timer would fire before it notices that the write has
-   * ended.
+   * Counts the time limit in parts, of which a stalled process misses only one: a single timer would fire before the
+   * process notices that the write has ended.
    */
   #limit(batch: Batch, parts: number): void {
     batch.settled = this.#clock.after(AUDIT_TIMEOUT_MS / TIMEOUT_PARTS, () => {
@@ -129,7 +129,7 @@ export class AuditFile implements AuditTarget {
     this.#clock = clock;
   }
 
-  /** After a failure the file is opened again. One step at a time: a disk that hangs holds one thread. */
+  /** After a failure the file is opened again. One step runs at a time, so that a disk that hangs holds one thread. */
   async append(text: string): Promise<void> {
     const file = await this.#file();
     try {

@@ -4,7 +4,7 @@ import { readAuditedLine, type AuditedLine } from './logFiles.ts';
 import { formsOf, numbersIn } from './numberForms.ts';
 
 export interface Sought {
-  /** The number of lookups, or one in the names of callers, for a subject access request. */
+  /** The phone number that lookups were about, or one in the names of callers, for a subject access request. */
   readonly number?: PhoneNumber | undefined;
   readonly subject?: string | undefined;
   readonly client?: string | undefined;
@@ -70,10 +70,10 @@ function aboutNumber(number: PhoneNumber, keys: readonly string[]): Test {
   const hashes = new Set(
     keys.flatMap((key) => [number, ...forms].map((form) => auditHash(key, form))),
   );
-  return ({ number: asked, subject, issuer, client, numbers }) => {
+  return ({ number: numberHash, subject, issuer, client, numbers }) => {
     const names = [subject, issuer, client, ...numbers];
     return (
-      hashes.has(asked) ||
+      hashes.has(numberHash) ||
       names.some((name) => hashes.has(name)) ||
       names.flatMap(numbersIn).some((digits) => forms.has(digits))
     );
@@ -81,9 +81,9 @@ function aboutNumber(number: PhoneNumber, keys: readonly string[]): Test {
 }
 
 function byName(whose: 'subject' | 'client', sought: string, keys: readonly string[]): Test {
-  const clear = sought.normalize('NFKC');
+  const clearText = sought.normalize('NFKC');
   const hashes = new Set(keys.map((key) => auditHash(key, sought)));
-  return ({ [whose]: name }) => hashes.has(name) || name.normalize('NFKC') === clear;
+  return ({ [whose]: name }) => hashes.has(name) || name.normalize('NFKC') === clearText;
 }
 
 /** A correlator consists of the client's part, ours and the number of an exchange, with hyphens between. */

@@ -35,7 +35,7 @@ export async function* textOf(file: string): AsyncGenerator<string> {
   yield* plain;
 }
 
-/** The audit log has no longer lines: longer ones are returned in parts, each as a line. */
+/** No line of the audit log is longer; a longer one is returned in parts, each as a line. */
 const MAX_LINE_CHARACTERS = 1024 * 1024;
 
 /**

@@ -39,9 +39,9 @@ export function formsOf(number: PhoneNumber): ReadonlySet<string> {
 
 /** Whether a name may be a person's number: it consists of little else, or has as many digits as most numbers. */
 export function mayBeNumber(name: string): boolean {
-  const isLittleElse = /^(?:[a-z][a-z0-9.-]*:)?[^a-z0-9]*\d[^a-z@]{4,}(?:@.*)?$/is;
+  const mostlyDigits = /^(?:[a-z][a-z0-9.-]*:)?[^a-z0-9]*\d[^a-z@]{4,}(?:@.*)?$/is;
   return (
-    isLittleElse.test(withPlainDigits(name)) || numbersIn(name).some(({ length }) => length >= 9)
+    mostlyDigits.test(withPlainDigits(name)) || numbersIn(name).some(({ length }) => length >= 9)
   );
 }
 

@@ -145,7 +145,7 @@ export function usageTable(
   return rows.map((row) => `${row.map(padded).join('  ').trimEnd()}\n`).join('');
 }
 
-/** RFC 4180. Spreadsheets take no cell for a formula. */
+/** RFC 4180. No spreadsheet takes a cell for a formula. */
 export function usageCsv(...report: Parameters<typeof rowsOf>): string {
   return rowsOf(...report)
     .map((row) => `${row.map(csvCell).join(',')}\r\n`)

@@ -125,7 +125,7 @@ export class MemoryCounts implements HourlyCounts {
     window.members.set(member, (before ?? 0) + 1);
   }
 
-  /** A member of other claims stays counted, and one that was forgotten is not given back. */
+  /** A member that other claims have as well stays counted; one that was forgotten is not given back. */
   #giveBack(window: Window, { count, member }: CountClaim): void {
     if (member !== undefined) {
       const claimedBy = window.members.get(member) ?? 0;

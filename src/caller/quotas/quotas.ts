@@ -190,15 +190,20 @@ export class Quotas {
     const window = this.#windowOf(caller);
     // A number counts once an hour.
     const member = counts.nameOf(`${caller.key} ${number}`);
-    const ofNumber = { quota: 'numbers', count: 'numbers', limit: numbersPerHour, member } as const;
+    const numberClaim = {
+      quota: 'numbers',
+      count: 'numbers',
+      limit: numbersPerHour,
+      member,
+    } as const;
     const shown = this.#names;
-    if (counting === 'number') return { window, claims: [ofNumber], shown };
-    const ofLookup = {
+    if (counting === 'number') return { window, claims: [numberClaim], shown };
+    const lookupClaim = {
       quota: 'lookups',
       count: lookupsAt(operator),
       limit: lookupsPerHour,
     } as const;
-    return { window, claims: [ofNumber, ofLookup], shown };
+    return { window, claims: [numberClaim, lookupClaim], shown };
   }
 
   #windowOf(caller: Identity): string {

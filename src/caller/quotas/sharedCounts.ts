@@ -103,7 +103,7 @@ export class SharedCounts implements HourlyCounts {
     const claiming = this.#inNextScript(window, ['', texts], shown);
     const outcome = await this.#inTime(claiming, timeLimitMs);
     if (outcome === undefined) {
-      // Counted in this process: given back there if it was sent and still arrives.
+      // The claim was counted in this process. If it was sent and still arrives, it is given back in Redis.
       void claiming.promise.then((late) =>
         late === undefined || late.over !== undefined ? undefined : giveBack(late),
       );
@@ -236,7 +236,7 @@ export class SharedCounts implements HourlyCounts {
 /** How long a result is stored: longer than a script may take to arrive a second time. */
 const RESULT_MS = 5 * COMMAND_TIMEOUT_MS;
 
-/** Writes, since a server that is full is not back. KEYS: a key of its own. */
+/** Probes by a write, since a server that is full is not back. KEYS: a key of its own. */
 const PROBE = `
 redis.call('HSET', KEYS[1], 'probe', 1)
 redis.call('PEXPIRE', KEYS[1], 1000)

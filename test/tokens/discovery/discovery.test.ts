@@ -166,7 +166,7 @@ class Places {
         return Promise.resolve({
           judged,
           attempts: 1,
-          mayBeCarriedOut: true,
+          mayHaveBeenCarriedOut: true,
           mayRetryWithNewToken: false,
         });
       },
