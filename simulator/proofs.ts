@@ -22,10 +22,13 @@ export type Proven =
 /** The tolerance for the time in a proof. */
 const LEEWAY_SECONDS = 300;
 
+/** What it counts. */
+export type ProofCounts = Pick<Counts, 'tokenChallenges' | 'lookupChallenges' | 'refusedProofs'>;
+
 /** Checks the proof of possession of each request (RFC 9449 §4.3), and gives nonces. */
 export class Proofs {
   readonly #rule: NonceRule;
-  readonly #counts: Counts;
+  readonly #counts: ProofCounts;
   readonly #nowMs: () => number;
   readonly #secret = randomBytes(32);
   readonly #seenIds = new Set<string>();
@@ -33,7 +36,7 @@ export class Proofs {
   readonly #unused = new Set<string>();
   #periodsAhead = 0;
 
-  constructor(rule: NonceRule, counts: Counts, nowMs: () => number) {
+  constructor(rule: NonceRule, counts: ProofCounts, nowMs: () => number) {
     this.#rule = rule;
     this.#counts = counts;
     this.#nowMs = nowMs;
@@ -50,7 +53,11 @@ export class Proofs {
   }
 
   /** @param url of the request, without its query */
-  async check({ headers }: IncomingMessage, url: string, server: Server): Promise<Proven> {
+  async check(
+    { headers }: Pick<IncomingMessage, 'headers'>,
+    url: string,
+    server: Server,
+  ): Promise<Proven> {
     const token = /^DPoP (\S+)$/.exec(headers.authorization ?? '')?.[1];
     const refused = (): Proven => {
       this.#counts.refusedProofs += 1;

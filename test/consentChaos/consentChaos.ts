@@ -17,10 +17,14 @@ import { askAt, type Reply } from '../support/service.ts';
 import { Chronicle } from './chronicle.ts';
 import { FlappingDirectory } from './flappingDirectory.ts';
 import { Fleet } from './fleet.ts';
-import { OPERATORS, StrictOperators, type Offences } from './strictOperators.ts';
+import { LaggingReplica } from './laggingReplica.ts';
+import { OPERATORS, StrictOperators, type OperatorName, type Offences } from './strictOperators.ts';
 
-/** Where consents are kept: in the only process, or in a Redis or a cluster that replicas share. */
-export const STORES = ['memory', 'redis', 'cluster'] as const;
+/**
+ * Where consents are kept: in the only process, or in what replicas share, which is a Redis, a cluster, or a Redis with a
+ * replica that is promoted.
+ */
+export const STORES = ['memory', 'redis', 'cluster', 'replica'] as const;
 
 export type Store = (typeof STORES)[number];
 
@@ -30,6 +34,8 @@ export interface ConsentChaosRun {
   readonly consents: number;
   /** The same seed makes the same apps, replies and faults; when they meet depends on the machine. */
   readonly seed: number;
+  /** The operator that binds its tokens and names nonces. */
+  readonly nonces?: OperatorName | undefined;
   readonly without?: Guard | undefined;
 }
 
@@ -47,6 +53,10 @@ export interface Findings {
   /** Faults of the store. */
   readonly store: Readonly<Record<string, number>>;
   readonly hangUps: number;
+  /** Of the operator that wants proofs. */
+  readonly proofs: Readonly<Record<string, number>>;
+  /** What happened before a loss of the store was noticed, and is no offence. */
+  readonly excused: Counts;
   /** How each request ended, retries included. */
   readonly heard: Counts;
   /** How each app's query ended. */
@@ -90,6 +100,13 @@ const FREEZE_MS = 1500;
 const SAVE_EVERY_FREEZES = 3;
 const AUDIT_FULL_EVERY_MS = 8000;
 const AUDIT_FULL_MS = 3000;
+/** From one promotion of a replica to the next, and how long it is behind. */
+const PROMOTED_EVERY_MS = 6000;
+const BEHIND_MS = 2000;
+/** What an operator replied so long before may not be written yet. */
+const UNWRITTEN_MS = 1000;
+/** How long a step may take that was decided before. */
+const DECIDED_BEFORE_MS = 500;
 /** From the end of one handover to the next. */
 const HANDED_OVER_EVERY_MS = 3000;
 /** How long faults go on after the last number was begun. */
@@ -108,12 +125,12 @@ const ENVIRONMENT = {
 };
 
 /**
- * Pursues many consents at once, while replicas are killed and the store is frozen (`redis`) or handed over (`cluster`);
- * with every store apps hang up and retry too early, the number directory names another of two operators or none, and
- * operators fail before and after consent.
+ * Pursues many consents at once, while replicas are killed and the store is frozen (`redis`), handed over (`cluster`) or
+ * loses its last writes (`replica`); with every store apps hang up and retry too early, the number directory names another
+ * of two operators or none, and operators fail before and after consent.
  */
 export async function runConsentChaos(run: ConsentChaosRun): Promise<Findings> {
-  const { store, consents, seed, without } = run;
+  const { store, consents, seed, nonces, without } = run;
   const issuer = await TestIssuer.start();
   const environment = {
     ...ENVIRONMENT,
@@ -123,9 +140,13 @@ export async function runConsentChaos(run: ConsentChaosRun): Promise<Findings> {
   };
   const chronicle = new Chronicle();
   const scene: Scene = { ...run, chronicle };
-  const operators = new StrictOperators(KEEP_FACTS_SECONDS * 1000, chronicle, seed);
+  const operators = new StrictOperators(KEEP_FACTS_SECONDS * 1000, chronicle, seed, nonces);
   const directory = new FlappingDirectory(OPERATORS, chronicle, seed);
-  const asked = { operators: await operators.listen(), directory: await directory.listen() };
+  const asked = {
+    operators: await operators.listen(),
+    directory: await directory.listen(),
+    binding: nonces,
+  };
   const opened = await OPEN[store](scene, operators);
   const auditDisk = new AuditDisk();
   const shared = without === 'shared-store' ? {} : opened?.settings;
@@ -153,11 +174,12 @@ export async function runConsentChaos(run: ConsentChaosRun): Promise<Findings> {
     };
     const ended = Promise.all(Array.from({ length: AT_ONCE }, worker));
     const isEnough = lastTaken.promise.then(() => sleep(TROUBLED_MS, undefined, { ref: false }));
-    await Promise.race([ended, isEnough]);
+    await Promise.race([ended, isEnough, troubled]);
     await inPeace();
     await ended;
   } finally {
-    await inPeace();
+    // What failed is thrown above.
+    await inPeace().catch(() => undefined);
     fleet.stop();
     await operators.close();
     await directory.close();
@@ -176,6 +198,8 @@ export async function runConsentChaos(run: ConsentChaosRun): Promise<Findings> {
     kills: fleet.kills,
     store: { ...opened?.counts, auditDiskFull: auditDisk.times },
     hangUps,
+    proofs: { ...operators.proofs },
+    excused: operators.excused,
     heard,
     ends,
     wrong: { ...apps.wrong, ...offences },
@@ -197,6 +221,8 @@ interface OpenedStore extends Befalling {
 }
 
 interface Befalling {
+  /** Replicas are not killed meanwhile: what they wrote last is known to nobody else. */
+  readonly isAlone?: boolean;
   readonly counts: Readonly<Record<string, number>>;
   readonly everyMs: number;
   /** Resolves when the fault is over. */
@@ -257,7 +283,38 @@ const OPEN: Readonly<
       },
     });
   },
+  replica: openReplica,
 };
+
+async function openReplica(scene: Scene, operators: StrictOperators): Promise<OpenedStore> {
+  const pair = await LaggingReplica.start();
+  const counts = { promoted: 0, bucketsLost: 0, noticedAfterMs: 0 };
+  const topology = { kind: 'single', server: addressOf(pair.url), database: 0 } as const;
+  return openShared(pair.url, topology, () => pair.stop(), {
+    counts,
+    everyMs: PROMOTED_EVERY_MS,
+    isAlone: true,
+    async trouble() {
+      await pair.fallBehind();
+      const behindAtMs = Date.now();
+      await sleep(BEHIND_MS);
+      operators.isLossUnnoticed = true;
+      const promotedAtMs = Date.now();
+      const lost = await pair.promote();
+      counts.promoted += 1;
+      counts.bucketsLost += lost.length;
+      scene.chronicle.happened('a replica that was behind is promoted');
+      operators.storeWentBack(behindAtMs - UNWRITTEN_MS, DOUBT_SECONDS * 1000);
+      const doubtUntilMs = promotedAtMs + DOUBT_SECONDS * 1000;
+      operators.lossesNotNoticed += await pair.noticed(lost, doubtUntilMs);
+      counts.noticedAfterMs = Math.max(counts.noticedAfterMs, Date.now() - promotedAtMs);
+      scene.chronicle.happened('the loss is noticed');
+      await sleep(DECIDED_BEFORE_MS);
+      operators.isLossUnnoticed = false;
+      await pair.heal();
+    },
+  });
+}
 
 async function openShared(
   url: string,
@@ -315,6 +372,15 @@ class AuditDisk {
 
 type Trouble = readonly [random: Random, everyMs: number, act: () => Promise<void>];
 
+/** Functions of which each waits for the end of the one before. */
+function inTurn(): (act: () => Promise<void>) => () => Promise<void> {
+  let running = Promise.resolve();
+  return (act) => () => {
+    running = running.then(act);
+    return running;
+  };
+}
+
 /** Does it now and then, until there is peace. */
 async function trouble(
   [random, everyMs, act]: Trouble,
@@ -339,9 +405,10 @@ function troublesOf(
     scene.chronicle.happened(`${name} is killed`);
     operators.replicaKilled(name);
   };
+  const turned = store.isAlone === true ? inTurn() : (act: () => Promise<void>) => act;
   return [
-    trouble([kills, KILL_EVERY_MS, () => fleet.killOne(kills, onKill)], peace),
-    trouble([befalls, store.everyMs, store.trouble], peace),
+    trouble([kills, KILL_EVERY_MS, turned(() => fleet.killOne(kills, onKill))], peace),
+    trouble([befalls, store.everyMs, turned(store.trouble)], peace),
   ];
 }
 

@@ -19,6 +19,8 @@ interface Asked {
   readonly operators: ReadonlyMap<string, string>;
   /** The address of the directory that names one of them for a number. */
   readonly directory: string;
+  /** The operator that binds its tokens to the key of a process (RFC 9449), if one does. */
+  readonly binding: string | undefined;
 }
 
 interface Replica {
@@ -78,7 +80,7 @@ export class Fleet {
 
   /** The default operator alternates from one replica to the next. */
   #operatorsFile(replica: string): OperatorsFile {
-    const { operators, directory } = this.#asked;
+    const { operators, directory, binding } = this.#asked;
     const entries = Array.from(operators, ([name, url], index) => ({
       name,
       prefixes: [index === this.#launched % operators.size ? 'default' : NO_NUMBERS],
@@ -86,6 +88,7 @@ export class Fleet {
       authUrl: url,
       simSwapUrl: url,
       client: DEMO_ENTRY,
+      tokens: { dpop: name === binding },
       headers: { [REPLICA_HEADER]: replica },
       // A reply that a busy machine delays is not lost.
       limits: { timeoutMs: GIVEN_UP_MS },

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { Proofs, type NonceRule, type ProofCounts } from '../../simulator/proofs.ts';
+import { Counts } from '../long/counts.ts';
 import { LoopWatch } from '../long/loopWatch.ts';
 import { RecordingServer, type Received } from '../wire/recordingServer.ts';
 import {
@@ -18,7 +20,7 @@ import { GIVEN_UP_MS, REPLICA_HEADER } from './fleet.ts';
 /** Either may be called about any number. */
 export const OPERATORS = ['northern', 'southern'] as const;
 
-type OperatorName = (typeof OPERATORS)[number];
+export type OperatorName = (typeof OPERATORS)[number];
 
 /** What operators must not see. A poll after the end is allowed: the replica that knew of the end may have been killed. */
 const OFFENCES = [
@@ -32,8 +34,24 @@ const OFFENCES = [
   'foreignPolls',
 ] as const satisfies readonly Offence[];
 
-/** How often they saw each, and consents that were no longer polled while requests waited for them. */
-export type Offences = Record<(typeof OFFENCES)[number] | 'orphanedConsents', number>;
+/** A store that has lost writes may have lost when a consent from before was polled last. */
+const POLLS_OF_BEFORE: ReadonlySet<Offence> = new Set(['overlappingPolls', 'earlyPolls']);
+/** Until the loss is noticed, a process may go on from any earlier step. */
+const UNNOTICED: ReadonlySet<Offence> = new Set([
+  ...POLLS_OF_BEFORE,
+  'promptsWhileOneLived',
+  'promptsWithoutNeed',
+  'tokensUsedTwice',
+]);
+
+/**
+ * How often they saw each, consents that were no longer polled while requests waited for them, and buckets of which no
+ * process noticed that the store had lost writes.
+ */
+export type Offences = Record<
+  (typeof OFFENCES)[number] | 'orphanedConsents' | 'lossesNotNoticed',
+  number
+>;
 
 /** What goes wrong with an exchange. */
 type Fault =
@@ -65,6 +83,9 @@ const MANNERS: readonly Manner[] = [
   { grantedAfterMs: 0, lookup: { status: 429, retryAfterSeconds: 1 } },
   { grantedAfterMs: 1200, lookup: { status: 500 } },
 ];
+
+/** Of the operator that binds its tokens. */
+const NONCES: NonceRule = { at: 'both', counts: { periodMs: 500 } };
 
 const EXPIRES_IN_SECONDS = 8;
 const INTERVAL_SECONDS = 1;
@@ -134,26 +155,45 @@ export class StrictOperators {
   readonly #keepMs: number;
   readonly #chronicle: Chronicle;
   readonly #seed: number;
+  readonly #binding: OperatorName | undefined;
   readonly #lag = new Lag();
+  readonly proofs: ProofCounts = { tokenChallenges: 0, lookupChallenges: 0, refusedProofs: 0 };
+  readonly #proofs = new Proofs(NONCES, this.proofs, Date.now);
   readonly #firstDateMs = { swapped: Date.now() - 3_600_000, never: Date.UTC(2001, 0, 1) };
 
-  /** @param keepMs how long an answer is returned again to its caller, without a prompt */
-  constructor(keepMs: number, chronicle: Chronicle, seed: number) {
+  /** Offences of which the service could not know. */
+  readonly excused = new Counts();
+  /** The store has lost writes, and the process that knows of them may not have seen that. */
+  isLossUnnoticed = false;
+  lossesNotNoticed = 0;
+  #wentBackAtMs = 0;
+
+  /**
+   * @param keepMs how long an answer is returned again to its caller, without a prompt
+   * @param binding the operator that binds its tokens to the key of a process, and names nonces
+   */
+  constructor(keepMs: number, chronicle: Chronicle, seed: number, binding?: OperatorName) {
     this.#keepMs = keepMs;
+    this.#binding = binding;
     this.#chronicle = chronicle;
     this.#seed = seed;
     this.#books = new OperatorBooks({
       at: ({ headers }) => String(headers['host']),
       wayMs: () => WAY_MS + this.#lag.worstMs,
       onOffence: (offence, number) => {
-        if (offence === 'pollsAfterTheEnd' || this.#notes.length >= MAX_STORIES) return;
-        this.#notes.push(chronicle.story(offence, number));
+        if (offence === 'pollsAfterTheEnd') return;
+        if (this.#isExcused(offence, number)) this.excused.add(offence);
+        else if (this.#notes.length < MAX_STORIES)
+          this.#notes.push(chronicle.story(offence, number));
       },
     });
   }
 
   get offences(): Offences {
-    return { ...this.#books.counts(OFFENCES), orphanedConsents: this.#orphans.size };
+    const counts = this.#books.counts(OFFENCES);
+    for (const offence of OFFENCES) counts[offence] -= this.excused.of(offence);
+    const { lossesNotNoticed } = this;
+    return { ...counts, orphanedConsents: this.#orphans.size, lossesNotNoticed };
   }
 
   get notes(): readonly string[] {
@@ -193,13 +233,22 @@ export class StrictOperators {
    * was learned since is not known after it.
    */
   storeWentBack(sinceMs: number, doubtMs: number): void {
-    const doubtUntilMs = Date.now() + doubtMs;
+    this.#wentBackAtMs = Date.now();
+    const doubtUntilMs = this.#wentBackAtMs + doubtMs;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all are made below
     this.#books.shorten(doubtUntilMs, (closure) => (closure as Learned).atMs > sinceMs);
     for (const consent of this.#books.consents.values()) {
       const asked = this.#asked.get(consent);
       if (asked !== undefined) asked.mayBeLost = true;
     }
+  }
+
+  #isExcused(offence: Offence, number: string): boolean {
+    if (this.isLossUnnoticed && UNNOTICED.has(offence)) return true;
+    const consents = [...this.#books.consents.values()];
+    const last = consents.findLast((consent) => consent.number === number);
+    const isOfBefore = last !== undefined && last.promptedAtMs < this.#wentBackAtMs;
+    return POLLS_OF_BEFORE.has(offence) && isOfBefore;
   }
 
   /** A request of this caller waited for the owner, and got CONSENT_PENDING. */
@@ -230,7 +279,8 @@ export class StrictOperators {
   async #serve(name: OperatorName, received: Received, response: ServerResponse): Promise<void> {
     // A request whose sender gave up before it was read counts as lost on the way.
     if (await this.#isGivenUp(received)) return;
-    const [status, body, fault] = await this.#answer(name, received);
+    const refused = name === this.#binding ? await this.#proven(received, response) : undefined;
+    const [status, body, fault] = refused ?? (await this.#answer(name, received));
     if (fault === 'lost reply') {
       response.socket?.resetAndDestroy();
       return;
@@ -243,6 +293,20 @@ export class StrictOperators {
       ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
     });
     response.end(JSON.stringify(body));
+  }
+
+  /** A challenge, or another refusal of the proof: it carries nothing out, and the books do not have it. */
+  async #proven(received: Received, response: ServerResponse): Promise<Answer | undefined> {
+    const server = askedOf(received.path) === 'lookups' ? 'lookups' : 'tokens';
+    const url = `http://${String(received.headers['host'])}${received.path}`;
+    const proven = await this.#proofs.check(received, url, server);
+    for (const [name, value] of Object.entries(this.#proofs.headers(server))) {
+      response.setHeader(name, value);
+    }
+    if (proven.kind === 'proven') return undefined;
+    const { status, headers = {}, body } = proven.reply;
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    return [status, body];
   }
 
   /**
@@ -299,7 +363,7 @@ export class StrictOperators {
     // A poller that gets no reply need not comply with it.
     const [status, body] = (await this.#isGivenUp(received))
       ? ([400, { error: 'authorization_pending' }] as const)
-      : decided(consent);
+      : decided(consent, name === this.#binding ? 'DPoP' : 'Bearer');
     const text = JSON.stringify(body);
     this.#books.answered(received, status, text);
     const said = status === 200 ? 'token' : text;
@@ -390,7 +454,10 @@ function mannerOf(number: string): Manner {
   return MANNERS[Number(number.slice(-3)) % MANNERS.length] ?? {};
 }
 
-function decided({ number, promptedAtMs, intervalMs, isOver, endsAtMs }: Consent): Answer {
+function decided(
+  { number, promptedAtMs, intervalMs, isOver, endsAtMs }: Consent,
+  type: 'Bearer' | 'DPoP',
+): Answer {
   const { slowsDown, deniedAfterMs, grantedAfterMs } = mannerOf(number);
   const isDue = (ms = Infinity): boolean => Date.now() - promptedAtMs >= ms;
   if (isOver) return [400, { error: 'invalid_grant' }];
@@ -400,7 +467,7 @@ function decided({ number, promptedAtMs, intervalMs, isOver, endsAtMs }: Consent
   }
   if (isDue(deniedAfterMs)) return [400, { error: 'access_denied' }];
   if (!isDue(grantedAfterMs)) return [400, { error: 'authorization_pending' }];
-  return [200, { access_token: randomUUID(), token_type: 'Bearer', expires_in: TOKEN_SECONDS }];
+  return [200, { access_token: randomUUID(), token_type: type, expires_in: TOKEN_SECONDS }];
 }
 
 /** Whether it was swapped within a day. */

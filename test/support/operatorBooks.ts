@@ -328,7 +328,7 @@ export class OperatorBooks {
   }
 
   #tokenOf({ headers }: OperatorRequest): Token | undefined {
-    return this.#tokens.get(String(headers['authorization']).replace('Bearer ', ''));
+    return this.#tokens.get(String(headers['authorization']).replace(/^(?:Bearer|DPoP) /, ''));
   }
 
   #othersNumber(number: string | undefined): readonly Offence[] {

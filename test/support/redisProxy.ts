@@ -14,7 +14,6 @@ export type CutsAfter = (command: SeenCommand) => boolean;
 /** A proxy before one Redis that does to commands and replies what networks do. */
 export class RedisProxy {
   readonly #server: Server;
-  readonly #targetPort: number;
   readonly #clients = new Set<Socket>();
   readonly #silent = new WeakSet<Socket>();
   readonly #copies = new Set<NodeJS.Timeout>();
@@ -23,6 +22,8 @@ export class RedisProxy {
   /** Each script arrives again so long after it has arrived, in milliseconds. */
   copiesAfterMs: readonly number[] = [];
   cutsAfter: CutsAfter = () => false;
+  /** Where further connections lead. */
+  targetPort: number;
   /** Ports in replies, and what replaces them: as long. */
   readonly renames = new Map<string, string>();
   /** Clients use TLS on further connections while it has one. */
@@ -35,7 +36,7 @@ export class RedisProxy {
   scripts = 0;
 
   private constructor(targetPort: number) {
-    this.#targetPort = targetPort;
+    this.targetPort = targetPort;
     this.#server = createServer((socket) => {
       const { certificate } = this;
       if (certificate === undefined) this.#join(socket);
@@ -88,7 +89,7 @@ export class RedisProxy {
 
   #join(client: Socket): void {
     this.#clients.add(client);
-    const server = connect(this.#targetPort, '127.0.0.1');
+    const server = connect(this.targetPort, '127.0.0.1');
     client.setNoDelay(true);
     server.setNoDelay(true);
     let isCut = false;
@@ -125,7 +126,7 @@ export class RedisProxy {
     const timer = setTimeout(() => {
       this.#copies.delete(timer);
       this.copies += 1;
-      this.#copier ??= connect(this.#targetPort, '127.0.0.1').on('error', () => {
+      this.#copier ??= connect(this.targetPort, '127.0.0.1').on('error', () => {
         this.#copier = undefined;
       });
       this.#copier.resume().write(bytes);
