@@ -242,12 +242,11 @@ const OTHER_HOST: Refusal = {
 const REQUEST_DEADLINE_EXCEEDED = { status: 503, code: 'UNAVAILABLE' } satisfies Refusal;
 
 /** No room for the request, or for its body. */
-const NO_ROOM = crowded(1);
-
-function crowded(retryAfterSeconds: number): Refusal {
-  const headers = { ...CLOSE, 'retry-after': String(retryAfterSeconds) };
-  return { status: 503, code: 'UNAVAILABLE', headers };
-}
+const NO_ROOM: Refusal = {
+  status: 503,
+  code: 'UNAVAILABLE',
+  headers: { ...CLOSE, 'retry-after': '1' },
+};
 
 const BODY_DEADLINE_EXCEEDED: Refusal = {
   status: 408,
@@ -313,10 +312,10 @@ async function readRequest(
     return NOT_ACCEPTABLE;
   }
   const turn = turns.take(key, request);
-  const retryAfterSeconds = turn === undefined ? undefined : await turn;
-  if (retryAfterSeconds !== undefined || request.signal.aborted) {
+  if (turn !== undefined) await turn;
+  if (request.signal.aborted) {
     body?.giveUp();
-    return retryAfterSeconds === undefined ? REQUEST_DEADLINE_EXCEEDED : crowded(retryAfterSeconds);
+    return REQUEST_DEADLINE_EXCEEDED;
   }
   // In one step, and in the same turn as the execution: nothing else is held in between.
   const search = new URLSearchParams(/\?.*/s.exec(url)?.[0]);

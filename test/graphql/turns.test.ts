@@ -4,23 +4,17 @@ import { Turns } from '../../src/graphql/turns.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { LightAbortSignal } from '../../src/system/urgency.ts';
 
-type Waiting = readonly [name: string, tookMs?: number | 'aborted', timeLeftMs?: number];
+type Waiting = readonly [name: string, tookMs?: number | 'aborted'];
 
 /** Requests by name: the first letter is their caller. */
 function waiting(requests: readonly Waiting[]) {
   let nowMs = 0;
   const turns = new Turns({ ...systemClock, monotonicMs: () => nowMs });
   const begun: string[] = [];
-  const refused: string[] = [];
-  const take = async ([name, tookMs = 0, timeLeftMs = Infinity]: Waiting): Promise<void> => {
+  const take = async ([name, tookMs = 0]: Waiting): Promise<void> => {
     const signal = new LightAbortSignal();
     if (tookMs === 'aborted') signal.abort();
-    const deadlineMs = nowMs + timeLeftMs;
-    const retryAfterSeconds = await turns.take(name.slice(0, 1), { deadlineMs, signal });
-    if (retryAfterSeconds !== undefined) {
-      refused.push(`${name} ${retryAfterSeconds}`);
-      return;
-    }
+    await turns.take(name.slice(0, 1), { signal });
     begun.push(name);
     // A request goes on in promises and ticks of its turn.
     await new Promise<void>((resolve) => {
@@ -29,9 +23,9 @@ function waiting(requests: readonly Waiting[]) {
     if (tookMs !== 'aborted') nowMs += tookMs;
   };
   const accepted = (): void => turns.accepted();
-  const isFree = (): boolean => turns.take('z', { deadlineMs: Infinity }) === undefined;
+  const isFree = (): boolean => turns.take('z', {}) === undefined;
   expect(isFree()).toBe(true);
-  return { begun, refused, take, accepted, isFree, all: Promise.all(requests.map(take)) };
+  return { begun, take, accepted, isFree, all: Promise.all(requests.map(take)) };
 }
 
 describe('requests begin one a turn', () => {
@@ -105,31 +99,5 @@ describe('requests begin one a turn', () => {
     }
     await all;
     expect(seen).toEqual(expected);
-  });
-
-  it('or are refused, where they would wait for more than half of their time as turns pass now', async () => {
-    const crowd = Array.from({ length: 100 }, (_, n): Waiting => [`a${n}`, 200, 10_000]);
-    const { begun, refused, take, all } = waiting([...crowd, ['b0', 0, 10_000]]);
-    while (begun.length < 12) await nextTurn();
-    // Not before it is known how turns pass.
-    expect(refused.slice(0, 1)).toEqual(['a99 6']);
-    expect(begun.slice(0, 2)).toEqual(['a0', 'b0']);
-    await take(['c0', 0, 200]);
-    expect(refused).toContain('c0 1');
-    await all;
-    expect(begun.length + refused.length).toBe(102);
-    expect(begun.length).toBeGreaterThan(20);
-    expect(begun.length).toBeLessThanOrEqual(26);
-  });
-
-  it('or are refused in their turn, where half of their time is over by then', async () => {
-    const { begun, refused, all } = waiting([
-      ['a0', 6000],
-      ['b0', 0, 10_000],
-      ['b1', 0, 20_000],
-    ]);
-    await all;
-    expect(begun).toEqual(['a0', 'b1']);
-    expect(refused).toEqual(['b0 1']);
   });
 });

@@ -324,9 +324,6 @@ export const PARTS: readonly Part[] = [
       ['waiters.length === 0 || spentMs >= leastSpentMs', 'waiters.length === 0'],
       ['this.#emptyTurns = Math.floor(tookMs);', ''],
       ['hasAccepted && this', 'this'],
-      ['      this.#refuseLate();\n', ''],
-      ['this.#begun < BEGUN_UNTIL_KNOWN', 'false'],
-      ['isOver || lateMs <= 0 ? undefined : seconds(lateMs)', 'undefined'],
     ],
   },
   {
