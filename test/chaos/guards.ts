@@ -26,7 +26,7 @@ export const GUARDS_IN_CODE = {
   'doubt-rule': {
     file: 'src/resilience/retries.ts',
     changes: [
-      ['return sent ? NONE : again', 'return again'],
+      ['return sent ? NONE : retryWith', 'return retryWith'],
       // A token that is sent twice is refused, and after a refusal no owner is prompted for a minute.
       ['return sent ? onDoubt(rules) :', 'return sent && !rules.canTakeNewToken ? NONE :'],
     ],
