@@ -302,15 +302,15 @@ export class ConsentFlow {
     outcome: { readonly kind: string; readonly failure?: LookupFailure },
     nowMs: number,
   ): Promise<void> {
-    // Written before a failure is returned: a request that has it may read the consent's status at once.
-    const learning = this.#ledger.learn(claim, learned);
-    if (outcome.failure !== undefined) {
-      await this.#inOneCommand(learning);
-      const { lookup, operator } = claim.consent;
-      const failure = failureReturned(learned, outcome.failure, nowMs);
-      await this.#waiters.failFor({ lookup, failure }, operator);
+    if (outcome.failure === undefined) {
+      await this.#ledger.learn(claim, learned);
+      return;
     }
-    await learning;
+    const { lookup, operator } = claim.consent;
+    const failure = failureReturned(learned, outcome.failure, nowMs);
+    await this.#learnBefore(claim, learned, () =>
+      this.#waiters.failFor({ lookup, failure }, operator),
+    );
   }
 
   async #poll({ page, cause, pending, operator }: StepOf<'poll'>): Promise<void> {
@@ -443,10 +443,24 @@ export class ConsentFlow {
     failure: LookupFailure,
   ): Promise<void> {
     const { leaseUntilMs: _, ...lives } = granted;
-    const learning = this.#ledger.learn(claim, { kind: 'lives', lives });
-    // Written before a request that got the failure is repeated.
+    await this.#learnBefore(claim, { kind: 'lives', lives }, () =>
+      this.#waiters.fail({ retryAfterSeconds: 1, ...failure, reach: 'number' }),
+    );
+  }
+
+  /**
+   * Writes an outcome before its failure is returned. A request that has the failure may be repeated, or read the
+   * consent's status, at once; and if the replica died in between, one that was returned but not written would ring the
+   * phone again.
+   */
+  async #learnBefore(
+    claim: Claim,
+    learned: Learned,
+    returnFailure: () => Promise<unknown> | void,
+  ): Promise<void> {
+    const learning = this.#ledger.learn(claim, learned);
     await this.#inOneCommand(learning);
-    this.#waiters.fail({ retryAfterSeconds: 1, ...failure, reach: 'number' });
+    await returnFailure();
     await learning;
   }
 
@@ -482,18 +496,14 @@ export class ConsentFlow {
     const failed = { lookup, failure: asOfConsent(failure) };
     const learned = lookupEnded(consent, failed, nowMs, rules);
     const returned = { lookup, failure: failureReturned(learned, failed.failure, nowMs) };
-    // Written before it is returned: if the replica dies in between, the next request gets the failure. A failure that
-    // was returned but not written would ring the phone again.
-    const learning = this.#ledger.learn(spent, learned);
-    await this.#inOneCommand(learning);
-    await this.#waiters.failFor(returned, consent.operator, { consentId: consent.id, madeFor });
-    const { barsAfterNumbers } = returned.failure;
-    if (barsAfterNumbers !== undefined) {
+    await this.#learnBefore(spent, learned, async () => {
+      await this.#waiters.failFor(returned, consent.operator, { consentId: consent.id, madeFor });
+      const { barsAfterNumbers } = returned.failure;
+      if (barsAfterNumbers === undefined) return;
       await refusals
         .refuse(this.#number, lookup.operation, barsAfterNumbers, rules.failureMs)
         .catch(unlessLost);
-    }
-    await learning;
+    });
   }
 }
 
