@@ -79,14 +79,15 @@ async function played(title: string, settings: readonly SceneSettings[]): Promis
 }
 
 const HEADINGS =
-  'most prompts of an owner in the fault, in all; lookups; owners answered; seconds to the last answer';
+  'most prompts of an owner in the fault, in all; lookups; with which a process died; owners answered; seconds to the last answer';
 
 function rowsOf(settings: SceneSettings | undefined, findings: Findings): Row[] {
-  const { promptsInFault, prompts, lookups, answered, secondsToLast, wrong } = findings;
+  const { promptsInFault, prompts, lookups, brokenLookups, answered, secondsToLast, wrong } =
+    findings;
   const name = `${settings?.fault}, ${settings?.seconds} s`;
   const wrongs = Object.entries(wrong).filter(([, times]) => times > 0);
   return [
-    [name, promptsInFault, prompts, lookups, answered, secondsToLast.toFixed(1)],
+    [name, promptsInFault, prompts, lookups, brokenLookups, answered, secondsToLast.toFixed(1)],
     ...wrongs.map(([what, times]): Row => [`  WRONG: ${what}`, times]),
   ];
 }

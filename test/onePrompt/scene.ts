@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { auditHash, type AuditEntry } from '../../src/caller/audit/entry.ts';
 import { answerJson, RecordingServer, type Received } from '../wire/recordingServer.ts';
 import { UNLIMITED_PROMPTS } from '../long/settings.ts';
 import { askedOf, OperatorBooks } from '../support/operatorBooks.ts';
@@ -14,11 +15,14 @@ import { temporaryFolder } from '../support/temporary.ts';
 
 /** A fault, while owners consent whose numbers are looked up. */
 interface Fault {
-  /** Of one owner, at the most: where the operator refuses a lookup that has left, its token is spent. */
+  /**
+   * Of one owner, at the most: where the operator refuses a lookup that has left, its token is spent. One more for each
+   * lookup of that owner with which a process died: it may have left.
+   */
   readonly prompts: 1 | 2;
   /** How the operator replies to lookups. */
   readonly refusal?: { readonly status: number; readonly retryAfterSeconds?: number };
-  /** Whether consents must outlive their process. */
+  /** Whether processes are killed: consents must outlive them. */
   readonly needsRedis?: boolean;
   readonly begin?: (scene: Scene) => Promise<void> | void;
   readonly end?: (scene: Scene) => Promise<void> | void;
@@ -89,12 +93,15 @@ export interface Findings {
   readonly prompts: number;
   readonly lookups: number;
   readonly answered: number;
+  /** Announced in the audit log by a process that was killed before their end. */
+  readonly brokenLookups: number;
   readonly secondsToLast: number;
   /** Each must be zero. */
   readonly wrong: Readonly<Record<string, number>>;
 }
 
 const NUMBERS = Array.from({ length: 20 }, (_, n) => `+4477009000${String(n).padStart(2, '0')}`);
+const AUDIT_KEY = 'k'.repeat(32);
 const ALL_PROMPTED_WITHIN_MS = 30_000;
 /** After the fault: until the failure of a lookup in it no longer counts, and the circuit has closed. */
 const GIVES_UP_AFTER_MS = 150_000;
@@ -178,21 +185,24 @@ export class Scene {
     const givingUp = setTimeout(() => this.#over.abort(), GIVES_UP_AFTER_MS);
     await this.#pursuing;
     clearTimeout(givingUp);
-    const most = (untilMs: number): number =>
-      Math.max(
-        ...[...this.#promptedAtMs.values()].map((all) => all.filter((at) => at < untilMs).length),
-      );
+    const broken = this.#brokenLookups();
+    const owners = [...this.#promptedAtMs].map(([number, all]) => ({
+      all: all.length,
+      inFault: all.filter((at) => at < endedAtMs).length,
+      broken: broken.get(auditHash(AUDIT_KEY, number)) ?? 0,
+    }));
     const counted = this.#books.counts([
       'tokensUsedTwice',
       'tokensNeverIssued',
       'tokensPastTheirEnd',
       'promptsWhileOneLived',
     ]);
-    const [promptsInFault, prompts] = [most(endedAtMs), most(Infinity)];
+    const tooMany = owners.filter((owner) => owner.all > this.#fault.prompts + owner.broken);
     return {
-      owners: this.#promptedAtMs.size,
-      promptsInFault,
-      prompts,
+      owners: owners.length,
+      promptsInFault: Math.max(...owners.map(({ inFault }) => inFault)),
+      prompts: Math.max(...owners.map(({ all }) => all)),
+      brokenLookups: [...broken.values()].reduce((sum, some) => sum + some, 0),
       lookups: this.#lookups,
       answered: this.#answers.size,
       secondsToLast: (Math.max(...this.#answers.values()) - startedAtMs) / 1000,
@@ -201,10 +211,24 @@ export class Scene {
         wrongAnswers: this.#wrongAnswers,
         answeredAndBilledAgain: Math.max(0, this.#books.lookups - NUMBERS.length),
         unanswered: NUMBERS.length - this.#answers.size,
-        secondPromptsInFault: Number(promptsInFault > 1),
-        promptsTooMany: Number(prompts > this.#fault.prompts),
+        secondPromptsInFault: owners.filter((owner) => owner.inFault > 1 + owner.broken).length,
+        promptsTooMany: tooMany.length,
       },
     };
+  }
+
+  /** How many lookups have a line `before` and none `after`, by the hash of their number. */
+  #brokenLookups(): ReadonlyMap<string, number> {
+    const broken = new Map<string, number>();
+    if (this.#fault.needsRedis !== true) return broken;
+    const logs = this.replicas.map(({ auditLog }) => auditLog).filter((log) => existsSync(log));
+    for (const line of logs.flatMap((log) => readFileSync(log, 'utf8').trim().split('\n'))) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the service's own line
+      const { audit, event, number } = JSON.parse(line) as AuditEntry;
+      if (event !== 'lookup' || (audit !== 'before' && audit !== 'after')) continue;
+      broken.set(number, (broken.get(number) ?? 0) + (audit === 'before' ? 1 : -1));
+    }
+    return broken;
   }
 
   async close(): Promise<void> {
@@ -251,7 +275,7 @@ export class Scene {
       OPERATOR_CLIENT_SECRET: 'one-prompt',
       OPERATOR_FLOW: '3-legged',
       AUDIT_LOG: auditLog,
-      AUDIT_KEY: 'k'.repeat(32),
+      AUDIT_KEY,
       CONSENT_WAIT_MS: '1500',
     });
   }
@@ -291,7 +315,8 @@ export class Scene {
   ): readonly [status: number, body: unknown, retryAfterSeconds?: number | undefined] {
     switch (askedOf(received.path)) {
       case 'prompts': {
-        const number = new URLSearchParams(received.body).get('login_hint') ?? '';
+        const hint = new URLSearchParams(received.body).get('login_hint') ?? '';
+        const number = hint.replace('tel:', '');
         const before = this.#promptedAtMs.get(number) ?? [];
         this.#promptedAtMs.set(number, [...before, Date.now()]);
         const auth_req_id = `consent-${received.correlator}`;
