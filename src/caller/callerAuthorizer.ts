@@ -13,7 +13,7 @@ import type {
   Ending,
   CachedAnswer,
 } from '../lookups/lookupAuthorizer.ts';
-import { DEADLINE_EXCEEDED } from '../lookups/lookupRoute.ts';
+import { BUSY } from '../lookups/lookupRoute.ts';
 import { AUDIT_TIMEOUT_MS, type AuditLog } from './audit/auditLog.ts';
 import {
   auditedCaller,
@@ -72,7 +72,7 @@ class CallerAuthorizer implements LookupAuthorizer {
       entryDelivered(answer, this.#lineParts(answer, audit.key, answer.operator)),
     );
     const recorded = this.#record(audit.auditLog, line, answer);
-    return this.#inTime(this.#timeLeftMs(answer), recorded, DEADLINE_EXCEEDED);
+    return this.#inTime(this.#timeLeftMs(answer), recorded, BUSY);
   }
 
   async #admit(
@@ -96,7 +96,7 @@ class CallerAuthorizer implements LookupAuthorizer {
     if (audit === undefined) return { kind: 'admitted', ended: giveBack };
     const before = lineOf(entryBefore(action, this.#lineParts(action, audit.key)));
     const recorded = this.#record(audit.auditLog, before, action);
-    const failure = await this.#inTime(this.#timeLimitMs(action), recorded, DEADLINE_EXCEEDED);
+    const failure = await this.#inTime(this.#timeLimitMs(action), recorded, BUSY);
     if (failure !== undefined) {
       await counted.giveBack();
       return { kind: 'denied', failure };

@@ -7,12 +7,7 @@ import type { Bulkhead } from '../resilience/bulkhead.ts';
 import type { Outcome } from '../resilience/guardedEndpoint.ts';
 import type { FactCache } from '../lookups/factCache.ts';
 import { BROKEN_ENDING, type Ending } from '../lookups/lookupAuthorizer.ts';
-import {
-  lookupFailed,
-  rejectionFailure,
-  timed,
-  type LookupRequest,
-} from '../lookups/lookupRoute.ts';
+import { lookupFailed, timed, type LookupRequest } from '../lookups/lookupRoute.ts';
 import type { Judgement } from '../operator/responses.ts';
 import { COMMAND_TIMEOUT_MS, SharedStateLost, unlessLost } from '../sharedState/redis.ts';
 import { withinTime } from '../system/clock.ts';
@@ -232,7 +227,7 @@ export class ConsentFlow {
     const { clock } = this.#parts;
     const queuedAtMs = clock.monotonicMs();
     const permit = await bulkhead.acquire(this.#waiters);
-    if (permit !== 'acquired') return this.#waiters.fail(rejectionFailure(permit));
+    if (permit !== 'acquired') return this.#waiters.fail(permit);
     const acquiredAtMs = clock.monotonicMs();
     try {
       await act(acquiredAtMs - queuedAtMs);

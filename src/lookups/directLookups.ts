@@ -11,7 +11,6 @@ import type { AccessToken, TokenSubject } from '../tokens/accessToken.ts';
 import type { Acquired } from '../tokens/tokenManager.ts';
 import {
   lookupFailed,
-  rejectionFailure,
   timed,
   outcomeCodeOf,
   type DirectRoute,
@@ -57,7 +56,7 @@ export class DirectLookups implements DirectRoute {
     const bulkhead = bulkheads[lookup.operation];
     const acquiring = bulkhead.acquire(request);
     const permit = acquiring instanceof Promise ? await acquiring : acquiring;
-    if (permit !== 'acquired') return lookupFailed(lookup, rejectionFailure(permit));
+    if (permit !== 'acquired') return lookupFailed(lookup, permit);
     const acquiredAtMs = clock.monotonicMs();
     let admitted: Admitted | undefined;
     let outcome: LookupOutcome | undefined;
@@ -72,6 +71,7 @@ export class DirectLookups implements DirectRoute {
       const authorization = admitting instanceof Promise ? await admitting : admitting;
       if (authorization.kind === 'denied') return lookupFailed(lookup, authorization.failure);
       admitted = authorization;
+      request.onBegun?.();
 
       for (let earlier: AccessToken | undefined; outcome === undefined;) {
         const issuing = tokens.acquire(subject, request, earlier);

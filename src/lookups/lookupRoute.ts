@@ -7,7 +7,6 @@ import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { LightAbortSignal, Urgency } from '../system/urgency.ts';
 import type { Correlator } from '../system/correlator.ts';
-import type { BulkheadRejection } from '../resilience/bulkhead.ts';
 import type { ConsentStatus } from '../domain/fields.ts';
 import type { Plan } from './planner.ts';
 
@@ -19,6 +18,8 @@ export interface LookupRequest extends CallerKey, Urgency {
   readonly signal: LightAbortSignal;
   /** How long it waits for the owner of a number, where it states that (RFC 7240, `wait`). */
   readonly waitMs?: number;
+  /** Called when a lookup has its permit and is audited: from then on it waits only for the operator. */
+  readonly onBegun?: () => void;
   /** Called whenever a lookup has its token and is about to leave, with the monotonic time. */
   readonly onLeaving?: (leftAtMs: number) => void;
   /** Called when it begins to wait for the owner of a number, and when it stops. */
@@ -83,12 +84,6 @@ export type ConsentReading =
 /** Nothing was sent: the operator is not to blame. */
 export const BUSY: LookupFailure = { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 };
 export const DEADLINE_EXCEEDED: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };
-
-export function rejectionFailure(rejection: BulkheadRejection): LookupFailure {
-  if (rejection === 'late') return DEADLINE_EXCEEDED;
-  const { retryAfterSeconds } = rejection;
-  return { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds };
-}
 
 export interface LookupRoute {
   /**

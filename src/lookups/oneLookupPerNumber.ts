@@ -4,7 +4,6 @@ import type { Lookup } from '../domain/question.ts';
 import { Bulkhead } from '../resilience/bulkhead.ts';
 import {
   lookupFailed,
-  rejectionFailure,
   type DirectRoute,
   type LookupOutcome,
   type NumberOfRequest,
@@ -31,7 +30,7 @@ export class OneLookupPerNumber implements DirectRoute {
       this.#bulkheads.set(number, bulkhead);
     }
     const permit = await bulkhead.acquire(request);
-    if (permit !== 'acquired') return lookupFailed(lookup, rejectionFailure(permit));
+    if (permit !== 'acquired') return lookupFailed(lookup, permit);
     const acquiredAtMs = this.#clock.monotonicMs();
     try {
       return await this.#route.lookUp(lookup, { number, request });

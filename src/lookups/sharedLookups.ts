@@ -41,10 +41,9 @@ export class SharedLookups implements LookupRoute {
 
   lookUp(lookup: Lookup, { number, request }: NumberOfRequest): Promise<LookupOutcome> {
     if (request.signal.aborted) return Promise.resolve(lookupFailed(lookup, BUSY));
-    const late = lookupFailed(lookup, DEADLINE_EXCEEDED);
     const others = this.#shared.get(number);
     const joined = others && this.#joinable(others, lookup, request);
-    if (joined !== undefined) return this.#join(joined, request, late);
+    if (joined !== undefined) return this.#join(joined, request);
     const shared = new SharedLookup(lookup, number, request);
     if (others === undefined) this.#shared.set(number, [shared]);
     else others.push(shared);
@@ -53,7 +52,7 @@ export class SharedLookups implements LookupRoute {
       (outcome) => this.#ended(shared, outcome),
       () => this.#ended(shared, looking),
     );
-    return shared.outcomeFor(request, late);
+    return shared.outcomeFor(request);
   }
 
   /** Counts against the quota of numbers, and is audited: it reveals which operator has the number. */
@@ -88,16 +87,12 @@ export class SharedLookups implements LookupRoute {
   }
 
   /** A request that shares an answer, or a failure for the number, has its own audit line. */
-  async #join(
-    shared: SharedLookup,
-    request: LookupRequest,
-    late: LookupOutcome,
-  ): Promise<LookupOutcome> {
+  async #join(shared: SharedLookup, request: LookupRequest): Promise<LookupOutcome> {
     const { lookup, number } = shared;
     shared.requests.push(request);
-    const outcome = await shared.outcomeFor(request, late);
+    const outcome = await shared.outcomeFor(request);
     const isAudited = outcome.kind === 'facts' || outcome.failed.failure.reach === 'number';
-    if (outcome === late || !isAudited) return outcome;
+    if (outcome === shared.late || !isAudited) return outcome;
     const failure = await this.#parts.admission.delivered({
       how: 'shared',
       lookup,
@@ -143,13 +138,17 @@ class SharedLookup extends SharedWork<LookupOutcome> implements LookupRequest {
   ended: Promise<void> | undefined;
 
   constructor(lookup: Lookup, number: PhoneNumber, first: LookupRequest) {
-    super(first);
+    super(first, lookupFailed(lookup, BUSY));
     this.lookup = lookup;
     this.number = number;
     this.caller = first.caller;
     this.purpose = first.purpose;
     this.cameInAtMs = first.cameInAtMs;
     this.requests = [first];
+  }
+
+  onBegun(): void {
+    this.late = lookupFailed(this.lookup, DEADLINE_EXCEEDED);
   }
 
   onLeaving(leftAtMs: number): void {

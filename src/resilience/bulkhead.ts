@@ -1,3 +1,4 @@
+import type { LookupFailure } from '../domain/errors.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Abortable, Urgency } from '../system/urgency.ts';
 
@@ -6,16 +7,11 @@ export interface BulkheadSize {
   readonly queue: number;
 }
 
-/** The queue has more work than can be done by the deadline. */
-export interface Crowded {
-  readonly kind: 'crowded';
-  /** When the request would have fitted, by the present duration of the work. */
-  readonly retryAfterSeconds: number;
-}
-
-/** Late: the deadline passed before a permit was free. */
-export type BulkheadRejection = Crowded | 'late';
-export type Permit = 'acquired' | BulkheadRejection;
+/**
+ * Or the failure of what had to wait too long. It says when the request would have fitted, by the present duration of
+ * the work. Nothing was sent: an operator is not to blame.
+ */
+export type Permit = 'acquired' | LookupFailure;
 
 /** A place in the queue, which is a linked list: its last place is given up as cheaply as its first. */
 class Ticket implements Abortable {
@@ -40,7 +36,7 @@ class Ticket implements Abortable {
   }
 
   abort(): void {
-    this.call('late');
+    this.call(crowded(0));
   }
 }
 
@@ -129,21 +125,17 @@ export class Bulkhead {
     for (let ticket; (ticket = this.#queue.last) !== undefined;) {
       const lateMs = this.#lateMs(this.#queue.size, ticket.urgency);
       if (lateMs <= 0) return;
-      ticket.call(this.#rejection(lateMs, ticket.urgency));
+      ticket.call(crowded(lateMs));
     }
   }
 
   #passOn(): boolean {
     for (let ticket; (ticket = this.#queue.first) !== undefined;) {
       const lateMs = this.#lateMs(1, ticket.urgency);
-      ticket.call(lateMs <= 0 ? 'acquired' : this.#rejection(lateMs, ticket.urgency));
+      ticket.call(lateMs <= 0 ? 'acquired' : crowded(lateMs));
       if (lateMs <= 0) return true;
     }
     return false;
-  }
-
-  #rejection(lateMs: number, { deadlineMs }: Urgency): BulkheadRejection {
-    return this.#clock.monotonicMs() < deadlineMs ? crowded(lateMs) : 'late';
   }
 
   /** By how much the work at a place in the queue would miss its deadline; negative where it would meet it. */
@@ -156,6 +148,7 @@ export class Bulkhead {
   }
 }
 
-function crowded(lateMs: number): Crowded {
-  return { kind: 'crowded', retryAfterSeconds: Math.max(1, Math.ceil(lateMs / 1000)) };
+function crowded(lateMs: number): LookupFailure {
+  const retryAfterSeconds = Math.max(1, Math.ceil(lateMs / 1000));
+  return { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds };
 }

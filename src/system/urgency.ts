@@ -167,23 +167,20 @@ class Waiter<T> implements Abortable {
   readonly signal: LightAbortSignal | undefined;
   readonly resolve: (outcome: T | Promise<T>) => void;
   readonly #work: SharedWork<T>;
-  readonly #late: T;
 
   constructor(
     work: SharedWork<T>,
     signal: LightAbortSignal | undefined,
-    late: T,
     resolve: (outcome: T | Promise<T>) => void,
   ) {
     this.#work = work;
     this.signal = signal;
-    this.#late = late;
     this.resolve = resolve;
   }
 
   abort(): void {
     this.#work.leave(this);
-    this.resolve(this.#late);
+    this.resolve(this.#work.late);
   }
 }
 
@@ -198,22 +195,24 @@ export class SharedWork<T> implements Sharing {
   readonly correlator: Correlator;
   /** The latest deadline of all that have joined. */
   deadlineMs: number;
+  late: T;
   /** Replaced, not pushed to: most work has one waiter, and a growing list reserves room for seventeen. */
   #waiters: readonly Waiter<T>[] = [];
   #outcome: T | Promise<T> | undefined;
 
-  constructor({ correlator, deadlineMs }: Sharing) {
+  /** @param late the outcome for a waiter whose own signal is aborted first */
+  constructor({ correlator, deadlineMs }: Sharing, late: T) {
+    this.late = late;
     this.correlator = correlator;
     this.deadlineMs = deadlineMs;
   }
 
-  /** `late` when the waiter's own signal is aborted first. */
-  outcomeFor({ deadlineMs, signal }: Urgency, late: T): Promise<T> {
+  outcomeFor({ deadlineMs, signal }: Urgency): Promise<T> {
     if (this.#outcome !== undefined) return Promise.resolve(this.#outcome);
     this.deadlineMs = Math.max(this.deadlineMs, deadlineMs);
     // By hand: a race would hold twice as much for each of a thousand numbers.
     return new Promise((resolve) => {
-      const waiter = new Waiter(this, signal, late, resolve);
+      const waiter = new Waiter(this, signal, resolve);
       this.#waiters = [...this.#waiters, waiter];
       if (signal?.aborted === true) waiter.abort();
       else signal?.add(waiter);
@@ -242,9 +241,9 @@ export class WorkByKey<K, T> {
   join(key: K, request: Sharing, late: T, begin: (work: Sharing) => Promise<T>): Promise<T> {
     const underWay = this.#underWay.get(key);
     if (underWay !== undefined && !underWay.signal.aborted) {
-      return underWay.outcomeFor(request, late);
+      return underWay.outcomeFor(request);
     }
-    const work = new SharedWork<T>(request);
+    const work = new SharedWork<T>(request, late);
     this.#underWay.set(key, work);
     const outcome = begin(work);
     const end = (): void => {
@@ -252,6 +251,6 @@ export class WorkByKey<K, T> {
       if (this.#underWay.get(key) === work) this.#underWay.delete(key);
     };
     outcome.then(end, end);
-    return work.outcomeFor(request, late);
+    return work.outcomeFor(request);
   }
 }

@@ -137,8 +137,8 @@ describe('a request at its deadline', () => {
     const kept = { how: 'kept', lookup: CHECK, ...requestOf(hurried()) } as const;
     const heard = test.admission.delivered(kept);
     await test.clock.advance(300);
-    expect(await admitted).toBe('OPERATOR_TIMEOUT');
-    expect(await heard).toMatchObject({ code: 'OPERATOR_TIMEOUT' });
+    expect(await admitted).toBe('UNAVAILABLE');
+    expect(await heard).toMatchObject({ code: 'UNAVAILABLE' });
     // The log is known to hang.
     await test.clock.advance(2000);
     expect(await test.admit(lookup(hurried()))).toBe('AUDIT_UNAVAILABLE');

@@ -331,7 +331,7 @@ export const PARTS: readonly Part[] = [
     tests: ['test/resilience/bulkhead', 'test/lookups/afterConsent'],
     mutants: [
       ['lateMs > 0 || place', 'place'],
-      ["lateMs <= 0 ? 'acquired' : this.#rejection(lateMs, ticket.urgency)", "'acquired'"],
+      ["lateMs <= 0 ? 'acquired' : crowded(lateMs)", "'acquired'"],
       ['const STEADY_FACTOR = 1.25;', 'const STEADY_FACTOR = 1;'],
       ['this.#rounds += 1 / this.#size.permits;', ''],
     ],

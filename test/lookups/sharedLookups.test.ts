@@ -109,6 +109,7 @@ class ScriptedRoute implements DirectRoute {
   result: (made: MadeLookup) => Fact | LookupFailure = neverSwapped;
   async lookUp(lookup: Lookup, { number, request }: NumberOfRequest): Promise<LookupOutcome> {
     this.begun.push(lookup);
+    request.onBegun?.();
     const failed = (failure: LookupFailure) => lookupFailed(lookup, failure);
     try {
       await clock.sleep(this.tokenMs, request.signal.asAbortSignal());
