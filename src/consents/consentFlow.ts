@@ -222,12 +222,12 @@ export class ConsentFlow {
     this.#waiters.ownerWait(false);
   }
 
-  /** Fails all waiting requests where no permit is available. */
+  /** Fails all waiting requests where no permit is available: as pending, where the owner has been prompted. */
   async #withPermit(bulkhead: Bulkhead, act: (queuedMs: number) => Promise<void>): Promise<void> {
     const { clock } = this.#parts;
     const queuedAtMs = clock.monotonicMs();
     const permit = await bulkhead.acquire(this.#waiters);
-    if (permit !== 'acquired') return this.#waiters.fail(permit);
+    if (permit !== 'acquired') return this.#waiters.fail(this.#ledger.failureNow(permit));
     const acquiredAtMs = clock.monotonicMs();
     try {
       await act(acquiredAtMs - queuedAtMs);

@@ -488,6 +488,22 @@ describe('a prompt that had to wait for a permit', () => {
   });
 });
 
+it('is pending, not unavailable, where the owner was prompted and there is no time for the poll', async () => {
+  service = new AskedConsents({ permits: 1 });
+  service.operator.latencyMs = 5 * SECOND_MS;
+  await service.heard(20 * SECOND_MS, WINDOW, { number: BOB, waitMs: 20 * SECOND_MS });
+  service.operator.latencyMs = 100;
+  const ahead = service.ask(WINDOW, { number: CAROL, waitMs: 20 * SECOND_MS });
+  const prompted = service.ask(WINDOW, { waitMs: 20 * SECOND_MS, timeLeftMs: 9 * SECOND_MS });
+  await service.clock.advance(SECOND_MS);
+  expect(service.operator.prompts).toHaveLength(3);
+  service.operator.latencyMs = 5 * SECOND_MS;
+  await service.clock.advance(5 * SECOND_MS);
+  expect(await prompted).toEqual([failing('CONSENT_PENDING')]);
+  await service.clock.advance(20 * SECOND_MS);
+  await ahead;
+});
+
 describe('a prompt that had to wait for a permit while another replica was answered', () => {
   // The second is longer than an answered consent is on record.
   it.each([5, 15])('is not made after %d s', async (seconds) => {
