@@ -70,6 +70,7 @@ const HEADS = [
   'CPU s',
   'waited s',
   'prompted',
+  'and refused',
   'of no use',
 ];
 
@@ -176,6 +177,10 @@ async function seen(
   // Whose owner was prompted: the caller queries them again as long as the answer is pending.
   const untilMs = performance.now() + TAKEN_UP_WITHIN_MS;
   let counts = await operator.counts();
+  // Their callers do not know that a prompt is on the phone.
+  const promptedAndRefused = Object.keys(counts.prompts).filter((number) =>
+    answers.isRefused(number),
+  );
   for (;;) {
     const open = crowded.flatMap((list) => {
       const numbers = numbersOf(list).filter((number) => counts.prompts[number] !== undefined);
@@ -228,6 +233,7 @@ async function seen(
     cpuSeconds.toFixed(1),
     (waitedMs / 1000).toFixed(1),
     prompted.length,
+    promptedAndRefused.length,
     ofNoUse,
   ];
   return { verdict: wrongIf(faults.length > 0), figures };
@@ -278,6 +284,10 @@ class Answers {
 
   isRight(number: string): boolean {
     return this.#outcomes.get(number) === 'right';
+  }
+
+  isRefused(number: string): boolean {
+    return !['right', 'CONSENT_PENDING'].includes(this.#outcomes.get(number) ?? '');
   }
 
   outcomes(): Counts {
