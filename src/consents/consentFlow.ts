@@ -391,7 +391,13 @@ export class ConsentFlow {
       ending = BROKEN_ENDING;
       exchanged = await operator.operator.lookUp({ lookup, number, token }, context);
       ending = endingOf(exchanged, 'answered');
-      const { judged } = exchanged;
+      const { judged, mayHaveBeenCarriedOut } = exchanged;
+      // A consent that is over already ends with this failure, not with CONSENT_EXPIRED.
+      const outlives = claim.consent.untilMs > this.#ledger.nowMs();
+      if (judged.kind === 'failed' && !mayHaveBeenCarriedOut && outlives) {
+        // Before the line of its end: if this process dies in between, another one spends the token.
+        return await this.#unspent(spent, claim.consent, judged.failure);
+      }
       if (judged.kind === 'answered') {
         // Kept before waiters get the answer, so that a request with further questions finds the token.
         if (reusable !== undefined) {
@@ -406,13 +412,8 @@ export class ConsentFlow {
     } finally {
       await admitted.ended(ending);
     }
-    const { judged, mayHaveBeenCarriedOut } = exchanged;
-    // A consent that is over already ends with this failure, not with CONSENT_EXPIRED.
-    const outlives = claim.consent.untilMs > this.#ledger.nowMs();
-    if (judged.kind === 'failed' && !mayHaveBeenCarriedOut && outlives) {
-      return this.#unspent(spent, claim.consent, judged.failure);
-    }
     if (fact === undefined || keeping === undefined) {
+      const { judged } = exchanged;
       const { failure, closed } = { failure: FACT_MISSING, closed: undefined, ...judged };
       return this.#lookupFailed(closed ?? { lookup, failure }, request, spent, operator);
     }

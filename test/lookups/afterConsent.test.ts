@@ -325,6 +325,17 @@ describe('a process that ends after the token', () => {
     expect([prompts(), operator.lookups.length]).toEqual([1, 0]);
   });
 
+  it('and after its lookup could not leave leaves the token to another one', async () => {
+    service.admission.endsWait = new Promise(() => undefined);
+    service.operator.unsent = UNAVAILABLE;
+    void service.ask(WINDOW);
+    await service.clock.advance(20 * SECOND_MS);
+    service.admission.endsWait = undefined;
+    service.operator.unsent = undefined;
+    expect(await service.heard(SECOND_MS, WINDOW, {}, 1)).toEqual(FALSE);
+    expect([prompts(), service.operator.lookups.length]).toEqual([1, 1]);
+  });
+
   it('and after the reply to its lookup leaves the answer to another one', async () => {
     // Its line in the audit log takes long.
     service.admission.endsWait = new Promise(() => undefined);
