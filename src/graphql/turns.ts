@@ -22,6 +22,8 @@ export class Turns {
   readonly #clock: Clock;
   /** In the order of their last turns. A queue without waiters stays while it has spent more than its fair share. */
   readonly #queues = new Map<string, Queue>();
+  /** How many of them have waiters. */
+  #waiting = 0;
   /**
    * What each caller would have spent, had all turns been shared evenly by those that waited. A new caller begins there. It
    * rises with each turn, so that new callers do not go before one that returns for ever.
@@ -44,10 +46,14 @@ export class Turns {
       this.#schedule();
       return undefined;
     }
-    const queue = this.#queues.get(caller) ?? { waiters: [], spentMs: this.#fairShareMs };
+    let queue = this.#queues.get(caller);
+    if (queue === undefined) this.#queues.set(caller, (queue = { waiters: [], spentMs: 0 }));
+    if (queue.waiters.length === 0) {
+      queue.spentMs = Math.max(queue.spentMs, this.#fairShareMs);
+      this.#waiting += 1;
+    }
     const { promise, resolve: call } = Promise.withResolvers<void>();
     queue.waiters.push({ signal, call });
-    this.#queues.set(caller, queue);
     return promise;
   }
 
@@ -71,6 +77,7 @@ export class Turns {
     }
     for (let queue; (queue = this.#next()) !== undefined;) {
       const waiter = queue.waiters.shift();
+      if (queue.waiters.length === 0) this.#waiting -= 1;
       if (waiter === undefined) continue;
       waiter.call();
       // One that has ended takes no turn.
@@ -87,7 +94,7 @@ export class Turns {
       const { queue, beganAtMs } = this.#underWay;
       const tookMs = this.#clock.monotonicMs() - beganAtMs;
       queue.spentMs += tookMs;
-      this.#fairShareMs += tookMs / (1 + this.#countWaiting());
+      this.#fairShareMs += tookMs / (1 + this.#waiting);
       // Node accepts one connection a turn: after a long one it may catch up, before requests are late.
       this.#emptyTurns = Math.floor(tookMs);
       this.#underWay = undefined;
@@ -95,31 +102,20 @@ export class Turns {
     if (this.#isTaken) this.#schedule();
   };
 
-  #countWaiting(): number {
-    let count = 0;
-    for (const { waiters } of this.#queues.values()) if (waiters.length > 0) count += 1;
-    return count;
-  }
-
   /** The waiting caller that spent the least; from now on it is the last of its equals. */
   #next(): Queue | undefined {
-    let next: string | undefined;
-    let leastSpentMs = Infinity;
-    for (const [caller, { waiters, spentMs }] of this.#queues) {
-      if (waiters.length === 0 || spentMs >= leastSpentMs) continue;
-      next = caller;
-      leastSpentMs = spentMs;
+    let next: readonly [caller: string, Queue] | undefined;
+    for (const entry of this.#queues) {
+      const [caller, { waiters, spentMs }] = entry;
+      if (waiters.length > 0) {
+        if (next === undefined || spentMs < next[1].spentMs) next = entry;
+      } else if (spentMs <= this.#fairShareMs) this.#queues.delete(caller);
     }
     if (next === undefined) return undefined;
-    this.#fairShareMs = Math.max(this.#fairShareMs, leastSpentMs);
-    for (const [caller, queue] of this.#queues) {
-      const isSettled = queue.waiters.length === 0 && queue.spentMs <= this.#fairShareMs;
-      if (isSettled) this.#queues.delete(caller);
-    }
-    const queue = this.#queues.get(next);
-    if (queue === undefined) return undefined;
-    this.#queues.delete(next);
-    this.#queues.set(next, queue);
+    const [caller, queue] = next;
+    this.#fairShareMs = Math.max(this.#fairShareMs, queue.spentMs);
+    this.#queues.delete(caller);
+    this.#queues.set(caller, queue);
     return queue;
   }
 }
