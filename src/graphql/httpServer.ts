@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import type { BodyPace } from './bodyPace.ts';
+import { READ_BYTES, type BodyPace } from './bodyPace.ts';
 import { wantsPage } from './explorer.ts';
 import { UNKNOWN_CALLER } from './fairShares.ts';
 import { replyOf, SECURITY_HEADERS, type Refusal, type Reply, type ReplyHeaders } from './reply.ts';
@@ -42,6 +42,12 @@ const MAX_HEADERS_BYTES = 16 * 1024;
 /** The limit on all replies together that wait for their clients to read. */
 const MAX_UNREAD_BYTES = 128 * 1024 * 1024;
 
+/** The most that is dropped of a refused body: its client may read a reply only once it has sent everything. */
+const MAX_DROPPED_BYTES = 32 * 1024 * 1024;
+const DROPPING_MS = 5000;
+/** The limit on what all refused bodies hold; each has at most one read while it waits for the next. */
+const MAX_DROPPING_BYTES = 16 * 1024 * 1024;
+
 /** The service's HTTP side: /graphql, /livez, /readyz, and a page that names them. */
 export class HttpServer {
   readonly #server: Server;
@@ -49,12 +55,13 @@ export class HttpServer {
   /** Responses under way: until their headers leave, their connection can still be marked to end with them. */
   readonly #responses = new Set<Held>();
   readonly #unread: UnreadReplies;
+  readonly #dropping = new UnreadReplies(DROPPING_MS, MAX_DROPPING_BYTES);
   #isDraining = false;
   #isClosing = false;
 
   constructor(parts: HttpServerParts) {
     this.#parts = parts;
-    this.#unread = new UnreadReplies(parts.replyTimeoutMs);
+    this.#unread = new UnreadReplies(parts.replyTimeoutMs, MAX_UNREAD_BYTES);
     this.#server = createServer(
       {
         headersTimeout: HEADERS_TIMEOUT_MS,
@@ -179,37 +186,30 @@ export class HttpServer {
       headers['content-length'] = String(Buffer.byteLength(body));
     }
     response.writeHead(status, headers);
-    if (headers['connection'] === 'close') endOnceRead(response, body, this.#parts.pace);
+    if (headers['connection'] === 'close') this.#endOnceRead(response, body);
     else response.end(body);
     // The system accepts most replies at once.
     if (response.socket?.writableLength !== 0) this.#unread.add(response, body.length);
   }
-}
 
-/** The most that is dropped of a refused body: its client may read a reply only once it has sent everything. */
-const MAX_DROPPED_BYTES = 32 * 1024 * 1024;
-const DROPPING_MS = 5000;
-
-/**
- * Sends a reply whose connection ends with it. The rest of the request is dropped first: a connection that is closed
- * while its client sends is reset, and the reply is lost with it.
- */
-function endOnceRead(response: ServerResponse, body: Reply['body'], pace: BodyPace): void {
-  const { req: request } = response;
-  response.write(body);
-  const end = (): void => {
-    clearTimeout(timer);
-    response.end();
-  };
-  const timer = setTimeout(end, DROPPING_MS);
-  let dropped = 0;
-  request.on('data', ({ length }: Buffer) => {
-    dropped += length;
-    if (dropped > MAX_DROPPED_BYTES) end();
-    else pace.await(request, UNKNOWN_CALLER);
-  });
-  if (request.readableEnded || request.destroyed) end();
-  else request.once('end', end).once('close', end);
+  /**
+   * Sends a reply whose connection ends with it. The rest of the request is dropped first: a connection that is closed
+   * while its client sends is reset, and the reply is lost with it.
+   */
+  #endOnceRead(response: ServerResponse, body: Reply['body']): void {
+    const { req: request } = response;
+    response.write(body);
+    const end = (): void => void response.end();
+    if (request.readableEnded || request.destroyed) return end();
+    this.#dropping.add(response, READ_BYTES);
+    let dropped = 0;
+    request.on('data', ({ length }: Buffer) => {
+      dropped += length;
+      if (dropped > MAX_DROPPED_BYTES) end();
+      else this.#parts.pace.await(request, UNKNOWN_CALLER);
+    });
+    request.once('end', end).once('close', end);
+  }
 }
 
 function isAt(path: string, { url = '/' }: IncomingMessage): boolean {
@@ -266,17 +266,22 @@ interface Unread extends Held {
   readonly bytes: number;
 }
 
-/** Cuts off clients that do not read their replies: each after a time, the slowest when all hold too much. */
+/** Cuts off clients whose replies do not end: each after a time, the slowest when all hold too much. */
 class UnreadReplies {
   readonly #timeoutMs: number;
+  readonly #maxBytes: number;
   /** In the order in which they were completed. */
   readonly #replies = new Set<Unread>();
   cutOff = 0;
   #bytes = 0;
 
-  /** @param timeoutMs for one reply, from its completion on */
-  constructor(timeoutMs: number) {
+  /**
+   * @param timeoutMs for one reply, from its completion on
+   * @param maxBytes of all
+   */
+  constructor(timeoutMs: number, maxBytes: number) {
     this.#timeoutMs = timeoutMs;
+    this.#maxBytes = maxBytes;
   }
 
   add(response: ServerResponse, bytes: number): void {
@@ -289,7 +294,7 @@ class UnreadReplies {
       this.#forget(unread);
     });
     for (const oldest of this.#replies) {
-      if (this.#bytes <= MAX_UNREAD_BYTES) return;
+      if (this.#bytes <= this.#maxBytes) return;
       this.#cut(oldest);
       this.#forget(oldest);
     }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { BodyPace } from '../../src/graphql/bodyPace.ts';
 import { HttpServer } from '../../src/graphql/httpServer.ts';
@@ -95,6 +96,26 @@ describe('a client that reads nothing', () => {
     expect(replies).toBe(4);
     await http.close();
   });
+});
+
+it('of refused clients that never stop sending 256 are read on', async () => {
+  const responses: ServerResponse[] = [];
+  const { promise: all, resolve } = Promise.withResolvers<void>();
+  const http = serve((_request, response) => {
+    if (responses.push(response) === 300) resolve();
+    return Promise.resolve({ status: 503, headers: { connection: 'close' }, body: 'no' });
+  });
+  const { port, host } = new URL(await http.listen());
+  for (let client = 0; client < 300; client += 1) {
+    const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+    sockets.push(socket);
+    socket.write(`POST /graphql HTTP/1.1\r\nhost: ${host}\r\ncontent-length: 100\r\n\r\nx`);
+  }
+  await all;
+  await nextTurn();
+  const cut = responses.map(({ req }) => req.socket.destroyed);
+  expect(cut).toEqual(Array.from({ length: 300 }, (_, index) => index < 44));
+  await http.close();
 });
 
 it('a request that is never answered holds up close() until the drain limit, and counts as cut off', async () => {
