@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   heapForRequestsBytes,
   loadLimits,
   youngGenerationBytes,
 } from '../../src/config/loadLimits.ts';
+import { MemoryGroup } from '../support/memoryGroup.ts';
 
 const MIB = 1024 * 1024;
 const LIMITS = new URL('../../src/config/loadLimits.ts', import.meta.url).href;
@@ -25,33 +24,12 @@ interface Printed {
   readonly limits: ReturnType<typeof loadLimits>;
 }
 
-/** The hierarchy of memory groups that this process may write: version 2, or else 1. */
-const GROUPS = [
-  { folder: '/sys/fs/cgroup', limit: 'memory.max' },
-  { folder: '/sys/fs/cgroup/memory', limit: 'memory.limit_in_bytes' },
-] as const;
-
 /** Runs Node in a group with so much memory; `undefined` where no group can be made here. */
 function inContainer(memoryMib: number, flags: readonly string[]): Printed | undefined {
-  for (const { folder, limit } of GROUPS) {
-    const group = join(folder, `sim-swap-${process.pid}-${memoryMib}-${flags.length}`);
-    try {
-      mkdirSync(group);
-    } catch {
-      continue;
-    }
-    try {
-      writeFileSync(join(group, limit), String(memoryMib * MIB), { flag: 'r+' });
-      const enter = `echo $$ > ${join(group, 'cgroup.procs')} && exec "$0" "$@"`;
-      const words = [process.execPath, ...flags, '--input-type=module', '--eval', PRINTS];
-      return JSON.parse(execFileSync('sh', ['-c', enter, ...words]).toString()) as Printed;
-    } catch {
-      // The group has no limit of memory: another hierarchy has it.
-    } finally {
-      rmdirSync(group);
-    }
-  }
-  return undefined;
+  using group = MemoryGroup.make(memoryMib);
+  const words = [...flags, '--input-type=module', '--eval', PRINTS];
+  const run = group?.entered(process.execPath, words);
+  return run && (JSON.parse(execFileSync(...run).toString()) as Printed);
 }
 
 const CAN_CONTAIN = inContainer(512, []) !== undefined;

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { laidOut } from '../../bench/report/markdown.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
+import { MemoryGroup } from '../support/memoryGroup.ts';
 import { CrowdOperator } from './crowds.ts';
 import { FLOODS, numberAt, ROLES, usualBody, type FloodKind, type Role } from './floodBodies.ts';
 import type { Flood, FloodResult } from './floodClient.ts';
@@ -27,6 +28,8 @@ const COUNTS = ['14', '40', '400', '4000', '5000'] as const;
 const MAX_TIMES = 3;
 /** On top of the heap and an eighth of it for bodies. */
 const MAX_OUTSIDE_MIB = 150;
+/** That of deploy/: V8's young generation follows from it. */
+const CONTAINER_MIB = 512;
 /** Of the heap, collected, on top of what it was before. */
 const MAX_MORE_HEAP_MIB = 16;
 const QUIET_MS = 3000;
@@ -103,6 +106,9 @@ async function* floodedBy(
   stage.defer(() => issuer.close());
   const operator = await CrowdOperator.start(REPLY_MS);
   stage.defer(() => operator.stop());
+  // Where no group can be made, the young generation is that of the machine.
+  const group = MemoryGroup.make(CONTAINER_MIB);
+  stage.defer(() => group?.[Symbol.dispose]());
   const server = await ProbedServer.start(
     {
       ...callingOperator(operator.url, flow),
@@ -114,6 +120,7 @@ async function* floodedBy(
       QUOTA_LOOKUPS_PER_HOUR: MANY,
     },
     [`--max-old-space-size=${heapMib}`],
+    group,
   );
   stage.use(server);
   const client = fork(new URL('floodClient.ts', import.meta.url));

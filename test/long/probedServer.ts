@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Agent, request } from 'undici';
+import type { MemoryGroup } from '../support/memoryGroup.ts';
 import { Program } from '../support/program.ts';
 import type { ProbeFigures } from './probe.ts';
 
@@ -15,16 +16,18 @@ export class ProbedServer extends Program {
    * Resolves once it serves; rejects with its output when it ends before.
    *
    * @param flags of Node's, such as a limit for the heap
+   * @param group where it runs
    */
   static async start<S extends ProbedServer>(
     this: new (...program: ConstructorParameters<typeof Program>) => S,
     settings: Readonly<Record<string, string>>,
     flags: readonly string[] = [],
+    group?: MemoryGroup,
   ): Promise<S> {
     const words = ['--expose-gc', '--import', PROBE, ...flags, 'src/main.ts'];
+    const command = ['scripts/node', words] as const;
     const server = new this(
-      'scripts/node',
-      words,
+      ...(group?.entered(...command) ?? command),
       { PORT: '0', ...settings },
       { hasChannel: true },
     );
