@@ -102,7 +102,7 @@ export class MemoryConsentStore implements ConsentStore {
   readonly #maxBytes: number;
   readonly #records = new Map<PhoneNumber, StoredRecord>();
   #bytes = 0;
-  /** Each prompt may bring a token as long as the longest one before. */
+  /** Each prompt may bring a token as long as the longest one, less 1 % for each that has come since. */
   #tokenLength = 0;
   #lastVersion = 0;
   #writesSinceSweep = 0;
@@ -155,7 +155,7 @@ export class MemoryConsentStore implements ConsentStore {
         // A byte for each character, since a token is ASCII.
         return this.#tokenLength;
       case 'granted':
-        this.#tokenLength = Math.max(this.#tokenLength, consent.token.length);
+        this.#tokenLength = Math.max(Math.floor(0.99 * this.#tokenLength), consent.token.length);
         return 0;
       case 'redeemed':
       case 'closed':

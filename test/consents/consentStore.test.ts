@@ -200,6 +200,16 @@ describe('MemoryConsentStore', () => {
     expect(store.size * JSON.stringify(granted).length).toBeLessThan(maxBytes);
   });
 
+  it('no longer has room for a token as long as one was, once hundreds were short', async () => {
+    store = new MemoryConsentStore(clock, 200_000);
+    const granted = grantedFor(KEEP_MS);
+    await put(store, ALICE, { ends: [], consent: { ...granted, token: 't'.repeat(8000) } });
+    for (let n = 0; n < 600; n += 1) await put(store, ALICE, { ends: [], consent: granted });
+    const numbers = Array.from({ length: 100 }, (_, n) => `+4477009000${n}` as PhoneNumber);
+    const written = await Promise.all(numbers.map((number) => put(store, number)));
+    expect(written).not.toContain('full');
+  });
+
   // Without a read before it, the sweep removes the record itself as well.
   const writeAgain = () => store.write(ALICE, 0, LATER, KEEP_MS);
 
