@@ -82,15 +82,18 @@ export const depthRule: ValidationRule = (context) => {
   };
 };
 
+const BY_SCHEMA: ReadonlySet<string> = new Set(['__schema', '__type', '_service']);
+
 /**
- * Refuses aliases in what the schema answers by itself: without them its longest reply is known, and weighed as such
- * (replyBytes.ts). graphql-js limits how deeply its lists nest.
+ * Refuses aliases in what the schema answers by itself, its root fields included: without them an operation has each of
+ * these once, and its longest reply is known, and weighed as such (replyBytes.ts). graphql-js limits how deeply its
+ * lists nest.
  */
 export const schemaAliasRule: ValidationRule = (context) => ({
   Field(field) {
-    const parent = context.getParentType()?.name;
-    if (field.alias === undefined || !(parent?.startsWith('__') === true || parent === '_Service'))
-      return;
+    const parent = context.getParentType()?.name ?? '';
+    const isBySchema = /^__|^_Service$/.test(parent) || BY_SCHEMA.has(field.name.value);
+    if (field.alias === undefined || !isBySchema) return;
     const message = 'Introspection takes no aliases: query each field by its own name.';
     context.reportError(new GraphQLError(message, { nodes: field }));
   },

@@ -57,6 +57,9 @@ export const WORST: Readonly<Record<string, Worst>> = {
   'the schema by introspection': {
     query: `{ __schema { types { ...T } } } fragment T on __Type { ${'name kind description '.repeat(50)} fields { ${'name description '.repeat(100)} type { ${'name '.repeat(500)} } } }`,
   },
+  'the schema in lists of its lists': {
+    query: `{ __schema { ...S } } fragment S on __Schema { types { ...T fields { ...F type { ...T fields { ...F type { ...T } } } } } directives { name args { ...V } } } fragment T on __Type { kind name description specifiedByURL isOneOf enumValues { name description isDeprecated deprecationReason } ofType { kind name description ofType { kind name description ofType { kind name } } } } fragment F on __Field { name description isDeprecated deprecationReason args { ...V type { ...T } } } fragment V on __InputValue { name description defaultValue isDeprecated deprecationReason }`,
+  },
   'fragments of one field': {
     query: `{ phoneNumber(e164: "x") { ${times(300, (n) => `...F${n % 150}`)} } } ${times(150, (n) => `fragment F${n} on PhoneNumber { e164 }`)}`,
   },
