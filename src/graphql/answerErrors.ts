@@ -31,17 +31,24 @@ export interface AnswerExtensions extends Readonly<Record<string, unknown>> {
 }
 
 /** The input is not valid; the reason says how to correct it, and does not quote it. */
-export function badUserInput(reason: string): AnswerError {
-  return new AnswerError(reason, { code: 'BAD_USER_INPUT' });
+export function badUserInput(reason: string, place?: FieldPlace): AnswerError {
+  return new AnswerError(reason, { code: 'BAD_USER_INPUT' }, optionsAt(place));
 }
 
 /** The caller may not query this number. The reply is the same for numbers that exist and for those that do not. */
-export function forbidden(message: string = ERRORS.FORBIDDEN.message): AnswerError {
-  return new AnswerError(message, { code: 'FORBIDDEN' });
+export function forbidden(
+  message: string = ERRORS.FORBIDDEN.message,
+  place?: FieldPlace,
+): AnswerError {
+  return new AnswerError(message, { code: 'FORBIDDEN' }, optionsAt(place));
 }
 
-/** The field of an error. With it graphql-js does not wrap the error in another. */
+/** The field of an error. With it graphql-js does not wrap the error in another, which takes as long as the error. */
 export type FieldPlace = Pick<GraphQLResolveInfo, 'fieldNodes' | 'path'>;
+
+function optionsAt(place: FieldPlace | undefined): GraphQLErrorOptions | undefined {
+  return place && { nodes: place.fieldNodes, path: responsePathAsArray(place.path) };
+}
 
 export function lookupFailed(failure: LookupFailure, place?: FieldPlace): AnswerError {
   const { code, retryAfterSeconds, expiresAtMs, maxAgeHours, quota } = failure;
@@ -53,9 +60,7 @@ export function lookupFailed(failure: LookupFailure, place?: FieldPlace): Answer
     ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
     ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
   };
-  if (place === undefined) return new AnswerError(message, extensions);
-  const { fieldNodes: nodes, path } = place;
-  return new AnswerError(message, extensions, { nodes, path: responsePathAsArray(path) });
+  return new AnswerError(message, extensions, optionsAt(place));
 }
 
 /** A defect: the error says only that it happened. */

@@ -138,7 +138,7 @@ export class GraphqlRequest implements LookupRequest {
     toValue: ToValue<T>,
     place: FieldPlace,
   ): Promise<T> | T {
-    if (!mayAskAbout(this.rights, number)) throw forbidden();
+    if (!mayAskAbout(this.rights, number)) throw forbidden(undefined, place);
     this.#countQuestion?.(number, question);
     const rehearsal = this.#parts.rehearsals?.get(number);
     if (rehearsal === undefined) this.#fields += 1;

@@ -51,7 +51,7 @@ function answering<T>(field: SchemaField, toValue: ToValue<T>) {
     place: FieldPlace,
   ): OrPromise<T> => {
     const question = FIELDS[field](args);
-    if (question.kind === 'refused') throw badUserInput(question.reason);
+    if (question.kind === 'refused') throw badUserInput(question.reason, place);
     return request.answer(e164, question.value, toValue, place);
   };
 }

@@ -176,7 +176,7 @@ describe('an error, before any server has seen it', () => {
         docs: `https://git.example/docs/errors.md#${code.toLowerCase()}`,
       },
     ]);
-    const [original] = errors.map(({ originalError }) => originalError);
+    const [original] = errors.map((error) => error.originalError ?? error);
     expect(original).toBeInstanceOf(GraphQLError);
     expect(original?.name).toBe('GraphQLError');
     expect(original?.stack).not.toMatch(/\n\s+at /);
