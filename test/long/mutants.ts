@@ -317,11 +317,22 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
+    file: 'src/graphql/httpServer.ts',
+    tests: ['test/graphql/unreadReplies', 'test/graphql/bodyPace'],
+    mutants: [
+      ['this.#dropping.add(response, READ_BYTES);', ''],
+      ['this.#parts.pace.await(request, UNKNOWN_CALLER);', '{}'],
+      ['if (this.#bytes <= this.#maxBytes) return;', 'return;'],
+    ],
+  },
+  {
     file: 'src/graphql/turns.ts',
     tests: ['test/graphql/turns'],
     mutants: [
       ['queue.spentMs += tookMs;', ''],
-      ['waiters.length === 0 || spentMs >= leastSpentMs', 'waiters.length === 0'],
+      ['next === undefined || spentMs < next[1].spentMs', 'next === undefined'],
+      ['Math.max(queue.spentMs, this.#fairShareMs);\n      this', 'this.#fairShareMs;\n      this'],
+      ['this.#fairShareMs += tookMs / (1 + this.#waiting);', ''],
       ['this.#emptyTurns = Math.floor(tookMs);', ''],
       ['hasAccepted && this', 'this'],
     ],
