@@ -27,44 +27,14 @@ export function readJsonObject(reply: HttpReply): ReadBody {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return flawed('no JSON object');
   }
-  if (isTooDeep(reply.body)) return flawed('nested too deeply');
-  if (hasDuplicateMember(reply.body)) return flawed('a member twice');
+  const flaw = flawIn(reply.body);
+  if (flaw !== undefined) return flawed(flaw);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON has no other objects
   return { kind: 'read', body: value as JsonObject };
 }
 
-/** No operator, directory or issuer nests deeper. */
+/** No operator, directory or issuer nests objects and lists deeper: code that walks through a value may recurse. */
 const MAX_DEPTH = 64;
-
-/**
- * Whether a JSON text nests more than {@link MAX_DEPTH} objects and lists: code that walks through its value may
- * recurse. This function does not.
- *
- * @param json a text that `JSON.parse` accepts
- */
-export function isTooDeep(json: string): boolean {
-  // Each level takes two characters.
-  if (json.length <= 2 * MAX_DEPTH) return false;
-  let depth = 0;
-  for (let at = 0; at < json.length; at += 1) {
-    switch (json.charCodeAt(at)) {
-      case OPENING_BRACE:
-      case OPENING_BRACKET:
-        depth += 1;
-        if (depth > MAX_DEPTH) return true;
-        break;
-      case CLOSING_BRACE:
-      case CLOSING_BRACKET:
-        depth -= 1;
-        break;
-      case QUOTE:
-        at = endOfString(json, at);
-        break;
-      default:
-    }
-  }
-  return false;
-}
 
 const QUOTE = 0x22;
 const COLON = 0x3a;
@@ -78,21 +48,22 @@ const CLOSING_BRACE = 0x7d;
 const SPACE = 0x20;
 
 /**
- * Whether an object anywhere in a JSON text names a member twice. RFC 8259 §4 leaves open which of the two counts, and
- * `JSON.parse` takes the last one: `{"swapped":true,"swapped":false}` would be a wrong `false`. Names are compared
- * after escapes are resolved, so that an escape hides nothing. Without recursion: a deep text costs no more than a long
- * one.
+ * Whether a JSON text nests too deeply, or an object anywhere in it names a member twice. RFC 8259 §4 leaves open which
+ * of the two counts, and `JSON.parse` takes the last one: `{"swapped":true,"swapped":false}` would be a wrong `false`.
+ * Names are compared after escapes are resolved, so that an escape hides nothing.
  *
  * @param json a text that `JSON.parse` accepts
  */
-export function hasDuplicateMember(json: string): boolean {
+export function flawIn(json: string): 'nested too deeply' | 'a member twice' | undefined {
   const open: Set<string>[] = [];
   for (let at = 0; at < json.length; at += 1) {
     switch (json.charCodeAt(at)) {
       case OPENING_BRACE:
-        open.push(new Set());
+      case OPENING_BRACKET:
+        if (open.push(new Set()) > MAX_DEPTH) return 'nested too deeply';
         break;
       case CLOSING_BRACE:
+      case CLOSING_BRACKET:
         open.pop();
         break;
       case QUOTE: {
@@ -104,7 +75,7 @@ export function hasDuplicateMember(json: string): boolean {
           const names = open.at(-1);
           const raw = json.slice(at + 1, end);
           const name = raw.includes('\\') ? String(JSON.parse(`"${raw}"`)) : raw;
-          if (names?.has(name) === true) return true;
+          if (names?.has(name) === true) return 'a member twice';
           names?.add(name);
         }
         at = end;
@@ -113,7 +84,7 @@ export function hasDuplicateMember(json: string): boolean {
       default:
     }
   }
-  return false;
+  return undefined;
 }
 
 /** @param at where a string begins, by its quote */
@@ -134,8 +105,9 @@ function isEscaped(json: string, at: number): boolean {
 /** The names of members, from the outermost inwards; an item of a list by its index. */
 export type MemberPath = readonly string[];
 
-export function memberAt(body: JsonObject, path: MemberPath): unknown {
-  let value: unknown = body;
+/** `undefined` where there is none. Pure. */
+export function memberAt(outermost: unknown, path: readonly (string | number)[]): unknown {
+  let value = outermost;
   for (const name of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name))
       return undefined;

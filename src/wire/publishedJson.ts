@@ -3,7 +3,7 @@ import type { Clock } from '../system/clock.ts';
 import { ConnectionFiles, type ConnectionFilesParts } from './connectionFiles.ts';
 import type { ConnectionSettings } from './wireSettings.ts';
 import { handTo } from './http1Connections.ts';
-import { hasDuplicateMember, isTooDeep } from './json.ts';
+import { flawIn } from './json.ts';
 import { TlsConnector } from './tlsConnector.ts';
 
 const TIMEOUT_MS = 5000;
@@ -21,13 +21,13 @@ export class UnexpectedStatus extends Error {
   }
 }
 
-class NestedTooDeeply extends Error {
-  override readonly name = 'NestedTooDeeply';
-}
+class FlawedJson extends Error {
+  override readonly name: string;
 
-/** The document has a member twice: which of the two counts is undefined (RFC 8259 §4). */
-class DuplicateMember extends Error {
-  override readonly name = 'DuplicateMember';
+  constructor(flaw: NonNullable<ReturnType<typeof flawIn>>) {
+    super();
+    this.name = flaw;
+  }
 }
 
 /** The connection to an address that is not an operator's. Redirects and proxies of the environment are ignored. */
@@ -100,8 +100,8 @@ export class PublishedJson {
     }
     const text = await body.text();
     const document: unknown = JSON.parse(text);
-    if (isTooDeep(text)) throw new NestedTooDeeply();
-    if (hasDuplicateMember(text)) throw new DuplicateMember();
+    const flaw = flawIn(text);
+    if (flaw !== undefined) throw new FlawedJson(flaw);
     return document;
   }
 

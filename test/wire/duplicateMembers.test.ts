@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inForm } from '../support/forms.ts';
-import { hasDuplicateMember } from '../../src/wire/json.ts';
+import { flawIn } from '../../src/wire/json.ts';
 
 /** JSON before it is a text: an object may name a member as often as it likes. */
 type Json =
@@ -68,34 +68,36 @@ function repeatsName(value: Json): boolean {
   );
 }
 
-describe('hasDuplicateMember', () => {
+const TWICE = 'a member twice';
+
+describe('flawIn', () => {
   it('finds exactly the texts in which an object names a member twice', () => {
     fc.assert(
       fc.property(json, SPACES, (value, space) => {
-        expect(hasDuplicateMember(write(value, space))).toBe(repeatsName(value));
+        expect(flawIn(write(value, space))).toBe(repeatsName(value) ? TWICE : undefined);
       }),
       RUNS,
     );
   });
 
   it.each([
-    ['__proto__', '{"__proto__":1,"__proto__":2}', true],
-    ['a backslash at the end of a name', '{"a\\\\":1,"a\\\\":2}', true],
-    ['an escaped slash', '{"a/":1,"a\\/":2}', true],
-    ['nothing', '', false],
-  ])('%s', (_, text, repeats) => {
-    expect(hasDuplicateMember(text)).toBe(repeats);
+    ['__proto__', '{"__proto__":1,"__proto__":2}', TWICE],
+    ['a backslash at the end of a name', '{"a\\\\":1,"a\\\\":2}', TWICE],
+    ['an escaped slash', '{"a/":1,"a\\/":2}', TWICE],
+    ['nothing', '', undefined],
+  ])('%s', (_, text, flaw) => {
+    expect(flawIn(text)).toBe(flaw);
   });
 
   it.each([
-    ['arrays', '['.repeat(30_000) + ']'.repeat(30_000), false],
-    ['objects', '{"a":'.repeat(10_000) + '0' + '}'.repeat(10_000), false],
-    [
-      'objects around a repeated name',
-      `${'{"a":'.repeat(10_000)}{"b":1,"b":2}${'}'.repeat(10_000)}`,
-      true,
-    ],
-  ])('walks through deep %s', (_, text, repeats) => {
-    expect(hasDuplicateMember(text)).toBe(repeats);
+    ['arrays', '['.repeat(30_000) + ']'.repeat(30_000)],
+    ['objects', '{"a":'.repeat(10_000) + '0' + '}'.repeat(10_000)],
+    ['objects around a repeated name', `${'{"a":'.repeat(64)}{"b":1,"b":2}${'}'.repeat(64)}`],
+  ])('refuses deep %s', (_, text) => {
+    expect(flawIn(text)).toBe('nested too deeply');
+  });
+
+  it('finds a repeated name in the deepest object that is allowed', () => {
+    expect(flawIn(`${'{"a":'.repeat(63)}{"b":1,"b":2}${'}'.repeat(63)}`)).toBe(TWICE);
   });
 });
