@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
 import { decodeJwt, errors, jwtVerify, type JWTVerifyOptions, type JWTVerifyResult } from 'jose';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../system/clock.ts';
 import {
   callerFrom,
@@ -55,26 +55,26 @@ export interface TokenVerifierParts extends Pick<IssuerSettings, 'issuer' | 'aud
 export class TokenVerifier {
   readonly #parts: TokenVerifierParts;
   /** Keyed by the token's hash: a dump of memory has no token. */
-  readonly #seen: InMemoryLRUCache<Verified>;
+  readonly #seen: LRUCache<string, Verified>;
   /** Keyed by the hash of their name. */
-  readonly #knownClients = new Set<string>();
+  readonly #knownClients = new LRUCache<string, true>({ max: MAX_KNOWN_CLIENTS });
 
   constructor(parts: TokenVerifierParts) {
     this.#parts = parts;
     const { maxBytes: maxSize = MAX_SEEN_BYTES } = parts;
-    this.#seen = new InMemoryLRUCache({ maxSize, sizeCalculation: bytesOf });
+    this.#seen = new LRUCache({ maxSize, sizeCalculation: bytesOf });
   }
 
   /** Never rejects, whatever the token contains. */
   async verify(token: string): Promise<CallerJudgement> {
     if (token.length > MAX_TOKEN_CHARACTERS) return this.#refuse('too long');
     const name = hash('sha256', token, 'base64');
-    const seen = await this.#seen.get(name);
+    const seen = this.#seen.get(name);
     if (seen !== undefined && this.#isGood(seen)) return seen.caller;
     try {
       const verified = await this.#verify(token);
       if (typeof verified === 'string') return this.#refuse(verified);
-      await this.#seen.set(name, verified);
+      this.#seen.set(name, verified);
       return verified.caller;
     } catch (error) {
       return error instanceof KeysUnavailable ? error.reason : this.#refuse(tokenRefusal(error));
@@ -112,15 +112,8 @@ export class TokenVerifier {
     if (iat > clock.nowMs() / 1000 + TOLERANCE_SECONDS) return 'not issued yet';
     const caller = callerFrom(payload, batchScope);
     if (caller === undefined) return payload['cnf'] === undefined ? 'no subject' : 'bound to a key';
-    this.#knowClient(client);
+    this.#knownClients.set(client, true);
     return { caller, untilMs: (exp + TOLERANCE_SECONDS) * 1000, generation };
-  }
-
-  #knowClient(client: string): void {
-    this.#knownClients.delete(client);
-    this.#knownClients.add(client);
-    const [first = client] = this.#knownClients;
-    if (this.#knownClients.size > MAX_KNOWN_CLIENTS) this.#knownClients.delete(first);
   }
 
   /** A token without `kid` is tried with each key that fits, as jose describes. */

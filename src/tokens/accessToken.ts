@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { inspect } from 'node:util';
+import { LRUCache } from 'lru-cache';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Operation } from '../domain/question.ts';
 
@@ -106,25 +107,17 @@ export class AccessToken extends Redacted {
   }
 }
 
-/** At least this many of the latest are remembered, and at most twice as many; each takes about 150 bytes. */
-const MIN_REMEMBERED = 10_000;
+/** Each takes about 150 bytes. */
+const MAX_REMEMBERED = 10_000;
 
-/**
- * Which token values were received, by their hashes, in two halves, of which the older is dropped as a whole: a set
- * that drops its first member with each new one skips thousands of holes each time, which took 10 µs a token.
- */
+/** Which token values were received lately, by their hashes. */
 export class SeenTokens {
-  #latest = new Set<string>();
-  #earlier: ReadonlySet<string> = new Set<string>();
+  readonly #seen = new LRUCache<string, true>({ max: MAX_REMEMBERED });
 
   see(value: string): boolean {
     const hashed = hash('sha256', value, 'base64url');
-    if (this.#latest.has(hashed) || this.#earlier.has(hashed)) return true;
-    if (this.#latest.size === MIN_REMEMBERED) {
-      this.#earlier = this.#latest;
-      this.#latest = new Set();
-    }
-    this.#latest.add(hashed);
-    return false;
+    const isKnown = this.#seen.has(hashed);
+    this.#seen.set(hashed, true);
+    return isKnown;
   }
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { LRUCache } from 'lru-cache';
 import { withinTime, type Clock } from '../system/clock.ts';
 import { errorName } from '../domain/errors.ts';
 import { addressProblem } from '../wire/wireSettings.ts';
@@ -190,7 +191,10 @@ export class DiscoveredEndpoint {
   readonly #name: AuthorizationEndpointName;
   readonly #discovery: Pick<Discovery, 'addresses' | 'suspect'>;
   readonly #at: (address: string) => GuardedEndpoint;
-  readonly #places = new Map<string, GuardedEndpoint>();
+  readonly #places = new LRUCache<string, GuardedEndpoint>({
+    max: MAX_PLACES,
+    dispose: (place) => void place.close(),
+  });
 
   constructor(
     name: AuthorizationEndpointName,
@@ -223,13 +227,10 @@ export class DiscoveredEndpoint {
   }
 
   #place(address: string): GuardedEndpoint {
-    const place = this.#places.get(address) ?? this.#at(address);
-    this.#places.delete(address);
-    this.#places.set(address, place);
-    const [oldest] = this.#places;
-    if (this.#places.size > MAX_PLACES && oldest !== undefined) {
-      this.#places.delete(oldest[0]);
-      void oldest[1].close();
+    let place = this.#places.get(address);
+    if (place === undefined) {
+      place = this.#at(address);
+      this.#places.set(address, place);
     }
     return place;
   }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../system/clock.ts';
 import { AccessToken, Redacted, TokenMisused, type TokenSubject } from './accessToken.ts';
 import type { LightAbortSignal } from '../system/urgency.ts';
@@ -56,47 +57,34 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** What a kept token takes in addition to its value and its key. */
 const ENTRY_BYTES = 512;
 
-/** Keeps each token until shortly before it expires. When there are too many, the oldest is dropped first. */
+/** Keeps each token until shortly before it expires. When there are too many, the least recently used give way. */
 export class KeptTokens {
   readonly #clock: Clock;
   readonly #marginMs: number;
-  readonly #maxBytes: number;
-  /** In order of arrival. */
-  readonly #kept = new Map<string, ReusableToken>();
-  #bytes = 0;
+  readonly #kept: LRUCache<string, ReusableToken>;
 
   /** @param marginMs how long before it expires a token is no longer used */
-  constructor(clock: Clock, marginMs: number, maxBytes = MAX_BYTES) {
+  constructor(clock: Clock, marginMs: number, maxSize = MAX_BYTES) {
     this.#clock = clock;
     this.#marginMs = marginMs;
-    this.#maxBytes = maxBytes;
+    this.#kept = new LRUCache({ maxSize, sizeCalculation: bytesOf });
   }
 
   find(key: string): ReusableToken | undefined {
     const token = this.#kept.get(key);
     if (token === undefined || !this.#isOver(token)) return token;
-    this.drop(key, token);
+    this.#kept.delete(key);
     return undefined;
   }
 
   /** Replaces the token that is kept under this key. */
   keep(key: string, token: ReusableToken): void {
-    if (this.#isOver(token)) return;
-    const before = this.#kept.get(key);
-    if (before !== undefined) this.drop(key, before);
-    this.#kept.set(key, token);
-    this.#bytes += bytesOf(key, token);
-    for (const [oldestKey, oldest] of this.#kept) {
-      if (this.#bytes <= this.#maxBytes && !this.#isOver(oldest)) return;
-      this.drop(oldestKey, oldest);
-    }
+    if (!this.#isOver(token)) this.#kept.set(key, token);
   }
 
   /** Drops this token only; a token that has replaced it stays. */
   drop(key: string, token: ReusableToken): void {
-    if (this.#kept.get(key) !== token) return;
-    this.#kept.delete(key);
-    this.#bytes -= bytesOf(key, token);
+    if (this.#kept.peek(key) === token) this.#kept.delete(key);
   }
 
   #isOver({ expiresAtMs }: ReusableToken): boolean {
@@ -104,8 +92,8 @@ export class KeptTokens {
   }
 }
 
-function bytesOf(key: string, token: ReusableToken): number {
-  return ENTRY_BYTES + 2 * key.length + token.bytes;
+function bytesOf({ bytes }: ReusableToken, key: string): number {
+  return ENTRY_BYTES + 2 * key.length + bytes;
 }
 
 /** How long refused tokens are not replaced, once a replacement was refused as well. */
