@@ -1,4 +1,5 @@
 import { GraphQLError, Kind, parse, validate, type GraphQLSchema } from 'graphql';
+import * as z from 'zod';
 import { isMembers, type Members } from './operation.ts';
 import type { Refusal } from './reply.ts';
 
@@ -14,17 +15,27 @@ export type TrustedDocuments = ReadonlyMap<string, string>;
  * `undefined` for anything else, and for a list without a document.
  */
 export function readManifest(text: string): TrustedDocuments | undefined {
-  const manifest = parseObject(text);
-  if (manifest === undefined) return undefined;
-  const entries =
-    'format' in manifest ? apolloEntries(manifest) : Object.entries<unknown>(manifest);
-  const documents = new Map<string, string>();
-  for (const [id, document] of entries ?? []) {
-    if (typeof id !== 'string' || typeof document !== 'string') return undefined;
-    documents.set(id, document);
+  try {
+    const { data = [] } = manifest.safeParse(JSON.parse(text), { jitless: true });
+    return data.length === 0 ? undefined : new Map(data);
+  } catch {
+    return undefined;
   }
-  return documents.size === 0 ? undefined : documents;
 }
+
+const manifest = z.union([
+  z
+    .object({
+      format: z.literal('apollo-persisted-query-manifest'),
+      version: z.literal(1),
+      operations: z.array(z.object({ id: z.string(), body: z.string() })),
+    })
+    .transform(({ operations }) => operations.map(({ id, body }) => [id, body] as const)),
+  z
+    .record(z.string(), z.string())
+    .refine((documents) => !Object.hasOwn(documents, 'format'))
+    .transform((documents) => Object.entries(documents)),
+]);
 
 /** What is wrong with the documents, each by its id: they were written for another schema. */
 export function invalidDocuments(
@@ -86,22 +97,4 @@ const NOT_IN_LIST: Refusal = { status: 400, code: 'PERSISTED_QUERY_NOT_IN_LIST' 
 function persistedQueryHash(extensions: unknown): unknown {
   if (!isMembers(extensions) || !isMembers(extensions['persistedQuery'])) return undefined;
   return extensions['persistedQuery']['sha256Hash'];
-}
-
-function apolloEntries(manifest: Members): readonly (readonly [unknown, unknown])[] | undefined {
-  const { format, version, operations } = manifest;
-  if (format !== 'apollo-persisted-query-manifest' || version !== 1) return undefined;
-  if (!Array.isArray(operations)) return undefined;
-  return operations.map((one: unknown) =>
-    isMembers(one) ? [one['id'], one['body']] : [undefined, undefined],
-  );
-}
-
-function parseObject(text: string): Members | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isMembers(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
