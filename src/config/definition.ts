@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { MAX_MAX_AGE_HOURS, OPERATIONS } from '../domain/question.ts';
 import { NUMBER_PREFIX } from '../domain/phoneNumber.ts';
 import { parseAmount, type Price } from '../domain/price.ts';
+import { HEADER_NAME, HEADER_TEXT } from '../wire/headers.ts';
 import { proxyProblem, serverNameProblem, addressProblem } from '../wire/wireSettings.ts';
 
 const { array, boolean, optional, record, strictObject, string, union } = z;
@@ -26,17 +27,10 @@ const textWithout = (problemOf: (text: string) => string | undefined) =>
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   });
 
-export const address = textWithout((text) => addressProblem(text)?.what);
+export const address = textWithout(addressProblem);
 
-export const headerName = string().regex(
-  /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/,
-  'must be the name of a header',
-);
-
-export const headerText = string().regex(
-  /^[\t\x20-\x7e]*$/,
-  'must be text that a header can carry',
-);
+export const headerName = string().regex(HEADER_NAME, 'must be the name of a header');
+export const headerText = string().regex(HEADER_TEXT, 'must be text that a header can carry');
 
 export const int = (min: number, max: number) => z.int().min(min).max(max);
 

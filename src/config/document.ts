@@ -80,13 +80,6 @@ function parseDocument(text: string): JsonDocument {
   };
 }
 
-/** The value at the path, or `undefined`. Pure. */
-export function valueAt(value: unknown, [part, ...further]: Path): unknown {
-  if (part === undefined) return value;
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
-  return valueAt(Reflect.get(value, part), further);
-}
-
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -13,7 +13,6 @@ import {
   parsed,
   readDocument,
   sentence,
-  valueAt,
   type FileProblem,
   type JsonDocument,
   type Path,
@@ -25,6 +24,8 @@ import {
   type ForAllOperators,
   type PointedTo,
 } from './entrySettings.ts';
+import { HEADER_TEXT } from '../wire/headers.ts';
+import { memberAt } from '../wire/json.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { readProfile, type LoadedProfile } from './profiles.ts';
 
@@ -78,7 +79,7 @@ export function readOperatorsOf(
     profile?: LoadedProfile,
   ) => {
     // Problems of the files of connections are reported where they are used.
-    const members = Object.entries(Object(valueAt(source.value, path)));
+    const members = Object.entries(Object(memberAt(source.value, path)));
     const entry = Object.fromEntries(
       members.filter(([name]) => name !== 'tls' && name !== 'proxy'),
     );
@@ -132,15 +133,15 @@ function parse(
   source: OperatorsSource,
   read: EnvironmentReader,
   secrets: PointedTo,
-  readings = listOf(valueAt(source.value, ['operators'])).map((one) =>
-    readProfile(valueAt(one, ['profile']) ?? 'vodafone', source.folder),
+  readings = listOf(memberAt(source.value, ['operators'])).map((one) =>
+    readProfile(memberAt(one, ['profile']) ?? 'vodafone', source.folder),
   ),
 ): { readonly file?: OperatorsFile; readonly profiles: readonly (LoadedProfile | undefined)[] } {
   const { value } = source;
   const profiles = readings.map(({ loaded }) => loaded);
   const { data: file, problems } = parsed(operatorsFile, value);
-  const entries = listOf(valueAt(value, ['operators'])).map((one, index) => {
-    const name = valueAt(one, ['name']);
+  const entries = listOf(memberAt(value, ['operators'])).map((one, index) => {
+    const name = memberAt(one, ['name']);
     return {
       name: isText(name) ? name : `operator ${index}`,
       entry: parsed(operatorEntry, one).data,
@@ -149,11 +150,11 @@ function parse(
   });
   const crossing = crossProblems(
     entries,
-    parsed(directoryEntry, valueAt(value, ['directory'])).data,
+    parsed(directoryEntry, memberAt(value, ['directory'])).data,
   );
   const withSecrets = [
-    ...secretProblems(valueAt(value, ['directory']), ['directory'], secrets),
-    ...listOf(valueAt(value, ['operators'])).flatMap((entry, index) =>
+    ...secretProblems(memberAt(value, ['directory']), ['directory'], secrets),
+    ...listOf(memberAt(value, ['operators'])).flatMap((entry, index) =>
       Array.from(secretProblems(entry, ['operators', index], secrets, profiles[index])),
     ),
   ];
@@ -196,7 +197,7 @@ function* secretProblems(
   for (const { entry: secret, path: at } of secretsIn(entry, path)) {
     const text = secrets.read(secret);
     // In a header, a line break in it would begin another header.
-    const fits = at.includes('headers') ? /^[\t\x20-\x7e]*$/ : /^[^\r\n]*$/;
+    const fits = at.includes('headers') ? HEADER_TEXT : /^[^\r\n]*$/;
     const isPem = PEM_MEMBERS.has(at.at(-1));
     if (text.trim() === '') {
       yield { path: [...at, secret.kind], what: MISSING[secret.kind] };
@@ -205,7 +206,7 @@ function* secretProblems(
       yield { path: [...at, secret.kind], what };
     }
   }
-  const [key] = secretsIn(valueAt(entry, ['client', 'key']), [...path, 'client', 'key']);
+  const [key] = secretsIn(memberAt(entry, ['client', 'key']), [...path, 'client', 'key']);
   const pem = key === undefined ? '' : secrets.read(key.entry);
   if (key === undefined || loaded === undefined || pem === '') return;
   if (algFor(pem, loaded.profile) !== undefined) return;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { relative, resolve, sep } from 'node:path';
@@ -18,7 +18,8 @@ import type {
   Pointer,
 } from '../domain/profile.ts';
 import { readTextNow } from '../system/textFile.ts';
-import { parsed, pathText, valueAt } from './document.ts';
+import { memberAt } from '../wire/json.ts';
+import { parsed, pathText } from './document.ts';
 import { didYouMean } from './settingNames.ts';
 import {
   asNeeded,
@@ -83,7 +84,7 @@ function readOwn(named: string, folder: string): ProfileReading {
   const sha256 = hashOf(path, text, root);
   try {
     const exported: unknown = createRequire(import.meta.url)(path);
-    return made(named, valueAt(exported, ['default']), sha256);
+    return made(named, memberAt(exported, ['default']), sha256);
   } catch (error) {
     return refused(whyNotImported(error));
   }
@@ -110,21 +111,17 @@ function hashOf(path: string, text: string, root: string): string {
     }
   }
   texts.delete(path);
-  if (texts.size === 0) return sha256Of(text);
+  if (texts.size === 0) return hash('sha256', text);
   const imports = [...texts].toSorted(([one], [other]) => (one < other ? -1 : 1));
   const lines = [[path, text] as const, ...imports].map(
-    ([file, its]) => `${sha256Of(its)}  ${relative(root, file)}\n`,
+    ([file, its]) => `${hash('sha256', its)}  ${relative(root, file)}\n`,
   );
-  return sha256Of(lines.join(''));
-}
-
-function sha256Of(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', lines.join(''));
 }
 
 /** Without the error's message, which may quote the file. */
 function whyNotImported(error: unknown): string {
-  switch (valueAt(error, ['code'])) {
+  switch (memberAt(error, ['code'])) {
     case 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX':
       return 'has TypeScript that cannot be erased, such as an enum or a namespace: write types only';
     case 'ERR_INVALID_TYPESCRIPT_SYNTAX':

@@ -9,7 +9,7 @@ import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup, Operation } from '../domain/question.ts';
 import type { Exchange, OutgoingRequest } from '../wire/exchange.ts';
-import { isHeaderName, isHeaderText, OWN_HEADERS } from '../wire/headers.ts';
+import { HEADER_NAME, HEADER_TEXT, OWN_HEADERS } from '../wire/headers.ts';
 import { callProfile, ProfileFault } from '../judging/profileCall.ts';
 import { failed, judgeFault } from '../judging/refusal.ts';
 import type { GuardedEndpoint, GuardedPost, Outcome } from '../resilience/guardedEndpoint.ts';
@@ -274,7 +274,7 @@ function headersIn(
     if (OWN_HEADERS.has(lower) || lower === correlator.header || lower === tokens.sentIn.header) {
       throw new ProfileFault('write returned a header that the service sets itself');
     }
-    if (!isHeaderName(name) || typeof value !== 'string' || !isHeaderText(value)) {
+    if (!HEADER_NAME.test(name) || typeof value !== 'string' || !HEADER_TEXT.test(value)) {
       throw new ProfileFault('write returned characters that no header can have');
     }
     return [name, value];

@@ -1,11 +1,9 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { maskPhoneNumbers } from '../domain/phoneNumber.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const MAX_CALLERS_PART_CHARACTERS = 24;
 const RANDOM_CHARACTERS = 12;
-/** The most that `randomInt` can draw at a time. */
-const CHARACTERS_A_DRAW = 6;
 /** The rest of a caller's correlator is ignored. */
 const MAX_READ = 256;
 
@@ -55,13 +53,8 @@ function sanitised(text: string): string {
   return text.slice(0, MAX_READ).replaceAll(/[^A-Za-z0-9-]/g, '');
 }
 
+/** Some characters are a little more likely than others, which matters only for secrets. */
 function randomCharacters(): string {
-  let characters = '';
-  let left = 0;
-  for (let count = 0; count < RANDOM_CHARACTERS; count += 1) {
-    if (count % CHARACTERS_A_DRAW === 0) left = randomInt(ALPHABET.length ** CHARACTERS_A_DRAW);
-    characters += ALPHABET[left % ALPHABET.length];
-    left = Math.floor(left / ALPHABET.length);
-  }
-  return characters;
+  const bytes = Array.from(randomBytes(RANDOM_CHARACTERS));
+  return bytes.map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
 }

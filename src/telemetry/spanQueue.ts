@@ -69,7 +69,12 @@ export class SpanQueue implements SpanProcessor {
     this.#timer = undefined;
     while (this.#waiting.length >= atLeast) {
       const batch = this.#waiting.splice(0, BATCH);
-      const delivery = await this.#deliver(batch);
+      // A batch whose sending throws or rejects is lost; the next are sent.
+      const sending = async (): Promise<Delivery> => this.#target.send(batch);
+      const delivery = await sending().catch((error: unknown): Delivery => ({
+        kind: 'failed',
+        reason: errorName(error),
+      }));
       const reason = delivery.kind === 'failed' ? delivery.reason : undefined;
       this.#target.report(delivery.kind, batch.length, reason);
     }
@@ -83,14 +88,5 @@ export class SpanQueue implements SpanProcessor {
       this.#timer = undefined;
       void this.forceFlush();
     }, EVERY_MS).unref();
-  }
-
-  /** A batch whose sending throws or rejects is lost; the next are sent. */
-  async #deliver(batch: readonly ReadableSpan[]): Promise<Delivery> {
-    try {
-      return await this.#target.send(batch);
-    } catch (error) {
-      return { kind: 'failed', reason: errorName(error) };
-    }
   }
 }

@@ -119,12 +119,8 @@ export const OWN_HEADERS: ReadonlySet<string> = new Set([
   'x-correlator',
 ]);
 
-/** RFC 9110 §5.1. Pure. */
-export function isHeaderName(name: string): boolean {
-  return /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name);
-}
+/** RFC 9110 §5.1. */
+export const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
-/** Printable ASCII and tabs. Pure. */
-export function isHeaderText(text: string): boolean {
-  return /^[\t\x20-\x7e]*$/.test(text);
-}
+/** Printable ASCII and tabs. */
+export const HEADER_TEXT = /^[\t\x20-\x7e]*$/;

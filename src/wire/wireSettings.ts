@@ -86,24 +86,18 @@ export function serverNameProblem(text: string): string | undefined {
     : 'must be the name of a host, without scheme and port';
 }
 
-/** What is wrong with an address to send requests to. It may be http on loopback, which nothing leaves. Pure. */
-export function addressProblem(text: string): AddressProblem | undefined {
+/** As {@link proxyProblem}, for an address to send requests to. It may be http on loopback, which nothing leaves. Pure. */
+export function addressProblem(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    return { what: 'must be an address that starts with http:// or https://', isQuotable: true };
+    return 'must be an address that starts with http:// or https://';
   }
   if (url.username !== '' || url.password !== '' || /[?#]/.test(text)) {
-    const what = 'must be an address without user, password, query and fragment';
-    return { what, isQuotable: false };
+    return 'must be an address without user, password, query and fragment';
   }
-  if (url.protocol !== 'http:' || isLoopback(url.hostname)) return undefined;
-  const what = 'must be an address that starts with https://, as it is not on this machine';
-  return { what, isQuotable: true };
-}
-
-export interface AddressProblem {
-  readonly what: string;
-  readonly isQuotable: boolean;
+  return url.protocol !== 'http:' || isLoopback(url.hostname)
+    ? undefined
+    : 'must be an address that starts with https://, as it is not on this machine';
 }
 
 export function withoutLastSlash(address: string): string {
