@@ -162,7 +162,7 @@ const SLOW_DOWN_MS = 5000;
 const MAX_TRANSIT_MS = 500;
 
 /** Until when the consent bars a prompt. */
-function endsAtMs(consent: Consent): number {
+export function barsUntilMs(consent: Consent): number {
   switch (consent.state) {
     case 'requested':
       return consent.doubtUntilMs;
@@ -193,7 +193,7 @@ export function asOf(
 ): ConsentRecord {
   if (record === undefined) return { ends: [] };
   const { consent } = record;
-  if (consent !== undefined && endsAtMs(consent) > nowMs) {
+  if (consent !== undefined && barsUntilMs(consent) > nowMs) {
     return { consent, ends: keptAt(record.ends, nowMs) };
   }
   const ended = consent === undefined ? [] : endsOf(consent, rules);
@@ -206,7 +206,7 @@ function keptAt(ends: readonly ConsentEnd[], nowMs: number): readonly ConsentEnd
 
 /** The ends that a consent leaves when it expires. */
 function endsOf(consent: Consent, rules: AgeingRules): readonly ConsentEnd[] {
-  const atMs = endsAtMs(consent);
+  const atMs = barsUntilMs(consent);
   switch (consent.state) {
     // Requests got the failure while it was closed.
     case 'closed':
@@ -224,7 +224,7 @@ function endsOf(consent: Consent, rules: AgeingRules): readonly ConsentEnd[] {
 /** Until when a record matters. A consent that expires is kept, to be reported. */
 export function keptUntilMs({ consent, ends }: ConsentRecord, rules: AgeingRules): number {
   const ended = consent === undefined ? [] : endsOf(consent, rules);
-  const untilMs = consent === undefined ? 0 : endsAtMs(consent);
+  const untilMs = consent === undefined ? 0 : barsUntilMs(consent);
   return Math.max(untilMs, ...[...ends, ...ended].map(endKeptUntilMs));
 }
 

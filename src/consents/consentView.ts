@@ -3,6 +3,7 @@ import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
 import {
   asOf,
   barsOthersUntilMs,
+  barsUntilMs,
   countsAt,
   type AgeingRules,
   type Closed,
@@ -29,16 +30,17 @@ export type PromptView =
   | { readonly state: 'free' }
   /** Another caller's consent or denial, which is not revealed; without an id where failures of this caller bar it. */
   | { readonly state: 'anothers'; readonly id?: string }
-  /** The store has lost writes: until then a prompt may be live, or an answer may have been given, without a record. */
-  | { readonly state: 'forgotten'; readonly againAtMs: number; readonly endsAtMs: number }
   | LivingView
   /** The owner declined, or the operator refused to continue. */
   | Closed;
 
-/** The caller's own consent: when a retry can help, and when it ends. */
+/** The caller's own consent, or one that the store has lost: when a retry can help, and when it ends. */
 type LivingView = { readonly againAtMs: number; readonly endsAtMs: number } & (
   | { readonly state: 'under-way'; readonly leaseUntilMs: number }
-  /** The request to prompt was never answered, its operator is gone, or its token may have been spent. */
+  /**
+   * The request to prompt was never answered, its operator is gone, or the store has lost writes: a prompt may be live, or
+   * an answer may have been given, without a record.
+   */
   | { readonly state: 'in-doubt' }
   /** The operator can be polled now. */
   | { readonly state: 'due'; readonly pending: Pending }
@@ -75,7 +77,7 @@ export function consentViewOf(
     const isOwn = ends.some(({ asker }) => asker === callerKey);
     prompt = isOwn ? { state: 'anothers' } : { state: 'anothers', id };
   } else if (doubtUntilMs > nowMs) {
-    prompt = { state: 'forgotten', againAtMs: doubtUntilMs, endsAtMs: doubtUntilMs };
+    prompt = { state: 'in-doubt', againAtMs: doubtUntilMs, endsAtMs: doubtUntilMs };
   }
   const failed = ends.filter((end) => end.kind === 'failed');
   return {
@@ -92,23 +94,19 @@ function ownView(
   doubtUntilMs: number,
   operators: Operators,
 ): PromptView {
+  if (consent.state === 'closed') return consent;
+  const { leaseUntilMs = 0 } = consent;
+  const endsAtMs = barsUntilMs(consent);
+  if (leaseUntilMs > nowMs) return { state: 'under-way', leaseUntilMs, againAtMs: nowMs, endsAtMs };
+  const inDoubt = { state: 'in-doubt', againAtMs: endsAtMs, endsAtMs } as const;
+  // Its operator is no longer configured, or no longer 3-legged: the prompt is still on the phone.
+  if (!operators.has(consent.operator)) return inDoubt;
   switch (consent.state) {
-    case 'requested': {
-      const { leaseUntilMs, doubtUntilMs: endsAtMs } = consent;
-      return leaseUntilMs > nowMs
-        ? { state: 'under-way', leaseUntilMs, againAtMs: nowMs, endsAtMs }
-        : { state: 'in-doubt', againAtMs: endsAtMs, endsAtMs };
-    }
+    case 'requested':
+    case 'redeemed':
+      return inDoubt;
     case 'pending': {
-      const { leaseUntilMs = 0, nextPollAtMs, redeemableUntilMs, livesUntilMs } = consent;
-      const endsAtMs = Math.max(livesUntilMs, leaseUntilMs);
-      if (leaseUntilMs > nowMs) {
-        return { state: 'under-way', leaseUntilMs, againAtMs: nowMs, endsAtMs };
-      }
-      // Its operator is no longer configured, or no longer 3-legged: the prompt is still on the phone.
-      if (!operators.has(consent.operator)) {
-        return { state: 'in-doubt', againAtMs: endsAtMs, endsAtMs };
-      }
+      const { nextPollAtMs, redeemableUntilMs } = consent;
       if (Math.max(nextPollAtMs, nowMs) >= redeemableUntilMs) {
         return { state: 'waiting', againAtMs: endsAtMs, endsAtMs };
       }
@@ -116,23 +114,10 @@ function ownView(
         ? { state: 'waiting', againAtMs: nextPollAtMs, endsAtMs }
         : { state: 'due', pending: consent, againAtMs: nowMs, endsAtMs };
     }
-    case 'granted': {
-      const { leaseUntilMs = 0, untilMs } = consent;
-      const endsAtMs = Math.max(untilMs, leaseUntilMs);
-      if (leaseUntilMs > nowMs) {
-        return { state: 'under-way', leaseUntilMs, againAtMs: nowMs, endsAtMs };
-      }
+    case 'granted':
       // A store that has lost writes may have lost that the token was spent.
-      return doubtUntilMs > nowMs || !operators.has(consent.operator)
-        ? { state: 'in-doubt', againAtMs: endsAtMs, endsAtMs }
-        : { state: 'granted', granted: consent, againAtMs: nowMs, endsAtMs };
-    }
-    case 'redeemed': {
-      const { leaseUntilMs } = consent;
-      return { state: 'under-way', leaseUntilMs, againAtMs: nowMs, endsAtMs: leaseUntilMs };
-    }
-    case 'closed':
-      return consent;
+      if (doubtUntilMs > nowMs) return inDoubt;
+      return { state: 'granted', granted: consent, againAtMs: nowMs, endsAtMs };
   }
 }
 

@@ -147,7 +147,6 @@ export function nextStep(
       return sleep(prompt.againAtMs);
     case 'under-way':
       return sleep(Math.min(prompt.leaseUntilMs, page.nowMs + LOOK_AGAIN_MS));
-    case 'forgotten':
     case 'anothers':
     case 'in-doubt':
     case 'closed':

@@ -178,11 +178,11 @@ describe('what bars a prompt', () => {
 
   it('is the doubt of a store that has lost its memory, until the doubt is over', () => {
     const view = viewOf(undefined, 'bank', NOW + 7000);
-    expect(view.prompt.state).toBe('forgotten');
+    expect(view.prompt.state).toBe('in-doubt');
     expect(consentStatus(view, IDENTITY.operator, NOW, START_MS, [])).toEqual(pendingWith(7, 7000));
     expect(viewOf(undefined, 'bank', NOW).prompt.state).toBe('free');
     // What is on record may be older than what was lost.
-    expect(viewOf({ ends: [] }, 'bank', NOW + 7000).prompt.state).toBe('forgotten');
+    expect(viewOf({ ends: [] }, 'bank', NOW + 7000).prompt.state).toBe('in-doubt');
     expect(viewOf(living(grantedFor(9000)), 'bank', NOW).prompt.state).toBe('granted');
     expect(viewOf(living(grantedFor(9000)), 'bank', NOW + 7000).prompt.state).toBe('in-doubt');
   });

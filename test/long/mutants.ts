@@ -87,7 +87,7 @@ export const PARTS: readonly Part[] = [
     mutants: [
       ['redeemableUntilMs: sentAtMs + lifeMs', 'redeemableUntilMs: nowMs + 2 * lifeMs'],
       ["(goOn === 'slow_down' ? SLOW_DOWN_MS : 0)", '0'],
-      ['endsAtMs(consent) > nowMs', 'endsAtMs(consent) >= nowMs'],
+      ['barsUntilMs(consent) > nowMs', 'barsUntilMs(consent) >= nowMs'],
       ['Math.max(deniedMs, MIN_DENIED_MS)', 'deniedMs'],
       ['operator === at || failure.isUnknownNumber !== true', 'true'],
       ["isGranted && kind === 'expired' ? undefined : withLearned", 'withLearned'],
@@ -116,11 +116,11 @@ export const PARTS: readonly Part[] = [
     tests: ['test/consents', 'test/consentHistories'],
     mutants: [
       ['consent.asker === callerKey\n        ? ownView', 'true\n        ? ownView'],
-      ['if (!operators.has(consent.operator)) {', 'if (false) {'],
+      ['if (!operators.has(consent.operator)) return inDoubt;', ''],
       ['ends: ends.filter((end) => end.asker === callerKey)', 'ends'],
       [' && barsOthersUntilMs(end) > nowMs', ''],
       ['} else if (doubtUntilMs > nowMs) {', '} else if (false) {'],
-      ['doubtUntilMs > nowMs || !operators', '!operators'],
+      ['if (doubtUntilMs > nowMs) return inDoubt;', ''],
       ['record.ends.filter(({ untilMs }) => untilMs > nowMs)', 'record.ends'],
       [".filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS", '.length > 1000'],
     ],
