@@ -1,5 +1,4 @@
 import { consentChannel, traced } from '../log/diagnostics.ts';
-import type { LookupFailure } from '../domain/errors.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import { LightAbortSignal } from '../system/urgency.ts';
@@ -28,11 +27,6 @@ const WAIT_OVER = 'over';
  * NOT_ASKED again.
  */
 const MAX_MET = 10_000;
-
-function isAnothersPending({ code, expiresAtMs, retryAfterSeconds }: LookupFailure): boolean {
-  const { code: pending, retryAfterSeconds: seconds } = ANOTHERS_PENDING;
-  return code === pending && retryAfterSeconds === seconds && expiresAtMs === undefined;
-}
 
 /** The owner is prompted once for all requests of one caller, whatever their operators (docs/design.md, "Consent"). */
 export class ConsentedLookups {
@@ -82,28 +76,31 @@ export class ConsentedLookups {
   ): Promise<ConsentReading> {
     const admitted = await admission.admit({ event: 'consent-status', number, request });
     if (admitted.kind === 'denied') return { kind: 'failed', failure: admitted.failure };
-    const { clock, rules } = this.#parts;
-    // Unknown when the store is lost, or the request ends first.
-    const reading = this.#parts.store.read(number).catch(unlessLost);
-    const snapshot = await request.signal.unlessAborted(reading);
-    if (snapshot === undefined) return { kind: 'read', status: undefined };
     const key = hashedCallerKey(request, number);
-    const view = consentViewOf(snapshot, key, rules, this.#operators);
+    const view = await this.#look(number, key, request);
+    if (view === undefined) return { kind: 'read', status: undefined };
     const met = this.#met.get(key) ?? [];
-    const status = consentStatus(view, identity, snapshot.nowMs, clock.nowMs(), met);
+    const status = consentStatus(view, identity, view.nowMs, this.#parts.clock.nowMs(), met);
     return { kind: 'read', status };
   }
 
   /** Notes the consents of others before the answer leaves, so that a status that is read after it agrees. */
-  async #meet(number: PhoneNumber, key: string, { signal }: LookupRequest): Promise<void> {
-    const reading = this.#parts.store.read(number).catch(unlessLost);
-    const snapshot = await signal.unlessAborted(reading);
-    if (snapshot === undefined) return;
-    const others = othersIn(consentViewOf(snapshot, key, this.#parts.rules, this.#operators));
+  async #meet(number: PhoneNumber, key: string, request: LookupRequest): Promise<void> {
+    const view = await this.#look(number, key, request);
+    if (view === undefined) return;
+    const others = othersIn(view);
     this.#met.delete(key);
     if (others.length > 0) this.#met.set(key, others);
     const [oldest] = this.#met.keys();
     if (this.#met.size > MAX_MET && oldest !== undefined) this.#met.delete(oldest);
+  }
+
+  /** `undefined` when the store is lost, or the request ends first. */
+  async #look(number: PhoneNumber, key: string, { signal }: LookupRequest) {
+    const { store, rules } = this.#parts;
+    const snapshot = await signal.unlessAborted(store.read(number).catch(unlessLost));
+    if (snapshot === undefined) return undefined;
+    return { ...consentViewOf(snapshot, key, rules, this.#operators), nowMs: snapshot.nowMs };
   }
 
   /** Exchanges on the wire run to their end: their outcome must be stored. */
@@ -144,7 +141,7 @@ export class ConsentedLookups {
       .catch(reject);
     try {
       const ended = await outcome;
-      if (ended.kind === 'failed' && isAnothersPending(ended.failed.failure)) {
+      if (ended.kind === 'failed' && ended.failed.failure === ANOTHERS_PENDING) {
         await this.#meet(number, key, request);
       }
       return ended;
