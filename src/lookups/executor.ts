@@ -177,18 +177,13 @@ export class Executor {
       return session.run;
     }
     session.state = { kind: 'at work', waitsForOwner: false };
-    session.run = this.#runTraced(session);
-    return session.run;
-  }
-
-  #runTraced(session: NumberSession): Promise<void> {
-    const { correlator } = this.#request;
-    return traced(
+    session.run = traced(
       planChannel,
-      () => ({ correlator: correlator.name, questions: session.questions.length }),
+      () => ({ correlator: this.#request.correlator.name, questions: session.questions.length }),
       () => this.#run(session),
       () => planned(session),
     );
+    return session.run;
   }
 
   /**
@@ -227,14 +222,11 @@ export class Executor {
       session.answerToOpen = { kind: 'defect', error };
     }
     // In the same turn as the end: a question that arrives later begins another run.
-    this.#leavePlace(session);
-    session.state = DONE;
-  }
-
-  #leavePlace({ state }: NumberSession): void {
+    const { state } = session;
     const { key } = this.#request.caller;
     if (state.kind === 'at work' && state.waitsForOwner) this.#numbersAtWork?.wait(key, false);
     this.#numbersAtWork?.giveBack(key);
+    session.state = DONE;
   }
 
   /** Where no prefix names the operator of a number: kept facts first; `undefined` when they answer everything. */

@@ -188,7 +188,8 @@ export class GuardedEndpoint {
     }
     const isSent = exchange.kind === 'reply' || exchange.fault.sent;
     const attempts = challenges + (isSent ? 1 : 0);
-    const mayHaveBeenCarriedOut = isSent && !isChallenged(exchange);
+    const mayHaveBeenCarriedOut =
+      exchange.kind === 'reply' ? exchange.challenge === undefined : isSent;
     const outcome = { judged, attempts, mayHaveBeenCarriedOut, mayRetryWithNewToken: false };
     return isRetry || isSuccess(exchange) ? outcome : this.#retried(request, exchange, outcome);
   }
@@ -371,10 +372,6 @@ async function pause(
   } catch {
     return false;
   }
-}
-
-function isChallenged(exchange: Exchange): boolean {
-  return exchange.kind === 'reply' && exchange.challenge !== undefined;
 }
 
 function isSuccess(exchange: Exchange): boolean {
