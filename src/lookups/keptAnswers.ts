@@ -116,17 +116,16 @@ export class KeptFacts {
 const NOT_RECALLED: RecalledFacts = { facts: [], unrequested: [], recalledAtMs: -Infinity };
 
 /** Questions that kept facts answer take no lookup and no prompt. */
-export class KeptAnswers implements LookupRoute {
+export class KeptAnswers extends KeptFacts implements LookupRoute {
   readonly #route: LookupRoute;
-  readonly #kept: KeptFacts;
 
   constructor(route: LookupRoute, parts: KeptFactsParts) {
+    super(parts);
     this.#route = route;
-    this.#kept = new KeptFacts(parts);
   }
 
   async lookUp(lookup: Lookup, session: LookupSession): Promise<LookupOutcome> {
-    const recalled = await this.#kept.recall(session);
+    const recalled = await this.recall(session);
     switch (recalled.kind) {
       case 'answers':
         return { ...recalled, kind: 'facts' };
@@ -140,16 +139,12 @@ export class KeptAnswers implements LookupRoute {
     }
   }
 
-  delivered(facts: readonly TimedFact[], about: NumberOfRequest): void {
-    this.#kept.delivered(facts, about);
-  }
-
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
     return this.#route.consent(number, request);
   }
 
-  async close(): Promise<void> {
-    await this.#kept.close();
+  override async close(): Promise<void> {
+    await super.close();
     await this.#route.close();
   }
 }
