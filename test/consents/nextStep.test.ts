@@ -37,6 +37,140 @@ const NAMES = ['one', 'other'];
 const MONOTONIC_MS = 500_000;
 const TIME = { minAheadMs: NOW - MONOTONIC_MS - 1, maxAheadMs: NOW - MONOTONIC_MS + 1 };
 
+const ONE = { operatorIndex: 0 as const, questions: [window(72)], joinedMs: 0, recalledMs: 0 };
+const OF_ONE = { ...IDENTITY, asker: 'bank', operator: 'one' };
+const ANSWERED = { ...OF_ONE, kind: 'answered', atMs: NOW + 1, untilMs: NOW + 5000 } as const;
+const SWAPPED: TimedFact = {
+  operation: 'check',
+  maxAgeHours: hours(72),
+  swapped: true,
+  sentAtMs: START_MS,
+  toldBy: 'one',
+  leftAtMs: MONOTONIC_MS,
+  repliedAtMs: MONOTONIC_MS,
+  replyId: 'reply',
+  isHeard: false,
+};
+
+function living(one: Consent, rest: Partial<Moment> = {}): Partial<Moment> {
+  return { consent: { ...one, ...OF_ONE }, ...rest };
+}
+
+function ended(one: ConsentEnd, rest: Partial<Moment> = {}): Partial<Moment> {
+  return { ends: [{ ...one, asker: 'bank', operator: 'one' }], ...rest };
+}
+
+/**
+ * docs/flows.md, "The next step", in its order: the record of a consent, and all steps until one sleeps, writes or makes
+ * an exchange, or no request waits. One request waits, where the row does not say otherwise.
+ */
+const STEPS: readonly (readonly [string, Partial<Moment>, string])[] = [
+  ['no request', { requests: [] }, 'end'],
+  ['the request leaves while the record is read', { leaves: true }, 'read prompt'],
+
+  [
+    'an answer that was kept since it looked',
+    ended(ANSWERED, { facts: [SWAPPED] }),
+    'read recall answer end',
+  ],
+  ['an answer to another question', ended(ANSWERED), 'read recall prompt'],
+  ['an expiry that was not reported', ended(expiredAt(-1)), 'read recall answer'],
+  [
+    'one that was reported before it came',
+    ended({ ...expiredAt(-1), isTold: true }),
+    'read recall prompt',
+  ],
+  ['a lookup that failed', ended(failedFor(reaching('number', false), 1000)), 'read answer end'],
+  [
+    'at an operator that does not know the number',
+    { ends: [{ ...failedFor(reaching('number', true), 1000), asker: 'bank', operator: 'other' }] },
+    'read prompt',
+  ],
+  [
+    "another caller's lookup that failed",
+    {
+      ends: [{ ...failedFor(reaching('number', false), 1000), asker: 'another', operator: 'one' }],
+    },
+    'read answer end',
+  ],
+  ['a refusal of the operator', { refusedForMs: [1000, 1000] }, 'read answer end'],
+  ["another operator's refusal", { refusedForMs: [0, 1000] }, 'read prompt'],
+
+  ['a consent that the store has lost', { isLost: true }, 'read recall restore'],
+
+  ['no consent', {}, 'read prompt'],
+  [
+    'no consent, and kept facts were not looked at for a second',
+    { requests: [{ ...ONE, recalledMs: -2000 }] },
+    'read recall prompt',
+  ],
+  ['pending and due', living(pendingFor({})), 'read poll'],
+  ['granted', living(grantedFor(1000)), 'read spend'],
+
+  ['pending, to be polled later', living(pendingFor({ nextPollMs: 1000 })), 'read sleep'],
+  ['requested, its lease lasts', living(requestedFor(1000, 2000)), 'read sleep'],
+  ['polling, its lease lasts', living(pendingFor({ leaseMs: 1000 })), 'read sleep'],
+  ['granted, another process is about to spend it', living(grantedFor(2000, 1000)), 'read sleep'],
+  ['redeemed', living(redeemedFor(1000)), 'read sleep'],
+
+  ['requested, its lease is over: in doubt', living(requestedFor(-1, 1000)), 'read fail end'],
+  ['granted, for another process', living(grantedFor(1000), { holds: false }), 'read fail end'],
+  [
+    'granted, in a store that has lost writes',
+    living(grantedFor(1000), { doubtMs: 1000 }),
+    'read fail end',
+  ],
+  [
+    'pending, its operator is gone',
+    { consent: { ...pendingFor({}), asker: 'bank', operator: 'gone' } },
+    'read fail end',
+  ],
+  ['closed', living(closedFor(DENIED, 1000)), 'read fail end'],
+  [
+    "another caller's",
+    { consent: { ...pendingFor({}), asker: 'another', operator: 'one' } },
+    'read fail end',
+  ],
+  ['none, in a store that has lost writes', { doubtMs: 1000 }, 'read fail end'],
+
+  [
+    'its request has left: a poll that is due',
+    living(pendingFor({}), { hasLeft: true }),
+    'read poll',
+  ],
+  ['its request has left: a token', living(grantedFor(1000), { hasLeft: true }), 'read spend'],
+  [
+    'its request has left: a poll that is not due',
+    living(pendingFor({ nextPollMs: 1000 }), { hasLeft: true }),
+    'read end',
+  ],
+  [
+    'its request has left: another caller has one',
+    { consent: { ...pendingFor({}), asker: 'another', operator: 'one' }, hasLeft: true },
+    'read end',
+  ],
+];
+
+it.each(STEPS)('%s', (_, at, expected) => {
+  const steps = stepsOf({ ...NO_CONSENT, ...at });
+  expect(steps.map(({ kind }) => kind).join(' ')).toBe(expected);
+});
+
+const NO_CONSENT: Moment = {
+  consent: undefined,
+  ends: [],
+  doubtMs: undefined,
+  isLost: false,
+  version: 0,
+  isMarked: true,
+  refusedForMs: [0, 0],
+  holds: true,
+  facts: [],
+  requests: [ONE],
+  hasLeft: false,
+  leaves: false,
+};
+
 const soon = fc.integer({ min: -3000, max: 3000 });
 const operatorIndex = fc.constantFrom(0, 0, 1);
 
