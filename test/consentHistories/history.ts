@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Question } from '../../src/domain/question.ts';
 import type { LookupFailure, LookupFailureCode } from '../../src/domain/errors.ts';
 import { DATE, window } from '../lookups/requests.ts';
+import type { NonceRule } from './nonceServer.ts';
 
 /** Some requests about one number, and its operator's replies, which are used in turn and repeated. */
 export interface History {
@@ -25,6 +26,8 @@ export interface History {
   readonly restarts: readonly Restart[];
   /** A shared store loses what it wrote in that time. */
   readonly loss: { readonly savedAtMs: number; readonly lostMs: number } | undefined;
+  /** Of operators that bind their tokens to a key of the process. */
+  readonly nonces: NonceRule | undefined;
 }
 
 export type OperatorName = 'one' | 'other';
@@ -205,5 +208,9 @@ export const history: fc.Arbitrary<History> = fc.record({
   loss: fc.option(
     fc.record({ savedAtMs: atMs, lostMs: fc.constantFrom(50, 1000, 6000, 20_000, 60_000) }),
     { nil: undefined, freq: 2 },
+  ),
+  nonces: weighed<History['nonces']>(
+    [3, fc.constant(undefined)],
+    [3, fc.record({ periodMs: fc.constantFrom(undefined, 20, 500), isLate: fc.boolean() })],
   ),
 });

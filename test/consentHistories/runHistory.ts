@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { createCorrelator } from '../../src/system/correlator.ts';
 import type {
   LookupAuthorizer,
@@ -35,6 +36,8 @@ function noWrongs() {
     wrongAnswers: 0,
     /** Answers that were returned before they were audited. */
     unaudited: 0,
+    /** Prompts, polls and lookups more or fewer than without nonces. */
+    otherThanWithoutNonces: 0,
   };
 }
 
@@ -52,8 +55,23 @@ export interface Place {
 
 const CLAIMED_BEFORE_MS = 5;
 
-/** Runs a history, and counts what was wrong in it. */
-export async function runHistory(history: History, place: Place): Promise<Wrongness> {
+/**
+ * Runs a history, and once more without nonces where it has them, and counts what was wrong in it, and how often its
+ * operators challenged.
+ */
+export async function runHistory(
+  history: History,
+  placeOf: (history: History) => Place,
+): Promise<{ readonly wrong: Wrongness; readonly challenges: number }> {
+  const { carriedOut, wrong, challenges } = await run(history, placeOf(history));
+  if (history.nonces?.isLate === false) {
+    const plain = await run({ ...history, nonces: undefined }, placeOf(history));
+    if (!isDeepStrictEqual(carriedOut, plain.carriedOut)) wrong.otherThanWithoutNonces += 1;
+  }
+  return { wrong, challenges };
+}
+
+async function run(history: History, place: Place) {
   const { clock } = place;
   const operators = new StrictOperators(history, clock, place.latenessMs);
   const audit = new Audit(history.admissions);
@@ -97,7 +115,8 @@ export async function runHistory(history: History, place: Place): Promise<Wrongn
   // Exchanges outlive their requests, and their leases.
   const closed = answered.then(() => Promise.all(all.map((one) => one.close())));
   if (!(await settlesWithin(clock, 4 * LEASE_MS, closed))) wrong.unsettled += 1;
-  return { ...operators.offences, ...wrong };
+  const { offences, carriedOut, challenges } = operators;
+  return { wrong: { ...offences, ...wrong }, carriedOut, challenges };
 }
 
 /** Whether a promise is settled after so much time, once this process has nothing left to run. */

@@ -11,6 +11,7 @@ import type { ExchangeContext, Polled, RequestedConsent } from '../../src/tokens
 import { hear, OperatorBooks, type Consent, type Offence } from '../support/operatorBooks.ts';
 import { RULES } from '../consents/records.ts';
 import { HOUR_MS } from '../support/values.ts';
+import { exchangesOf, NonceServer } from './nonceServer.ts';
 import type { History, LookupWord, OperatorName, PollWord, PromptWord } from './history.ts';
 
 /** What an operator must not see. */
@@ -83,6 +84,7 @@ export class StrictOperators {
   readonly #clock: Clock;
   readonly #toleranceMs: number;
   readonly #books: OperatorBooks;
+  readonly #servers = new Map<string, NonceServer>();
   readonly #answered: { asker: string; lookup: Lookup; atMs: number }[] = [];
   readonly #knowSwapSinceMs = new Map<string, number>();
   readonly #startedAtMs: number;
@@ -120,17 +122,46 @@ export class StrictOperators {
     return this.#books.counts(OFFENCES);
   }
 
+  /** What the operators were requested to do, without challenged exchanges. */
+  get carriedOut() {
+    return { prompts: this.#prompts, polls: this.#polls, lookups: this.#lookups };
+  }
+
+  get challenges(): number {
+    return [...this.#servers.values()].reduce((sum, { challenges }) => sum + challenges, 0);
+  }
+
+  /** An operator as one process sees it. */
   at(operator: OperatorName) {
+    const exchanges = exchangesOf(this.#clock);
+    const carry = <T>(
+      at: 'tokens' | 'lookups',
+      context: ExchangeContext,
+      reply: () => Promise<T>,
+    ) => {
+      const server = this.#serverOf(`${operator} ${at}`);
+      return server?.carry(exchanges, at === 'lookups', context, reply) ?? reply();
+    };
     return {
       requestConsent: (subject: TokenSubject, context: ExchangeContext) =>
-        this.#requestConsent(subject, context, operator),
-      poll: (authReqId: string) => this.#poll(authReqId, operator),
+        carry('tokens', context, () => this.#requestConsent(subject, context, operator)),
+      poll: (authReqId: string, _: TokenSubject, context: ExchangeContext) =>
+        carry('tokens', context, () => this.#poll(authReqId, operator)),
       holds: () => true,
       rightTo: (subject: TokenSubject, { value }: IssuedToken) =>
         ({ kind: 'acquired', token: new AccessToken(subject, value, undefined) }) as const,
       lookUp: (order: LookupOrder, context: ExchangeContext) =>
-        this.#lookUp(order, context, operator),
+        carry('lookups', context, () => this.#lookUp(order, context, operator)),
     };
+  }
+
+  /** Token endpoint and bc-authorize have one nonce, lookups another (RFC 9449 §9). */
+  #serverOf(name: string): NonceServer | undefined {
+    const { nonces } = this.#history;
+    if (nonces === undefined) return undefined;
+    const server = this.#servers.get(name) ?? new NonceServer(nonces, this.#clock);
+    this.#servers.set(name, server);
+    return server;
   }
 
   async #requestConsent(

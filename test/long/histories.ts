@@ -22,9 +22,10 @@ export const histories = longRun({
   async *run({ histories: numRuns, seed: used }) {
     for (const [place, placeOf] of PLACES) {
       yield await anyHistory(place, { numRuns, seed: used }, (tally) =>
-        fc.asyncProperty(history, async (one) =>
-          tally({}, { ...(await runHistory(one, placeOf(one))) }),
-        ),
+        fc.asyncProperty(history, async (one) => {
+          const { wrong, challenges } = await runHistory(one, placeOf);
+          return tally({ challenges }, { ...wrong });
+        }),
       );
     }
   },
