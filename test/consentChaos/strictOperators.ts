@@ -255,9 +255,9 @@ export class StrictOperators {
   waited(number: string, caller: string, fromMs: number): void {
     const consent = this.#books.livingOf(number);
     const asked = consent && this.#asked.get(consent);
-    // Without a poll the service may not have its id.
-    if (asked?.caller !== caller || consent?.polls === 0 || asked.mayBeLost) return;
-    if (consent === undefined || this.#orphans.has(consent)) return;
+    if (consent === undefined || asked?.caller !== caller || asked.mayBeLost) return;
+    // Without a poll the service may not have its id; the reply to one may slow it down.
+    if (consent.polls === 0 || consent.pollsOnTheWire > 0 || this.#orphans.has(consent)) return;
     asked.awaitedSinceMs ??= Math.max(fromMs, consent.polledAtMs + consent.intervalMs);
     if (Date.now() - asked.awaitedSinceMs < ORPHANED_AFTER_MS) return;
     this.#orphans.set(consent, this.#chronicle.story('orphanedConsents', number));
