@@ -3,9 +3,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { NonceRule } from '../../simulator/proofs.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
+import type { SimSwapLoader } from '../../src/lookups/executor.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import type { Clock } from '../../src/system/clock.ts';
+import { systemClock, type Clock } from '../../src/system/clock.ts';
 import { answerJson, RecordingServer, type Received } from '../wire/recordingServer.ts';
 import {
   auditedInto,
@@ -52,12 +53,27 @@ function dpop(
   );
 }
 
-async function simulated(nonces: NonceRule, changes: OperatorChanges = {}, clock?: Clock) {
+/** Time that passes this many times as fast. */
+function passing(times: number): Clock {
+  return {
+    nowMs: () => Date.now(),
+    monotonicMs: () => times * performance.now(),
+    after: (ms, act) => systemClock.after(ms / times, act),
+    sleep: (ms, signal) => systemClock.sleep(ms / times, signal),
+  };
+}
+
+/** An interval of a second is soon over. */
+const FAST = passing(10);
+/** The others never wait in vain for the exchange that goes first, however busy the machine is. */
+const SLOW = passing(0.1);
+
+async function simulated(nonces: NonceRule, changes: OperatorChanges = {}) {
   const simulator = await startSimulator({ port: 0, nonces });
   onTestFinished(() => simulator.close());
   const { authUrl, simSwapUrl } = simulator;
-  const parts = clock === undefined ? {} : { clock };
-  const service = new SeveralOperators([dpop(authUrl, changes, simSwapUrl)], parts);
+  const clock = changes.flow === '3-legged' ? systemClock : SLOW;
+  const service = new SeveralOperators([dpop(authUrl, changes, simSwapUrl)], { clock });
   onTestFinished(() => service[Symbol.asyncDispose]());
   const list = async (size: number): Promise<number> => {
     const loader = service.request();
@@ -174,7 +190,12 @@ describe('3-legged, a nonce that is wanted', () => {
 async function scripted(
   flow: '2-legged' | '3-legged',
   reply: (received: Received) => Challenge | undefined,
-  { tokenSeconds = 300, timeoutMs = 60_000 }: { tokenSeconds?: number; timeoutMs?: number } = {},
+  {
+    tokenSeconds = 300,
+    timeoutMs = 60_000,
+    clock = systemClock,
+    hasProofs = true,
+  }: { tokenSeconds?: number; timeoutMs?: number; clock?: Clock; hasProofs?: boolean } = {},
 ) {
   const server = await RecordingServer.start((received, response) => {
     const challenge = reply(received);
@@ -190,10 +211,11 @@ async function scripted(
     if (challenge?.nonce !== undefined) response.setHeader('dpop-nonce', challenge.nonce);
     if (challenge !== undefined && challenge.isAccepted !== true) {
       const { isEchoed = true, isLast = false, error = 'use_dpop_nonce' } = challenge;
+      const { status = isLookup ? 401 : 400 } = challenge;
       if (isLast) response.setHeader('connection', 'close');
       if (isEchoed) response.setHeader('x-correlator', received.correlator);
       if (isLookup) response.setHeader('www-authenticate', `DPoP error="${error}"`);
-      response.writeHead(isLookup ? 401 : 400, { 'content-type': 'application/json' });
+      response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ error }));
     } else if (isLookup) {
       answerJson(received, response, { swapped: true });
@@ -211,16 +233,20 @@ async function scripted(
   onTestFinished(() => server[Symbol.asyncDispose]());
   const audit: AuditEntry[] = [];
 
-  const parts = { admissions: auditedInto(audit) };
+  const parts = { admissions: auditedInto(audit), clock };
   const environment = { OPERATOR_TIMEOUT_MS: String(timeoutMs) };
-  const service = new SeveralOperators(
-    [dpop(server.url, { flow }, server.url, environment)],
-    parts,
-  );
+  const settings = dpop(server.url, { flow }, server.url, environment);
+  const authentication = { ...settings.authentication, dpop: hasProofs };
+  const service = new SeveralOperators([{ ...settings, authentication }], parts);
   onTestFinished(() => service[Symbol.asyncDispose]());
   const count = (ending: string): number =>
     server.received.filter(({ path }) => path.endsWith(ending)).length;
   return { server, service, audit, count };
+}
+
+/** A request that waits for its answer, however fast time passes. */
+function patient({ service }: { readonly service: SeveralOperators }): SimSwapLoader {
+  return service.request('caller', undefined, 600_000, { waitMs: 600_000 });
 }
 
 interface Challenge {
@@ -235,6 +261,8 @@ interface Challenge {
   /** Of its connection. */
   readonly isLast?: boolean;
   readonly error?: string;
+  /** 400, and 401 for a lookup, where absent. */
+  readonly status?: number;
 }
 
 const PATHS = {
@@ -250,13 +278,17 @@ describe('a challenge that is not one', () => {
     ['with a nonce that is too long', () => ({ nonce: 'n'.repeat(513) }), 1],
     ['with a nonce that no header carries as one', () => ({ nonce: 'a nonce' }), 1],
     ['with the nonce that was sent', () => ({ nonce: 'same' }), 2],
+    ['with another error', () => ({ nonce: 'theirs', error: 'invalid_dpop_proof' }), 1],
+    ['with the status of a refusal', () => ({ nonce: 'theirs', status: 403 }), 1],
     ['a fourth time', (count) => ({ nonce: `n${count}` }), 4],
   ];
   it.each(
     CASES.flatMap((one) =>
       (['token', 'lookup', 'bc-authorize', 'poll'] as const)
-        // There it goes on.
-        .filter((at) => at !== 'poll' || one[0] !== 'a fourth time')
+        // A poll goes on, and a lookup takes another token.
+        .filter(
+          (at) => one[0] !== { poll: 'a fourth time', lookup: 'with another error' }[at as string],
+        )
         .map((at) => [at, ...one] as const),
     ),
   )('at %s, %s: OPERATOR_REFUSED', async (at, _, challenge, exchanges) => {
@@ -274,8 +306,28 @@ describe('a challenge that is not one', () => {
   });
 });
 
+it('a challenge to an exchange without a proof is a refusal', async () => {
+  const operator = await scripted('2-legged', () => ({ nonce: 'theirs' }), { hasProofs: false });
+  expect(await window(operator.service.request(), ALICE)).toBe('OPERATOR_REFUSED');
+  expect(operator.server.received).toHaveLength(1);
+});
+
 describe('a challenge that may be the reply to another request', () => {
   // On a connection that has carried another exchange, at a server that echoes.
+  it.each([
+    ['a token', '/token', 'OPERATOR_INVALID_REPLY', [2, 1]],
+    ['a lookup', '/check', 'OPERATOR_INVALID_REPLY', [2, 2]],
+  ])('to the request for %s counts as lost', async (_, path, answer, [tokens, lookups]) => {
+    const operator = await scripted('2-legged', (received) =>
+      received.path.endsWith(path) && operator.count(path) === 2
+        ? { nonce: 'another', isEchoed: false }
+        : undefined,
+    );
+    expect(await window(operator.service.request(), ALICE)).toBe(true);
+    expect(await window(operator.service.request(), numberOf(1))).toBe(answer);
+    expect([operator.count('/token'), operator.count('/check')]).toEqual([tokens, lookups]);
+  });
+
   it('to bc-authorize leaves the consent in doubt, and nothing is sent again', async () => {
     const operator = await scripted('3-legged', ({ path }) =>
       path.endsWith('/bc-authorize') && operator.count('/bc-authorize') > 1
@@ -293,11 +345,11 @@ describe('a challenge that may be the reply to another request', () => {
       path.endsWith('/token') && operator.count('/token') === 2
         ? { nonce: 'another', isEchoed: false }
         : undefined;
-    const operator = await scripted('3-legged', reply);
-    expect(await window(operator.service.request(), ALICE)).toBe(true);
-    const startedAt = performance.now();
-    expect(await window(operator.service.request(), numberOf(1))).toBe(true);
-    expect(performance.now() - startedAt).toBeGreaterThan(900);
+    const operator = await scripted('3-legged', reply, { clock: FAST });
+    expect(await window(patient(operator), ALICE)).toBe(true);
+    const startedAtMs = FAST.monotonicMs();
+    expect(await window(patient(operator), numberOf(1))).toBe(true);
+    expect(FAST.monotonicMs() - startedAtMs).toBeGreaterThan(900);
     expect([operator.count('/bc-authorize'), operator.count('/token')]).toEqual([2, 3]);
   });
 });
@@ -307,10 +359,10 @@ it('a poll that is challenged four times is polled again after its interval: one
     path.endsWith('/token') && operator.count('/token') <= 4
       ? { nonce: `n${operator.count('/token')}` }
       : undefined;
-  const operator = await scripted('3-legged', reply);
-  const startedAt = performance.now();
-  expect(await window(operator.service.request(), ALICE)).toBe(true);
-  expect(performance.now() - startedAt).toBeGreaterThan(900);
+  const operator = await scripted('3-legged', reply, { clock: FAST });
+  const startedAtMs = FAST.monotonicMs();
+  expect(await window(patient(operator), ALICE)).toBe(true);
+  expect(FAST.monotonicMs() - startedAtMs).toBeGreaterThan(900);
   expect([operator.count('/bc-authorize'), operator.count('/token')]).toEqual([1, 5]);
 });
 
