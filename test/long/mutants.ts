@@ -63,7 +63,26 @@ export const PARTS: readonly Part[] = [
       ['!mayLearnNonce(exchange)', 'true'],
       [": exchange.fault.cause !== 'timeout';", ': true;'],
       ['named ?? accepted', 'accepted ?? named'],
+      ["=== 'use_dpop_nonce' ||", "!== '' ||"],
     ],
+  },
+  {
+    file: 'src/tokens/dpop.ts',
+    tests: ['test/tokens/dpop', 'test/endToEnd/nonces'],
+    mutants: [
+      ['{ ath: sha256(accessToken) }', '{}'],
+      ['{ nonce }', '{}'],
+      ['jti: randomUUID()', "jti: 'one'"],
+      ['htu: address', 'htu: url'],
+      ["{ 'camara:bh': sha256(body) }", '{}'],
+      ["{ 'camara:qh': sha256(query) }", '{}'],
+      ['this.#clock.nowMs() / 1000', 'this.#clock.nowMs()'],
+    ],
+  },
+  {
+    file: 'src/tokens/tokenManager.ts',
+    tests: ['test/tokens/tokenManager'],
+    mutants: [['return holder === this.#holder;', 'return true;']],
   },
   {
     file: 'src/tokens/reusedTokens.ts',

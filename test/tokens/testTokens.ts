@@ -38,6 +38,7 @@ export const ASSERTION: AssertionSettings = {
 /** The settings that a test changes. */
 export type Changes = Partial<
   Pick<AuthorizationSettings, 'grant' | 'scopes'> & {
+    readonly authentication: Partial<AuthorizationSettings['authentication']>;
     readonly clientAuthentication: Partial<AuthorizationSettings['clientAuthentication']>;
     readonly flow: Flow;
     readonly tokens: Partial<Tokens>;
@@ -46,7 +47,7 @@ export type Changes = Partial<
 
 export function settingsFor(
   url: string,
-  { tokens, clientAuthentication, ...changes }: Changes,
+  { tokens, authentication, clientAuthentication, ...changes }: Changes,
 ): TokenSettings {
   const [settings] = readConfig({
     OPERATOR_FLOW: changes.flow ?? '2-legged',
@@ -60,6 +61,7 @@ export function settingsFor(
     ...settings,
     ...changes,
     tokens: { ...settings.tokens, ...tokens },
+    authentication: { ...settings.authentication, ...authentication },
     clientAuthentication: { ...settings.clientAuthentication, ...clientAuthentication },
   };
   // The grants of these tests are those of their flow.

@@ -57,3 +57,12 @@ it('a failed poll is not retried: the next one follows after its interval', asyn
   expect(polled).toEqual({ kind: 'go-on', goOn: 'no_reply' });
   expect(test.server.received).toHaveLength(1);
 });
+
+it('a token that is bound to a key is held only by the process that polled for it', async () => {
+  const bound = { ...CONSENTED, authentication: { dpop: true } };
+  await using one = await TestTokens.start(issuing(), bound);
+  await using other = await TestTokens.start(issuing(), bound);
+  const polled = await one.tokens.poll('request-1', CHECK, one.context());
+  if (polled.kind !== 'issued') throw new Error('No token was issued.');
+  expect([one, other].map(({ tokens }) => tokens.holds(polled.issued))).toEqual([true, false]);
+});
