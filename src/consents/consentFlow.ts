@@ -380,7 +380,7 @@ export class ConsentFlow {
     let spent: Spent | undefined;
     let exchanged: Outcome<Judgement<Fact>>;
     let fact: TimedFact | undefined;
-    let keeping: Promise<void> | undefined;
+    let keeping: Promise<unknown> | undefined;
     try {
       spent = await this.#ledger.spend(claim, operator);
       if (spent === undefined) return;
@@ -419,9 +419,7 @@ export class ConsentFlow {
     }
     await this.#inOneCommand(keeping);
     await this.#waiters.answerWith(fact, lookup, consentId, request);
-    // Requests may wait in other processes: they find the fact before they find the consent gone.
     await keeping;
-    await this.#ledger.learn(spent, answered(spent.consent, this.#ledger.nowMs()));
     await operator.refusals.answered(fact.operation).catch(unlessLost);
   }
 
@@ -469,15 +467,15 @@ export class ConsentFlow {
     return withinTime(this.#parts.clock, COMMAND_TIMEOUT_MS, written, undefined);
   }
 
-  /** Keeps the fact as soon as the store is available, while the lease lasts. */
-  async #keep(fact: TimedFact, callerKey: CallerKey, spent: Claim<Redeemed>): Promise<void> {
-    for (;;) {
-      try {
-        return await this.#parts.factCache.keep(callerKey, this.#number, fact);
-      } catch (error) {
-        await this.#ledger.again(error, spent.leaseUntilMs);
-      }
-    }
+  /**
+   * Keeps the fact and ends its consent, as soon as the store is available. Requests may wait in other processes: they
+   * find the fact before they find the consent gone.
+   */
+  #keep(fact: TimedFact, callerKey: CallerKey, spent: Claim<Redeemed>): Promise<unknown> {
+    const learned = answered(spent.consent, this.#ledger.nowMs());
+    return this.#ledger.learn(spent, learned, () =>
+      this.#parts.factCache.keep(callerKey, this.#number, fact),
+    );
   }
 
   /** @param madeFor the request for which the lookup is audited */

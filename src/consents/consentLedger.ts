@@ -313,10 +313,12 @@ export class ConsentLedger {
    * Writes the outcome of an exchange over whatever has replaced the claim, with retries while the lease lasts, or for
    * as long as the outcome bars a prompt where that is longer. `undefined` where it no longer counts.
    * @param claim without its version where that is not known
+   * @param keep keeps a fact in the same script; may be called again
    */
   async learn(
     claim: ConsentRecord & { readonly version: number | undefined; readonly leaseUntilMs: number },
     learned: Learned,
+    keep?: () => Promise<void>,
   ): Promise<Pick<Claim, 'ends' | 'version' | 'nowMs'> | undefined> {
     const { store, rules } = this.#parts;
     let { version } = claim;
@@ -333,7 +335,8 @@ export class ConsentLedger {
           if (next === undefined) return undefined;
           [version, record, writeId] = [found.version, next, newWriteId()];
         }
-        const written = await this.#write(version, record, writeId);
+        const keeping = keep?.();
+        const [written] = await Promise.all([this.#write(version, record, writeId), keeping]);
         if (written === 'full') throw new SharedStateLost();
         if (written !== 'conflict') return { ends: record.ends, ...written };
         version = undefined;

@@ -200,6 +200,12 @@ export class Replica {
           throw error;
         }
       },
+      runFirst(...call) {
+        return this.run(...call);
+      },
+      runNext(...call) {
+        return this.run(...call);
+      },
     };
   }
 }
