@@ -119,8 +119,10 @@ export class ConsentFlow {
   async #run(): Promise<void> {
     try {
       // Between the last step and the end no request can join.
-      for (let step = this.#nextStep(); step.kind !== 'end'; step = this.#nextStep()) {
-        await this.#take(step);
+      for (let step = this.#nextStep(); ; step = this.#nextStep()) {
+        const taking = step.kind === 'end' ? this.#ledger.writeDeferred() : this.#take(step);
+        if (taking === undefined) break;
+        await taking;
       }
     } catch (error) {
       if (error instanceof SharedStateLost) this.#waiters.fail(this.#ledger.failureNow(STORE_LOST));
@@ -333,8 +335,12 @@ export class ConsentFlow {
     const isTold = this.#waiters.count > 0;
     const times = { sentAtMs, nowMs, isTold, doubtUntilMs: page.doubtUntilMs };
     const learned = pollEnded(pending, outcome, times, operator.rules);
-    const isInDoubt = learned.kind === 'lives' && learned.lives.state === 'requested';
-    await this.#conclude(claim, learned, isInDoubt ? learned : outcome, nowMs);
+    const lives = learned.kind === 'lives' ? learned.lives : undefined;
+    if (lives?.state === 'pending' && lives.intervalMs === pending.intervalMs && isTold) {
+      this.#ledger.defer(claim, lives);
+      return;
+    }
+    await this.#conclude(claim, learned, lives?.state === 'requested' ? learned : outcome, nowMs);
   }
 
   /** Spends a token whose lookup has not left yet, here or in another replica. */

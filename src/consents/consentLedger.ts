@@ -142,6 +142,8 @@ export class ConsentLedger {
   #seen: Snapshot | undefined;
   /** Whether the latest snapshot is from a write of ours. */
   #isOwn = false;
+  /** What is known here of a claim that the store still has. */
+  #deferred: { readonly claim: Claim<Pending>; readonly lives: Pending } | undefined;
   /** The store's clock, by its last reply. */
   #time: ClockElsewhere = { minAheadMs: 0, maxAheadMs: 0 };
 
@@ -174,10 +176,8 @@ export class ConsentLedger {
   async read({ refusals }: LedgerOperator): Promise<ConsentSnapshot> {
     const { clock, store, operators, onStranded } = this.#parts;
     const sentAtMs = clock.monotonicMs();
-    const [snapshot, refusedForMs] = await Promise.all([
-      store.read(this.#number),
-      refusals.leftMs(),
-    ]);
+    const [found, refusedForMs] = await Promise.all([store.read(this.#number), refusals.leftMs()]);
+    const snapshot = this.#withDeferred(found);
     const { consent } = snapshot.record ?? {};
     if (consent !== undefined && !operators.has(consent.operator)) onStranded?.();
     const mayBeLost = snapshot.record === undefined && store.isShared;
@@ -195,6 +195,15 @@ export class ConsentLedger {
     const nowMs = this.nowMs();
     const { prompt } = consentViewOf({ ...this.#seen, nowMs }, this.#callerKey, rules, operators);
     return prompt.state === 'free' ? free : pendingFailure(prompt, nowMs, clock.nowMs());
+  }
+
+  #withDeferred(found: Snapshot): Snapshot {
+    const deferred = this.#deferred;
+    if (deferred !== undefined && found.record && isClaimOf(found.record, deferred.claim)) {
+      return { ...found, record: { ...found.record, consent: deferred.lives } };
+    }
+    this.#deferred = undefined;
+    return found;
   }
 
   /** Writes that the owner is about to be prompted. */
@@ -346,6 +355,23 @@ export class ConsentLedger {
     }
   }
 
+  /** As long as this process polls the store may have the claim of a poll that brought nothing. */
+  defer(claim: Claim<Pending>, lives: Pending): void {
+    const { ends, version } = claim;
+    const nowMs = this.#parts.clock.monotonicMs() + this.#time.minAheadMs;
+    this.#deferred = { claim, lives };
+    this.#seen = { ...this.#seen, record: { consent: lives, ends }, version, nowMs };
+    this.#isOwn = true;
+  }
+
+  /** Frees the next poll for other processes, which otherwise wait for the lease; `undefined` where it is free. */
+  writeDeferred(): Promise<unknown> | undefined {
+    if (this.#deferred === undefined) return undefined;
+    const { claim, lives } = this.#deferred;
+    this.#deferred = undefined;
+    return this.#write(claim.version, { consent: lives, ends: claim.ends }).catch(unlessLost);
+  }
+
   /** Reporting an expiry twice does no harm: a lost store and a conflict are ignored. */
   async markDelivered({ record, version }: ConsentSnapshot, ids: readonly string[]): Promise<void> {
     await this.#write(version, withDelivered(record, ids)).catch(unlessLost);
@@ -388,6 +414,7 @@ export class ConsentLedger {
     }
     const written = await store.write(this.#number, version, record, keepMs, writeId);
     if (typeof written === 'string') return written;
+    this.#deferred = undefined;
     const repliedAtMs = clock.monotonicMs();
     this.#time = clockElsewhere(written.nowMs, sentAtMs, repliedAtMs);
     this.#isOwn = true;
