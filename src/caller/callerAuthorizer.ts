@@ -91,14 +91,20 @@ class CallerAuthorizer implements LookupAuthorizer {
       const failure = { code: 'RATE_LIMITED', reach: 'number', quota, retryAfterSeconds } as const;
       return { kind: 'denied', failure };
     }
+    const isLookup = countings.includes('lookup');
+    if (isLookup) request.onLookupCounted?.(1);
+    const giveBackAll = (): Promise<void> => {
+      if (isLookup) request.onLookupCounted?.(-1);
+      return counted.giveBack();
+    };
     const giveBack = (ending: Ending): Promise<void> | undefined =>
-      isToBeGivenBack(action, ending) ? counted.giveBack() : undefined;
+      isToBeGivenBack(action, ending) ? giveBackAll() : undefined;
     if (audit === undefined) return { kind: 'admitted', ended: giveBack };
     const before = lineOf(entryBefore(action, this.#lineParts(action, audit.key)));
     const recorded = this.#record(audit.auditLog, before, action);
     const failure = await this.#inTime(this.#timeLimitMs(action), recorded, BUSY);
     if (failure !== undefined) {
-      await counted.giveBack();
+      await giveBackAll();
       return { kind: 'denied', failure };
     }
     // The operator is not called, so no line `after` follows.

@@ -86,12 +86,17 @@ export function boundOperations(limits: OperationLimits): ApolloServerPlugin<Req
       if (request.numbersQueried === 0 || request.caller.kind === 'anonymous') return;
       const quotas = await request.quotas();
       if (quotas.length === 0) return;
-      singleResult.extensions = { quotas };
+      // What this operation alone was counted: others of the caller share what is left.
+      const counted = request.lookupsCounted;
+      singleResult.extensions = {
+        quotas: quotas.map((one) => (one.quota === 'lookups' ? { ...one, counted } : one)),
+      };
       // RateLimit header fields for HTTP (IETF draft): lists of structured fields.
       const policies = quotas.map(({ quota, limit }) => `"${quota}";q=${limit};w=${WINDOW_S}`);
-      const standings = quotas.map(
-        ({ quota, left, resetSeconds }) => `"${quota}";r=${left};t=${resetSeconds}`,
-      );
+      const standings = quotas.map(({ quota, left, resetSeconds }) => {
+        const standing = `"${quota}";r=${left};t=${resetSeconds}`;
+        return quota === 'lookups' ? `${standing};counted=${counted}` : standing;
+      });
       response.http.headers.set('ratelimit-policy', policies.join(', '));
       response.http.headers.set('ratelimit', standings.join(', '));
     },

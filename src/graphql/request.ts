@@ -94,6 +94,8 @@ export class GraphqlRequest implements LookupRequest {
   /** How many numbers the whole operation has, once it may be executed. */
   numbersQueried = 0;
   onOwnerWait?: LookupRequest['onOwnerWait'];
+  /** Of the quota of lookups, by this request alone. */
+  lookupsCounted = 0;
   readonly #parts: RequestParts;
   readonly #codes = new Map<string, number>();
   readonly #answers = new Map<string, number>();
@@ -201,6 +203,10 @@ export class GraphqlRequest implements LookupRequest {
   /** Call when the answers have reached the caller; until then they count as not delivered. */
   delivered(): void {
     this.#loader?.delivered();
+  }
+
+  onLookupCounted(by: 1 | -1): void {
+    this.lookupsCounted += by;
   }
 
   /** What is left of the caller's quotas; empty for anonymous callers. Never rejects. */

@@ -7,7 +7,7 @@ interface AboutNumber {
   readonly number: PhoneNumber;
   readonly request: Pick<
     LookupRequest,
-    'caller' | 'purpose' | 'correlator' | 'deadlineMs' | 'signal'
+    'caller' | 'purpose' | 'correlator' | 'deadlineMs' | 'signal' | 'onLookupCounted'
   >;
 }
 

@@ -24,6 +24,8 @@ export interface LookupRequest extends CallerKey, Urgency {
   readonly onLeaving?: (leftAtMs: number) => void;
   /** Called when it begins to wait for the owner of a number, and when it stops. */
   onOwnerWait?: ((number: PhoneNumber, isWaiting: boolean) => void) | undefined;
+  /** Called with 1 when a quota counts a lookup for it, and with -1 when that is given back. */
+  readonly onLookupCounted?: (by: 1 | -1) => void;
 }
 
 export interface LookupSession extends Plan {

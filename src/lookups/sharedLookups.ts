@@ -154,4 +154,8 @@ class SharedLookup extends SharedWork<LookupOutcome> implements LookupRequest {
   onLeaving(leftAtMs: number): void {
     this.leftAtMs ??= leftAtMs;
   }
+
+  onLookupCounted(by: 1 | -1): void {
+    this.requests[0]?.onLookupCounted?.(by);
+  }
 }

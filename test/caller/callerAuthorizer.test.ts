@@ -128,6 +128,25 @@ describe('a request that did not leave', () => {
   });
 });
 
+it('a lookup is counted for its request, unless its quota gets it back', async () => {
+  let counted = 0;
+  const onLookupCounted = (by: 1 | -1): void => void (counted += by);
+  const seen: number[] = [];
+  for (const attempts of [0, 1]) {
+    const admitted = await test.admission.admit(lookup({ onLookupCounted }));
+    if (admitted.kind === 'denied') throw new Error(admitted.failure.code);
+    seen.push(counted);
+    await admitted.ended({ outcome: 'OPERATOR_UNAVAILABLE', attempts });
+    seen.push(counted);
+  }
+  expect(seen).toEqual([1, 0, 1, 1]);
+  const read = { event: 'consent-status', ...requestOf({ onLookupCounted }) } as const;
+  expect(await test.admit(read)).toBe('admitted');
+  test.isDiskFull = true;
+  expect(await test.admit(lookup({ onLookupCounted }))).toBe('AUDIT_UNAVAILABLE');
+  expect(counted).toBe(1);
+});
+
 const hurried = () => ({ deadlineMs: test.clock.monotonicMs() + 300 });
 
 describe('a request at its deadline', () => {

@@ -28,14 +28,22 @@ describe('a caller sees what is left of its quotas', () => {
     expect(extensions).toEqual({
       quotas: [
         { quota: 'numbers', limit: 3, left: 1, resetSeconds: expect.any(Number) },
-        { quota: 'lookups', limit: 5, left: 3, resetSeconds: expect.any(Number) },
+        { quota: 'lookups', limit: 5, left: 3, resetSeconds: expect.any(Number), counted: 2 },
       ],
     });
     expect(reply.headers.get('ratelimit-policy')).toBe(
       '"numbers";q=3;w=3600, "lookups";q=5;w=3600',
     );
     expect(reply.headers.get('ratelimit')).toMatch(
-      /^"numbers";r=1;t=3[56]\d\d, "lookups";r=3;t=3[56]\d\d$/,
+      /^"numbers";r=1;t=3[56]\d\d, "lookups";r=3;t=3[56]\d\d;counted=2$/,
+    );
+  });
+
+  it('and what its own operation was counted, beside others of the same caller', async () => {
+    const numbers = [line(0), line(1), line(2)];
+    const replies = await Promise.all(numbers.map((number) => ask(about(number), 'erin')));
+    expect(replies.map(({ headers }) => headers.get('ratelimit')?.split(';').at(-1))).toEqual(
+      Array(3).fill('counted=1'),
     );
   });
 
@@ -50,7 +58,9 @@ describe('a caller sees what is left of its quotas', () => {
     expect(reply.headers.get('ratelimit-policy')).toBe(
       '"numbers";q=3;w=3600, "lookups";q=40;w=3600',
     );
-    expect(reply.headers.get('ratelimit')).toMatch(/^"numbers";r=2;t=\d+, "lookups";r=39;t=\d+$/);
+    expect(reply.headers.get('ratelimit')).toMatch(
+      /^"numbers";r=2;t=\d+, "lookups";r=39;t=\d+;counted=1$/,
+    );
   });
 
   it.each(['{ __typename }', '{ phoneNumber(e164: "+447700900500") { e164 } }'])(

@@ -81,7 +81,7 @@ describe.skipIf(NO_REDIS !== undefined)(`counts that replicas share ${NO_REDIS ?
     const { codes, headers } = await ask(hundred);
     expect([codes, headers.get('ratelimit')?.replaceAll(/t=\d+/g, 't')]).toEqual([
       [],
-      '"numbers";r=9900;t, "lookups";r=49900;t',
+      '"numbers";r=9900;t, "lookups";r=49900;t;counted=100',
     ]);
     expect(proxy.scripts - before).toBeLessThanOrEqual(6);
   });
