@@ -36,14 +36,14 @@ interface RunProgress<Kind> {
   /** Without the pauses. */
   readonly activeMs: number;
   /** By the whole list so far, over all its runs. */
-  readonly spent: Spent;
+  readonly spentMs: number;
 }
 
-/** What checking took. */
-export interface Spent {
-  readonly ms: number;
-  /** As far as the quota of lookups shows them; `null` without one. */
-  readonly lookups: number | null;
+/** As the service counted them, reply by reply: others of the same caller are not among them. */
+export interface LookupCount {
+  readonly count: number;
+  /** Not where a reply is missing: what the service counted for that is not known. */
+  readonly isExact: boolean;
 }
 
 /** What the page shows; every change makes a new one. */
@@ -53,6 +53,8 @@ export interface DeskState {
   readonly file: ListFile | null;
   readonly run: Run;
   readonly quotas: readonly Quota[];
+  /** Of all checks of the numbers that are on the desk. */
+  readonly lookups: LookupCount;
   /** A single case that the session was too old to query. */
   readonly isSignedOut: boolean;
 }
@@ -62,6 +64,7 @@ const EMPTY: DeskState = {
   file: null,
   run: { kind: 'idle' },
   quotas: [],
+  lookups: { count: 0, isExact: true },
   isSignedOut: false,
 };
 
@@ -153,7 +156,6 @@ export class Desk {
   }
 
   setQuotas(quotas: readonly Quota[]): void {
-    this.#list?.setQuotas(quotas);
     this.#change({ quotas });
   }
 
@@ -162,7 +164,7 @@ export class Desk {
     this.#life.abort();
     this.#life = new AbortController();
     this.#list = undefined;
-    this.#change({ rows: [], file: null, run: { kind: 'idle' }, isSignedOut: false });
+    this.#change({ ...EMPTY, quotas: this.#state.quotas });
   }
 
   /** Takes the place of what was on the desk; nothing is checked yet. */
@@ -225,7 +227,8 @@ export class Desk {
    * there, the prompt has expired, or the desk is cleared.
    */
   async askOwner(id: number, hours: WindowHours): Promise<void> {
-    const { signal } = this.#life;
+    const life = this.#life;
+    const { signal } = life;
     const givesUpAtMs = this.#clock.now() + MAX_CONSENT_WAIT_MS;
     const asked = this.row(id);
     if (asked === undefined) return;
@@ -236,6 +239,7 @@ export class Desk {
       const row = this.row(id);
       if (row === undefined) return;
       const reply = await this.#questions.withConsent(row.e164, hours, known, signal);
+      this.#count(reply, life);
       if (reply.kind !== 'answered') {
         this.#fail([row], reply);
         return;
@@ -263,8 +267,8 @@ export class Desk {
     if (rows.length === 0) return;
     this.#list?.cancel();
     const { run: before } = this.#state;
-    const spent = before.kind === 'idle' ? { ms: 0, lookups: null } : before.spent;
-    const list = new ListRun(pagesOf(rows), this.#life.signal, this.#clock, spent, (run) => {
+    const spentMs = before.kind === 'idle' ? 0 : before.spentMs;
+    const list = new ListRun(pagesOf(rows), this.#life.signal, this.#clock, spentMs, (run) => {
       if (this.#list === list) this.#change({ run });
     });
     this.#list = list;
@@ -275,6 +279,7 @@ export class Desk {
   }
 
   async #askPage(page: readonly DeskRow[], signal: AbortSignal): Promise<void> {
+    const life = this.#life;
     this.#start(page);
     const consents = await this.#questions.consents(
       page.map(({ e164 }) => e164),
@@ -314,6 +319,7 @@ export class Desk {
       silent.map(({ e164 }) => e164),
       signal,
     );
+    this.#count(answers, life);
     if (answers.kind !== 'answered') {
       this.#fail(silent, answers);
       return;
@@ -327,6 +333,15 @@ export class Desk {
           : answered(row, before, told, answers.correlator, this.#clock.now());
       }),
     );
+  }
+
+  /** Not after the desk was cleared. A request without a session is not passed on. */
+  #count({ kind, lookups }: Reply<unknown>, life: AbortController): void {
+    if (kind === 'signedOut' || life !== this.#life) return;
+    const { count, isExact } = this.#state.lookups;
+    this.#change({
+      lookups: { count: count + (lookups ?? 0), isExact: isExact && lookups !== null },
+    });
   }
 
   /** While they are checked, rows keep what is known of them. */
@@ -437,7 +452,7 @@ class ListRun {
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
   readonly #total: number;
-  readonly #spentBefore: Spent;
+  readonly #spentBeforeMs: number;
   #nextPage = 0;
   #done = 0;
   /** The states in the order in which they came, as many as say whether there is an outage. */
@@ -445,32 +460,21 @@ class ListRun {
   #activeBeforeMs = 0;
   #activeSinceMs: number;
   #paused: { why: PauseReason; over: PromiseWithResolvers<void> } | undefined;
-  /** The most and the least that were left of the quota of lookups. */
-  #lookupsLeft: { readonly most: number; readonly least: number } | undefined;
 
   constructor(
     pages: readonly (readonly DeskRow[])[],
     life: AbortSignal,
     clock: DeskClock,
-    spentBefore: Spent,
+    spentBeforeMs: number,
     tell: (run: Run) => void,
   ) {
     this.#pages = pages;
     this.#clock = clock;
-    this.#spentBefore = spentBefore;
+    this.#spentBeforeMs = spentBeforeMs;
     this.#tell = tell;
     this.#signal = AbortSignal.any([life, this.#stop.signal]);
     this.#total = pages.reduce((sum, page) => sum + page.length, 0);
     this.#activeSinceMs = clock.now();
-  }
-
-  setQuotas(quotas: readonly Quota[]): void {
-    const quota = quotas.find(({ name }) => name === 'lookups');
-    if (quota === undefined) return;
-    const { left } = quota;
-    // The first reply of a run is about consents, which takes no lookup.
-    const { most, least } = this.#lookupsLeft ?? { most: left, least: left };
-    this.#lookupsLeft = { most, least: Math.min(least, left) };
   }
 
   async ask(askPage: AskPage): Promise<void> {
@@ -533,13 +537,8 @@ class ListRun {
 
   #progress(): Omit<RunProgress<never>, 'kind'> {
     const activeMs = this.#activeMs();
-    const { ms, lookups } = this.#spentBefore;
-    const left = this.#lookupsLeft;
-    const spent = {
-      ms: ms + activeMs,
-      lookups: left === undefined ? lookups : (lookups ?? 0) + left.most - left.least,
-    };
-    return { done: this.#done, total: this.#total, activeMs, spent };
+    const spentMs = this.#spentBeforeMs + activeMs;
+    return { done: this.#done, total: this.#total, activeMs, spentMs };
   }
 
   #activeMs(): number {

@@ -26,7 +26,12 @@ import {
 } from './readAnswers.ts';
 
 /** What came of one request. */
-export type Reply<T> =
+export type Reply<T> = Outcome<T> & {
+  /** How many lookups the service counted for it; `null` where that is not known: no reply of the service's came. */
+  readonly lookups: number | null;
+};
+
+type Outcome<T> =
   | { readonly kind: 'answered'; readonly told: T; readonly correlator: string }
   /** Nothing in it was answered. */
   | {
@@ -64,6 +69,8 @@ export interface QuestionSettings {
 
 /** Questions by Apollo Client. Nothing is kept in its cache: an answer holds only for its moment. */
 export function createQuestions({ csrfToken, purpose, onQuotas }: QuestionSettings): Questions {
+  /** By the correlator of a request under way. */
+  const lookupsCounted = new Map<string, number>();
   const client = new ApolloClient({
     link: new HttpLink({
       uri: '/graphql',
@@ -78,6 +85,8 @@ export function createQuestions({ csrfToken, purpose, onQuotas }: QuestionSettin
           Date.now(),
         );
         if (quotas.length > 0) onQuotas(quotas);
+        const counted = quotas.find(({ name }) => name === 'lookups')?.counted ?? null;
+        if (counted !== null) lookupsCounted.set(headers.get('x-correlator') ?? '', counted);
         return response;
       },
     }),
@@ -93,8 +102,21 @@ export function createQuestions({ csrfToken, purpose, onQuotas }: QuestionSettin
     signal: AbortSignal,
     read: (data: Data, errors: readonly GraphQLFormattedError[]) => T | undefined,
   ): Promise<Reply<T>> {
-    if (signal.aborted) return { kind: 'aborted' };
+    if (signal.aborted) return { kind: 'aborted', lookups: 0 };
     const correlator = newCorrelator();
+    const outcome = await send(query, variables, signal, read, correlator);
+    const lookups = lookupsCounted.get(correlator) ?? null;
+    lookupsCounted.delete(correlator);
+    return { ...outcome, lookups };
+  }
+
+  async function send<Data, Variables extends OperationVariables, T>(
+    query: TypedDocumentNode<Data, Variables>,
+    variables: Variables,
+    signal: AbortSignal,
+    read: (data: Data, errors: readonly GraphQLFormattedError[]) => T | undefined,
+    correlator: string,
+  ): Promise<Outcome<T>> {
     try {
       const { data, error } = await client.query<Data>({
         query,
@@ -138,7 +160,7 @@ function ofSameLength<T>(e164s: readonly E164[], told: T[]): T[] | undefined {
 
 const UNAUTHENTICATED_STATUS = 401;
 
-function failure(error: unknown, correlator: string): Reply<never> {
+function failure(error: unknown, correlator: string): Outcome<never> {
   if (ServerError.is(error)) {
     if (error.statusCode === UNAUTHENTICATED_STATUS) return { kind: 'signedOut' };
     const reason = codeInBody(error.bodyText) ?? 'UNAVAILABLE';

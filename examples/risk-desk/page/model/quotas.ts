@@ -6,11 +6,13 @@ export interface Quota {
   /** `null` where the policy does not say. */
   readonly limit: number | null;
   readonly refillsAtMs: number;
+  /** What the operation of this reply took of it; `null` where the service does not say. */
+  readonly counted: number | null;
 }
 
 /**
- * Reads the RateLimit header fields for HTTP (IETF draft: `RateLimit: "numbers";r=980;t=3599`, and
- * `RateLimit-Policy: "numbers";q=1000;w=3600`). What does not have that form is left out.
+ * Reads the RateLimit header fields for HTTP (IETF draft: `RateLimit: "numbers";r=980;t=3599`, here
+ * with a parameter of the service's own, `counted`, and `RateLimit-Policy: "numbers";q=1000;w=3600`). What does not have that form is left out.
  */
 export function readQuotas(
   rateLimit: string | null,
@@ -20,10 +22,18 @@ export function readQuotas(
   const limits = new Map(
     readItems(policy).flatMap(({ name, q }) => (q === undefined ? [] : [[name, q] as const])),
   );
-  return readItems(rateLimit).flatMap(({ name, r, t }) =>
+  return readItems(rateLimit).flatMap(({ name, r, t, counted = null }) =>
     r === undefined || t === undefined
       ? []
-      : [{ name, left: r, limit: limits.get(name) ?? null, refillsAtMs: nowMs + t * 1000 }],
+      : [
+          {
+            name,
+            left: r,
+            limit: limits.get(name) ?? null,
+            refillsAtMs: nowMs + t * 1000,
+            counted,
+          },
+        ],
   );
 }
 
@@ -32,6 +42,7 @@ interface Item {
   readonly q?: number;
   readonly r?: number;
   readonly t?: number;
+  readonly counted?: number;
 }
 
 function readItems(field: string | null): readonly Item[] {
@@ -40,7 +51,7 @@ function readItems(field: string | null): readonly Item[] {
     const name = /^"([^"]+)"$/u.exec(quoted)?.[1];
     if (name === undefined) return [];
     const pairs = parameters.flatMap((parameter): readonly (readonly [string, number])[] => {
-      const [, key, digits] = /^\s*([qrtw])=([0-9]{1,12})$/u.exec(parameter) ?? [];
+      const [, key, digits] = /^\s*(q|r|t|w|counted)=([0-9]{1,12})$/u.exec(parameter) ?? [];
       return key === undefined ? [] : [[key, Number(digits)]];
     });
     return [{ name, ...Object.fromEntries(pairs) }];

@@ -51,7 +51,8 @@ function Progress({ run }: { readonly run: Extract<Run, { kind: 'asking' | 'paus
           <p className="runbar__words">
             <b>{saysOf(run)}</b>
             <span>
-              {numberName(run.done)} of {countName(run.total, 'number')}
+              {numberName(run.done)} of {numberName(run.total)}
+              <span className="runbar__noun"> {run.total === 1 ? 'number' : 'numbers'}</span>
             </span>
             {timeLeft(run) === '' ? null : <span>{timeLeft(run)}</span>}
           </p>
@@ -71,10 +72,10 @@ interface SpentProps {
 }
 
 /** Of the whole list, over all its parts and retries. */
-function Spent({ run: { spent }, rows, waiting }: SpentProps) {
+function Spent({ run: { spentMs }, rows, waiting }: SpentProps) {
   const { purpose, session } = useAsk();
-  const { lookups } = spent;
-  const price = priceName(lookups, session.lookupPrice);
+  const { count, isExact } = useDeskState().lookups;
+  const price = priceName(count, session.lookupPrice);
   const checked =
     waiting === 0
       ? countName(rows, 'number')
@@ -82,10 +83,22 @@ function Spent({ run: { spent }, rows, waiting }: SpentProps) {
   return (
     <p className="runbar__words">
       <b>{checked} checked</b>
-      <span>in {durationName(spent.ms)}</span>
-      {/* The service says how much is left with the operator that was asked most: others come on top. */}
-      {lookups === null ? null : <span>at least {countName(lookups, 'lookup')}</span>}
-      {price === null ? null : <span>from {price}</span>}
+      <span>in {durationName(spentMs)}</span>
+      {/* A request that was cancelled, or whose reply was lost, may have taken some more. */}
+      {count === 0 && !isExact ? null : (
+        <>
+          <span>
+            {isExact ? '' : 'at least '}
+            {countName(count, 'lookup')}
+          </span>
+          {price === null ? null : (
+            <span>
+              {isExact ? '' : 'from '}
+              {price}
+            </span>
+          )}
+        </>
+      )}
       {purpose === null ? null : <span>{purpose}</span>}
     </p>
   );
@@ -123,9 +136,10 @@ function timeLeft(run: Started): string {
 
 function HoldActions({ run }: { readonly run: Started }) {
   const desk = useDesk();
+  const { isSignedOut } = useDeskState();
   return (
     <>
-      {run.kind === 'asking' ? (
+      {isSignedOut ? null : run.kind === 'asking' ? (
         <Button className="button" onPress={() => desk.pause()}>
           Pause
         </Button>

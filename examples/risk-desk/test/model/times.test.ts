@@ -68,18 +68,18 @@ describe('what is left of quotas', () => {
     ['nothing told', null, null, []],
     [
       'two quotas and their limits',
-      '"numbers";r=980;t=3599, "lookups";r=0;t=60',
+      '"numbers";r=980;t=3599, "lookups";r=0;t=60;counted=20',
       '"numbers";q=1000;w=3600, "lookups";q=50;w=3600',
       [
-        { name: 'numbers', left: 980, limit: 1000, refillsAtMs: 3_599_000 },
-        { name: 'lookups', left: 0, limit: 50, refillsAtMs: 60_000 },
+        { name: 'numbers', left: 980, limit: 1000, refillsAtMs: 3_599_000, counted: null },
+        { name: 'lookups', left: 0, limit: 50, refillsAtMs: 60_000, counted: 20 },
       ],
     ],
     [
       'no policy',
       '"numbers";r=1;t=2',
       null,
-      [{ name: 'numbers', left: 1, limit: null, refillsAtMs: 2000 }],
+      [{ name: 'numbers', left: 1, limit: null, refillsAtMs: 2000, counted: null }],
     ],
     ['another form', 'limit=100, remaining=50', null, []],
     ['a quota without its time', '"numbers";r=1', null, []],
