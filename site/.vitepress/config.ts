@@ -4,6 +4,9 @@ import { addressOf, anchorOf, PROJECT, sidebar, targetOf } from '../pages.ts';
 
 const groups = sidebar();
 
+/** Runs in the browser too, by its text alone. */
+const singular = (term: string): string => term.toLowerCase().replace(/(?<=[a-z]{3})s$/, '');
+
 export default defineConfig({
   title: 'SIM swap',
   description: 'SIM swap answers in your GraphQL graph',
@@ -67,12 +70,15 @@ export default defineConfig({
       provider: 'local',
       options: {
         miniSearch: {
+          // One word in the singular and in the plural: built so, and searched so in the browser.
+          options: { processTerm: singular },
           searchOptions: {
+            processTerm: singular,
             // Runs in the browser, by its text alone: pages that people use before those about the project.
             boostDocument: (id: string) =>
               /\/(?:decisions|bench|changelog|contributing|compatibility)\b/.test(id)
                 ? 0.3
-                : /\/(?:design|operator-api|api|settings)\b/.test(id)
+                : /\/(?:design|operator-api|api|settings|monitoring)\b/.test(id)
                   ? 0.6
                   : 1,
           },
