@@ -40,7 +40,8 @@ export function Log() {
       <header>
         <h2>The server’s log</h2>
         <p>
-          <b>{counts.prompts}</b> prompts, <b>{counts.lookups}</b> lookups at the operator,{' '}
+          <b>{counts.prompts}</b> {counts.prompts === 1 ? 'prompt' : 'prompts'},{' '}
+          <b>{counts.lookups}</b> {counts.lookups === 1 ? 'lookup' : 'lookups'} at the operator,{' '}
           <b>{counts.sms}</b> SMS
         </p>
       </header>

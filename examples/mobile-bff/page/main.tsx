@@ -26,10 +26,13 @@ function Page() {
               onChange={() => setHolder(person)}
             />
             <span>
-              <b>{person.subject}</b> {person.does}
+              <b>{person.subject}</b> <span className="holders__does">{person.does}</span>
             </span>
           </label>
         ))}
+        <p className="holders__chosen" aria-hidden>
+          {holder?.does}
+        </p>
       </fieldset>
       {holder === undefined ? null : <Phone holder={holder} />}
       <Log />
