@@ -227,6 +227,7 @@ export function saysOfBadNumber(why: BadNumber, text: string): string {
     case 'length':
       return 'Too short or too long: 5 to 15 digits after the +.';
     case 'characters': {
+      if (!/\d/u.test(text)) return 'Not a phone number.';
       const [found = text] = /[^\s\d+()./-]+/u.exec(text) ?? [];
       return `Contains characters that are not part of a phone number: “${found.slice(0, 20)}”.`;
     }

@@ -231,6 +231,28 @@ export function likelyOwnColumns({ columns, rows }: Table, numbers: number): rea
     .toSorted((a, b) => a - b);
 }
 
+/** How a column of the list's own is shown. */
+export interface ShownColumn {
+  readonly index: number;
+  /** One that is called as one of ours says whose it is. */
+  readonly name: string;
+  /** In characters, as its cells need. */
+  readonly width: number;
+  /** Amounts are read from the right. */
+  readonly isAmount: boolean;
+}
+
+const OUR_COLUMNS: ReadonlySet<string> = new Set(['line', 'number', 'customer', 'risk', 'checked']);
+
+export function shownColumn({ columns, rows }: Table, index: number): ShownColumn {
+  const name = columns[index] ?? '';
+  const shown = OUR_COLUMNS.has(name.toLowerCase()) ? `${name} (list)` : name;
+  const cells = rows.map((row) => row.cells[index] ?? '').filter((cell) => cell !== '');
+  const longest = cells.reduce((most, { length }) => Math.max(most, length), shown.length);
+  const isAmount = cells.every((cell) => /^[-+\p{Sc}\s]*\d[\d.,’'\s]*[\p{Sc}%\s]*$/u.test(cell));
+  return { index, name: shown, width: Math.min(Math.max(longest, 8), 22), isAmount };
+}
+
 /** Of the person's own columns, so many are in the table; all are in the export. */
 export const MAX_OWN_COLUMNS = 3;
 

@@ -69,6 +69,7 @@ export function CaseView({ row }: { readonly row: DeskRow }) {
       <StillUnknown row={row} answer={answer} />
       <CaseActions row={row} />
       <Facts row={row} answer={answer} />
+      <OwnFacts own={row.own} />
     </div>
   );
 }
@@ -122,7 +123,6 @@ function Facts({ row, answer }: FactsProps) {
           {freshness === 'stale' ? <b> Check again before you rely on it.</b> : null}
         </Fact>
       )}
-      <OwnFacts own={row.own} />
       {earlier.length === 0 ? null : (
         <Fact name="Earlier in this session">
           {earlier
@@ -147,17 +147,24 @@ const MAX_EARLIER = 5;
 function OwnFacts({ own }: Pick<DeskRow, 'own'>) {
   const { file } = useDeskState();
   if (file === null) return null;
-  return file.table.columns.map((name, index) => {
-    if (index === file.column) return null;
+  const facts = file.table.columns.flatMap((name, index) => {
     const cells = new Set(own.map(({ cells: all }) => all[index] ?? ''));
     cells.delete('');
-    return cells.size === 0 ? null : (
-      // oxlint-disable-next-line react/no-array-index-key -- two columns may have one name
-      <Fact key={index} name={name}>
-        {[...cells].join(', ')}
-      </Fact>
-    );
+    if (index === file.column || cells.size === 0) return [];
+    return [{ index, name, says: [...cells].join(', ') }];
   });
+  return facts.length === 0 ? null : (
+    <section className="case__own">
+      <h3 className="case__heading">From your list</h3>
+      <dl className="facts">
+        {facts.map(({ index, name, says }) => (
+          <Fact key={index} name={name}>
+            {says}
+          </Fact>
+        ))}
+      </dl>
+    </section>
+  );
 }
 
 function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {

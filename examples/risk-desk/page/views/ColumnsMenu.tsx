@@ -15,7 +15,7 @@ export function ColumnsMenu({ file, chosen, onChoose }: ColumnsMenuProps) {
   const full = chosen.length >= MAX_OWN_COLUMNS;
   return (
     <MenuTrigger>
-      <Button className="button">
+      <Button className="button columns">
         Columns <ChevronIcon />
       </Button>
       <Popover className="popover">

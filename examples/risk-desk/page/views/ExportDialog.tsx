@@ -14,7 +14,7 @@ import { countFormulas, toCsv, type NumbersInExport } from '../model/csvExport.t
 import type { DeskRow } from '../model/deskRow.ts';
 import type { ListFile } from '../model/upload.ts';
 import { DownloadIcon } from './icons.tsx';
-import { countName } from './names.ts';
+import { countName, numberName } from './names.ts';
 
 interface ExportProps {
   readonly file: ListFile;
@@ -60,7 +60,7 @@ function Choices({ file, rows, shown, onClose }: ExportProps & { readonly onClos
         <Choice
           value="whole"
           name={`Your whole list: ${countName(file.rows.length, 'row')}`}
-          hint="In its order, with your columns first and the results behind. Duplicates and skipped rows too."
+          hint="Every row in its order, duplicates and skipped ones too: your columns first, then the results."
         />
         <Choice
           value="shown"
@@ -77,14 +77,15 @@ function Choices({ file, rows, shown, onClose }: ExportProps & { readonly onClos
         <Choice
           value="masked"
           name="Masked"
-          hint={`In the column “${file.table.columns[file.column] ?? ''}”; others stay as they are. The line says which row of your file it is.`}
+          hint={`Only the column “${file.table.columns[file.column] ?? ''}”. The line number leads back to your file.`}
         />
         <Choice value="full" name="In full" hint="The file contains the full numbers." />
       </RadioGroup>
       {formulas === 0 ? null : (
         <p className="dialog__note" role="note">
-          {countName(formulas, 'cell')} of yours would run as a formula in a spreadsheet, and{' '}
-          {formulas === 1 ? 'becomes' : 'become'} text.
+          {formulas === 1
+            ? '1 of your cells would run as a formula in a spreadsheet. It becomes text.'
+            : `${numberName(formulas)} of your cells would run as formulas in a spreadsheet. They become text.`}
         </p>
       )}
       <div className="dialog__actions">

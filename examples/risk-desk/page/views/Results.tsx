@@ -1,8 +1,8 @@
-import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useDeferredValue, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Button, Input, Label, SearchField } from 'react-aria-components';
 import { outageOf } from '../model/outage.ts';
 import { BY_RISK, viewed, type RowFilter, type TableView } from '../model/tableView.ts';
-import { likelyOwnColumns } from '../model/upload.ts';
+import { likelyOwnColumns, shownColumn } from '../model/upload.ts';
 import { CaseDialog } from './CaseDialog.tsx';
 import { ColumnsMenu } from './ColumnsMenu.tsx';
 import { ConfirmButton } from './ConfirmButton.tsx';
@@ -28,7 +28,7 @@ export function Results() {
     own: file === null ? [] : likelyOwnColumns(file.table, file.column),
   }));
   const own = useMemo(
-    () => view.own.map((index) => ({ index, name: file?.table.columns[index] ?? '' })),
+    () => (file === null ? [] : view.own.map((index) => shownColumn(file.table, index))),
     [file, view.own],
   );
   const showAll = (): void =>
@@ -40,7 +40,7 @@ export function Results() {
   const outage = useMemo(() => outageOf(rows.map(({ state }) => state)), [rows]);
   const shown = useMemo(() => viewed(rows, deferredView), [rows, deferredView]);
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // The button that began it is gone: what came of it is at the top.
     window.scrollTo(0, 0);
     heading.current?.focus({ preventScroll: true });

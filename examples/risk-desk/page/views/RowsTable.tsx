@@ -12,6 +12,7 @@ import {
   useMemo,
   useRef,
   useState,
+  type CSSProperties,
   type KeyboardEvent,
   type ReactNode,
 } from 'react';
@@ -22,6 +23,7 @@ import { masked } from '../model/phoneNumber.ts';
 import { reasonOf } from '../model/reasons.ts';
 import { agoName, freshnessOf } from '../model/staleness.ts';
 import { ownCell, type OwnColumn, type SortColumn, type TableView } from '../model/tableView.ts';
+import type { ShownColumn } from '../model/upload.ts';
 import { answerOf, outcomeOf, refreshFailure, verdictName, verdictOf } from '../model/verdict.ts';
 import { activatedAtMs, asOfMs, windowName, type Answer } from '../model/windows.ts';
 import { useMedia, useNow, useRow } from './hooks.ts';
@@ -36,6 +38,7 @@ interface ColumnSpec {
   readonly name: string;
   /** Where the rows can be sorted by it. */
   readonly sort: SortColumn | null;
+  readonly isAmount?: boolean;
 }
 
 const WIDE: readonly ColumnSpec[] = [
@@ -56,15 +59,28 @@ const NARROW: readonly ColumnSpec[] = [
 
 /** A list's own columns are behind the customer. */
 function withOwn(own: RowsTableProps['own']): readonly ColumnSpec[] {
-  const columns = own.map(({ index, name }): ColumnSpec => {
+  const columns = own.map(({ index, name, isAmount }): ColumnSpec => {
     const id: OwnColumn = `own${index}`;
-    return { id, name, sort: id };
+    return { id, name, sort: id, isAmount };
   });
   return [...WIDE.slice(0, 3), ...columns, ...WIDE.slice(3)];
 }
 
+/** Of a character, of the space beside it, and of how many more rows there are. */
+const CHARACTER_PX = 7.4;
+const BESIDE_PX = 24 + 22;
+
+/** How wide the list's own columns are, for list.css. */
+function ownWidths(own: RowsTableProps['own']): CSSProperties {
+  const widths = own.map(({ width }) => Math.round(width * CHARACTER_PX + BESIDE_PX));
+  return {
+    '--own': widths.map((px) => `${px}px`).join(' '),
+    '--own-width': `${widths.reduce((sum, px) => sum + px, 0)}px`,
+  } as CSSProperties;
+}
+
 /** A phone's header, which stays in sight. */
-const TOPBAR_PX = 170;
+const TOPBAR_PX = 130;
 
 /** As in list.css. */
 const ROW_HEIGHT_PX = 44;
@@ -73,7 +89,7 @@ const OVERSCAN_ROWS = 10;
 
 interface RowsTableProps {
   /** The list's own columns to show. */
-  readonly own: readonly { readonly index: number; readonly name: string }[];
+  readonly own: readonly ShownColumn[];
   readonly rows: readonly DeskRow[];
   readonly search: string;
   readonly sort: TableView['sort'];
@@ -174,7 +190,8 @@ export function RowsTable(props: RowsTableProps) {
         ref={scroller}
         className="rows"
         data-columns={isNarrow ? 'narrow' : 'wide'}
-        data-own={isNarrow ? 0 : own.length}
+        data-own={isNarrow || own.length === 0 ? undefined : true}
+        style={own.length === 0 ? undefined : ownWidths(own)}
         role="grid"
         aria-label="Numbers by risk"
         aria-rowcount={rows.length + 1}
@@ -258,7 +275,7 @@ interface HeadingProps {
   readonly onSort: (sort: TableView['sort']) => void;
 }
 
-function Heading({ column: { id, name, sort: by }, sort, onSort }: HeadingProps) {
+function Heading({ column: { id, name, sort: by, isAmount }, sort, onSort }: HeadingProps) {
   if (by === null) {
     return (
       <div role="columnheader" className="rows__column" data-column={id} title={name}>
@@ -273,6 +290,7 @@ function Heading({ column: { id, name, sort: by }, sort, onSort }: HeadingProps)
       role="columnheader"
       className="rows__column"
       data-column={id}
+      data-amount={isAmount || undefined}
       aria-sort={isSorted ? direction : 'none'}
     >
       <button
@@ -318,6 +336,7 @@ const GridRow = memo(function GridRow(props: GridRowProps) {
           role={column.id === 'number' ? 'rowheader' : 'gridcell'}
           className="rows__cell"
           data-column={column.id}
+          data-amount={column.isAmount || undefined}
           tabIndex={at === activeColumn ? 0 : -1}
           onClick={() => onOpen(id, { row: index, column: at })}
           onKeyDown={(event) => {
@@ -370,10 +389,12 @@ function OwnCell({ row: { own }, index }: { readonly row: DeskRow; readonly inde
   const all = own.map(({ cells }) => cells[index] ?? '').filter((cell) => cell !== '');
   const others = new Set(all).size - 1;
   return (
-    <span className="rows__own" title={[...new Set(all)].join(', ')}>
-      {ownCell(own, index)}
-      {others > 0 ? <span className="rows__more"> +{others}</span> : null}
-    </span>
+    <>
+      <span className="rows__own" title={[...new Set(all)].join(', ')}>
+        {ownCell(own, index)}
+      </span>
+      {others > 0 ? <span className="rows__more">+{others}</span> : null}
+    </>
   );
 }
 

@@ -17,12 +17,18 @@ export function SignedOutBanner({ onRenewed }: { readonly onRenewed: () => void 
         <b>Your session has ended.</b>{' '}
         {isStillOut
           ? 'You are still signed out: sign in in the other tab first.'
-          : 'Sign in in another tab, then resume here. Nothing on this page is lost.'}
+          : 'Sign in again, then resume here. Nothing on this page is lost.'}
       </p>
-      <a className="button" href="/sign-in" target="_blank" rel="noreferrer">
-        Sign in in another tab
+      <a
+        className="button button--primary"
+        href="/sign-in"
+        target="_blank"
+        rel="noreferrer"
+        title="Opens in another tab"
+      >
+        Sign in again
       </a>
-      <Button className="button button--primary" onPress={() => void resume()}>
+      <Button className="button" onPress={() => void resume()}>
         Resume
       </Button>
     </div>

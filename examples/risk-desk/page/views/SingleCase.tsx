@@ -59,12 +59,12 @@ export function SingleCase() {
           </Text>
           <FieldError className="field__error">{problem}</FieldError>
         </TextField>
-        <Button className="button button--primary button--large" type="submit">
-          Check
-        </Button>
         {needsCountry ? (
           <CompletionSelect count={1} completion={completion} onCompletion={setCompletion} />
         ) : null}
+        <Button className="button button--primary button--large" type="submit">
+          Check
+        </Button>
       </form>
       {isSignedOut ? (
         <SignedOutBanner

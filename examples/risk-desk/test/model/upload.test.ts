@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { decodeText } from '../../page/model/decodeText.ts';
-import { likelyColumn, listNumbers, readTable, type Table } from '../../page/model/upload.ts';
+import {
+  likelyColumn,
+  listNumbers,
+  readTable,
+  shownColumn,
+  type Table,
+} from '../../page/model/upload.ts';
 
 function tableOf(text: string): Table {
   const reading = readTable(text);
@@ -190,4 +196,15 @@ describe('a file', () => {
   ])('in %s is read', (_, file, text, hasMark) => {
     expect(decodeText(file)).toEqual({ text, hasMark });
   });
+});
+
+it('a column of the list’s own is as wide as its cells, and says where its name is ours too', () => {
+  const table = tableOf(
+    'Customer;phone;Amount;Note\nAda;+447700900001;€1,200.50;see the letter of the ninth of May\nBo;+447700900002;7;\n',
+  );
+  expect([0, 2, 3].map((index) => shownColumn(table, index))).toEqual([
+    { index: 0, name: 'Customer (list)', width: 15, isAmount: false },
+    { index: 2, name: 'Amount', width: 9, isAmount: true },
+    { index: 3, name: 'Note', width: 22, isAmount: false },
+  ]);
 });
