@@ -201,7 +201,7 @@ export const PARTS: readonly Part[] = [
   {
     file: 'src/sharedState/sharedRedis.ts',
     tests: ['test/sharedState/sharedRedis'],
-    mutants: [['? [(sentAtMs + server.minAheadMs).toFixed(3), lastMoment', '? [0, lastMoment']],
+    mutants: [['? (sentAtMs + server.minAheadMs).toFixed(3) : 0', '? 0 : 0']],
   },
   {
     file: 'src/consents/redisScripts.ts',
@@ -243,7 +243,6 @@ export const PARTS: readonly Part[] = [
       ['this.#value = undefined;\n', ''],
       [' || subject.operation !== this.subject.operation', ''],
       ['monotonicMs >= this.#expires', 'monotonicMs > this.#expires'],
-      [' || this.#earlier.has(hashed)', ''],
     ],
   },
   {
@@ -311,7 +310,7 @@ export const PARTS: readonly Part[] = [
       ],
       ['consentId !== undefined && isFurther !== true', 'consentId !== undefined'],
       [
-        "await counted.giveBack();\n      return { kind: 'denied', failure };",
+        "await giveBackAll();\n      return { kind: 'denied', failure };",
         "return { kind: 'denied', failure };",
       ],
       ['|| signal.reason instanceof CallerGone', ''],
