@@ -119,10 +119,8 @@ export class ConsentFlow {
   async #run(): Promise<void> {
     try {
       // Between the last step and the end no request can join.
-      for (let step = this.#nextStep(); ; step = this.#nextStep()) {
-        const taking = step.kind === 'end' ? this.#ledger.writeDeferred() : this.#take(step);
-        if (taking === undefined) break;
-        await taking;
+      for (let step = this.#nextStep(); step.kind !== 'end'; step = this.#nextStep()) {
+        await this.#take(step);
       }
     } catch (error) {
       if (error instanceof SharedStateLost) this.#waiters.fail(this.#ledger.failureNow(STORE_LOST));
@@ -335,12 +333,8 @@ export class ConsentFlow {
     const isTold = this.#waiters.count > 0;
     const times = { sentAtMs, nowMs, isTold, doubtUntilMs: page.doubtUntilMs };
     const learned = pollEnded(pending, outcome, times, operator.rules);
-    const lives = learned.kind === 'lives' ? learned.lives : undefined;
-    if (lives?.state === 'pending' && lives.intervalMs === pending.intervalMs && isTold) {
-      this.#ledger.defer(claim, lives);
-      return;
-    }
-    await this.#conclude(claim, learned, lives?.state === 'requested' ? learned : outcome, nowMs);
+    const isInDoubt = learned.kind === 'lives' && learned.lives.state === 'requested';
+    await this.#conclude(claim, learned, isInDoubt ? learned : outcome, nowMs);
   }
 
   /** Spends a token whose lookup has not left yet, here or in another replica. */
@@ -386,7 +380,7 @@ export class ConsentFlow {
     let spent: Spent | undefined;
     let exchanged: Outcome<Judgement<Fact>>;
     let fact: TimedFact | undefined;
-    let keeping: Promise<unknown> | undefined;
+    let keeping: Promise<void> | undefined;
     try {
       spent = await this.#ledger.spend(claim, operator);
       if (spent === undefined) return;
@@ -425,7 +419,9 @@ export class ConsentFlow {
     }
     await this.#inOneCommand(keeping);
     await this.#waiters.answerWith(fact, lookup, consentId, request);
+    // Requests may wait in other processes: they find the fact before they find the consent gone.
     await keeping;
+    await this.#ledger.learn(spent, answered(spent.consent, this.#ledger.nowMs()));
     await operator.refusals.answered(fact.operation).catch(unlessLost);
   }
 
@@ -473,15 +469,15 @@ export class ConsentFlow {
     return withinTime(this.#parts.clock, COMMAND_TIMEOUT_MS, written, undefined);
   }
 
-  /**
-   * Keeps the fact and ends its consent, as soon as the store is available. Requests may wait in other processes: they
-   * find the fact before they find the consent gone.
-   */
-  #keep(fact: TimedFact, callerKey: CallerKey, spent: Claim<Redeemed>): Promise<unknown> {
-    const learned = answered(spent.consent, this.#ledger.nowMs());
-    return this.#ledger.learn(spent, learned, () =>
-      this.#parts.factCache.keep(callerKey, this.#number, fact),
-    );
+  /** Keeps the fact as soon as the store is available, while the lease lasts. */
+  async #keep(fact: TimedFact, callerKey: CallerKey, spent: Claim<Redeemed>): Promise<void> {
+    for (;;) {
+      try {
+        return await this.#parts.factCache.keep(callerKey, this.#number, fact);
+      } catch (error) {
+        await this.#ledger.again(error, spent.leaseUntilMs);
+      }
+    }
   }
 
   /** @param madeFor the request for which the lookup is audited */

@@ -142,8 +142,6 @@ export class ConsentLedger {
   #seen: Snapshot | undefined;
   /** Whether the latest snapshot is from a write of ours. */
   #isOwn = false;
-  /** What is known here of a claim that the store still has. */
-  #deferred: { readonly claim: Claim<Pending>; readonly lives: Pending } | undefined;
   /** The store's clock, by its last reply. */
   #time: ClockElsewhere = { minAheadMs: 0, maxAheadMs: 0 };
 
@@ -176,8 +174,10 @@ export class ConsentLedger {
   async read({ refusals }: LedgerOperator): Promise<ConsentSnapshot> {
     const { clock, store, operators, onStranded } = this.#parts;
     const sentAtMs = clock.monotonicMs();
-    const [found, refusedForMs] = await Promise.all([store.read(this.#number), refusals.leftMs()]);
-    const snapshot = this.#withDeferred(found);
+    const [snapshot, refusedForMs] = await Promise.all([
+      store.read(this.#number),
+      refusals.leftMs(),
+    ]);
     const { consent } = snapshot.record ?? {};
     if (consent !== undefined && !operators.has(consent.operator)) onStranded?.();
     const mayBeLost = snapshot.record === undefined && store.isShared;
@@ -195,15 +195,6 @@ export class ConsentLedger {
     const nowMs = this.nowMs();
     const { prompt } = consentViewOf({ ...this.#seen, nowMs }, this.#callerKey, rules, operators);
     return prompt.state === 'free' ? free : pendingFailure(prompt, nowMs, clock.nowMs());
-  }
-
-  #withDeferred(found: Snapshot): Snapshot {
-    const deferred = this.#deferred;
-    if (deferred !== undefined && found.record && isClaimOf(found.record, deferred.claim)) {
-      return { ...found, record: { ...found.record, consent: deferred.lives } };
-    }
-    this.#deferred = undefined;
-    return found;
   }
 
   /** Writes that the owner is about to be prompted. */
@@ -322,12 +313,10 @@ export class ConsentLedger {
    * Writes the outcome of an exchange over whatever has replaced the claim, with retries while the lease lasts, or for
    * as long as the outcome bars a prompt where that is longer. `undefined` where it no longer counts.
    * @param claim without its version where that is not known
-   * @param keep keeps a fact in the same script; may be called again
    */
   async learn(
     claim: ConsentRecord & { readonly version: number | undefined; readonly leaseUntilMs: number },
     learned: Learned,
-    keep?: () => Promise<void>,
   ): Promise<Pick<Claim, 'ends' | 'version' | 'nowMs'> | undefined> {
     const { store, rules } = this.#parts;
     let { version } = claim;
@@ -344,8 +333,7 @@ export class ConsentLedger {
           if (next === undefined) return undefined;
           [version, record, writeId] = [found.version, next, newWriteId()];
         }
-        const keeping = keep?.();
-        const [written] = await Promise.all([this.#write(version, record, writeId), keeping]);
+        const written = await this.#write(version, record, writeId);
         if (written === 'full') throw new SharedStateLost();
         if (written !== 'conflict') return { ends: record.ends, ...written };
         version = undefined;
@@ -353,23 +341,6 @@ export class ConsentLedger {
         await this.again(error, claim.leaseUntilMs, neededUntilMs(learned));
       }
     }
-  }
-
-  /** As long as this process polls the store may have the claim of a poll that brought nothing. */
-  defer(claim: Claim<Pending>, lives: Pending): void {
-    const { ends, version } = claim;
-    const nowMs = this.#parts.clock.monotonicMs() + this.#time.minAheadMs;
-    this.#deferred = { claim, lives };
-    this.#seen = { ...this.#seen, record: { consent: lives, ends }, version, nowMs };
-    this.#isOwn = true;
-  }
-
-  /** Frees the next poll for other processes, which otherwise wait for the lease; `undefined` where it is free. */
-  writeDeferred(): Promise<unknown> | undefined {
-    if (this.#deferred === undefined) return undefined;
-    const { claim, lives } = this.#deferred;
-    this.#deferred = undefined;
-    return this.#write(claim.version, { consent: lives, ends: claim.ends }).catch(unlessLost);
   }
 
   /** Reporting an expiry twice does no harm: a lost store and a conflict are ignored. */
@@ -414,7 +385,6 @@ export class ConsentLedger {
     }
     const written = await store.write(this.#number, version, record, keepMs, writeId);
     if (typeof written === 'string') return written;
-    this.#deferred = undefined;
     const repliedAtMs = clock.monotonicMs();
     this.#time = clockElsewhere(written.nowMs, sentAtMs, repliedAtMs);
     this.#isOwn = true;

@@ -99,7 +99,7 @@ export class RedisConsentStore implements ConsentStore {
     const known = [epoch, this.#writes[bucket] ?? 0, this.#settings.doubtMs];
     const values = [...known, version, writeId, sealed, wholeMs(keepMs)];
     try {
-      const reply = texts(await this.#redis.runNext(WRITE, place.keys, values));
+      const reply = texts(await this.#redis.run(WRITE, place.keys, values));
       const [written, nowMs, writes, behind] = reply;
       if (written === 'written' && this.#epochs[bucket] === epoch)
         this.#knowOf(bucket, Number(writes));

@@ -80,15 +80,11 @@ interface SealedFact {
  * never for earlier. Keeping a fact takes no command for the time, which is computed from the server's last reply.
  */
 export class RedisFactCache implements FactCache {
-  readonly #redis: Pick<Redis, 'run' | 'runFirst'>;
+  readonly #redis: Pick<Redis, 'run'>;
   readonly #clock: Clock;
   readonly #settings: RedisFactCacheSettings;
 
-  constructor(
-    redis: Pick<Redis, 'run' | 'runFirst'>,
-    clock: Clock,
-    settings: RedisFactCacheSettings,
-  ) {
+  constructor(redis: Pick<Redis, 'run'>, clock: Clock, settings: RedisFactCacheSettings) {
     this.#redis = redis;
     this.#clock = clock;
     this.#settings = settings;
@@ -106,7 +102,7 @@ export class RedisFactCache implements FactCache {
     const name = seal.name(identity);
     // Facts for which there is no room are looked up again.
     await this.#redis
-      .runFirst(KEEP, keys, (server) => {
+      .run(KEEP, keys, (server) => {
         // An end that Redis computed when the command reaches it would be as late as the command is.
         const endsAtMs = leftAtMs + server.minAheadMs + keptMs;
         const kept: SealedFact = {

@@ -55,14 +55,8 @@ export type ScriptValues = readonly (string | number)[];
  */
 export type TimedValues = ScriptValues | ((server: ClockElsewhere) => ScriptValues);
 
-export type RedisCall = readonly [script: string, keys: readonly string[], values?: TimedValues];
-
 /** A Redis in any topology, whose scripts know the time. */
-export interface Redis extends PlainRedis<TimedValues> {
-  /** As {@link run}; what {@link runNext} is given next in this tick, in the same bucket, is one script with it. */
-  runFirst(...call: RedisCall): Promise<unknown>;
-  runNext(...call: RedisCall): Promise<unknown>;
-}
+export type Redis = PlainRedis<TimedValues>;
 
 /** Commands are never queued for it, and each ends within a time limit. */
 export interface PlainRedis<Values = ScriptValues> {

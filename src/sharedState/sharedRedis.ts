@@ -7,7 +7,6 @@ import {
   SharedStateLost,
   type PlainRedis,
   type Redis,
-  type RedisCall,
   type ScriptValues,
   type TimedValues,
 } from './redis.ts';
@@ -34,8 +33,6 @@ export class SharedRedis implements Redis {
   readonly #lostSinceMs = new Map<string, number>();
   readonly #recoveryListeners: (() => void)[] = [];
   readonly #closing = new AbortController();
-  /** The script that the next one of this tick may join. */
-  #first: FirstCall | undefined;
 
   constructor(redis: PlainRedis, clock: Clock, log: Log) {
     this.#redis = redis;
@@ -81,35 +78,6 @@ export class SharedRedis implements Redis {
       if (this.#closing.signal.aborted || this.#clock.monotonicMs() >= endsAtMs)
         throw new SharedStateLost();
     }
-  }
-
-  async runFirst(...call: RedisCall): Promise<unknown> {
-    const first: FirstCall = { call };
-    this.#first = first;
-    await Promise.resolve();
-    if (this.#first === first) this.#first = undefined;
-    return first.both === undefined ? this.run(...call) : (await first.both)[0];
-  }
-
-  async runNext(...call: RedisCall): Promise<unknown> {
-    const first = this.#first;
-    if (first === undefined || bucketIn(first.call) !== bucketIn(call)) return this.run(...call);
-    this.#first = undefined;
-    first.both = this.#runBoth(first.call, call);
-    return (await first.both)[1];
-  }
-
-  /** Where one fails both are sent again: each may run twice. */
-  async #runBoth(
-    [script, keys, values]: RedisCall,
-    [nextScript, nextKeys, nextValues]: RedisCall,
-  ): Promise<readonly unknown[]> {
-    const both = joined(script)(nextScript);
-    const replies = await this.run(both, [...keys, ...nextKeys], (server) => {
-      const own = valuesAt(server, values);
-      return [keys.length, own.length, ...own, ...valuesAt(server, nextValues)];
-    });
-    return Array.isArray(replies) ? replies : [];
   }
 
   serverOf(key: string): string {
@@ -174,16 +142,6 @@ export class SharedRedis implements Redis {
 
 const READY = 'sim-swap:ready';
 
-interface FirstCall {
-  readonly call: RedisCall;
-  /** The replies to it and to the one that has joined it. */
-  both?: Promise<readonly unknown[]>;
-}
-
-function bucketIn([, [key = '']]: RedisCall): string {
-  return key.slice(0, key.indexOf('}'));
-}
-
 const FULL =
   'The shared store is full: no owner is prompted, facts are not kept, and each replica counts quotas by itself. Give it more memory (maxmemory).';
 
@@ -200,12 +158,9 @@ function timedValues(
 ): ScriptValues {
   if (server === undefined) return [0, 0];
   const lastMoment = (endsAtMs + server.minAheadMs).toFixed(3);
-  const firstMoment = typeof values === 'function' ? (sentAtMs + server.minAheadMs).toFixed(3) : 0;
-  return [firstMoment, lastMoment, ...valuesAt(server, values)];
-}
-
-function valuesAt(server: ClockElsewhere, values: TimedValues = []): ScriptValues {
-  return typeof values === 'function' ? values(server) : values;
+  return typeof values === 'function'
+    ? [(sentAtMs + server.minAheadMs).toFixed(3), lastMoment, ...values(server)]
+    : [0, lastMoment, ...values];
 }
 
 /**
@@ -226,26 +181,9 @@ return { nowText, 'done', run() }
 `,
 );
 
-/** The first two values are how many keys and values are the first script's. */
-const joined = perScript((first) =>
-  perScript(
-    (next) => `
-local keys, values = tonumber(table.remove(ARGV, 1)), tonumber(table.remove(ARGV, 1))
-local function first(KEYS, ARGV)
-${first}
-end
-local function next(KEYS, ARGV)
-${next}
-end
-local reply = first({ unpack(KEYS, 1, keys) }, { unpack(ARGV, 1, values) })
-return { reply, next({ unpack(KEYS, keys + 1) }, { unpack(ARGV, values + 1) }) }
-`,
-  ),
-);
-
 /** Scripts are part of the code, so there are few. */
-export function perScript<T>(make: (script: string) => T): (script: string) => T {
-  const made = new Map<string, T>();
+export function perScript(make: (script: string) => string): (script: string) => string {
+  const made = new Map<string, string>();
   return (script) => {
     const text = made.get(script) ?? make(script);
     made.set(script, text);

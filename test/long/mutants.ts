@@ -201,7 +201,7 @@ export const PARTS: readonly Part[] = [
   {
     file: 'src/sharedState/sharedRedis.ts',
     tests: ['test/sharedState/sharedRedis'],
-    mutants: [['? (sentAtMs + server.minAheadMs).toFixed(3) : 0', '? 0 : 0']],
+    mutants: [['? [(sentAtMs + server.minAheadMs).toFixed(3), lastMoment', '? [0, lastMoment']],
   },
   {
     file: 'src/consents/redisScripts.ts',

@@ -9,7 +9,7 @@ import {
   MemoryFactCache,
   recalledFor,
 } from '../../src/lookups/factCache.ts';
-import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
+import { RedisFactCache, KEEP } from '../../src/lookups/redisFactCache.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
@@ -51,11 +51,7 @@ async function connect(): Promise<Redis> {
   return connection;
 }
 
-function onRedis(
-  connection: Pick<Redis, 'run' | 'runFirst'>,
-  clock = systemClock,
-  settings = MINUTE,
-) {
+function onRedis(connection: Pick<Redis, 'run'>, clock = systemClock, settings = MINUTE) {
   const seals = new StateSeals([randomBytes(32)]);
   const kept = { seals, keptFor: () => settings };
   return () => new RedisFactCache(connection, clock, kept);
@@ -315,11 +311,10 @@ describe('RedisFactCache', () => {
 
   it('does not prolong a fact by a command that reaches Redis late', async () => {
     const connection = await connect();
-    const late: Pick<Redis, 'run' | 'runFirst'> = {
-      run: (...command) => connection.run(...command),
-      runFirst: async (...command) => {
-        await systemClock.sleep(300);
-        return connection.runFirst(...command);
+    const late: Pick<Redis, 'run'> = {
+      run: async (...command) => {
+        if (command[0] === KEEP) await systemClock.sleep(300);
+        return connection.run(...command);
       },
     };
     facts = onRedis(late, systemClock, { keepMs: 200, resultMs: 0 })();

@@ -200,12 +200,6 @@ export class Replica {
           throw error;
         }
       },
-      runFirst(...call) {
-        return this.run(...call);
-      },
-      runNext(...call) {
-        return this.run(...call);
-      },
     };
   }
 }

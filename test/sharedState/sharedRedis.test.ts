@@ -1,11 +1,6 @@
 import { createServer } from 'node:net';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  OutOfMemory,
-  SharedStateLost,
-  type PlainRedis,
-  type Redis,
-} from '../../src/sharedState/redis.ts';
+import { OutOfMemory, SharedStateLost, type Redis } from '../../src/sharedState/redis.ts';
 import { SharedRedis } from '../../src/sharedState/sharedRedis.ts';
 import { listen } from '../support/listening.ts';
 import { RecordedLog } from '../support/recordedLog.ts';
@@ -107,34 +102,6 @@ describe.skipIf(NO_REDIS !== undefined)(`scripts on the wire ${NO_REDIS ?? ''}`,
     },
   );
 
-  // A text that the server does not know is sent twice.
-  it.each([
-    ['of one tick in one bucket are one script', ['{1}a', '{1}b'], false, 2],
-    ['in two buckets are two', ['{1}a', '{2}b'], false, 4],
-    ['of two ticks are two', ['{1}a', '{1}b'], true, 3],
-  ])('%s', async (_says, [key = '', nextKey = ''], isLater, commands) => {
-    let sent = 0;
-    proxy.cutsAfter = () => {
-      sent += 1;
-      return false;
-    };
-    const text = 'return { KEYS[1], KEYS[2], ARGV[1], ARGV[2] }';
-    const first = redis.runFirst(text, [key, `${key}2`], () => ['of', 'first']);
-    if (isLater) await first;
-    const next = redis.runNext(text, [nextKey, `${nextKey}2`], ['of', 'next']);
-    expect(await first).toEqual([key, `${key}2`, 'of', 'first']);
-    expect(await next).toEqual([nextKey, `${nextKey}2`, 'of', 'next']);
-    expect(sent).toBe(commands);
-  });
-
-  it('of one tick are both lost, or both done', async () => {
-    const first = redis.runFirst('return wrong()', ['{1}a']);
-    const next = redis.runNext(APPEND, ['{1}b'], [1]);
-    const ended = await Promise.allSettled([first, next]);
-    expect(ended.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    expect(await redis.run("return redis.call('EXISTS', KEYS[1])", ['{1}b'])).toBe(0);
-  });
-
   it('that find no room are logged with their server', async () => {
     await command(server.port, ['CONFIG', 'SET', 'maxmemory', '1']);
     await expect(redis.run(APPEND, ['count'], [1])).rejects.toThrow(OutOfMemory);
@@ -145,7 +112,7 @@ describe.skipIf(NO_REDIS !== undefined)(`scripts on the wire ${NO_REDIS ?? ''}`,
 });
 
 /** A Redis of which only its replies matter. */
-const redisThat = (run: PlainRedis['run']): PlainRedis => ({
+const redisThat = (run: Redis['run']): Redis => ({
   run,
   open: () => Promise.resolve(),
   serverOf: () => 'server',
