@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { signDevelopmentToken } from '../../src/caller/developmentTokens.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { Program } from '../support/program.ts';
+import { refusalsOf } from '../support/refusals.ts';
 import { askAt, startSimulated, type Reply } from '../support/service.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { TestIssuer } from './testIssuer.ts';
@@ -105,12 +106,18 @@ test.each(['yes', 'ftp://simulator', 'http://simulator:4010/path', 'http://a:b@s
   },
 );
 
-test.each([
+const REFUSED: readonly (readonly [words: readonly string[], reason: string])[] = [
   [['--minutes', '1e4'], '--minutes must be a whole number from 1 to 10080.'],
   [['--phone-number', '07700 900001'], '--phone-number: A phone number starts with +'],
   [['--subject', ''], '--subject must not be empty.'],
-])('npm run dev-token -- %j ends with the reason', async (words, reason) => {
-  const { code, err, out } = await Program.runNode(['src/commands/devToken.ts', ...words]);
-  expect({ code, out }).toEqual({ code: 1, out: '' });
-  expect(err).toContain(reason);
-});
+];
+const refusalOf = refusalsOf('src/commands/devToken.ts', () =>
+  REFUSED.map(([words]) => ({ words })),
+);
+
+test.each(REFUSED.map(([words, reason], index) => ({ words, reason, index })))(
+  'npm run dev-token -- $words ends with the reason',
+  ({ reason, index }) => {
+    expect(refusalOf(index)).toEqual({ code: 1, out: '', err: expect.stringContaining(reason) });
+  },
+);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DEMO_ENTRY, OperatorsFile } from '../support/operatorsFile.ts';
 import { deadUrl, RecordingServer } from '../wire/recordingServer.ts';
 import { Program } from '../support/program.ts';
+import { refusalsOf } from '../support/refusals.ts';
 import { simulator } from './checked.ts';
 
 const COMMAND = ['--import', './src/requireNode.js', 'src/commands/operatorsCommand.ts'];
@@ -106,13 +107,21 @@ describe('operators -- check', () => {
     expect((await program.exit).signal).toBe('SIGINT');
   });
 
-  it.each([
+  const REFUSED: readonly (readonly [words: readonly string[], message: RegExp])[] = [
     [['check', '--number', '07700900004'], /starts with \+/],
     [['check', '--operator', 'nobody'], /The operators are: northern/],
     [['nonsense'], /npm run operators -- check/],
-  ])('refuses %j', async (words, message) => {
-    const file = new OperatorsFile([entry('northern', '+44', 'http://127.0.0.1:1')]);
-    const { code, err } = await run(words, { OPERATORS_FILE: file.path });
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(message) });
+  ];
+  const refusalOf = refusalsOf('src/commands/operatorsCommand.ts', () => {
+    const { path } = new OperatorsFile([entry('northern', '+44', 'http://127.0.0.1:1')]);
+    return REFUSED.map(([words]) => ({ words, settings: { OPERATORS_FILE: path } }));
   });
+
+  it.each(REFUSED.map(([words, message], index) => ({ words, message, index })))(
+    'refuses $words',
+    ({ message, index }) => {
+      const err: unknown = expect.stringMatching(message);
+      expect(refusalOf(index)).toMatchObject({ code: 1, err });
+    },
+  );
 });

@@ -1,7 +1,8 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { launchSimulator } from '../../simulator/launch.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { Program } from '../support/program.ts';
+import { refusalsOf } from '../support/refusals.ts';
 
 /** Once it is printed, all of them are. */
 const LAST_SETTING = /OPERATOR_CLIENT_SECRET=\S+\n/;
@@ -14,31 +15,44 @@ function run(...options: string[]): Program {
 
 const USAGE = /^npm run simulator -- \[--port N\] \[--dialect D\] /;
 
+/** Options that end it, and with what. */
+const REFUSED: readonly (readonly [options: string, message: RegExp])[] = [
+  ['--port 65536', USAGE],
+  ['--prot 1', USAGE],
+  ['4010', USAGE],
+  ['--dialect toString', USAGE],
+  ['--nonce all', USAGE],
+  ['--nonce-period once', USAGE],
+  ['--nonce both --nonce-period 0', USAGE],
+  ['--host example.com', USAGE],
+  ['--dialect orange', /^Clients of orange sign assertions: .*--client-key FILE/],
+  ['--dialect orange --client-key package.json', /^package\.json cannot be read/],
+  ['--client-key no-such-file', /^no-such-file cannot be read/],
+  ['--host 192.0.2.1 --port 0', /^The simulator cannot listen on 192\.0\.2\.1/],
+  ['--port PORT', /^Port \d+ is in use\. Choose another with --port, or 0 for any that is free\.$/],
+];
+
 describe('the simulator as a program', () => {
-  test.each([
-    ['--port 65536', USAGE],
-    ['--prot 1', USAGE],
-    ['4010', USAGE],
-    ['--dialect toString', USAGE],
-    ['--nonce all', USAGE],
-    ['--nonce-period once', USAGE],
-    ['--nonce both --nonce-period 0', USAGE],
-    ['--host example.com', USAGE],
-    ['--dialect orange', /^Clients of orange sign assertions: .*--client-key FILE/],
-    ['--dialect orange --client-key package.json', /^package\.json cannot be read/],
-    ['--client-key no-such-file', /^no-such-file cannot be read/],
-    ['--host 192.0.2.1 --port 0', /^The simulator cannot listen on 192\.0\.2\.1/],
-    [
-      '--port PORT',
-      /^Port \d+ is in use\. Choose another with --port, or 0 for any that is free\.$/,
-    ],
-  ])('ends with status 1 and a message: %s', async (options, message) => {
+  const refusalOf = refusalsOf('simulator/main.ts', async () => {
     const other = await startSimulator({ port: 0 });
-    onTestFinished(() => other.close());
+    afterAll(() => other.close());
     const { port } = new URL(other.authUrl);
-    const simulator = run(...options.replace('PORT', port).split(' '));
-    expect((await simulator.ended).code).toBe(1);
-    expect(simulator.err.trimEnd()).toMatch(message);
+    return REFUSED.map(([options]) => ({ words: options.replace('PORT', port).split(' ') }));
+  });
+
+  test.each(REFUSED.map(([options, message], index) => ({ options, message, index })))(
+    'ends with status 1 and a message: $options',
+    ({ message, index }) => {
+      const { code, err } = refusalOf(index) ?? {};
+      expect(code).toBe(1);
+      expect(err?.trimEnd()).toMatch(message);
+    },
+  );
+
+  test('ends its process so', async () => {
+    const simulator = run('--port', '65536');
+    expect(await simulator.ended).toEqual({ code: 1, signal: null });
+    expect(simulator.err).toMatch(USAGE);
   });
 
   test.each<[NodeJS.Signals, string[], string]>([

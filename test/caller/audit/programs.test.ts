@@ -6,6 +6,7 @@ import { auditHash } from '../../../src/caller/audit/entry.ts';
 import { findEntries, type Sought } from '../../../src/caller/audit/findEntries.ts';
 import { linesIn } from '../../../src/commands/arguments.ts';
 import { Program } from '../../support/program.ts';
+import { refusalsOf } from '../../support/refusals.ts';
 import { ALICE, BOB } from '../../support/values.ts';
 import { entryAt, OperatorsFile } from '../../support/operatorsFile.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
@@ -87,18 +88,27 @@ describe('npm run usage', () => {
     expect(err).toMatch(/^8 lines in \d+\.\d s \(\d+ a second\), 2 torn lines\n$/);
   });
 
-  test.each<[auditLog: string, words: string, err: RegExp]>([
+  const REFUSED: readonly (readonly [auditLog: string, words: string, err: RegExp])[] = [
     ['', '', /^Name a FILE, or set AUDIT_LOG/],
     ['/nowhere/audit.jsonl', '', /cannot be read/],
     ['', '--since 2026-11-31', /^--since must be a day/],
     ['', '--by number', /^--by knows day, operator/],
     ['', '--format pdf', /^--format must be table or csv/],
     ['', '--month 11', /^Unknown option '--month'\.\nnpm run usage --/],
-  ])('AUDIT_LOG=%s npm run usage -- %s ends with what to do', async (AUDIT_LOG, words, err) => {
-    const ended = await run('usageReport', words.split(' ').filter(Boolean), { AUDIT_LOG });
-    expect(ended).toMatchObject({ code: 1, lines: [] });
-    expect(ended.err).toMatch(err);
-  });
+  ];
+  const refusalOf = refusalsOf('src/commands/usageReport.ts', () =>
+    REFUSED.map(([AUDIT_LOG, words]) => ({
+      words: words.split(' ').filter(Boolean),
+      settings: { AUDIT_LOG },
+    })),
+  );
+
+  test.each(REFUSED.map(([auditLog, words, err], index) => ({ auditLog, words, err, index })))(
+    'AUDIT_LOG=$auditLog npm run usage -- $words ends with what to do',
+    ({ err, index }) => {
+      expect(refusalOf(index)).toEqual({ code: 1, out: '', err: expect.stringMatching(err) });
+    },
+  );
 
   test('reports nothing where a gzipped part is cut off', async () => {
     const file = rotatedLog();
