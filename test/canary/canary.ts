@@ -50,8 +50,8 @@ export async function runCanary({ requests, seed, role, flow, until }: CanaryRun
     CONSENT_DENIED_SECONDS: '1',
     CONSENT_FAILURE_SECONDS: '1',
     CONSENT_DOUBT_SECONDS: '1',
-    // So few that the last requests exceed it.
-    QUOTA_NUMBERS_PER_HOUR: String(Math.min(100, requests / 20)),
+    // So few that the last requests exceed it; what a consent ends with takes more numbers.
+    QUOTA_NUMBERS_PER_HOUR: String(Math.min(100, requests / (flow === '2-legged' ? 20 : 4))),
     AUDIT_KEY: `${SECRET_MARK}-audit-key-of-32-characters`,
   });
   const [, metricsPort] = await server.written(/"port":(\d+),"msg":"Serving metrics."/);

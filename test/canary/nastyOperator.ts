@@ -48,7 +48,9 @@ export function nastily(random: Random, refusesLookups: boolean): OperatorScript
       return;
     }
     issued += 1;
-    const fails = askedOf(path) === 'lookups' && !refusesLookups ? failedLookup : badReply;
+    // Every refusal soon: a caller's quota ends after a few lookups.
+    const failsPlainly = askedOf(path) === 'lookups' && (!refusesLookups || random.chance(0.5));
+    const fails = failsPlainly ? failedLookup : badReply;
     const [status, more, text] = random.chance(0.6)
       ? goodReply(random, path, told, issued)
       : fails(random, told);
