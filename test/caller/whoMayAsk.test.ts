@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { claimsAt, createKey, sign, TestIssuer } from './testIssuer.ts';
-import { startSimulated, type Reply, type SimulatedService } from '../support/service.ts';
+import { PATIENT, startSimulated, type Reply, type SimulatedService } from '../support/service.ts';
 
 const INVALID = 'Bearer realm="sim-swap", error="invalid_token"';
 
@@ -16,9 +16,10 @@ const PREVIOUS_SECRET = 'the-router-knew-this-one-until-today';
 const FIELDS = 'lastSimSwap a: simSwappedWithin b: simSwappedWithin(maxAgeHours: 2400)';
 
 const issuer = await TestIssuer.start();
-const bff = await startSimulated(issuer.settings);
+const bff = await startSimulated({ ...issuer.settings, ...PATIENT });
 const subgraph = await startSimulated({
   ...issuer.settings,
+  ...PATIENT,
   ROLE: 'subgraph',
   ROUTER_SECRET: `${ROUTER_SECRET},${PREVIOUS_SECRET}`,
 });

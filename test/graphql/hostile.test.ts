@@ -1,5 +1,11 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { costs, startSimulated, type Reply, type SimulatedService } from '../support/service.ts';
+import {
+  costs,
+  PATIENT,
+  startSimulated,
+  type Reply,
+  type SimulatedService,
+} from '../support/service.ts';
 
 const FREE = { tokens: 0, lookups: 0 };
 
@@ -8,7 +14,7 @@ const bff = await startSimulated({
   MAX_NUMBERS_PER_OPERATION: '3',
   MAX_QUESTIONS_PER_NUMBER: '2',
 });
-const subgraph = await startSimulated({ ROLE: 'subgraph' });
+const subgraph = await startSimulated({ ROLE: 'subgraph', ...PATIENT });
 const wide = await startSimulated({ ROLE: 'bff' });
 beforeEach(() => {
   bff.simulator.resetStats();

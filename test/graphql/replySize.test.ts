@@ -27,12 +27,12 @@ import { createSchema } from '../../src/graphql/schema.ts';
 import { Selections } from '../../src/graphql/selections.ts';
 import type { Role } from '../../src/graphql/typeDefs.ts';
 import { createCorrelator } from '../../src/system/correlator.ts';
-import { costs, startSimulated } from '../support/service.ts';
+import { costs, PATIENT, startSimulated } from '../support/service.ts';
 
 const MAX_REPLY_BYTES = 2_000_000;
 const FREE = { tokens: 0, lookups: 0 };
 
-const bff = await startSimulated({ ROLE: 'bff' });
+const bff = await startSimulated({ ROLE: 'bff', ...PATIENT });
 const subgraph = await startSimulated({ ROLE: 'subgraph' });
 beforeEach(() => {
   bff.simulator.resetStats();

@@ -63,6 +63,9 @@ export interface ServiceParts {
   readonly explorerOpening?: ExplorerOpening;
 }
 
+/** For tests about anything but time: on a machine that does other things no answer is late. */
+export const PATIENT: Environment = { REQUEST_TIMEOUT_MS: '60000', OPERATOR_TIMEOUT_MS: '30000' };
+
 /** The settings of a service on a free port that calls an operator at this address. */
 export function settingsFor(operatorUrl: string): Environment {
   return {
