@@ -67,7 +67,7 @@ function withOwn(own: RowsTableProps['own']): readonly ColumnSpec[] {
 }
 
 /** Of a character, of the space beside it, and of how many more rows there are. */
-const CHARACTER_PX = 7.4;
+const CHARACTER_PX = 8.4;
 const BESIDE_PX = 24 + 22;
 
 /** How wide the list's own columns are, for list.css. */
