@@ -52,7 +52,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     file: 'src/resilience/dpopExchanges.ts',
-    tests: ['test/endToEnd/nonces'],
+    tests: ['test/endToEnd/nonces', 'test/resilience/dpopExchanges'],
     mutants: [
       ['named === this.#sent ? undefined : named', 'named'],
       ['if (isUnproven === true) return LOST;', ''],
