@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../system/clock.ts';
 import type { CallerKey } from '../domain/identity.ts';
 import type { LookupFailure } from '../domain/errors.ts';
@@ -19,7 +20,6 @@ export interface ConsentTokensParts {
   readonly failureMs: number;
 }
 
-/** The most that are remembered; the oldest is dropped first. */
 const MAX_REFUSED = 10_000;
 
 /** It ended while the lookup waited for its turn: the next request prompts again. */
@@ -33,8 +33,8 @@ export class ConsentTokens implements LookupTokens {
   readonly #parts: ConsentTokensParts;
   readonly #kept: KeptTokens;
   readonly #consentIds = new WeakMap<ReusableToken, string>();
-  /** Until when each refusal counts, in order of arrival. */
-  readonly #refused = new Map<string, number>();
+  /** Until when each refusal counts. */
+  readonly #refused = new LRUCache<string, number>({ max: MAX_REFUSED });
 
   constructor(parts: ConsentTokensParts) {
     this.#parts = parts;
@@ -62,12 +62,8 @@ export class ConsentTokens implements LookupTokens {
   /** The owner has consented once: the operator's refusal is no reason to prompt them again at once. */
   #drop(key: string, token: ReusableToken): void {
     const { clock, failureMs } = this.#parts;
-    const refused = this.#refused;
     this.#kept.drop(key, token);
-    refused.delete(key);
-    refused.set(key, clock.monotonicMs() + failureMs);
-    const [oldest] = refused.keys();
-    if (refused.size > MAX_REFUSED && oldest !== undefined) refused.delete(oldest);
+    this.#refused.set(key, clock.monotonicMs() + failureMs);
   }
 
   refusal(subject: TokenSubject, callerKey: CallerKey): LookupFailure | undefined {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { consentChannel, traced } from '../log/diagnostics.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
@@ -39,7 +40,7 @@ export class ConsentedLookups {
    * By caller and number, the consents of others that the last question in this process met; another process says
    * NOT_ASKED.
    */
-  readonly #met = new Map<string, readonly string[]>();
+  readonly #met = new LRUCache<string, readonly string[]>({ max: MAX_MET });
   /** Patience counts once for a request and number, over all consents and operators that it takes. */
   readonly #patienceEnds = new WeakMap<LookupRequest, Map<PhoneNumber, number>>();
 
@@ -89,10 +90,8 @@ export class ConsentedLookups {
     const view = await this.#look(number, key, request);
     if (view === undefined) return;
     const others = othersIn(view);
-    this.#met.delete(key);
     if (others.length > 0) this.#met.set(key, others);
-    const [oldest] = this.#met.keys();
-    if (this.#met.size > MAX_MET && oldest !== undefined) this.#met.delete(oldest);
+    else this.#met.delete(key);
   }
 
   /** `undefined` when the store is lost, or the request ends first. */
