@@ -10,7 +10,7 @@ import { Random, randomOf } from '../support/random.ts';
 import type { RedisSettings } from '../../src/sharedState/redis.ts';
 import { Counts } from '../long/counts.ts';
 import { RedisClusterServers } from '../support/redisCluster.ts';
-import { command } from '../support/redisCommands.ts';
+import { command, NotInTime } from '../support/redisCommands.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { addressOf, freshStateKey, openRedis, startRedis } from '../support/redisServer.ts';
 import { askAt, type Reply } from '../support/service.ts';
@@ -274,7 +274,9 @@ const OPEN: Readonly<
       // It loses nothing that was acknowledged; `npm run long -- redis-faults` has other faults.
       async trouble() {
         counts.handedOver += 1;
-        const port = random.pick(await servers.masters());
+        const masters = await servers.masters();
+        if (masters.length === 0) throw new NotInTime('No master of the cluster had slots.');
+        const port = random.pick(masters);
         scene.chronicle.happened(`the master ${port} is handed over`);
         await servers.failOver(port);
         await servers.isReplaced(port);
