@@ -79,7 +79,12 @@ export class KeptTokens {
 
   /** Replaces the token that is kept under this key. */
   keep(key: string, token: ReusableToken): void {
-    if (!this.#isOver(token)) this.#kept.set(key, token);
+    if (this.#isOver(token)) return;
+    for (const [oldestKey, oldest] of this.#kept.rentries()) {
+      if (!this.#isOver(oldest)) break;
+      this.#kept.delete(oldestKey);
+    }
+    this.#kept.set(key, token);
   }
 
   /** Drops this token only; a token that has replaced it stays. */

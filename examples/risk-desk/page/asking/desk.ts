@@ -42,7 +42,7 @@ interface RunProgress<Kind> {
 /** As the service counted them, reply by reply: others of the same caller are not among them. */
 export interface LookupCount {
   readonly count: number;
-  /** Not where a reply is missing: what the service counted for that is not known. */
+  /** Not where a reply is missing, or came before the owner's: what the service counted for that is not known. */
   readonly isExact: boolean;
 }
 
@@ -239,14 +239,15 @@ export class Desk {
       const row = this.row(id);
       if (row === undefined) return;
       const reply = await this.#questions.withConsent(row.e164, hours, known, signal);
-      this.#count(reply, life);
+      const window = reply.kind === 'answered' ? reply.told.said.windows[hours] : undefined;
+      const isPending = window?.kind === 'unknown' && window.reason === 'CONSENT_PENDING';
+      this.#count(reply, life, isPending);
       if (reply.kind !== 'answered') {
         this.#fail([row], reply);
         return;
       }
       this.#settle([answered(row, before, reply.told, reply.correlator, this.#clock.now())]);
-      const window = reply.told.said.windows[hours];
-      if (window.kind !== 'unknown' || window.reason !== 'CONSENT_PENDING') return;
+      if (!isPending) return;
       const endsAtMs = Math.min(window.expiresAtMs ?? givesUpAtMs, givesUpAtMs);
       const leftMs = endsAtMs - this.#clock.now();
       const waitMs = Math.max((window.retryAfterSeconds ?? 1) * 1000, MIN_CONSENT_RETRY_MS);
@@ -335,12 +336,18 @@ export class Desk {
     );
   }
 
-  /** Not after the desk was cleared. A request without a session is not passed on. */
-  #count({ kind, lookups }: Reply<unknown>, life: AbortController): void {
+  /**
+   * Not after the desk was cleared. A request without a session is not passed on.
+   * @param isPending while an owner decides, the service may count what no reply says
+   */
+  #count({ kind, lookups }: Reply<unknown>, life: AbortController, isPending = false): void {
     if (kind === 'signedOut' || life !== this.#life) return;
     const { count, isExact } = this.#state.lookups;
     this.#change({
-      lookups: { count: count + (lookups ?? 0), isExact: isExact && lookups !== null },
+      lookups: {
+        count: count + (lookups ?? 0),
+        isExact: isExact && !isPending && lookups !== null,
+      },
     });
   }
 
