@@ -201,10 +201,13 @@ export class HttpServer {
     response.write(body);
     const end = (): void => void response.end();
     if (request.readableEnded || request.destroyed) return end();
-    this.#dropping.add(response, READ_BYTES);
+    this.#dropping.add(response, 0);
     let dropped = 0;
     request.on('data', ({ length }: Buffer) => {
+      const before = dropped;
       dropped += length;
+      // One that sends little holds nothing, and pushes nobody out.
+      if (before <= READ_BYTES && dropped > READ_BYTES) this.#dropping.add(response, READ_BYTES);
       if (dropped > MAX_DROPPED_BYTES) end();
       else this.#parts.pace.await(request, UNKNOWN_CALLER);
     });
