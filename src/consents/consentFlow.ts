@@ -303,7 +303,7 @@ export class ConsentFlow {
     }
     const { lookup, operator } = claim.consent;
     const failure = failureReturned(learned, outcome.failure, nowMs);
-    await this.#learnBefore(claim, learned, () =>
+    await this.#onceWritten(this.#ledger.learn(claim, learned), () =>
       this.#waiters.failFor({ lookup, failure }, operator),
     );
   }
@@ -374,17 +374,22 @@ export class ConsentFlow {
     );
     const event = { event: 'lookup', lookup, number, request, consentId } as const;
     const admitted = await operator.admission.admit(event);
-    if (admitted.kind === 'denied') return this.#unspent(claim, claim.consent, admitted.failure);
+    if (admitted.kind === 'denied') {
+      return this.#unspent(this.#regrant(claim, claim.consent), admitted.failure);
+    }
 
     let ending: Ending = { outcome: 'STATE_UNAVAILABLE', attempts: 0 };
     let spent: Spent | undefined;
     let exchanged: Outcome<Judgement<Fact>>;
     let fact: TimedFact | undefined;
     let keeping: Promise<void> | undefined;
+    let regranting: Promise<unknown> | undefined;
     try {
       spent = await this.#ledger.spend(claim, operator);
       if (spent === undefined) return;
-      if (spent.isLate) return await this.#unspent(spent, claim.consent, STORE_LOST);
+      if (spent.isLate) {
+        return await this.#unspent(this.#regrant(spent, claim.consent), STORE_LOST);
+      }
       const { subject, context } = this.#exchangeFor(request, lookup, operator);
       const { token, reusable } = operator.tokens.rightTo(subject, issued);
       const leftAtMs = clock.monotonicMs();
@@ -395,8 +400,9 @@ export class ConsentFlow {
       // A consent that is over already ends with this failure, not with CONSENT_EXPIRED.
       const outlives = claim.consent.untilMs > this.#ledger.nowMs();
       if (judged.kind === 'failed' && !mayHaveBeenCarriedOut && outlives) {
+        regranting = this.#regrant(spent, claim.consent);
         // Before the line of its end: if this process dies in between, another one spends the token.
-        return await this.#unspent(spent, claim.consent, judged.failure);
+        await this.#inOneCommand(regranting);
       }
       if (judged.kind === 'answered') {
         // Kept before waiters get the answer, so that a request with further questions finds the token.
@@ -412,8 +418,11 @@ export class ConsentFlow {
     } finally {
       await admitted.ended(ending);
     }
+    const { judged } = exchanged;
+    if (regranting !== undefined && judged.kind === 'failed') {
+      return this.#unspent(regranting, judged.failure);
+    }
     if (fact === undefined || keeping === undefined) {
-      const { judged } = exchanged;
       const { failure, closed } = { failure: FACT_MISSING, closed: undefined, ...judged };
       return this.#lookupFailed(closed ?? { lookup, failure }, request, spent, operator);
     }
@@ -433,28 +442,26 @@ export class ConsentFlow {
   }
 
   /** A lookup that was not carried out costs no consent: the next request, or another replica, spends the token. */
-  async #unspent(
-    claim: Claim<Granted | Redeemed>,
-    granted: Granted,
-    failure: LookupFailure,
-  ): Promise<void> {
+  #regrant(claim: Claim<Granted | Redeemed>, granted: Granted): Promise<unknown> {
     const { leaseUntilMs: _, ...lives } = granted;
-    await this.#learnBefore(claim, { kind: 'lives', lives }, () =>
+    return this.#ledger.learn(claim, { kind: 'lives', lives });
+  }
+
+  #unspent(regranting: Promise<unknown>, failure: LookupFailure): Promise<void> {
+    return this.#onceWritten(regranting, () =>
       this.#waiters.fail({ retryAfterSeconds: 1, ...failure, reach: 'number' }),
     );
   }
 
   /**
-   * Writes an outcome before its failure is returned. A request that has the failure may be repeated, or read the
+   * An outcome is written before its failure is returned. A request that has the failure may be repeated, or read the
    * consent's status, at once; and if the replica died in between, one that was returned but not written would ring the
    * phone again.
    */
-  async #learnBefore(
-    claim: Claim,
-    learned: Learned,
+  async #onceWritten(
+    learning: Promise<unknown>,
     returnFailure: () => Promise<unknown> | void,
   ): Promise<void> {
-    const learning = this.#ledger.learn(claim, learned);
     await this.#inOneCommand(learning);
     await returnFailure();
     await learning;
@@ -492,7 +499,7 @@ export class ConsentFlow {
     const failed = { lookup, failure: asOfConsent(failure) };
     const learned = lookupEnded(consent, failed, nowMs, rules);
     const returned = { lookup, failure: failureReturned(learned, failed.failure, nowMs) };
-    await this.#learnBefore(spent, learned, async () => {
+    await this.#onceWritten(this.#ledger.learn(spent, learned), async () => {
       await this.#waiters.failFor(returned, consent.operator, { consentId: consent.id, madeFor });
       const { barsAfterNumbers } = returned.failure;
       if (barsAfterNumbers === undefined) return;

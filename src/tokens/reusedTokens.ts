@@ -80,8 +80,9 @@ export class KeptTokens {
   /** Replaces the token that is kept under this key. */
   keep(key: string, token: ReusableToken): void {
     if (this.#isOver(token)) return;
-    for (const [oldestKey, oldest] of this.#kept.rentries()) {
-      if (!this.#isOver(oldest)) break;
+    for (const oldestKey of this.#kept.rkeys()) {
+      const oldest = this.#kept.peek(oldestKey);
+      if (oldest === undefined || !this.#isOver(oldest)) break;
       this.#kept.delete(oldestKey);
     }
     this.#kept.set(key, token);

@@ -336,6 +336,19 @@ describe('a process that ends after the token', () => {
     expect([prompts(), service.operator.lookups.length]).toEqual([1, 1]);
   });
 
+  it('has the line of a lookup that could not leave in time, although the store is lost', async () => {
+    const { operator, admission, store, clock } = service;
+    const lookUp = operator.lookUp.bind(operator);
+    operator.unsent = UNAVAILABLE;
+    operator.lookUp = (order) => {
+      store.isLost = true;
+      return lookUp(order);
+    };
+    void service.ask(WINDOW);
+    await clock.advance(3 * SECOND_MS);
+    expect(admission.ended).toHaveLength(1);
+  });
+
   it('and after the reply to its lookup leaves the answer to another one', async () => {
     // Its line in the audit log takes long.
     service.admission.endsWait = new Promise(() => undefined);

@@ -235,6 +235,8 @@ class LosableFacts extends MemoryFactCache {
 class RecordingAdmission implements LookupAuthorizer {
   readonly asked: AuthorizerRequest[] = [];
   readonly heardBy: CachedAnswer[] = [];
+  /** The lookups whose end is recorded. */
+  readonly ended: AuthorizerRequest[] = [];
   /** The failure of what follows, in place of being admitted or recorded. */
   failure: LookupFailure | undefined;
   /** What lookups wait for before they are admitted, and until their end is recorded. */
@@ -244,10 +246,13 @@ class RecordingAdmission implements LookupAuthorizer {
   admit(asked: AuthorizerRequest): Admitted | Denied | Promise<Admitted | Denied> {
     this.asked.push(asked);
     const { failure, lookupsWait, endsWait } = this;
+    const ended = (): Promise<void> | undefined => {
+      if (asked.event !== 'lookup') return undefined;
+      this.ended.push(asked);
+      return endsWait;
+    };
     const admitted: Admitted | Denied =
-      failure === undefined
-        ? { kind: 'admitted', ended: () => (asked.event === 'lookup' ? endsWait : undefined) }
-        : { kind: 'denied', failure };
+      failure === undefined ? { kind: 'admitted', ended } : { kind: 'denied', failure };
     if (asked.event !== 'lookup' || lookupsWait === undefined) return admitted;
     return lookupsWait.then(() => admitted);
   }
