@@ -146,7 +146,7 @@ export class HttpServer {
     });
     if (this.#isDraining) endConnectionAfter(response);
     const headers = { ...SECURITY_HEADERS };
-    if (hasDuplicateHeader(request)) {
+    if (hasDuplicateHeader(request.rawHeaders)) {
       this.#send(response, headers, replyOf(DUPLICATE_HEADER, request.headers.accept));
     } else if (isAt('/graphql', request)) void this.#answer(request, response, headers);
     else this.#send(response, headers, this.#replyOutsideGraphql(request));
@@ -232,9 +232,16 @@ const DUPLICATE_HEADER: Refusal = {
  * Whether a request names two hosts or two callers. Node reads the first of either, and a proxy before this service
  * may have read the last (RFC 9112 §3.2, RFC 9110 §5.3).
  */
-function hasDuplicateHeader({ headersDistinct }: IncomingMessage): boolean {
-  const { host = [], authorization = [] } = headersDistinct;
-  return host.length > 1 || authorization.length > 1;
+function hasDuplicateHeader(rawHeaders: readonly string[]): boolean {
+  // Node's own headersDistinct would be held as long as the request.
+  let hosts = 0;
+  let authorizations = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+    if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations += 1;
+  }
+  return hosts > 1 || authorizations > 1;
 }
 
 const INTERNAL_ERROR: Refusal = { status: 500, code: 'INTERNAL_SERVER_ERROR' };
