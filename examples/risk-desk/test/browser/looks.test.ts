@@ -164,7 +164,7 @@ describe.skipIf(!hasBrowser())('eight views of the desk', () => {
     await look('outage');
     await pictures.save(browser);
     expect(problems).toEqual([]);
-  });
+  }, 180_000);
 
   it('do not move where reduced motion is preferred, and change their colour scheme by a switch', async () => {
     await using desk = await openDesk(browser, stack);
