@@ -89,7 +89,7 @@ describe.each(METHODS)('against a certified provider, with %s', (method) => {
   });
 
   it('waits for a consent, and ignores the id_token', async () => {
-    await serve('3-legged', { answers: 'grant', afterMs: 200 }, method);
+    await serve('3-legged', { answers: 'grant', afterMs: 600 }, method);
     expect(await ask()).toBe(false);
     expect(operator.at('bc-authorize').map(({ status }) => status)).toEqual([200]);
     expect(errorsOfPolls()).toEqual(['authorization_pending', 'granted']);

@@ -190,7 +190,7 @@ describe('an operation', () => {
       expect(compared.failing).toBeGreaterThan(20);
       await server.stop();
     },
-    inForm({ short: 20_000, long: 120_000 }),
+    inForm({ short: 60_000, long: 120_000 }),
   );
 });
 
@@ -238,7 +238,7 @@ it(
     );
     expect(refused).toBeGreaterThan(20);
   },
-  inForm({ short: 20_000, long: 120_000 }),
+  inForm({ short: 60_000, long: 120_000 }),
 );
 
 it('a list of the longest failures has no more bytes than are counted, and little fewer', async () => {
