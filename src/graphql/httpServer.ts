@@ -45,6 +45,7 @@ const MAX_UNREAD_BYTES = 128 * 1024 * 1024;
 /** The most that is dropped of a refused body: its client may read a reply only once it has sent everything. */
 const MAX_DROPPED_BYTES = 32 * 1024 * 1024;
 const DROPPING_MS = 5000;
+const LITTLE_BYTES = READ_BYTES / 4;
 /** The limit on what all refused bodies hold; each has at most one read while it waits for the next. */
 const MAX_DROPPING_BYTES = 16 * 1024 * 1024;
 
@@ -207,7 +208,9 @@ export class HttpServer {
       const before = dropped;
       dropped += length;
       // One that sends little holds nothing, and pushes nobody out.
-      if (before <= READ_BYTES && dropped > READ_BYTES) this.#dropping.add(response, READ_BYTES);
+      if (before <= LITTLE_BYTES && dropped > LITTLE_BYTES) {
+        this.#dropping.add(response, READ_BYTES);
+      }
       if (dropped > MAX_DROPPED_BYTES) end();
       else this.#parts.pace.await(request, UNKNOWN_CALLER);
     });
