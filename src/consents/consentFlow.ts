@@ -374,9 +374,7 @@ export class ConsentFlow {
     );
     const event = { event: 'lookup', lookup, number, request, consentId } as const;
     const admitted = await operator.admission.admit(event);
-    if (admitted.kind === 'denied') {
-      return this.#unspent(this.#regrant(claim, claim.consent), admitted.failure);
-    }
+    if (admitted.kind === 'denied') return this.#unspent(claim, claim.consent, admitted.failure);
 
     let ending: Ending = { outcome: 'STATE_UNAVAILABLE', attempts: 0 };
     let spent: Spent | undefined;
@@ -387,9 +385,7 @@ export class ConsentFlow {
     try {
       spent = await this.#ledger.spend(claim, operator);
       if (spent === undefined) return;
-      if (spent.isLate) {
-        return await this.#unspent(this.#regrant(spent, claim.consent), STORE_LOST);
-      }
+      if (spent.isLate) return await this.#unspent(spent, claim.consent, STORE_LOST);
       const { subject, context } = this.#exchangeFor(request, lookup, operator);
       const { token, reusable } = operator.tokens.rightTo(subject, issued);
       const leftAtMs = clock.monotonicMs();
@@ -420,7 +416,9 @@ export class ConsentFlow {
     }
     const { judged } = exchanged;
     if (regranting !== undefined && judged.kind === 'failed') {
-      return this.#unspent(regranting, judged.failure);
+      this.#failUnspent(judged.failure);
+      await regranting;
+      return;
     }
     if (fact === undefined || keeping === undefined) {
       const { failure, closed } = { failure: FACT_MISSING, closed: undefined, ...judged };
@@ -447,10 +445,16 @@ export class ConsentFlow {
     return this.#ledger.learn(claim, { kind: 'lives', lives });
   }
 
-  #unspent(regranting: Promise<unknown>, failure: LookupFailure): Promise<void> {
-    return this.#onceWritten(regranting, () =>
-      this.#waiters.fail({ retryAfterSeconds: 1, ...failure, reach: 'number' }),
-    );
+  #unspent(
+    claim: Claim<Granted | Redeemed>,
+    granted: Granted,
+    failure: LookupFailure,
+  ): Promise<void> {
+    return this.#onceWritten(this.#regrant(claim, granted), () => this.#failUnspent(failure));
+  }
+
+  #failUnspent(failure: LookupFailure): void {
+    this.#waiters.fail({ retryAfterSeconds: 1, ...failure, reach: 'number' });
   }
 
   /**

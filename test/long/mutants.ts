@@ -226,8 +226,8 @@ export const PARTS: readonly Part[] = [
       ['bulkhead.release(acquiredAtMs);\n', ''],
       ["judged.kind === 'failed' && !mayHaveBeenCarriedOut && outlives", 'false'],
       [
-        'this.#unspent(this.#regrant(claim, claim.consent), admitted.failure)',
-        'this.#unspent(this.#regrant(claim, { ...claim.consent, untilMs: 0 }), admitted.failure)',
+        'this.#unspent(claim, claim.consent, admitted.failure)',
+        'this.#unspent(claim, { ...claim.consent, untilMs: 0 }, admitted.failure)',
       ],
       ['const { leaseUntilMs: _, ...lives } = granted;', 'const lives = granted;'],
       [
