@@ -112,10 +112,18 @@ function isBounded({ facts, failures }: Pick<Plan, 'facts' | 'failures'>): boole
   return (
     facts.some(saysSwapped) ||
     failures.some(
-      ({ lookup, failure }) =>
-        lookup.operation === 'check' && failure.code === 'PERIOD_NOT_SUPPORTED',
+      ({ lookup, failure }) => isOfWindow(lookup) && failure.code === 'PERIOD_NOT_SUPPORTED',
     )
   );
+}
+
+function isOfWindow({ operation }: Lookup): boolean {
+  switch (operation) {
+    case 'retrieve-date':
+      return false;
+    case 'check':
+      return true;
+  }
 }
 
 /** Whether facts, or a failure, close a question that is open without them. */
@@ -137,8 +145,17 @@ export function closesMore(
 
 /** A date may be older than any window, and most lines never swapped, so that a window answers the smaller ones. */
 export function isWorthWaitingFor(underWay: Lookup, wanted: Lookup): boolean {
-  if (underWay.operation === 'retrieve-date') return true;
-  return wanted.operation === 'check' && underWay.maxAgeHours >= wanted.maxAgeHours;
+  switch (wanted.operation) {
+    case 'retrieve-date':
+      return !isOfWindow(underWay);
+    case 'check':
+      switch (underWay.operation) {
+        case 'retrieve-date':
+          return true;
+        case 'check':
+          return underWay.maxAgeHours >= wanted.maxAgeHours;
+      }
+  }
 }
 
 /** `undefined` while the question is open. A failure is provisional: a later fact may replace it. Pure. */
