@@ -229,10 +229,18 @@ function addTraceparent(
 }
 
 function samplerOf({ name, ratio }: TracingSettings['sampler']): Sampler {
-  const root = name.endsWith('traceidratio')
-    ? new TraceIdRatioBasedSampler(ratio)
-    : name.endsWith('always_on')
-      ? new AlwaysOnSampler()
-      : new AlwaysOffSampler();
-  return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
+  switch (name) {
+    case 'always_on':
+      return new AlwaysOnSampler();
+    case 'always_off':
+      return new AlwaysOffSampler();
+    case 'traceidratio':
+      return new TraceIdRatioBasedSampler(ratio);
+    case 'parentbased_always_on':
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+    case 'parentbased_always_off':
+      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
+    case 'parentbased_traceidratio':
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
+  }
 }
