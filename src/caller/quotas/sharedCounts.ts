@@ -46,14 +46,17 @@ interface Outcome extends Pick<Claimed, 'over' | 'counts'> {
 /** The most operations of one script: a larger one would delay other callers. */
 const MAX_OPERATIONS = 100;
 
+/** A script wakes Redis and this process, which costs more than its claims: those of two milliseconds are one. */
+const BETWEEN_SCRIPTS_MS = 2;
+
 /** How far a standing may lag behind other replicas; an answer this soon after its claim needs no further script. */
 const SEEN_FOR_MS = 1000;
 
 /**
  * Counts that replicas share in one Redis, under names that only holders of STATE_KEY can make. The operations that
- * arrive for one window in one turn of the event loop, or while a script for it is under way, form the next script.
- * While the server of a window is away or full, each replica counts by itself, and only the first script waits for the
- * server.
+ * arrive for one window in one turn of the event loop, while a script for it is under way or within two milliseconds after
+ * it began, form the next script. While the server of a window is away or full, each replica counts by itself, and only
+ * the first script waits for the server.
  */
 export class SharedCounts implements HourlyCounts {
   readonly #redis: Redis;
@@ -172,9 +175,12 @@ export class SharedCounts implements HourlyCounts {
     // Later than in this tick: requests whose bytes are read in one turn share one script.
     await afterReads();
     while (waiting.length > 0) {
+      const nextAtMs = this.#clock.monotonicMs() + BETWEEN_SCRIPTS_MS;
       const operations = waiting.splice(0, MAX_OPERATIONS).filter(({ isDropped }) => !isDropped);
       const outcomes = operations.length === 0 ? [] : await this.#run(window, operations);
       for (const [place, { resolve }] of operations.entries()) resolve(outcomes[place]);
+      const earlyMs = nextAtMs - this.#clock.monotonicMs();
+      if (earlyMs > 0 && waiting.length < MAX_OPERATIONS) await this.#clock.sleep(earlyMs);
     }
     this.#waiting.delete(window);
   }

@@ -130,7 +130,8 @@ describe('an entry', () => {
 describe('the audit log', () => {
   const ABOUT_BOB = before(asked({ number: BOB }));
 
-  it('writes the entries of one tick, or of one write, together and in their order', async () => {
+  it('writes the entries of one tick, or of one write and two milliseconds, together and in their order', async () => {
+    const clock = new TestClock();
     const writes: string[][] = [];
     const written: Promise<void>[] = [];
     const append = (text: string) => {
@@ -140,16 +141,19 @@ describe('the audit log', () => {
         written.push(auditLog.write(lineOf(ABOUT_BOB)), auditLog.write(lineOf(before())));
       return Promise.resolve();
     };
-    const auditLog = new AuditLog({ append }, new TestClock());
+    const auditLog = new AuditLog({ append }, clock);
     written.push(auditLog.write(lineOf(before())));
     await Promise.resolve();
     written.push(auditLog.write(lineOf(ABOUT_BOB)));
-    await Promise.all(written);
+    await clock.advance(1);
+    written.push(auditLog.write(lineOf(ABOUT_BOB)));
+    expect(writes).toHaveLength(1);
+    await clock.advance(1);
     await Promise.all(written);
     const [alice, bob] = [auditHash(KEY, ALICE), auditHash(KEY, BOB)];
     expect(writes).toEqual([
       [alice, bob],
-      [bob, alice],
+      [bob, alice, bob],
     ]);
   });
 
@@ -171,10 +175,13 @@ describe('the audit log', () => {
       text += isFull ? part.slice(0, 20) : part;
       return isFull ? Promise.reject(new Error('ENOSPC')) : Promise.resolve();
     };
-    const auditLog = new AuditLog({ append }, new TestClock());
+    const clock = new TestClock();
+    const auditLog = new AuditLog({ append }, clock);
     await expect(auditLog.write(lineOf(before()))).rejects.toThrow('ENOSPC');
     isFull = false;
-    await auditLog.write(lineOf(ABOUT_BOB));
+    const written = auditLog.write(lineOf(ABOUT_BOB));
+    await clock.advance(2);
+    await written;
     const [torn, whole] = text.trimEnd().split('\n');
     expect(torn).toHaveLength(20);
     expect(JSON.parse(whole ?? '')).toMatchObject({ number: auditHash(KEY, BOB) });

@@ -212,6 +212,21 @@ describe.skipIf(NO_REDIS !== undefined)(`claims in Redis ${NO_REDIS ?? ''}`, () 
     expect([proxy.scripts - before, await counted()]).toEqual([2, 3]);
   });
 
+  it('that come within two milliseconds after a script began are the next one', async () => {
+    const paced = new SharedCounts(connection, new StateSeals([new Uint8Array(32)]), clock, log);
+    const claim = async () => (await paced.claim('window', WITHOUT_MEMBER, 1000)).counts;
+    const before = proxy.scripts;
+    expect(await claim()).toEqual([1]);
+    const others = [claim()];
+    await clock.advance(1);
+    others.push(claim());
+    await command(redis.port, ['PING']);
+    expect(proxy.scripts - before).toBe(1);
+    await clock.advance(1);
+    expect(await Promise.all(others)).toEqual([[2], [3]]);
+    expect(proxy.scripts - before).toBe(2);
+  });
+
   it.each([{ replicas: 2 }, { replicas: 4 }])(
     'are exact over $replicas replicas, while connections are cut and scripts arrive twice',
     async ({ replicas }) => {
