@@ -14,18 +14,20 @@ export function renamed<F>(entrant: Entrant<F>, name: string): Entrant<F> {
  * Measures all entrants in turn, round after round: whatever else the machine does hits all alike. Each
  * round starts with another of them, since what follows a pause runs colder.
  *
- * @returns each entrant's figures, round by round; the first round is left out, it warms up
+ * @param warmUpRounds come first, and are left out
+ * @returns each entrant's figures, round by round
  */
 export async function interleave<F>(
   entrants: readonly Entrant<F>[],
   rounds: number,
+  warmUpRounds = 1,
 ): Promise<ReadonlyMap<string, readonly F[]>> {
   const figures = new Map<string, F[]>(entrants.map(({ name }) => [name, []]));
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = 0; round < warmUpRounds + rounds; round += 1) {
     const turn = round % entrants.length;
     for (const entrant of [...entrants.slice(turn), ...entrants.slice(0, turn)]) {
       const figure = await entrant.round();
-      if (round > 0) figures.get(entrant.name)?.push(figure);
+      if (round >= warmUpRounds) figures.get(entrant.name)?.push(figure);
     }
   }
   return figures;

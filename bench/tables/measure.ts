@@ -22,11 +22,24 @@ export interface Plan {
 /** Measures what one table shows. */
 export type Measurement<T> = (cast: Cast, plan: Plan) => Promise<T>;
 
+/** The guard takes fewer. */
+export interface Rounds {
+  readonly full: number;
+  readonly quick?: number;
+  /** So many are not counted, one where left out; the guard has no time for more. */
+  readonly warmUp?: number;
+}
+
+/**
+ * A query of one number runs other code than the lists that every contestant warms up with: before it is compiled, it
+ * costs up to twice as much.
+ */
+export const ONE_NUMBER_WARM_UP = 12;
+
 /** What is measured side by side, under one name. */
 export interface Case {
   readonly name: string;
-  /** The guard takes fewer. */
-  readonly rounds: { readonly full: number; readonly quick?: number };
+  readonly rounds: Rounds;
   readonly conditions?: Partial<Conditions>;
   readonly rows: readonly Candidate[];
 }
@@ -68,7 +81,11 @@ export async function measure(
     for (const one of selected) entrants.push(await one.start());
     await cast.stage.behave(conditions);
     const own = plan.isQuick ? (rounds.quick ?? QUICK_ROUNDS) : rounds.full;
-    const figures = await interleave(entrants, plan.rounds ?? own);
+    const figures = await interleave(
+      entrants,
+      plan.rounds ?? own,
+      plan.isQuick ? 1 : rounds.warmUp,
+    );
     for (const [entrant, all] of figures) {
       measured.push({ case: name, name: entrant, rounds: roundsOf(all) });
     }

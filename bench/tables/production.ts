@@ -1,7 +1,7 @@
 import type { Cast } from '../cast.ts';
 import { ours, type Contestant } from '../contestants/contestant.ts';
 import { nameOf, type Workload } from '../workload.ts';
-import { measure, row, type Plan } from './measure.ts';
+import { measure, ONE_NUMBER_WARM_UP, row, type Plan, type Rounds } from './measure.ts';
 import type { Table } from './table.ts';
 
 const METRICS = { METRICS_PORT: '0' };
@@ -24,8 +24,11 @@ const CONTESTANTS: readonly (readonly [name: string, contestant: Contestant])[] 
   ],
 ];
 
-const WORKLOADS: readonly (readonly [Workload, { full: number; quick?: number }])[] = [
-  [{ numbers: 1, fields: 'window', concurrency: 64, requests: 600 }, { full: 20 }],
+const WORKLOADS: readonly (readonly [Workload, Rounds])[] = [
+  [
+    { numbers: 1, fields: 'window', concurrency: 64, requests: 600 },
+    { full: 20, warmUp: ONE_NUMBER_WARM_UP },
+  ],
   [
     { numbers: 100, fields: 'window', concurrency: 2, requests: 16 },
     { full: 30, quick: 6 },
