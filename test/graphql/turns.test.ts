@@ -25,7 +25,14 @@ function waiting(requests: readonly Waiting[]) {
   const accepted = (): void => turns.accepted();
   const isFree = (): boolean => turns.take('z', {}) === undefined;
   expect(isFree()).toBe(true);
-  return { begun, take, accepted, isFree, all: Promise.all(requests.map(take)) };
+  return {
+    begun,
+    take,
+    accepted,
+    isFree,
+    nowMs: () => nowMs,
+    all: Promise.all(requests.map(take)),
+  };
 }
 
 describe('requests begin one a turn', () => {
@@ -80,6 +87,32 @@ describe('requests begin one a turn', () => {
     expect(newcomers).toBeLessThan(60);
     await crowds;
   });
+
+  const WORST_MS = 30;
+  it.each([8, 64])(
+    "and with %i hostile connections another caller's waits for two of the worst at most",
+    async (connections) => {
+      const { begun, take, nowMs, all } = waiting([]);
+      const others = 50;
+      const flood = { isOver: false };
+      const hostile = async (): Promise<void> => {
+        while (!flood.isOver) await take(['h', WORST_MS]);
+      };
+      const ended = Array.from({ length: connections }, hostile);
+      const waitedMs: number[] = [];
+      for (let other = 0; other < others; other += 1) {
+        // At any point of a turn, and at its end.
+        for (let step = 0; step < other % 7; step += 1) await nextTurn();
+        const cameAtMs = nowMs();
+        await take(['o', 1]);
+        waitedMs.push(nowMs() - 1 - cameAtMs);
+      }
+      flood.isOver = true;
+      await Promise.all([all, ...ended]);
+      expect(begun.filter((name) => name === 'h').length).toBeGreaterThan(others);
+      expect(Math.max(...waitedMs)).toBeLessThanOrEqual(2 * WORST_MS);
+    },
+  );
 
   // By how many connections are accepted, one a turn.
   it.each([
