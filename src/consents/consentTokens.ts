@@ -34,7 +34,10 @@ export class ConsentTokens implements LookupTokens {
   readonly #kept: KeptTokens;
   readonly #consentIds = new WeakMap<ReusableToken, string>();
   /** Until when each refusal counts. */
-  readonly #refused = new LRUCache<string, number>({ max: MAX_REFUSED });
+  readonly #refused = new LRUCache<string, number>({
+    maxSize: MAX_REFUSED,
+    sizeCalculation: () => 1,
+  });
 
   constructor(parts: ConsentTokensParts) {
     this.#parts = parts;

@@ -40,7 +40,10 @@ export class ConsentedLookups {
    * By caller and number, the consents of others that the last question in this process met; another process says
    * NOT_ASKED.
    */
-  readonly #met = new LRUCache<string, readonly string[]>({ max: MAX_MET });
+  readonly #met = new LRUCache<string, readonly string[]>({
+    maxSize: MAX_MET,
+    sizeCalculation: () => 1,
+  });
   /** Patience counts once for a request and number, over all consents and operators that it takes. */
   readonly #patienceEnds = new WeakMap<LookupRequest, Map<PhoneNumber, number>>();
 

@@ -107,12 +107,15 @@ export class AccessToken extends Redacted {
   }
 }
 
-/** Each takes about 150 bytes. */
+/** Each takes about 150 bytes. A size rather than `max`, with which `LRUCache` takes 20 bytes for each at once. */
 const MAX_REMEMBERED = 10_000;
 
 /** Which token values were received lately, by their hashes. */
 export class SeenTokens {
-  readonly #seen = new LRUCache<string, true>({ max: MAX_REMEMBERED });
+  readonly #seen = new LRUCache<string, true>({
+    maxSize: MAX_REMEMBERED,
+    sizeCalculation: () => 1,
+  });
 
   see(value: string): boolean {
     const hashed = hash('sha256', value, 'base64url');
