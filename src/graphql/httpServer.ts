@@ -10,6 +10,7 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { READ_BYTES, type BodyPace } from './bodyPace.ts';
 import { wantsPage } from './explorer.ts';
 import { UNKNOWN_CALLER } from './fairShares.ts';
+import { NewConnections } from './newConnections.ts';
 import { replyOf, SECURITY_HEADERS, type Refusal, type Reply, type ReplyHeaders } from './reply.ts';
 
 export interface HttpServerParts {
@@ -38,6 +39,8 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const MAX_HEADERS_BYTES = 16 * 1024;
+/** What is read of a body before anybody takes it, but for the last read: of a body that waits one read is held, not two. */
+const READ_AHEAD_BYTES = 16 * 1024;
 
 /** The limit on all replies together that wait for their clients to read. */
 const MAX_UNREAD_BYTES = 128 * 1024 * 1024;
@@ -55,6 +58,7 @@ export class HttpServer {
   readonly #parts: HttpServerParts;
   /** Responses under way: until their headers leave, their connection can still be marked to end with them. */
   readonly #responses = new Set<Held>();
+  readonly #newConnections = new NewConnections();
   readonly #unread: UnreadReplies;
   readonly #dropping = new UnreadReplies(DROPPING_MS, MAX_DROPPING_BYTES);
   #isDraining = false;
@@ -69,13 +73,18 @@ export class HttpServer {
         requestTimeout: REQUEST_TIMEOUT_MS,
         keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
         maxHeaderSize: MAX_HEADERS_BYTES,
+        highWaterMark: READ_AHEAD_BYTES,
         connectionsCheckingInterval: 1000,
       },
       this.#serve,
     );
     this.#server.on('connection', (socket: Socket) => {
       parts.onConnection();
-      socket.once('close', this.#closeIdleConnections);
+      this.#newConnections.add(socket);
+      socket.once('close', () => {
+        this.#newConnections.remove(socket);
+        this.#closeIdleConnections();
+      });
     });
   }
 
@@ -138,6 +147,7 @@ export class HttpServer {
   }
 
   readonly #serve: RequestListener = (request, response) => {
+    this.#newConnections.remove(request.socket);
     const held: Held = { response };
     this.#responses.add(held);
     response.once('close', () => {
@@ -202,15 +212,13 @@ export class HttpServer {
     response.write(body);
     const end = (): void => void response.end();
     if (request.readableEnded || request.destroyed) return end();
-    this.#dropping.add(response, 0);
+    const unread = this.#dropping.add(response, 0);
     let dropped = 0;
     request.on('data', ({ length }: Buffer) => {
       const before = dropped;
       dropped += length;
       // One that sends little holds nothing, and pushes nobody out.
-      if (before <= LITTLE_BYTES && dropped > LITTLE_BYTES) {
-        this.#dropping.add(response, READ_BYTES);
-      }
+      if (before <= LITTLE_BYTES && dropped > LITTLE_BYTES) this.#dropping.hold(unread, READ_BYTES);
       if (dropped > MAX_DROPPED_BYTES) end();
       else this.#parts.pace.await(request, UNKNOWN_CALLER);
     });
@@ -270,7 +278,7 @@ interface Held {
 }
 
 interface Unread extends Held {
-  readonly bytes: number;
+  bytes: number;
 }
 
 /** Cuts off clients whose replies do not end: each after a time, the slowest when all hold too much. */
@@ -291,15 +299,24 @@ class UnreadReplies {
     this.#maxBytes = maxBytes;
   }
 
-  add(response: ServerResponse, bytes: number): void {
-    const unread: Unread = { response, bytes };
+  add(response: ServerResponse, bytes: number): Unread {
+    const unread: Unread = { response, bytes: 0 };
     const timer = setTimeout(() => this.#cut(unread), this.#timeoutMs);
-    this.#replies.add(unread);
-    this.#bytes += bytes;
     response.once('close', () => {
       clearTimeout(timer);
       this.#forget(unread);
     });
+    this.#replies.add(unread);
+    this.hold(unread, bytes);
+    return unread;
+  }
+
+  /** Counts more bytes for a reply, which is the latest from now on; none for one that has ended. */
+  hold(unread: Unread, bytes: number): void {
+    if (!this.#replies.delete(unread)) return;
+    this.#replies.add(unread);
+    unread.bytes += bytes;
+    this.#bytes += bytes;
     for (const oldest of this.#replies) {
       if (this.#bytes <= this.#maxBytes) return;
       this.#cut(oldest);
