@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -58,9 +59,20 @@ it.each([
   for (const socket of silent) socket.destroy();
 });
 
-it('a connection that has had a request is always read', async () => {
-  const [known] = await connected(1, `${REQUEST}\r\n`);
+it('a connection that has had a request is never set aside', async () => {
+  const accepted: Socket[] = [];
+  const onConnection = (message: unknown): void => {
+    accepted.push((message as { socket: Socket }).socket);
+  };
+  subscribe('net.server.socket', onConnection);
+  const known = await connected(1, `${REQUEST}\r\n`);
   const silent = await connected(100);
-  expect(await repliesByTurn(known === undefined ? [] : [known])).toContain(1);
-  for (const socket of silent) socket.destroy();
+  unsubscribe('net.server.socket', onConnection);
+  for (let turn = 0; turn < 100; turn += 1) {
+    await nextTurn();
+    const [first, ...others] = accepted.map((socket) => socket.isPaused());
+    expect(first).toBe(false);
+    expect(others).toContain(true);
+  }
+  for (const socket of [...known, ...silent]) socket.destroy();
 });

@@ -335,10 +335,20 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
-    file: 'src/graphql/httpServer.ts',
-    tests: ['test/graphql/unreadReplies', 'test/graphql/bodyPace'],
+    file: 'src/graphql/newConnections.ts',
+    tests: ['test/graphql/newConnections'],
     mutants: [
-      ['this.#dropping.add(response, READ_BYTES);', ''],
+      ['silent.pause()', 'silent'],
+      ['this.add(socket.resume());', ''],
+      ['let left = READ_NEXT;', 'let left = 100;'],
+    ],
+  },
+  {
+    file: 'src/graphql/httpServer.ts',
+    tests: ['test/graphql/unreadReplies', 'test/graphql/bodyPace', 'test/graphql/newConnections'],
+    mutants: [
+      ['this.#newConnections.remove(request.socket);', ''],
+      ['this.#dropping.hold(unread, READ_BYTES)', '{}'],
       ['this.#parts.pace.await(request, UNKNOWN_CALLER);', '{}'],
       ['if (this.#bytes <= this.#maxBytes) return;', 'return;'],
     ],
