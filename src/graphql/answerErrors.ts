@@ -46,6 +46,11 @@ export function forbidden(
 /** The field of an error. With it graphql-js does not wrap the error in another, which takes as long as the error. */
 export type FieldPlace = Pick<GraphQLResolveInfo, 'fieldNodes' | 'path'>;
 
+/** An entry of the field's list. */
+export function entryOf({ fieldNodes, path }: FieldPlace, index: number): FieldPlace {
+  return { fieldNodes, path: { prev: path, key: index, typename: undefined } };
+}
+
 function optionsAt(place: FieldPlace | undefined): GraphQLErrorOptions | undefined {
   return place && { nodes: place.fieldNodes, path: responsePathAsArray(place.path) };
 }

@@ -5,7 +5,7 @@ import {
   type ConsentStatus,
 } from '../domain/fields.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
-import { badUserInput, forbidden, type FieldPlace, lookupFailed } from './answerErrors.ts';
+import { badUserInput, entryOf, forbidden, type FieldPlace, lookupFailed } from './answerErrors.ts';
 import type {
   PhoneNumberResolvers,
   QueryResolvers,
@@ -63,9 +63,12 @@ const SimSwapConsent: SimSwapConsentResolvers = {
 };
 
 const Query: QueryResolvers = {
-  phoneNumber: (_root, { e164 }) => phoneNumber(e164),
+  phoneNumber: (_root, { e164 }, _context, info) => phoneNumber(e164, info),
   phoneNumbers: (_root, { e164s }, { request }, info) =>
-    request.planned(e164s.map(phoneNumber), () => questionsBelow(info)),
+    request.planned(
+      e164s.map((e164, index) => phoneNumber(e164, info, index)),
+      () => questionsBelow(info),
+    ),
   myPhoneNumber: (_root, _args, { request }) => {
     const { ownNumber } = request.rights;
     if (ownNumber === undefined) {
@@ -92,7 +95,11 @@ export const subgraphResolvers = {
       { representations }: { representations: readonly unknown[] },
       { request }: RequestContext,
       info: GraphQLResolveInfo,
-    ) => request.planned(representations.map(resolveReference), () => questionsBelow(info)),
+    ) =>
+      request.planned(
+        representations.map((each, index) => resolveReference(each, info, index)),
+        () => questionsBelow(info),
+      ),
   },
 };
 
@@ -103,29 +110,42 @@ type OrPromise<T> = T | Promise<T>;
 type OrRefused<T> = T | Promise<never>;
 
 /** An invalid number fails by itself: a rejected promise nulls its own entry of a list, a thrown error all of them. */
-function phoneNumber(text: string): OrRefused<PhoneNumberReference> {
+function phoneNumber(
+  text: string,
+  field?: FieldPlace,
+  index?: number,
+): OrRefused<PhoneNumberReference> {
   const number = parsePhoneNumber(text);
   return number.kind === 'parsed'
     ? { __typename: 'PhoneNumber', e164: number.value }
-    : refused(number.reason);
+    : refused(number.reason, field, index);
 }
 
-/** The entity of a representation, where the subgraph has others as well. */
-export function resolveReference(representation: unknown): OrRefused<PhoneNumberReference> {
+/**
+ * The entity of a representation, where the subgraph has others as well.
+ *
+ * @param field a list of ours, and where in it the representation is
+ */
+export function resolveReference(
+  representation: unknown,
+  field?: FieldPlace,
+  index?: number,
+): OrRefused<PhoneNumberReference> {
   if (typeof representation !== 'object' || representation === null) {
-    return refused('A representation is an object with __typename and e164.');
+    return refused('A representation is an object with __typename and e164.', field, index);
   }
   if (!('__typename' in representation) || representation.__typename !== 'PhoneNumber') {
-    return refused('This subgraph resolves only representations of PhoneNumber.');
+    return refused('This subgraph resolves only representations of PhoneNumber.', field, index);
   }
   if (!('e164' in representation) || typeof representation.e164 !== 'string') {
-    return refused('A representation of PhoneNumber has its e164 as a string.');
+    return refused('A representation of PhoneNumber has its e164 as a string.', field, index);
   }
-  return phoneNumber(representation.e164);
+  return phoneNumber(representation.e164, field, index);
 }
 
-function refused(reason: string): Promise<never> {
-  return Promise.reject(badUserInput(reason));
+function refused(reason: string, field?: FieldPlace, index?: number): Promise<never> {
+  const place = field && index !== undefined ? entryOf(field, index) : field;
+  return Promise.reject(badUserInput(reason, place));
 }
 
 export function toDate(answer: FieldAnswer, place?: FieldPlace): Instant | null {
