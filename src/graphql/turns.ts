@@ -31,8 +31,8 @@ export class Turns {
   #fairShareMs = 0;
   #isTaken = false;
   #underWay: { readonly queue: Queue; readonly beganAtMs: number } | undefined;
-  /** While there are connections to accept. */
-  #emptyTurns = 0;
+  /** While there are connections to accept, no request begins until then. */
+  #acceptingUntilMs = -Infinity;
   #hasAccepted = false;
 
   constructor(clock: Clock) {
@@ -71,10 +71,7 @@ export class Turns {
   readonly #begin = (): void => {
     const hasAccepted = this.#hasAccepted;
     this.#hasAccepted = false;
-    if (hasAccepted && this.#emptyTurns > 0) {
-      this.#emptyTurns -= 1;
-      return;
-    }
+    if (hasAccepted && this.#clock.monotonicMs() < this.#acceptingUntilMs) return;
     for (let queue; (queue = this.#next()) !== undefined;) {
       const waiter = queue.waiters.shift();
       if (queue.waiters.length === 0) this.#waiting -= 1;
@@ -92,11 +89,12 @@ export class Turns {
   readonly #end = (): void => {
     if (this.#underWay !== undefined) {
       const { queue, beganAtMs } = this.#underWay;
-      const tookMs = this.#clock.monotonicMs() - beganAtMs;
+      const endedAtMs = this.#clock.monotonicMs();
+      const tookMs = endedAtMs - beganAtMs;
       queue.spentMs += tookMs;
       this.#fairShareMs += tookMs / (1 + this.#waiting);
-      // Node accepts one connection a turn: after a long one it may catch up, before requests are late.
-      this.#emptyTurns = Math.floor(tookMs);
+      // Node accepts one connection a turn: after a long one it may catch up, for as long as that took.
+      this.#acceptingUntilMs = endedAtMs + tookMs;
       this.#underWay = undefined;
     }
     if (this.#isTaken) this.#schedule();

@@ -23,6 +23,7 @@ function waiting(requests: readonly Waiting[]) {
     if (tookMs !== 'aborted') nowMs += tookMs;
   };
   const accepted = (): void => turns.accepted();
+  const advance = (ms: number): void => void (nowMs += ms);
   const isFree = (): boolean => turns.take('z', {}) === undefined;
   expect(isFree()).toBe(true);
   return {
@@ -30,6 +31,7 @@ function waiting(requests: readonly Waiting[]) {
     take,
     accepted,
     isFree,
+    advance,
     nowMs: () => nowMs,
     all: Promise.all(requests.map(take)),
   };
@@ -114,23 +116,30 @@ describe('requests begin one a turn', () => {
     },
   );
 
-  // By how many connections are accepted, one a turn.
+  // By how many connections are accepted, one a turn, and how long a turn takes that has no request.
   it.each([
-    [0, [1, 2, 2, 2, 2, 2]],
-    [2, [1, 1, 1, 2, 2, 2]],
-    [100, [1, 1, 1, 1, 2, 2]],
-  ])('and after a long one connections first: %i', async (connections, expected) => {
-    const { begun, accepted, all } = waiting([
-      ['a1', 3],
-      ['b1', 0],
-    ]);
-    const seen: number[] = [];
-    for (let turn = 0; turn < 6; turn += 1) {
-      await nextTurn();
-      seen.push(begun.length);
-      if (turn < connections) accepted();
-    }
-    await all;
-    expect(seen).toEqual(expected);
-  });
+    [0, 1, [1, 2, 2, 2, 2, 2]],
+    [1, 1, [1, 1, 2, 2, 2, 2]],
+    [100, 1, [1, 1, 1, 2, 2, 2]],
+    [100, 0.5, [1, 1, 1, 1, 1, 1, 2, 2]],
+    [100, 30, [1, 2, 2, 2, 2, 2]],
+  ])(
+    'and after a long one connections first, for as long as it took: %i, of %d ms each',
+    async (connections, acceptMs, expected) => {
+      const { begun, accepted, advance, all } = waiting([
+        ['a1', 3],
+        ['b1', 0],
+      ]);
+      const seen: number[] = [];
+      for (let turn = 0; turn < expected.length; turn += 1) {
+        await nextTurn();
+        seen.push(begun.length);
+        if (turn >= connections) continue;
+        accepted();
+        advance(acceptMs);
+      }
+      await all;
+      expect(seen).toEqual(expected);
+    },
+  );
 });

@@ -361,7 +361,7 @@ export const PARTS: readonly Part[] = [
       ['next === undefined || spentMs < next[1].spentMs', 'next === undefined'],
       ['Math.max(queue.spentMs, this.#fairShareMs);\n      this', 'this.#fairShareMs;\n      this'],
       ['this.#fairShareMs += tookMs / (1 + this.#waiting);', ''],
-      ['this.#emptyTurns = Math.floor(tookMs);', ''],
+      ['this.#acceptingUntilMs = endedAtMs + tookMs;', ''],
       ['hasAccepted && this', 'this'],
     ],
   },
