@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 /** How many reads of {@link READ_BYTES} a turn of the event loop has. */
-const READS_A_TURN = 8;
+const READS_A_TURN = 4;
 
 /** The most that Node reads of a connection at once, and holds of a body that waits. */
 export const READ_BYTES = 64 * 1024;

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 const MAX_READ = 16;
 
 /** How many of those set aside are read next, and how often: all of thousands within seconds, and few a turn. */
-const READ_NEXT = 4;
+const READ_NEXT = 2;
 const NEXT_AFTER_MS = 2;
 
 /**

@@ -43,7 +43,7 @@ it.each([
   }
   // At first none is paused, and of a paused one a read may be in two parts.
   const [, ...later] = turns.filter((bytes) => bytes > 0);
-  expect(Math.max(...later) / READ_BYTES).toBeLessThanOrEqual(16);
+  expect(Math.max(...later) / READ_BYTES).toBeLessThanOrEqual(8);
   expect(bytesRead()).toBeGreaterThan(CLIENTS * BODY_BYTES);
   for (const reply of replies) expect(reply).toMatch(/^HTTP\/1\.1 4\d\d /);
 });

@@ -330,7 +330,7 @@ export const PARTS: readonly Part[] = [
     tests: ['test/graphql/bodyPace'],
     mutants: [
       ['body.pause();', ''],
-      ['const READS_A_TURN = 8;', 'const READS_A_TURN = 40;'],
+      ['const READS_A_TURN = 4;', 'const READS_A_TURN = 40;'],
       ['setImmediate(this.#turn);\n  };', '\n  };'],
     ],
   },
