@@ -31,6 +31,10 @@ export const GUARDS_IN_CODE = {
       ['return sent ? onDoubt(rules) :', 'return sent && !rules.canTakeNewToken ? NONE :'],
     ],
   },
+  'write-counts': {
+    file: 'src/consents/redisScripts.ts',
+    changes: [['if ARGV[1] == epoch and tonumber(ARGV[2]) > writes then', 'if false then']],
+  },
 } as const satisfies Record<string, { file: string; changes: readonly Change[] }>;
 
 /** What can be turned off, so that a run shows what it is for: in code, or by a setting. */

@@ -6,6 +6,7 @@ import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { bucketOfNumber, keyIn } from '../../src/sharedState/redis.ts';
 import { StateSeal } from '../../src/sharedState/stateSeals.ts';
 import { AUDIENCE, ISSUER, TestIssuer } from '../caller/testIssuer.ts';
+import { flagsWithout } from '../chaos/guards.ts';
 import { Random, randomOf } from '../support/random.ts';
 import type { RedisSettings } from '../../src/sharedState/redis.ts';
 import { Counts } from '../long/counts.ts';
@@ -76,7 +77,7 @@ export interface Wrongness extends Offences {
 }
 
 /** What can be turned off, to see that its absence is found. */
-export const GUARDS = ['shared-store', 'doubt', 'kept-facts'] as const;
+export const GUARDS = ['shared-store', 'doubt', 'kept-facts', 'write-counts'] as const;
 
 export type Guard = (typeof GUARDS)[number];
 
@@ -150,7 +151,8 @@ export async function runConsentChaos(run: ConsentChaosRun): Promise<Findings> {
   const opened = await OPEN[store](scene, operators);
   const auditDisk = new AuditDisk();
   const shared = without === 'shared-store' ? {} : opened?.settings;
-  const fleet = new Fleet({ ...environment, ...auditDisk.settings, ...shared }, asked);
+  const settings = { ...environment, ...auditDisk.settings, ...shared };
+  const fleet = new Fleet(settings, asked, flagsWithout(without));
   const apps = new Apps({ ...scene, fleet, operators, opened, tokens: await tokensOf(issuer) });
   const peace = new AbortController();
   let troubled: Promise<unknown> | undefined;

@@ -34,12 +34,19 @@ export class Fleet {
   kills = 0;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #asked: Asked;
+  readonly #flags: readonly string[];
   readonly #replicas: Replica[] = [];
   #launched = 0;
 
-  constructor(environment: Readonly<Record<string, string>>, asked: Asked) {
+  /** @param flags of Node */
+  constructor(
+    environment: Readonly<Record<string, string>>,
+    asked: Asked,
+    flags: readonly string[],
+  ) {
     this.#environment = environment;
     this.#asked = asked;
+    this.#flags = flags;
   }
 
   async start(size: number): Promise<void> {
@@ -74,7 +81,7 @@ export class Fleet {
     const name = `replica-${this.#launched}`;
     const { path: OPERATORS_FILE } = this.#operatorsFile(name);
     const settings = { ...this.#environment, PORT: '0', OPERATORS_FILE };
-    const program = Program.node(['src/main.ts'], settings);
+    const program = Program.node([...this.#flags, 'src/main.ts'], settings);
     return { name, url: await program.serves(), program };
   }
 

@@ -16,6 +16,7 @@ import {
 import { randomOf, type Random } from '../support/random.ts';
 import type { Chronicle } from './chronicle.ts';
 import { GIVEN_UP_MS, REPLICA_HEADER } from './fleet.ts';
+import { LostWrites } from './lostWrites.ts';
 
 /** Either may be called about any number. */
 export const OPERATORS = ['northern', 'southern'] as const;
@@ -152,6 +153,7 @@ export class StrictOperators {
   readonly #spent = new Set<Consent>();
   /** They get no more replies. */
   readonly #killed = new Set<string>();
+  readonly #lostWrites = new LostWrites();
   readonly #keepMs: number;
   readonly #chronicle: Chronicle;
   readonly #seed: number;
@@ -220,6 +222,7 @@ export class StrictOperators {
   replicaKilled(name: string): void {
     const unstoredFromMs = Date.now() - UNSTORED_MS;
     this.#killed.add(name);
+    this.#lostWrites.killed(name);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all are made below
     this.#books.reopen((closure) => isOf(closure as Learned, name, unstoredFromMs));
     for (const consent of this.#books.consents.values()) {
@@ -234,6 +237,7 @@ export class StrictOperators {
    */
   storeWentBack(sinceMs: number, doubtMs: number): void {
     this.#wentBackAtMs = Date.now();
+    this.#lostWrites.wentBack(sinceMs, this.#wentBackAtMs);
     const doubtUntilMs = this.#wentBackAtMs + doubtMs;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all are made below
     this.#books.shorten(doubtUntilMs, (closure) => (closure as Learned).atMs > sinceMs);
@@ -247,8 +251,12 @@ export class StrictOperators {
     if (this.isLossUnnoticed && UNNOTICED.has(offence)) return true;
     const consents = [...this.#books.consents.values()];
     const last = consents.findLast((consent) => consent.number === number);
-    const isOfBefore = last !== undefined && last.promptedAtMs < this.#wentBackAtMs;
-    return POLLS_OF_BEFORE.has(offence) && isOfBefore;
+    if (last === undefined) return false;
+    // Nobody is left who can notice it: docs/reliability.md, "What a cluster can lose".
+    if (offence === 'promptsWhileOneLived') {
+      return this.#lostWrites.isKnownToNobody(number, last.promptedAtMs);
+    }
+    return POLLS_OF_BEFORE.has(offence) && last.promptedAtMs < this.#wentBackAtMs;
   }
 
   /** A request of this caller waited for the owner, and got CONSENT_PENDING. */
@@ -344,6 +352,7 @@ export class StrictOperators {
     const consent = this.#books.consents.get(auth_req_id);
     if (consent === undefined) throw new Error('The books have every consent.');
     const { number, scope } = consent;
+    this.#lostWrites.exchanged(replica, number, consent.promptedAtMs);
     this.#chronicle.happened(`${replica} prompts for ${caller} at ${name}: ${scope}`, number);
     const random = randomOf(this.#seed, number);
     const beside = { lastPollBy: '', awaitedSinceMs: undefined, mayBeLost: false };
@@ -357,6 +366,7 @@ export class StrictOperators {
     const consent = this.#books.consentOf(received);
     const asked = consent && this.#asked.get(consent);
     if (consent === undefined || asked === undefined) return [400, { error: 'invalid_grant' }];
+    this.#lostWrites.exchanged(replica, consent.number, Date.now());
     Object.assign(asked, { lastPollBy: replica, awaitedSinceMs: undefined, mayBeLost: false });
     this.#orphans.delete(consent);
     await takeTime(asked.random);
@@ -386,6 +396,7 @@ export class StrictOperators {
     if (consent === undefined || asked === undefined) {
       return [401, { status: 401, code: 'UNAUTHENTICATED' }];
     }
+    this.#lostWrites.exchanged(replica, consent.number, Date.now());
     await takeTime(asked.random);
     const { number, scope } = consent;
     const { caller } = asked;
