@@ -3,13 +3,18 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { NonceRule } from '../../simulator/proofs.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
+import type { QuotaSettings } from '../../src/caller/quotas/quotas.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { MemoryConsentStore, type Written } from '../../src/consents/consentStore.ts';
 import type { SimSwapLoader } from '../../src/lookups/executor.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import { storesInMemory } from '../../src/simSwaps/simSwaps.ts';
 import { systemClock, type Clock } from '../../src/system/clock.ts';
 import { answerJson, RecordingServer, type Received } from '../wire/recordingServer.ts';
 import {
   auditedInto,
+  date,
   operatorNamed,
   SeveralOperators,
   window,
@@ -61,6 +66,28 @@ function passing(times: number): Clock {
     after: (ms, act) => systemClock.after(ms / times, act),
     sleep: (ms, signal) => systemClock.sleep(ms / times, signal),
   };
+}
+
+/** Time that passes by itself, and leaps. */
+function leaping(): Clock & { leap(ms: number): void } {
+  let leaptMs = 0;
+  return {
+    ...passing(1),
+    nowMs: () => Date.now() + leaptMs,
+    monotonicMs: () => performance.now() + leaptMs,
+    leap: (ms) => {
+      leaptMs += ms;
+    },
+  };
+}
+
+class CountedWrites extends MemoryConsentStore {
+  writes = 0;
+
+  override write(...args: Parameters<MemoryConsentStore['write']>): Promise<Written> {
+    this.writes += 1;
+    return super.write(...args);
+  }
 }
 
 /** An interval of a second is soon over. */
@@ -195,7 +222,16 @@ async function scripted(
     timeoutMs = 60_000,
     clock = systemClock,
     hasProofs = true,
-  }: { tokenSeconds?: number; timeoutMs?: number; clock?: Clock; hasProofs?: boolean } = {},
+    store = new MemoryConsentStore(clock),
+    limits = {},
+  }: {
+    tokenSeconds?: number;
+    timeoutMs?: number;
+    clock?: Clock;
+    hasProofs?: boolean;
+    store?: MemoryConsentStore;
+    limits?: Partial<QuotaSettings>;
+  } = {},
 ) {
   const server = await RecordingServer.start((received, response) => {
     const challenge = reply(received);
@@ -233,11 +269,13 @@ async function scripted(
   onTestFinished(() => server[Symbol.asyncDispose]());
   const audit: AuditEntry[] = [];
 
-  const parts = { admissions: auditedInto(audit), clock };
   const environment = { OPERATOR_TIMEOUT_MS: String(timeoutMs) };
   const settings = dpop(server.url, { flow }, server.url, environment);
   const authentication = { ...settings.authentication, dpop: hasProofs };
-  const service = new SeveralOperators([{ ...settings, authentication }], parts);
+  const operators = [{ ...settings, authentication }];
+  const stores = { ...storesInMemory(operators, readConfig({}).consent, clock), consents: store };
+  const admissions = auditedInto(audit, clock, limits);
+  const service = new SeveralOperators(operators, { admissions, clock, stores });
   onTestFinished(() => service[Symbol.asyncDispose]());
   const count = (ending: string): number =>
     server.received.filter(({ path }) => path.endsWith(ending)).length;
@@ -416,13 +454,44 @@ describe('a lookup after consent that only challenges answered keeps its token: 
   });
 });
 
-it('a prompt that is challenged has one audit pair, which counts both exchanges', async () => {
-  const operator = await scripted('3-legged', ({ path }) =>
-    path.endsWith('/bc-authorize') && operator.count('/bc-authorize') === 1
-      ? { nonce: 'first' }
-      : undefined,
+describe('a prompt that is challenged', () => {
+  it('is one prompt: one written intent, one place of each quota, one audit pair that counts both exchanges', async () => {
+    const store = new CountedWrites(systemClock);
+    const writes: number[] = [];
+    const reply = ({ path }: Received) => {
+      if (!path.endsWith('/bc-authorize')) return undefined;
+      writes.push(store.writes);
+      return writes.length === 1 ? { nonce: 'first' } : undefined;
+    };
+    const limits = { numbersPerHour: 1, lookupsPerHour: 1, promptsPerHour: 1 };
+    const operator = await scripted('3-legged', reply, { store, limits });
+    expect(await window(operator.service.request(), ALICE)).toBe(true);
+    expect(writes).toEqual([1, 1]);
+    const prompts = operator.audit.filter(({ event }) => event === 'consent-request');
+    expect(prompts).toMatchObject([{}, { outcome: 'asked', attempts: 2 }]);
+
+    // The place is taken, and not given back for the exchange that was only challenged.
+    expect(await date(operator.service.request(), ALICE)).toBe('RATE_LIMITED');
+    expect(operator.count('/bc-authorize')).toBe(2);
+  });
+
+  it.each([
+    ['is repeated', 'before', 5000, true, 3],
+    ['is not repeated', 'after', 6000, 'OPERATOR_TIMEOUT', 2],
+  ])(
+    'by two replies of a timeout each %s %s its one deadline',
+    async (_, __, replyMs, answer, exchanges) => {
+      const clock = leaping();
+      const reply = ({ path }: Received) => {
+        if (!path.endsWith('/bc-authorize') || operator.count('/bc-authorize') > 2)
+          return undefined;
+        clock.leap(replyMs);
+        return { nonce: `n${operator.count('/bc-authorize')}` };
+      };
+      // An exchange and one retry have twice this time.
+      const operator = await scripted('3-legged', reply, { clock, timeoutMs: 6000 });
+      expect(await window(patient(operator), ALICE)).toBe(answer);
+      expect(operator.count('/bc-authorize')).toBe(exchanges);
+    },
   );
-  expect(await window(operator.service.request(), ALICE)).toBe(true);
-  const prompts = operator.audit.filter(({ event }) => event === 'consent-request');
-  expect(prompts).toMatchObject([{}, { outcome: 'asked', attempts: 2 }]);
 });
