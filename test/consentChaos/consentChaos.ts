@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { linkSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
@@ -255,8 +255,9 @@ const OPEN: Readonly<
           savedAtMs = Date.now();
           await command(redis.port, ['SAVE']);
         } else if (savedAtMs !== undefined) {
-          // As a snapshot that is restored, or a replica that was behind.
+          // As a snapshot that is restored, or a replica that was behind: connections break then.
           await command(redis.port, ['DEBUG', 'RELOAD', 'NOSAVE']);
+          await command(redis.port, ['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes']);
           counts.wentBack += 1;
           scene.chronicle.happened('the store has gone back to its snapshot');
           operators.storeWentBack(savedAtMs, DOUBT_SECONDS * 1000);
@@ -361,15 +362,20 @@ class AuditDisk {
   readonly #log = join(temporaryFolder(), 'audit.jsonl');
   readonly settings = { AUDIT_LOG: this.#log, AUDIT_KEY: freshStateKey() };
 
+  constructor() {
+    writeFileSync(this.#log, '');
+  }
+
   async fillUp({ chronicle }: Scene): Promise<void> {
     this.times += 1;
     chronicle.happened('the audit disk is full');
-    const full = `${this.#log}.${this.times}`;
+    const [full, before] = [`${this.#log}.${this.times}`, `${this.#log}.before`];
     symlinkSync('/dev/full', full);
-    if (existsSync(this.#log)) renameSync(this.#log, `${this.#log}.before`);
+    // In one step each: a process that starts in between would find no file.
+    linkSync(this.#log, before);
     renameSync(full, this.#log);
     await sleep(AUDIT_FULL_MS);
-    rmSync(this.#log);
+    renameSync(before, this.#log);
     chronicle.happened('the audit disk has room');
   }
 }

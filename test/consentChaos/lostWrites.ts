@@ -12,8 +12,11 @@ interface Exchange {
   readonly atMs: number;
 }
 
+/** A process that knows of the loss looks at all buckets once its connection is made again; a prompt may have left before. */
+const LOOKS_WITHIN_MS = 500;
+
 /**
- * Which lost writes no living process knows of. A process that wrote into a number's bucket since the snapshot knows how many
+ * Which lost writes no living process has noticed. A process that wrote into a number's bucket since the snapshot knows how many
  * writes that had, so that it notices the loss; it writes before each of its exchanges.
  */
 export class LostWrites {
@@ -36,15 +39,14 @@ export class LostWrites {
     this.#loss = { sinceMs, untilMs: atMs };
   }
 
-  /** Whether a prompt of this moment is in the loss, and every process that could notice it has been killed. */
-  isKnownToNobody(number: string, promptedAtMs: number): boolean {
+  /** Whether a prompt of this moment is in the loss, and every process that could have noticed it by now has been killed. */
+  isNoticedByNobody(number: string, promptedAtMs: number, nowMs: number): boolean {
     const { sinceMs, untilMs } = this.#loss;
     const isLost = (atMs: number): boolean => sinceMs <= atMs && atMs < untilMs;
+    if (!isLost(promptedAtMs)) return false;
+    if (nowMs < untilMs + LOOKS_WITHIN_MS) return true;
     const exchanges = this.#exchanges.get(bucketOf(number)) ?? [];
-    const knowing = exchanges.filter(({ process, atMs }) => {
-      return isLost(atMs) && !this.#killed.has(process);
-    });
-    return isLost(promptedAtMs) && knowing.length === 0;
+    return !exchanges.some(({ process, atMs }) => isLost(atMs) && !this.#killed.has(process));
   }
 }
 

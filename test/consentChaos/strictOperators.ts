@@ -252,9 +252,9 @@ export class StrictOperators {
     const consents = [...this.#books.consents.values()];
     const last = consents.findLast((consent) => consent.number === number);
     if (last === undefined) return false;
-    // Nobody is left who can notice it: docs/reliability.md, "What a cluster can lose".
+    // Nobody has noticed it, or is left who could: docs/reliability.md, "What a cluster can lose".
     if (offence === 'promptsWhileOneLived') {
-      return this.#lostWrites.isKnownToNobody(number, last.promptedAtMs);
+      return this.#lostWrites.isNoticedByNobody(number, last.promptedAtMs, Date.now());
     }
     return POLLS_OF_BEFORE.has(offence) && last.promptedAtMs < this.#wentBackAtMs;
   }
