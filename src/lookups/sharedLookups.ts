@@ -88,11 +88,12 @@ export class SharedLookups implements LookupRoute {
 
   /** A request that shares an answer, or a failure for the number, has its own audit line. */
   async #join(shared: SharedLookup, request: LookupRequest): Promise<LookupOutcome> {
-    const { lookup, number } = shared;
+    const { lookup, number, late } = shared;
     shared.requests.push(request);
     const outcome = await shared.outcomeFor(request);
     const isAudited = outcome.kind === 'facts' || outcome.failed.failure.reach === 'number';
-    if (outcome === shared.late || !isAudited) return outcome;
+    // The lookup may have begun since the request ended.
+    if (outcome === late || outcome === shared.late || !isAudited) return outcome;
     const failure = await this.#parts.admission.delivered({
       how: 'shared',
       lookup,

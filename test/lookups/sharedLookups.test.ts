@@ -294,6 +294,24 @@ describe('a shared lookup', () => {
     expect(await after(20, unheard)).toEqual([[FALSE], [{ failure: refusal }]]);
   });
 
+  it('that begins just after a request has left has no audit line of that request', async () => {
+    let shared: LookupRequest | undefined;
+    const { promise, resolve } = Promise.withResolvers<LookupOutcome>();
+    operator.lookUp = (_, { request }) => {
+      shared = request;
+      return promise;
+    };
+    const hungUp = new LightAbortSignal();
+    const asked = [ask([window(240)]), ask([window(240)], { signal: hungUp })];
+    await settled();
+    hungUp.abort();
+    shared?.onBegun?.();
+    await asked[1];
+    expect(heard).toEqual([]);
+    resolve(lookupFailed(check(240), DEADLINE_EXCEEDED));
+    await asked[0];
+  });
+
   it.each([
     ['number', 1],
     ['question', 0],
