@@ -304,6 +304,16 @@ describe('a refused lookup keeps owners from being prompted', () => {
   });
 });
 
+it.each([
+  ['UNSUPPORTED_IDENTIFIER', 'about the kind of identifier', 'OPERATOR_REFUSED', 'operation'],
+  ['NOT_SUPPORTED', 'about the number', 'NUMBER_NOT_SERVED', 'number'],
+])('422 %s is %s: %s', (code, _, expected, reach) => {
+  const reply = jsonReply(422, { status: 422, code });
+  const failed = { kind: 'failed', failure: { code: expected, reach } };
+  expect(judgeCheck(reply, EXCHANGE, WINDOW)).toMatchObject(failed);
+  expect(judgeRetrieveDate(reply, EXCHANGE)).toMatchObject(failed);
+});
+
 it('a refusal is not an answer, even if its body has one', () => {
   const reply = jsonReply(500, { swapped: false, latestSimChange: null });
   expect(judgeCheck(reply, EXCHANGE, WINDOW)).not.toHaveProperty('facts');
