@@ -11,6 +11,7 @@ import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { storesInMemory } from '../../src/simSwaps/simSwaps.ts';
 import { systemClock, type Clock } from '../../src/system/clock.ts';
+import { IS_LONG } from '../support/forms.ts';
 import { answerJson, RecordingServer, type Received } from '../wire/recordingServer.ts';
 import {
   auditedInto,
@@ -114,16 +115,16 @@ async function simulated(nonces: NonceRule, changes: OperatorChanges = {}) {
 
 const PERIOD = { periodMs: 60_000 };
 
-describe('a list of 50 after the nonces have changed', () => {
+describe('a list of 20 after the nonces have changed', () => {
   it.each<NonceRule['at']>(['tokens', 'lookups', 'both'])('%s', async (at) => {
     const { simulator, list } = await simulated({ at, counts: PERIOD });
     for (const changes of [0, 2]) {
       simulator.rotateNonces(changes);
       simulator.resetStats();
-      expect(await list(50)).toBe(50);
+      expect(await list(20)).toBe(20);
       expect(simulator.stats()).toMatchObject({
-        tokens: 50,
-        lookups: 50,
+        tokens: 20,
+        lookups: 20,
         // One exchange goes first.
         tokenChallenges: at === 'lookups' ? 0 : 1,
         lookupChallenges: at === 'tokens' ? 0 : 1,
@@ -135,10 +136,25 @@ describe('a list of 50 after the nonces have changed', () => {
 
   it('whose nonces count once: one challenge an exchange', async () => {
     const { simulator, list } = await simulated({ at: 'both', counts: 'once' });
-    for (const size of [50, 50]) expect(await list(size)).toBe(size);
+    for (const size of [20, 20]) expect(await list(size)).toBe(size);
     const { tokenChallenges, lookupChallenges, ...counts } = simulator.stats();
-    expect(counts).toMatchObject({ tokens: 100, lookups: 100, reusedTokens: 0 });
-    expect(Math.max(tokenChallenges, lookupChallenges)).toBeLessThanOrEqual(100);
+    expect(counts).toMatchObject({ tokens: 40, lookups: 40, reusedTokens: 0 });
+    expect(Math.max(tokenChallenges, lookupChallenges)).toBeLessThanOrEqual(40);
+  });
+});
+
+describe.runIf(IS_LONG)('a list whose nonces change each 100 ms is answered', () => {
+  const sizes = [10, 50, 100, 1000];
+  it.each(
+    (['tokens', 'lookups', 'both'] as const).flatMap((at) =>
+      sizes.map((size) => [at, size] as const),
+    ),
+  )('%s, of %d', async (at, size) => {
+    const { simulator, list } = await simulated({ at, counts: { periodMs: 100 } });
+    expect(await list(size)).toBe(size);
+    // No token was taken for nothing.
+    const expected = { tokens: size, lookups: size, refusedProofs: 0, reusedTokens: 0 };
+    expect(simulator.stats()).toMatchObject(expected);
   });
 });
 
