@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Lookup } from '../../src/domain/question.ts';
 import { createCorrelator } from '../../src/system/correlator.ts';
 import { COMMON_ERRORS } from '../../src/judging/errorMap.ts';
@@ -16,7 +17,10 @@ const DATE: Lookup = { operation: 'retrieve-date' };
 const CHECK: Lookup = { operation: 'check', maxAgeHours: hours(240) };
 
 /** An operator that answers so, and how lookups about Alice are made. */
-async function startOperator(answer: Answer = replying({ swapped: false, latestSimChange: null })) {
+async function startOperator(
+  answer: Answer = replying({ swapped: false, latestSimChange: null }),
+  lookups = CAMARA_LOOKUPS.lookups,
+) {
   const stack = new AsyncDisposableStack();
   const server = stack.use(await RecordingServer.start(answer));
   const clock = new TestClock();
@@ -27,6 +31,7 @@ async function startOperator(answer: Answer = replying({ swapped: false, latestS
       flow: '2-legged',
       grant: CLIENT_CREDENTIALS,
       ...CAMARA_LOOKUPS,
+      lookups,
       lookupAddresses: { retrieveDate: server.url, check: server.url },
       errors: COMMON_ERRORS,
       headers: [],
@@ -79,4 +84,30 @@ it('a lookup refused with 401 may be retried once with another token', async () 
   expect(await operator.lookUp(CHECK)).toMatchObject({ mayRetryWithNewToken: true });
   const retried = await operator.lookUp(CHECK, { isRetry: true });
   expect(retried).toMatchObject({ mayRetryWithNewToken: false });
+});
+
+it('replies nested 30,000 deep cannot be believed, whatever the profile picks from them, and open the circuit', async () => {
+  const deep = `{"swapped":false,"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}`;
+  const answer: Answer = (received, response) => {
+    response.writeHead(200, {
+      'content-type': 'application/json',
+      'x-correlator': received.correlator,
+    });
+    response.end(deep);
+  };
+  const { check, 'retrieve-date': date } = CAMARA_LOOKUPS.lookups;
+  const picking = { ...check, read: { ...check.read, pick: (body: object) => body } };
+  await using operator = await startOperator(answer, { check: picking, 'retrieve-date': date });
+  const codeFor = async (index: number): Promise<unknown> => {
+    const number = `+4477009000${String(index).padStart(2, '0')}` as PhoneNumber;
+    const subject = { number, operation: 'check', purpose: '' } as const;
+    const token = new AccessToken(subject, 'token', undefined);
+    const { judged } = await operator.lookUp(CHECK, { number, token });
+    return judged.kind === 'failed' ? judged.failure.code : judged.kind;
+  };
+  for (let index = 0; index < 20; index += 1) {
+    expect(await codeFor(index)).toBe('OPERATOR_INVALID_REPLY');
+  }
+  expect(await codeFor(20)).toBe('OPERATOR_UNAVAILABLE');
+  expect(operator.server.received).toHaveLength(20);
 });
