@@ -160,13 +160,13 @@ export async function runConsentChaos(run: ConsentChaosRun): Promise<Findings> {
     peace.abort();
     await troubled;
   };
+  const numbers = ALL_NUMBERS.slice(0, consents);
   try {
     await fleet.start(opened === undefined ? 1 : REPLICAS);
     troubled = Promise.all([
       trouble([new Random(seed + 3), AUDIT_FULL_EVERY_MS, () => auditDisk.fillUp(scene)], peace),
       ...(opened === undefined ? [] : troublesOf(scene, opened, fleet, operators, peace)),
     ]);
-    const numbers = ALL_NUMBERS.slice(0, consents);
     const lastTaken = Promise.withResolvers<void>();
     const worker = async (): Promise<void> => {
       for (let number = numbers.pop(); number !== undefined; number = numbers.pop()) {
@@ -180,7 +180,9 @@ export async function runConsentChaos(run: ConsentChaosRun): Promise<Findings> {
     await inPeace();
     await ended;
   } finally {
-    // What failed is thrown above.
+    // What failed is thrown above, and no app goes on.
+    numbers.length = 0;
+    apps.end();
     await inPeace().catch(() => undefined);
     fleet.stop();
     await operators.close();
@@ -472,9 +474,14 @@ class Apps {
     defects: 0,
   };
   readonly #parts: AppsParts;
+  #isOver = false;
 
   constructor(parts: AppsParts) {
     this.#parts = parts;
+  }
+
+  end(): void {
+    this.#isOver = true;
   }
 
   /** One number: several requests of one caller at once and, for some numbers, one of another. */
@@ -496,7 +503,7 @@ class Apps {
   async #pursue(wish: Wish, random: Random): Promise<void> {
     const givesUpAtMs = Date.now() + MAX_CONSENT_MS;
     let isOnceMore = random.chance(0.3);
-    while (Date.now() < givesUpAtMs) {
+    while (!this.#isOver && Date.now() < givesUpAtMs) {
       const reply = await this.#ask(wish, random);
       const waitSeconds = this.#count(reply, wish);
       const isEnd = waitSeconds === 'end' || waitSeconds > MAX_WAIT_SECONDS;
@@ -506,6 +513,7 @@ class Apps {
       const isImpatient = isEnd || random.chance(0.1);
       await sleep(isImpatient ? 50 : Math.min(waitSeconds * 1000, 2000));
     }
+    if (this.#isOver) return;
     this.wrong.consentsWithoutAnEnd += 1;
     this.notes.push(this.#parts.chronicle.story('consentsWithoutAnEnd', wish.number));
   }
