@@ -481,13 +481,13 @@ describe('a prompt that is challenged', () => {
     };
     const limits = { numbersPerHour: 1, lookupsPerHour: 1, promptsPerHour: 1 };
     const operator = await scripted('3-legged', reply, { store, limits });
-    expect(await window(operator.service.request(), ALICE)).toBe(true);
+    expect(await window(patient(operator), ALICE)).toBe(true);
     expect(writes).toEqual([1, 1]);
     const prompts = operator.audit.filter(({ event }) => event === 'consent-request');
     expect(prompts).toMatchObject([{}, { outcome: 'asked', attempts: 2 }]);
 
     // The place is taken, and not given back for the exchange that was only challenged.
-    expect(await date(operator.service.request(), ALICE)).toBe('RATE_LIMITED');
+    expect(await date(patient(operator), ALICE)).toBe('RATE_LIMITED');
     expect(operator.count('/bc-authorize')).toBe(2);
   });
 
