@@ -90,8 +90,8 @@ const AT_ONCE = 60;
 const REQUEST_TIMEOUT_MS = 3000;
 /** A request without a reply by then hangs. */
 const HANGS_AFTER_MS = REQUEST_TIMEOUT_MS + 5000;
-/** Doubt, a second try and all waits included. */
-const MAX_CONSENT_MS = 150_000;
+/** Doubts, further tries and all waits included. Troubles on a busy machine take most of it: in peace a consent soon ends. */
+const MAX_CONSENT_MS = 300_000;
 /** An app does not wait longer: it shows its user that the answer is not known. */
 const MAX_WAIT_SECONDS = 20;
 const KILL_EVERY_MS = 1500;
