@@ -534,7 +534,8 @@ class Apps {
       const reply = await askAt(url, query, {}, headers, signal);
       const { opened, operators } = this.#parts;
       const isPending = reply.codes.includes('CONSENT_PENDING');
-      if (isPending && (await opened?.isLeased(number)) !== true) {
+      if (!isPending) operators.refused(number, caller);
+      else if ((await opened?.isLeased(number)) !== true) {
         operators.waited(number, caller, askedAtMs);
       }
       return reply;

@@ -36,6 +36,8 @@ export class Fleet {
   readonly #asked: Asked;
   readonly #flags: readonly string[];
   readonly #replicas: Replica[] = [];
+  /** All that were launched, those that start just now among them. */
+  readonly #programs: Program[] = [];
   #launched = 0;
 
   /** @param flags of Node */
@@ -73,7 +75,7 @@ export class Fleet {
   }
 
   stop(): void {
-    for (const { program } of this.#replicas) program.signal('SIGKILL');
+    for (const program of this.#programs) program.signal('SIGKILL');
   }
 
   async #launch(): Promise<Replica> {
@@ -82,6 +84,7 @@ export class Fleet {
     const { path: OPERATORS_FILE } = this.#operatorsFile(name);
     const settings = { ...this.#environment, PORT: '0', OPERATORS_FILE };
     const program = Program.node([...this.#flags, 'src/main.ts'], settings);
+    this.#programs.push(program);
     return { name, url: await program.serves(), program };
   }
 

@@ -271,6 +271,13 @@ export class StrictOperators {
     this.#orphans.set(consent, this.#chronicle.story('orphanedConsents', number));
   }
 
+  /** A request of this caller did not wait for the owner: the service is too busy, or cannot write its audit log. */
+  refused(number: string, caller: string): void {
+    const consent = this.#books.livingOf(number);
+    const asked = consent && this.#asked.get(consent);
+    if (asked?.caller === caller) asked.awaitedSinceMs = undefined;
+  }
+
   /** Whether a date was given about this number, for a consent of this caller. */
   isRightDate(date: string, number: string, caller: string): 'right' | 'wrong' | "another's" {
     const consent = this.#dates.get(new Date(date).toISOString());
