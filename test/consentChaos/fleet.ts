@@ -36,8 +36,8 @@ export class Fleet {
   readonly #asked: Asked;
   readonly #flags: readonly string[];
   readonly #replicas: Replica[] = [];
-  /** All that were launched, those that start just now among them. */
-  readonly #programs: Program[] = [];
+  /** Those of the replicas, and those that start just now. */
+  readonly #programs = new Set<Program>();
   #launched = 0;
 
   /** @param flags of Node */
@@ -70,6 +70,7 @@ export class Fleet {
     if (replica === undefined) return;
     onKill(replica.name);
     replica.program.signal('SIGKILL');
+    this.#programs.delete(replica.program);
     this.kills += 1;
     this.#replicas.push(await this.#launch());
   }
@@ -84,7 +85,7 @@ export class Fleet {
     const { path: OPERATORS_FILE } = this.#operatorsFile(name);
     const settings = { ...this.#environment, PORT: '0', OPERATORS_FILE };
     const program = Program.node([...this.#flags, 'src/main.ts'], settings);
-    this.#programs.push(program);
+    this.#programs.add(program);
     return { name, url: await program.serves(), program };
   }
 
