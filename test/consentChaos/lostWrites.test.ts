@@ -27,11 +27,11 @@ const KILLED = { killed: ['first'] } as const;
 it.each<readonly [excused: boolean, when: string, told: Told]>([
   [true, 'the process that prompted was killed', KILLED],
   [false, 'the process that prompted lives', {}],
-  [true, 'that process has had no time to look', { againAtMs: 5499 }],
-  [false, 'that process has had time to look', { againAtMs: 5500 }],
+  [true, 'that process has had no time to look', { againAtMs: 6999 }],
+  [false, 'that process has had time to look', { againAtMs: 7000 }],
   [false, 'another process was killed', { killed: ['third'] }],
   [false, 'the prompt is in the snapshot', { ...KILLED, promptedAtMs: 999 }],
-  [false, 'it is, and nobody has looked', { ...KILLED, promptedAtMs: 999, againAtMs: 5499 }],
+  [false, 'it is, and nobody has looked', { ...KILLED, promptedAtMs: 999, againAtMs: 6999 }],
   [true, 'the prompt is the first that is not in it', { ...KILLED, promptedAtMs: 1000 }],
   [false, 'the prompt came after the loss', { ...KILLED, promptedAtMs: 5000 }],
   [false, 'a living process polled', { ...KILLED, others: [['third', ALICE, 3000]] }],
@@ -50,7 +50,7 @@ it.each<readonly [excused: boolean, when: string, told: Told]>([
   [true, 'it did after the loss', { ...KILLED, others: [['third', NEIGHBOUR, 5500]] }],
   [true, 'it wrote into another bucket', { ...KILLED, others: [['third', STRANGER, 3000]] }],
 ])('a second prompt is excused: %s, where %s', (excused, _, told) => {
-  const { promptedAtMs = 2000, killed = [], others = [], againAtMs = 6000 } = told;
+  const { promptedAtMs = 2000, killed = [], others = [], againAtMs = 8000 } = told;
   const lost = new LostWrites();
   lost.exchanged('first', ALICE, promptedAtMs);
   for (const [process, number, atMs] of others) lost.exchanged(process, number, atMs);

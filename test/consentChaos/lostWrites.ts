@@ -12,8 +12,11 @@ interface Exchange {
   readonly atMs: number;
 }
 
-/** A process that knows of the loss looks at all buckets once its connection is made again; a prompt may have left before. */
-const LOOKS_WITHIN_MS = 500;
+/**
+ * A process that knows of the loss looks at all buckets once its connection is made again, within half a second on a machine
+ * that has time. A prompt that was decided before may have left.
+ */
+const LOOKS_WITHIN_MS = 2000;
 
 /**
  * Which lost writes no living process has noticed. A process that wrote into a number's bucket since the snapshot knows how many
