@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Lookup } from '../../src/domain/question.ts';
+import type { LookupProfile } from '../../src/domain/profile.ts';
+import { camara } from '../../profiles/camara.ts';
 import { createCorrelator } from '../../src/system/correlator.ts';
 import { COMMON_ERRORS } from '../../src/judging/errorMap.ts';
 import { Operator, type LookupOrder } from '../../src/operator/operator.ts';
@@ -95,9 +97,9 @@ it('replies nested 30,000 deep cannot be believed, whatever the profile picks fr
     });
     response.end(deep);
   };
-  const { check, 'retrieve-date': date } = CAMARA_LOOKUPS.lookups;
-  const picking = { ...check, read: { ...check.read, pick: (body: object) => body } };
-  await using operator = await startOperator(answer, { check: picking, 'retrieve-date': date });
+  const { check } = camara.lookups;
+  const picking: LookupProfile = { ...check, read: { ...check.read, pick: (body) => body } };
+  await using operator = await startOperator(answer, { ...camara.lookups, check: picking });
   const codeFor = async (index: number): Promise<unknown> => {
     const number = `+4477009000${String(index).padStart(2, '0')}` as PhoneNumber;
     const subject = { number, operation: 'check', purpose: '' } as const;
