@@ -34,9 +34,9 @@ async function repliesByTurn(sockets: readonly Socket[]): Promise<readonly numbe
   }
   const ended = Promise.all(sockets.map((socket) => once(socket, 'close')));
   const turns: number[] = [];
-  let isOver = false;
-  void ended.then(() => (isOver = true));
-  for (let before = 0; !isOver; before = replies) {
+  const progress = { isOver: false };
+  void ended.then(() => (progress.isOver = true));
+  for (let before = 0; !progress.isOver; before = replies) {
     await nextTurn();
     turns.push(replies - before);
   }
