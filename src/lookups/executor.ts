@@ -13,7 +13,7 @@ import {
   type LookupOutcome,
   type LookupRequest,
 } from './lookupRoute.ts';
-import type { NumbersAtWork } from './numbersAtWork.ts';
+import type { NumbersAtWork, Place } from './numbersAtWork.ts';
 import { NOT_SERVED, type Operators, type RoutedOperator, type Routing } from './operators.ts';
 import {
   answerTo,
@@ -81,9 +81,9 @@ export class Executor {
     if (numbersAtWork === undefined) return;
     request.onOwnerWait = (number, isWaiting) => {
       const state = this.#numbers.get(number)?.state;
-      if (state?.kind !== 'at work' || isWaiting === state.waitsForOwner) return;
-      numbersAtWork.wait(request.caller.key, isWaiting);
-      state.waitsForOwner = isWaiting;
+      if (state?.kind === 'at work' && state.place !== undefined) {
+        numbersAtWork.wait(state.place, isWaiting);
+      }
     };
   }
 
@@ -154,7 +154,7 @@ export class Executor {
 
   #answerTo(question: FieldQuestion, session: NumberSession): FieldAnswer | Defect {
     const { state, consentAnswer, answerToOpen } = session;
-    if (state.kind === 'refused') return BUSY_ANSWER;
+    if (state.kind === 'refused') return state.answer;
     const offer = this.#offerTo(session);
     const answer =
       question.about === 'consent' ? consentAnswer : offer && answerTo(question, session, offer);
@@ -172,11 +172,12 @@ export class Executor {
     const { kind } = session.state;
     // A run that is done begins again: a question may have arrived after its last step.
     if (kind === 'at work' || kind === 'refused') return session.run;
-    if (this.#numbersAtWork?.take(this.#request.caller.key) === false) {
-      session.state = REFUSED;
+    const place = this.#numbersAtWork?.take(this.#request.caller.key);
+    if (place !== undefined && 'code' in place) {
+      session.state = { kind: 'refused', answer: { kind: 'failure', failure: place } };
       return session.run;
     }
-    session.state = { kind: 'at work', waitsForOwner: false };
+    session.state = { kind: 'at work', place };
     session.run = traced(
       planChannel,
       () => ({ correlator: this.#request.correlator.name, questions: session.questions.length }),
@@ -223,9 +224,7 @@ export class Executor {
     }
     // In the same turn as the end: a question that arrives later begins another run.
     const { state } = session;
-    const { key } = this.#request.caller;
-    if (state.kind === 'at work' && state.waitsForOwner) this.#numbersAtWork?.wait(key, false);
-    this.#numbersAtWork?.giveBack(key);
+    if (state.kind === 'at work' && state.place) this.#numbersAtWork?.giveBack(state.place);
     session.state = DONE;
   }
 
@@ -268,13 +267,12 @@ export class Executor {
  */
 type NumberState =
   | { readonly kind: 'asked' }
-  | { readonly kind: 'at work'; waitsForOwner: boolean }
+  | { readonly kind: 'at work'; readonly place: Place | undefined }
   | { readonly kind: 'done' }
-  | { readonly kind: 'refused' };
+  | { readonly kind: 'refused'; readonly answer: Failure };
 
 const REQUESTED: NumberState = { kind: 'asked' };
 const DONE: NumberState = { kind: 'done' };
-const REFUSED: NumberState = { kind: 'refused' };
 
 const BUSY_ANSWER: FieldAnswer = { kind: 'failure', failure: BUSY };
 

@@ -1,3 +1,5 @@
+import type { LookupFailure } from '../domain/errors.ts';
+import { crowded, TypicalTime } from '../resilience/bulkhead.ts';
 import type { Clock } from '../system/clock.ts';
 
 export interface NumberLimits {
@@ -7,23 +9,32 @@ export interface NumberLimits {
   readonly held: number;
 }
 
-/** How long a place is kept free for a refused caller, which retries after a second. */
-const REMEMBER_REFUSED_MS = 2000;
+/** How long a place is kept free for a refused caller, once it may retry. */
+const REMEMBER_REFUSED_MS = 1000;
+
+/** Of the latest number: a few lists that end at once are not the pace of all. */
+const LATEST_WEIGHT = 0.001;
+
+interface Holding {
+  atWork: number;
+  held: number;
+}
 
 /**
  * Limits the numbers at work in a process: without a limit they would take all of its memory and all be late. Numbers
- * beyond the limit are refused at once. While others are refused, a caller gets at most half of the places at work. It
- * never has more than half of all that is held, including numbers that wait for their owners, since an owner takes
- * long.
+ * beyond the limit are refused at once, until those at work are done by their present pace. While others are refused, a
+ * caller gets at most half of the places at work. It never has more than half of all that is held, including numbers
+ * that wait for their owners, since an owner takes long.
  */
 export class NumbersAtWork {
   readonly #limits: NumberLimits;
   readonly #clock: Clock;
-  readonly #holdings = new Map<string, { atWork: number; held: number }>();
+  readonly #holdings = new Map<string, Holding>();
+  readonly #typical = new TypicalTime(LATEST_WEIGHT);
   #atWork = 0;
   #held = 0;
   /** The last two refused callers: at least one differs from any given caller. */
-  #refused: readonly { readonly caller: string; readonly atMs: number }[] = [];
+  #refused: readonly { readonly caller: string; readonly untilMs: number }[] = [];
 
   constructor(limits: NumberLimits, clock: Clock) {
     this.#limits = limits;
@@ -38,51 +49,66 @@ export class NumbersAtWork {
     ] as const;
   }
 
-  take(caller: string): boolean {
+  take(caller: string): Place | LookupFailure {
     const holding = this.#holdings.get(caller) ?? { atWork: 0, held: 0 };
     const { atWork, held } = this.#limits;
+    const nowMs = this.#clock.monotonicMs();
     const isFull =
       this.#atWork >= atWork ||
       this.#held >= held ||
       holding.held >= held / 2 ||
-      (holding.atWork >= atWork / 2 && this.#refusesAnotherThan(caller));
+      (holding.atWork >= atWork / 2 && this.#refusesAnotherThan(caller, nowMs));
     if (isFull) {
+      const afterMs = Math.max(1000, this.#typical.ms);
       this.#refused = [
-        { caller, atMs: this.#clock.monotonicMs() },
+        { caller, untilMs: nowMs + afterMs + REMEMBER_REFUSED_MS },
         ...this.#refused.filter((one) => one.caller !== caller).slice(0, 1),
       ];
-      return false;
+      return crowded(afterMs);
     }
     this.#holdings.set(caller, holding);
-    holding.atWork += 1;
+    const place = { caller, holding, isWaiting: false, sinceMs: nowMs };
+    this.#count(holding, 1);
     holding.held += 1;
-    this.#atWork += 1;
     this.#held += 1;
-    return true;
+    return place;
   }
 
-  /** A number that has a place begins, or stops, to wait for its owner; while it waits it is not at work. */
-  wait(caller: string, isWaiting: boolean): void {
-    const holding = this.#holdings.get(caller);
-    if (holding === undefined) return;
-    const change = isWaiting ? -1 : 1;
-    holding.atWork += change;
-    this.#atWork += change;
+  /** A number begins, or stops, to wait for its owner; while it waits it is not at work. */
+  wait(place: Place, isWaiting: boolean): void {
+    if (isWaiting === place.isWaiting) return;
+    const nowMs = this.#clock.monotonicMs();
+    if (isWaiting) this.#typical.add(nowMs - place.sinceMs);
+    place.isWaiting = isWaiting;
+    place.sinceMs = nowMs;
+    this.#count(place.holding, isWaiting ? -1 : 1);
   }
 
-  /** Frees the place of a number, which must not be waiting for its owner. */
-  giveBack(caller: string): void {
-    const holding = this.#holdings.get(caller);
-    if (holding === undefined) return;
-    holding.atWork -= 1;
+  /** To be called once for each place. */
+  giveBack(place: Place): void {
+    const { caller, holding } = place;
+    this.wait(place, true);
     holding.held -= 1;
-    this.#atWork -= 1;
     this.#held -= 1;
     if (holding.held === 0) this.#holdings.delete(caller);
   }
 
-  #refusesAnotherThan(caller: string): boolean {
-    const sinceMs = this.#clock.monotonicMs() - REMEMBER_REFUSED_MS;
-    return this.#refused.some((one) => one.caller !== caller && one.atMs > sinceMs);
+  #count(holding: Holding, change: 1 | -1): void {
+    holding.atWork += change;
+    this.#atWork += change;
   }
+
+  #refusesAnotherThan(caller: string, nowMs: number): boolean {
+    return this.#refused.some((one) => one.caller !== caller && one.untilMs > nowMs);
+  }
+}
+
+/** Of one number. */
+export interface Place {
+  readonly caller: string;
+  readonly holding: Holding;
+  /** For its owner. */
+  isWaiting: boolean;
+  /** Since when it is at work, or waits, on the monotonic clock. */
+  sinceMs: number;
 }

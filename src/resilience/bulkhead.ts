@@ -64,8 +64,24 @@ class Queue {
   }
 }
 
-/** The weight of the latest piece of work in the average. */
-const SMOOTHING = 0.1;
+/** How long a piece of work takes: an average in which the latest pieces weigh most. */
+export class TypicalTime {
+  /** 0 until a piece is done. */
+  ms = 0;
+  readonly #weight: number;
+
+  /** @param weight of the latest piece */
+  constructor(weight: number) {
+    this.#weight = weight;
+  }
+
+  add(tookMs: number): void {
+    if (this.ms === 0) this.ms = tookMs;
+    this.ms += this.#weight * (tookMs - this.ms);
+  }
+}
+
+const LATEST_WEIGHT = 0.1;
 /**
  * The factors for the work ahead of a request: at the start of a queue, whose first pieces take longer than the others,
  * and after many rounds of the queue, since a process or an operator slows down under load.
@@ -83,8 +99,7 @@ export class Bulkhead {
   readonly #clock: Clock;
   readonly #queue = new Queue();
   #underWay = 0;
-  /** How long a piece of work takes; 0 until one is done. */
-  #typicalMs = 0;
+  readonly #typical = new TypicalTime(LATEST_WEIGHT);
   /** How often the queue has gone round since something began to wait. */
   #rounds = 0;
 
@@ -116,9 +131,7 @@ export class Bulkhead {
    * @param acquiredAtMs on the monotonic clock
    */
   release(acquiredAtMs: number): void {
-    const tookMs = this.#clock.monotonicMs() - acquiredAtMs;
-    if (this.#typicalMs === 0) this.#typicalMs = tookMs;
-    this.#typicalMs += SMOOTHING * (tookMs - this.#typicalMs);
+    this.#typical.add(this.#clock.monotonicMs() - acquiredAtMs);
     this.#rounds += 1 / this.#size.permits;
     if (!this.#passOn()) this.#underWay -= 1;
     // From the end of the queue, until the last one can be done by its deadline.
@@ -143,12 +156,13 @@ export class Bulkhead {
     const before = (place - 1) / this.#size.permits;
     const steadiness = Math.min(1, this.#rounds / ROUNDS_UNTIL_STEADY);
     const factor = FIRST_FACTOR + steadiness * (STEADY_FACTOR - FIRST_FACTOR);
-    const doneInMs = this.#typicalMs * (factor * before + 1);
+    const doneInMs = this.#typical.ms * (factor * before + 1);
     return this.#clock.monotonicMs() + doneInMs - deadlineMs;
   }
 }
 
-function crowded(lateMs: number): LookupFailure {
-  const retryAfterSeconds = Math.max(1, Math.ceil(lateMs / 1000));
+/** @param afterMs when there is room, by the pace of the latest work */
+export function crowded(afterMs: number): LookupFailure {
+  const retryAfterSeconds = Math.max(1, Math.ceil(afterMs / 1000));
   return { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds };
 }

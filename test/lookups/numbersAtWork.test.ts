@@ -4,7 +4,7 @@ import type { QuestionField } from '../../src/domain/fields.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import type { ConsentReading, LookupRoute } from '../../src/lookups/lookupRoute.ts';
-import { NumbersAtWork } from '../../src/lookups/numbersAtWork.ts';
+import { NumbersAtWork, type Place } from '../../src/lookups/numbersAtWork.ts';
 import { NOT_SERVED, type Routing } from '../../src/lookups/operators.ts';
 import { askField } from '../support/askedFields.ts';
 import { settled, TestClock } from '../support/testClock.ts';
@@ -15,27 +15,40 @@ let clock: TestClock;
 let atWork: NumbersAtWork;
 beforeEach(() => {
   clock = new TestClock();
+  taken = [];
   atWork = new NumbersAtWork({ atWork: 10, held: 40 }, clock);
 });
 
+let taken: Place[] = [];
+
 /** How many of `count` numbers get a place. */
 function take(caller: string, count: number): number {
-  return Array.from({ length: count }, () => atWork.take(caller)).filter(Boolean).length;
+  const got = Array.from({ length: count }, () => atWork.take(caller)).filter(
+    (place) => 'sinceMs' in place,
+  );
+  taken.push(...got);
+  return got.length;
 }
 
 function giveBack(caller: string, count: number): void {
-  for (let n = 0; n < count; n += 1) atWork.giveBack(caller);
+  for (let n = 0; n < count; n += 1) {
+    const place = taken.find((one) => one.caller === caller && !one.isWaiting);
+    if (place === undefined) throw new Error('None is left.');
+    taken = taken.filter((one) => one !== place);
+    atWork.giveBack(place);
+  }
 }
 
 function wait(caller: string, count: number, isWaiting: boolean): void {
-  for (let n = 0; n < count; n += 1) atWork.wait(caller, isWaiting);
+  const some = taken.filter((one) => one.caller === caller && one.isWaiting !== isWaiting);
+  for (const place of some.slice(0, count)) atWork.wait(place, isWaiting);
 }
 
 /** How many places are free. */
 function places(): number {
-  const taken = take('risk', 100);
-  giveBack('risk', taken);
-  return taken;
+  const free = take('risk', 100);
+  giveBack('risk', free);
+  return free;
 }
 
 describe('numbers at work', () => {
@@ -65,6 +78,26 @@ describe('numbers at work', () => {
     expect(take('risk', 20)).toBe(10);
     wait('app', 10, false);
     expect(take('other', 1)).toBe(0);
+  });
+
+  it('beyond them may be asked again when those at work are done, by the pace of the latest', async () => {
+    take('risk', 10);
+    expect(atWork.take('app')).toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 1 });
+    await clock.advance(4200);
+    giveBack('risk', 5);
+    // An owner takes long, and no place.
+    take('risk', 5);
+    wait('risk', 5, true);
+    await clock.advance(60_000);
+    wait('risk', 5, false);
+    take('risk', 5);
+    expect(atWork.take('app')).toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 5 });
+    // Until it has had time to return, others do not get its place.
+    giveBack('risk', 5);
+    await clock.advance(5000);
+    expect(take('risk', 5)).toBe(0);
+    await clock.advance(1000);
+    expect(take('risk', 5)).toBe(5);
   });
 
   it('that wait for their owners have a bound as well, of which a caller has half', () => {
@@ -151,10 +184,10 @@ describe('the numbers of a request', () => {
   });
 
   it('that were refused are refused in all of their fields, even if places become free', async () => {
-    const taken = take('risk', 10);
+    take('risk', 10);
     const requesting = new Requesting();
     await requesting.ask(ALICE, ['lastSimSwap']);
-    giveBack('risk', taken);
+    giveBack('risk', 10);
     await requesting.ask(ALICE, ['simSwappedWithin']);
     expect(requesting.codes).toEqual(['UNAVAILABLE 1', 'UNAVAILABLE 1']);
   });
