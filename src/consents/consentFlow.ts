@@ -11,6 +11,7 @@ import { lookupFailed, timed, type LookupRequest } from '../lookups/lookupRoute.
 import type { Judgement } from '../operator/responses.ts';
 import { COMMAND_TIMEOUT_MS, SharedStateLost, unlessLost } from '../sharedState/redis.ts';
 import { withinTime } from '../system/clock.ts';
+import type { PerTurn } from '../system/perTurn.ts';
 import type { RequestedConsent } from '../tokens/tokenManager.ts';
 import type { AcknowledgementJudgement, IssuedToken } from '../tokens/tokenResponses.ts';
 import {
@@ -50,6 +51,8 @@ export interface ConsentFlowParts extends LedgerParts {
   readonly operators: ReadonlyMap<string, ConsentOperator>;
   /** The flows under way, by caller key: each removes itself. */
   readonly flows: Map<string, ConsentFlow>;
+  /** Exchanges of all flows. */
+  readonly exchanges: PerTurn;
 }
 
 /** Without a reason each abort would create an error, with its stack. */
@@ -224,13 +227,14 @@ export class ConsentFlow {
 
   /** Fails all waiting requests where no permit is available: as pending, where the owner has been prompted. */
   async #withPermit(bulkhead: Bulkhead, act: (queuedMs: number) => Promise<void>): Promise<void> {
-    const { clock } = this.#parts;
+    const { clock, exchanges } = this.#parts;
     const queuedAtMs = clock.monotonicMs();
     const permit = await bulkhead.acquire(this.#waiters);
     if (permit !== 'acquired') return this.#waiters.fail(this.#ledger.failureNow(permit));
     const acquiredAtMs = clock.monotonicMs();
     try {
-      await act(acquiredAtMs - queuedAtMs);
+      await new Promise<void>((resolve) => exchanges.call(resolve));
+      await act(clock.monotonicMs() - queuedAtMs);
     } finally {
       bulkhead.release(acquiredAtMs);
     }

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { consentChannel, traced } from '../log/diagnostics.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
+import { PerTurn } from '../system/perTurn.ts';
 import { LightAbortSignal } from '../system/urgency.ts';
 import { unlessLost } from '../sharedState/redis.ts';
 import type { ConsentOperator } from './consentLedger.ts';
@@ -29,6 +30,9 @@ const WAIT_OVER = 'over';
  */
 const MAX_MET = 10_000;
 
+/** How many exchanges begin in one turn of the event loop: what they take holds up nothing else. */
+const EXCHANGES_A_TURN = 16;
+
 /** The owner is prompted once for all requests of one caller, whatever their operators (docs/design.md, "Consent"). */
 export class ConsentedLookups {
   readonly #parts: ConsentFlowParts;
@@ -48,9 +52,14 @@ export class ConsentedLookups {
   readonly #patienceEnds = new WeakMap<LookupRequest, Map<PhoneNumber, number>>();
 
   /** @param waitMs how long a request waits that states no time */
-  constructor(parts: Omit<ConsentFlowParts, 'operators' | 'flows' | 'closing'>, waitMs: number) {
+  constructor(
+    parts: Omit<ConsentFlowParts, 'operators' | 'flows' | 'closing' | 'exchanges'>,
+    waitMs: number,
+  ) {
     const closing = this.#closing.signal;
-    this.#parts = { ...parts, operators: this.#operators, flows: this.#flows, closing };
+    const exchanges = new PerTurn(EXCHANGES_A_TURN);
+    const own = { operators: this.#operators, flows: this.#flows, closing, exchanges };
+    this.#parts = { ...parts, ...own };
     this.#waitMs = waitMs;
   }
 

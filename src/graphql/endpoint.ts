@@ -7,6 +7,7 @@ import {
   type RequestResult,
 } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
+import { PerTurn } from '../system/perTurn.ts';
 import { DeadlineExceeded } from '../system/urgency.ts';
 import { Body, type BodyFault } from './body.ts';
 import type { BodyPace } from './bodyPace.ts';
@@ -42,6 +43,9 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 /** How long an execution may take to answer with what it has at the deadline. */
 const GRACE_MS = 1000;
 
+/** How many requests end in one turn of the event loop: each writes a reply, of a hundred errors perhaps. */
+const DEADLINES_A_TURN = 16;
+
 export interface EndpointParts extends RequestParts {
   readonly apollo: ApolloServer<RequestContext>;
   readonly config: RequestParts['config'] & {
@@ -73,6 +77,7 @@ export function createEndpoint(
   parts: EndpointParts,
 ): (incoming: IncomingMessage, response: ServerResponse, headers: ReplyHeaders) => Promise<Reply> {
   const places = new FairShares(parts.load.heldBytes);
+  const deadlines = new PerTurn(DEADLINES_A_TURN);
   const endpoint: Endpoint = {
     ...parts,
     names: derived(parts.trustedDocuments, (documents = new Map()) => documentNames(documents)),
@@ -82,6 +87,7 @@ export function createEndpoint(
     const request = new GraphqlRequest(parts, {
       timeoutMs: parts.config.requestTimeoutMs,
       correlator: singleValue(incoming.headers['x-correlator']),
+      deadlines,
     });
     headers['x-correlator'] = request.correlator.returned;
     const respond = async (): Promise<Reply> => {

@@ -6,6 +6,7 @@ import { ANONYMOUS_IDENTITY, NO_PURPOSE, type Identity } from '../domain/identit
 import type { FieldQuestion } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { createCorrelator, type Correlator } from '../system/correlator.ts';
+import type { PerTurn } from '../system/perTurn.ts';
 import { RequestLife } from '../system/urgency.ts';
 import type { RequestResult } from '../log/diagnostics.ts';
 import type { LookupRequest } from '../lookups/lookupRoute.ts';
@@ -70,6 +71,8 @@ export interface RequestTerms {
   readonly correlator: string | undefined;
   /** Aborting it ends the request too. */
   readonly signal?: AbortSignal | undefined;
+  /** Of all requests; absent where they do not come at once. */
+  readonly deadlines?: PerTurn;
 }
 
 /** The answer is ready by then, and does not wait longer for what is left of the quotas. */
@@ -106,10 +109,10 @@ export class GraphqlRequest implements LookupRequest {
   /** @param countQuestion absent where the whole operation is counted before it is executed */
   constructor(
     parts: RequestParts,
-    { timeoutMs, correlator, signal }: RequestTerms,
+    { timeoutMs, correlator, signal, deadlines }: RequestTerms,
     countQuestion?: CountQuestion,
   ) {
-    this.life = new RequestLife(timeoutMs, parts.clock, signal);
+    this.life = new RequestLife(timeoutMs, parts.clock, signal, deadlines);
     this.signal = this.life.signal;
     this.deadlineMs = this.life.deadlineMs;
     this.cameInAtMs = this.life.cameInAtMs;

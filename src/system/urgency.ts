@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { Correlator } from './correlator.ts';
+import type { PerTurn } from './perTurn.ts';
 
 export interface Urgency {
   /** On the monotonic clock; becomes later when more requests join shared work. */
@@ -87,18 +88,23 @@ export class RequestLife {
   readonly signal = new LightAbortSignal();
   readonly #clock: Clock;
   readonly #given: AbortSignal | undefined;
+  readonly #deadlines: PerTurn | undefined;
   /** Ends the wait for the work under way. */
   #stopWaiting: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #begun = 0;
 
-  /** @param given another signal that ends it, while it runs */
-  constructor(timeoutMs: number, clock: Clock, given?: AbortSignal) {
+  /**
+   * @param given another signal that ends it, while it runs
+   * @param deadlines of all requests: those that came at once do not end in one turn of the event loop
+   */
+  constructor(timeoutMs: number, clock: Clock, given?: AbortSignal, deadlines?: PerTurn) {
     this.timeoutMs = timeoutMs;
     this.cameInAtMs = clock.monotonicMs();
     this.deadlineMs = this.cameInAtMs + timeoutMs;
     this.#clock = clock;
     this.#given = given;
+    this.#deadlines = deadlines;
   }
 
   /** Work is under way: the request can end until {@link pause} was called as often. */
@@ -148,7 +154,11 @@ export class RequestLife {
   }
 
   static #timeOut(this: void, life: RequestLife): void {
-    life.#end(new DeadlineExceeded());
+    const end = (): void => {
+      if (life.#begun > 0) life.#end(new DeadlineExceeded());
+    };
+    if (life.#deadlines === undefined) end();
+    else life.#deadlines.call(end);
   }
 
   #end(reason: Error): void {

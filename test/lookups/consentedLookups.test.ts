@@ -1,6 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { LookupFailure, LookupFailureCode } from '../../src/domain/errors.ts';
 import type { AcknowledgementJudgement } from '../../src/tokens/tokenResponses.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Polled } from '../../src/tokens/tokenManager.ts';
 import { settled, START_MS } from '../support/testClock.ts';
 import { ALICE, BOB, callerNamed, changed, checked, purposeNamed } from '../support/values.ts';
@@ -48,6 +50,16 @@ describe.each([
     await service.clock.advance(SECOND_MS);
     expect(await service.heard(0, WINDOW)).toEqual(FALSE);
     expect([prompts(), pollsAt()]).toEqual([1, [0, 2000, 4000]]);
+  });
+
+  it('begins a few exchanges a turn of the event loop, however many owners are to be prompted', async () => {
+    serve({ permits: 100 });
+    const numbers = Array.from({ length: 40 }, (_, n) => `+4477009000${10 + n}` as PhoneNumber);
+    const asked = Promise.all(numbers.map((number) => service.ask(WINDOW, { number })));
+    const begun: number[] = [];
+    for (const _turn of [1, 2, 3]) begun.push(await nextTurn().then(prompts));
+    expect(begun).toEqual([16, 32, 40]);
+    await service.after(10 * SECOND_MS, asked);
   });
 
   it('polls only while a request waits', async () => {

@@ -1,5 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { LightAbortSignal } from '../../src/system/urgency.ts';
+import { PerTurn } from '../../src/system/perTurn.ts';
+import { LightAbortSignal, RequestLife } from '../../src/system/urgency.ts';
+import { TestClock } from '../support/testClock.ts';
 
 let signal: LightAbortSignal;
 beforeEach(() => {
@@ -46,4 +49,20 @@ it('without an abort the wait ends with the outcome of the work', async () => {
   expect(await signal.unlessAborted(Promise.resolve('done'))).toBe('done');
   const failing = Promise.reject(new Error('broken'));
   await expect(signal.unlessAborted(failing)).rejects.toThrow('broken');
+});
+
+it('requests whose deadlines pass at once end a few a turn of the event loop', async () => {
+  const deadlines = new PerTurn(2);
+  const lives = [1, 2, 3, 4, 5].map(
+    () => new RequestLife(0, new TestClock(), undefined, deadlines),
+  );
+  const ended = (): readonly boolean[] => lives.map(({ signal: { aborted } }) => aborted);
+  for (const life of lives) life.begin();
+  expect(ended()).toEqual([true, true, false, false, false]);
+  // One that was answered meanwhile has no end.
+  lives[3]?.pause();
+  await nextTurn();
+  expect(ended()).toEqual([true, true, true, false, false]);
+  await nextTurn();
+  expect(ended()).toEqual([true, true, true, false, true]);
 });

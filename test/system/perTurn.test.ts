@@ -1,0 +1,22 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { PerTurn } from '../../src/system/perTurn.ts';
+
+it('does a few things a turn of the event loop, and the others in the next turns, in order', async () => {
+  const perTurn = new PerTurn(2);
+  const done: number[] = [];
+  for (const n of [1, 2, 3, 4, 5]) perTurn.call(() => void done.push(n));
+  expect(done).toEqual([1, 2]);
+  await nextTurn();
+  expect(done).toEqual([1, 2, 3, 4]);
+  // What comes later does not overtake.
+  for (const n of [6, 7]) perTurn.call(() => void done.push(n));
+  expect(done).toEqual([1, 2, 3, 4]);
+  await nextTurn();
+  expect(done).toEqual([1, 2, 3, 4, 5, 6]);
+  await nextTurn();
+  expect(done).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  await nextTurn();
+  perTurn.call(() => void done.push(8));
+  expect(done.at(-1)).toBe(8);
+});
