@@ -33,6 +33,11 @@ class Watch implements Disposable {
     return this.told.at(-1);
   }
 
+  /** Resolves once what it read at the latest move is judged, and it sleeps again. */
+  hasRead(): Promise<boolean> {
+    return vi.waitUntil(() => this.clock.sleepers === 1, { interval: 1, timeout: 10_000 });
+  }
+
   [Symbol.dispose](): void {
     this.#watched.close();
   }
@@ -81,7 +86,7 @@ describe('a watched file', () => {
       length += 1;
       writeFileSync(path, 'x'.repeat(length));
       await watch.clock.advance(500);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await watch.hasRead();
     }
     expect(watch.told).toEqual([]);
     expect(await watch.nextTold()).toBe('x'.repeat(length));
