@@ -15,7 +15,7 @@ it('in every history no `false` passes over a known swap, and no fact is too old
       expect(Object.entries(wrong).filter(([, count]) => count > 0)).toEqual([]);
     }),
     // `npm run long -- facts` has many more.
-    { numRuns: 600 },
+    { numRuns: 200 },
   );
   expect(again).toBeGreaterThan(0);
 }, 300_000);
@@ -59,6 +59,6 @@ it('a line that has not changed never costs more lookups where facts are kept', 
         expect(saved).toBeGreaterThanOrEqual(0);
       }
     }),
-    { numRuns: inForm({ short: 100, long: 1000 }) },
+    { numRuns: inForm({ short: 40, long: 1000 }) },
   );
 }, 300_000);
