@@ -119,7 +119,8 @@ describe('a request ends in its time', () => {
           answerJson(received, response, { swapped: false });
         },
       },
-      { ROLE: 'bff', REQUEST_TIMEOUT_MS: String(TIMEOUT_MS) },
+      // A busy machine has the first answer by then.
+      { ROLE: 'bff', REQUEST_TIMEOUT_MS: '2000' },
     );
     const query = `{ phoneNumbers(e164s: ["${ALICE}", "${BOB}"]) { simSwappedWithin } }`;
     expect(await service.ask(query)).toMatchObject({
