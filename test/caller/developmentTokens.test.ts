@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { signDevelopmentToken } from '../../src/caller/developmentTokens.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { Program } from '../support/program.ts';
@@ -38,6 +38,12 @@ function ask(url: string, query: string, token?: string): Promise<Reply> {
   return askAt(url, query, {}, token === undefined ? {} : { authorization: `Bearer ${token}` });
 }
 
+/** One for both rehearsals: it takes a process. */
+let aliceToken = '';
+beforeAll(async () => {
+  aliceToken = await devToken('--phone-number', '+44 7700 900004', '--subject', 'alice');
+});
+
 test.each([
   ['the built-in simulator', false],
   ['a simulator at an address', true],
@@ -50,7 +56,7 @@ test.each([
     await using service = Program.node([FLAG, 'src/main.ts'], settings);
     const url = await service.serves();
     const anyNumber = await signed('sim-swap:read');
-    const myNumber = await devToken('--phone-number', '+44 7700 900004', '--subject', 'alice');
+    const myNumber = aliceToken;
 
     expect((await ask(url, ANY_NUMBER, anyNumber)).data).toEqual({
       phoneNumber: { simSwappedWithin: true },

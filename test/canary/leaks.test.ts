@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { inForm } from '../support/forms.ts';
 import { runCanary } from './canary.ts';
 
-const REQUESTS = inForm({ short: 200, long: 5000 });
+const REQUESTS = inForm({ short: 120, long: 5000 });
 
 /** Codes that follow from the request, whatever the operator does. */
 const REFUSALS = ['BAD_USER_INPUT', 'FORBIDDEN', 'UNAUTHENTICATED', 'GRAPHQL_VALIDATION_FAILED'];

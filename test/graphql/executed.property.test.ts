@@ -26,8 +26,8 @@ import { admit, partsAnswering, requestAnswering } from './requestAnswering.ts';
 
 const A = '+447700900500';
 
-const RUNS = inForm({ short: 40, long: 1000 });
-const RUNS_MOUNTED = inForm({ short: 30, long: 1000 });
+const RUNS = inForm({ short: 25, long: 1000 });
+const RUNS_MOUNTED = inForm({ short: 20, long: 1000 });
 
 const LIMITS = { maxNumbersPerOperation: 1e6, maxQuestionsPerNumber: 1e6, maxReplyBytes: 1e9 };
 
