@@ -48,7 +48,7 @@ export const chaos = longRun({
     seed: seed('the same faults'),
     without: oneOf('without one of these guards', [...GUARDS, ...OPERATOR_GUARDS]),
   },
-  short: ['--exchanges', '20000'],
+  short: ['--exchanges', '10000'],
   async *run({ exchanges, without, seed: used }) {
     const lines: string[][] = [];
     for (const { title, share, ...one } of STRETCHES) {

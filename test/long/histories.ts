@@ -18,7 +18,7 @@ export const histories = longRun({
     histories: count('how many happen in each kind of store', 100_000),
     seed: seed('the same histories'),
   },
-  short: ['--histories', '5000'],
+  short: ['--histories', '2000'],
   async *run({ histories: numRuns, seed: used }) {
     for (const [place, placeOf] of PLACES) {
       yield await anyHistory(place, { numRuns, seed: used }, (tally) =>
@@ -37,7 +37,7 @@ export const facts = longRun({
     histories: count('how many happen', 100_000),
     seed: seed('the same histories'),
   },
-  short: ['--histories', '5000'],
+  short: ['--histories', '2000'],
   async *run({ histories: numRuns, seed: used }) {
     yield await anyHistory('one process', { numRuns, seed: used }, (tally) =>
       fc.asyncProperty(factHistory, async (one) => {
