@@ -31,7 +31,7 @@ const WAIT_OVER = 'over';
 const MAX_MET = 10_000;
 
 /** How many exchanges begin in one turn of the event loop: what they take holds up nothing else. */
-const EXCHANGES_A_TURN = 16;
+const EXCHANGES_A_TURN = 8;
 
 /** The owner is prompted once for all requests of one caller, whatever their operators (docs/design.md, "Consent"). */
 export class ConsentedLookups {

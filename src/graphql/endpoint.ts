@@ -44,7 +44,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 const GRACE_MS = 1000;
 
 /** How many requests end in one turn of the event loop: each writes a reply, of a hundred errors perhaps. */
-const DEADLINES_A_TURN = 16;
+const DEADLINES_A_TURN = 64;
 
 export interface EndpointParts extends RequestParts {
   readonly apollo: ApolloServer<RequestContext>;

@@ -3,11 +3,9 @@ import type { Socket } from 'node:net';
 /** How many are read at a time. One poll of the event loop reads all that have something. */
 const MAX_READ = 16;
 
-/**
- * How often as many of those set aside are read next: all of thousands within seconds. Where turns take longer, it is once
- * a turn.
- */
-const NEXT_AFTER_MS = 16;
+/** How many of those set aside are read next, and how often: all of thousands within seconds, and few a turn. */
+const READ_NEXT = 2;
+const NEXT_AFTER_MS = 2;
 
 /**
  * Connections without a request so far. Node accepts one a turn of the event loop, and reads all that it has accepted:
@@ -43,7 +41,7 @@ export class NewConnections {
 
   readonly #readNext = (): void => {
     this.#isDue = false;
-    let left = MAX_READ;
+    let left = READ_NEXT;
     for (const socket of this.#aside) {
       if (left === 0) break;
       left -= 1;

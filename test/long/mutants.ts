@@ -340,7 +340,7 @@ export const PARTS: readonly Part[] = [
     mutants: [
       ['silent.pause()', 'silent'],
       ['this.add(socket.resume());', ''],
-      ['let left = MAX_READ;', 'let left = 100;'],
+      ['let left = READ_NEXT;', 'let left = 100;'],
     ],
   },
   {
