@@ -126,6 +126,8 @@ interface Learned extends Closure {
   readonly caller: string;
   readonly replica: string;
   readonly atMs: number;
+  /** A token that is bound to the key of the replica ends with it. */
+  readonly isBound: boolean;
 }
 
 /**
@@ -253,7 +255,7 @@ export class StrictOperators {
     const last = consents.findLast((consent) => consent.number === number);
     if (last === undefined) return false;
     // Nobody has noticed it, or is left who could: docs/reliability.md, "What a cluster can lose".
-    if (offence === 'promptsWhileOneLived') {
+    if (offence === 'promptsWhileOneLived' || offence === 'promptsWithoutNeed') {
       return this.#lostWrites.isNoticedByNobody(number, last.promptedAtMs, Date.now());
     }
     return POLLS_OF_BEFORE.has(offence) && last.promptedAtMs < this.#wentBackAtMs;
@@ -384,9 +386,9 @@ export class StrictOperators {
     const text = JSON.stringify(body);
     this.#books.answered(received, status, text);
     const said = status === 200 ? 'token' : text;
-    // Its token can be spent, by any replica, as long as its lookup has not left: nobody needs to be prompted.
+    // Its token can be spent as long as its lookup has not left, by any replica unless it is bound: nobody needs to be prompted.
     if (status === 200) {
-      const by = { caller: asked.caller, replica };
+      const by = { caller: asked.caller, replica, isBound: name === this.#binding };
       const forMs = TOKEN_SECONDS * 1000 - 2 * GIVEN_UP_MS;
       this.#close(consent.number, by, forMs, () => !this.#spent.has(consent));
     }
@@ -444,12 +446,12 @@ export class StrictOperators {
     answers: (scope: string) => boolean,
   ): void {
     const closes: Closure['closes'] = ({ caller, scope }) => caller === by.caller && answers(scope);
-    this.#close(number, by, forMs, closes);
+    this.#close(number, { ...by, isBound: false }, forMs, closes);
   }
 
   #close(
     number: string,
-    by: Pick<Learned, 'caller' | 'replica'>,
+    by: Pick<Learned, 'caller' | 'replica' | 'isBound'>,
     forMs: number,
     closes: Closure['closes'],
   ): void {
@@ -464,8 +466,12 @@ export class StrictOperators {
   }
 }
 
-function isOf({ replica, atMs }: Learned, killed: string, unstoredFromMs: number): boolean {
-  return replica === killed && atMs > unstoredFromMs;
+function isOf(
+  { replica, atMs, isBound }: Learned,
+  killed: string,
+  unstoredFromMs: number,
+): boolean {
+  return replica === killed && (isBound || atMs > unstoredFromMs);
 }
 
 function mannerOf(number: string): Manner {
