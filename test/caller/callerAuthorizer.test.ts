@@ -9,7 +9,7 @@ import { Quotas, type QuotaSettings } from '../../src/caller/quotas/quotas.ts';
 import { createCorrelator } from '../../src/system/correlator.ts';
 import type { AuthorizerRequest, LookupAuthorizer } from '../../src/lookups/lookupAuthorizer.ts';
 import { silentLog } from '../support/silentLog.ts';
-import { TestClock } from '../support/testClock.ts';
+import { TestClock, withoutPauses } from '../support/testClock.ts';
 import { ALICE, BOB, hours, callerNamed, purposeNamed } from '../support/values.ts';
 import { LightAbortSignal } from '../../src/system/urgency.ts';
 
@@ -40,7 +40,7 @@ class Admitting {
     const counted = new Quotas(quotas, new MemoryCounts(this.clock), ['first-operator']);
     const admissions = callerAuthorizers({
       quotas: counted,
-      audit: { auditLog: new AuditLog({ append }, this.clock), key: 'a-key' },
+      audit: { auditLog: new AuditLog({ append }, withoutPauses(this.clock)), key: 'a-key' },
       purposeGoesTo: new Set(),
       clock: this.clock,
       log: silentLog,

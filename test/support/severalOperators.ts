@@ -17,6 +17,7 @@ import {
   type SimSwapParts,
   type SimSwaps,
 } from '../../src/simSwaps/simSwaps.ts';
+import { withoutPauses } from './testClock.ts';
 import { OPEN_AUTHORIZER, purposeNamed } from './values.ts';
 import { askField } from './askedFields.ts';
 import { silentLog } from './silentLog.ts';
@@ -110,7 +111,7 @@ export function auditedInto(
   };
   return callerAuthorizers({
     quotas: new Quotas({ ...readConfig({}).quotas, ...limits }, new MemoryCounts(clock), []),
-    audit: { auditLog: new AuditLog({ append }, clock), key: 'a-key' },
+    audit: { auditLog: new AuditLog({ append }, withoutPauses(clock)), key: 'a-key' },
     purposeGoesTo: new Set(),
     clock,
     log: silentLog,
