@@ -10,7 +10,6 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { READ_BYTES, type BodyPace } from './bodyPace.ts';
 import { wantsPage } from './explorer.ts';
 import { UNKNOWN_CALLER } from './fairShares.ts';
-import { NewConnections } from './newConnections.ts';
 import { replyOf, SECURITY_HEADERS, type Refusal, type Reply, type ReplyHeaders } from './reply.ts';
 
 export interface HttpServerParts {
@@ -58,7 +57,6 @@ export class HttpServer {
   readonly #parts: HttpServerParts;
   /** Responses under way: until their headers leave, their connection can still be marked to end with them. */
   readonly #responses = new Set<Held>();
-  readonly #newConnections = new NewConnections();
   readonly #unread: UnreadReplies;
   readonly #dropping = new UnreadReplies(DROPPING_MS, MAX_DROPPING_BYTES);
   #isDraining = false;
@@ -80,11 +78,7 @@ export class HttpServer {
     );
     this.#server.on('connection', (socket: Socket) => {
       parts.onConnection();
-      this.#newConnections.add(socket);
-      socket.once('close', () => {
-        this.#newConnections.remove(socket);
-        this.#closeIdleConnections();
-      });
+      socket.once('close', this.#closeIdleConnections);
     });
   }
 
@@ -147,7 +141,6 @@ export class HttpServer {
   }
 
   readonly #serve: RequestListener = (request, response) => {
-    this.#newConnections.remove(request.socket);
     const held: Held = { response };
     this.#responses.add(held);
     response.once('close', () => {

@@ -335,19 +335,9 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
-    file: 'src/graphql/newConnections.ts',
-    tests: ['test/graphql/newConnections'],
-    mutants: [
-      ['silent.pause()', 'silent'],
-      ['this.add(socket.resume());', ''],
-      ['let left = READ_NEXT;', 'let left = 100;'],
-    ],
-  },
-  {
     file: 'src/graphql/httpServer.ts',
-    tests: ['test/graphql/unreadReplies', 'test/graphql/bodyPace', 'test/graphql/newConnections'],
+    tests: ['test/graphql/unreadReplies', 'test/graphql/bodyPace'],
     mutants: [
-      ['this.#newConnections.remove(request.socket);', ''],
       ['this.#dropping.hold(unread, READ_BYTES)', '{}'],
       ['this.#parts.pace.await(request, UNKNOWN_CALLER);', '{}'],
       ['if (this.#bytes <= this.#maxBytes) return;', 'return;'],
