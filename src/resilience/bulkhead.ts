@@ -64,20 +64,21 @@ class Queue {
   }
 }
 
-/** How long a piece of work takes: an average in which the latest pieces weigh most. */
+/** How long a piece of work takes: the average of the first ones, and then one in which the latest weigh most. */
 export class TypicalTime {
   /** 0 until a piece is done. */
   ms = 0;
   readonly #weight: number;
+  #pieces = 0;
 
-  /** @param weight of the latest piece */
+  /** @param weight of the latest piece, after as many as have that weight each in an average */
   constructor(weight: number) {
     this.#weight = weight;
   }
 
   add(tookMs: number): void {
-    if (this.ms === 0) this.ms = tookMs;
-    this.ms += this.#weight * (tookMs - this.ms);
+    this.#pieces += 1;
+    this.ms += Math.max(this.#weight, 1 / this.#pieces) * (tookMs - this.ms);
   }
 }
 

@@ -22,6 +22,9 @@ export class PerTurn {
 
   readonly #turn = (): void => {
     this.#done = 0;
-    for (const act of this.#waiting.splice(0, this.#most)) this.call(act);
+    for (let left = Math.min(this.#most, this.#waiting.length); left > 0; left -= 1) {
+      const act = this.#waiting.shift();
+      if (act !== undefined) this.call(act);
+    }
   };
 }

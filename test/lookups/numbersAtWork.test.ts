@@ -100,6 +100,19 @@ describe('numbers at work', () => {
     expect(take('risk', 5)).toBe(5);
   });
 
+  it('beyond them are not told the time of one slow number among the latest', async () => {
+    take('risk', 1);
+    await clock.advance(10_000);
+    giveBack('risk', 1);
+    for (let list = 0; list < 10; list += 1) {
+      take('risk', 10);
+      await clock.advance(50);
+      giveBack('risk', 10);
+    }
+    take('risk', 10);
+    expect(atWork.take('app')).toMatchObject({ retryAfterSeconds: 1 });
+  });
+
   it('that wait for their owners have a bound as well, of which a caller has half', () => {
     for (let held = 0; held < 20; held += 10) {
       expect(take('app', 10)).toBe(10);

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { PerTurn } from '../../src/system/perTurn.ts';
 
 it('does a few things a turn of the event loop, and the others in the next turns, in order', async () => {
@@ -19,4 +19,22 @@ it('does a few things a turn of the event loop, and the others in the next turns
   await nextTurn();
   perTurn.call(() => void done.push(8));
   expect(done.at(-1)).toBe(8);
+});
+
+it('goes on with the others in the next turn where one throws', () => {
+  const turns: (() => void)[] = [];
+  using _ = vi
+    .spyOn(globalThis, 'setImmediate')
+    .mockImplementation((turn: () => void) => turns.push(turn) as never);
+  const perTurn = new PerTurn(2);
+  const done: number[] = [];
+  for (const n of [1, 2, 3, 4]) {
+    perTurn.call(() => {
+      if (n === 3) throw new Error('third');
+      done.push(n);
+    });
+  }
+  expect(() => turns.shift()?.()).toThrow('third');
+  turns.shift()?.();
+  expect(done).toEqual([1, 2, 4]);
 });
