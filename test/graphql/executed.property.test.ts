@@ -193,7 +193,7 @@ describe('an operation', () => {
       expect(compared.failing).toBeGreaterThan(RUNS / 5);
       await server.stop();
     },
-    inForm({ short: 60_000, long: 120_000 }),
+    inForm({ short: 60_000, long: 300_000 }),
   );
 });
 
@@ -241,7 +241,7 @@ it(
     );
     expect(refused).toBeGreaterThan(RUNS_MOUNTED / 3);
   },
-  inForm({ short: 60_000, long: 120_000 }),
+  inForm({ short: 60_000, long: 300_000 }),
 );
 
 it('a list of the longest failures has no more bytes than are counted, and little fewer', async () => {

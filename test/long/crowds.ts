@@ -83,7 +83,7 @@ export const crowds = longRun({
     store: someOf('the store', STORES),
     replicas: count('processes, which share no store in memory', 1),
   },
-  short: '--lists 100 --flow 3-legged --store memory'.split(' '),
+  short: '--lists 50 --flow 3-legged --store memory'.split(' '),
   needsRedis: true,
   async *run({ lists, heap: heapMib, flow: flows, store: stores, replicas }) {
     const rows: string[][] = [];
