@@ -1,6 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { LoopWatch, type LoopFigures } from './loopWatch.ts';
 
 /** What a process of a long run holds, garbage aside. */
@@ -15,6 +13,7 @@ export interface ProbeFigures extends LoopFigures {
 
 // Loaded by `node --import` into a process under load or attack. It keeps nothing alive: the process ends as it would
 // without it.
+const { gc } = globalThis;
 const watch = new LoopWatch();
 process.on('message', (message) => {
   if (message === 'reset') watch.reset();
@@ -24,12 +23,9 @@ process.channel?.unref();
 
 async function report(): Promise<void> {
   const turns = watch.figures;
-  // Not by `node --expose-gc`: a process with another flag of V8 compiles all of its code anew.
-  setFlagsFromString('--expose-gc');
-  const collectGarbage = runInNewContext('gc') as () => void;
   // What finalizers let go of is garbage a turn later.
   for (let turn = 0; turn < 3; turn += 1) {
-    collectGarbage();
+    gc?.();
     await nextTurn();
   }
   const { heapUsed, external, rss } = process.memoryUsage();

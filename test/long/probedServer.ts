@@ -24,7 +24,7 @@ export class ProbedServer extends Program {
     flags: readonly string[] = [],
     group?: MemoryGroup,
   ): Promise<S> {
-    const words = ['--import', PROBE, ...flags, 'src/main.ts'];
+    const words = ['--expose-gc', '--import', PROBE, ...flags, 'src/main.ts'];
     const command = ['scripts/node', words] as const;
     const server = new this(
       ...(group?.entered(...command) ?? command),
