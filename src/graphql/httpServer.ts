@@ -38,7 +38,9 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const MAX_HEADERS_BYTES = 16 * 1024;
-/** What is read of a body before anybody takes it, but for the last read: of a body that waits one read is held, not two. */
+/**
+ * What is read of a body before anybody takes it, but for the last read: of a body that waits one read is held, not two.
+ */
 const READ_AHEAD_BYTES = 16 * 1024;
 
 /** The limit on all replies together that wait for their clients to read. */

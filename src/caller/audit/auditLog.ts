@@ -32,8 +32,8 @@ interface Batch extends PromiseWithResolvers<void> {
 
 /**
  * An append-only log of JSON lines. The lines of one tick are one write; one write is under way at a time, and the next
- * contains the lines that arrived meanwhile, and within two milliseconds after it began. While a write hangs, every entry is refused at once: each write would
- * occupy one of the few threads that Node has for files, DNS and cryptography.
+ * contains the lines that arrived meanwhile, and within two milliseconds after it began. While a write hangs, every entry
+ * is refused at once: each write would occupy one of the few threads that Node has for files, DNS and cryptography.
  */
 export class AuditLog {
   readonly #target: AuditTarget;

@@ -54,9 +54,9 @@ const SEEN_FOR_MS = 1000;
 
 /**
  * Counts that replicas share in one Redis, under names that only holders of STATE_KEY can make. The operations that
- * arrive for one window in one turn of the event loop, while a script for it is under way or within two milliseconds after
- * it began, form the next script. While the server of a window is away or full, each replica counts by itself, and only
- * the first script waits for the server.
+ * arrive for one window in one turn of the event loop, while a script for it is under way, or within two milliseconds
+ * after it began, form the next script. While the server of a window is away or full, each replica counts by itself, and
+ * only the first script waits for the server.
  */
 export class SharedCounts implements HourlyCounts {
   readonly #redis: Redis;

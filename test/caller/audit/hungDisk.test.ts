@@ -34,8 +34,7 @@ async function ask(server: ServerProcess, subject: string, times = 1): Promise<u
     (_, n) => `phoneNumber${n}: phoneNumber(e164: "+44770090${5000 + n}") { simSwappedWithin }`,
   );
   const headers = { authorization: `Bearer ${token}` };
-  // One that does not end fails.
-  const signal = AbortSignal.timeout(30_000);
+  const signal = AbortSignal.timeout(8000);
   const { data, codes } = await server.ask(`{ ${numbers.join(' ')} }`, {}, headers, signal);
   return codes[0] ?? data.phoneNumber0.simSwappedWithin;
 }
@@ -110,7 +109,9 @@ describe('an audit log that cannot be written', { concurrent: true }, () => {
     using pipe = new PipeReader(path);
     pipe.fill();
     await using server = await startServer({ AUDIT_LOG: path, ...SHORT });
+    const askedAtMs = performance.now();
     const codes = await Promise.all(Array.from({ length: 6 }, () => ask(server, 'risk')));
+    expect(performance.now() - askedAtMs).toBeLessThan(Number(SHORT.REQUEST_TIMEOUT_MS) + 4000);
     for (const code of codes) {
       expect(['AUDIT_UNAVAILABLE', 'UNAVAILABLE', 'OPERATOR_TIMEOUT']).toContain(code);
     }
