@@ -90,6 +90,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       explorer,
     }),
     replyTimeoutMs: Math.max(config.requestTimeoutMs, MIN_REPLY_TIMEOUT_MS),
+    unreadBytes: config.load.requests.unreadBytes,
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
     onConnection: () => turns.accepted(),
     onDefect: (defect) => {

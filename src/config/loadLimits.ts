@@ -13,7 +13,9 @@ const HEAP_PER_REQUEST_BYTES = 96 * 1024;
  * of which are Node's own file; up to 121 with 400 lists of 100 at once.
  */
 const OUTSIDE_HEAP_BYTES = 128 * MIB;
-/** The least in any container, without what the service itself takes. */
+/** What the service itself takes of the heap: 40 to 46 MiB at rest. */
+const OWN_HEAP_BYTES = 48 * MIB;
+/** The least for requests in any container. */
 const MIN_HEAP_BYTES = 16 * MIB;
 
 /**
@@ -25,6 +27,10 @@ const MAX_AT_WORK = 5000;
 
 /** The share for bodies that arrive: another eighth of the heap. */
 const BODIES_SHARE = 8;
+
+/** The share for replies that their clients have not read: beyond it the slowest are cut off. */
+const UNREAD_SHARE = 8;
+const MAX_UNREAD_BYTES = 128 * MIB;
 
 /** While another caller waits, a caller has at most half of the places. */
 const CALLERS = 2;
@@ -64,6 +70,7 @@ export function loadLimits(
     placeBytes: HEAP_PER_REQUEST_BYTES,
     heldBytes: heapBytes,
     bodyBytes: Math.max(Math.floor(heapBytes / BODIES_SHARE), CALLERS * maxBodyBytes),
+    unreadBytes: Math.min(Math.floor(heapBytes / UNREAD_SHARE), MAX_UNREAD_BYTES),
     maxBodyBytes,
     maxBodyValues: MEMBER_VALUES + MAX_NUMBERS_TIMES * maxNumbersPerOperation * VALUES_PER_NUMBER,
   };
@@ -76,15 +83,16 @@ function ownMemoryBytes(): number {
 }
 
 /**
- * What V8's old generation may take of that memory: objects soon leave the young one, which is in the limit as well.
+ * What requests may take of V8's old generation in that memory: objects soon leave the young one, which is in the limit as well.
  *
  * @param heapLimitBytes of both generations
  */
 export function heapForRequestsBytes(heapLimitBytes: number, memoryBytes: number): number {
   const youngBytes = youngGenerationBytes(memoryBytes);
-  const leftBytes = memoryBytes - youngBytes - OUTSIDE_HEAP_BYTES;
+  const leftBytes = memoryBytes - youngBytes - OUTSIDE_HEAP_BYTES - OWN_HEAP_BYTES;
   const fitsBytes = Math.floor((leftBytes * BODIES_SHARE) / (BODIES_SHARE + 1));
-  return Math.max(MIN_HEAP_BYTES, Math.min(heapLimitBytes - youngBytes, fitsBytes));
+  const inHeapBytes = heapLimitBytes - youngBytes - OWN_HEAP_BYTES;
+  return Math.max(MIN_HEAP_BYTES, Math.min(inHeapBytes, fitsBytes));
 }
 
 /** Node 26 has a V8 whose young generation is half as large as in Node 24. */

@@ -241,7 +241,7 @@ export const SECTIONS = {
     ),
     MAX_NUMBERS_AT_WORK: integer(100, 1_000_000).sets(
       'How many numbers the process looks up at the same time, for all requests; beyond that a number is UNAVAILABLE.',
-      'The default is the heap divided by 64 KiB, 5,000 at most; the heap is `--max-old-space-size`, or what the container leaves. While others are refused, one caller gets at most half. A number that waits for its owner does not count.',
+      'The default is the heap less 48 MiB, divided by 64 KiB, 5,000 at most; the heap is `--max-old-space-size`, or what the container leaves. While others are refused, one caller gets at most half. A number that waits for its owner does not count.',
     ),
     MAX_QUESTIONS_PER_NUMBER: integer(1, 1000, { default: 10 }).sets(
       'How many questions about one number an operation may have.',

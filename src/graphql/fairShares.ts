@@ -4,6 +4,8 @@ export interface RequestLoad {
   readonly placeBytes: number;
   readonly heldBytes: number;
   readonly bodyBytes: number;
+  /** Of all replies that wait for their clients to read. */
+  readonly unreadBytes: number;
   readonly maxBodyBytes: number;
   readonly maxBodyValues: number;
 }

@@ -27,6 +27,8 @@ export interface HttpServerParts {
   waitingFor(): readonly string[];
   /** How long a client may take to read a complete reply. */
   readonly replyTimeoutMs: number;
+  /** The limit on all replies together that wait for their clients to read. */
+  readonly unreadBytes: number;
   /** How long {@link HttpServer.close} waits for requests under way before it cuts them off. */
   readonly drainLimitMs: number;
   onConnection(): void;
@@ -42,9 +44,6 @@ const MAX_HEADERS_BYTES = 16 * 1024;
  * What is read of a body before anybody takes it, but for the last read: of a body that waits one read is held, not two.
  */
 const READ_AHEAD_BYTES = 16 * 1024;
-
-/** The limit on all replies together that wait for their clients to read. */
-const MAX_UNREAD_BYTES = 128 * 1024 * 1024;
 
 /** The most that is dropped of a refused body: its client may read a reply only once it has sent everything. */
 const MAX_DROPPED_BYTES = 32 * 1024 * 1024;
@@ -66,7 +65,7 @@ export class HttpServer {
 
   constructor(parts: HttpServerParts) {
     this.#parts = parts;
-    this.#unread = new UnreadReplies(parts.replyTimeoutMs, MAX_UNREAD_BYTES);
+    this.#unread = new UnreadReplies(parts.replyTimeoutMs, parts.unreadBytes);
     this.#server = createServer(
       {
         headersTimeout: HEADERS_TIMEOUT_MS,
@@ -276,7 +275,7 @@ interface Unread extends Held {
   bytes: number;
 }
 
-/** Cuts off clients whose replies do not end: each after a time, the slowest when all hold too much. */
+/** Cuts off clients whose replies do not end: each after a time, the slowest of several when all hold too much. */
 class UnreadReplies {
   readonly #timeoutMs: number;
   readonly #maxBytes: number;
@@ -313,7 +312,7 @@ class UnreadReplies {
     unread.bytes += bytes;
     this.#bytes += bytes;
     for (const oldest of this.#replies) {
-      if (this.#bytes <= this.#maxBytes) return;
+      if (this.#bytes <= this.#maxBytes || oldest === unread) return;
       this.#cut(oldest);
       this.#forget(oldest);
     }

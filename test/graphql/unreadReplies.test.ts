@@ -33,6 +33,7 @@ function serve(graphql: ServerSettings['graphql'], limits: Partial<ServerSetting
     host: '127.0.0.1',
     port: 0,
     replyTimeoutMs: 600_000,
+    unreadBytes: 128 * 1024 * 1024,
     drainLimitMs: 0,
     graphql,
     onConnection: () => undefined,
@@ -74,6 +75,24 @@ describe('a client that reads nothing', () => {
     // 128 MiB hold three of them.
     const cut = responses.map((response) => response.destroyed);
     expect(cut).toEqual(Array.from({ length: 12 }, (_, index) => index < 9));
+    await http.close();
+  });
+
+  it('is not cut off for the size of its reply alone', async () => {
+    const responses: ServerResponse[] = [];
+    const http = serve(
+      (_request, response) => {
+        responses.push(response);
+        return page();
+      },
+      { unreadBytes: PAGE.length / 2 },
+    );
+    const url = await http.listen();
+    for (const count of [1, 2]) {
+      askAndLeave(url);
+      await expect.poll(() => responses.length).toBe(count);
+    }
+    await expect.poll(() => responses.map(({ destroyed }) => destroyed)).toEqual([true, false]);
     await http.close();
   });
 

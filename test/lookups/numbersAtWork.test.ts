@@ -213,10 +213,10 @@ describe('the bound', () => {
   const LONG_BODY = 260 * 1024 + 1_000_000;
 
   it.each([
-    ['a small heap', undefined, 100, 128, [2048, 4096, 128, 16], BODY],
-    ['a large one', undefined, 100, 4096, [5000, 65_536, 4096, 512], BODY],
-    ['a setting', 500, 100, 4096, [500, 65_536, 4096, 512], BODY],
-    ['operations that are larger', 500, 1000, 4096, [2000, 65_536, 4096, 512], LONG_BODY],
+    ['a small heap', undefined, 100, 128, [2048, 4096, 128, 16, 16], BODY],
+    ['a large one', undefined, 100, 4096, [5000, 65_536, 4096, 512, 128], BODY],
+    ['a setting', 500, 100, 4096, [500, 65_536, 4096, 512, 128], BODY],
+    ['operations that are larger', 500, 1000, 4096, [2000, 65_536, 4096, 512, 128], LONG_BODY],
   ])(
     'follows %s',
     (
@@ -224,7 +224,7 @@ describe('the bound', () => {
       setting,
       perOperation,
       heapMib,
-      [working, held, heldMib = 0, bodyMib = 0],
+      [working, held, heldMib = 0, bodyMib = 0, unreadMib = 0],
       maxBodyBytes,
     ) => {
       expect(loadLimits(setting, perOperation, true, heapMib * MIB)).toEqual({
@@ -233,6 +233,7 @@ describe('the bound', () => {
           placeBytes: 96 * 1024,
           heldBytes: heldMib * MIB,
           bodyBytes: bodyMib * MIB,
+          unreadBytes: unreadMib * MIB,
           maxBodyBytes,
           maxBodyValues: 512 + 30 * perOperation,
         },
