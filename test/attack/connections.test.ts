@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { attack, isAtMost, isEqual } from './stage.ts';
+import { attack, CONTAINER_MB, isAtMost, isEqual } from './stage.ts';
 import { PAGE } from './target.ts';
 import { number, times, within } from './values.ts';
 
@@ -40,9 +40,6 @@ const READERS = 60;
 /** More replies than the kernel's buffers hold. */
 const PIPELINED = 40;
 const REQUEST_TIMEOUT_MS = 2000;
-/** As V8 chooses them in the container of deploy/, which has twice the heap. */
-const HEAP_MB = 256;
-const HEAP_FLAGS = [`--max-old-space-size=${HEAP_MB}`, '--max-semi-space-size=8'];
 const MAX_STAY_MB = 64;
 
 const QUERY = `{ phoneNumbers(e164s: [${times(100, (index) => `"${number(index)}"`, ',')}]) { ${times(30, (index) => `a${index}${'x'.repeat(300)}: e164`)} } }`;
@@ -50,7 +47,7 @@ const QUERY = `{ phoneNumbers(e164s: [${times(100, (index) => `"${number(index)}
 /** Tries to make the service hold replies that are not read. */
 attack('slow-readers', async (stage) => {
   const settings = { REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS) };
-  const target = await stage.serve(await stage.operator(), settings, HEAP_FLAGS);
+  const target = await stage.serve(await stage.operator(), settings);
   await target.ask(QUERY);
   await (await fetch(`${target.url}/graphql`, { headers: { accept: 'text/html' } })).arrayBuffer();
   const before = await target.figures();
@@ -70,7 +67,7 @@ attack('slow-readers', async (stage) => {
     grown = await target.grownMb(before);
   }
   isAtMost('MB that stay', grown, MAX_STAY_MB);
-  isAtMost('MB at most', (await target.resident()).peakBytes / MEGABYTE, 2 * HEAP_MB);
+  isAtMost('MB at most', (await target.resident()).peakBytes / MEGABYTE, CONTAINER_MB);
   for (const socket of sockets) socket.destroy();
 });
 

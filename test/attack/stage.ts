@@ -11,6 +11,10 @@ export const SECRET_MARK = 'kept-secret';
 
 export const AUDIT_KEY = `${SECRET_MARK}-of-the-audit-log-01234567456789`;
 
+/** The container of deploy/, and the heap that V8 chooses in it. */
+export const CONTAINER_MB = 512;
+const HEAP_FLAGS = [`--max-old-space-size=${CONTAINER_MB / 2}`, '--max-semi-space-size=8'];
+
 /** Short, so that a drain ends soon. */
 const REQUEST_TIMEOUT_MS = 4000;
 
@@ -51,7 +55,7 @@ export class Stage implements AsyncDisposable {
     flags: readonly string[] = [],
   ): Promise<Target> {
     const common = { REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS), ...operator.settings };
-    const target = await Target.start({ ...common, ...settings }, flags);
+    const target = await Target.start({ ...common, ...settings }, [...HEAP_FLAGS, ...flags]);
     this.targets.push(target);
     return target;
   }
