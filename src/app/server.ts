@@ -91,6 +91,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     }),
     replyTimeoutMs: Math.max(config.requestTimeoutMs, MIN_REPLY_TIMEOUT_MS),
     unreadBytes: config.load.requests.unreadBytes,
+    idleConnections: config.load.requests.idleConnections,
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
     onConnection: () => turns.accepted(),
     onDefect: (defect) => {

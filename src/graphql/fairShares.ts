@@ -6,6 +6,8 @@ export interface RequestLoad {
   readonly bodyBytes: number;
   /** Of all replies that wait for their clients to read. */
   readonly unreadBytes: number;
+  /** Connections without a request, which hold the beginning of the next one's headers. */
+  readonly idleConnections: number;
   readonly maxBodyBytes: number;
   readonly maxBodyValues: number;
 }

@@ -29,6 +29,8 @@ export interface HttpServerParts {
   readonly replyTimeoutMs: number;
   /** The limit on all replies together that wait for their clients to read. */
   readonly unreadBytes: number;
+  /** The limit on connections without a request. */
+  readonly idleConnections: number;
   /** How long {@link HttpServer.close} waits for requests under way before it cuts them off. */
   readonly drainLimitMs: number;
   onConnection(): void;
@@ -58,6 +60,8 @@ export class HttpServer {
   readonly #parts: HttpServerParts;
   /** Responses under way: until their headers leave, their connection can still be marked to end with them. */
   readonly #responses = new Set<Held>();
+  /** Connections without a request, those that have waited longest first. */
+  readonly #idle = new Set<Socket>();
   readonly #unread: UnreadReplies;
   readonly #dropping = new UnreadReplies(DROPPING_MS, MAX_DROPPING_BYTES);
   #isDraining = false;
@@ -79,7 +83,11 @@ export class HttpServer {
     );
     this.#server.on('connection', (socket: Socket) => {
       parts.onConnection();
-      socket.once('close', this.#closeIdleConnections);
+      this.#awaitRequest(socket);
+      socket.once('close', () => {
+        this.#idle.delete(socket);
+        this.#closeIdleConnections();
+      });
     });
   }
 
@@ -128,6 +136,16 @@ export class HttpServer {
     return atLimit + this.#unread.cutOff - unreadBefore;
   }
 
+  /** Beyond the limit the connection that has waited longest is closed: each may hold headers that are not complete. */
+  #awaitRequest(socket: Socket): void {
+    this.#idle.add(socket);
+    if (this.#idle.size <= this.#parts.idleConnections) return;
+    const [longest] = this.#idle;
+    if (longest === undefined) return;
+    this.#idle.delete(longest);
+    longest.destroy();
+  }
+
   /** Closes idle connections once every reply is sent: those with `connection: close` end with their reply. */
   readonly #closeIdleConnections = (): void => {
     if (this.#isClosing && this.#underWay() === 0) this.#server.closeIdleConnections();
@@ -144,7 +162,10 @@ export class HttpServer {
   readonly #serve: RequestListener = (request, response) => {
     const held: Held = { response };
     this.#responses.add(held);
+    const { socket } = request;
+    this.#idle.delete(socket);
     response.once('close', () => {
+      if (!socket.destroyed) this.#awaitRequest(socket);
       held.response = undefined;
       this.#responses.delete(held);
       this.#closeIdleConnections();

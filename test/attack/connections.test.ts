@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attack, CONTAINER_MB, isAtMost, isEqual } from './stage.ts';
 import { PAGE } from './target.ts';
@@ -33,6 +35,33 @@ attack('slow-senders', async (stage) => {
   const stay = CONNECTIONS / BEGINNINGS.length + 8;
   const open = await target.fileDescriptorsAtMost(before + stay, CUT_WITHIN_MS);
   isAtMost('connections that stay', open - before, stay);
+  for (const socket of sockets) socket.destroy();
+});
+
+/** More than the process keeps without a request. */
+const HEADS = 9000;
+const HEAD = `POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\nx-slow: ${'x'.repeat(15_000)}`;
+/** Of the container, 150 are taken at rest and the heap may grow by some 200. */
+const MAX_HEADS_MB = 110;
+
+/** Tries to fill the memory outside the heap with headers that never end, without a token. */
+attack('slow-heads', async (stage) => {
+  const target = await stage.serve(await stage.operator());
+  await target.ask(within(number(0)));
+  const { nowBytes } = await target.resident();
+  const before = await target.fileDescriptors();
+  const sockets: Socket[] = [];
+  while (sockets.length < HEADS) {
+    const more = target.stalled(100, () => HEAD);
+    await Promise.all(more.map((socket) => once(socket, 'connect')));
+    sockets.push(...more);
+  }
+  const reply = await target.ask(within(number(0)));
+  isEqual('answered meanwhile', reply.answer, false);
+  isAtMost('ms for it', reply.tookMs, 2000);
+  isAtMost('connections', (await target.fileDescriptors()) - before, CONTAINER_MB * 8);
+  const { peakBytes } = await target.resident();
+  isAtMost('MB more', (peakBytes - nowBytes) / MEGABYTE, MAX_HEADS_MB);
   for (const socket of sockets) socket.destroy();
 });
 

@@ -336,7 +336,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     file: 'src/graphql/httpServer.ts',
-    tests: ['test/graphql/unreadReplies', 'test/graphql/bodyPace'],
+    tests: ['test/graphql/httpServer', 'test/graphql/bodyPace'],
     mutants: [
       ['this.#dropping.hold(unread, READ_BYTES)', '{}'],
       ['this.#parts.pace.await(request, UNKNOWN_CALLER);', '{}'],

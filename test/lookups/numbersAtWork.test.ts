@@ -234,6 +234,7 @@ describe('the bound', () => {
           heldBytes: heldMib * MIB,
           bodyBytes: bodyMib * MIB,
           unreadBytes: unreadMib * MIB,
+          idleConnections: held,
           maxBodyBytes,
           maxBodyValues: 512 + 30 * perOperation,
         },

@@ -34,6 +34,7 @@ function serve(graphql: ServerSettings['graphql'], limits: Partial<ServerSetting
     port: 0,
     replyTimeoutMs: 600_000,
     unreadBytes: 128 * 1024 * 1024,
+    idleConnections: 1000,
     drainLimitMs: 0,
     graphql,
     onConnection: () => undefined,
@@ -114,6 +115,41 @@ describe('a client that reads nothing', () => {
     expect(replies).toBe(4);
     await http.close();
   });
+});
+
+it('of connections without a request those that have waited longest are closed', async () => {
+  const answers: (() => void)[] = [];
+  const http = serve(
+    () => {
+      const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<typeof page>>>();
+      answers.push(() => resolve({ status: 200, headers: {}, body: Buffer.from('{}') }));
+      return promise;
+    },
+    { idleConnections: 2 },
+  );
+  const url = await http.listen();
+  const ask = 'GET /graphql HTTP/1.1\r\nhost: a\r\n\r\n';
+  const open = async (text: string): Promise<Socket> => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    sockets.push(socket.on('error', () => undefined).resume());
+    await once(socket, 'connect');
+    if (text !== '') socket.write(text);
+    return socket;
+  };
+  const [answered, waiting] = [await open(ask), await open(ask)];
+  await expect.poll(() => answers.length).toBe(2);
+  const beginnings = ['', 'GET /graphql HTTP/1.1\r\nhost: '];
+  const [silent, begun] = await Promise.all(beginnings.map((text) => open(text)));
+  answers[0]?.();
+  // It has a reply, and waits for its next request: the third.
+  await once(silent ?? answered, 'close');
+  answered.write(ask);
+  await expect.poll(() => answers.length).toBe(3);
+  expect([waiting, answered, begun].map((socket) => socket?.closed)).toEqual([false, false, false]);
+  for (const answer of answers) answer();
+  // Both wait for their next request.
+  await once(begun ?? answered, 'close');
+  await http.close();
 });
 
 describe('of refused clients whose bodies do not end', () => {
