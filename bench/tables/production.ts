@@ -1,7 +1,7 @@
 import type { Cast } from '../cast.ts';
 import { ours, type Contestant } from '../contestants/contestant.ts';
 import { nameOf, type Workload } from '../workload.ts';
-import { measure, ONE_NUMBER_WARM_UP, row, type Plan, type Rounds } from './measure.ts';
+import { measure, row, type Plan, type Rounds } from './measure.ts';
 import type { Table } from './table.ts';
 
 const METRICS = { METRICS_PORT: '0' };
@@ -26,8 +26,8 @@ const CONTESTANTS: readonly (readonly [name: string, contestant: Contestant])[] 
 
 const WORKLOADS: readonly (readonly [Workload, Rounds])[] = [
   [
-    { numbers: 1, fields: 'window', concurrency: 64, requests: 600 },
-    { full: 20, warmUp: ONE_NUMBER_WARM_UP },
+    { numbers: 1, fields: 'window', concurrency: 64, requests: 4000 },
+    { full: 12, warmUp: 4 },
   ],
   [
     { numbers: 100, fields: 'window', concurrency: 2, requests: 16 },
