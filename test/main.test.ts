@@ -3,8 +3,11 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { banner } from '../src/app/firstQuery.ts';
+import { DEMO_CLIENT } from '../simulator/simulator.ts';
 import { ServerProcess } from './endToEnd/serverProcess.ts';
 import { Program } from './support/program.ts';
+import { startSimulated } from './support/service.ts';
 import { WiredOperator } from './support/wiredOperator.ts';
 
 /** `src/main.ts` with these settings and no others; it ends with the test. */
@@ -14,8 +17,8 @@ function startMain(settings: Readonly<Record<string, string>>): Program {
   return main;
 }
 
-function addressesIn(banner: string): string[] {
-  return [...new Set(banner.match(/http:\/\/127\.0\.0\.1:\d+/g))];
+function addressesIn(text: string): string[] {
+  return [...new Set(text.match(/http:\/\/127\.0\.0\.1:\d+/g))];
 }
 
 async function isServed(url: string): Promise<boolean> {
@@ -44,56 +47,69 @@ test('with settings it cannot use it ends with exit code 1 and names every probl
 });
 
 test.each([
-  ['PORT', {}],
-  ['METRICS_PORT', { PORT: '0' }],
-])('with a %s in use it ends with a message, and so does its simulator', async (name, settings) => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as AddressInfo;
-  const main = startMain({ ...settings, [name]: String(port) });
+  ['PORT', 'built-in'],
+  ['METRICS_PORT', 'http://127.0.0.1:9'],
+])(
+  'with a %s in use it ends with a message, and so does its simulator',
+  async (name, simulator) => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const main = startMain({ SIMULATOR: simulator, [name]: String(port) });
 
-  expect(await main.ended).toEqual({ code: 1, signal: null });
-  expect(main.err).toBe(
-    `The port is in use (HOST=127.0.0.1, ${name}=${port}). Set ${name} to another, or end the program that has it.\n`,
-  );
-  expect(main.out).toMatch(/^[^\n]*"msg":"Starting."[^\n]*\n$/);
-  other.close();
-  await once(other, 'close');
-});
+    expect(await main.ended).toEqual({ code: 1, signal: null });
+    expect(main.err).toBe(
+      `The port is in use (HOST=127.0.0.1, ${name}=${port}). Set ${name} to another, or end the program that has it.\n`,
+    );
+    expect(main.out).toMatch(/^[^\n]*"msg":"Starting."[^\n]*\n$/);
+    other.close();
+    await once(other, 'close');
+  },
+);
 
 function warningsOfAnyone(main: Program): readonly string[] {
   return main.lines.filter((line) => line.includes('Anyone who reaches this service'));
 }
 
-test.each([
-  ['bff', 'phoneNumber'],
-  ['subgraph', '_entities'],
-])(
-  'with only ROLE=%s the curl line of the banner gets an answer; SIGINT ends it and its simulator',
-  async (role, field) => {
-    const main = startMain({ ROLE: role });
-    await main.written(/Ctrl-C ends both\./);
-    const command = /^ *curl [^]*?'$(?=\n\n)/m.exec(main.out)?.[0] ?? '';
-    const [service = '', simulator = '', ...others] = addressesIn(main.out);
-    expect(others).toEqual([]);
-    expect(await isServed(`${service}/readyz`)).toBe(true);
-    expect(await isServed(`${simulator}/stats`)).toBe(true);
+/** The answer to the curl line of a banner, which is that of a root field. */
+async function answerToCurl(text: string): Promise<unknown> {
+  const command = /^ *curl [^]*?'$(?=\n\n)/m.exec(text)?.[0] ?? '';
+  const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+  const { data, errors } = JSON.parse(stdout) as { data: Record<string, unknown>; errors?: [] };
+  expect(errors).toBeUndefined();
+  const [[field, answer] = []] = Object.entries(data);
+  return [field, [answer].flat()[0]];
+}
 
-    const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+const ANSWER = { e164: '+447700900002', simSwappedWithin: true };
 
-    const { data, errors } = JSON.parse(stdout) as { data: Record<string, unknown>; errors?: [] };
-    expect(errors).toBeUndefined();
-    const answer = { e164: '+447700900002', simSwappedWithin: true };
-    expect([data[field]].flat()[0]).toMatchObject(answer);
+test('without settings the curl line of the banner gets an answer; SIGINT ends it and its simulator', async () => {
+  const main = startMain({});
+  await main.written(/Ctrl-C ends both\./);
+  const [service = '', simulator = '', ...others] = addressesIn(main.out);
+  expect(others).toEqual([]);
+  expect(await isServed(`${service}/readyz`)).toBe(true);
+  expect(await isServed(`${simulator}/stats`)).toBe(true);
+  expect(await answerToCurl(main.out)).toMatchObject(['phoneNumber', ANSWER]);
 
-    main.signal('SIGINT');
+  main.signal('SIGINT');
 
-    expect(await main.ended).toEqual({ code: 0, signal: null });
-    expect(await isServed(`${service}/readyz`)).toBe(false);
-    expect(await isServed(`${simulator}/stats`)).toBe(false);
-    expect(warningsOfAnyone(main)).toEqual([]);
-  },
-);
+  expect(await main.ended).toEqual({ code: 0, signal: null });
+  expect(await isServed(`${service}/readyz`)).toBe(false);
+  expect(await isServed(`${simulator}/stats`)).toBe(false);
+  expect(warningsOfAnyone(main)).toEqual([]);
+});
+
+test('the curl line of the banner gets an answer from a subgraph too', async () => {
+  await using service = await startSimulated({ ROLE: 'subgraph' });
+  const { authUrl, simSwapUrl } = service.simulator;
+  const text = banner(
+    service.url,
+    { role: 'subgraph', isSimulated: true, headers: {} },
+    { ...DEMO_CLIENT, authUrl, simSwapUrl },
+  );
+  expect(await answerToCurl(text)).toMatchObject(['_entities', ANSWER]);
+});
 
 test('with an operator it has neither simulator nor banner, and warns of anonymous callers', async () => {
   await using operator = await WiredOperator.start();
@@ -103,7 +119,8 @@ test('with an operator it has neither simulator nor banner, and warns of anonymo
 
   expect(data).toEqual({ phoneNumber: { simSwappedWithin: false } });
   expect([operator.count('tokens'), operator.count('lookups')]).toEqual([1, 1]);
-  expect(server.out).not.toMatch(/simulator|curl|7700/);
+  // A warning about consents would name REDIS_URL: nobody is prompted.
+  expect(server.out).not.toMatch(/simulator|curl|7700|REDIS_URL/);
   const warnings = warningsOfAnyone(server).map((line) => JSON.parse(line) as object);
   expect(warnings).toMatchObject([{ level: 40, setting: 'JWT_JWKS_URL' }]);
   server.signal('SIGINT');

@@ -1,7 +1,7 @@
 import { parse, print } from 'graphql';
 import type { ExplorerOpening } from '../graphql/explorer.ts';
 import type { Role } from '../graphql/typeDefs.ts';
-import type { LaunchedSimulator } from '../../simulator/launch.ts';
+import type { SimulatorAddress } from '../../simulator/address.ts';
 import { TEST_NUMBERS } from '../../simulator/testNumbers.ts';
 
 export interface ExampleSettings {
@@ -52,7 +52,7 @@ const SHOWN = ['001', '002', '004', '006', '010'];
 export function banner(
   url: string,
   { role, headers }: ExampleSettings,
-  simulator: LaunchedSimulator,
+  simulator: SimulatorAddress,
 ): string {
   const query = exampleQuery(role);
   const headerLines = Object.entries(headers).map(

@@ -1,8 +1,8 @@
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { signDevelopmentToken } from '../../src/caller/developmentTokens.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { Program } from '../support/program.ts';
-import { refusalsOf } from '../support/refusals.ts';
+import { runsOf } from '../support/runs.ts';
 import { askAt, startSimulated, type Reply } from '../support/service.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { TestIssuer } from './testIssuer.ts';
@@ -22,12 +22,16 @@ const REHEARSAL = {
 const ANY_NUMBER = '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }';
 const MY_NUMBER = '{ myPhoneNumber { e164 simSwappedWithin } }';
 
-/** What `npm run dev-token` prints. */
-async function devToken(...words: string[]): Promise<string> {
-  const { out, ...ended } = await Program.runNode([FLAG, 'src/commands/devToken.ts', ...words]);
-  expect(ended).toEqual({ code: 0, signal: null, err: '' });
-  return out.trim();
-}
+const REFUSED: readonly (readonly [words: readonly string[], reason: string])[] = [
+  [['--minutes', '1e4'], '--minutes must be a whole number from 1 to 10080.'],
+  [['--phone-number', '07700 900001'], '--phone-number: A phone number starts with +'],
+  [['--subject', ''], '--subject must not be empty.'],
+];
+const OF_ALICE = ['--phone-number', '+44 7700 900004', '--subject', 'alice'];
+/** `npm run dev-token` with each of these words. */
+const devToken = runsOf('src/commands/devToken.ts', () =>
+  [OF_ALICE, ...REFUSED.map(([words]) => words)].map((words) => ({ words })),
+);
 
 /** The same for a developer, without a process. */
 function signed(scope: string): Promise<string> {
@@ -38,40 +42,40 @@ function ask(url: string, query: string, token?: string): Promise<Reply> {
   return askAt(url, query, {}, token === undefined ? {} : { authorization: `Bearer ${token}` });
 }
 
-/** One for both rehearsals: it takes a process. */
-let aliceToken = '';
-beforeAll(async () => {
-  aliceToken = await devToken('--phone-number', '+44 7700 900004', '--subject', 'alice');
+test('a rehearsal in production, with a simulator at an address, accepts only development tokens, and warns', async () => {
+  const simulator = await startSimulator({ port: 0 });
+  onTestFinished(() => simulator.close());
+  await using service = Program.node([FLAG, 'src/main.ts'], {
+    ...REHEARSAL,
+    SIMULATOR: simulator.authUrl,
+  });
+  const url = await service.serves();
+  const anyNumber = await signed('sim-swap:read');
+  const { out, ...ended } = devToken(0) ?? { out: '' };
+  expect(ended).toEqual({ code: 0, err: '' });
+  const myNumber = out.trim();
+
+  expect((await ask(url, ANY_NUMBER, anyNumber)).data).toEqual({
+    phoneNumber: { simSwappedWithin: true },
+  });
+  expect((await ask(url, MY_NUMBER, myNumber)).data).toEqual({
+    myPhoneNumber: { e164: '+447700900004', simSwappedWithin: false },
+  });
+  expect((await ask(url, ANY_NUMBER, myNumber)).codes).toEqual(['FORBIDDEN']);
+  expect((await ask(url, ANY_NUMBER)).codes).toEqual(['UNAUTHENTICATED']);
+  expect((await ask(url, ANY_NUMBER, `${anyNumber}x`)).codes).toEqual(['UNAUTHENTICATED']);
+  expect(simulator.stats().lookups).toBe(2);
+  expect(service.out).toMatch(/"level":40.*Every answer is invented/);
+  expect(service.out).toMatch(/"level":40.*Anyone can sign the tokens/);
 });
 
-test.each([
-  ['the built-in simulator', false],
-  ['a simulator at an address', true],
-])(
-  'a rehearsal in production accepts only development tokens, and warns: %s',
-  async (_, isApart) => {
-    const simulator = await startSimulator({ port: 0 });
-    onTestFinished(() => simulator.close());
-    const settings = isApart ? { ...REHEARSAL, SIMULATOR: simulator.authUrl } : REHEARSAL;
-    await using service = Program.node([FLAG, 'src/main.ts'], settings);
-    const url = await service.serves();
-    const anyNumber = await signed('sim-swap:read');
-    const myNumber = aliceToken;
-
-    expect((await ask(url, ANY_NUMBER, anyNumber)).data).toEqual({
-      phoneNumber: { simSwappedWithin: true },
-    });
-    expect((await ask(url, MY_NUMBER, myNumber)).data).toEqual({
-      myPhoneNumber: { e164: '+447700900004', simSwappedWithin: false },
-    });
-    expect((await ask(url, ANY_NUMBER, myNumber)).codes).toEqual(['FORBIDDEN']);
-    expect((await ask(url, ANY_NUMBER)).codes).toEqual(['UNAUTHENTICATED']);
-    expect((await ask(url, ANY_NUMBER, `${anyNumber}x`)).codes).toEqual(['UNAUTHENTICATED']);
-    expect(simulator.stats().lookups).toBe(isApart ? 2 : 0);
-    expect(service.out).toMatch(/"level":40.*Every answer is invented/);
-    expect(service.out).toMatch(/"level":40.*Anyone can sign the tokens/);
-  },
-);
+// That main starts it: test/main.test.ts.
+test('a rehearsal in production may have the built-in simulator, and no operator then', () => {
+  const { operators, simulator, simulatorUrl, callers } = readConfig(REHEARSAL);
+  expect([operators, simulatorUrl]).toEqual([[], undefined]);
+  expect(simulator).toBeDefined();
+  expect(callers.tokens).toMatchObject({ isForDevelopment: true });
+});
 
 const WITH_OPERATOR = {
   OPERATOR_AUTH_URL: 'https://operator.example',
@@ -112,18 +116,9 @@ test.each(['yes', 'ftp://simulator', 'http://simulator:4010/path', 'http://a:b@s
   },
 );
 
-const REFUSED: readonly (readonly [words: readonly string[], reason: string])[] = [
-  [['--minutes', '1e4'], '--minutes must be a whole number from 1 to 10080.'],
-  [['--phone-number', '07700 900001'], '--phone-number: A phone number starts with +'],
-  [['--subject', ''], '--subject must not be empty.'],
-];
-const refusalOf = refusalsOf('src/commands/devToken.ts', () =>
-  REFUSED.map(([words]) => ({ words })),
-);
-
 test.each(REFUSED.map(([words, reason], index) => ({ words, reason, index })))(
   'npm run dev-token -- $words ends with the reason',
   ({ reason, index }) => {
-    expect(refusalOf(index)).toEqual({ code: 1, out: '', err: expect.stringContaining(reason) });
+    expect(devToken(index + 1)).toEqual({ code: 1, out: '', err: expect.stringContaining(reason) });
   },
 );

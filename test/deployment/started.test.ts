@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { launchSimulator } from '../../simulator/launch.ts';
+import { DEMO_CLIENT, startSimulator } from '../../simulator/simulator.ts';
 import { stopLimitMs } from '../../src/app/server.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { freePort } from '../support/freePort.ts';
@@ -51,7 +51,7 @@ it.skipIf((NO_REDIS ?? NO_KUBECTL) !== undefined).each([
     const settingsFiles = settings?.['data'] as Readonly<Record<string, string>>;
     const [{ spec }] = podsOf(variant);
     const [container] = spec.containers;
-    const simulator = await launchSimulator();
+    const simulator = await startSimulator({ port: 0 });
     const redis = await startRedis();
     const issuer = await TestIssuer.start();
     const folder = temporaryFolder();
@@ -59,12 +59,12 @@ it.skipIf((NO_REDIS ?? NO_KUBECTL) !== undefined).each([
       const operators = (settingsFiles['operators.jsonc'] ?? '')
         .replace('https://auth.operator.example', simulator.authUrl)
         .replace('https://api.operator.example/sim-swap/v2', simulator.simSwapUrl)
-        .replace('your-client-id', simulator.clientId);
+        .replace('your-client-id', DEMO_CLIENT.clientId);
       const environment = await mounted(settingsOf(container), folder, {
         [SETTINGS_PATH]: { ...settingsFiles, 'operators.jsonc': operators },
         [SECRETS_PATH]: {
           'audit-key': 'an audit key of thirty-two characters and more',
-          'northern-client-secret': simulator.clientSecret,
+          'northern-client-secret': DEMO_CLIENT.clientSecret,
           'redis-url': redis.url,
           'state-key': Buffer.alloc(32, 7).toString('base64'),
           'router-secret': ROUTER_SECRET,
@@ -108,7 +108,7 @@ it.skipIf((NO_REDIS ?? NO_KUBECTL) !== undefined).each([
       program.signal('SIGTERM');
       expect(await program.exit).toEqual({ code: 0, signal: null });
     } finally {
-      await Promise.all([simulator.stop(), redis.kill(), issuer.close()]);
+      await Promise.all([simulator.close(), redis.kill(), issuer.close()]);
     }
   },
 );

@@ -227,24 +227,31 @@ describe('a client', () => {
   });
 });
 
-describe.each(['client', 'subgraph'])('importing the %s', (entry) => {
-  test('does nothing to the process', async () => {
-    const found = await ran(
-      `const listeners = () => JSON.stringify(process.eventNames().map((name) => [String(name), process.listenerCount(name)]));
+test('importing the client, then the subgraph, does nothing to the process; the client loads no GraphQL and no Apollo', async () => {
+  const found = await ran(
+    `import { registerHooks } from 'node:module';
+     const listeners = () => JSON.stringify(process.eventNames().map((name) => [String(name), process.listenerCount(name)]));
      const before = listeners();
      const read = new Set();
+     const loaded = [];
+     registerHooks({ resolve(name, context, next) { const found = next(name, context); loaded.push(found.url); return found; } });
      process.env = new Proxy(process.env, { get: (all, name) => { read.add(name); return all[name]; } });
-     await import('./src/library/${entry}.ts');
+     await import('./src/library/client.ts');
+     const byClient = loaded.filter((url) => /node_modules\\/(?:graphql|@apollo|@graphql-tools)\\//.test(url));
+     await import('./src/library/subgraph.ts');
      console.log(JSON.stringify({
+       byClient,
        listens: before !== listeners(),
        isZodSetUp: globalThis.__zod_globalConfig?.jitless !== undefined,
        read: [...read].filter((name) => /^(?!NODE_|UNDICI_|WATCH_|FORCE_)/.test(name)),
      }));`,
-    );
-    expect(found).toEqual({ listens: false, isZodSetUp: false, read: [] });
-  });
+  );
+  expect(found).toEqual({ byClient: [], listens: false, isZodSetUp: false, read: [] });
+});
 
-  test('says on an older Node what it needs, in one sentence', async () => {
+test.each(['client', 'subgraph'])(
+  'importing the %s on an older Node says what it needs, in one sentence',
+  async (entry) => {
     const older = 'Object.defineProperty(process.versions, "node", { value: "20.20.2" })';
     const run = Program.node([
       `--import=data:text/javascript,${encodeURIComponent(older)}`,
@@ -257,19 +264,8 @@ describe.each(['client', 'subgraph'])('importing the %s', (entry) => {
       'sim-swap-subgraph needs Node 24.21 or newer, or 26; this is Node 20.20.2.',
     );
     expect(run.err).not.toMatch(/^\s+at /m);
-  });
-});
-
-test('the client loads no GraphQL, no Apollo and no HTTP server of ours', async () => {
-  const loaded = await ran(
-    `import { registerHooks } from 'node:module';
-     const loaded = [];
-     registerHooks({ resolve(name, context, next) { const found = next(name, context); loaded.push(found.url); return found; } });
-     await import('./src/library/client.ts');
-     console.log(JSON.stringify(loaded.filter((url) => /node_modules\\/(?:graphql|@apollo|@graphql-tools)\\//.test(url))));`,
-  );
-  expect(loaded).toEqual([]);
-});
+  },
+);
 
 describe('a server that sends a code (docs/adopting.md)', () => {
   const [block] = codeBlocksOf('docs/adopting.md').filter(({ text }) => text.includes('sendCode'));

@@ -2,13 +2,15 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { launchSimulator } from '../../simulator/launch.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { Program } from '../support/program.ts';
-import { refusalsOf } from '../support/refusals.ts';
+import { runsOf } from '../support/runs.ts';
 
 /** Once it is printed, all of them are. */
 const LAST_SETTING = /OPERATOR_CLIENT_SECRET=\S+\n/;
 
 function run(...options: string[]): Program {
-  const simulator = Program.node(['simulator/main.ts', ...options]);
+  // With the flags of the image.
+  const flags = ['--disallow-code-generation-from-strings', '--disable-sigusr1'];
+  const simulator = Program.node([...flags, 'simulator/main.ts', ...options]);
   onTestFinished(() => simulator[Symbol.asyncDispose]());
   return simulator;
 }
@@ -33,7 +35,7 @@ const REFUSED: readonly (readonly [options: string, message: RegExp])[] = [
 ];
 
 describe('the simulator as a program', () => {
-  const refusalOf = refusalsOf('simulator/main.ts', async () => {
+  const refusalOf = runsOf('simulator/main.ts', async () => {
     const other = await startSimulator({ port: 0 });
     afterAll(() => other.close());
     const { port } = new URL(other.authUrl);
@@ -48,12 +50,6 @@ describe('the simulator as a program', () => {
       expect(err?.trimEnd()).toMatch(message);
     },
   );
-
-  test('ends its process so', async () => {
-    const simulator = run('--port', '65536');
-    expect(await simulator.ended).toEqual({ code: 1, signal: null });
-    expect(simulator.err).toMatch(USAGE);
-  });
 
   test.each<[NodeJS.Signals, string[], string]>([
     ['SIGINT', [], '/sim-swap/v2'],

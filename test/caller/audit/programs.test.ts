@@ -6,7 +6,7 @@ import { auditHash } from '../../../src/caller/audit/entry.ts';
 import { findEntries, type Sought } from '../../../src/caller/audit/findEntries.ts';
 import { linesIn } from '../../../src/commands/arguments.ts';
 import { Program } from '../../support/program.ts';
-import { refusalsOf } from '../../support/refusals.ts';
+import { runsOf } from '../../support/runs.ts';
 import { ALICE, BOB } from '../../support/values.ts';
 import { entryAt, OperatorsFile } from '../../support/operatorsFile.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
@@ -51,77 +51,76 @@ function rotatedLog(): string {
   return file;
 }
 
-async function run(program: string, words: readonly string[], settings: Record<string, string>) {
-  const { code, out, err } = await Program.runNode(
-    [`src/commands/${program}.ts`, ...words],
-    settings,
-  );
-  return { code, lines: out.split('\n').slice(0, -1), err };
+function linesOf({ out = '' }: { readonly out?: string } = {}): readonly string[] {
+  return out.split('\n').slice(0, -1);
 }
 
 function dayOf(text: string): string {
   return (JSON.parse(text) as { time: string }).time.slice(8, 10);
 }
 
-describe('npm run usage', () => {
-  test('sums up the audit log with its rotated files, from one day to another', async () => {
-    const price = { currency: 'EUR', check: '0.0155' };
-    const file = new OperatorsFile(
-      ['north', 'south'].map((name, index) =>
-        entryAt('https://operator.example', { name, prefixes: [`+4${index}`], price }),
-      ),
-    );
-    const settings = { AUDIT_LOG: rotatedLog(), OPERATORS_FILE: file.path };
-    const { code, lines, err } = await run(
-      'usageReport',
-      ['--by', 'operator', '--format', 'csv', '--since', '2026-11-02', '--until', '2026-11-05'],
-      settings,
-    );
-    expect({ code, lines }).toEqual({
-      code: 0,
-      lines: [
-        'operator,lookups,attempts,consents,saved,unfinished,price EUR,outcomes\r',
-        'north,2,2,0,0,0,0.031,OPERATOR_TIMEOUT 1 · answered 1\r',
-        'south,1,1,0,0,0,0.0155,answered 1\r',
-      ],
-    });
-    expect(err).toMatch(/^8 lines in \d+\.\d s \(\d+ a second\), 2 torn lines\n$/);
-  });
-
-  const REFUSED: readonly (readonly [auditLog: string, words: string, err: RegExp])[] = [
-    ['', '', /^Name a FILE, or set AUDIT_LOG/],
-    ['/nowhere/audit.jsonl', '', /cannot be read/],
-    ['', '--since 2026-11-31', /^--since must be a day/],
-    ['', '--by number', /^--by knows day, operator/],
-    ['', '--format pdf', /^--format must be table or csv/],
-    ['', '--month 11', /^Unknown option '--month'\.\nnpm run usage --/],
-  ];
-  const refusalOf = refusalsOf('src/commands/usageReport.ts', () =>
-    REFUSED.map(([AUDIT_LOG, words]) => ({
+/** Of `npm run usage`. */
+const REFUSED: readonly (readonly [auditLog: string, words: string, err: RegExp])[] = [
+  ['', '', /^Name a FILE, or set AUDIT_LOG/],
+  ['/nowhere/audit.jsonl', '', /cannot be read/],
+  ['', '--since 2026-11-31', /^--since must be a day/],
+  ['', '--by number', /^--by knows day, operator/],
+  ['', '--format pdf', /^--format must be table or csv/],
+  ['', '--month 11', /^Unknown option '--month'\.\nnpm run usage --/],
+];
+const IN_DAYS = '--by operator --format csv --since 2026-11-02 --until 2026-11-05';
+/** The runs of `npm run usage`, and one of `npm run audit`. That their processes end: below, and test/canary. */
+const ended = runsOf('src/commands/usageReport.ts', () => {
+  const price = { currency: 'EUR', check: '0.0155' };
+  const file = new OperatorsFile(
+    ['north', 'south'].map((name, index) =>
+      entryAt('https://operator.example', { name, prefixes: [`+4${index}`], price }),
+    ),
+  );
+  const cutOff = rotatedLog();
+  truncateSync(`${cutOff}.2.gz`, 60);
+  const priced = { AUDIT_LOG: rotatedLog(), OPERATORS_FILE: file.path };
+  return [
+    { words: IN_DAYS.split(' '), settings: priced },
+    { words: [], settings: { AUDIT_LOG: cutOff, OPERATORS_FILE: '' } },
+    {
+      program: 'src/commands/auditSearch.ts',
+      words: [],
+      settings: { AUDIT_KEY, AUDIT_LOG: rotatedLog() },
+    },
+    ...REFUSED.map(([AUDIT_LOG, words]) => ({
       words: words.split(' ').filter(Boolean),
       settings: { AUDIT_LOG },
     })),
-  );
+  ];
+});
+
+describe('npm run usage', () => {
+  test('sums up the audit log with its rotated files, from one day to another', () => {
+    const summed = ended(0);
+    expect(summed?.code).toBe(0);
+    expect(linesOf(summed)).toEqual([
+      'operator,lookups,attempts,consents,saved,unfinished,price EUR,outcomes\r',
+      'north,2,2,0,0,0,0.031,OPERATOR_TIMEOUT 1 · answered 1\r',
+      'south,1,1,0,0,0,0.0155,answered 1\r',
+    ]);
+    expect(summed?.err).toMatch(/^8 lines in \d+\.\d s \(\d+ a second\), 2 torn lines\n$/);
+  });
 
   test.each(REFUSED.map(([auditLog, words, err], index) => ({ auditLog, words, err, index })))(
     'AUDIT_LOG=$auditLog npm run usage -- $words ends with what to do',
     ({ err, index }) => {
-      expect(refusalOf(index)).toEqual({ code: 1, out: '', err: expect.stringMatching(err) });
+      expect(ended(index + 3)).toEqual({ code: 1, out: '', err: expect.stringMatching(err) });
     },
   );
 
-  test('reports nothing where a gzipped part is cut off', async () => {
-    const file = rotatedLog();
-    truncateSync(`${file}.2.gz`, 60);
-    const ended = await run('usageReport', [], { AUDIT_LOG: file });
-    expect(ended).toMatchObject({ code: 1, lines: [] });
-    expect(ended.err).toContain('audit.jsonl.2.gz cannot be read to its end.');
+  test('reports nothing where a gzipped part is cut off', () => {
+    const err: unknown = expect.stringContaining('audit.jsonl.2.gz cannot be read to its end.');
+    expect(ended(1)).toEqual({ code: 1, out: '', err });
   });
 });
 
 describe('npm run audit', () => {
-  const SETTINGS = { AUDIT_KEY };
-
   test.each<[what: string, sought: Sought, days: readonly string[]]>([
     ['a number', { number: ALICE }, ['01', '02', '03', '04']],
     ['a client', { client: 'bff' }, ['05']],
@@ -142,15 +141,17 @@ describe('npm run audit', () => {
 
   test('takes all of its options together', async () => {
     const words = ['--since', '2026-11-02', '--until', '2026-11-04', '--subject', 'alice'];
-    const settings = { ...SETTINGS, AUDIT_LOG: rotatedLog() };
-    const ended = await run('auditSearch', [...words, '--number', '+44 7700 900001'], settings);
-    expect(ended.err).toBe('2 entries, 2 torn lines (1 after a lookup, whose outcome is lost)\n');
-    expect(ended.lines.map(dayOf)).toEqual(['02', '03']);
+    const run = await Program.runNode(
+      ['src/commands/auditSearch.ts', ...words, '--number', '+44 7700 900001'],
+      { AUDIT_KEY, AUDIT_LOG: rotatedLog() },
+    );
+    expect(run.code).toBe(0);
+    expect(run.err).toBe('2 entries, 2 torn lines (1 after a lookup, whose outcome is lost)\n');
+    expect(linesOf(run).map(dayOf)).toEqual(['02', '03']);
   });
 
-  test('says how it is used where nothing is searched for', async () => {
-    const ended = await run('auditSearch', [], { ...SETTINGS, AUDIT_LOG: rotatedLog() });
-    expect(ended).toMatchObject({ code: 1, lines: [] });
-    expect(ended.err).toMatch(/^npm run audit --/);
+  test('says how it is used where nothing is searched for', () => {
+    const err: unknown = expect.stringMatching(/^npm run audit --/);
+    expect(ended(2)).toEqual({ code: 1, out: '', err });
   });
 });
