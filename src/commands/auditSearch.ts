@@ -1,5 +1,4 @@
 import { argumentsOf, linesIn, numberOf, timeOf } from './arguments.ts';
-import { visible } from '../caller/audit/entry.ts';
 import { findEntries, type Sought } from '../caller/audit/findEntries.ts';
 import { readAuditConfig, readOrFail } from '../config/config.ts';
 import { fail } from '../system/termination.ts';
@@ -39,7 +38,7 @@ const audit = readOrFail(readAuditConfig) ?? fail('AUDIT_KEY is missing: a searc
 const count = { found: 0, torn: 0, tornAfter: 0 };
 const lines = linesIn(positionals, audit.file);
 for await (const line of findEntries(lines, sought, audit.keys, count)) {
-  process.stdout.write(`${visible(line)}\n`);
+  process.stdout.write(`${line}\n`);
 }
 const { found, torn, tornAfter } = count;
 // A full disk tears lines; after a torn line `before` nothing was sent.

@@ -78,9 +78,16 @@ export function entryBefore(
 
 const NO_LOOKUP = { lookup: undefined, consentId: undefined };
 
-/** JSON may have U+2028 and U+2029, which end a line for many readers. Pure. */
+/** Characters that move a cursor, change the direction of a text or end a line. JSON may have them; our lines have none. */
+const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
+/** One line of JSON, which terminals and editors show as what it is. Pure. */
 export function lineOf(entry: AuditEntry | AuditStart): string {
-  return JSON.stringify(entry).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+  return JSON.stringify(entry).replaceAll(UNSEEN, (character) =>
+    Array.from({ length: character.length }, (_, at) => {
+      return `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
+    }).join(''),
+  );
 }
 
 /** The line after a line `before`: all of its members, with another time, and the outcome. Pure. */
@@ -131,16 +138,4 @@ const LETTERS = 'bcdfghjkmnpqrstv';
 export function callerId(subjectHash: string): string {
   const digits = Array.from(subjectHash.slice(0, 16));
   return digits.map((digit) => LETTERS[Number.parseInt(digit, 16)]).join('');
-}
-
-/** Characters that move a cursor, change the direction of a text or end a line; older log lines may have them. */
-const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
-
-/** The same JSON of one line, without characters that a terminal shows as something else. */
-export function visible(json: string): string {
-  return json.replaceAll(UNSEEN, (character) =>
-    Array.from({ length: character.length }, (_, at) => {
-      return `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
-    }).join(''),
-  );
 }

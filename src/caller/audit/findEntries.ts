@@ -27,7 +27,7 @@ export interface SearchCount {
   tornAfter: number;
 }
 
-/** Yields matching lines unchanged: with names hashed under any of the keys, and older ones with names in clear. */
+/** Yields matching lines unchanged, with names hashed under any of the keys. */
 export async function* findEntries(
   lines: AsyncIterable<string>,
   sought: Sought,
@@ -55,8 +55,8 @@ function testsFor(sought: Sought, keys: readonly string[]): readonly Test[] {
   const { number, subject, client, sinceMs, untilMs, outcome, operator, correlator } = sought;
   return [
     ...(number === undefined ? [] : [aboutNumber(number, keys)]),
-    ...(subject === undefined ? [] : [byName('subject', subject, keys)]),
-    ...(client === undefined ? [] : [byName('client', client, keys)]),
+    ...(subject === undefined ? [] : [bySubject(subject, keys)]),
+    ...(client === undefined ? [] : [byClient(client, keys)]),
     ...(sinceMs === undefined ? [] : [({ atMs }: AuditedLine) => atMs >= sinceMs]),
     ...(untilMs === undefined ? [] : [({ atMs }: AuditedLine) => atMs < untilMs]),
     ...(outcome === undefined ? [] : [(entry: AuditedLine) => entry.outcome === outcome]),
@@ -70,20 +70,21 @@ function aboutNumber(number: PhoneNumber, keys: readonly string[]): Test {
   const hashes = new Set(
     keys.flatMap((key) => [number, ...forms].map((form) => auditHash(key, form))),
   );
-  return ({ number: numberHash, subject, issuer, client, numbers }) => {
-    const names = [subject, issuer, client, ...numbers];
-    return (
-      hashes.has(numberHash) ||
-      names.some((name) => hashes.has(name)) ||
-      names.flatMap(numbersIn).some((digits) => forms.has(digits))
-    );
-  };
+  return ({ number: numberHash, issuer, numbers }) =>
+    [numberHash, issuer, ...numbers].some((one) => hashes.has(one)) ||
+    // The address of an issuer is in clear.
+    numbersIn(issuer).some((digits) => forms.has(digits));
 }
 
-function byName(whose: 'subject' | 'client', sought: string, keys: readonly string[]): Test {
-  const clearText = sought.normalize('NFKC');
+function bySubject(sought: string, keys: readonly string[]): Test {
   const hashes = new Set(keys.map((key) => auditHash(key, sought)));
-  return ({ [whose]: name }) => hashes.has(name) || name.normalize('NFKC') === clearText;
+  return ({ subject }) => hashes.has(subject);
+}
+
+/** Its name is in clear, unless it may be a number. */
+function byClient(sought: string, keys: readonly string[]): Test {
+  const names = new Set([sought.normalize('NFKC'), ...keys.map((key) => auditHash(key, sought))]);
+  return ({ client }) => names.has(client.normalize('NFKC'));
 }
 
 /** A correlator consists of the client's part, ours and the number of an exchange, with hyphens between. */

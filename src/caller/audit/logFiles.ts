@@ -56,7 +56,7 @@ export async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<st
   if (rest !== '') yield rest;
 }
 
-/** Lines of older versions have fewer members: a missing text is empty. */
+/** A missing text is empty. */
 export type AuditedLine = Exclude<ReturnType<typeof readAuditedLine>, 'torn' | undefined>;
 
 /** Parses a line; `undefined` for lines of the log, which may share standard output. Pure. */

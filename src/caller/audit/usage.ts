@@ -67,7 +67,6 @@ export class UsageReport {
     if (!(entry.atMs >= sinceMs && entry.atMs < untilMs)) return;
     if (entry.event !== 'lookup' && entry.event !== 'consent-request') return;
     const usage = this.#usageOf(entry);
-    // Other kinds belong to later versions.
     if (entry.audit === 'shared' || entry.audit === 'kept') usage.saved += 1;
     else if (entry.audit === 'before') usage.unfinished += 1;
     else if (entry.audit === 'after') this.#addEnded(usage, entry);
