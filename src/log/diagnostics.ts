@@ -28,7 +28,7 @@ export interface TraceParent {
   readonly traceId: string;
   readonly spanId: string;
   readonly isSampled: boolean;
-  /** Its `tracestate`, where that is valid, short, and holds no number. */
+  /** Its `tracestate`, where that is short and holds no number. */
   readonly state?: string;
 }
 

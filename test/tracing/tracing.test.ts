@@ -213,9 +213,10 @@ describe('a trace that arrives by OTLP', () => {
 });
 
 describe('the context of a trace', () => {
-  it('has the `tracestate` of its caller, which reaches no operator', async () => {
+  it('has what is valid of the `tracestate` of its caller, which reaches no operator', async () => {
     const tracestate = 'vendor=t61rcWkgMzE,tenant@sys=a:b';
-    const headers = { ...parent('01'), tracestate };
+    const flawed = `Vendor=1,${tracestate},vendor,a=b=c,,k=\u00e9,v=${'x'.repeat(257)}`;
+    const headers = { ...parent('01'), tracestate: flawed };
     const { spans, operator } = await spansOf({ TRACE_OPERATORS: 'true' }, headers);
     expect(new Set(spans.map(({ traceState }) => traceState))).toEqual(new Set([tracestate]));
     for (const { headers: sent } of operator.received)

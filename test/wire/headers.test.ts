@@ -109,21 +109,13 @@ describe('traceparent (W3C Trace Context)', () => {
     expect(readTraceparent('', state)).toBeUndefined();
   });
 
+  // What of it is not valid: tracing/tracing.test.ts.
   it.each([
-    '',
-    'rojo',
-    'Rojo=1',
-    'rojo=1,rojo=2',
-    'rojo=a=b',
-    'rojo=a,,b',
-    'rojo=\u00e9',
-    `a=${'x'.repeat(257)}`,
-    Array.from({ length: 33 }, (_, n) => `k${n}=v`).join(),
     Array.from({ length: 20 }, (_, n) => `k${n}=${'v'.repeat(25)}`).join(),
     'number=447700900123',
     'number=07700-900-123',
     'k+447700900123=v',
-  ])('without the state %j, which is invalid, too long or may hold a number', (state) => {
+  ])('without the state %j, which is too long or may hold a number', (state) => {
     const parent = { traceId: TRACE_ID, spanId: SPAN_ID, isSampled: true };
     expect(readTraceparent(`00-${TRACE_ID}-${SPAN_ID}-01`, state)).toEqual(parent);
   });
