@@ -28,34 +28,22 @@ const OTLP = 'OTEL_EXPORTER_OTLP_';
 
 type Row = readonly [settings: Environment, ...problems: readonly string[]];
 
-/** Each base is set together with the settings of its rows. */
+/** Each base is set together with the settings of its rows. Values that no form fits are in messages.txt. */
 const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
   [
     {},
     [
-      [{ ROLE: 'BFF' }, 'ROLE must be one of bff, subgraph'],
-      [{ LOG_LEVEL: 'verbose' }, 'LOG_LEVEL must be one of info, debug, warn, error'],
-      [{ TRACE_OPERATORS: 'yes' }, 'TRACE_OPERATORS must be true or false'],
-      [{ PURPOSES: 'fraud prevention' }, 'PURPOSES must be names of letters'],
-      [{ PURPOSES: ',' }, 'PURPOSES must be names of letters'],
-      [{ JWT_ISSUER: 'i' }, 'JWT_JWKS_URL is missing', 'JWT_AUDIENCE is missing'],
       [{ JWT_SECRET: 'x' }, 'JWT_SECRET is not a known setting'],
       [{ ...JWT, JWT_JWKS_URL: 'http://issuer.example/jwks' }, 'JWT_JWKS_URL must be an address'],
       [{ QUOTA_CLIENTS: '{"a": {"numbersPerHour": 1}}' }, 'QUOTA_CLIENTS is for callers with a'],
-      [{ BATCH_SCOPE: 'sim-swap:batch' }, 'BATCH_SCOPE is for callers with a token: set JWT_JWKS'],
       [{ AUDIT_LOG: EMPTY }, 'AUDIT_KEY is missing: AUDIT_LOG needs it'],
-      [{ AUDIT_KEY: 'short' }, 'AUDIT_KEY must have at least 32 characters in each key'],
       [{ AUDIT_KEY: `${SECRET},short` }, 'AUDIT_KEY must have at least 32 characters'],
       [{ AUDIT_KEY: SECRET, AUDIT_LOG: tmpdir() }, 'AUDIT_LOG names a file that cannot be written'],
       [{ AUDIT_KEY: SECRET, AUDIT_LOG: '/nowhere/audit' }, 'AUDIT_LOG names a file that cannot'],
       [{ ROUTER_SECRET: SECRET }, 'ROUTER_SECRET is for ROLE=subgraph'],
       [{ ALLOWED_ORIGINS: 'https://app.example/' }, 'ALLOWED_ORIGINS must be origins such as'],
       [{ ALLOWED_ORIGINS: 'http://app.example' }, 'http:// is for this machine only'],
-      [{ EGRESS_PROXY_URL: 'proxy:3128' }, 'EGRESS_PROXY_URL must be'],
-      [{ EGRESS_PROXY_URL: 'http://user:hidden@proxy' }, '_URL must be without user and password'],
       [{ EGRESS_PROXY_CREDENTIALS_FILE: FILE }, '_FILE is for the proxy of EGRESS_PROXY_URL'],
-      [{ EGRESS_NO_PROXY: 'a' }, 'EGRESS_NO_PROXY is for the proxy'],
-      [{ EGRESS_CA_FILE: '/missing.pem' }, 'EGRESS_CA_FILE names a file that cannot be read'],
       [{ ...PROXY, EGRESS_NO_PROXY: 'a:443' }, 'EGRESS_NO_PROXY must be hosts'],
       [{ ...PROXY, EGRESS_NO_PROXY: '*.internal' }, 'EGRESS_NO_PROXY must be hosts'],
       [{ [`${OTLP}ENDPOINT`]: 'collector:4318' }, 'ENDPOINT must be an address that starts with'],
@@ -76,11 +64,7 @@ const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
   [
     OPERATOR,
     [
-      [{ OPERATOR_FLOW: '2legged' }, 'OPERATOR_FLOW must be one of 2-legged, 3-legged'],
-      [{ OPERATOR_AUTH_URL: 'auth.example' }, '_AUTH_URL must be an address that starts with http'],
       [{ OPERATOR_AUTH_URL: 'ftp://auth.example' }, '_AUTH_URL must be an address that starts'],
-      [{ OPERATOR_AUTH_URL: 'http://auth.example' }, '_AUTH_URL must be an address that starts'],
-      [{ OPERATOR_AUTH_URL: 'https://u:hidden@a.example' }, '_URL must be an address without user'],
       [{ OPERATOR_AUTH_URL: 'https://a.example/?hidden' }, '_URL must be an address without user'],
       [{ OPERATOR_SIM_SWAP_URL: 'https://a.example/#a' }, '_URL must be an address without user'],
       [{ OPERATOR_AUTH_URL: '' }, 'OPERATOR_AUTH_URL is missing: an operator has two addresses'],
@@ -98,7 +82,6 @@ const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
       [{ OPERATOR_CLIENT_SECRET_FILE: '/nowhere/secret' }, `${SECRET_FILE}names a file that can`],
       [{ OPERATOR_CLIENT_SECRET_FILE: EMPTY }, `${SECRET_FILE}names a file that cannot`],
       [{ OPERATOR_ASSERTION_KEY_FILE: FILE }, KEY_FILE],
-      [{ OPERATOR_ASSERTION_KEY_FILE: '/missing.pem' }, 'names a file that cannot be read'],
       [{ OPERATOR_ASSERTION_KEY_FILE: P_384 }, KEY_FILE],
       [{ OPERATOR_ASSERTION_KEY_FILE: RSA_1024 }, KEY_FILE],
     ],
@@ -121,7 +104,6 @@ const ROWS: readonly (readonly [base: Environment, rows: readonly Row[]])[] = [
         { BATCH_SCOPE: scope },
         'BATCH_SCOPE must be one scope',
       ]),
-      [{ QUOTA_CLIENTS: 'nonsense' }, 'QUOTA_CLIENTS is not JSON'],
       ...['[]', '7'].map((value): Row => [
         { QUOTA_CLIENTS: value },
         'QUOTA_CLIENTS must be an object',
