@@ -1,9 +1,9 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { Clock } from '../system/clock.ts';
-import type { Reread } from '../system/fromFiles.ts';
-import { watchFiles, type FileTexts, type FileWatch } from '../system/watchedFiles.ts';
-import { filesChannel } from '../log/diagnostics.ts';
+import { follow, type Reread } from '../system/fromFiles.ts';
+import { readTextIfThere } from '../system/textFile.ts';
+import type { FileTexts } from '../system/watchedFiles.ts';
 import type { Log } from '../log/log.ts';
 import type { ConnectionSettings, TextSource } from './wireSettings.ts';
 
@@ -14,38 +14,37 @@ const WARN_BEFORE_MS = 14 * DAY_MS;
 export interface ConnectionFilesParts {
   readonly clock: Pick<Clock, 'nowMs' | 'sleep'>;
   readonly log: Log;
-  /** Overridden only by tests. */
-  readonly watch?: typeof watchFiles;
 }
 
-/**
- * The TLS material of connections, read from files that may change. Files that cannot be used are logged once, and the
- * old contents stay in use.
- */
+/** The TLS material of connections, read from files that may change. */
 export class ConnectionFiles {
   readonly settings: ConnectionSettings;
   readonly #parts: ConnectionFilesParts;
-  readonly #watched: FileWatch;
+  readonly #unfollow: () => void;
   readonly #listeners = new Set<() => void>();
   readonly #closing = new AbortController();
-  /** How often they were read again: a number in each line keeps lines apart. */
-  #times = 0;
   /** `undefined` until the files can be used. A new object whenever they have changed. */
   material: ConnectionMaterial | undefined;
-  /** The flaw of the current files, without their contents. */
+  /** The flaw of the files as they were first, or of the present material, without their contents. */
   flaw: string | undefined;
 
   constructor(settings: ConnectionSettings, parts: ConnectionFilesParts) {
     this.settings = settings;
     this.#parts = parts;
-    const { clock, watch = watchFiles } = parts;
     const { tls, proxy } = settings;
     const sources = [tls?.certificate, tls?.key, tls?.passphrase, tls?.ca];
     const paths = [...sources, proxy?.credentials, proxy?.ca].flatMap((source) =>
       source?.kind === 'file' ? [source.path] : [],
     );
-    this.#watched = watch([...new Set(paths)], () => this.#changed(), clock);
-    this.#read();
+    const texts = new Map(paths.map((path) => [path, readTextIfThere(path)] as const));
+    const first = this.#read(texts);
+    if (first.kind === 'read') this.#use(first.value);
+    else this.flaw = first.flaw;
+    const again = { texts, read: (now: FileTexts) => this.#read(now) };
+    this.#unfollow = follow(again, parts, (material) => {
+      this.#use(material);
+      for (const listener of this.#listeners) listener();
+    });
     if (tls?.certificate !== undefined) void this.#reportValidityEachDay();
   }
 
@@ -57,43 +56,26 @@ export class ConnectionFiles {
 
   close(): void {
     this.#closing.abort();
-    this.#watched.close();
+    this.#unfollow();
     this.#listeners.clear();
   }
 
-  #changed(): void {
-    const isRead = this.#read();
-    filesChannel.publish({ source: this, isUsable: this.flaw === undefined });
-    if (!isRead) return;
-    this.#times += 1;
-    const times = this.#times;
-    this.#parts.log.info('The TLS and proxy files were read again: new connections use them.', {
-      times,
-    });
-    for (const listener of this.#listeners) listener();
-  }
-
-  #read(): boolean {
-    const read = readMaterial(textsOf(this.settings, this.#watched.texts));
-    if (read.kind === 'flawed') return this.#refuse(read.flaw);
+  /** A certificate that is out of date replaces none that is valid. */
+  #read(texts: FileTexts): Reread<ConnectionMaterial> {
+    const read = readMaterial(textsOf(this.settings, texts));
+    if (read.kind === 'flawed') {
+      if (this.material === undefined) this.#parts.log.error(NOT_USABLE, { flaw: read.flaw });
+      return read;
+    }
     const flaw = this.#validityFlaw(read.value);
-    const isReplaced =
-      this.material === undefined || this.#validityFlaw(this.material) !== undefined;
-    if (flaw !== undefined && !isReplaced) return this.#refuse(flaw);
-    this.material = read.value;
-    this.flaw = flaw;
-    this.#reportValidity();
-    return true;
+    const isValid = this.material !== undefined && this.#validityFlaw(this.material) === undefined;
+    return flaw !== undefined && isValid ? { kind: 'flawed', flaw } : read;
   }
 
-  #refuse(flaw: string): false {
-    this.flaw = flaw;
-    const message =
-      this.material === undefined
-        ? 'The TLS or proxy files cannot be used: no connection is made until they are fixed.'
-        : 'The TLS or proxy files have changed and cannot be used: the old ones stay in use.';
-    this.#parts.log.error(message, { flaw });
-    return false;
+  #use(material: ConnectionMaterial): void {
+    this.material = material;
+    this.flaw = this.#validityFlaw(material);
+    this.#reportValidity();
   }
 
   #validityFlaw({ validity }: ConnectionMaterial): string | undefined {
@@ -132,6 +114,9 @@ export class ConnectionFiles {
     }
   }
 }
+
+const NOT_USABLE =
+  'The TLS or proxy files cannot be used: no connection is made until they are fixed.';
 
 function textsOf({ tls, proxy }: ConnectionSettings, texts: FileTexts): ConnectionTexts {
   // A file that cannot be read counts as empty: its flaw is reported.

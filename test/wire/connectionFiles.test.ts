@@ -1,11 +1,14 @@
 import { createPrivateKey } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
-import type { FileTexts } from '../../src/system/watchedFiles.ts';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
 import { ConnectionFiles } from '../../src/wire/connectionFiles.ts';
-import type { ConnectionSettings } from '../../src/wire/wireSettings.ts';
+import type { TextSource } from '../../src/wire/wireSettings.ts';
 import { RecordedLog } from '../support/recordedLog.ts';
+import { TemporaryFiles } from '../support/temporary.ts';
 import { TestClock } from '../support/testClock.ts';
 import { Authority } from '../tls/authority.ts';
+import { text } from './testEndpoint.ts';
 
 const CLIENTS = new Authority('Clients of the operator');
 const SERVERS = new Authority('Servers of the operator');
@@ -20,47 +23,54 @@ const GOOD = {
 };
 type Texts = Readonly<Record<string, string | undefined>>;
 
-const file = (path: string) => ({ kind: 'file', path }) as const;
-
-const SETTINGS: ConnectionSettings = {
-  tls: { certificate: file('certificate'), key: file('key'), ca: file('ca') },
-  proxy: { url: 'http://proxy.example:3128', credentials: file('credentials') },
-};
-
-/** Files in memory, and what is read from them. */
+/** Files, and what is read from them. */
 class Held implements Disposable {
   readonly clock = new TestClock();
   readonly log = new RecordedLog();
   readonly files: ConnectionFiles;
   changes = 0;
-  #texts: FileTexts;
-  #onChange: () => void = () => undefined;
+  readonly #written = new TemporaryFiles();
 
-  constructor(texts: Texts, settings = SETTINGS) {
+  constructor(texts: Texts, passphrase?: TextSource) {
     this.clock.setWall(Date.now());
-    this.#texts = new Map(Object.entries(texts));
-    this.files = new ConnectionFiles(settings, {
-      clock: this.clock,
-      log: this.log,
-      watch: (_, onChange) => {
-        this.#onChange = onChange;
-        const textsNow = (): FileTexts => this.#texts;
-        return {
-          get texts() {
-            return textsNow();
-          },
-          close: () => undefined,
-        };
-      },
-    });
+    this.#write(texts);
+    const file = (name: string) => ({ kind: 'file', path: this.#pathOf(name) }) as const;
+    const settings = {
+      tls: { certificate: file('certificate'), key: file('key'), ca: file('ca'), passphrase },
+      proxy: { url: 'http://proxy.example:3128', credentials: file('credentials') },
+    };
+    this.files = new ConnectionFiles(settings, { clock: this.clock, log: this.log });
     this.files.onChange(() => {
       this.changes += 1;
     });
   }
 
-  write(texts: Texts): void {
-    this.#texts = new Map([...this.#texts, ...Object.entries(texts)]);
-    this.#onChange();
+  /** Resolves once they were read again. */
+  async write(texts: Texts): Promise<void> {
+    const before = this.#readings;
+    this.#write(texts);
+    await vi.waitUntil(
+      async () => {
+        await this.clock.advance(500);
+        return this.#readings > before;
+      },
+      { interval: 2, timeout: 10_000 },
+    );
+  }
+
+  get #readings(): number {
+    return this.log.lines.filter(({ message }) => message.startsWith('Files have changed')).length;
+  }
+
+  #write(texts: Texts): void {
+    for (const [name, content] of Object.entries(texts)) {
+      if (content === undefined) rmSync(this.#pathOf(name), { force: true });
+      else this.#written.write(name, content);
+    }
+  }
+
+  #pathOf(name: string): string {
+    return join(this.#written.folder, name);
   }
 
   [Symbol.dispose](): void {
@@ -95,50 +105,52 @@ const FLAWS: readonly [string, Texts, string][] = [
 ];
 
 describe('files of connections that cannot be used', () => {
-  it.each(FLAWS)('%s: not used at the start, and later the old ones stay', (_, texts, flaw) => {
-    using held = new Held({ ...GOOD, ...texts });
-    expect(held.files.material).toBeUndefined();
-    expect(held.files.flaw).toContain(flaw);
-    expect(held.log.troubles).toHaveLength(1);
-    held.write(GOOD);
-    const good = held.files.material;
-    expect(good).toBeDefined();
-    expect(held.files.flaw).toBeUndefined();
-    held.write(texts);
-    expect(held.files.material).toBe(good);
-    expect(held.changes).toBe(1);
-    expect(held.log.troubles.slice(1)).toMatchObject([
-      {
-        level: 'error',
-        message: expect.stringContaining('stay in use') as string,
-        flaw: expect.stringContaining(flaw) as string,
-      },
-    ]);
-    const logged = JSON.stringify(held.log.lines);
-    expect(logged).not.toContain('BEGIN');
-    const words = Object.values({ ...GOOD, ...texts })
-      .flatMap((text) => (text ?? '').replaceAll(/-----.*-----/g, '').split(/\s+/))
-      .filter((word) => word.length > 8);
-    expect(words.filter((word) => logged.includes(word))).toEqual([]);
-  });
+  it.each(FLAWS)(
+    '%s: not used at the start, and later the old ones stay',
+    async (_, texts, flaw) => {
+      using held = new Held({ ...GOOD, ...texts });
+      expect(held.files.material).toBeUndefined();
+      expect(held.files.flaw).toContain(flaw);
+      expect(held.log.troubles).toHaveLength(1);
+      await held.write(GOOD);
+      const good = held.files.material;
+      expect(good).toBeDefined();
+      expect(held.files.flaw).toBeUndefined();
+      await held.write(texts);
+      expect(held.files.material).toBe(good);
+      expect(held.changes).toBe(1);
+      expect(held.log.troubles.slice(1)).toMatchObject([
+        {
+          level: 'error',
+          message: expect.stringContaining('stay in use') as string,
+          flaw: expect.stringContaining(flaw) as string,
+        },
+      ]);
+      const logged = JSON.stringify(held.log.lines);
+      expect(logged).not.toContain('BEGIN');
+      const words = Object.values({ ...GOOD, ...texts })
+        .flatMap((one) => (one ?? '').replaceAll(/-----.*-----/g, '').split(/\s+/))
+        .filter((word) => word.length > 8);
+      expect(words.filter((word) => logged.includes(word))).toEqual([]);
+    },
+  );
 });
 
 describe('files of connections that have changed', () => {
-  it('are in force at once', () => {
+  it('are in force at once', async () => {
     using held = new Held(GOOD);
     const before = held.files.material;
-    held.write({ certificate: OTHER.cert, key: OTHER.key });
+    await held.write({ certificate: OTHER.cert, key: OTHER.key });
     expect(held.files.material).not.toBe(before);
     expect(held.changes).toBe(1);
-    held.write({ credentials: 'another:word' });
+    await held.write({ credentials: 'another:word' });
     expect(held.files.material?.proxyAuthorization).toBe(`Basic ${btoa('another:word')}`);
     expect(held.log.troubles).toEqual([]);
   });
 
   it('may have an encrypted key whose passphrase is in a file', () => {
-    const tls = { ...SETTINGS.tls, passphrase: file('passphrase') };
-    const texts = { ...GOOD, key: encrypted, passphrase: 'open it\n' };
-    using held = new Held(texts, { ...SETTINGS, tls });
+    const passphrase = new TemporaryFiles().source('passphrase', 'open it\n');
+    using held = new Held({ ...GOOD, key: encrypted }, passphrase);
     expect(held.log.troubles).toEqual([]);
     expect(held.files.material?.tls).toMatchObject({ key: encrypted, passphrase: 'open it' });
   });
@@ -163,24 +175,29 @@ describe('a client certificate', () => {
 
   it.each(NOT_NOW)(
     'that %s is used, with an error in the log, only without a valid one',
-    (...row) => {
+    async (...row) => {
       const [, { cert, key }, flaw] = row;
       using held = new Held({ ...GOOD, certificate: cert, key });
       expect(held.files.material).toBeDefined();
       expect(held.log.troubles).toMatchObject([{ level: 'error', flaw }]);
-      held.write(GOOD);
+      await held.write(GOOD);
       expect(held.files.flaw).toBeUndefined();
       const good = held.files.material;
-      held.write({ certificate: cert, key });
+      await held.write({ certificate: cert, key });
       expect(held.files.material).toBe(good);
       expect(held.log.troubles.at(-1)).toMatchObject({ flaw });
     },
   );
 
   it('that expires within fourteen days is logged each day, and after it has expired', async () => {
-    using held = new Held({ ...GOOD, certificate: soon.cert, key: soon.key });
-    await held.clock.advance(7 * 24 * 3_600_000);
-    expect(held.log.troubles.map(({ level }) => level)).toEqual([
+    const clock = new TestClock();
+    const log = new RecordedLog();
+    clock.setWall(Date.now());
+    const tls = { certificate: text(soon.cert), key: text(soon.key) };
+    const files = new ConnectionFiles({ tls }, { clock, log });
+    await clock.advance(7 * 24 * 3_600_000);
+    files.close();
+    expect(log.troubles.map(({ level }) => level)).toEqual([
       ...Array.from({ length: 5 }, () => 'warn'),
       ...Array.from({ length: 3 }, () => 'error'),
     ]);

@@ -62,7 +62,7 @@ class Client implements AsyncDisposable {
   }
 }
 
-const READ_AGAIN = 'read again';
+const READ_AGAIN = 'read again: the new contents';
 
 function nameOf(socket: TLSSocket): string {
   return String(socket.getPeerCertificate().subject.CN);

@@ -10,7 +10,6 @@ import { Circuit } from '../../src/resilience/circuit.ts';
 import { GuardedEndpoint } from '../../src/resilience/guardedEndpoint.ts';
 import { RetryBudget, type ExchangeKind } from '../../src/resilience/retries.ts';
 import type { Log } from '../../src/log/log.ts';
-import { watchFiles } from '../../src/system/watchedFiles.ts';
 import { silentLog } from '../support/silentLog.ts';
 
 /** When every exchange of these tests leaves. */
@@ -63,8 +62,11 @@ export class TestEndpoint implements AsyncDisposable {
     const { connection = {}, fileClock = clock, idleDetector = new IdleDetector() } = options;
     const sent = Object.entries(headers).flat();
     const replyCheck = new EchoPolicy(echo, 'fresh', clock);
-    const watch: typeof watchFiles = (paths, onChange) => watchFiles(paths, onChange, fileClock);
-    this.#files = new ConnectionFiles(connection, { clock, log, watch });
+    const ofFiles: Pick<Clock, 'nowMs' | 'sleep'> = {
+      nowMs: () => clock.nowMs(),
+      sleep: (...asked) => fileClock.sleep(...asked),
+    };
+    this.#files = new ConnectionFiles(connection, { clock: ofFiles, log });
     const settings = { name: 'test endpoint', url, timeoutMs, connections, http2, replyCheck };
     this.endpoint = new Endpoint(
       { ...settings, headers: () => sent },
