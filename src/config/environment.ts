@@ -43,20 +43,14 @@ export class EnvironmentReader {
   readonly #environment: Environment;
   readonly #readText: (path: string) => string | undefined;
   readonly #texts = new Map<string, string | undefined>();
-  readonly #problems: string[];
-  readonly #named: Set<string>;
+  /** Those that a value is being made from. */
+  #textsOfMade: Map<string, string | undefined> | undefined;
+  readonly #problems: string[] = [];
+  readonly #named = new Set<string>();
 
-  /** @param problems those of another reader, which collects them */
-  constructor(
-    environment: Environment,
-    readText: (path: string) => string | undefined = readTextIfThere,
-    problems: string[] = [],
-    named = new Set<string>(),
-  ) {
+  constructor(environment: Environment, readText = readTextIfThere) {
     this.#environment = environment;
     this.#readText = readText;
-    this.#problems = problems;
-    this.#named = named;
   }
 
   /**
@@ -68,18 +62,13 @@ export class EnvironmentReader {
     readonly value: T;
     readonly fromFiles: FromFiles<NonNullable<T>> | undefined;
   } {
-    const environment = this.#environment;
-    const first = new EnvironmentReader(
-      environment,
-      (path) => this.textOf(path),
-      this.#problems,
-      this.#named,
-    );
-    const value = make(first);
-    const texts = first.#texts;
+    const texts = new Map<string, string | undefined>();
+    this.#textsOfMade = texts;
+    const value = make(this);
+    this.#textsOfMade = undefined;
     if (texts.size === 0) return { value, fromFiles: undefined };
     const read = (now: FileTexts): Reread<NonNullable<T>> => {
-      const again = new EnvironmentReader(environment, (path) =>
+      const again = new EnvironmentReader(this.#environment, (path) =>
         (now.has(path) ? now : texts).get(path),
       );
       const renewed = make(again);
@@ -169,7 +158,9 @@ export class EnvironmentReader {
   /** The text of a file at its first reading; `undefined` where it cannot be read. */
   textOf(path: string): string | undefined {
     if (!this.#texts.has(path)) this.#texts.set(path, this.#readText(path));
-    return this.#texts.get(path);
+    const text = this.#texts.get(path);
+    this.#textsOfMade?.set(path, text);
+    return text;
   }
 
   #readFile(name: VariableName, path: string): string | undefined {
