@@ -48,28 +48,27 @@ function headersAt(
   headers: () => readonly ProfileHeader[],
   endpoint: EndpointName,
 ): Pick<EndpointSettings, 'headers' | 'generatedHeaders'> {
-  const sent = derived(headers, (all) => {
-    const wanted = all.filter(({ endpoints }) => endpoints?.includes(endpoint) !== false);
+  const isSent = ({ endpoints }: ProfileHeader) => endpoints?.includes(endpoint) !== false;
+  const fixed = derived(headers, (all) => {
     // Of two with the same name, the last one counts.
-    const byName = new Map(
-      wanted.flatMap(({ name, value }) => (typeof value === 'string' ? [[name, value]] : [])),
-    );
-    const makers = wanted.flatMap(({ name, value }) =>
+    const byName = new Map<string, string>();
+    for (const { name, value } of all.filter(isSent)) {
+      if (typeof value === 'string') byName.set(name, value);
+    }
+    return [...byName].flat();
+  });
+  // Only values of fixed headers are read from files.
+  const makers = headers()
+    .filter(isSent)
+    .flatMap(({ name, value }) =>
       typeof value === 'string' ? [] : [{ name, make: MAKERS[value.generated] }],
     );
-    return { fixed: [...byName].flat(), makers };
-  });
+  if (makers.length === 0) return { headers: fixed };
   return {
-    headers: () => sent().fixed,
-    generatedHeaders: (departure) => {
-      const { makers } = sent();
-      if (makers.length === 0) return NONE;
-      return makers.flatMap(({ name, make }) => [name, make(departure)]);
-    },
+    headers: fixed,
+    generatedHeaders: (departure) => makers.flatMap(({ name, make }) => [name, make(departure)]),
   };
 }
-
-const NONE: readonly string[] = [];
 
 const MAKERS: Readonly<Record<'uuid' | 'timestamp', (departure: Departure) => string>> = {
   uuid: () => randomUUID(),

@@ -107,11 +107,11 @@ export class Endpoint implements Http2Fallback {
     const wholePath = this.#pathOf(post);
     const generated = generatedHeaders?.(departure) ?? NO_HEADERS;
     const limitMs = Math.min(timeoutMs, timeLeftMs);
-    return new Promise((settle) => {
-      this.#carry(
-        new ReplyReader(post, wholePath, generated, departure, replyCheck, limitMs, settle),
-      );
-    });
+    const { promise, resolve } = Promise.withResolvers<Exchange>();
+    this.#carry(
+      new ReplyReader(post, wholePath, generated, departure, replyCheck, limitMs, resolve),
+    );
+    return promise;
   }
 
   /** Where a request goes, with its query. */

@@ -25,10 +25,11 @@ export function withoutContinue<Connected extends Socket>(socket: Connected): Co
         const chunk: unknown = read(size);
         if (!isAtStart || !Buffer.isBuffer(chunk)) return chunk;
         held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
-        for (let found = continueIn(held); found > 0; found = continueIn(held)) {
-          held = held.subarray(found);
+        let interim = continueIn(held);
+        for (; interim !== undefined && interim > 0; interim = continueIn(held)) {
+          held = held.subarray(interim);
         }
-        if (mayBecomeContinue(held)) continue;
+        if (interim === undefined) continue;
         isAtStart = false;
         const reply = held;
         held = Buffer.alloc(0);
@@ -38,16 +39,9 @@ export function withoutContinue<Connected extends Socket>(socket: Connected): Co
   });
 }
 
-/** The length of a `100 Continue` at the start of the bytes; 0 where there is none. Pure. */
-function continueIn(bytes: Buffer): number {
-  if (startOf(bytes) !== START) return 0;
-  return CONTINUE.exec(bytes.toString('latin1', 0, MAX_CHARACTERS))?.[0].length ?? 0;
-}
-
-function mayBecomeContinue(bytes: Buffer): boolean {
-  return START.startsWith(startOf(bytes)) && bytes.length < MAX_CHARACTERS;
-}
-
-function startOf(bytes: Buffer): string {
-  return bytes.toString('latin1', 0, START.length);
+/** The length of a `100 Continue` at the start; 0 where there is none, `undefined` where that is not known yet. Pure. */
+function continueIn(bytes: Buffer): number | undefined {
+  if (!START.startsWith(bytes.toString('latin1', 0, START.length))) return 0;
+  const whole = CONTINUE.exec(bytes.toString('latin1', 0, MAX_CHARACTERS))?.[0].length;
+  return whole ?? (bytes.length < MAX_CHARACTERS ? undefined : 0);
 }
