@@ -140,7 +140,8 @@ export class GuardedEndpoint {
    * Never starts after the deadline. Rejects only with errors of `make` and `judge` other than {@link ProfileFault}.
    */
   async post<J extends Judged>(request: GuardedPost<J>): Promise<Outcome<J>> {
-    const { about, urgency, judge, isRetry = false } = request;
+    const { about, urgency, make, judge, isRetry = false } = request;
+    const { address } = this.#endpoint;
     const { circuit, budget, dpop, kind } = this.#guards;
     if (!isRetry) budget.count();
     const isTrial = !circuit.isClosed;
@@ -150,25 +151,26 @@ export class GuardedEndpoint {
     let order: Order | undefined;
     let challenges = 0;
     let judged: J;
+    let isSuccess: boolean;
     try {
       // A promise for each of a thousand numbers has a cost.
       if (dpop === undefined) {
-        const making = this.#order(request);
-        order = making instanceof Promise ? await making : making;
+        const making = make(address);
+        order = this.#named(making instanceof Promise ? await making : making);
         exchange = await this.#carry(order, urgency, isRetry);
       } else {
-        const { address } = this.#endpoint;
         ({ exchange, challenges } = await dpop.carry(
           { isLookup: kind === 'lookup', address },
           urgency.signal,
           async (bind, isRepeated) => {
-            order = await this.#order(request);
+            order = this.#named(await make(address));
             return this.#carry(order, urgency, isRetry || isRepeated, bind);
           },
         ));
       }
       judged = judge(exchange);
-      if (isSuccess(exchange) && judged.failure === undefined && judged.isUnproven !== true) {
+      isSuccess = exchange.kind === 'reply' && exchange.reply.status < 300;
+      if (isSuccess && judged.failure === undefined && judged.isUnproven !== true) {
         health = 'good';
         this.#notFound = undefined;
       } else {
@@ -191,7 +193,7 @@ export class GuardedEndpoint {
     const mayHaveBeenCarriedOut =
       exchange.kind === 'reply' ? exchange.challenge === undefined : isSent;
     const outcome = { judged, attempts, mayHaveBeenCarriedOut, mayRetryWithNewToken: false };
-    return isRetry || isSuccess(exchange) ? outcome : this.#retried(request, exchange, outcome);
+    return isRetry || isSuccess ? outcome : this.#retried(request, exchange, outcome);
   }
 
   get connections(): OpenConnections {
@@ -244,15 +246,11 @@ export class GuardedEndpoint {
     };
   }
 
-  #order<J extends Judged>({ make }: GuardedPost<J>): Order | Promise<Order> {
-    const named = (post: OutgoingRequest): Order => {
-      const { correlator } = post;
-      if (this.#guards.correlatorForm !== 'uuid') return { post, names: { correlator } };
-      const sentAs = randomUUID();
-      return { post: { ...post, correlator: sentAs }, names: { correlator, sentAs } };
-    };
-    const making = make(this.#endpoint.address);
-    return making instanceof Promise ? making.then(named) : named(making);
+  #named(post: OutgoingRequest): Order {
+    const { correlator } = post;
+    if (this.#guards.correlatorForm !== 'uuid') return { post, names: { correlator } };
+    const sentAs = randomUUID();
+    return { post: { ...post, correlator: sentAs }, names: { correlator, sentAs } };
   }
 
   /** Messages have a cost as well, and usually no subscriber. */
@@ -372,10 +370,6 @@ async function pause(
   } catch {
     return false;
   }
-}
-
-function isSuccess(exchange: Exchange): boolean {
-  return exchange.kind === 'reply' && exchange.reply.status < 300;
 }
 
 /**

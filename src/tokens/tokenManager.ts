@@ -203,24 +203,17 @@ export class TokenManager {
 
   #request(subject: TokenSubject, context: ExchangeContext, isRetry: boolean): Promise<Acquired> {
     const message = (): TokenMessage => messageOf(this.#settings, subject, context);
-    const work = () => this.#requestToken(subject, context, isRetry);
-    return traced(tokenChannel, message, work, resultOf);
-  }
-
-  #requestToken(
-    subject: TokenSubject,
-    context: ExchangeContext,
-    isRetry: boolean,
-    requests = 1,
-  ): Promise<Acquired> {
     const judge = (exchange: Exchange) => this.#judgeToken(exchange, subject);
-    return this.#post('token', subject, context, judge, isRetry).then(({ judged }) => {
-      if (judged.kind === 'issued') return this.rightTo(subject, judged.issued);
-      if (judged !== SEEN_TOKEN || requests >= MAX_TOKEN_REQUESTS) return judged;
-      // Connections may be out of step, so the next one is fresh. Its reply belongs to this request, but its token may
-      // have reached another request that was still on an older connection.
-      return this.#requestToken(subject, context, isRetry, requests + 1);
-    });
+    const work = async (): Promise<Acquired> => {
+      for (let requests = 1; ; requests += 1) {
+        const { judged } = await this.#post('token', subject, context, judge, isRetry);
+        if (judged.kind === 'issued') return this.rightTo(subject, judged.issued);
+        // Connections may be out of step, so the next one is fresh. Its reply belongs to this request, but its token may
+        // have reached another request that was still on an older connection.
+        if (judged !== SEEN_TOKEN || requests >= MAX_TOKEN_REQUESTS) return judged;
+      }
+    };
+    return traced(tokenChannel, message, work, resultOf);
   }
 
   #judgeToken(exchange: Exchange, { number }: TokenSubject): TokenJudgement {
