@@ -80,9 +80,12 @@ interface GateParts extends Pick<CallerSettings, 'routerSecrets' | 'purposes'> {
 export class Gate {
   readonly #parts: GateParts;
   readonly #routerDigests: readonly Buffer[];
+  /** By name. */
+  readonly #purposes: ReadonlyMap<string, Purpose>;
 
   constructor(parts: GateParts) {
     this.#parts = parts;
+    this.#purposes = new Map(parts.purposes.map((one) => [one.name, one]));
     this.#routerDigests = parts.routerSecrets.map(digest);
   }
 
@@ -121,9 +124,8 @@ export class Gate {
 
   /** The purpose is the token's, otherwise the header's, otherwise the first that is allowed. */
   #admitCaller(caller: Caller, headers: IncomingHttpHeaders): AdmittedRequest | HttpRefusal {
-    const { purposes } = this.#parts;
-    const stated = caller.purpose ?? singleValue(headers[PURPOSE_HEADER]) ?? purposes[0].name;
-    const purpose = purposes.find(({ name }) => name === stated);
+    const stated = caller.purpose ?? singleValue(headers[PURPOSE_HEADER]);
+    const purpose = stated === undefined ? this.#parts.purposes[0] : this.#purposes.get(stated);
     return purpose === undefined
       ? refused('no-such-purpose')
       : { kind: 'admitted', caller, purpose };

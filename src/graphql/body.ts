@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { READ_BYTES, type BodyPace } from './bodyPace.ts';
-import type { FairShares, RequestLoad, Share } from './fairShares.ts';
+import { Share, type FairShares, type RequestLoad } from './fairShares.ts';
 
 /** From the headers to the last byte. */
 const BODY_TIMEOUT_MS = 5000;
@@ -38,7 +38,7 @@ export class Body {
   ): Promise<Body | BodyFault> {
     const announced = Number(request.headers['content-length'] ?? 0);
     if (announced > load.maxBodyBytes) return 'too-long';
-    const body = new Body(bodies.open(caller));
+    const body = new Body(new Share(bodies, caller));
     const fault = await body.#read(request, load, () => pace.await(request, caller));
     if (fault === undefined) return body;
     body.giveUp();
@@ -85,7 +85,7 @@ export class Body {
         if (!isLast) awaitTurn();
       }
     });
-    request.once('end', () => end());
+    request.once('end', end);
     const breakOff = (): void => end('broken-off');
     request.once('error', breakOff);
     request.once('close', breakOff);

@@ -15,7 +15,7 @@ import { singleValue, preferredWaitMs, readHost, readTraceparent } from '../wire
 import { admitOrigin } from './crossOrigin.ts';
 import { linesOf, MAX_LINES } from './documents.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
-import { FairShares, UNKNOWN_CALLER, type RequestLoad, type Share } from './fairShares.ts';
+import { FairShares, Share, UNKNOWN_CALLER, type RequestLoad } from './fairShares.ts';
 import { cutOperation, isMembers, type Members } from './operation.ts';
 import { limitExceeded, type OperationLimits } from './operationCost.ts';
 import {
@@ -91,7 +91,7 @@ export function createEndpoint(
     });
     headers['x-correlator'] = request.correlator.returned;
     const respond = async (): Promise<Reply> => {
-      const place = places.open(UNKNOWN_CALLER);
+      const place = new Share(places, UNKNOWN_CALLER);
       const arrived: Arrived = { incoming, response, headers, request, place };
       try {
         const early = replyBefore(parts, arrived);
@@ -99,9 +99,8 @@ export function createEndpoint(
         parts.observation.onAnswered(request.report(reply.status));
         return reply;
       } finally {
-        const release = (): void => place.release();
-        if (arrived.overdue === undefined) release();
-        else arrived.overdue.then(release, release);
+        if (arrived.overdue === undefined) place.release();
+        else arrived.overdue.finally(() => place.release()).catch(() => undefined);
       }
     };
     const message = (): RequestMessage => messageOf(incoming, request);

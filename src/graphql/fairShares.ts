@@ -28,11 +28,6 @@ export class FairShares {
     this.#maxBytes = maxBytes;
   }
 
-  /** What one request holds; nothing at first. */
-  open(caller: string): Share {
-    return new Share(this, caller);
-  }
-
   /** Changes nothing and returns `false` where there is no room. */
   take(caller: string, bytes: number): boolean {
     const held = (this.#held.get(caller) ?? 0) + bytes;
@@ -53,6 +48,7 @@ export class FairShares {
   }
 }
 
+/** What one request holds; nothing at first. */
 export class Share {
   readonly #shares: FairShares;
   #caller: string;

@@ -49,22 +49,23 @@ export function cutOperation(sent: Members, maxNumbers: number): CutOperation {
     return value.length > maxItems ? [] : value.map(cutItem);
   };
 
-  const named = isMembers(variables) ? namesIn(query) : undefined;
-  const members = {
-    query: textOrEmpty(query),
-    operationName: textOrEmpty(operationName),
-    variables: isMembers(variables)
-      ? Object.fromEntries(
-          Object.entries(variables)
-            .filter(([name]) => named?.has(name) !== false)
-            .map(([name, value]) => [held(name), cutVariable(value)]),
-        )
-      : emptied(variables),
+  const members: Record<string, unknown> = {};
+  if (query !== undefined) members['query'] = textOrEmpty(query);
+  if (operationName !== undefined) members['operationName'] = textOrEmpty(operationName);
+  if (isMembers(variables)) {
+    const named = namesIn(query);
+    const kept: [name: string, value: unknown][] = [];
+    for (const [name, value] of Object.entries(variables)) {
+      if (named?.has(name) !== false) kept.push([held(name), cutVariable(value)]);
+    }
+    members['variables'] = Object.fromEntries(kept);
+  } else if (variables !== undefined) members['variables'] = emptied(variables);
+  if (extensions !== undefined) {
     // Apollo's clients send only a hash first, and the document once they learn that hashes are not supported.
-    extensions: isPersisted(extensions) ? { persistedQuery: {} } : emptied(extensions),
-  };
-  const present = Object.entries(members).filter(([, value]) => value !== undefined);
-  return { members: Object.fromEntries(present), heldBytes, tooLongList };
+    const isPersisted = isMembers(extensions) && isMembers(extensions['persistedQuery']);
+    members['extensions'] = isPersisted ? { persistedQuery: {} } : emptied(extensions);
+  }
+  return { members, heldBytes, tooLongList };
 }
 
 /** Reads each character once, whatever the document. A comment may be before the name, and contain such a text. */
@@ -89,8 +90,4 @@ function emptied(value: unknown): unknown {
   if (typeof value === 'string') return '';
   if (Array.isArray(value)) return [];
   return isMembers(value) ? {} : value;
-}
-
-function isPersisted(extensions: unknown): boolean {
-  return isMembers(extensions) && isMembers(extensions['persistedQuery']);
 }
