@@ -379,6 +379,7 @@ export class ConsentFlow {
     const event = { event: 'lookup', lookup, number, request, consentId } as const;
     const admitted = await operator.admission.admit(event);
     if (admitted.kind === 'denied') return this.#unspent(claim, claim.consent, admitted.failure);
+    request.onBegun?.();
 
     let ending: Ending = { outcome: 'STATE_UNAVAILABLE', attempts: 0 };
     let spent: Spent | undefined;
@@ -476,12 +477,14 @@ export class ConsentFlow {
   }
 
   /** Waits for a write, but no longer than one command takes while the store is lost. */
-  #inOneCommand(writing: Promise<unknown>): Promise<void> {
-    const written = writing.then(
-      () => undefined,
-      () => undefined,
+  #inOneCommand(writing: Promise<unknown>): Promise<unknown> {
+    const { clock } = this.#parts;
+    return withinTime(
+      clock,
+      COMMAND_TIMEOUT_MS,
+      writing.catch(() => undefined),
+      undefined,
     );
-    return withinTime(this.#parts.clock, COMMAND_TIMEOUT_MS, written, undefined);
   }
 
   /** Keeps the fact as soon as the store is available, while the lease lasts. */

@@ -38,6 +38,8 @@ export interface RequestReport {
   /** Absent when the request was refused before its operation was known. */
   readonly operation: RequestResult['operation'];
   readonly status: number;
+  /** That were admitted for it, whatever their outcomes. */
+  readonly lookups: number;
   readonly tookMs: number;
   readonly codes: ReadonlyMap<string, number>;
   /** Fields about numbers, counted by outcome: `answered`, or an error code. */
@@ -99,6 +101,7 @@ export class GraphqlRequest implements LookupRequest {
   onOwnerWait?: LookupRequest['onOwnerWait'];
   /** Of the quota of lookups, by this request alone. */
   lookupsCounted = 0;
+  #lookups = 0;
   readonly #parts: RequestParts;
   readonly #codes = new Map<string, number>();
   readonly #answers = new Map<string, number>();
@@ -208,6 +211,10 @@ export class GraphqlRequest implements LookupRequest {
     this.#loader?.delivered();
   }
 
+  onBegun(): void {
+    this.#lookups += 1;
+  }
+
   onLookupCounted(by: 1 | -1): void {
     this.lookupsCounted += by;
   }
@@ -243,6 +250,7 @@ export class GraphqlRequest implements LookupRequest {
       document: this.document,
       operation: this.operation,
       status,
+      lookups: this.#lookups,
       tookMs: this.#parts.clock.monotonicMs() - this.cameInAtMs,
       codes: this.#codes,
       answers: this.#answers,

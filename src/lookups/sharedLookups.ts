@@ -150,6 +150,7 @@ class SharedLookup extends SharedWork<LookupOutcome> implements LookupRequest {
 
   onBegun(): void {
     this.late = lookupFailed(this.lookup, DEADLINE_EXCEEDED);
+    this.requests[0]?.onBegun?.();
   }
 
   onLeaving(leftAtMs: number): void {

@@ -1,42 +1,27 @@
 import { auditHash, callerId } from '../caller/audit/entry.ts';
-import {
-  MessageNotes,
-  exchangeChannel,
-  listenTimed,
-  type ExchangeMessage,
-} from '../log/diagnostics.ts';
+import { exchangeChannel, listenTimed, type ExchangeMessage } from '../log/diagnostics.ts';
 import type { Identity } from '../domain/identity.ts';
 import type { Log, LogDetails, ProgramLog } from '../log/log.ts';
-import type { AdmissionObserver } from '../lookups/lookupAuthorizer.ts';
 import type { RequestReport } from '../graphql/request.ts';
 import type { Clock } from '../system/clock.ts';
 
 /** @param auditKey hashes callers, as in the audit log; without it they are omitted */
-export function requestLinesOf(log: Log, auditKey: string | undefined) {
-  const lookups = new MessageNotes<number>();
-  const observer: AdmissionObserver = {
-    ended(_operator, { event, request }) {
-      if (event !== 'lookup') return;
-      lookups.set(request.correlator, (lookups.get(request.correlator) ?? 0) + 1);
-    },
-  };
-  return {
-    observer,
-    write(report: RequestReport): void {
-      const { correlator, caller, document = 'other', status, tookMs, codes } = report;
-      const errors = [...codes.values()].reduce((sum, count) => sum + count, 0);
-      log.info('request', {
-        status,
-        document,
-        // Sorted and without counts, since lines are grouped by them.
-        ...(codes.size === 0 ? {} : { codes: [...codes.keys()].toSorted().join(' '), errors }),
-        lookups: lookups.get(correlator) ?? 0,
-        ms: Math.round(tookMs * 10) / 10,
-        caller: callerOf(caller, auditKey),
-        correlator: correlator.name,
-      });
-    },
-  };
+export function writeRequestLine(
+  log: Log,
+  { correlator, caller, document = 'other', status, lookups, tookMs, codes }: RequestReport,
+  auditKey: string | undefined,
+): void {
+  const errors = [...codes.values()].reduce((sum, count) => sum + count, 0);
+  log.info('request', {
+    status,
+    document,
+    // Sorted and without counts, since lines are grouped by them.
+    ...(codes.size === 0 ? {} : { codes: [...codes.keys()].toSorted().join(' '), errors }),
+    lookups,
+    ms: Math.round(tookMs * 10) / 10,
+    caller: callerOf(caller, auditKey),
+    correlator: correlator.name,
+  });
 }
 
 /** The caller's id as in the audit log, to find its lines there. */
