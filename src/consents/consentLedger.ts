@@ -375,7 +375,7 @@ export class ConsentLedger {
   async #write(version: number, record: ConsentRecord, writeId?: number): Promise<Written> {
     const { store, rules, clock } = this.#parts;
     const sentAtMs = clock.monotonicMs();
-    const nowMs = this.nowMs();
+    const nowMs = sentAtMs + this.#time.maxAheadMs;
     const keepMs = keptUntilMs(record, rules) - nowMs;
     this.#isOwn = false;
     if (keepMs <= 0) {

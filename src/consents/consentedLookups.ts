@@ -48,8 +48,8 @@ export class ConsentedLookups {
     maxSize: MAX_MET,
     sizeCalculation: () => 1,
   });
-  /** Patience counts once for a request and number, over all consents and operators that it takes. */
-  readonly #patienceEnds = new WeakMap<LookupRequest, Map<PhoneNumber, number>>();
+  /** Patience counts once for a request's number, over all consents and operators that it takes. */
+  readonly #patienceEnds = new WeakMap<LookupSession, number>();
 
   /** @param waitMs how long a request waits that states no time */
   constructor(
@@ -133,7 +133,9 @@ export class ConsentedLookups {
 
     const { promise: outcome, resolve, reject } = Promise.withResolvers<LookupOutcome>();
     const joinedAtMs = clock.monotonicMs();
-    const patienceMs = this.#patienceEndsAtMs(session, joinedAtMs) - joinedAtMs;
+    const patienceMs = request.waitMs ?? this.#waitMs;
+    const endsAtMs = this.#patienceEnds.get(session) ?? joinedAtMs + patienceMs;
+    this.#patienceEnds.set(session, endsAtMs);
     const parts = { operator, session, wanted: lookup, joinedAtMs, recalledAtMs };
     const waiter: Waiter = { ...parts, settle: resolve, reject };
     const key = hashedCallerKey(request, number);
@@ -147,7 +149,7 @@ export class ConsentedLookups {
       if (!isSettled) flow.leave(waiter);
     };
     signal.add(over);
-    Promise.all([clock.sleep(patienceMs, over.asAbortSignal()), flow.firstRead])
+    Promise.all([clock.sleep(endsAtMs - joinedAtMs, over.asAbortSignal()), flow.firstRead])
       .then(leave, leave)
       .catch(reject);
     try {
@@ -162,13 +164,5 @@ export class ConsentedLookups {
       over.abort(WAIT_OVER);
       request.onOwnerWait?.(number, false);
     }
-  }
-
-  #patienceEndsAtMs({ number, request }: LookupSession, nowMs: number): number {
-    const ends = this.#patienceEnds.get(request) ?? new Map<PhoneNumber, number>();
-    this.#patienceEnds.set(request, ends);
-    const endsAtMs = ends.get(number) ?? nowMs + (request.waitMs ?? this.#waitMs);
-    ends.set(number, endsAtMs);
-    return endsAtMs;
   }
 }

@@ -196,7 +196,10 @@ function answerFrom(waiter: Waiter, page: ConsentSnapshot, known: Known): Answer
   const { facts: kept = [], unrequested = [] } = known.recalls.get(waiter) ?? {};
   const { session, operator } = waiter;
   const facts = unknownFacts(kept, session.facts);
-  if (closesMore({ ...asRequested(session), unrequested }, operator.offer, facts)) {
+  if (
+    facts.length > 0 &&
+    closesMore({ ...asRequested(session), unrequested }, operator.offer, facts)
+  ) {
     const cached = facts.map((fact) => cachedFrom('kept', lookupOf(fact), fact.toldBy));
     return { outcome: { kind: 'facts', facts, unrequested }, cached };
   }

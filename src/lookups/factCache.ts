@@ -109,8 +109,8 @@ export class MemoryFactCache implements FactCache {
     const kept = [...live.filter((one) => !isSameFact(one, fact)), { ...fact, isHeard }]
       .toSorted((one, other) => one.leftAtMs - other.leftAtMs)
       .slice(-MAX_FACTS_PER_NUMBER);
-    const isFull = () =>
-      this.#bytes + bytesOf(kept) - bytesOf(this.#kept.get(key)) > this.#maxBytes;
+    const bytes = bytesOf(kept);
+    const isFull = () => this.#bytes + bytes - bytesOf(this.#kept.get(key)) > this.#maxBytes;
     this.#sweep(isFull());
     if (!isFull()) this.#put(key, kept);
     return Promise.resolve();

@@ -55,7 +55,7 @@ export class KeptFacts {
   async recall(session: LookupSession): Promise<Recalled> {
     const { facts, unrequested, recalledAtMs } = await this.#recall(session);
     // No `false` may ignore a known change, whether or not that change answers anything.
-    if (!closesMore({ ...session, unrequested }, this.offer, facts)) {
+    if (facts.length === 0 || !closesMore({ ...session, unrequested }, this.offer, facts)) {
       return { kind: 'nothing', unrequested: facts.concat(unrequested), recalledAtMs };
     }
     const failure = await this.#delivered(facts, session);
