@@ -37,8 +37,6 @@ export interface ProgramLog extends Log {
 export function createLog(lowest: LogLevel = 'info'): ProgramLog {
   const output = new StandardOutput();
   const { stdout } = process;
-  const textOf = (line: LogLine): string =>
-    stdout.isTTY ? prettyLine(line, stdout.hasColors()) : `${JSON.stringify(line)}\n`;
   let reportedLines = 0;
   const writer = (at: LogLevel): Log['info'] => {
     const level = LEVELS[at];
@@ -51,7 +49,9 @@ export function createLog(lowest: LogLevel = 'info'): ProgramLog {
       }
       const time = new Date().toISOString();
       const line = { level, time, ...masked(details), msg: maskPhoneNumbers(message) };
-      output.write(textOf(line));
+      output.write(
+        stdout.isTTY ? prettyLine(line, stdout.hasColors()) : `${JSON.stringify(line)}\n`,
+      );
     };
   };
   const warn = writer('warn');
@@ -95,12 +95,12 @@ const OWN: ReadonlySet<string> = new Set([
 ]);
 
 function masked(details: LogDetails): LogDetails {
-  return Object.fromEntries(
-    Object.entries(details).map(([name, value]) => [
-      name,
-      typeof value === 'string' && !OWN.has(name) ? maskPhoneNumbers(value) : value,
-    ]),
-  );
+  const shownDetails: Record<string, LogDetails[string]> = {};
+  for (const [name, value] of Object.entries(details)) {
+    const isOthers = typeof value === 'string' && !OWN.has(name);
+    shownDetails[name] = isOthers ? maskPhoneNumbers(value) : value;
+  }
+  return shownDetails;
 }
 
 interface LogLine extends LogDetails {

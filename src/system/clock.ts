@@ -45,13 +45,7 @@ export function withinTime<T, Late>(
 ): Promise<T | Late> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(timeLimitMs, () => resolve(late));
-    const ended =
-      <Outcome>(settle: (outcome: Outcome) => void) =>
-      (outcome: Outcome): void => {
-        cancel();
-        settle(outcome);
-      };
-    work.then(ended(resolve), ended(reject));
+    void work.then(resolve, reject).then(cancel);
   });
 }
 

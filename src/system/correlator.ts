@@ -55,6 +55,7 @@ function sanitised(text: string): string {
 
 /** Some characters are a little more likely than others, which matters only for secrets. */
 function randomCharacters(): string {
-  const bytes = Array.from(randomBytes(RANDOM_CHARACTERS));
-  return bytes.map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
+  let characters = '';
+  for (const byte of randomBytes(RANDOM_CHARACTERS)) characters += ALPHABET[byte % ALPHABET.length];
+  return characters;
 }
