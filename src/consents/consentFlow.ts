@@ -3,7 +3,6 @@ import type { CallerKey } from '../domain/identity.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import type { Bulkhead } from '../resilience/bulkhead.ts';
 import type { Outcome } from '../resilience/guardedEndpoint.ts';
 import type { FactCache } from '../lookups/factCache.ts';
 import { BROKEN_ENDING, type Ending } from '../lookups/lookupAuthorizer.ts';
@@ -180,13 +179,9 @@ export class ConsentFlow {
         return typeof written === 'string' ? this.#lookAgain() : undefined;
       }
       case 'prompt':
-        return this.#withPermit(step.operator.bulkheads.requests, (queuedMs) =>
-          this.#prompt(step, queuedMs),
-        );
       case 'poll':
-        return this.#withPermit(step.operator.bulkheads.polls, () => this.#poll(step));
       case 'spend':
-        return this.#withPermit(step.operator.bulkheads.polls, () => this.#spend(step));
+        return this.#takeWithPermit(step);
       case 'sleep':
         return this.#sleepUntil(step.untilMs);
       case 'fail':
@@ -226,15 +221,26 @@ export class ConsentFlow {
   }
 
   /** Fails all waiting requests where no permit is available: as pending, where the owner has been prompted. */
-  async #withPermit(bulkhead: Bulkhead, act: (queuedMs: number) => Promise<void>): Promise<void> {
+  async #takeWithPermit(step: StepOf<'prompt' | 'poll' | 'spend'>): Promise<void> {
     const { clock, exchanges } = this.#parts;
+    const { requests, polls } = step.operator.bulkheads;
+    const bulkhead = step.kind === 'prompt' ? requests : polls;
     const queuedAtMs = clock.monotonicMs();
     const permit = await bulkhead.acquire(this.#waiters);
     if (permit !== 'acquired') return this.#waiters.fail(this.#ledger.failureNow(permit));
     const acquiredAtMs = clock.monotonicMs();
     try {
-      await new Promise<void>((resolve) => exchanges.call(resolve));
-      await act(clock.monotonicMs() - queuedAtMs);
+      const { promise: turn, resolve } = Promise.withResolvers<void>();
+      exchanges.call(resolve);
+      await turn;
+      switch (step.kind) {
+        case 'prompt':
+          return await this.#prompt(step, clock.monotonicMs() - queuedAtMs);
+        case 'poll':
+          return await this.#poll(step);
+        case 'spend':
+          return await this.#spend(step);
+      }
     } finally {
       bulkhead.release(acquiredAtMs);
     }

@@ -205,8 +205,11 @@ function keptAt(ends: readonly ConsentEnd[], nowMs: number): readonly ConsentEnd
 }
 
 /** The ends that a consent leaves when it expires. */
-function endsOf(consent: Consent, rules: AgeingRules): readonly ConsentEnd[] {
-  const atMs = barsUntilMs(consent);
+function endsOf(
+  consent: Consent,
+  rules: AgeingRules,
+  atMs = barsUntilMs(consent),
+): readonly ConsentEnd[] {
   switch (consent.state) {
     // Requests got the failure while it was closed.
     case 'closed':
@@ -223,8 +226,8 @@ function endsOf(consent: Consent, rules: AgeingRules): readonly ConsentEnd[] {
 
 /** Until when a record matters. A consent that expires is kept, to be reported. */
 export function keptUntilMs({ consent, ends }: ConsentRecord, rules: AgeingRules): number {
-  const ended = consent === undefined ? [] : endsOf(consent, rules);
   const untilMs = consent === undefined ? 0 : barsUntilMs(consent);
+  const ended = consent === undefined ? [] : endsOf(consent, rules, untilMs);
   return Math.max(untilMs, ...[...ends, ...ended].map(endKeptUntilMs));
 }
 

@@ -221,12 +221,12 @@ export class SharedWork<T> implements Sharing {
     if (this.#outcome !== undefined) return Promise.resolve(this.#outcome);
     this.deadlineMs = Math.max(this.deadlineMs, deadlineMs);
     // By hand: a race would hold twice as much for each of a thousand numbers.
-    return new Promise((resolve) => {
-      const waiter = new Waiter(this, signal, resolve);
-      this.#waiters = [...this.#waiters, waiter];
-      if (signal?.aborted === true) waiter.abort();
-      else signal?.add(waiter);
-    });
+    const { promise, resolve } = Promise.withResolvers<T>();
+    const waiter = new Waiter(this, signal, resolve);
+    this.#waiters = [...this.#waiters, waiter];
+    if (signal?.aborted === true) waiter.abort();
+    else signal?.add(waiter);
+    return promise;
   }
 
   settle(outcome: T | Promise<T>): void {

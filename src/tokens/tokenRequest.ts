@@ -1,5 +1,5 @@
 import { fillTemplate } from '../domain/phoneNumber.ts';
-import type { Ciba, ClientCredentials } from '../domain/profile.ts';
+import type { Ciba, ClientCredentials, Scopes } from '../domain/profile.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Correlator } from '../system/correlator.ts';
 import type { OutgoingRequest } from '../wire/exchange.ts';
@@ -83,16 +83,8 @@ function outgoing(
 export function createRequest(settings: RequestSettings, clock: Clock): WriteRequest {
   const { clientAuthentication, grant, scopes } = settings;
   switch (grant.type) {
-    case 'client_credentials': {
-      const { username } = grant;
-      const requestFor = clientCredentialsRequests(grant);
-      return (subject) => {
-        const { form, query } = requestFor(scopeOf(scopes, subject));
-        if (username === undefined) return { form, query };
-        const named = `username=${encodeURIComponent(fillTemplate(username, subject.number))}`;
-        return { form: joinForms(form, named), query };
-      };
-    }
+    case 'client_credentials':
+      return clientCredentialsRequest(grant, scopes);
     case 'jwt-bearer': {
       // By CAMARA's profile of RFC 7523 §2.1 ("JWT Bearer Flow") there is no `scope` with the assertion.
       const sign = createJwtSigner(clientAuthentication.assertion, clock);
@@ -119,14 +111,11 @@ export function createRequest(settings: RequestSettings, clock: Clock): WriteReq
 }
 
 /** RFC 6749 §4.4.2: all but the number is encoded once for each of the few scopes. An empty scope is left out. */
-function clientCredentialsRequests({
-  inQuery,
-  parameters,
-}: ClientCredentials): (scope: string) => Required<AuthorizationRequest> {
-  const byScope = new Map<string, Required<AuthorizationRequest>>();
-  return (scope) => {
-    const known = byScope.get(scope);
-    if (known !== undefined) return known;
+function clientCredentialsRequest(
+  { inQuery, parameters, username }: ClientCredentials,
+  scopes: Scopes,
+): WriteRequest {
+  const encode = (scope: string): Required<AuthorizationRequest> => {
     const query = new URLSearchParams();
     const form = new URLSearchParams();
     const write = (name: 'grant_type' | 'scope', value: string): void =>
@@ -134,9 +123,16 @@ function clientCredentialsRequests({
     write('grant_type', 'client_credentials');
     if (scope !== '') write('scope', scope);
     for (const [name, value] of Object.entries(parameters)) form.set(name, value);
-    const request = { form: form.toString(), query: query.toString() };
+    return { form: form.toString(), query: query.toString() };
+  };
+  const byScope = new Map<string, Required<AuthorizationRequest>>();
+  return (subject) => {
+    const scope = scopeOf(scopes, subject);
+    const request = byScope.get(scope) ?? encode(scope);
     byScope.set(scope, request);
-    return request;
+    if (username === undefined) return request;
+    const named = `username=${encodeURIComponent(fillTemplate(username, subject.number))}`;
+    return { form: joinForms(request.form, named), query: request.query };
   };
 }
 
