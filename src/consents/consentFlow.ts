@@ -54,9 +54,6 @@ export interface ConsentFlowParts extends LedgerParts {
   readonly exchanges: PerTurn;
 }
 
-/** Without a reason each abort would create an error, with its stack. */
-const AWAKE = 'awake';
-
 /** The record has not been read yet. */
 const PENDING = { code: 'CONSENT_PENDING', reach: 'number', retryAfterSeconds: 1 } as const;
 const STORE_LOST = { code: 'STATE_UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 } as const;
@@ -87,7 +84,7 @@ export class ConsentFlow {
   #readFor: ConsentOperator | undefined;
   /** The steps until the next one that sleeps, writes or makes an exchange, or until fewer requests wait. */
   #stepsLeft = 0;
-  #sleeping = new AbortController();
+  #wake: (() => void) | undefined;
   #running: Promise<void> | undefined;
 
   /** @param callerKey as {@link hashedCallerKey} names it */
@@ -107,14 +104,14 @@ export class ConsentFlow {
     this.#waiters.add(waiter);
     this.#allowSteps();
     // The record may answer the new waiter.
-    this.#sleeping.abort(AWAKE);
+    this.#wake?.();
     this.#running ??= this.#run();
   }
 
   /** A waiter leaves, with what its caller may know about the consent. */
   leave(waiter: Waiter): void {
     this.#waiters.remove(waiter);
-    if (this.#waiters.count === 0) this.#sleeping.abort(AWAKE);
+    if (this.#waiters.count === 0) this.#wake?.();
     waiter.settle(lookupFailed(waiter.wanted, this.#ledger.failureNow(PENDING)));
   }
 
@@ -207,16 +204,19 @@ export class ConsentFlow {
   /** Sleeps until then by our own clock, or until a request joins or the last one leaves. */
   async #sleepUntil(atMs: number): Promise<void> {
     if (this.#waiters.count === 0) return;
-    this.#sleeping = new AbortController();
-    const { signal } = this.#sleeping;
     const { clock } = this.#parts;
-    let leftMs = Math.max(1, atMs - clock.monotonicMs());
+    const { promise: awake, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
     this.#waiters.ownerWait(true);
     // A timer may be early by less than a millisecond.
-    while (leftMs > 0 && !signal.aborted) {
-      await clock.sleep(leftMs, signal).catch(() => undefined);
-      leftMs = atMs - clock.monotonicMs();
-    }
+    const sleepOn = (): void => {
+      const leftMs = atMs - clock.monotonicMs();
+      if (leftMs <= 0) resolve();
+      else cancel = clock.after(leftMs, sleepOn);
+    };
+    let cancel = clock.after(Math.max(1, atMs - clock.monotonicMs()), sleepOn);
+    await awake;
+    cancel();
     this.#waiters.ownerWait(false);
   }
 

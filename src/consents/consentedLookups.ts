@@ -3,7 +3,6 @@ import { consentChannel, traced } from '../log/diagnostics.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import { PerTurn } from '../system/perTurn.ts';
-import { LightAbortSignal } from '../system/urgency.ts';
 import { unlessLost } from '../sharedState/redis.ts';
 import type { ConsentOperator } from './consentLedger.ts';
 import { ANOTHERS_PENDING, consentStatus, consentViewOf, othersIn } from './consentView.ts';
@@ -20,9 +19,6 @@ import {
   type LookupRequest,
   type LookupRoute,
 } from '../lookups/lookupRoute.ts';
-
-/** Without a reason the timer's abort would create an error, with its stack. */
-const WAIT_OVER = 'over';
 
 /**
  * How many callers and numbers are remembered whose question met another caller's consent; a forgotten one reads
@@ -143,15 +139,17 @@ export class ConsentedLookups {
     this.#flows.set(key, flow);
     flow.join(waiter);
 
-    const over = new LightAbortSignal();
     let isSettled = false;
     const leave = (): void => {
-      if (!isSettled) flow.leave(waiter);
+      try {
+        if (!isSettled) flow.leave(waiter);
+      } catch (defect) {
+        reject(defect);
+      }
     };
-    signal.add(over);
-    Promise.all([clock.sleep(endsAtMs - joinedAtMs, over.asAbortSignal()), flow.firstRead])
-      .then(leave, leave)
-      .catch(reject);
+    const hungUp = { abort: leave };
+    signal.add(hungUp);
+    const cancel = clock.after(endsAtMs - joinedAtMs, () => void flow.firstRead.then(leave));
     try {
       const ended = await outcome;
       if (ended.kind === 'failed' && ended.failed.failure === ANOTHERS_PENDING) {
@@ -160,8 +158,8 @@ export class ConsentedLookups {
       return ended;
     } finally {
       isSettled = true;
-      signal.delete(over);
-      over.abort(WAIT_OVER);
+      signal.delete(hungUp);
+      cancel();
       request.onOwnerWait?.(number, false);
     }
   }
