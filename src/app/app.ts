@@ -15,7 +15,7 @@ export interface AppParts {
   readonly operators: readonly OperatorSettings[];
   readonly clock: Clock;
   readonly log: Log;
-  readonly observers?: readonly AdmissionObserver[];
+  readonly observer?: AdmissionObserver | undefined;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface App {
 
 /** Reads no environment, handles no signal and starts no process. */
 export async function openApp(parts: AppParts): Promise<App> {
-  const { config, operators, clock, log, observers = [] } = parts;
+  const { config, operators, clock, log, observer } = parts;
   warnOfRefusedPurposes(parts);
   const stores = await openStores({ config, operators, clock, log });
   const names = operators.map(({ name }) => name);
@@ -52,7 +52,7 @@ export async function openApp(parts: AppParts): Promise<App> {
     stores,
     directory: config.directory,
     consent: config.consent,
-    admissions: observedAuthorizers(admissions, observers),
+    admissions: observedAuthorizers(admissions, observer),
     numberLimits: config.load.numbers,
     clock,
     log,

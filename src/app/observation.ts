@@ -41,7 +41,7 @@ export async function openObservation(parts: ObservationParts) {
   return {
     /** The log; with traces, each line has its trace. */
     log: traced(log, tracing),
-    observers: metrics === undefined ? [] : [metrics.observer],
+    observer: metrics?.observer,
     onAnswered(report: RequestReport) {
       metrics?.requestAnswered(report);
       if (requestLines) writeRequestLine(requestLines, report, config.audit?.keys[0]);

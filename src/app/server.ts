@@ -38,7 +38,7 @@ export interface RunningServer {
   readonly stopLimitMs: number;
 }
 
-export interface ServerParts extends Omit<AppParts, 'observers'> {
+export interface ServerParts extends Omit<AppParts, 'observer'> {
   /** Gets a line for each request. */
   readonly requestLog?: ProgramLog;
   /** What GraphiQL shows first; absent in production and with trusted documents, where there is no GraphiQL. */
@@ -48,8 +48,8 @@ export interface ServerParts extends Omit<AppParts, 'observers'> {
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, clock } = parts;
   const observation = await openObservation(parts);
-  const { log, observers } = observation;
-  const app = await openApp({ ...parts, log, observers });
+  const { log, observer } = observation;
+  const app = await openApp({ ...parts, log, observer });
   const { gate, keys, close: closeGate } = openGate(config.callers, { clock, log });
   const apollo = await startApolloServer(config, log);
   const explorer = explorerOf(parts);

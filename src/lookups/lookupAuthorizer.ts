@@ -92,16 +92,16 @@ export const AUDIT_BUDGET_MS = 5000;
 
 /** Observes everything that is authorized, and decides nothing. Must not throw. */
 export interface AdmissionObserver {
-  ended?(operator: string, action: AuthorizerRequest, ending: Ending): void;
-  denied?(operator: string, action: AuthorizerRequest, failure: LookupFailure): void;
-  delivered?(operator: string, answer: CachedAnswer): void;
+  ended(operator: string, action: AuthorizerRequest, ending: Ending): void;
+  denied(operator: string, action: AuthorizerRequest, failure: LookupFailure): void;
+  delivered(operator: string, answer: CachedAnswer): void;
 }
 
 export function observedAuthorizers(
   admissions: LookupAuthorizers,
-  observers: readonly AdmissionObserver[],
+  observer: AdmissionObserver | undefined,
 ): LookupAuthorizers {
-  if (observers.length === 0) return admissions;
+  if (observer === undefined) return admissions;
   return {
     of(operator) {
       const authorizer = admissions.of(operator);
@@ -110,13 +110,13 @@ export function observedAuthorizers(
         admitted: Admitted | Denied,
       ): Admitted | Denied => {
         if (admitted.kind === 'denied') {
-          for (const one of observers) one.denied?.(operator, action, admitted.failure);
+          observer.denied(operator, action, admitted.failure);
           return admitted;
         }
         return {
           kind: 'admitted',
           ended(ending) {
-            for (const one of observers) one.ended?.(operator, action, ending);
+            observer.ended(operator, action, ending);
             return admitted.ended(ending);
           },
         };
@@ -129,7 +129,7 @@ export function observedAuthorizers(
             : observed(action, admitted);
         },
         delivered(answer) {
-          for (const one of observers) one.delivered?.(answer.operator ?? operator, answer);
+          observer.delivered(answer.operator ?? operator, answer);
           return authorizer.delivered(answer);
         },
       };
