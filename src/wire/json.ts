@@ -67,7 +67,10 @@ export function flawIn(json: string): 'nested too deeply' | 'a member twice' | u
         open.pop();
         break;
       case QUOTE: {
-        const end = endOfString(json, at);
+        let end = json.indexOf('"', at + 1);
+        while (json.charCodeAt(end - 1) === BACKSLASH && isEscaped(json, end)) {
+          end = json.indexOf('"', end + 1);
+        }
         let next = end + 1;
         while (json.charCodeAt(next) <= SPACE) next += 1;
         // In valid JSON a string before a colon is a name, and belongs to the innermost open object.
@@ -85,15 +88,6 @@ export function flawIn(json: string): 'nested too deeply' | 'a member twice' | u
     }
   }
   return undefined;
-}
-
-/** @param at where a string begins, by its quote */
-function endOfString(json: string, at: number): number {
-  let end = json.indexOf('"', at + 1);
-  while (json.charCodeAt(end - 1) === BACKSLASH && isEscaped(json, end)) {
-    end = json.indexOf('"', end + 1);
-  }
-  return end;
 }
 
 function isEscaped(json: string, at: number): boolean {
