@@ -291,30 +291,24 @@ export class TokenManager {
 
   /** 3-legged: polls once (OpenID CIBA Core §10.1). */
   poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
-    const message = (): TokenMessage => messageOf(this.#settings, subject, context);
-    return traced(tokenChannel, message, () => this.#poll(authReqId, subject, context), resultOf);
-  }
-
-  async #poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
     const { errors, tokens } = this.#settings;
     const { grantType } = cibaOf(this.#settings);
     const form = encodeForm({ grant_type: grantType, auth_req_id: authReqId });
-    const { judged } = await this.#post(
-      'cibaToken',
-      subject,
-      context,
-      (exchange) => judgePoll(exchange, this.#clock.nowMs(), errors, tokens.types),
-      false,
-      { form },
-    );
-    if (judged.kind !== 'issued') return judged;
-    const { issued } = judged;
-    const expiresAtMs = issued.expiresAtMs ?? this.#assumedEndMs(issued);
-    const holder = this.#holder;
-    return {
-      kind: 'issued',
-      issued: { ...issued, expiresAtMs, ...(holder === undefined ? {} : { holder }) },
+    const message = (): TokenMessage => messageOf(this.#settings, subject, context);
+    const judge = (exchange: Exchange) =>
+      judgePoll(exchange, this.#clock.nowMs(), errors, tokens.types);
+    const work = async (): Promise<Polled> => {
+      const { judged } = await this.#post('cibaToken', subject, context, judge, false, { form });
+      if (judged.kind !== 'issued') return judged;
+      const { issued } = judged;
+      const expiresAtMs = issued.expiresAtMs ?? this.#assumedEndMs(issued);
+      const holder = this.#holder;
+      return {
+        kind: 'issued',
+        issued: { ...issued, expiresAtMs, ...(holder === undefined ? {} : { holder }) },
+      };
     };
+    return traced(tokenChannel, message, work, resultOf);
   }
 
   /** @param poll sent instead of the grant's own request */
