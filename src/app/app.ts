@@ -6,7 +6,7 @@ import type { Log } from '../log/log.ts';
 import { StandardOutput } from '../log/standardOutput.ts';
 import { observedAuthorizers, type AdmissionObserver } from '../lookups/lookupAuthorizer.ts';
 import { permitsPurpose, type OperatorSettings } from '../operator/operatorSettings.ts';
-import { createSimSwaps, type SimSwaps } from '../simSwaps/simSwaps.ts';
+import { createSimSwaps, type SimSwapParts, type SimSwaps } from '../simSwaps/simSwaps.ts';
 import type { Clock } from '../system/clock.ts';
 import { openStores, type Stores } from './stores.ts';
 
@@ -16,6 +16,8 @@ export interface AppParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly observer?: AdmissionObserver | undefined;
+  /** Of connections; absent without a server. */
+  readonly acceptance?: SimSwapParts['acceptance'];
 }
 
 /**
@@ -37,7 +39,7 @@ export interface App {
 
 /** Reads no environment, handles no signal and starts no process. */
 export async function openApp(parts: AppParts): Promise<App> {
-  const { config, operators, clock, log, observer } = parts;
+  const { config, operators, clock, log, observer, acceptance } = parts;
   warnOfRefusedPurposes(parts);
   const stores = await openStores({ config, operators, clock, log });
   const names = operators.map(({ name }) => name);
@@ -54,6 +56,7 @@ export async function openApp(parts: AppParts): Promise<App> {
     consent: config.consent,
     admissions: observedAuthorizers(admissions, observer),
     numberLimits: config.load.numbers,
+    acceptance,
     clock,
     log,
   });

@@ -19,6 +19,7 @@ import {
 import { HttpServer } from '../graphql/httpServer.ts';
 import { REHEARSED } from '../graphql/rehearsals.ts';
 import { Turns } from '../graphql/turns.ts';
+import { Acceptance } from '../system/acceptance.ts';
 import { follow } from '../system/fromFiles.ts';
 import { logAbout, type ProgramLog } from '../log/log.ts';
 import { AUDIT_BUDGET_MS } from '../lookups/lookupAuthorizer.ts';
@@ -38,7 +39,7 @@ export interface RunningServer {
   readonly stopLimitMs: number;
 }
 
-export interface ServerParts extends Omit<AppParts, 'observer'> {
+export interface ServerParts extends Omit<AppParts, 'observer' | 'acceptance'> {
   /** Gets a line for each request. */
   readonly requestLog?: ProgramLog;
   /** What GraphiQL shows first; absent in production and with trusted documents, where there is no GraphiQL. */
@@ -49,7 +50,8 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, clock } = parts;
   const observation = await openObservation(parts);
   const { log, observer } = observation;
-  const app = await openApp({ ...parts, log, observer });
+  const acceptance = new Acceptance(clock);
+  const app = await openApp({ ...parts, log, observer, acceptance });
   const { gate, keys, close: closeGate } = openGate(config.callers, { clock, log });
   const apollo = await startApolloServer(config, log);
   const explorer = explorerOf(parts);
@@ -69,7 +71,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     random: Math.random,
   });
   const pace = new BodyPace();
-  const turns = new Turns(clock);
+  const turns = new Turns(clock, acceptance);
   const http = new HttpServer({
     ...config.listen,
     pace,
@@ -93,7 +95,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     unreadBytes: config.load.requests.unreadBytes,
     idleConnections: config.load.requests.idleConnections,
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
-    onConnection: () => turns.accepted(),
+    onConnection: () => acceptance.accepted(),
     onDefect: (defect) => {
       log.error('A request failed because of a defect in this service. Report it.', {
         error: defect instanceof Error ? defect.name : typeof defect,

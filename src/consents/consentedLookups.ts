@@ -47,13 +47,17 @@ export class ConsentedLookups {
   /** Patience counts once for a request's number, over all consents and operators that it takes. */
   readonly #patienceEnds = new WeakMap<LookupSession, number>();
 
-  /** @param waitMs how long a request waits that states no time */
+  /**
+   * @param waitMs how long a request waits that states no time
+   * @param isHeld whether no exchange begins in this turn of the event loop
+   */
   constructor(
     parts: Omit<ConsentFlowParts, 'operators' | 'flows' | 'closing' | 'exchanges'>,
     waitMs: number,
+    isHeld?: () => boolean,
   ) {
     const closing = this.#closing.signal;
-    const exchanges = new PerTurn(EXCHANGES_A_TURN);
+    const exchanges = new PerTurn(EXCHANGES_A_TURN, isHeld);
     const own = { operators: this.#operators, flows: this.#flows, closing, exchanges };
     this.#parts = { ...parts, ...own };
     this.#waitMs = waitMs;

@@ -1,3 +1,4 @@
+import type { Acceptance } from '../system/acceptance.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Urgency } from '../system/urgency.ts';
 
@@ -31,12 +32,12 @@ export class Turns {
   #fairShareMs = 0;
   #isTaken = false;
   #underWay: { readonly queue: Queue; readonly beganAtMs: number } | undefined;
-  /** While there are connections to accept, no request begins until then. */
-  #acceptingUntilMs = -Infinity;
-  #hasAccepted = false;
+  readonly #acceptance: Acceptance;
 
-  constructor(clock: Clock) {
+  /** @param acceptance of connections, before which no request begins */
+  constructor(clock: Clock, acceptance: Acceptance) {
     this.#clock = clock;
+    this.#acceptance = acceptance;
   }
 
   /** `undefined` where the turn is free: a promise would move the request out of it. Never rejects. */
@@ -57,11 +58,6 @@ export class Turns {
     return promise;
   }
 
-  /** To be called for each connection, of which Node accepts one a turn: further ones may wait. */
-  accepted(): void {
-    this.#hasAccepted = true;
-  }
-
   /** What the first of two immediates begins is over when the second runs, and nothing else has run in between. */
   #schedule(): void {
     setImmediate(this.#begin);
@@ -69,9 +65,7 @@ export class Turns {
   }
 
   readonly #begin = (): void => {
-    const hasAccepted = this.#hasAccepted;
-    this.#hasAccepted = false;
-    if (hasAccepted && this.#clock.monotonicMs() < this.#acceptingUntilMs) return;
+    if (this.#acceptance.goesFirst()) return;
     for (let queue; (queue = this.#next()) !== undefined;) {
       const waiter = queue.waiters.shift();
       if (queue.waiters.length === 0) this.#waiting -= 1;
@@ -89,12 +83,9 @@ export class Turns {
   readonly #end = (): void => {
     if (this.#underWay !== undefined) {
       const { queue, beganAtMs } = this.#underWay;
-      const endedAtMs = this.#clock.monotonicMs();
-      const tookMs = endedAtMs - beganAtMs;
+      const tookMs = this.#clock.monotonicMs() - beganAtMs;
       queue.spentMs += tookMs;
       this.#fairShareMs += tookMs / (1 + this.#waiting);
-      // Node accepts one connection a turn: after a long one it may catch up, for as long as that took.
-      this.#acceptingUntilMs = endedAtMs + tookMs;
       this.#underWay = undefined;
     }
     if (this.#isTaken) this.#schedule();

@@ -1,3 +1,4 @@
+import type { Acceptance } from '../system/acceptance.ts';
 import type { Clock } from '../system/clock.ts';
 import { logAbout, type Log } from '../log/log.ts';
 import type { ConsentSettings } from '../consents/consentRecord.ts';
@@ -37,6 +38,8 @@ export interface SimSwapParts {
   readonly stores: SimSwapStores;
   readonly admissions: LookupAuthorizers;
   readonly numberLimits: NumberLimits;
+  /** Of connections, before which no exchange of a consent begins; absent without a server. */
+  readonly acceptance?: Pick<Acceptance, 'isFirst'> | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -52,6 +55,7 @@ export function createSimSwaps(parts: SimSwapParts) {
     consent,
     stores,
     admissions,
+    acceptance,
     clock,
     log,
   } = parts;
@@ -59,6 +63,7 @@ export function createSimSwaps(parts: SimSwapParts) {
   const consented = new ConsentedLookups(
     { store, factCache, rules: consent, clock, onStranded: () => log.warn(STRANDED) },
     consent.waitMs,
+    () => acceptance?.isFirst === true,
   );
   const operatorClocks = new Set<OperatorClock>();
   const marking = new Map<string, Promise<unknown>>();

@@ -1,30 +1,45 @@
 /** Does a few things of one kind in a turn of the event loop, and the others in the next turns, in order. */
 export class PerTurn {
   readonly #most: number;
+  readonly #isHeld: () => boolean;
   readonly #waiting: (() => void)[] = [];
   #done = 0;
+  #isScheduled = false;
 
-  /** @param most in one turn */
-  constructor(most: number) {
+  /**
+   * @param most in one turn
+   * @param isHeld whether none is done in this turn
+   */
+  constructor(most: number, isHeld: () => boolean = () => false) {
     this.#most = most;
+    this.#isHeld = isHeld;
   }
 
   /** Calls `act` now, or in the first turn that has room for it. */
   call(act: () => void): void {
-    if (this.#done === this.#most) {
+    this.#schedule();
+    if (this.#waiting.length > 0 || this.#done === this.#most || this.#isHeld()) {
       this.#waiting.push(act);
       return;
     }
-    if (this.#done === 0) setImmediate(this.#turn);
     this.#done += 1;
     act();
   }
 
+  #schedule(): void {
+    if (!this.#isScheduled) setImmediate(this.#turn);
+    this.#isScheduled = true;
+  }
+
   readonly #turn = (): void => {
+    this.#isScheduled = false;
     this.#done = 0;
-    for (let left = Math.min(this.#most, this.#waiting.length); left > 0; left -= 1) {
-      const act = this.#waiting.shift();
-      if (act !== undefined) this.call(act);
+    if (this.#waiting.length === 0) return;
+    this.#schedule();
+    if (this.#isHeld()) return;
+    while (this.#done < this.#most && this.#waiting.length > 0) {
+      this.#done += 1;
+      this.#waiting.shift()?.();
     }
   };
 }

@@ -351,8 +351,15 @@ export const PARTS: readonly Part[] = [
       ['next === undefined || spentMs < next[1].spentMs', 'next === undefined'],
       ['Math.max(queue.spentMs, this.#fairShareMs);\n      this', 'this.#fairShareMs;\n      this'],
       ['this.#fairShareMs += tookMs / (1 + this.#waiting);', ''],
-      ['this.#acceptingUntilMs = endedAtMs + tookMs;', ''],
-      ['hasAccepted && this', 'this'],
+    ],
+  },
+  {
+    file: 'src/system/acceptance.ts',
+    tests: ['test/graphql/turns'],
+    mutants: [
+      ['this.#hasAccepted && this.#aheadMs > 0', 'this.#hasAccepted'],
+      ['this.#hasAccepted = false;\n    return', 'return'],
+      ['Math.min(MOST_AHEAD_MS, this.#aheadMs + passedMs)', 'MOST_AHEAD_MS'],
     ],
   },
   {

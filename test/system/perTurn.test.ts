@@ -38,3 +38,18 @@ it('goes on with the others in the next turn where one throws', () => {
   turns.shift()?.();
   expect(done).toEqual([1, 2, 4]);
 });
+
+it('does none while they are held, and then all in order', async () => {
+  let isHeld = true;
+  const perTurn = new PerTurn(2, () => isHeld);
+  const done: number[] = [];
+  for (const n of [1, 2, 3]) perTurn.call(() => void done.push(n));
+  await nextTurn();
+  expect(done).toEqual([]);
+  isHeld = false;
+  perTurn.call(() => void done.push(4));
+  expect(done).toEqual([]);
+  await nextTurn();
+  await nextTurn();
+  expect(done).toEqual([1, 2, 3, 4]);
+});
