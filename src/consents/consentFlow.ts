@@ -50,8 +50,8 @@ export interface ConsentFlowParts extends LedgerParts {
   readonly operators: ReadonlyMap<string, ConsentOperator>;
   /** The flows under way, by caller key: each removes itself. */
   readonly flows: Map<string, ConsentFlow>;
-  /** Exchanges of all flows. */
-  readonly exchanges: PerTurn;
+  /** Of all flows: a poll does not wait behind prompts, or owners would be prompted whose answer nobody waits for. */
+  readonly exchanges: Readonly<Record<keyof ConsentOperator['bulkheads'], PerTurn>>;
 }
 
 /** The record has not been read yet. */
@@ -223,15 +223,15 @@ export class ConsentFlow {
   /** Fails all waiting requests where no permit is available: as pending, where the owner has been prompted. */
   async #takeWithPermit(step: StepOf<'prompt' | 'poll' | 'spend'>): Promise<void> {
     const { clock, exchanges } = this.#parts;
-    const { requests, polls } = step.operator.bulkheads;
-    const bulkhead = step.kind === 'prompt' ? requests : polls;
+    const work = step.kind === 'prompt' ? 'requests' : 'polls';
+    const bulkhead = step.operator.bulkheads[work];
     const queuedAtMs = clock.monotonicMs();
     const permit = await bulkhead.acquire(this.#waiters);
     if (permit !== 'acquired') return this.#waiters.fail(this.#ledger.failureNow(permit));
     const acquiredAtMs = clock.monotonicMs();
     try {
       const { promise: turn, resolve } = Promise.withResolvers<void>();
-      exchanges.call(resolve);
+      exchanges[work].call(resolve);
       await turn;
       switch (step.kind) {
         case 'prompt':

@@ -26,8 +26,8 @@ import {
  */
 const MAX_MET = 10_000;
 
-/** How many exchanges begin in one turn of the event loop: what they take holds up nothing else. */
-const EXCHANGES_A_TURN = 8;
+/** How many prompts begin in one turn of the event loop, and how many polls: what they take holds up nothing else. */
+const EXCHANGES_A_TURN = 16;
 
 /** The owner is prompted once for all requests of one caller, whatever their operators (docs/design.md, "Consent"). */
 export class ConsentedLookups {
@@ -57,7 +57,10 @@ export class ConsentedLookups {
     isHeld?: () => boolean,
   ) {
     const closing = this.#closing.signal;
-    const exchanges = new PerTurn(EXCHANGES_A_TURN, isHeld);
+    const exchanges = {
+      requests: new PerTurn(EXCHANGES_A_TURN, isHeld),
+      polls: new PerTurn(EXCHANGES_A_TURN, isHeld),
+    };
     const own = { operators: this.#operators, flows: this.#flows, closing, exchanges };
     this.#parts = { ...parts, ...own };
     this.#waitMs = waitMs;

@@ -58,7 +58,7 @@ describe.each([
     const asked = Promise.all(numbers.map((number) => service.ask(WINDOW, { number })));
     const begun: number[] = [];
     for (const _turn of [1, 2, 3]) begun.push(await nextTurn().then(prompts));
-    expect(begun).toEqual([8, 16, 24]);
+    expect(begun).toEqual([16, 32, 40]);
     await service.after(10 * SECOND_MS, asked);
   });
 
