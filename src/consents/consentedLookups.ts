@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { consentChannel, traced } from '../log/diagnostics.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { LookupFailure } from '../domain/errors.ts';
 import type { Lookup } from '../domain/question.ts';
 import { PerTurn } from '../system/perTurn.ts';
 import { unlessLost } from '../sharedState/redis.ts';
@@ -17,6 +18,7 @@ import {
   type LookupSession,
   type LookupOutcome,
   type LookupRequest,
+  type NumberOfRequest,
   type LookupRoute,
 } from '../lookups/lookupRoute.ts';
 
@@ -25,6 +27,9 @@ import {
  * NOT_ASKED again.
  */
 const MAX_MET = 10_000;
+
+/** How many callers and numbers are remembered that were told of a consent; a forgotten one may be refused. */
+const MAX_TOLD = 20_000;
 
 /** How many prompts begin in one turn of the event loop, and how many polls: what they take holds up nothing else. */
 const EXCHANGES_A_TURN = 16;
@@ -44,6 +49,8 @@ export class ConsentedLookups {
     maxSize: MAX_MET,
     sizeCalculation: () => 1,
   });
+  /** By caller and number, those that were told of a consent in this process, pending or answered. */
+  readonly #told = new LRUCache<string, true>({ maxSize: MAX_TOLD, sizeCalculation: () => 1 });
   /** Patience counts once for a request's number, over all consents and operators that it takes. */
   readonly #patienceEnds = new WeakMap<LookupSession, number>();
 
@@ -79,9 +86,21 @@ export class ConsentedLookups {
           outcome: outcomeCodeOf(ended),
         }));
       },
+      refusal: (about) => this.#refusal(about, operator),
       consent: (number, request) => this.#consent(number, request, operator),
       close: () => this.#close(),
     };
+  }
+
+  /** Where no more prompts can be made in time; one that a caller was told of, or waits for, takes no prompt. */
+  #refusal(
+    { number, request }: NumberOfRequest,
+    { bulkheads }: ConsentOperator,
+  ): LookupFailure | undefined {
+    const failure = bulkheads.requests.refusal(request);
+    if (failure === undefined) return undefined;
+    const key = hashedCallerKey(request, number);
+    return this.#flows.has(key) || this.#told.has(key) ? undefined : failure;
   }
 
   /** Reads the status of a consent, which counts against the quota of numbers and is audited. */
@@ -159,6 +178,8 @@ export class ConsentedLookups {
     const cancel = clock.after(endsAtMs - joinedAtMs, () => void flow.firstRead.then(leave));
     try {
       const ended = await outcome;
+      const code = outcomeCodeOf(ended);
+      if (code === 'answered' || code === 'CONSENT_PENDING') this.#told.set(key, true);
       if (ended.kind === 'failed' && ended.failed.failure === ANOTHERS_PENDING) {
         await this.#meet(number, key, request);
       }

@@ -125,6 +125,8 @@ export class KeptAnswers extends KeptFacts implements LookupRoute {
   }
 
   async lookUp(lookup: Lookup, session: LookupSession): Promise<LookupOutcome> {
+    const refused = this.#route.refusal?.(session);
+    if (refused !== undefined) return lookupFailed(lookup, refused);
     const recalled = await this.recall(session);
     switch (recalled.kind) {
       case 'answers':

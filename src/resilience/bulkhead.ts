@@ -119,11 +119,17 @@ export class Bulkhead {
       this.#underWay += 1;
       return 'acquired';
     }
+    if (this.#queue.size === 0) this.#rounds = 0;
+    const refusal = this.refusal(urgency);
+    return refusal ?? new Promise((resolve) => void new Ticket(urgency, this.#queue, resolve));
+  }
+
+  /** What {@link acquire} would refuse at once with; `undefined` where there is a permit or a place. */
+  refusal(urgency: Urgency): LookupFailure | undefined {
+    if (this.#underWay < this.#size.permits) return undefined;
     const place = this.#queue.size + 1;
-    if (place === 1) this.#rounds = 0;
     const lateMs = this.#lateMs(place, urgency);
-    if (lateMs > 0 || place > this.#size.queue) return crowded(lateMs);
-    return new Promise((resolve) => void new Ticket(urgency, this.#queue, resolve));
+    return lateMs > 0 || place > this.#size.queue ? crowded(lateMs) : undefined;
   }
 
   /**

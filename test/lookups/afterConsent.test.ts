@@ -476,6 +476,30 @@ describe('a prompt that had to wait for a permit', () => {
     expect(service.operator.prompts).toHaveLength(2);
   });
 
+  it('is refused before anything is read, but where its caller was told of a consent', async () => {
+    service = new AskedConsents({ permits: 1 });
+    service.operator.latencyMs = 2 * SECOND_MS;
+    expect(await service.heard(5 * SECOND_MS, WINDOW, { waitMs: 0 })).toEqual([
+      failing('CONSENT_PENDING'),
+    ]);
+    const hasty = { waitMs: 20 * SECOND_MS, timeLeftMs: 2.4 * SECOND_MS };
+    await service.heard(20 * SECOND_MS, WINDOW, { number: BOB });
+    const ahead = [4, 5].map((last) =>
+      service.ask(WINDOW, { ...hasty, number: `+44770090000${last}` as PhoneNumber }),
+    );
+    await settled();
+    const reads = vi.spyOn(service.store, 'read');
+    const recalls = vi.spyOn(service.factCache, 'recall');
+    const beyond = service.ask(WINDOW, { ...hasty, number: CAROL });
+    await settled();
+    expect([reads.mock.calls, recalls.mock.calls]).toEqual([[], []]);
+    const polled = service.ask(WINDOW, { waitMs: 20 * SECOND_MS });
+    await service.clock.advance(20 * SECOND_MS);
+    expect(failureOf(await beyond)?.code).toBe('UNAVAILABLE');
+    expect(await polled).toEqual(FALSE);
+    await Promise.all(ahead);
+  });
+
   it('is work, and so are its polls: a number only waits for its owner in between', async () => {
     service = new AskedConsents();
     service.operator.latencyMs = SECOND_MS;
