@@ -234,7 +234,7 @@ describe('the bound', () => {
           heldBytes: heldMib * MIB,
           bodyBytes: bodyMib * MIB,
           unreadBytes: unreadMib * MIB,
-          idleConnections: held,
+          idleConnections: heldMib * 16,
           maxBodyBytes,
           maxBodyValues: 512 + 30 * perOperation,
         },
