@@ -70,8 +70,7 @@ export async function openApp(parts: AppParts): Promise<App> {
     redis: stores.redis,
     async close() {
       await simSwaps.close();
-      await auditLog?.close();
-      stores.close();
+      await Promise.all([auditLog?.close(), stores.close()]);
     },
   };
 }

@@ -28,7 +28,8 @@ export interface Stores extends SimSwapStores {
   readonly counts: HourlyCounts;
   /** Absent where everything is in this process. */
   readonly redis: Pick<Redis, 'run'> | undefined;
-  close(): void;
+  /** Resolves once what was claimed is given back, where it is to be. */
+  close(): Promise<void>;
 }
 
 /** A Redis that is away does not delay the start: the connection is made later. */
@@ -40,7 +41,7 @@ export async function openStores(parts: StoreParts): Promise<Stores> {
       ...storesInMemory(operators, config.consent, clock),
       counts: new MemoryCounts(clock),
       redis: undefined,
-      close: () => undefined,
+      close: () => Promise.resolve(),
     };
   }
   // The client is large: it is loaded only with a Redis.
@@ -56,7 +57,7 @@ export async function openStores(parts: StoreParts): Promise<Stores> {
     ...stores,
     close() {
       unfollow();
-      stores.close();
+      return stores.close();
     },
   };
 }
@@ -77,13 +78,17 @@ async function sharedStores(
   });
   // No owner is prompted in the 2-legged flow.
   if (operators.some(({ flow }) => promptsOwner(flow))) await consents.open();
+  const counts = new SharedCounts(redis, seals, clock, log);
   return {
-    counts: new SharedCounts(redis, seals, clock, log),
+    counts,
     consents,
     factCache: new RedisFactCache(redis, clock, { seals, keptFor: keptFor(operators, consent) }),
     refusalsOf: (operator) => new RedisRefusals(redis, clock, { seals, operator }),
     redis,
-    close: () => redis.close(),
+    async close() {
+      await counts.close();
+      redis.close();
+    },
   };
 }
 

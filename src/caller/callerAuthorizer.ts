@@ -103,14 +103,16 @@ class CallerAuthorizer implements LookupAuthorizer {
     const before = lineOf(entryBefore(action, this.#lineParts(action, audit.key)));
     const recorded = this.#record(audit.auditLog, before, action);
     const failure = await this.#inTime(this.#timeLimitMs(action), recorded, BUSY);
+    // The operator is not called, so no line `after` follows.
+    const hasLineAfter = action.event === 'lookup' || action.event === 'consent-request';
     if (failure !== undefined) {
+      // The line is written all the same, but too late.
+      if (failure === BUSY && hasLineAfter)
+        void this.#record(audit.auditLog, lineAfter(before, NOT_BEGUN, this.#time()), action);
       await giveBackAll();
       return { kind: 'denied', failure };
     }
-    // The operator is not called, so no line `after` follows.
-    if (action.event === 'consent-status' || action.event === 'routing') {
-      return { kind: 'admitted', ended: giveBack };
-    }
+    if (!hasLineAfter) return { kind: 'admitted', ended: giveBack };
     return {
       kind: 'admitted',
       ended: async (ending) => {
@@ -218,6 +220,8 @@ function isToBeGivenBack(
   const isSpent = outcome === 'NUMBER_NOT_SERVED' || signal.reason instanceof CallerGone;
   return attempts === 0 && !isSpent;
 }
+
+const NOT_BEGUN: Ending = { outcome: BUSY.code, attempts: 0 };
 
 const OPEN: Admitted = { kind: 'admitted', ended: () => undefined };
 

@@ -20,7 +20,8 @@ class Admitting {
   readonly clock = new TestClock();
   readonly admission: LookupAuthorizer;
   isDiskFull = false;
-  hangs = false;
+  /** Of a write. */
+  returns: Promise<void> = Promise.resolve();
 
   constructor(limits: Partial<QuotaSettings> = {}) {
     const quotas = {
@@ -33,9 +34,8 @@ class Admitting {
     };
     const append = async (text: string): Promise<void> => {
       if (this.isDiskFull) throw new Error('ENOSPC');
-      if (this.hangs) await new Promise(() => undefined);
+      await this.returns;
       for (const line of text.trim().split('\n')) this.lines.push(JSON.parse(line) as AuditEntry);
-      await Promise.resolve();
     };
     const counted = new Quotas(quotas, new MemoryCounts(this.clock), ['first-operator']);
     const admissions = callerAuthorizers({
@@ -151,7 +151,7 @@ const hurried = () => ({ deadlineMs: test.clock.monotonicMs() + 300 });
 
 describe('a request at its deadline', () => {
   it('does not wait longer for its line, and does not report a log that had no time', async () => {
-    test.hangs = true;
+    test.returns = new Promise(() => undefined);
     const admitted = test.admit(lookup(hurried()));
     const kept = { how: 'kept', lookup: CHECK, ...requestOf(hurried()) } as const;
     const heard = test.admission.delivered(kept);
@@ -170,6 +170,17 @@ describe('a request at its deadline', () => {
     await admitted.ended({ outcome: 'OPERATOR_TIMEOUT', attempts: 1 });
     await expect.poll(() => test.lines).toMatchObject([{ audit: 'before' }, { audit: 'after' }]);
   });
+});
+
+it('a lookup whose line came too late has its line after: nothing left', async () => {
+  const write = Promise.withResolvers<void>();
+  test.returns = write.promise;
+  const admitted = test.admit(lookup(hurried()));
+  await test.clock.advance(300);
+  expect(await admitted).toBe('UNAVAILABLE');
+  write.resolve();
+  const after = { audit: 'after', outcome: 'UNAVAILABLE', attempts: 0 };
+  await expect.poll(() => test.lines).toMatchObject([{ audit: 'before' }, after]);
 });
 
 describe('an answer without a lookup', () => {

@@ -66,8 +66,11 @@ export class SharedCounts implements HourlyCounts {
   readonly #log: Log;
   /** Servers that did not answer, and whether they are being probed. */
   readonly #away = new Map<string, boolean>();
-  /** For each window with a script under way, the operations for the next one. */
-  readonly #waiting = new Map<string, Operation[]>();
+  /** For each window with a script under way, the operations for the next one, and the end of all of them. */
+  readonly #running = new Map<
+    string,
+    { readonly waiting: Operation[]; readonly ended: Promise<void> }
+  >();
   /** Windows after the scripts of the last second, the oldest first. */
   readonly #seen = new Map<string, Seen>();
 
@@ -130,6 +133,13 @@ export class SharedCounts implements HourlyCounts {
     };
   }
 
+  /** Resolves once no script is under way: claims of requests that have ended are given back. */
+  async close(): Promise<void> {
+    while (this.#running.size > 0) {
+      await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    }
+  }
+
   #lately(window: string, names: readonly string[]): Seen | undefined {
     const seen = this.#seen.get(window);
     if (seen === undefined || this.#isOld(seen)) return undefined;
@@ -155,9 +165,11 @@ export class SharedCounts implements HourlyCounts {
     const cameAtMs = this.#clock.monotonicMs();
     const coming = Promise.withResolvers<Outcome | undefined>();
     const operation = { text, shown, cameAtMs, isDropped: false, ...coming };
-    const waiting = this.#waiting.get(window);
-    if (waiting === undefined) void this.#runAll(window, [operation]);
-    else waiting.push(operation);
+    const running = this.#running.get(window);
+    if (running === undefined) {
+      const waiting = [operation];
+      this.#running.set(window, { waiting, ended: this.#runAll(window, waiting) });
+    } else running.waiting.push(operation);
     return operation;
   }
 
@@ -171,7 +183,6 @@ export class SharedCounts implements HourlyCounts {
   }
 
   async #runAll(window: string, waiting: Operation[]): Promise<void> {
-    this.#waiting.set(window, waiting);
     // Later than in this tick: requests whose bytes are read in one turn share one script.
     await afterReads();
     while (waiting.length > 0) {
@@ -182,7 +193,7 @@ export class SharedCounts implements HourlyCounts {
       const earlyMs = nextAtMs - this.#clock.monotonicMs();
       if (earlyMs > 0 && waiting.length < MAX_OPERATIONS) await this.#clock.sleep(earlyMs);
     }
-    this.#waiting.delete(window);
+    this.#running.delete(window);
   }
 
   /** No outcomes when Redis is away; never rejects. The first operation waits for at most a second in all. */
