@@ -148,7 +148,11 @@ export class HttpServer {
 
   /** Closes idle connections once every reply is sent: those with `connection: close` end with their reply. */
   readonly #closeIdleConnections = (): void => {
-    if (this.#isClosing && this.#underWay() === 0) this.#server.closeIdleConnections();
+    if (!this.#isClosing || this.#underWay() > 0) return;
+    this.#server.closeIdleConnections();
+    // Node does not count those as idle that have sent nothing yet. No further ones will come.
+    for (const socket of this.#idle) if (socket.bytesRead === 0) socket.destroy();
+    this.#idle.clear();
   };
 
   /** Node does not close a reply that waits behind another one when their connection is lost: such are not counted. */

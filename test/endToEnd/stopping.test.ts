@@ -1,8 +1,16 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { Client, Pool, type Dispatcher } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
+import type { AuditEntry } from '../../src/caller/audit/entry.ts';
+import { TestIssuer } from '../caller/testIssuer.ts';
 import { inForm } from '../support/forms.ts';
+import { command } from '../support/redisCommands.ts';
+import { RedisProxy } from '../support/redisProxy.ts';
+import { freshStateKey, NO_REDIS, startRedis } from '../support/redisServer.ts';
+import { temporaryFolder } from '../support/temporary.ts';
 import { answerNever, WiredOperator } from '../support/wiredOperator.ts';
 import { ServerProcess } from './serverProcess.ts';
 
@@ -68,6 +76,59 @@ test.each([1, 2, 3].slice(0, inForm({ short: 1, long: 3 })))(
   60_000,
 );
 
+test.skipIf(NO_REDIS !== undefined)(
+  `SIGTERM while requests end by their deadline: their audit lines are written, and Redis has their places back ${NO_REDIS ?? ''}`,
+  async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.kill());
+    const proxy = await RedisProxy.before(redis.port);
+    onTestFinished(() => proxy.close());
+    const issuer = await TestIssuer.start();
+    onTestFinished(() => issuer.close());
+    // No lookup leaves before it has its token.
+    await using operator = await WiredOperator.start({ token: () => undefined });
+    const file = join(temporaryFolder(), 'audit.jsonl');
+    await using server = await ServerProcess.start(operator.url, {
+      ...issuer.settings,
+      REDIS_URL: proxy.url,
+      STATE_KEY: freshStateKey(),
+      AUDIT_LOG: file,
+      AUDIT_KEY: 'a-key-of-at-least-thirty-two-characters',
+      DRAIN_GRACE_MS: '0',
+      OPERATOR_TIMEOUT_MS: '60000',
+      REQUEST_TIMEOUT_MS: '2000',
+    });
+    const token = await issuer.token({ sub: 'risk', scope: 'sim-swap:read' });
+    const query = 'query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { simSwappedWithin } }';
+    const replies = [0, 1].map((list) => {
+      const e164s = Array.from(
+        { length: 100 },
+        (_, index) => `+447700900${String(list * 100 + index).padStart(3, '0')}`,
+      );
+      return server.ask(query, { e164s }, { authorization: `Bearer ${token}` });
+    });
+    await expect.poll(() => operator.tokens.length, { timeout: 15_000 }).toBe(200);
+    // From here on its places come back slowly: a hundred in a script, one after the other.
+    proxy.delayMs = 250;
+    server.terminate();
+    expect(new Set((await Promise.all(replies)).flatMap(({ codes }) => codes))).toEqual(
+      new Set(['OPERATOR_TIMEOUT']),
+    );
+    expect(await server.exit).toEqual({ code: 0, signal: null });
+
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    const kinds = lines.map((line) => (JSON.parse(line) as AuditEntry).audit);
+    const count = (kind: string): number => kinds.filter((one) => one === kind).length;
+    expect(count('before')).toBeGreaterThan(0);
+    expect(count('after')).toBe(count('before'));
+    const windows = await command(redis.port, ['KEYS', 'sim-swap:*counts:caller:*']);
+    const [window = ''] = (windows as string[]).toSorted((a, b) => a.length - b.length);
+    expect(await command(redis.port, ['HGET', window, 'opened'])).not.toBeNull();
+    expect(await command(redis.port, ['HGET', window, 'numbers'])).toBeNull();
+  },
+  30_000,
+);
+
 test('SIGTERM while TLS handshakes with the operator hang: ends with 0', async () => {
   const sockets = new Set<Socket>();
   const silent = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
@@ -122,6 +183,26 @@ test.each([
   );
 });
 
+test('SIGTERM: connections without a byte are closed at once, and a request whose head has begun is served', async () => {
+  const settings = { DRAIN_GRACE_MS: '0', REQUEST_TIMEOUT_MS: '60000' };
+  await using server = await ServerProcess.start(NOWHERE, settings);
+  const opened = Array.from({ length: 20 }, () => openSocket(server.url));
+  const silent = await Promise.all(opened);
+  const late = await openSocket(server.url);
+  late.write('GET /livez HTTP/1.1\r\n');
+  // Accepted in their order, so that all of those are.
+  expect(await statusOf(server.url, '/livez')).toBe(200);
+  server.terminate();
+  await expect.poll(() => isRefused(server.url)).toBe(true);
+  late.write('host: localhost\r\n\r\n');
+  const [reply] = (await once(late.setEncoding('latin1'), 'data')) as [string];
+  expect(reply).toMatch(/^HTTP\/1.1 200 [^]*connection: close/i);
+  expect(await server.exit).toEqual({ code: 0, signal: null });
+  const [drained] = server.logged('Drained.');
+  expect(drained?.['seconds']).toBeLessThan(5);
+  expect(silent.map(({ destroyed }) => destroyed)).not.toContain(false);
+});
+
 async function ask(client: Dispatcher, number: string): Promise<Answered> {
   const query = '{ phoneNumber(e164: "NUMBER") { simSwappedWithin } }'.replace('NUMBER', number);
   const { statusCode, headers, body } = await client.request({
@@ -158,6 +239,14 @@ async function statusOf(url: string, path: string): Promise<number> {
   } finally {
     await client.close();
   }
+}
+
+/** Is destroyed once the other side has closed it. */
+async function openSocket(url: string): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  return socket.on('error', () => undefined).resume();
 }
 
 async function isRefused(url: string): Promise<boolean> {
