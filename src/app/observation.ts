@@ -5,7 +5,7 @@ import { logOf, type Log, type ProgramLog } from '../log/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { serveMetrics } from '../telemetry/metricsServer.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
-import { writeRequestLine } from '../telemetry/requestLines.ts';
+import { requestLines } from '../telemetry/requestLines.ts';
 import type { RequestReport } from '../graphql/request.ts';
 import type { SpanOutcome } from '../telemetry/metricDefinitions.ts';
 import type { SimSwaps } from '../simSwaps/simSwaps.ts';
@@ -36,15 +36,17 @@ export async function openObservation(parts: ObservationParts) {
   const metrics = counting?.metrics;
   const tracing = await openTracing(parts, metrics);
   const writesRequests = config.logLevel === 'info' || config.logLevel === 'debug';
-  const requestLines =
-    requestLog !== undefined && writesRequests ? traced(requestLog, tracing) : undefined;
+  const writeRequest =
+    requestLog !== undefined && writesRequests
+      ? requestLines(traced(requestLog, tracing), config.audit?.keys[0])
+      : undefined;
   return {
     /** The log; with traces, each line has its trace. */
     log: traced(log, tracing),
     observer: metrics?.observer,
     onAnswered(report: RequestReport) {
       metrics?.requestAnswered(report);
-      if (requestLines) writeRequestLine(requestLines, report, config.audit?.keys[0]);
+      writeRequest?.(report);
     },
     onRefused: (reason: RefusalReason) => metrics?.callerRefused(reason),
     watch: (simSwaps: SimSwaps) => metrics?.watch(simSwaps),

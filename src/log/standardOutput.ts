@@ -3,9 +3,14 @@ import type { Writable } from 'node:stream';
 /** The most that may wait for a reader that has stopped; further lines of the log are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** Never blocks the process, even when its reader stops or is gone. The log and the audit log may share it. */
+/**
+ * Never blocks the process, even when its reader stops or is gone. The log and the audit log may share it. The lines of
+ * one turn of the event loop are one write: hundreds of requests may end in it.
+ */
 export class StandardOutput {
   readonly #stream: Writable;
+  #text = '';
+  #lines = 0;
   #lostLines = 0;
 
   constructor(stream: Writable = process.stdout) {
@@ -19,12 +24,32 @@ export class StandardOutput {
   }
 
   write(line: string): void {
-    if (this.hasRoom) this.#stream.write(line, this.#countFailure);
-    else this.#lostLines += 1;
+    if (!this.hasRoom) {
+      this.#lostLines += 1;
+      return;
+    }
+    if (this.#lines === 0) {
+      // A process that exits does not reach the end of the turn.
+      process.once('exit', this.#flush);
+      setImmediate(this.#flush);
+    }
+    this.#text += line;
+    this.#lines += 1;
   }
 
+  readonly #flush = (): void => {
+    if (this.#lines === 0) return;
+    const lines = this.#lines;
+    this.#stream.write(this.#text, (error) => {
+      if (error instanceof Error) this.#lostLines += lines;
+    });
+    this.#text = '';
+    this.#lines = 0;
+    process.off('exit', this.#flush);
+  };
+
   get hasRoom(): boolean {
-    return this.#stream.writableLength < MAX_WAITING_BYTES;
+    return this.#stream.writableLength + this.#text.length < MAX_WAITING_BYTES;
   }
 
   /** Resolves when the operating system has accepted the text; rejects when it cannot be written. */
@@ -36,10 +61,6 @@ export class StandardOutput {
       });
     });
   }
-
-  readonly #countFailure = (error: Error | null | undefined): void => {
-    if (error instanceof Error) this.#lostLines += 1;
-  };
 }
 
 function ignore(): void {}

@@ -6,28 +6,36 @@ import type { RequestReport } from '../graphql/request.ts';
 import type { Clock } from '../system/clock.ts';
 
 /** @param auditKey hashes callers, as in the audit log; without it they are omitted */
-export function writeRequestLine(
-  log: Log,
-  { correlator, caller, document = 'other', status, lookups, tookMs, codes }: RequestReport,
-  auditKey: string | undefined,
-): void {
-  const errors = [...codes.values()].reduce((sum, count) => sum + count, 0);
-  log.info('request', {
-    status,
-    document,
-    // Sorted and without counts, since lines are grouped by them.
-    ...(codes.size === 0 ? {} : { codes: [...codes.keys()].toSorted().join(' '), errors }),
-    lookups,
-    ms: Math.round(tookMs * 10) / 10,
-    caller: callerOf(caller, auditKey),
-    correlator: correlator.name,
-  });
+export function requestLines(log: Log, auditKey: string | undefined) {
+  /** An identity lasts as long as the verification of its token is kept. */
+  const callers = new WeakMap<Identity, string | undefined>();
+  const nameOf = (caller: Identity | undefined): string | undefined => {
+    if (caller?.kind !== 'token') return caller?.kind;
+    if (!callers.has(caller)) callers.set(caller, callerOf(caller, auditKey));
+    return callers.get(caller);
+  };
+  return (report: RequestReport): void => {
+    const { correlator, caller, document = 'other', status, lookups, tookMs, codes } = report;
+    const errors = [...codes.values()].reduce((sum, count) => sum + count, 0);
+    log.info('request', {
+      status,
+      document,
+      // Sorted and without counts, since lines are grouped by them.
+      ...(codes.size === 0 ? {} : { codes: [...codes.keys()].toSorted().join(' '), errors }),
+      lookups,
+      ms: Math.round(tookMs * 10) / 10,
+      caller: nameOf(caller),
+      correlator: correlator.name,
+    });
+  };
 }
 
 /** The caller's id as in the audit log, to find its lines there. */
-function callerOf(caller: Identity | undefined, auditKey: string | undefined): string | undefined {
-  if (caller?.kind !== 'token') return caller?.kind;
-  return auditKey === undefined ? undefined : callerId(auditHash(auditKey, caller.subject));
+function callerOf(
+  { subject }: Extract<Identity, { kind: 'token' }>,
+  auditKey: string | undefined,
+): string | undefined {
+  return auditKey === undefined ? undefined : callerId(auditHash(auditKey, subject));
 }
 
 export function writeExchangeLines(log: Pick<ProgramLog, 'debug'>, clock: Clock): void {
