@@ -78,8 +78,9 @@ export class Body {
       // One more chunk is held for a body that waits.
       const aheadBytes = this.#chunks.length === 0 && !isLast ? READ_BYTES : 0;
       if (length > maxBodyBytes) end('too-long');
-      else if (values.add(chunk) > maxBodyValues) end('too-many-values');
       else if (!this.#share.add(chunk.length + CHUNK_BYTES + aheadBytes)) end('no-room');
+      // Only of what there is room for: to count takes as long as all else of a request that is refused.
+      else if (values.add(chunk) > maxBodyValues) end('too-many-values');
       else {
         this.#chunks.push(chunk);
         if (!isLast) awaitTurn();
