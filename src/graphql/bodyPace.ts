@@ -6,21 +6,36 @@ const READS_A_TURN = 4;
 /** The most that Node reads of a connection at once, and holds of a body that waits. */
 export const READ_BYTES = 64 * 1024;
 
+interface Waiter {
+  resume(): void;
+}
+
 /**
  * Reads all bodies together: a few reads per turn of the event loop, one caller after the other. Node by itself reads
  * everything that has arrived in one turn, and another caller's request takes several turns until it is answered.
  */
 export class BodyPace {
   /** Keyed by caller; the next one first. */
-  readonly #waiting = new Map<string, IncomingMessage[]>();
+  readonly #waiting = new Map<string, Waiter[]>();
 
   /** To be called with a chunk of a body that has more to come, and that nothing else has paused. */
   await(body: IncomingMessage, caller: string): void {
     body.pause();
+    this.#add(body, caller);
+  }
+
+  /** Resolves in the caller's turn, which takes the place of a read. */
+  turn(caller: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#add({ resume: resolve }, caller);
+    return promise;
+  }
+
+  #add(waiter: Waiter, caller: string): void {
     if (this.#waiting.size === 0) setImmediate(this.#turn);
     const waiting = this.#waiting.get(caller);
-    if (waiting === undefined) this.#waiting.set(caller, [body]);
-    else waiting.push(body);
+    if (waiting === undefined) this.#waiting.set(caller, [waiter]);
+    else waiting.push(waiter);
   }
 
   readonly #turn = (): void => {
@@ -28,7 +43,7 @@ export class BodyPace {
     if (this.#waiting.size > 0) setImmediate(this.#turn);
   };
 
-  #next(): IncomingMessage | undefined {
+  #next(): Waiter | undefined {
     const [first] = this.#waiting;
     if (first === undefined) return undefined;
     const [caller, waiting] = first;

@@ -200,7 +200,12 @@ export class HttpServer {
     headers: ReplyHeaders,
   ): Promise<void> {
     try {
-      this.#send(response, headers, await this.#parts.graphql(request, response, headers));
+      const reply = await this.#parts.graphql(request, response, headers);
+      if (reply.headers['connection'] === 'close' && !request.complete) {
+        holdNothingOf(request);
+        await this.#parts.pace.turn(REFUSED);
+      }
+      this.#send(response, headers, reply);
     } catch (defect) {
       this.#parts.onDefect(defect);
       if (response.headersSent) response.destroy();
@@ -241,8 +246,20 @@ export class HttpServer {
       if (dropped > MAX_DROPPED_BYTES) end();
       else this.#parts.pace.await(request, UNKNOWN_CALLER);
     });
-    request.once('end', end).once('close', end);
+    request.once('end', end).once('close', end).resume();
+    request.socket.resume();
   }
+}
+
+/** Bodies that are refused before they have come: thousands may be in one turn of the event loop. */
+const REFUSED = ' refused';
+
+/** Drops what has come of a body, and reads no more of it. */
+function holdNothingOf(request: IncomingMessage): void {
+  request.pause();
+  request.read();
+  // That has begun another read.
+  process.nextTick(() => request.socket.pause());
 }
 
 function isAt(path: string, { url = '/' }: IncomingMessage): boolean {

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
+import { BodyPace } from '../../src/graphql/bodyPace.ts';
 import { startWired } from '../support/service.ts';
 
 const CLIENTS = 60;
@@ -46,4 +47,16 @@ it.each([
   expect(Math.max(...later) / READ_BYTES).toBeLessThanOrEqual(8);
   expect(bytesRead()).toBeGreaterThan(CLIENTS * BODY_BYTES);
   for (const reply of replies) expect(reply).toMatch(/^HTTP\/1\.1 4\d\d /);
+});
+
+it('four a turn of the loop go on, one caller after the other', async () => {
+  const pace = new BodyPace();
+  const ended: string[] = [];
+  for (const caller of ['hostile', 'hostile', 'hostile', 'hostile', 'hostile', 'polite']) {
+    void pace.turn(caller).then(() => ended.push(caller));
+  }
+  await nextTurn();
+  expect(ended).toEqual(['hostile', 'polite', 'hostile', 'hostile']);
+  await nextTurn();
+  expect(ended).toHaveLength(6);
 });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { BodyPace } from '../../src/graphql/bodyPace.ts';
 import { HttpServer } from '../../src/graphql/httpServer.ts';
@@ -182,10 +183,40 @@ describe('of refused clients whose bodies do not end', () => {
   });
 });
 
-function refusing() {
-  return serve(() =>
-    Promise.resolve({ status: 413, headers: { connection: 'close' }, body: 'too large' }),
-  );
+describe('of clients whose bodies are refused before they have come', () => {
+  it('each waits for its turn, holds nothing until then, and reads its reply', async () => {
+    const turns: (() => void)[] = [];
+    const pace = new BodyPace();
+    pace.turn = () => new Promise((resolve) => turns.push(resolve));
+    const responses: ServerResponse[] = [];
+    const http = refusing({ pace }, (response) => responses.push(response));
+    const url = await http.listen();
+    const replies = Array.from({ length: 20 }, () => beginBody(url, 'x'.repeat(200_000), 200_000));
+    await expect.poll(() => turns.length).toBe(20);
+    await nextTurn();
+    expect(responses.map(({ headersSent, req }) => headersSent || req.readableLength > 0)).toEqual(
+      responses.map(() => false),
+    );
+    // Of the bytes that go on coming nothing is read.
+    const read = responses.map(({ req }) => req.socket.bytesRead);
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+    expect(responses.map(({ req }) => req.socket.bytesRead)).toEqual(read);
+    delete (pace as Partial<BodyPace>).turn;
+    for (const resolve of turns) resolve();
+    const clients = await Promise.all(replies);
+    await Promise.all(clients.map((client) => once(client, 'close')));
+    await http.close();
+  });
+});
+
+function refusing(
+  limits: Partial<ServerSettings> = {},
+  onRequest: (response: ServerResponse) => void = () => undefined,
+) {
+  return serve((_request, response) => {
+    onRequest(response);
+    return Promise.resolve({ status: 413, headers: { connection: 'close' }, body: 'too large' });
+  }, limits);
 }
 
 /** Sends the beginning of a body, and resolves once its refusal has come. */

@@ -340,6 +340,8 @@ export const PARTS: readonly Part[] = [
     mutants: [
       ['this.#dropping.hold(unread, READ_BYTES)', '{}'],
       ['this.#parts.pace.await(request, UNKNOWN_CALLER);', '{}'],
+      ['holdNothingOf(request);\n', ''],
+      ['await this.#parts.pace.turn(REFUSED);', ''],
       ['if (this.#bytes <= this.#maxBytes) return;', 'return;'],
     ],
   },
