@@ -58,10 +58,6 @@ it('an endpoint behind its circuit is tried again after a trial, even one that c
   ]);
 });
 
-function ownRequest(): OutgoingRequest {
-  return { headers: [], correlator: randomUUID() };
-}
-
 it.each([
   ['ends', 2000, 2],
   ['is cut short with its request', undefined, 1],
@@ -75,8 +71,9 @@ it.each([
   const guarded = endpoint.guarded('client-credentials', clock);
   const signal = new LightAbortSignal();
   const urgency = { deadlineMs: clock.monotonicMs() + AMPLE_MS, signal };
+  const make = (): OutgoingRequest => ({ headers: [], correlator: randomUUID() });
   const about = '+447700900004' as PhoneNumber;
-  const posted = guarded.post({ about, urgency, make: ownRequest, judge });
+  const posted = guarded.post({ about, urgency, make, judge });
   await vi.waitUntil(() => clock.sleepers > 0);
 
   if (afterMs === undefined) signal.abort();
