@@ -363,15 +363,13 @@ async function pause(
   pauseMs: number,
   { deadlineMs, signal }: Urgency,
 ): Promise<boolean> {
-  if (clock.monotonicMs() + pauseMs >= deadlineMs || signal?.aborted === true) return false;
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const cancel = clock.after(pauseMs, () => resolve(true));
-  const ended = { abort: () => resolve(false) };
-  signal?.add(ended);
-  const isOver = await promise;
-  signal?.delete(ended);
-  cancel();
-  return isOver;
+  if (clock.monotonicMs() + pauseMs >= deadlineMs) return false;
+  try {
+    await clock.sleep(pauseMs, signal?.asAbortSignal());
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -59,6 +59,14 @@ export class LightAbortSignal {
       this.delete(waiting);
     }
   }
+
+  asAbortSignal(): AbortSignal {
+    const aborter = new AbortController();
+    const abort = (): void => aborter.abort(this.reason);
+    if (this.aborted) abort();
+    else this.add({ abort });
+    return aborter.signal;
+  }
 }
 
 /** The request's deadline has passed: `REQUEST_TIMEOUT_MS`. */

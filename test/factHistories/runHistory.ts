@@ -18,7 +18,6 @@ import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { SlowRedis } from '../lookups/slowRedis.ts';
-import { abortSignalOf } from '../support/abortSignalOf.ts';
 import { answerKnown } from '../support/askedFields.ts';
 import { askAll, executorOn, OFFER, requestAt } from '../lookups/requests.ts';
 import { TestClock } from '../support/testClock.ts';
@@ -214,7 +213,7 @@ class World {
       failed: { lookup, failure: { code, reach: 'number' } },
     });
     const isOver = (ms: number): Promise<boolean> =>
-      this.#time.sleep(ms, abortSignalOf(request.signal)).then(
+      this.#time.sleep(ms, request.signal.asAbortSignal()).then(
         () => false,
         () => true,
       );

@@ -18,7 +18,6 @@ import {
   type NumberOfRequest,
 } from '../../src/lookups/lookupRoute.ts';
 import { SharedStateLost } from '../../src/sharedState/redis.ts';
-import { abortSignalOf } from '../support/abortSignalOf.ts';
 import type { Told } from '../support/askedFields.ts';
 import { settled, TestClock } from '../support/testClock.ts';
 import {
@@ -113,13 +112,13 @@ class ScriptedRoute implements DirectRoute {
     request.onBegun?.();
     const failed = (failure: LookupFailure) => lookupFailed(lookup, failure);
     try {
-      await clock.sleep(this.tokenMs, abortSignalOf(request.signal));
+      await clock.sleep(this.tokenMs, request.signal.asAbortSignal());
       const leftAtMs = clock.monotonicMs();
       request.onLeaving?.(leftAtMs);
       const made = { lookup, number, request, leftAtMs };
       this.left.push(made);
       const result = this.result(made);
-      await clock.sleep(this.lookupMs, abortSignalOf(request.signal));
+      await clock.sleep(this.lookupMs, request.signal.asAbortSignal());
       return 'code' in result
         ? failed(result)
         : { kind: 'facts', facts: timed([result], leftAtMs, true, 'operator', clock) };

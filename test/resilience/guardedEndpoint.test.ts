@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { Exchange, OutgoingRequest } from '../../src/wire/exchange.ts';
-import { LightAbortSignal } from '../../src/system/urgency.ts';
 import { RecordedLog } from '../support/recordedLog.ts';
-import { settled, TestClock } from '../support/testClock.ts';
+import { TestClock } from '../support/testClock.ts';
 import { answerJson, RecordingServer } from '../wire/recordingServer.ts';
 import { AMPLE_MS, TestEndpoint } from '../wire/testEndpoint.ts';
 
@@ -56,30 +54,4 @@ it('an endpoint behind its circuit is tried again after a trial, even one that c
     expect.stringMatching(/^The circuit is open/),
     expect.stringMatching(/^The circuit is closed/),
   ]);
-});
-
-it.each([
-  ['ends', 2000, 2],
-  ['is cut short with its request', undefined, 1],
-] as const)('the pause before a retry %s', async (_name, afterMs, exchanges) => {
-  const clock = new TestClock();
-  await using server = await RecordingServer.start((received, response) => {
-    response.setHeader('retry-after', '2');
-    answerJson(received, response, {}, 503);
-  });
-  await using endpoint = new TestEndpoint(server.url);
-  const guarded = endpoint.guarded('client-credentials', clock);
-  const signal = new LightAbortSignal();
-  const urgency = { deadlineMs: clock.monotonicMs() + AMPLE_MS, signal };
-  const make = (): OutgoingRequest => ({ headers: [], correlator: randomUUID() });
-  const about = '+447700900004' as PhoneNumber;
-  const posted = guarded.post({ about, urgency, make, judge });
-  await vi.waitUntil(() => clock.sleepers > 0);
-
-  if (afterMs === undefined) signal.abort();
-  else await clock.advance(afterMs);
-  expect(await posted).toMatchObject({ attempts: exchanges });
-  await settled();
-  expect(clock.sleepers).toBe(0);
-  expect(server.received).toHaveLength(exchanges);
 });

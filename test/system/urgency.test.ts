@@ -30,6 +30,13 @@ it('a signal does not call listeners that were removed, even by an earlier liste
 });
 
 describe.each(['before', 'after'])('a signal that is aborted %s the call', (when) => {
+  it('aborts the AbortSignal made from it', () => {
+    if (when === 'before') signal.abort('over');
+    const made = signal.asAbortSignal();
+    signal.abort('over');
+    expect(made).toMatchObject({ aborted: true, reason: 'over' });
+  });
+
   it('ends the wait for work with undefined', async () => {
     if (when === 'before') signal.abort();
     const waiting = signal.unlessAborted(new Promise(() => undefined));
