@@ -28,8 +28,8 @@ import {
  */
 const MAX_MET = 10_000;
 
-/** How many callers and numbers are remembered that were told of a consent; a forgotten one may be refused. */
-const MAX_TOLD = 20_000;
+/** How many callers and numbers with a consent are remembered; a forgotten one may be refused. */
+const MAX_KNOWN = 20_000;
 
 /** How many prompts begin in one turn of the event loop, and how many polls: what they take holds up nothing else. */
 const EXCHANGES_A_TURN = 16;
@@ -49,8 +49,8 @@ export class ConsentedLookups {
     maxSize: MAX_MET,
     sizeCalculation: () => 1,
   });
-  /** By caller and number, those that were told of a consent in this process, pending or answered. */
-  readonly #told = new LRUCache<string, true>({ maxSize: MAX_TOLD, sizeCalculation: () => 1 });
+  /** By caller and number, those for which this process returned a consent, pending or answered. */
+  readonly #known = new LRUCache<string, true>({ maxSize: MAX_KNOWN, sizeCalculation: () => 1 });
   /** Patience counts once for a request's number, over all consents and operators that it takes. */
   readonly #patienceEnds = new WeakMap<LookupSession, number>();
 
@@ -92,7 +92,7 @@ export class ConsentedLookups {
     };
   }
 
-  /** Where no more prompts can be made in time; one that a caller was told of, or waits for, takes no prompt. */
+  /** Where no more prompts can be made in time; one that a caller knows of, or waits for, takes no prompt. */
   #refusal(
     { number, request }: NumberOfRequest,
     { bulkheads }: ConsentOperator,
@@ -100,7 +100,7 @@ export class ConsentedLookups {
     const failure = bulkheads.requests.refusal(request);
     if (failure === undefined) return undefined;
     const key = hashedCallerKey(request, number);
-    return this.#flows.has(key) || this.#told.has(key) ? undefined : failure;
+    return this.#flows.has(key) || this.#known.has(key) ? undefined : failure;
   }
 
   /** Reads the status of a consent, which counts against the quota of numbers and is audited. */
@@ -179,7 +179,7 @@ export class ConsentedLookups {
     try {
       const ended = await outcome;
       const code = outcomeCodeOf(ended);
-      if (code === 'answered' || code === 'CONSENT_PENDING') this.#told.set(key, true);
+      if (code === 'answered' || code === 'CONSENT_PENDING') this.#known.set(key, true);
       if (ended.kind === 'failed' && ended.failed.failure === ANOTHERS_PENDING) {
         await this.#meet(number, key, request);
       }

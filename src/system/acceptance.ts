@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** The most time that connections may have ahead: enough to accept some hundreds that come at once. */
-const MOST_AHEAD_MS = 250;
+const MAX_AHEAD_MS = 250;
 
 /**
  * When connections go before work that has not begun. Node accepts one a turn of the event loop, and the deadline of a
@@ -38,7 +38,7 @@ export class Acceptance {
     this.#lookedAtMs = nowMs;
     this.#aheadMs = this.#isFirst
       ? this.#aheadMs - passedMs
-      : Math.min(MOST_AHEAD_MS, this.#aheadMs + passedMs);
+      : Math.min(MAX_AHEAD_MS, this.#aheadMs + passedMs);
     this.#isFirst = this.#hasAccepted && this.#aheadMs > 0;
     this.#hasAccepted = false;
     return this.#isFirst;

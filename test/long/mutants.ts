@@ -342,7 +342,7 @@ export const PARTS: readonly Part[] = [
       ['this.#parts.pace.await(request, UNKNOWN_CALLER);', '{}'],
       ['holdNothingOf(request);\n', ''],
       ['await this.#parts.pace.turn(REFUSED);', ''],
-      ['if (this.#bytes <= this.#maxBytes) return;', 'return;'],
+      ['if (this.#bytes <= this.#maxBytes || oldest === unread) return;', 'return;'],
     ],
   },
   {
@@ -361,7 +361,7 @@ export const PARTS: readonly Part[] = [
     mutants: [
       ['this.#hasAccepted && this.#aheadMs > 0', 'this.#hasAccepted'],
       ['this.#hasAccepted = false;\n    return', 'return'],
-      ['Math.min(MOST_AHEAD_MS, this.#aheadMs + passedMs)', 'MOST_AHEAD_MS'],
+      ['Math.min(MAX_AHEAD_MS, this.#aheadMs + passedMs)', 'MAX_AHEAD_MS'],
     ],
   },
   {
