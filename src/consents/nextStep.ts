@@ -9,7 +9,7 @@ import { countsAt, type ConsentEnd, type Granted, type Pending } from './consent
 import { ANOTHERS_PENDING, failureToReturn, pendingFailure } from './consentView.ts';
 import { cachedFrom, type Answer, type Waiter, type Waiters } from './consentWaiters.ts';
 
-/** What a flow knows in addition to the page: the record as its caller may know it, at one moment. */
+/** What a flow knows in addition to its page. The page is the record as its caller may know it, at one moment. */
 export interface Known {
   /** The operator whose refusals the page has. */
   readonly readFor: ConsentOperator | undefined;
@@ -23,9 +23,9 @@ export interface Recall extends RecalledFacts {
   readonly version: number;
 }
 
-/** In the order of docs/flows.md, "The next step". */
+/** In the order of docs/flows.md, "The next step"; `prompt` in a page is the state of its consent. */
 export type Step =
-  /** No request waits. For one that has left, only an answer, a sleep or a failure would follow. */
+  /** No request waits. One that has left is owed a step that makes progress, but no answer, sleep or failure. */
   | { readonly kind: 'end' }
   /** Reads the record, and what its operator refuses. */
   | { readonly kind: 'read'; readonly operator: ConsentOperator }
@@ -214,6 +214,7 @@ function recordedFor(
   const { identity, offer } = operator;
   for (const end of ends) {
     switch (end.kind) {
+      // Its fact is among the kept ones.
       case 'answered':
         break;
       case 'expired':

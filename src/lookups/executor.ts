@@ -154,7 +154,7 @@ export class Executor {
 
   #answerTo(question: FieldQuestion, session: NumberSession): FieldAnswer | Defect {
     const { state, consentAnswer, answerToOpen } = session;
-    if (state.kind === 'refused') return state.answer;
+    if (state.kind === 'crowded') return state.answer;
     const offer = this.#offerTo(session);
     const answer =
       question.about === 'consent' ? consentAnswer : offer && answerTo(question, session, offer);
@@ -171,10 +171,10 @@ export class Executor {
   #begin(session: NumberSession): Promise<void> {
     const { kind } = session.state;
     // A run that is done begins again: a question may have arrived after its last step.
-    if (kind === 'at work' || kind === 'refused') return session.run;
+    if (kind === 'at work' || kind === 'crowded') return session.run;
     const place = this.#numbersAtWork?.take(this.#request.caller.key);
     if (place !== undefined && 'code' in place) {
-      session.state = { kind: 'refused', answer: { kind: 'failure', failure: place } };
+      session.state = { kind: 'crowded', answer: { kind: 'failure', failure: place } };
       return session.run;
     }
     session.state = { kind: 'at work', place };
@@ -262,16 +262,16 @@ export class Executor {
 }
 
 /**
- * A number takes one of the places while it is `at work`; `refused` is permanent: all its fields have one answer, even
- * those that facts had answered.
+ * A number takes one of the places while it is `at work`, unless it waits for its owner. `crowded`, for which there was
+ * none, is permanent: all its fields have one answer, even those that facts had answered.
  */
 type NumberState =
-  | { readonly kind: 'asked' }
+  | { readonly kind: 'requested' }
   | { readonly kind: 'at work'; readonly place: Place | undefined }
   | { readonly kind: 'done' }
-  | { readonly kind: 'refused'; readonly answer: Failure };
+  | { readonly kind: 'crowded'; readonly answer: Failure };
 
-const REQUESTED: NumberState = { kind: 'asked' };
+const REQUESTED: NumberState = { kind: 'requested' };
 const DONE: NumberState = { kind: 'done' };
 
 const BUSY_ANSWER: FieldAnswer = { kind: 'failure', failure: BUSY };
@@ -387,7 +387,7 @@ class NumberSession implements LookupSession {
 
   isDone(question: FieldQuestion): boolean {
     const { kind } = this.state;
-    return (kind === 'done' || kind === 'refused') && this.has(question);
+    return (kind === 'done' || kind === 'crowded') && this.has(question);
   }
 
   forgetReplies(): void {
