@@ -42,6 +42,8 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const MAX_HEADERS_BYTES = 16 * 1024;
+/** Connections that wait to be accepted. One that finds no room there tries again after a second. */
+const BACKLOG = 4096;
 /**
  * What is read of a body before anybody takes it, but for the last read: of a body that waits one read is held, not two.
  */
@@ -60,7 +62,8 @@ export class HttpServer {
   readonly #parts: HttpServerParts;
   /** Responses under way: until their headers leave, their connection can still be marked to end with them. */
   readonly #responses = new Set<Held>();
-  /** Connections without a request, those that have waited longest first. */
+  /** Connections without a request yet, and between two, those that have waited longest first. */
+  readonly #new = new Set<Socket>();
   readonly #idle = new Set<Socket>();
   readonly #unread: UnreadReplies;
   readonly #dropping = new UnreadReplies(DROPPING_MS, MAX_DROPPING_BYTES);
@@ -83,8 +86,9 @@ export class HttpServer {
     );
     this.#server.on('connection', (socket: Socket) => {
       parts.onConnection();
-      this.#awaitRequest(socket);
+      this.#awaitRequest(socket, this.#new);
       socket.once('close', () => {
+        this.#new.delete(socket);
         this.#idle.delete(socket);
         this.#closeIdleConnections();
       });
@@ -94,7 +98,7 @@ export class HttpServer {
   /** Listens, and resolves to the address that it serves at. Rejects when the port is in use. */
   async listen(): Promise<string> {
     const { host, port } = this.#parts;
-    this.#server.listen(port, host);
+    this.#server.listen({ port, host, backlog: BACKLOG });
     await once(this.#server, 'listening');
     const address = this.#server.address();
     if (address === null || typeof address === 'string')
@@ -136,13 +140,16 @@ export class HttpServer {
     return atLimit + this.#unread.cutOff - unreadBefore;
   }
 
-  /** Beyond the limit the connection that has waited longest is closed: each may hold headers that are not complete. */
-  #awaitRequest(socket: Socket): void {
-    this.#idle.add(socket);
-    if (this.#idle.size <= this.#parts.idleConnections) return;
-    const [longest] = this.#idle;
+  /**
+   * Each may hold headers that are not complete. Beyond the limit the one that has waited longest is closed. New ones have
+   * half of it, so that however many come, those that clients keep stay.
+   */
+  #awaitRequest(socket: Socket, waiting: Set<Socket>): void {
+    waiting.add(socket);
+    if (waiting.size <= this.#parts.idleConnections / 2) return;
+    const [longest] = waiting;
     if (longest === undefined) return;
-    this.#idle.delete(longest);
+    waiting.delete(longest);
     longest.destroy();
   }
 
@@ -151,8 +158,7 @@ export class HttpServer {
     if (!this.#isClosing || this.#underWay() > 0) return;
     this.#server.closeIdleConnections();
     // Node does not count those as idle that have sent nothing yet. No further ones will come.
-    for (const socket of this.#idle) if (socket.bytesRead === 0) socket.destroy();
-    this.#idle.clear();
+    for (const socket of this.#new) if (socket.bytesRead === 0) socket.destroy();
   };
 
   /** Node does not close a reply that waits behind another one when their connection is lost: such are not counted. */
@@ -167,9 +173,10 @@ export class HttpServer {
     const held: Held = { response };
     this.#responses.add(held);
     const { socket } = request;
+    this.#new.delete(socket);
     this.#idle.delete(socket);
     response.once('close', () => {
-      if (!socket.destroyed) this.#awaitRequest(socket);
+      if (!socket.destroyed) this.#awaitRequest(socket, this.#idle);
       held.response = undefined;
       this.#responses.delete(held);
       this.#closeIdleConnections();
