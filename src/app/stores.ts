@@ -17,7 +17,7 @@ import { RedisConsentStore } from '../consents/redisConsentStore.ts';
 import { RedisRefusals } from '../consents/redisRefusals.ts';
 
 export interface StoreParts {
-  readonly config: Pick<Config, 'sharedState' | 'consent'>;
+  readonly config: Pick<Config, 'sharedState' | 'consent' | 'load'>;
   readonly operators: readonly OperatorSettings[];
   readonly clock: Clock;
   readonly log: Log;
@@ -38,7 +38,7 @@ export async function openStores(parts: StoreParts): Promise<Stores> {
   const { sharedState } = config;
   if (sharedState === undefined) {
     return {
-      ...storesInMemory(operators, config.consent, clock),
+      ...storesInMemory(operators, config.consent, clock, config.load.storeBytes),
       counts: new MemoryCounts(clock),
       redis: undefined,
       close: () => Promise.resolve(),

@@ -35,6 +35,9 @@ const BODIES_SHARE = 8;
 const UNREAD_SHARE = 8;
 const MAX_UNREAD_BYTES = 128 * MIB;
 
+/** The share for each of the documents, the facts and the consents that a process keeps. */
+const STORES_SHARE = 8;
+
 /** While another caller waits, a caller has at most half of the places. */
 const CALLERS = 2;
 
@@ -78,7 +81,12 @@ export function loadLimits(
     maxBodyBytes,
     maxBodyValues: MEMBER_VALUES + MAX_NUMBERS_TIMES * maxNumbersPerOperation * VALUES_PER_NUMBER,
   };
-  return { numbers: { atWork: enough, held: Math.max(byHeap, CALLERS * enough) }, requests };
+  return {
+    numbers: { atWork: enough, held: Math.max(byHeap, CALLERS * enough) },
+    requests,
+    /** The most of each store in this process. */
+    storeBytes: Math.floor(heapBytes / STORES_SHARE),
+  };
 }
 
 /** The memory of the container, otherwise of the machine. */

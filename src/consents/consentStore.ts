@@ -108,9 +108,9 @@ export class MemoryConsentStore implements ConsentStore {
   #writesSinceSweep = 0;
   #mayNextSweepAtMs = -Infinity;
 
-  constructor(clock: Clock, maxBytes = MAX_BYTES) {
+  constructor(clock: Clock, maxBytes = Infinity) {
     this.#clock = clock;
-    this.#maxBytes = maxBytes;
+    this.#maxBytes = Math.min(MAX_BYTES, maxBytes);
   }
 
   get size(): number {

@@ -28,6 +28,7 @@ export interface ApolloSettings {
   readonly role: Role;
   readonly production: boolean;
   readonly limits: OperationLimits;
+  readonly load: { readonly storeBytes: number };
 }
 
 /** Enough for a thousand documents of forty fields each. */
@@ -35,7 +36,7 @@ const MAX_DOCUMENTS_BYTES = 32 * 1024 * 1024;
 
 /** The GraphQL service of a role, started, without the parts of Apollo that we do not use. */
 export async function startApolloServer(
-  { role, production, limits }: ApolloSettings,
+  { role, production, limits, load }: ApolloSettings,
   log: Log,
 ): Promise<ApolloServer<RequestContext>> {
   const plugins = [boundOperations(limits), ...DISABLED];
@@ -52,7 +53,7 @@ export async function startApolloServer(
     validationOptions: { maxErrors: MAX_VALIDATION_ERRORS },
     executionOptions: { maxCoercionErrors: MAX_VARIABLE_ERRORS },
     documentStore: new InMemoryLRUCache<DocumentNode>({
-      maxSize: MAX_DOCUMENTS_BYTES,
+      maxSize: Math.min(MAX_DOCUMENTS_BYTES, load.storeBytes),
       sizeCalculation: documentBytes,
     }),
     validationRules: [depthRule, schemaAliasRule],

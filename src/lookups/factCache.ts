@@ -91,10 +91,10 @@ export class MemoryFactCache implements FactCache {
   #bytes = 0;
   #mayNextSweepAtMs = -Infinity;
 
-  constructor(clock: Clock, keptFor: KeptFor, maxBytes = MAX_BYTES) {
+  constructor(clock: Clock, keptFor: KeptFor, maxBytes = Infinity) {
     this.#clock = clock;
     this.#keptFor = keptFor;
-    this.#maxBytes = maxBytes;
+    this.#maxBytes = Math.min(MAX_BYTES, maxBytes);
   }
 
   get bytes(): number {

@@ -146,14 +146,16 @@ function anyKept(
   return new KeptFacts({ ...parts, offer });
 }
 
+/** @param maxBytes of each, if that is less than each may have whatever the heap */
 export function storesInMemory(
   operators: readonly OperatorSettings[],
   consent: ConsentSettings,
   clock: Clock,
+  maxBytes?: number,
 ): SimSwapStores {
   return {
-    consents: new MemoryConsentStore(clock),
-    factCache: new MemoryFactCache(clock, keptFor(operators, consent)),
+    consents: new MemoryConsentStore(clock, maxBytes),
+    factCache: new MemoryFactCache(clock, keptFor(operators, consent), maxBytes),
     refusalsOf: () => new MemoryRefusals(clock),
   };
 }

@@ -156,7 +156,7 @@ describe('an operation', () => {
     'of the %s has the result of graphql-js, in no more bytes than are counted',
     async (role) => {
       const server = await startApolloServer(
-        { role, production: false, limits: LIMITS },
+        { role, production: false, limits: LIMITS, load: { storeBytes: Infinity } },
         silentLog,
       );
       const schema = createSchema(role);
@@ -246,7 +246,7 @@ it(
 
 it('a list of the longest failures has no more bytes than are counted, and little fewer', async () => {
   const server = await startApolloServer(
-    { role: 'bff', production: false, limits: LIMITS },
+    { role: 'bff', production: false, limits: LIMITS, load: { storeBytes: Infinity } },
     silentLog,
   );
   const fields = Array.from({ length: 20 }, (_, n) => `w${n}: simSwappedWithin`).join(' ');

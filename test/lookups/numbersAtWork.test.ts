@@ -238,6 +238,7 @@ describe('the bound', () => {
           maxBodyBytes,
           maxBodyValues: 512 + 30 * perOperation,
         },
+        storeBytes: (heldMib * MIB) / 8,
       });
     },
   );
